@@ -1,4 +1,5 @@
-//! Bundled plugins are linked in, and each exports the one symbol by which a plugin file is entered. Nothing in the program refers to it, so any will do.
+//! Bundled plugins are linked in, and each exports the one symbol by which a plugin file is
+//! entered. Nothing in the program refers to it, so any will do.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

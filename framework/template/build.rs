@@ -1,5 +1,6 @@
-//! Lists the sources of the SDK and of the boundary, so that the program carries them whole: a plugin's folder needs no registry and no
-//! clone of this project. Listed by folder, not by hand: a file added there is carried from the next build on.
+//! Lists the sources of the SDK and of the boundary, so that the program carries them whole: a
+//! plugin's folder needs no registry and no clone of this project. Listed by folder, not by hand: a
+//! file added there is carried from the next build on.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ fn main() -> io::Result<()> {
 
 /// The files in a folder and its folders, by name.
 fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut entries: Vec<PathBuf> = fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect::<io::Result<_>>()?;
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect::<io::Result<_>>()?;
     entries.sort();
     let mut files = Vec::new();
     for entry in entries {

@@ -4,8 +4,8 @@ use crate::case_id::Difference;
 use crate::record::{Record, outcome_columns, required_columns};
 
 impl Record {
-    /// The columns of figures in which a row made again differs from this one: none but the times that making it took may. A column that this
-    /// row's file did not have yet is passed over.
+    /// The columns of figures in which a row made again differs from this one: none but the times
+    /// that making it took may. A column that this row's file did not have yet is passed over.
     pub fn changes(&self, again: &Record) -> Vec<Difference> {
         let promised: Vec<&str> = required_columns().collect();
         let pairs = outcome_columns().zip(self.outcome().zip(again.outcome()));
@@ -14,11 +14,16 @@ impl Record {
             let is_new = was.is_empty() && !promised.contains(&column);
             was != is && !measured && !is_new
         };
-        let change = |(column, (ours, theirs)): (&'static str, (String, String))| Difference { column, ours, theirs };
+        let change = |(column, (ours, theirs)): (&'static str, (String, String))| Difference {
+            column,
+            ours,
+            theirs,
+        };
         pairs.filter(|(column, (was, is))| differs(column, was, is)).map(change).collect()
     }
 
-    /// What else is not as it was: another build or version, other files, another machine by the same name.
+    /// What else is not as it was: another build or version, other files, another machine by the
+    /// same name.
     pub fn reasons(&self, again: &Record) -> Vec<Difference> {
         let (mut ours, mut theirs) = (self.case(), again.case());
         // A machine of an experiment's own is run again as what it stands for.
@@ -59,7 +64,11 @@ mod tests {
     #[test]
     fn an_own_machine_is_what_it_stands_for() {
         let spec = "paragon:startup_us=220".to_owned();
-        let old = Record { machine: "mine".to_owned(), machine_definition: spec.clone(), ..row("pex", 3, 1.0) };
+        let old = Record {
+            machine: "mine".to_owned(),
+            machine_definition: spec.clone(),
+            ..row("pex", 3, 1.0)
+        };
         let again = Record { machine: spec, repetition: 0, ..row("pex", 3, 1.0) };
         assert_eq!(old.reasons(&again), []);
         let built = Record { plugin_digest: "sha256:bb".to_owned(), ..again };

@@ -1,4 +1,5 @@
-//! What was measured beside what was predicted of the same case: on the same topology, of the same collective, workload and algorithm.
+//! What was measured beside what was predicted of the same case: on the same topology, of the same
+//! collective, workload and algorithm.
 
 use crate::record::{Record, Status};
 use crate::stats::Summary;
@@ -19,7 +20,8 @@ pub struct Beside {
     pub measured_on: String,
     /// How many times.
     pub n: usize,
-    /// The median of what was measured: single times are often of a machine that did something else, too.
+    /// The median of what was measured: single times are often of a machine that did something
+    /// else, too.
     pub measured_us: f64,
     /// For which machine it was predicted.
     pub predicted_for: String,
@@ -43,16 +45,21 @@ pub(crate) fn beside(files: &[(String, Vec<Record>)]) -> Vec<Beside> {
     for row in files.iter().flat_map(|(_, rows)| rows).filter(|row| row.status == Status::Ok) {
         let Some(time) = row.time_us.filter(|time| *time > 0.0) else { continue };
         let case = [&*row.topology, &row.collective, &row.workload, &row.algorithm];
-        let machine = if row.machine_definition.is_empty() { &row.machine } else { &row.machine_definition };
+        let machine =
+            if row.machine_definition.is_empty() { &row.machine } else { &row.machine_definition };
         let of = &mut cases.entry(case).or_default()[usize::from(is_measured(row))];
         of.entry((machine, &row.model)).or_default().push(time);
     }
     let mut all = Vec::new();
     for (case, [predicted, measured]) in cases {
         for ((measured_on, _), times) in measured {
-            let Some(Summary { n, median: measured_us, .. }) = Summary::of(&times) else { continue };
+            let Some(Summary { n, median: measured_us, .. }) = Summary::of(&times) else {
+                continue;
+            };
             for ((predicted_for, model), guesses) in &predicted {
-                let Some(Summary { mean: predicted_us, .. }) = Summary::of(guesses) else { continue };
+                let Some(Summary { mean: predicted_us, .. }) = Summary::of(guesses) else {
+                    continue;
+                };
                 let [topology, collective, workload, algorithm] = case.map(str::to_owned);
                 all.push(Beside {
                     topology,
@@ -78,7 +85,8 @@ mod tests {
     use super::*;
     use crate::compare::tests::{files, row};
 
-    /// Three times of 12, 12.5 and 100 us beside predictions of 10 and 25 us: the median is 25 % more than the one, and half of the other.
+    /// Three times of 12, 12.5 and 100 us beside predictions of 10 and 25 us: the median is 25 %
+    /// more than the one, and half of the other.
     #[test]
     fn the_median_of_what_was_measured_stands_beside_each_prediction() {
         let measured = |repetition, time| Record {
@@ -89,15 +97,32 @@ mod tests {
         };
         let delta = Record { machine: "delta".to_owned(), ..row("ring", 0, 25.0) };
         let other = row("gen", 0, 7.0);
-        let rows =
-            files(vec![row("ring", 0, 10.0), delta, other, measured(0, 100.0), measured(1, 12.0), measured(2, 12.5)]);
+        let rows = files(vec![
+            row("ring", 0, 10.0),
+            delta,
+            other,
+            measured(0, 100.0),
+            measured(1, 12.0),
+            measured(2, 12.5),
+        ]);
         let found: Vec<_> = beside(&rows)
             .into_iter()
-            .map(|b| (b.measured_on, b.n, b.measured_us, b.predicted_for, b.predicted_us, b.residual_percent))
+            .map(|b| {
+                (
+                    b.measured_on,
+                    b.n,
+                    b.measured_us,
+                    b.predicted_for,
+                    b.predicted_us,
+                    b.residual_percent,
+                )
+            })
             .collect();
-        let expected = [("delta", 25.0, -50.0), ("paragon", 10.0, 25.0)].map(|(machine, predicted, residual)| {
-            ("measured:here".to_owned(), 3, 12.5, machine.to_owned(), predicted, residual)
-        });
+        let expected = [("delta", 25.0, -50.0), ("paragon", 10.0, 25.0)].map(
+            |(machine, predicted, residual)| {
+                ("measured:here".to_owned(), 3, 12.5, machine.to_owned(), predicted, residual)
+            },
+        );
         assert_eq!(found, expected);
         assert_eq!(beside(&files(vec![row("ring", 0, 10.0)])), []);
     }

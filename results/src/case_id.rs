@@ -1,7 +1,9 @@
-//! Which case a row is of: the one answer for all who keep rows, join them, compare them or draw them.
+//! Which case a row is of: the one answer for all who keep rows, join them, compare them or draw
+//! them.
 //!
-//! A case is a setting, an implementation that is tried there, and a repetition. Texts are owned (`CaseId`) or a row's own (`CaseId<&str>`), so that a
-//! million rows can be told apart without a copy of each.
+//! A case is a setting, an implementation that is tried there, and a repetition. Texts are owned
+//! (`CaseId`) or a row's own (`CaseId<&str>`), so that a million rows can be told apart without a
+//! copy of each.
 
 use crate::record::Record;
 use serde::{Deserialize, Serialize};
@@ -54,7 +56,8 @@ texts! {
         /// What is to reach whom.
         collective,
         workload,
-        /// What the files said that topology, workload, algorithm and machine name: see [`inputs_column`].
+        /// What the files said that topology, workload, algorithm and machine name: see
+        /// [`inputs_column`].
         inputs,
         machine,
         /// What an experiment's own machine stands for, as a spec of presets; empty for a preset.
@@ -65,7 +68,8 @@ texts! {
 }
 
 texts! {
-    /// An algorithm, and the code that it is. Two builds of a plugin are two implementations of its algorithms.
+    /// An algorithm, and the code that it is. Two builds of a plugin are two implementations of its
+    /// algorithms.
     Implementation {
         /// The algorithm, with its parameters.
         algorithm,
@@ -79,7 +83,9 @@ texts! {
 }
 
 /// A case: what all rows that say the same of it have in common, and no other row has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 pub struct CaseId<T = String> {
     /// Where, what, at which prices.
     pub setting: Setting<T>,
@@ -100,7 +106,8 @@ impl CaseId {
 
     /// A row that says which case it is and nothing else.
     pub fn blank(self) -> Record {
-        let mut record = Record { repetition: self.repetition, seed: self.seed, ..Record::default() };
+        let mut record =
+            Record { repetition: self.repetition, seed: self.seed, ..Record::default() };
         self.setting.label(&mut record);
         self.implementation.label(&mut record);
         record
@@ -117,13 +124,15 @@ impl<'a> CaseId<&'a str> {
     /// The columns in which two cases differ, and what each has there.
     pub fn differences(&self, other: &CaseId<&'a str>) -> Vec<Difference> {
         let texts = |case: &Self| [case.setting.columns(), case.implementation.columns()].concat();
-        let number =
-            |column, ours: u64, theirs: u64| Difference { column, ours: ours.to_string(), theirs: theirs.to_string() };
-        let texts = texts(self).into_iter().zip(texts(other)).map(|((column, ours), (_, theirs))| Difference {
+        let number = |column, ours: u64, theirs: u64| Difference {
             column,
-            ours: ours.to_owned(),
-            theirs: theirs.to_owned(),
-        });
+            ours: ours.to_string(),
+            theirs: theirs.to_string(),
+        };
+        let texts =
+            texts(self).into_iter().zip(texts(other)).map(|((column, ours), (_, theirs))| {
+                Difference { column, ours: ours.to_owned(), theirs: theirs.to_owned() }
+            });
         let numbers = [
             number("repetition", self.repetition.into(), other.repetition.into()),
             number("seed", self.seed, other.seed),
@@ -133,13 +142,15 @@ impl<'a> CaseId<&'a str> {
 
     /// In what it differs from the one of `cases` that is most like it, in words.
     pub fn unlike(&self, cases: impl IntoIterator<Item = CaseId>) -> String {
-        let differences = cases.into_iter().map(|case| self.differences(&case.borrowed())).min_by_key(Vec::len);
+        let differences =
+            cases.into_iter().map(|case| self.differences(&case.borrowed())).min_by_key(Vec::len);
         let Some(mut differences) = differences else { return "there are no cases".to_owned() };
         // Of another plugin these say nothing.
         if differences.iter().any(|d| d.column == "plugin") {
             differences.retain(|d| !matches!(d.column, "plugin_version" | "plugin_digest"));
         }
-        let words = |d: Difference| format!("its {} is `{}`, here `{}`", d.column, d.ours, d.theirs);
+        let words =
+            |d: Difference| format!("its {} is `{}`, here `{}`", d.column, d.ours, d.theirs);
         differences.into_iter().map(words).collect::<Vec<_>>().join(", ")
     }
 
@@ -169,9 +180,14 @@ impl Record {
     }
 }
 
-/// The column `inputs` of files and their digests: `FILE=sha256:..`, with commas between. No spec can name a file with a comma or an equals sign.
+/// The column `inputs` of files and their digests: `FILE=sha256:..`, with commas between. No spec
+/// can name a file with a comma or an equals sign.
 pub fn inputs_column<'a>(inputs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
-    inputs.into_iter().map(|(file, digest)| format!("{file}={digest}")).collect::<Vec<_>>().join(",")
+    inputs
+        .into_iter()
+        .map(|(file, digest)| format!("{file}={digest}"))
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 /// The files and digests of a column `inputs`.
@@ -196,14 +212,29 @@ mod tests {
             Record { repetition: 1, ..record.clone() },
             Record { seed: 1, ..record.clone() },
         ];
-        let columns: Vec<_> =
-            others.iter().flat_map(|o| o.case().differences(&record.case())).map(|d| d.column).collect();
+        let columns: Vec<_> = others
+            .iter()
+            .flat_map(|o| o.case().differences(&record.case()))
+            .map(|d| d.column)
+            .collect();
         assert_eq!(
             columns,
-            ["topology", "inputs", "machine_definition", "plugin_digest", "swapmeet_version", "repetition", "seed"]
+            [
+                "topology",
+                "inputs",
+                "machine_definition",
+                "plugin_digest",
+                "swapmeet_version",
+                "repetition",
+                "seed"
+            ]
         );
-        let later =
-            Record { note: "in turns".to_owned(), time_us: Some(2.0), experiment: "e".to_owned(), ..record.clone() };
+        let later = Record {
+            note: "in turns".to_owned(),
+            time_us: Some(2.0),
+            experiment: "e".to_owned(),
+            ..record.clone()
+        };
         assert_eq!(later.case(), record.case());
     }
 
@@ -216,7 +247,10 @@ mod tests {
     #[test]
     fn files_with_spaces_and_semicolons_are_inputs_as_others_are() {
         let column = inputs_column([("a; b.csv", "sha256:aa"), ("g is.txt", "sha256:bb")]);
-        assert_eq!(inputs(&column).collect::<Vec<_>>(), [("a; b.csv", "sha256:aa"), ("g is.txt", "sha256:bb")]);
+        assert_eq!(
+            inputs(&column).collect::<Vec<_>>(),
+            [("a; b.csv", "sha256:aa"), ("g is.txt", "sha256:bb")]
+        );
         assert_eq!(inputs("").count(), 0);
     }
 }

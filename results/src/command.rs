@@ -3,8 +3,8 @@
 use crate::case_id::{CaseId, Setting};
 use crate::record::Record;
 
-/// The command that makes this row again, whatever experiment it came from. Its row has the same figures, as the first repetition of an experiment
-/// without a name.
+/// The command that makes this row again, whatever experiment it came from. Its row has the same
+/// figures, as the first repetition of an experiment without a name.
 pub fn command(record: &Record) -> String {
     format!("{} --out -", record.case().command())
 }
@@ -17,7 +17,8 @@ impl<'a> Setting<&'a str> {
 }
 
 impl CaseId<&str> {
-    /// The command that runs the case: `swapmeet run` with its specs and seed, quoted for a POSIX shell.
+    /// The command that runs the case: `swapmeet run` with its specs and seed, quoted for a POSIX
+    /// shell.
     pub fn command(&self) -> String {
         let seed = self.seed.to_string();
         let flags = [
@@ -27,7 +28,8 @@ impl CaseId<&str> {
             ("--machine", self.setting.machine_spec()),
             ("--seed", &seed),
         ];
-        let flags: Vec<String> = flags.iter().map(|(flag, value)| format!("{flag} {}", quoted(value))).collect();
+        let flags: Vec<String> =
+            flags.iter().map(|(flag, value)| format!("{flag} {}", quoted(value))).collect();
         format!("swapmeet run {}", flags.join(" "))
     }
 }
@@ -62,7 +64,11 @@ mod tests {
             machine_definition: "sp2:startup_us=1,ports=2".to_owned(),
             ..row("pex", 0, 1.0)
         };
-        assert!(command(&mine).contains("--machine sp2:startup_us=1,ports=2 "), "{}", command(&mine));
+        assert!(
+            command(&mine).contains("--machine sp2:startup_us=1,ports=2 "),
+            "{}",
+            command(&mine)
+        );
     }
 
     #[test]

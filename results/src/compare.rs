@@ -1,7 +1,7 @@
 //! Which algorithm is faster, case by case, and how sure that is.
 //!
-//! Rows are grouped by everything but the algorithm; within a group, repetitions of an algorithm are a sample. Rows that are not `ok` are shown with
-//! their status, never dropped.
+//! Rows are grouped by everything but the algorithm; within a group, repetitions of an algorithm
+//! are a sample. Rows that are not `ok` are shown with their status, never dropped.
 
 mod group;
 mod merge;
@@ -24,7 +24,9 @@ use swapmeet_workloads::is_random;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
     /// The same case and repetition has different figures in two places.
-    #[error("{case} has different figures in {first} and in {second}: they are not of one experiment")]
+    #[error(
+        "{case} has different figures in {first} and in {second}: they are not of one experiment"
+    )]
     Contradiction {
         /// Algorithm, topology, workload, machine, repetition.
         case: String,
@@ -48,7 +50,8 @@ pub enum CompareError {
 /// One algorithm within a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Line {
-    /// The algorithm; with what tells the code from others where the group has it from several plugins, versions or builds.
+    /// The algorithm; with what tells the code from others where the group has it from several
+    /// plugins, versions or builds.
     pub algorithm: String,
     /// Whose rows these are.
     #[serde(skip)]
@@ -65,14 +68,16 @@ pub struct Line {
     pub time: Option<Summary>,
     /// Its mean time over the baseline's; `None` without a baseline or where a time is 0.
     pub ratio: Option<Ratio>,
-    /// How sure it is that it differs from the baseline; `None` where either is a single run, or neither has a spread.
+    /// How sure it is that it differs from the baseline; `None` where either is a single run, or
+    /// neither has a spread.
     pub tests: Option<Tests>,
     /// Where its rows are: each once, whatever came of it.
     #[serde(skip)]
     pub members: Vec<RowAt>,
 }
 
-/// Tests of whether the times of two algorithms differ at all, and by how much as seen from their spread.
+/// Tests of whether the times of two algorithms differ at all, and by how much as seen from their
+/// spread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Tests {
     /// Whether repetitions were compared pair by pair: both algorithms had the same seeds.
@@ -85,8 +90,8 @@ pub struct Tests {
     pub t_p_holm: Option<f64>,
     /// The same, corrected for all comparisons that were made.
     pub rank_p_holm: Option<f64>,
-    /// The difference of the means in standard deviations: of the differences of pairs, or of both samples together; above 0 where the baseline is
-    /// faster.
+    /// The difference of the means in standard deviations: of the differences of pairs, or of both
+    /// samples together; above 0 where the baseline is faster.
     pub effect: Option<f64>,
 }
 
@@ -101,7 +106,10 @@ pub struct RowAt {
 
 impl Line {
     /// Its rows, among the files that were compared.
-    pub fn records<'a>(&'a self, files: &'a [(String, Vec<Record>)]) -> impl Iterator<Item = &'a Record> {
+    pub fn records<'a>(
+        &'a self,
+        files: &'a [(String, Vec<Record>)],
+    ) -> impl Iterator<Item = &'a Record> {
         self.members.iter().filter_map(|at| files.get(at.file)?.1.get(at.row))
     }
 
@@ -128,17 +136,23 @@ pub struct Group {
 }
 
 impl Group {
-    /// Whether nothing in its cases is drawn at random, so that one run of each says all there is to say.
+    /// Whether nothing in its cases is drawn at random, so that one run of each says all there is
+    /// to say.
     pub fn is_exact(&self) -> bool {
         let Setting { machine, machine_definition, .. } = &self.setting;
         let machine = if machine_definition.is_empty() { machine } else { machine_definition };
-        is_random(&self.setting.workload) == Some(false) && !Machine::parse(machine).is_ok_and(|m| m.is_noisy())
+        is_random(&self.setting.workload) == Some(false)
+            && !Machine::parse(machine).is_ok_and(|m| m.is_noisy())
     }
 
     /// The machine, with what an experiment's own stands for.
     pub fn machine_in_full(&self) -> String {
         let Setting { machine, machine_definition, .. } = &self.setting;
-        if machine_definition.is_empty() { machine.clone() } else { format!("{machine} ({machine_definition})") }
+        if machine_definition.is_empty() {
+            machine.clone()
+        } else {
+            format!("{machine} ({machine_definition})")
+        }
     }
 }
 
@@ -157,15 +171,21 @@ pub struct Comparison {
     pub beside: Vec<Beside>,
 }
 
-/// Compares the rows of files, given with their names. Without a baseline, the fastest of each group is it.
-pub fn compare(files: &[(String, Vec<Record>)], baseline: Option<&str>) -> Result<Comparison, CompareError> {
+/// Compares the rows of files, given with their names. Without a baseline, the fastest of each
+/// group is it.
+pub fn compare(
+    files: &[(String, Vec<Record>)],
+    baseline: Option<&str>,
+) -> Result<Comparison, CompareError> {
     let merged = merge::merge(files)?;
     if merged.groups.is_empty() {
         return Err(CompareError::NoRows);
     }
-    let mut groups: Vec<Group> = merged.groups.iter().map(|rows| group::group(rows, baseline)).collect();
+    let mut groups: Vec<Group> =
+        merged.groups.iter().map(|rows| group::group(rows, baseline)).collect();
     if let Some(baseline) = baseline {
-        let mut known: Vec<&str> = merged.groups.iter().flatten().map(|(r, _)| r.algorithm.as_str()).collect();
+        let mut known: Vec<&str> =
+            merged.groups.iter().flatten().map(|(r, _)| r.algorithm.as_str()).collect();
         known.extend(groups.iter().flat_map(|g| &g.lines).map(|l| l.algorithm.as_str()));
         known.sort_unstable();
         known.dedup();
@@ -183,8 +203,11 @@ pub fn compare(files: &[(String, Vec<Record>)], baseline: Option<&str>) -> Resul
 
 /// Corrects p-values for how many comparisons there are, which it returns.
 fn correct(groups: &mut [Group]) -> usize {
-    let mut tests: Vec<&mut Tests> =
-        groups.iter_mut().flat_map(|group| &mut group.lines).filter_map(|line| line.tests.as_mut()).collect();
+    let mut tests: Vec<&mut Tests> = groups
+        .iter_mut()
+        .flat_map(|group| &mut group.lines)
+        .filter_map(|line| line.tests.as_mut())
+        .collect();
     let t = holm(&tests.iter().map(|tests| tests.t_p).collect::<Vec<_>>());
     let rank = holm(&tests.iter().map(|tests| tests.rank_p).collect::<Vec<_>>());
     for (tests, (t, rank)) in tests.iter_mut().zip(t.into_iter().zip(rank)) {
@@ -218,7 +241,13 @@ pub(crate) mod tests {
 
     pub(crate) fn failed(algorithm: &str, repetition: u32, status: Status, reason: &str) -> Record {
         let reason = reason.to_owned();
-        Record { status, reason, verified: Verified::None, time_us: None, ..row(algorithm, repetition, 0.0) }
+        Record {
+            status,
+            reason,
+            verified: Verified::None,
+            time_us: None,
+            ..row(algorithm, repetition, 0.0)
+        }
     }
 
     pub(crate) fn files(records: Vec<Record>) -> Vec<(String, Vec<Record>)> {
@@ -230,15 +259,23 @@ pub(crate) mod tests {
         let rows = files(vec![row("slow", 0, 30.0), row("fast", 0, 10.0)]);
         let ratios = |baseline| -> Vec<(String, f64)> {
             let compared = compare(&rows, baseline).unwrap();
-            compared.groups[0].lines.iter().map(|l| (l.algorithm.clone(), l.ratio.as_ref().unwrap().value)).collect()
+            compared.groups[0]
+                .lines
+                .iter()
+                .map(|l| (l.algorithm.clone(), l.ratio.as_ref().unwrap().value))
+                .collect()
         };
         assert_eq!(ratios(None), [("fast".to_owned(), 1.0), ("slow".to_owned(), 3.0)]);
-        assert_eq!(ratios(Some("slow")), [("fast".to_owned(), 1.0 / 3.0), ("slow".to_owned(), 1.0)]);
+        assert_eq!(
+            ratios(Some("slow")),
+            [("fast".to_owned(), 1.0 / 3.0), ("slow".to_owned(), 1.0)]
+        );
     }
 
     #[test]
     fn repetitions_of_the_same_seeds_are_compared_pair_by_pair() {
-        // Sizes vary much more than the two algorithms differ, which is 1 each time but for a little.
+        // Sizes vary much more than the two algorithms differ, which is 1 each time but for a
+        // little.
         let sizes = [(10.0, 1.1), (14.0, 0.9), (9.0, 1.0), (17.0, 1.05)];
         let rows = |seed: u64| {
             let pair = move |(r, (time, more)): (u32, &(f64, f64))| {
@@ -261,14 +298,18 @@ pub(crate) mod tests {
 
     #[test]
     fn p_values_are_corrected_for_all_comparisons_of_all_groups() {
-        let times = [("a", [10.0, 10.5, 11.0]), ("b", [11.0, 11.6, 12.1]), ("c", [10.2, 10.6, 11.4])];
+        let times =
+            [("a", [10.0, 10.5, 11.0]), ("b", [11.0, 11.6, 12.1]), ("c", [10.2, 10.6, 11.4])];
         let of = |machine: &'static str| {
-            let rows = times.iter().flat_map(|(name, t)| (0..3).map(move |r| row(name, r, t[r as usize])));
+            let rows =
+                times.iter().flat_map(|(name, t)| (0..3).map(move |r| row(name, r, t[r as usize])));
             rows.map(move |row| Record { machine: machine.to_owned(), ..row })
         };
-        let compared = compare(&files(of("paragon").chain(of("delta")).collect()), Some("a")).unwrap();
+        let compared =
+            compare(&files(of("paragon").chain(of("delta")).collect()), Some("a")).unwrap();
         assert_eq!(compared.tested, 4);
-        let tests: Vec<Tests> = compared.groups.iter().flat_map(|g| &g.lines).filter_map(|line| line.tests).collect();
+        let tests: Vec<Tests> =
+            compared.groups.iter().flat_map(|g| &g.lines).filter_map(|line| line.tests).collect();
         let smallest = tests.iter().filter_map(|tests| tests.t_p).fold(1.0, f64::min);
         let corrected = tests.iter().filter_map(|tests| tests.t_p_holm).fold(1.0, f64::min);
         assert_eq!(corrected, 4.0 * smallest);
@@ -293,12 +334,15 @@ pub(crate) mod tests {
             machine_definition: format!("paragon:startup_us={price}"),
             ..row("fast", 0, f64::from(price))
         };
-        let rows = files(vec![row("fast", 0, 10.0), elsewhere, row("slow", 0, 20.0), mine(75), mine(220)]);
+        let rows =
+            files(vec![row("fast", 0, 10.0), elsewhere, row("slow", 0, 20.0), mine(75), mine(220)]);
         let compared = compare(&rows, None).unwrap();
         let shown: Vec<_> = compared
             .groups
             .iter()
-            .map(|g| (g.setting.machine.as_str(), g.setting.machine_definition.as_str(), g.lines.len()))
+            .map(|g| {
+                (g.setting.machine.as_str(), g.setting.machine_definition.as_str(), g.lines.len())
+            })
             .collect();
         assert_eq!(
             shown,

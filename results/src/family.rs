@@ -1,10 +1,12 @@
 //! Which topologies are sizes of one kind of network.
 
-/// What a topology has in common with larger and smaller ones of its kind, which alone a curve against nodes may join: grids of as many
-/// dimensions, dual-nets over the same base. A file is no size of anything: every graph is alone.
+/// What a topology has in common with larger and smaller ones of its kind, which alone a curve
+/// against nodes may join: grids of as many dimensions, dual-nets over the same base. A file is no
+/// size of anything: every graph is alone.
 pub fn family(topology: &str) -> String {
     // Ranks that lie elsewhere, or share nodes, make another kind of network.
-    let of_ranks = [",ranks=", ",place=", ",routing="].into_iter().filter_map(|key| topology.find(key)).min();
+    let of_ranks =
+        [",ranks=", ",place=", ",routing="].into_iter().filter_map(|key| topology.find(key)).min();
     if let Some((network, ranks)) = of_ranks.map(|at| topology.split_at(at)) {
         return format!("{}{}", family(network), ranks.replace(',', ", "));
     }
@@ -12,7 +14,10 @@ pub fn family(topology: &str) -> String {
     match (name, rest.split_once('(').and_then(|(_, base)| base.strip_suffix(')'))) {
         ("torus" | "mesh" | "twisted-torus", _) => {
             let sides = rest.split('x').enumerate();
-            let open: String = sides.filter(|(_, n)| n.ends_with('o')).map(|(d, _)| format!(", {d} open")).collect();
+            let open: String = sides
+                .filter(|(_, n)| n.ends_with('o'))
+                .map(|(d, _)| format!(", {d} open"))
+                .collect();
             format!("{}D {name}{open}", rest.split('x').count())
         }
         ("hyperx", _) => format!("{}D {name}{}", rest.split('x').count(), after_sizes(rest)),
@@ -35,15 +40,34 @@ mod tests {
     #[test]
     fn sizes_of_one_kind_are_one_family() {
         let is = |a: &str, b: &str| family(a) == family(b);
-        assert!(is("torus:8x8", "torus:16x4") && is("ring:4", "ring:64") && is("fat-tree:4x3", "fat-tree:4x2"));
-        assert!(!is("torus:8x8", "torus:4x4x4") && !is("torus:8x8", "mesh:8x8") && !is("torus:8", "ring:8"));
-        assert_eq!([family("torus:4x4x4"), family("hypercube:7")], ["3D torus", "hypercube"]);
-        assert!(is("torus:8x4o", "torus:16x8o") && !is("torus:8x4o", "torus:8ox4") && !is("torus:8x4o", "torus:8x4"));
-        assert!(is("hyperx:4x4,nodes=2", "hyperx:8x8,nodes=2") && !is("hyperx:4x4,nodes=2", "hyperx:4x4"));
         assert!(
-            is("torus:4x4,place=hilbert", "torus:8x8,place=hilbert") && !is("torus:4x4,place=hilbert", "torus:4x4")
+            is("torus:8x8", "torus:16x4")
+                && is("ring:4", "ring:64")
+                && is("fat-tree:4x3", "fat-tree:4x2")
         );
-        assert!(is("torus:4x4,ranks=2", "torus:8x8,ranks=2") && !is("torus:4x4,ranks=2", "torus:4x4,ranks=4"));
+        assert!(
+            !is("torus:8x8", "torus:4x4x4")
+                && !is("torus:8x8", "mesh:8x8")
+                && !is("torus:8", "ring:8")
+        );
+        assert_eq!([family("torus:4x4x4"), family("hypercube:7")], ["3D torus", "hypercube"]);
+        assert!(
+            is("torus:8x4o", "torus:16x8o")
+                && !is("torus:8x4o", "torus:8ox4")
+                && !is("torus:8x4o", "torus:8x4")
+        );
+        assert!(
+            is("hyperx:4x4,nodes=2", "hyperx:8x8,nodes=2")
+                && !is("hyperx:4x4,nodes=2", "hyperx:4x4")
+        );
+        assert!(
+            is("torus:4x4,place=hilbert", "torus:8x8,place=hilbert")
+                && !is("torus:4x4,place=hilbert", "torus:4x4")
+        );
+        assert!(
+            is("torus:4x4,ranks=2", "torus:8x8,ranks=2")
+                && !is("torus:4x4,ranks=2", "torus:4x4,ranks=4")
+        );
         assert!(is("slim-fly:5", "slim-fly:7") && !is("groups:2x8,inside=9", "groups:2x8"));
     }
 

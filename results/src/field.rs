@@ -1,15 +1,18 @@
 //! How one field of a row is written and read, by its type.
 //!
-//! Times are rounded to a millionth of a microsecond. Sums of the same products in another order differ in the last bits, so that unrounded
-//! rows would depend on compiler and platform, and nothing that is measured here means anything at a picosecond. A rounded figure is then
-//! written with as few digits as give it back (Rust's own `{}`), so that what is read is what was written, to the bit.
+//! Times are rounded to a millionth of a microsecond. Sums of the same products in another order
+//! differ in the last bits, so that unrounded rows would depend on compiler and platform, and
+//! nothing that is measured here means anything at a picosecond. A rounded figure is then written
+//! with as few digits as give it back (Rust's own `{}`), so that what is read is what was written,
+//! to the bit.
 
 use std::str::FromStr;
 
 /// Rounding is to one in so many.
 pub(crate) const STEPS: f64 = 1e6;
 
-/// Below this (2^51 millionths, 37 minutes) a double holds millionths so well that rounding twice is rounding once; beyond, it is left as it is.
+/// Below this (2^51 millionths, 37 minutes) a double holds millionths so well that rounding twice
+/// is rounding once; beyond, it is left as it is.
 pub(crate) const FINEST: f64 = 2_251_799_813.0;
 
 /// A figure as it is written: to a millionth, and no negative zero.
@@ -45,7 +48,8 @@ pub(crate) trait Field: Clone {
     }
 }
 
-/// A text that a spreadsheet would take for a formula stands behind an apostrophe, by which spreadsheets themselves say that it is none.
+/// A text that a spreadsheet would take for a formula stands behind an apostrophe, by which
+/// spreadsheets themselves say that it is none.
 impl Field for String {
     const TYPE: &'static str = "string";
 
@@ -128,7 +132,11 @@ impl<T: Field> Field for Option<T> {
         self.as_ref().map(T::write).unwrap_or_default()
     }
     fn read(text: &str) -> Result<Self, String> {
-        if text.is_empty() { Ok(None) } else { T::read(text).map(Some).map_err(|e| format!("{e}, or nothing")) }
+        if text.is_empty() {
+            Ok(None)
+        } else {
+            T::read(text).map(Some).map_err(|e| format!("{e}, or nothing"))
+        }
     }
     fn as_written(&self) -> Self {
         self.as_ref().map(T::as_written)
@@ -195,7 +203,19 @@ mod tests {
 
     #[test]
     fn no_text_is_a_formula_and_each_comes_back() {
-        for text in ["=HYPERLINK(\"http://x\")", "+1", "-1", "@sum", "\t=1", "'=1", "''=1", "'", "it's", "a=b", ""] {
+        for text in [
+            "=HYPERLINK(\"http://x\")",
+            "+1",
+            "-1",
+            "@sum",
+            "\t=1",
+            "'=1",
+            "''=1",
+            "'",
+            "it's",
+            "a=b",
+            "",
+        ] {
             let written = text.to_owned().write();
             assert!(!written.starts_with(['=', '+', '-', '@', '\t', '\r']), "{written}");
             assert_eq!(String::read(&written).as_deref(), Ok(text));

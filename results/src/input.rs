@@ -1,7 +1,8 @@
 //! Rows back from CSV.
 //!
-//! A file may have been cut off anywhere: the run that wrote it was stopped, the disk was full. Then its last row is torn, and everything
-//! before it is whole. That is told apart from a file that is wrong ([`ReadError::Torn`]), because a run can be taken up from there.
+//! A file may have been cut off anywhere: the run that wrote it was stopped, the disk was full.
+//! Then its last row is torn, and everything before it is whole. That is told apart from a file
+//! that is wrong ([`ReadError::Torn`]), because a run can be taken up from there.
 
 mod rows;
 
@@ -42,7 +43,9 @@ pub enum ReadError {
     #[error("{file}: empty, expected a header and rows")]
     Empty { file: String },
     /// The header lacks a column.
-    #[error("{file}:1: the header has no column `{column}`, expected the columns that `swapmeet run --out` writes")]
+    #[error(
+        "{file}:1: the header has no column `{column}`, expected the columns that `swapmeet run --out` writes"
+    )]
     NoColumn {
         file: String,
         /// The first that is missing.
@@ -98,12 +101,16 @@ pub fn read_file(path: &Path) -> Result<Vec<Record>, ReadError> {
 
 /// Reads the rows of result files, each with its name, as [`compare`](crate::compare) takes them.
 pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<(String, Vec<Record>)>, ReadError> {
-    /// Of all of them together: about a million rows, which take four times as much while they are compared.
+    /// Of all of them together: about a million rows, which take four times as much while they are
+    /// compared.
     const MOST: u64 = 512 << 20;
     read_up_to(paths, MOST)
 }
 
-fn read_up_to<P: AsRef<Path>>(paths: &[P], most: u64) -> Result<Vec<(String, Vec<Record>)>, ReadError> {
+fn read_up_to<P: AsRef<Path>>(
+    paths: &[P],
+    most: u64,
+) -> Result<Vec<(String, Vec<Record>)>, ReadError> {
     let mut left = most;
     let mut files = Vec::new();
     for path in paths {
@@ -112,7 +119,9 @@ fn read_up_to<P: AsRef<Path>>(paths: &[P], most: u64) -> Result<Vec<(String, Vec
         let mut bytes = Vec::new();
         let opened = File::open(path).map_err(failed)?;
         opened.take(left + 1).read_to_end(&mut bytes).map_err(failed)?;
-        left = left.checked_sub(bytes.len() as u64).ok_or_else(|| ReadError::TooMuch { file: file.clone(), most })?;
+        left = left
+            .checked_sub(bytes.len() as u64)
+            .ok_or_else(|| ReadError::TooMuch { file: file.clone(), most })?;
         let rows = read_bytes(file.clone(), &bytes)?;
         files.push((file, rows));
     }
@@ -138,7 +147,8 @@ fn line_ends(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|b| **b == b'\n').count() as u64
 }
 
-/// Reads the rows of a result file's text; `file` is its name, for errors. Columns that this version doesn't know are passed over.
+/// Reads the rows of a result file's text; `file` is its name, for errors. Columns that this
+/// version doesn't know are passed over.
 pub fn read_records(file: &str, content: &str) -> Result<Vec<Record>, ReadError> {
     Rows::new(file.to_owned(), content.as_bytes())?.map(|row| row.map(|row| row.record)).collect()
 }
@@ -213,7 +223,8 @@ pub(crate) mod tests {
             prop_assert_eq!(written(&back), text, "nothing changes the second time");
         }
 
-        /// Cut off anywhere, a file is torn, and what comes before the tear is all the rows that were finished.
+        /// Cut off anywhere, a file is torn, and what comes before the tear is all the rows that
+        /// were finished.
         #[test]
         fn a_file_cut_off_anywhere_gives_its_finished_rows(records in prop::collection::vec(any_record(), 1..4), at in any::<prop::sample::Index>()) {
             let whole = written(&records);
@@ -243,12 +254,16 @@ pub(crate) mod tests {
         assert_eq!(read_up_to(&paths, both).unwrap().len(), 2);
         let error = read_up_to(&paths, both - 1).unwrap_err().to_string();
         let size = format_size(both - 1);
-        let expected =
-            format!("b.csv: with it there are more than {size} of rows, expected at most that in all files together");
+        let expected = format!(
+            "b.csv: with it there are more than {size} of rows, expected at most that in all files together"
+        );
         assert!(error.ends_with(&expected), "{error}");
         // Not even a file without an end holds it up.
         let error = read_up_to(&["/dev/zero"], 1 << 20).unwrap_err().to_string();
-        assert!(error.starts_with("/dev/zero: with it there are more than 1MiB of rows"), "{error}");
+        assert!(
+            error.starts_with("/dev/zero: with it there are more than 1MiB of rows"),
+            "{error}"
+        );
     }
 
     /// Rows that are read one by one have no bound together, so each has its own.
@@ -284,7 +299,12 @@ pub(crate) mod tests {
             read_bytes("rows.csv".to_owned(), &latin).unwrap_err().to_string(),
             "rows.csv:2: not UTF-8, expected the text that `swapmeet run --out` writes"
         );
-        assert!(read_file(Path::new("nowhere.csv")).unwrap_err().to_string().starts_with("nowhere.csv: "));
+        assert!(
+            read_file(Path::new("nowhere.csv"))
+                .unwrap_err()
+                .to_string()
+                .starts_with("nowhere.csv: ")
+        );
     }
 
     #[test]
@@ -292,10 +312,13 @@ pub(crate) mod tests {
         let note = |note: &str| Record { note: note.to_owned(), ..Record::default() };
         let good = written(&[Record::default(), note("in turns:\n3 sends")]);
         let torn = |text: &str| match read_records("rows.csv", text) {
-            Err(ReadError::Torn { line, intact, .. }) => (line, intact == written(&[Record::default()]).len()),
+            Err(ReadError::Torn { line, intact, .. }) => {
+                (line, intact == written(&[Record::default()]).len())
+            }
             other => panic!("{other:?}"),
         };
-        // without a line end; within quotes, after a line end of the text; too few fields, whatever they end in
+        // without a line end; within quotes, after a line end of the text; too few fields, whatever
+        // they end in
         assert_eq!(torn(good.trim_end_matches('\n')), (3, true));
         assert_eq!(torn(good.split("3 sends").next().unwrap()), (3, true));
         assert_eq!(torn(&(written(&[Record::default()]) + "one,two\n")), (3, true));
@@ -313,7 +336,8 @@ pub(crate) mod tests {
 
     #[test]
     fn lines_are_counted_through_texts_of_several_and_other_line_ends() {
-        let records = [Record { reason: "two\nlines".to_owned(), ..Record::default() }, Record::default()];
+        let records =
+            [Record { reason: "two\nlines".to_owned(), ..Record::default() }, Record::default()];
         let bad = written(&records).replace(",none,", ",some,").replacen(",some,", ",none,", 1);
         let expected = "column `verified` is `some`, expected one of blocks, amounts, contributions, bytes, none";
         assert_eq!(error(&bad), format!("rows.csv:4: {expected}"));
@@ -330,13 +354,16 @@ pub(crate) mod tests {
         let text = written(&rows);
         assert_eq!(read(&text.replace('\n', "\r\n")), rows, "line ends of another system");
         assert_eq!(read(&format!("\u{feff}{text}")), rows, "a byte-order mark");
-        let each_line =
-            |change: &dyn Fn(&str) -> String| text.lines().map(|line| change(line) + "\n").collect::<String>();
-        let later =
-            each_line(&|line| format!("{line},{}", if line.starts_with("experiment") { "colour" } else { "green" }));
+        let each_line = |change: &dyn Fn(&str) -> String| {
+            text.lines().map(|line| change(line) + "\n").collect::<String>()
+        };
+        let later = each_line(&|line| {
+            format!("{line},{}", if line.starts_with("experiment") { "colour" } else { "green" })
+        });
         assert_eq!(read(&later), rows, "columns of a later version");
         let promised = required_columns().count();
-        let earlier = each_line(&|line| line.split(',').take(promised).collect::<Vec<_>>().join(","));
+        let earlier =
+            each_line(&|line| line.split(',').take(promised).collect::<Vec<_>>().join(","));
         assert_eq!(
             read(&earlier),
             [Record::default(), Record::default()],
@@ -350,8 +377,14 @@ pub(crate) mod tests {
             written(&[Record { status: Status::Ok, time_us, contention_us, ..Record::default() }])
         };
         assert_eq!(read(&ok(Some(2.0), None)).len(), 1);
-        assert_eq!(error(&ok(None, None)), "rows.csv:2: column `time_us` is ``, expected a time: the row is `ok`");
-        assert_eq!(error(&ok(Some(-1.0), None)), "rows.csv:2: column `time_us` is `-1`, expected a time of 0 or more");
+        assert_eq!(
+            error(&ok(None, None)),
+            "rows.csv:2: column `time_us` is ``, expected a time: the row is `ok`"
+        );
+        assert_eq!(
+            error(&ok(Some(-1.0), None)),
+            "rows.csv:2: column `time_us` is `-1`, expected a time of 0 or more"
+        );
         assert_eq!(
             error(&ok(Some(2.0), Some(-0.5))),
             "rows.csv:2: column `contention_us` is `-0.5`, expected a time of 0 or more"

@@ -1,7 +1,8 @@
 //! Joins the rows of shards: none lost, none doubled.
 //!
-//! Files are read twice, so that a sweep of any size can be joined: first from end to end, to see which case each row is of, of which a fingerprint is
-//! kept and where the row stands; then row by row, in the order in which they are wanted.
+//! Files are read twice, so that a sweep of any size can be joined: first from end to end, to see
+//! which case each row is of, of which a fingerprint is kept and where the row stands; then row by
+//! row, in the order in which they are wanted.
 
 mod fingerprint;
 mod meanings;
@@ -87,7 +88,10 @@ impl Shards {
     /// Reads all files once.
     pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, ReadError> {
         let mut shards = Self {
-            sources: paths.iter().map(|path| Source::of(path.as_ref())).collect::<Result<_, _>>()?,
+            sources: paths
+                .iter()
+                .map(|path| Source::of(path.as_ref()))
+                .collect::<Result<_, _>>()?,
             rows: Vec::new(),
             fingerprints: Fingerprints::default(),
             named: Named::default(),
@@ -103,7 +107,8 @@ impl Shards {
                     shards.named.add(&row.record, &shards.fingerprints);
                     // Whether the files can be read at all comes first.
                     let place = || place(&source.name, i + 1);
-                    shards.mixture = shards.mixture.or_else(|| meanings.agree(&row.record, place).err());
+                    shards.mixture =
+                        shards.mixture.or_else(|| meanings.agree(&row.record, place).err());
                 }
                 let case = shards.fingerprints.of(&row.record.case());
                 shards.rows.push(Place { case, from: row.from, source: number, is_measured });
@@ -112,13 +117,19 @@ impl Shards {
         Ok(shards)
     }
 
-    /// Joins them as they stand in the files. The cases expected are the cross product of all that the rows name.
+    /// Joins them as they stand in the files. The cases expected are the cross product of all that
+    /// the rows name.
     pub fn as_they_stand(&self) -> Result<Merged, MergeError> {
-        self.joined(|order, _| Ok(Merged { order, missing: self.named.missing(&self.fingerprints) }))
+        self.joined(|order, _| {
+            Ok(Merged { order, missing: self.named.missing(&self.fingerprints) })
+        })
     }
 
     /// Joins them in the order of their experiment's cases.
-    pub fn in_order_of<C: Iterator<Item = CaseId>>(&self, cases: impl Fn() -> C) -> Result<Merged, MergeError> {
+    pub fn in_order_of<C: Iterator<Item = CaseId>>(
+        &self,
+        cases: impl Fn() -> C,
+    ) -> Result<Merged, MergeError> {
         self.joined(|_, mut at| {
             let mut merged = Merged::default();
             for case in cases() {
@@ -144,7 +155,8 @@ impl Shards {
         merged.order.iter().map(move |row| self.row(&mut again, *row))
     }
 
-    /// Joins predicted rows by `join`, which is given them in the order of the files and by case. What was measured stands after them, and is missed nowhere.
+    /// Joins predicted rows by `join`, which is given them in the order of the files and by case.
+    /// What was measured stands after them, and is missed nowhere.
     fn joined(
         &self,
         join: impl FnOnce(Vec<usize>, HashMap<Fingerprint, usize>) -> Result<Merged, MergeError>,
@@ -171,7 +183,11 @@ impl Shards {
         for row in rows {
             if let Some(first) = at.insert(self.rows[*row].case, *row) {
                 let case = self.row(&mut Again::new(&self.sources), *row)?.case().in_words();
-                return Err(MergeError::Doubled { case, first: self.place(first), second: self.place(*row) });
+                return Err(MergeError::Doubled {
+                    case,
+                    first: self.place(first),
+                    second: self.place(*row),
+                });
             }
         }
         Ok(at)
@@ -189,7 +205,8 @@ impl Shards {
     /// A row's file and number, for a message.
     fn place(&self, row: usize) -> String {
         let source = self.rows[row].source;
-        let number = self.rows[..=row].iter().rev().take_while(|other| other.source == source).count();
+        let number =
+            self.rows[..=row].iter().rev().take_while(|other| other.source == source).count();
         place(&self.sources[source as usize].name, number)
     }
 }
@@ -231,12 +248,20 @@ mod tests {
     }
 
     /// The rows and what is missing, of files `part-0.csv` and so on; or what is said.
-    fn merged(files: &[Vec<Record>], order: Option<&[CaseId]>) -> Result<(Vec<Record>, Missing), String> {
+    fn merged(
+        files: &[Vec<Record>],
+        order: Option<&[CaseId]>,
+    ) -> Result<(Vec<Record>, Missing), String> {
         let dir = tempfile::tempdir().unwrap();
-        let paths: Vec<_> = (0..files.len()).map(|i| dir.path().join(format!("part-{i}.csv"))).collect();
-        paths.iter().zip(files).for_each(|(path, rows)| std::fs::write(path, written(rows)).unwrap());
-        let refusal =
-            |error: &dyn std::error::Error| error.to_string().replace(&format!("{}/", dir.path().display()), "");
+        let paths: Vec<_> =
+            (0..files.len()).map(|i| dir.path().join(format!("part-{i}.csv"))).collect();
+        paths
+            .iter()
+            .zip(files)
+            .for_each(|(path, rows)| std::fs::write(path, written(rows)).unwrap());
+        let refusal = |error: &dyn std::error::Error| {
+            error.to_string().replace(&format!("{}/", dir.path().display()), "")
+        };
         let shards = Shards::read(&paths).map_err(|e| refusal(&e))?;
         let merged = match order {
             Some(cases) => shards.in_order_of(|| cases.iter().cloned()),
@@ -249,9 +274,11 @@ mod tests {
 
     #[test]
     fn shards_in_any_order_are_one_run_again() {
-        for shards in
-            [[&[0, 3, 4][..], &[1, 2, 5, 6, 7]], [&[1, 2, 5, 6, 7], &[0, 3, 4]], [&[6, 4, 2, 0], &[7, 1, 5, 3]]]
-        {
+        for shards in [
+            [&[0, 3, 4][..], &[1, 2, 5, 6, 7]],
+            [&[1, 2, 5, 6, 7], &[0, 3, 4]],
+            [&[6, 4, 2, 0], &[7, 1, 5, 3]],
+        ] {
             let merged = merged(&files(&shards), Some(&cases(&whole()))).unwrap();
             assert_eq!(merged, (whole(), Missing::default()));
         }
@@ -285,7 +312,8 @@ mod tests {
     fn there_may_be_more_files_than_are_open_at_a_time() {
         let many: Vec<Record> = (0..600).map(|repetition| row("pex", repetition, 1.0)).collect();
         // Each file has two rows that are far from each other in the experiment.
-        let parts: Vec<Vec<Record>> = (0..300).map(|i| vec![many[300 + i].clone(), many[i].clone()]).collect();
+        let parts: Vec<Vec<Record>> =
+            (0..300).map(|i| vec![many[300 + i].clone(), many[i].clone()]).collect();
         assert_eq!(merged(&parts, Some(&cases(&many))).unwrap().0, many);
     }
 
@@ -296,11 +324,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("rows.csv");
         let backwards: Vec<Record> = rows.iter().rev().cloned().collect();
-        for text in [written(&backwards), format!("\u{feff}{}", written(&backwards)).replace('\n', "\r\n")] {
+        for text in
+            [written(&backwards), format!("\u{feff}{}", written(&backwards)).replace('\n', "\r\n")]
+        {
             std::fs::write(&path, text).unwrap();
             let shards = Shards::read(&[&path]).unwrap();
             let merged = shards.in_order_of(|| rows.iter().map(|row| row.case().owned())).unwrap();
-            let back: Vec<String> = shards.rows(&merged).map(|row| row.unwrap().case().in_words()).collect();
+            let back: Vec<String> =
+                shards.rows(&merged).map(|row| row.unwrap().case().in_words()).collect();
             assert_eq!(back, rows.iter().map(|row| row.case().in_words()).collect::<Vec<_>>());
         }
     }
@@ -317,14 +348,18 @@ mod tests {
             let refusal = shards.rows(&merged).next().unwrap().unwrap_err().to_string();
             assert_eq!(
                 refusal,
-                format!("{}: it changed while it was read, expected the same rows both times", path.display())
+                format!(
+                    "{}: it changed while it was read, expected the same rows both times",
+                    path.display()
+                )
             );
         }
     }
 
     #[test]
     fn what_is_doubled_mixed_or_strange_is_refused() {
-        let refusal = |files: &[Vec<Record>], order: Option<&[CaseId]>| merged(files, order).unwrap_err();
+        let refusal =
+            |files: &[Vec<Record>], order: Option<&[CaseId]>| merged(files, order).unwrap_err();
         assert_eq!(
             refusal(&files(&[&[0, 1], &[1, 2]]), None),
             "pex on torus:4x4, uniform:64, paragon, repetition 1 is in part-0.csv, row 2 and in part-1.csv, row 1: expected every case once"

@@ -13,11 +13,12 @@ pub trait Sink {
     }
 }
 
-/// Rows as CSV (RFC 4180, UTF-8): one header, then each row written in one piece and flushed as it comes, so that whoever reads the file sees whole
-/// rows, and a run that is killed leaves at most one torn.
+/// Rows as CSV (RFC 4180, UTF-8): one header, then each row written in one piece and flushed as it
+/// comes, so that whoever reads the file sees whole rows, and a run that is killed leaves at most
+/// one torn.
 ///
-/// Lines end in a line feed alone, which every reader of CSV takes and which keeps `cut`, `awk` and `diff` from seeing a carriage return
-/// in the last column.
+/// Lines end in a line feed alone, which every reader of CSV takes and which keeps `cut`, `awk` and
+/// `diff` from seeing a carriage return in the last column.
 pub struct CsvSink<W: Write> {
     out: W,
     headed: bool,
@@ -133,8 +134,12 @@ mod tests {
             sink.record(&Record { reason: "x".repeat(60_000), ..Record::default() }).unwrap();
         }
         sink.finish().unwrap();
-        let ends: Vec<_> =
-            pieces.0.iter().filter(|piece| !piece.is_empty()).map(|piece| piece.ends_with(b"\n")).collect();
+        let ends: Vec<_> = pieces
+            .0
+            .iter()
+            .filter(|piece| !piece.is_empty())
+            .map(|piece| piece.ends_with(b"\n"))
+            .collect();
         assert_eq!(ends, [true, true]);
     }
 

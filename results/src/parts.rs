@@ -26,23 +26,30 @@ pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Parts {
 
 /// The completion time: the sum of the parts; `None` if there are none.
 ///
-/// Summed in whole millionths, as the parts are written, so that the printed parts add up to the printed time to the last digit (up to
-/// half an hour; beyond, as far as a double can tell).
+/// Summed in whole millionths, as the parts are written, so that the printed parts add up to the
+/// printed time to the last digit (up to half an hour; beyond, as far as a double can tell).
 pub fn total(parts: &Parts) -> Option<f64> {
     let parts = || parts.each().into_iter().filter_map(|(_, part)| part);
     parts().next()?;
     let plain: f64 = parts().map(rounded).sum();
     let is_fine = parts().all(|part| part.abs() < FINEST) && plain.abs() < FINEST;
-    Some(if is_fine { rounded(parts().map(|part| (part * STEPS).round()).sum::<f64>() / STEPS) } else { plain })
+    Some(if is_fine {
+        rounded(parts().map(|part| (part * STEPS).round()).sum::<f64>() / STEPS)
+    } else {
+        plain
+    })
 }
 
 impl Record {
-    /// Sets the parts, rounded as they are written, and the time that is their sum. Changes nothing where one of them is not finite.
+    /// Sets the parts, rounded as they are written, and the time that is their sum. Changes nothing
+    /// where one of them is not finite.
     pub fn set_parts(&mut self, parts: &Parts) -> Result<(), NotFinite> {
         let total = total(parts);
         for (part, value) in parts.each().into_iter().chain([("time", total)]) {
             if let Some(value) = value.filter(|v| !v.is_finite()) {
-                let column = columns().find(|column| column.strip_suffix("_us") == Some(part)).unwrap_or(part);
+                let column = columns()
+                    .find(|column| column.strip_suffix("_us") == Some(part))
+                    .unwrap_or(part);
                 return Err(NotFinite { column, value });
             }
         }
@@ -106,7 +113,8 @@ mod tests {
     #[test]
     fn what_is_not_finite_is_refused_and_leaves_the_record_alone() {
         let mut record = Record::default();
-        let parts = Parts { startup: Some(f64::MAX), contention: Some(f64::MAX), ..Parts::default() };
+        let parts =
+            Parts { startup: Some(f64::MAX), contention: Some(f64::MAX), ..Parts::default() };
         let error = record.set_parts(&parts).unwrap_err().to_string();
         assert_eq!(error, "column `time_us` is inf, expected a finite number");
         assert_eq!(record, Record::default());

@@ -1,4 +1,5 @@
-//! One row. A single table of columns gives the header, the fields' texts, how they are read, and JSON, so that none of them can drift apart.
+//! One row. A single table of columns gives the header, the fields' texts, how they are read, and
+//! JSON, so that none of them can drift apart.
 
 use crate::field::{Field, words};
 use crate::finite::NotFinite;
@@ -56,7 +57,8 @@ pub(crate) struct Column {
 pub struct About {
     /// Its name.
     pub name: &'static str,
-    /// What its texts are, in the words of Table Schema: `string`, `integer` or `number`. An empty one is a figure without meaning there.
+    /// What its texts are, in the words of Table Schema: `string`, `integer` or `number`. An empty
+    /// one is a figure without meaning there.
     pub kind: &'static str,
     /// What it says.
     pub meaning: &'static str,
@@ -74,10 +76,12 @@ macro_rules! is_outcome {
 
 macro_rules! record {
     ($($(#[doc = $doc:literal])+ $kind:ident $name:ident: $type:ty),+ $(,)?) => {
-        /// One row: a case and what came of it. Times are in microseconds (`plan_ms` and `wall_ms` in milliseconds), sizes in bytes:
-        /// whole numbers that are exact however large, for a schedule passes on the same bytes many times.
+        /// One row: a case and what came of it. Times are in microseconds (`plan_ms` and `wall_ms`
+        /// in milliseconds), sizes in bytes: whole numbers that are exact however large, for a
+        /// schedule passes on the same bytes many times.
         ///
-        /// The default is an `error` without a reason and without figures: a row that failed is its case, a status and a reason on top of it.
+        /// The default is an `error` without a reason and without figures: a row that failed is its
+        /// case, a status and a reason on top of it.
         #[derive(Debug, Clone, PartialEq, Default)]
         pub struct Record {
             $($(#[doc = $doc])+ pub $name: $type,)+
@@ -93,7 +97,8 @@ macro_rules! record {
         }),+];
 
         impl Record {
-            /// The row that reading gives back once this one is written: figures rounded to a millionth.
+            /// The row that reading gives back once this one is written: figures rounded to a
+            /// millionth.
             pub fn as_written(&self) -> Self {
                 Self { $($name: self.$name.as_written(),)+ }
             }
@@ -181,7 +186,8 @@ record! {
     outcome peak_node_bytes: Option<u128>,
     /// How often nodes rearrange their data.
     outcome rearrangements: Option<u64>,
-    /// Planning, verifying and counting the schedule that the row was priced from; rows of one schedule share it.
+    /// Planning, verifying and counting the schedule that the row was priced from; rows of one
+    /// schedule share it.
     outcome plan_ms: Option<f64>,
     /// The row's share of the time that its schedule took altogether.
     outcome wall_ms: Option<f64>,
@@ -195,7 +201,8 @@ record! {
     case swapmeet_version: String,
     /// The digest of the plugin's file.
     case plugin_digest: String,
-    /// What an experiment's own machine stands for, with all that is set besides, as a spec of presets; empty for a preset.
+    /// What an experiment's own machine stands for, with all that is set besides, as a spec of
+    /// presets; empty for a preset.
     case machine_definition: String,
     /// The files that topology and workload name, with a digest of what each said.
     case inputs: String,
@@ -203,9 +210,11 @@ record! {
     case block_bytes: Option<u64>,
     /// What shows that no schedule takes less than `lower_bound_us`.
     outcome bound_kind: String,
-    /// Nodes that were planned for, on which delivery was proved: one of each orbit where a group maps the schedule onto itself.
+    /// Nodes that were planned for, on which delivery was proved: one of each orbit where a group
+    /// maps the schedule onto itself.
     outcome proved_on: Option<u64>,
-    /// Adding up what comes from different nodes, the seventh part of the time, where anything is reduced.
+    /// Adding up what comes from different nodes, the seventh part of the time, where anything is
+    /// reduced.
     outcome reduction_us: Option<f64>,
     /// When the first rank was done, where ranks go each their own way.
     outcome first_rank_us: Option<f64>,
@@ -258,12 +267,17 @@ impl Record {
         COLUMNS.iter().filter(|c| c.is_outcome).map(|c| (c.write)(self))
     }
 
-    /// Sets the columns that say what came of the case from their texts, in order, as [`Record::outcome`] gives them. `Err` says which makes no sense.
-    pub fn set_outcome<'a>(&mut self, texts: impl IntoIterator<Item = &'a str>) -> Result<(), String> {
+    /// Sets the columns that say what came of the case from their texts, in order, as
+    /// [`Record::outcome`] gives them. `Err` says which makes no sense.
+    pub fn set_outcome<'a>(
+        &mut self,
+        texts: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), String> {
         let mut texts = texts.into_iter();
         for column in COLUMNS.iter().filter(|c| c.is_outcome) {
             let text = texts.next().ok_or_else(|| format!("no {}", column.about.name))?;
-            (column.read)(self, text).map_err(|expected| format!("{}: expected {expected}", column.about.name))?;
+            (column.read)(self, text)
+                .map_err(|expected| format!("{}: expected {expected}", column.about.name))?;
         }
         if texts.next().is_some() {
             return Err("more columns than say what came of a case".to_owned());
@@ -289,7 +303,10 @@ impl Record {
     /// The first column that could not be read again.
     pub(crate) fn unwritable(&self) -> Option<NotFinite> {
         let column = COLUMNS.iter().find(|c| !(c.is_writable)(self))?;
-        Some(NotFinite { column: column.about.name, value: (column.write)(self).parse().unwrap_or(f64::NAN) })
+        Some(NotFinite {
+            column: column.about.name,
+            value: (column.write)(self).parse().unwrap_or(f64::NAN),
+        })
     }
 }
 
@@ -329,7 +346,10 @@ mod tests {
     fn a_figure_without_meaning_is_empty_and_a_zero_is_a_zero() {
         let record = Record { startup_us: Some(0.0), steps: Some(0), ..Record::default() };
         let field = |name| record.fields().nth(columns().position(|c| c == name).unwrap()).unwrap();
-        assert_eq!(["startup_us", "transmission_us", "steps", "messages"].map(field), ["0", "", "0", ""]);
+        assert_eq!(
+            ["startup_us", "transmission_us", "steps", "messages"].map(field),
+            ["0", "", "0", ""]
+        );
     }
 
     #[test]
@@ -340,7 +360,11 @@ mod tests {
         let mut back = Record::default();
         back.set_outcome(record.outcome().collect::<Vec<_>>().iter().map(String::as_str)).unwrap();
         assert_eq!(back, record);
-        assert!(serde_json::to_string(&record).unwrap().contains(r#""total_bytes":188296863814778880000"#));
+        assert!(
+            serde_json::to_string(&record)
+                .unwrap()
+                .contains(r#""total_bytes":188296863814778880000"#)
+        );
     }
 
     #[test]
@@ -353,10 +377,17 @@ mod tests {
 
     #[test]
     fn json_has_the_names_and_figures_of_the_csv() {
-        let record = Record { status: Status::Ok, time_us: Some(0.1 + 0.2), steps: Some(3), ..Record::default() };
+        let record = Record {
+            status: Status::Ok,
+            time_us: Some(0.1 + 0.2),
+            steps: Some(3),
+            ..Record::default()
+        };
         let json = serde_json::to_string(&record).unwrap();
         assert!(
-            json.contains(r#""status":"ok","reason":"","verified":"none","time_us":0.3,"startup_us":null"#),
+            json.contains(
+                r#""status":"ok","reason":"","verified":"none","time_us":0.3,"startup_us":null"#
+            ),
             "{json}"
         );
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -1,4 +1,5 @@
-//! A comparison as a table, as CSV, as JSON, as Markdown, as HTML, and in words. No colour anywhere.
+//! A comparison as a table, as CSV, as JSON, as Markdown, as HTML, and in words. No colour
+//! anywhere.
 
 mod csv;
 mod html;
@@ -39,8 +40,8 @@ const HEADER: [&str; 12] = [
 /// How many of the columns, from the left, are words.
 const WORDS: usize = 3;
 
-/// A group as a table: which columns it has, each with its name and whether it holds figures, and the cells of each line. A column that no line has
-/// anything in is left out.
+/// A group as a table: which columns it has, each with its name and whether it holds figures, and
+/// the cells of each line. A column that no line has anything in is left out.
 struct Cells {
     header: Vec<(&'static str, bool)>,
     lines: Vec<Vec<String>>,
@@ -91,15 +92,18 @@ fn measured(comparison: &Comparison) -> Option<Part> {
             format!("{:+.1}", beside.residual_percent),
         ]
     };
-    let cells = Cells { header: HEADER.to_vec(), lines: comparison.beside.iter().map(line).collect() };
+    let cells =
+        Cells { header: HEADER.to_vec(), lines: comparison.beside.iter().map(line).collect() };
     let title = "measured beside predicted".to_owned();
     (!comparison.beside.is_empty()).then_some(Part { title, cells, sentences: Vec::new() })
 }
 
 fn cells(group: &Group) -> Cells {
     let repeated = group.lines.iter().any(|line| line.time.as_ref().is_some_and(|time| time.n > 1));
-    let lines: Vec<[String; HEADER.len()]> = group.lines.iter().map(|line| line_cells(group, line, repeated)).collect();
-    let used: Vec<usize> = (0..HEADER.len()).filter(|i| lines.iter().any(|line| !line[*i].is_empty())).collect();
+    let lines: Vec<[String; HEADER.len()]> =
+        group.lines.iter().map(|line| line_cells(group, line, repeated)).collect();
+    let used: Vec<usize> =
+        (0..HEADER.len()).filter(|i| lines.iter().any(|line| !line[*i].is_empty())).collect();
     Cells {
         header: used.iter().map(|i| (HEADER[*i], *i >= WORDS)).collect(),
         lines: lines.iter().map(|line| used.iter().map(|i| line[*i].clone()).collect()).collect(),
@@ -116,7 +120,9 @@ fn line_cells(group: &Group, line: &Line, repeated: bool) -> [String; HEADER.len
         None if time.is_some() && group.baseline.is_some() => "undefined".to_owned(),
         ratio => figure(ratio.as_ref().map(|r| r.value)),
     };
-    let p = line.tests.map(|tests| format!("{}, {}", p_value(tests.t_p_holm), p_value(tests.rank_p_holm)));
+    let p = line
+        .tests
+        .map(|tests| format!("{}, {}", p_value(tests.t_p_holm), p_value(tests.rank_p_holm)));
     [
         in_a_line(&line.algorithm),
         ends(line),
@@ -129,7 +135,10 @@ fn line_cells(group: &Group, line: &Line, repeated: bool) -> [String; HEADER.len
         ratio,
         interval(line.ratio.as_ref().and_then(|r| r.interval)),
         p.unwrap_or_default(),
-        line.tests.and_then(|tests| tests.effect).map(|effect| format!("{effect:.2}")).unwrap_or_default(),
+        line.tests
+            .and_then(|tests| tests.effect)
+            .map(|effect| format!("{effect:.2}"))
+            .unwrap_or_default(),
     ]
 }
 
@@ -146,8 +155,16 @@ fn notes(comparison: &Comparison) -> Vec<String> {
         format!("{which} run once and {draws} nothing at random: times and ratios are exact.")
     });
     let tested = comparison.tested;
-    let holm = (tested > 1).then(|| format!("p-values are corrected for {tested} comparisons (Holm)."));
-    comparison.notes.iter().chain(&comparison.unlike).map(|note| in_a_line(note)).chain(exact).chain(holm).collect()
+    let holm =
+        (tested > 1).then(|| format!("p-values are corrected for {tested} comparisons (Holm)."));
+    comparison
+        .notes
+        .iter()
+        .chain(&comparison.unlike)
+        .map(|note| in_a_line(note))
+        .chain(exact)
+        .chain(holm)
+        .collect()
 }
 
 /// How its rows ended: `ok` if all did, otherwise how many did how.
@@ -176,9 +193,14 @@ fn p_value(p: Option<f64>) -> String {
 
 fn title(group: &Group) -> String {
     let Setting { topology, collective, workload, inputs, model, .. } = &group.setting;
-    let collective = if collective == "alltoall" { String::new() } else { format!("{collective}, ") };
-    let inputs = if inputs.is_empty() { String::new() } else { format!(", {}", inputs.replace(',', ", ")) };
-    in_a_line(&format!("{topology}, {collective}{workload}, {}, {model}{inputs}", group.machine_in_full()))
+    let collective =
+        if collective == "alltoall" { String::new() } else { format!("{collective}, ") };
+    let inputs =
+        if inputs.is_empty() { String::new() } else { format!(", {}", inputs.replace(',', ", ")) };
+    in_a_line(&format!(
+        "{topology}, {collective}{workload}, {}, {model}{inputs}",
+        group.machine_in_full()
+    ))
 }
 
 /// Why lines are not `ok`, a text each.
@@ -187,7 +209,8 @@ fn reasons(group: &Group) -> impl Iterator<Item = String> + '_ {
     with_reason.map(|l| in_a_line(&format!("{}: {}", l.algorithm, l.reason)))
 }
 
-/// Names and reasons come from plugins and files: whatever would break the line, or talk to a terminal, becomes a space.
+/// Names and reasons come from plugins and files: whatever would break the line, or talk to a
+/// terminal, becomes a space.
 fn in_a_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
@@ -204,8 +227,13 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn repeated() -> Comparison {
-        let times = [("fast", [10.0, 10.4, 9.8]), ("slow", [20.5, 21.0, 20.0]), ("alike", [10.1, 10.3, 9.9])];
-        let rows = times.iter().flat_map(|(name, t)| (0..3).map(move |r| row(name, r, t[r as usize])));
+        let times = [
+            ("fast", [10.0, 10.4, 9.8]),
+            ("slow", [20.5, 21.0, 20.0]),
+            ("alike", [10.1, 10.3, 9.9]),
+        ];
+        let rows =
+            times.iter().flat_map(|(name, t)| (0..3).map(move |r| row(name, r, t[r as usize])));
         comparison(rows.collect())
     }
 
@@ -224,7 +252,8 @@ pub(crate) mod tests {
     fn titles_say_what_is_not_plain() {
         let mut group = repeated().groups.remove(0);
         assert_eq!(title(&group), "torus:4x4, uniform:64, paragon, wormhole");
-        let [collective, machine, machine_definition] = ["scatter", "mine", "sp2"].map(str::to_owned);
+        let [collective, machine, machine_definition] =
+            ["scatter", "mine", "sp2"].map(str::to_owned);
         group.setting = Setting { collective, machine, machine_definition, ..group.setting };
         assert_eq!(title(&group), "torus:4x4, scatter, uniform:64, mine (sp2), wormhole");
     }
@@ -237,7 +266,8 @@ pub(crate) mod tests {
             notes_on(vec![of("paragon"), of("delta")]),
             "Every case was run once and draws nothing at random: times and ratios are exact."
         );
-        let again = [0, 1].map(|r| Record { machine: "sp2".to_owned(), ..row("fast", r, 10.0 + f64::from(r)) });
+        let again = [0, 1]
+            .map(|r| Record { machine: "sp2".to_owned(), ..row("fast", r, 10.0 + f64::from(r)) });
         assert_eq!(
             notes_on([vec![of("paragon")], again.to_vec()].concat()),
             "Cases without repetitions were run once and draw nothing at random: times and ratios are exact."
@@ -253,8 +283,9 @@ pub(crate) mod tests {
 
     #[test]
     fn columns_that_no_line_has_anything_in_are_left_out() {
-        let names =
-            |comparison: &Comparison| cells(&comparison.groups[0]).header.iter().map(|(n, _)| *n).collect::<Vec<_>>();
+        let names = |comparison: &Comparison| {
+            cells(&comparison.groups[0]).header.iter().map(|(n, _)| *n).collect::<Vec<_>>()
+        };
         let single = names(&comparison(vec![row("fast", 0, 10.0), row("slow", 0, 20.0)]));
         assert_eq!(single, ["algorithm", "rows", "verified", "mean, us", "ratio"]);
         assert_eq!(names(&repeated()), HEADER);

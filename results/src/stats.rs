@@ -1,10 +1,13 @@
-//! Statistics of repeated cases: summaries, ratios with their uncertainty, tests of whether two differ.
+//! Statistics of repeated cases: summaries, ratios with their uncertainty, tests of whether two
+//! differ.
 //!
-//! Repetitions of a case that has nothing random in it are all the same. Then intervals collapse to a point and there is nothing to test: that is
-//! said rather than dressed up as certainty ([`Spread::None`]).
+//! Repetitions of a case that has nothing random in it are all the same. Then intervals collapse to
+//! a point and there is nothing to test: that is said rather than dressed up as certainty
+//! ([`Spread::None`]).
 //!
-//! Repetition r of two algorithms has the same seed, hence the same random sizes, so that their times tend to rise and fall together: such samples are
-//! compared pair by pair. Others are taken as independent.
+//! Repetition r of two algorithms has the same seed, hence the same random sizes, so that their
+//! times tend to rise and fall together: such samples are compared pair by pair. Others are taken
+//! as independent.
 
 mod difference;
 mod holm;
@@ -58,7 +61,8 @@ pub struct Summary {
     pub median: f64,
     /// The standard deviation, with n - 1; `None` for one value.
     pub sd: Option<f64>,
-    /// The 95 % interval of the mean, by Student's t with n - 1 degrees of freedom; `None` for one value.
+    /// The 95 % interval of the mean, by Student's t with n - 1 degrees of freedom; `None` for one
+    /// value.
     pub interval: Option<Interval>,
     /// What is known of the spread.
     pub spread: Spread,
@@ -74,7 +78,11 @@ impl Summary {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         let (least, most) = (sorted[0], sorted[n - 1]);
-        let median = if n % 2 == 1 { sorted[n / 2] } else { f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]) };
+        let median = if n % 2 == 1 {
+            sorted[n / 2]
+        } else {
+            f64::midpoint(sorted[n / 2 - 1], sorted[n / 2])
+        };
         if least == most {
             // Not by way of the sums, whose rounding would show a spread that isn't there.
             let (sd, interval) = (Some(0.0), Some(Interval { low: least, high: least }));
@@ -85,11 +93,13 @@ impl Summary {
                 Self { sd: None, interval: None, spread: Spread::Unknown, ..known }
             });
         }
-        // In units of a power of two near the largest, which changes no digit: squares of anything a row can say stay in range.
+        // In units of a power of two near the largest, which changes no digit: squares of anything
+        // a row can say stay in range.
         let unit = least.abs().max(most.abs()).log2().floor().exp2();
         let count = n as f64;
         let mean = values.iter().map(|v| v / unit).sum::<f64>() / count;
-        let variance = values.iter().map(|v| (v / unit - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        let variance =
+            values.iter().map(|v| (v / unit - mean).powi(2)).sum::<f64>() / (count - 1.0);
         let half = t_quantile(count - 1.0) * (variance / count).sqrt() * unit;
         let (mean, sd) = (mean * unit, Some(variance.sqrt() * unit));
         let interval = Some(Interval { low: mean - half, high: mean + half });
@@ -107,8 +117,9 @@ fn t_quantile(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| t.inverse_cdf(0.975))
 }
 
-/// Degrees of freedom of the difference of two means with standard errors `a` and `b`, by Welch and Satterthwaite:
-/// `(a² + b²)² / (a⁴/(na - 1) + b⁴/(nb - 1))`, in shares of `a² + b²`, so that no power leaves the range of a double.
+/// Degrees of freedom of the difference of two means with standard errors `a` and `b`, by Welch and
+/// Satterthwaite: `(a² + b²)² / (a⁴/(na - 1) + b⁴/(nb - 1))`, in shares of `a² + b²`, so that no
+/// power leaves the range of a double.
 fn welch_freedom((a, na): (f64, usize), (b, nb): (f64, usize)) -> f64 {
     let both = a.hypot(b);
     let (a, b) = ((a / both).powi(2), (b / both).powi(2));
@@ -119,9 +130,12 @@ fn welch_freedom((a, na): (f64, usize), (b, nb): (f64, usize)) -> f64 {
 mod tests {
     use super::*;
 
-    /// Hours of sleep gained with two drugs, in ten patients each, from Student's paper of 1908; the sample data of many a textbook, and of R as `sleep`.
-    pub(super) const SLEEP: [[f64; 10]; 2] =
-        [[0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0], [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]];
+    /// Hours of sleep gained with two drugs, in ten patients each, from Student's paper of 1908;
+    /// the sample data of many a textbook, and of R as `sleep`.
+    pub(super) const SLEEP: [[f64; 10]; 2] = [
+        [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0],
+        [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4],
+    ];
 
     pub(super) fn assert_near(a: f64, b: f64) {
         assert!((a - b).abs() < 1e-7 * b.abs().max(1.0), "{a} is not {b}");
@@ -142,7 +156,10 @@ mod tests {
     #[test]
     fn one_value_has_no_uncertainty_to_state() {
         let one = Summary::of(&[5.0]).unwrap();
-        assert_eq!((one.mean, one.median, one.sd, one.interval, one.spread), (5.0, 5.0, None, None, Spread::Unknown));
+        assert_eq!(
+            (one.mean, one.median, one.sd, one.interval, one.spread),
+            (5.0, 5.0, None, None, Spread::Unknown)
+        );
         assert_eq!(Summary::of(&[]), None);
     }
 

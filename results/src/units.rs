@@ -1,4 +1,5 @@
-//! Figures for reading: one way to write a time, a size, a number, and how many there are of a thing.
+//! Figures for reading: one way to write a time, a size, a number, and how many there are of a
+//! thing.
 
 use swapmeet_core::delivery::fault::Count;
 
@@ -75,7 +76,11 @@ pub fn figure_to(value: f64, figures: usize) -> String {
     let before = value.abs().log10().floor() as i32 + 1;
     let decimals = (figures as i32 - before).clamp(0, 12) as usize;
     let text = format!("{value:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 /// How many there are of a thing whose plural takes an s.

@@ -1,4 +1,5 @@
-//! Files written whole or not at all: what was there before is there until all of the new text is, and a file that a run is writing is left alone.
+//! Files written whole or not at all: what was there before is there until all of the new text is,
+//! and a file that a run is writing is left alone.
 
 use rustix::fs::{Gid, Uid};
 use std::fs::{DirEntry, File, Metadata, Permissions, TryLockError};
@@ -25,13 +26,18 @@ pub enum WholeError {
 impl From<WholeError> for io::Error {
     fn from(error: WholeError) -> Self {
         match error {
-            WholeError::Busy | WholeError::Linked => Self::new(io::ErrorKind::ResourceBusy, error.to_string()),
+            WholeError::Busy | WholeError::Linked => {
+                Self::new(io::ErrorKind::ResourceBusy, error.to_string())
+            }
             WholeError::Io(error) => error,
         }
     }
 }
 
-pub fn write(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), WholeError> {
+pub fn write(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), WholeError> {
     let there = match std::fs::metadata(path) {
         Ok(there) => Some(there),
         Err(e) if e.kind() == io::ErrorKind::NotFound => None,
@@ -68,7 +74,8 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// An empty file beside the one at `path`, which is to take its place, and what that place is: a link stays a link, to a new text.
+/// An empty file beside the one at `path`, which is to take its place, and what that place is: a
+/// link stays a link, to a new text.
 pub fn beside(path: &Path) -> Result<(NamedTempFile, PathBuf), WholeError> {
     let there = std::fs::metadata(path).ok();
     let real = if there.is_some() { path.canonicalize()? } else { led_to(path)? };
@@ -79,9 +86,11 @@ pub fn beside(path: &Path) -> Result<(NamedTempFile, PathBuf), WholeError> {
     sweep(folder);
     let mode = there.as_ref().map_or(0o666, |there| there.permissions().mode());
     let permissions = Permissions::from_mode(mode);
-    let beside = tempfile::Builder::new().prefix(DRAFT).permissions(permissions).tempfile_in(folder);
+    let beside =
+        tempfile::Builder::new().prefix(DRAFT).permissions(permissions).tempfile_in(folder);
     // The temporary file's name is no news.
-    let bare = |e: &io::Error| e.to_string().split(" at path ").next().unwrap_or_default().to_owned();
+    let bare =
+        |e: &io::Error| e.to_string().split(" at path ").next().unwrap_or_default().to_owned();
     let beside = beside.map_err(|e| io::Error::new(e.kind(), bare(&e)))?;
     // For as long as it is open: nobody takes it for one that was left behind.
     lock(beside.as_file())?;
@@ -93,7 +102,8 @@ pub fn beside(path: &Path) -> Result<(NamedTempFile, PathBuf), WholeError> {
     Ok((beside, real))
 }
 
-/// A folder, empty, that is gone once it is dropped, and whose files are to take others' places beside it.
+/// A folder, empty, that is gone once it is dropped, and whose files are to take others' places
+/// beside it.
 pub struct Staging {
     folder: TempDir,
     /// Nobody takes it for one that was left behind.
@@ -122,11 +132,16 @@ fn sweep(folder: &Path) {
     const OLD: Duration = Duration::from_secs(60);
     let is_draft = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(DRAFT);
     for draft in std::fs::read_dir(folder).into_iter().flatten().flatten().filter(is_draft) {
-        let age = draft.metadata().and_then(|m| m.modified()).ok().and_then(|then| then.elapsed().ok());
+        let age =
+            draft.metadata().and_then(|m| m.modified()).ok().and_then(|then| then.elapsed().ok());
         let is_left = || File::open(draft.path()).is_ok_and(|file| file.try_lock().is_ok());
         if age.is_some_and(|age| age > OLD) && is_left() {
             let is_folder = draft.file_type().is_ok_and(|kind| kind.is_dir());
-            drop(if is_folder { std::fs::remove_dir_all(draft.path()) } else { std::fs::remove_file(draft.path()) });
+            drop(if is_folder {
+                std::fs::remove_dir_all(draft.path())
+            } else {
+                std::fs::remove_file(draft.path())
+            });
         }
     }
 }
@@ -135,7 +150,8 @@ fn sweep(folder: &Path) {
 fn keep_owner(file: &File, there: &Metadata) {
     let own = |uid, gid| rustix::fs::fchown(file, uid, gid).is_ok();
     let group = Some(Gid::from_raw(there.gid()));
-    // A group of ours can be given where another owner can't; where not even that, the file is ours, as any new one.
+    // A group of ours can be given where another owner can't; where not even that, the file is
+    // ours, as any new one.
     let _ = own(Some(Uid::from_raw(there.uid())), group) || own(None, group);
 }
 

@@ -1,9 +1,11 @@
-//! How soon the dashboard answers a key: from the key's byte going into the terminal to the panel it asks for being on the screen, while nothing
-//! runs and while every core is busy with workers.
+//! How soon the dashboard answers a key: from the key's byte going into the terminal to the panel
+//! it asks for being on the screen, while nothing runs and while every core is busy with workers.
 //!
-//! And how soon what sliders ask for is on the screen: 20 schedules of 10^5 steps, priced again at each key.
+//! And how soon what sliders ask for is on the screen: 20 schedules of 10^5 steps, priced again at
+//! each key.
 //!
-//! `cargo bench --bench dashboard`. A picture of something that moves is drawn every 33 ms: an answer within one such time is at once.
+//! `cargo bench --bench dashboard`. A picture of something that moves is drawn every 33 ms: an
+//! answer within one such time is at once.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -42,7 +44,8 @@ fn summary(mut times: Vec<Duration>) -> String {
     format!("median {:.1}, worst {:.1}", ms(times.get(times.len() / 2)), ms(times.last()))
 }
 
-/// Moves the start-up's slider, and says how long it took until the ranking was of its value; and of that the pricing alone, as the panel says.
+/// Moves the start-up's slider, and says how long it took until the ranking was of its value; and
+/// of that the pricing alone, as the panel says.
 fn slide() -> (Vec<Duration>, Vec<Duration>) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = CommandBuilder::new(swapmeet_tests::build().join("swapmeet"));
@@ -87,12 +90,21 @@ fn keys() {
     println!("{KEYS} keys each, milliseconds to the answer, {cores} cores");
     println!("{:<28}{:>10}{:>10}{:>10}{:>10}", "", "median", "95 %", "99 %", "worst");
     for (columns, rows) in [(80, 24), (200, 60)] {
-        for (name, jobs) in [("nothing runs", 0), ("every core busy", cores), ("twice as many workers", 2 * cores)] {
+        for (name, jobs) in
+            [("nothing runs", 0), ("every core busy", cores), ("twice as many workers", 2 * cores)]
+        {
             let mut times = measure(columns, rows, jobs);
             times.sort();
-            let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
+            let at =
+                |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
             let name = format!("{columns}x{rows} {name}");
-            println!("{name:<28}{:>10.2}{:>10.2}{:>10.2}{:>10.2}", at(0.5), at(0.95), at(0.99), at(1.0));
+            println!(
+                "{name:<28}{:>10.2}{:>10.2}{:>10.2}{:>10.2}",
+                at(0.5),
+                at(0.95),
+                at(0.99),
+                at(1.0)
+            );
         }
     }
 }
@@ -140,7 +152,9 @@ fn start(mut command: CommandBuilder, folder: &Path, columns: u16, rows: u16) ->
 
 fn set_up(command: &mut CommandBuilder, folder: &Path) {
     command.cwd(folder);
-    for (key, value) in [("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8"), ("XDG_DATA_HOME", "/nonexistent")] {
+    for (key, value) in
+        [("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8"), ("XDG_DATA_HOME", "/nonexistent")]
+    {
         command.env(key, value);
     }
     command.env_remove("SWAPMEET_PLUGIN_PATH");
@@ -172,10 +186,11 @@ impl Screen {
     /// Waits until the screen is such, and says when the bytes came that made it so.
     fn wait(&mut self, what: &str, is_such: impl Fn(&vt100::Screen) -> bool) -> Instant {
         loop {
-            let (at, bytes) = self.bytes.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| {
-                eprintln!("waited in vain for {what}:\n{}", self.parser.screen().contents());
-                std::process::exit(1)
-            });
+            let (at, bytes) =
+                self.bytes.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| {
+                    eprintln!("waited in vain for {what}:\n{}", self.parser.screen().contents());
+                    std::process::exit(1)
+                });
             self.parser.process(&bytes);
             if is_such(self.parser.screen()) {
                 return at;
@@ -193,7 +208,9 @@ impl Screen {
         self.wait(title, |screen| {
             let columns = screen.size().1.get();
             let lit = |column: &u16| {
-                screen.cell(0, *column).is_some_and(|c| c.contents() == number && c.bgcolor() != vt100::Color::Default)
+                screen
+                    .cell(0, *column)
+                    .is_some_and(|c| c.contents() == number && c.bgcolor() != vt100::Color::Default)
             };
             screen.contents().contains(title) && (0..columns).any(|column| lit(&column))
         })

@@ -1,7 +1,8 @@
-//! What the program costs beside schedules: rows a second of many small cases, and a worker process for each plugin's file.
+//! What the program costs beside schedules: rows a second of many small cases, and a worker process
+//! for each plugin's file.
 //!
-//! `cargo bench --bench rows`. The program runs as its users run it, rows going to a file. Figures are the best of a few runs: compare ratios within one
-//! benchmark, not seconds between machines.
+//! `cargo bench --bench rows`. The program runs as its users run it, rows going to a file. Figures
+//! are the best of a few runs: compare ratios within one benchmark, not seconds between machines.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -13,7 +14,11 @@ use std::time::Instant;
 const SMALL: [(&str, &str, u32); 3] = [
     ("one schedule, 1 worker", "--workload uniform:1 --repetitions 100000 --jobs 1", 100_000),
     ("one schedule, 4 workers", "--workload uniform:1 --repetitions 100000 --jobs 4", 100_000),
-    ("a schedule each", "--workload irregular:dist=uniform,mean=64,cv=0.1 --repetitions 10000 --jobs 1", 10_000),
+    (
+        "a schedule each",
+        "--workload irregular:dist=uniform,mean=64,cv=0.1 --repetitions 10000 --jobs 1",
+        10_000,
+    ),
 ];
 
 /// Algorithms of one plugin's file, and as many of a file each.
@@ -24,7 +29,8 @@ fn main() {
     let dir = tempfile::tempdir().expect("a folder");
     println!("{:<28}{:>12}", "100,000 small cases", "rows/s");
     for (name, flags, rows) in SMALL {
-        let seconds = best(|| run(dir.path(), &format!("--topology ring:4 --algorithm ring {flags}")));
+        let seconds =
+            best(|| run(dir.path(), &format!("--topology ring:4 --algorithm ring {flags}")));
         println!("{name:<28}{:>12.0}", f64::from(rows) / seconds);
     }
     let started = |names: &[&str]| {
@@ -32,7 +38,10 @@ fn main() {
         best(|| run(dir.path(), &format!("--topology torus:4x4 --jobs 1{asked}")))
     };
     let (one, four) = (started(&ONE_FILE), started(&FOUR_FILES));
-    println!("\na worker more, a plugin's file more: {:.1} ms (asked: 5 at most)", (four - one) / 3.0 * 1e3);
+    println!(
+        "\na worker more, a plugin's file more: {:.1} ms (asked: 5 at most)",
+        (four - one) / 3.0 * 1e3
+    );
 }
 
 /// The shortest of some runs, in seconds.
@@ -43,8 +52,14 @@ fn best(mut run: impl FnMut() -> f64) -> f64 {
 /// Seconds that `swapmeet run` takes.
 fn run(folder: &Path, flags: &str) -> f64 {
     let mut program = Command::new(swapmeet_tests::build().join("swapmeet"));
-    program.args(["run", "--quiet", "--force", "--out"]).arg(folder.join("rows.csv")).args(flags.split_whitespace());
-    program.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent").stderr(Stdio::null());
+    program
+        .args(["run", "--quiet", "--force", "--out"])
+        .arg(folder.join("rows.csv"))
+        .args(flags.split_whitespace());
+    program
+        .env_remove("SWAPMEET_PLUGIN_PATH")
+        .env("XDG_DATA_HOME", "/nonexistent")
+        .stderr(Stdio::null());
     let begin = Instant::now();
     assert!(program.status().expect("the program runs").success(), "{flags}");
     begin.elapsed().as_secs_f64()

@@ -1,8 +1,10 @@
-//! How fast schedules are planned, verified, counted and priced, in messages and blocks a second, and beside it what a plain loop over blocks costs.
+//! How fast schedules are planned, verified, counted and priced, in messages and blocks a second,
+//! and beside it what a plain loop over blocks costs.
 //!
-//! `cargo bench --bench scale`, or `cargo bench --bench scale -- torus:128x128` for the cases whose name contains a word.
-//! Every figure is the best of a few runs in one process, or of one where that takes a second: compare ratios within a run, not seconds between machines. All of it
-//! takes some eight minutes.
+//! `cargo bench --bench scale`, or `cargo bench --bench scale -- torus:128x128` for the cases whose
+//! name contains a word. Every figure is the best of a few runs in one process, or of one where
+//! that takes a second: compare ratios within a run, not seconds between machines. All of it takes
+//! some eight minutes.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -41,7 +43,8 @@ const CASES: [(&str, &str, &str); 14] = [
     ("torus:512x512", "suh-shin", "under 30 s and 2 GiB"),
 ];
 
-/// Symmetric schedules, proved on one node of each orbit: (topology, algorithm, workload, whether everyone is planned for beside it)
+/// Symmetric schedules, proved on one node of each orbit: (topology, algorithm, workload, whether
+/// everyone is planned for beside it)
 const BY_ORBITS: [(&str, &str, &str, bool); 11] = [
     ("torus:128x128", "suh-shin", "uniform:1", true),
     ("torus:1024x1024", "suh-shin", "uniform:1", false),
@@ -56,15 +59,29 @@ const BY_ORBITS: [(&str, &str, &str, bool); 11] = [
     ("hypercube:30", "hypercube-alltoall", "uniform:1", false),
 ];
 
-/// Reductions: (topology, algorithm, workload, whether everyone is planned for, what is asked of it)
+/// Reductions: (topology, algorithm, workload, whether everyone is planned for, what is asked of
+/// it)
 const REDUCTIONS: [(&str, &str, &str, bool, &str); 4] = [
-    ("ring:4096", "ring-allreduce", "allreduce/uniform:4096", true, "a message no slower than an all-to-all's"),
+    (
+        "ring:4096",
+        "ring-allreduce",
+        "allreduce/uniform:4096",
+        true,
+        "a message no slower than an all-to-all's",
+    ),
     ("ring:4096", "gen", "uniform:1", true, "such an all-to-all"),
     ("hypercube:20", "rabenseifner-allreduce", "allreduce/uniform:1MiB", false, "under 5 s"),
-    ("ring:100000", "ring-allreduce", "allreduce/uniform:100000", false, "2 x 10^10 messages, under 10 s"),
+    (
+        "ring:100000",
+        "ring-allreduce",
+        "allreduce/uniform:100000",
+        false,
+        "2 x 10^10 messages, under 10 s",
+    ),
 ];
 
-/// On how many threads schedules that nothing is symmetric about are followed, beside one: (topology, algorithm, workload)
+/// On how many threads schedules that nothing is symmetric about are followed, beside one:
+/// (topology, algorithm, workload)
 const ON_THREADS: [(&str, &str, &str); 6] = [
     ("torus:128x128", "suh-shin", "uniform:1"),
     ("torus:127x127", "suh-shin", "uniform:1"),
@@ -74,8 +91,9 @@ const ON_THREADS: [(&str, &str, &str); 6] = [
     ("torus:32x32", "gen", "irregular:dist=lognormal,mean=512,cv=2"),
 ];
 
-/// Clocks without steps that all share: (topology, algorithm, workload, machine, what is asked of it). `fluid` folds what is symmetric: a sketch of it takes the seconds that are said of it on the machine on which
-/// SimGrid and LogGOPSim took theirs.
+/// Clocks without steps that all share: (topology, algorithm, workload, machine, what is asked of
+/// it). `fluid` folds what is symmetric: a sketch of it takes the seconds that are said of it on
+/// the machine on which SimGrid and LogGOPSim took theirs.
 const ASYNCHRONOUS: [(&str, &str, &str, &str, &str); 10] = [
     (
         "fully-connected:512",
@@ -104,7 +122,8 @@ const ASYNCHRONOUS: [(&str, &str, &str, &str, &str); 10] = [
 /// Links of 1 GB/s with 0.1 us, as SimGrid was given them.
 const FLUID: &str = "free:model=fluid,byte_us=0.001,hop_us=0.1";
 
-/// Blocks of different sizes, priced event by event on a flat machine: (topology, algorithm, workload, what is asked of it)
+/// Blocks of different sizes, priced event by event on a flat machine: (topology, algorithm,
+/// workload, what is asked of it)
 const IRREGULAR: [(&str, &str, &str, &str); 7] = [
     ("fully-connected:1024", "direct", "irregular:dist=lognormal,mean=512,cv=2", ""),
     ("fully-connected:1024", "two-stage", "irregular:dist=lognormal,mean=512,cv=2", ""),
@@ -118,7 +137,8 @@ const IRREGULAR: [(&str, &str, &str, &str); 7] = [
 /// The machine of the torus algorithms.
 const CIRCUITS: &str = "t3e:model=circuit,ports=all,virtual_channels=2";
 
-/// Collectives and permutations on circuit-switched tori: (topology, algorithm, workload, what is asked of it)
+/// Collectives and permutations on circuit-switched tori: (topology, algorithm, workload, what is
+/// asked of it)
 const ON_CIRCUITS: [(&str, &str, &str, &str); 5] = [
     ("torus:100x100x100", "torus-broadcast", "broadcast/uniform:1KiB", "in seconds"),
     ("torus:100x100x100", "torus-scatter", "scatter/uniform:1KiB", ""),
@@ -130,20 +150,29 @@ const ON_CIRCUITS: [(&str, &str, &str, &str); 5] = [
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let wanted = |name: &str| words.is_empty() || words.iter().any(|w| name.contains(w.as_str()));
-    let registry = Registry::find(&[swapmeet_tests::build().to_owned()], &Reader::Here).expect("plugins are found");
+    let registry = Registry::find(&[swapmeet_tests::build().to_owned()], &Reader::Here)
+        .expect("plugins are found");
 
-    println!("planned for everyone, every block verified, links counted, priced on one machine; one thread");
-    println!("{:<34}{:>12}{:>10}{:>14}{:>16}   asked", "", "messages", "seconds", "messages/s", "blocks moved/s");
+    println!(
+        "planned for everyone, every block verified, links counted, priced on one machine; one thread"
+    );
+    println!(
+        "{:<34}{:>12}{:>10}{:>14}{:>16}   asked",
+        "", "messages", "seconds", "messages/s", "blocks moved/s"
+    );
     for (topology, algorithm, asked) in CASES {
         let name = format!("{algorithm} {topology}");
         if !wanted(&name) {
             continue;
         }
         let workload = match algorithm.rsplit('-').next() {
-            Some(collective @ ("broadcast" | "scatter" | "allgather")) => format!("{collective}/uniform:1"),
+            Some(collective @ ("broadcast" | "scatter" | "allgather")) => {
+                format!("{collective}/uniform:1")
+            }
             _ => "uniform:1".to_owned(),
         };
-        let (seconds, rows) = best_of(&full(group(&registry, topology, algorithm, &workload, &["paragon"])));
+        let (seconds, rows) =
+            best_of(&full(group(&registry, topology, algorithm, &workload, &["paragon"])));
         let messages = rows[0].messages.unwrap_or(0) as f64;
         let blocks = rows[0].total_bytes.unwrap_or(0) as f64;
         println!(
@@ -157,7 +186,8 @@ fn main() {
     reductions(&registry, wanted);
     asynchronous(&registry, wanted);
     beside_simgrid(&registry, wanted);
-    let on = |cases: &[(&'static str, &'static str, &'static str, &'static str)], machine: &'static str| {
+    let on = |cases: &[(&'static str, &'static str, &'static str, &'static str)],
+              machine: &'static str| {
         cases.iter().map(|case| (*case, machine)).collect::<Vec<_>>()
     };
     for ((topology, algorithm, workload, asked), machine) in
@@ -169,7 +199,10 @@ fn main() {
         }
         let (seconds, rows) = best_of(&group(&registry, topology, algorithm, workload, &[machine]));
         let messages = rows[0].messages.unwrap_or(0) as f64;
-        println!("{name:<34}{messages:>12}{seconds:>10.3}{:>14.3e}   {workload}; {asked}", messages / seconds);
+        println!(
+            "{name:<34}{messages:>12}{seconds:>10.3}{:>14.3e}   {workload}; {asked}",
+            messages / seconds
+        );
     }
     if wanted("ten machines") {
         ten_machines(&registry);
@@ -180,7 +213,13 @@ fn main() {
     println!("\nmost memory this process had: {} MB", peak_memory_mb());
 }
 
-fn group(registry: &Registry, topology: &str, algorithm: &str, workload: &str, machines: &[&str]) -> Vec<Case> {
+fn group(
+    registry: &Registry,
+    topology: &str,
+    algorithm: &str,
+    workload: &str,
+    machines: &[&str],
+) -> Vec<Case> {
     let text = |value: &str| Text::flag("benchmark", value);
     let experiment = Experiment {
         topologies: vec![text(topology)],
@@ -198,10 +237,14 @@ fn full(mut cases: Vec<Case>) -> Vec<Case> {
     cases
 }
 
-/// Schedules proved on one node of each orbit, beside the same ones planned for everyone where that takes seconds.
+/// Schedules proved on one node of each orbit, beside the same ones planned for everyone where that
+/// takes seconds.
 fn by_orbits(registry: &Registry, wanted: impl Fn(&str) -> bool) {
     println!("\none node of each orbit planned for");
-    println!("{:<34}{:>14}{:>16}{:>10}{:>12}", "", "planned for", "messages", "seconds", "all / this");
+    println!(
+        "{:<34}{:>14}{:>16}{:>10}{:>12}",
+        "", "planned for", "messages", "seconds", "all / this"
+    );
     for (topology, algorithm, workload, beside) in BY_ORBITS {
         let name = format!("{algorithm} {topology}");
         if !wanted(&name) {
@@ -210,7 +253,11 @@ fn by_orbits(registry: &Registry, wanted: impl Fn(&str) -> bool) {
         let cases = group(registry, topology, algorithm, workload, &["paragon"]);
         let (seconds, rows) = best_of(&cases);
         let (on, messages) = (rows[0].proved_on.unwrap_or(0), rows[0].messages.unwrap_or(0));
-        let ratio = if beside { format!("{:.0}", best_of(&full(cases)).0 / seconds) } else { String::new() };
+        let ratio = if beside {
+            format!("{:.0}", best_of(&full(cases)).0 / seconds)
+        } else {
+            String::new()
+        };
         println!("{name:<34}{on:>14}{messages:>16}{seconds:>10.4}{ratio:>12}");
     }
     println!();
@@ -239,7 +286,10 @@ fn on_threads(registry: &Registry, wanted: impl Fn(&str) -> bool) {
 /// Sums, beside an all-to-all of as many nodes.
 fn reductions(registry: &Registry, wanted: impl Fn(&str) -> bool) {
     println!("\nreductions, every contribution counted once");
-    println!("{:<34}{:>14}{:>16}{:>10}{:>14}   asked", "", "planned for", "messages", "seconds", "messages/s");
+    println!(
+        "{:<34}{:>14}{:>16}{:>10}{:>14}   asked",
+        "", "planned for", "messages", "seconds", "messages/s"
+    );
     for (topology, algorithm, workload, for_everyone, asked) in REDUCTIONS {
         let name = format!("{algorithm} {topology}");
         if !wanted(&name) && !wanted("reductions") {
@@ -248,7 +298,10 @@ fn reductions(registry: &Registry, wanted: impl Fn(&str) -> bool) {
         let cases = group(registry, topology, algorithm, workload, &["paragon"]);
         let (seconds, rows) = best_of(&if for_everyone { full(cases) } else { cases });
         let (on, messages) = (rows[0].proved_on.unwrap_or(0), rows[0].messages.unwrap_or(0));
-        println!("{name:<34}{on:>14}{messages:>16}{seconds:>10.3}{:>14.3e}   {asked}", messages as f64 / seconds);
+        println!(
+            "{name:<34}{on:>14}{messages:>16}{seconds:>10.3}{:>14.3e}   {asked}",
+            messages as f64 / seconds
+        );
     }
 }
 
@@ -263,16 +316,25 @@ fn asynchronous(registry: &Registry, wanted: impl Fn(&str) -> bool) {
         }
         let (seconds, rows) = best_of(&group(registry, topology, algorithm, workload, &[machine]));
         let (model, messages) = (&rows[0].model, rows[0].messages.unwrap_or(0));
-        println!("{name:<34}{messages:>12}{seconds:>10.3}{:>14.3e}   {model}; {asked}", messages as f64 / seconds);
+        println!(
+            "{name:<34}{messages:>12}{seconds:>10.3}{:>14.3e}   {model}; {asked}",
+            messages as f64 / seconds
+        );
     }
 }
 
-/// Where SimGrid is installed: what it takes for schedules that are exported to it, over what `fluid` takes for planning, proof and price. Links have bandwidths alone, as exports have it.
+/// Where SimGrid is installed: what it takes for schedules that are exported to it, over what
+/// `fluid` takes for planning, proof and price. Links have bandwidths alone, as exports have it.
 fn beside_simgrid(registry: &Registry, wanted: impl Fn(&str) -> bool) {
     const MACHINE: &str = "free:model=fluid,byte_us=0.001";
     println!("\nthe same in SimGrid");
-    println!("{:<34}{:>12}{:>10}{:>14}{:>16}", "", "messages", "seconds", "SimGrid's", "SimGrid / this");
-    for (topology, algorithm) in [("torus:8x8", "pairwise"), ("torus:8x8", "gen"), ("torus:16x16", "pairwise")] {
+    println!(
+        "{:<34}{:>12}{:>10}{:>14}{:>16}",
+        "", "messages", "seconds", "SimGrid's", "SimGrid / this"
+    );
+    for (topology, algorithm) in
+        [("torus:8x8", "pairwise"), ("torus:8x8", "gen"), ("torus:16x16", "pairwise")]
+    {
         let name = format!("{algorithm} {topology}");
         if !wanted(&name) && !wanted("simgrid") {
             continue;
@@ -281,7 +343,8 @@ fn beside_simgrid(registry: &Registry, wanted: impl Fn(&str) -> bool) {
             println!("no SimGrid (c++ -lsimgrid) here");
             return;
         };
-        let (seconds, rows) = best_of(&group(registry, topology, algorithm, "uniform:1KiB", &[MACHINE]));
+        let (seconds, rows) =
+            best_of(&group(registry, topology, algorithm, "uniform:1KiB", &[MACHINE]));
         let messages = rows[0].messages.unwrap_or(0);
         println!("{name:<34}{messages:>12}{seconds:>10.4}{theirs:>14.3}{:>16.0}", theirs / seconds);
     }
@@ -292,12 +355,24 @@ fn simgrid_seconds(topology: &str, algorithm: &str, machine: &str) -> Option<f64
     let folder = tempfile::tempdir().ok()?;
     let out = folder.path().join("sim");
     let mut export = Command::new(swapmeet_tests::build().join("swapmeet"));
-    export.args(["export", "--format", "simgrid", "--topology", topology, "--algorithm", algorithm]);
+    export.args([
+        "export",
+        "--format",
+        "simgrid",
+        "--topology",
+        topology,
+        "--algorithm",
+        algorithm,
+    ]);
     export.args(["--workload", "uniform:1KiB", "--machine", machine, "--out"]).arg(&out);
     let program = out.join("replay");
     let mut cxx = Command::new("c++");
-    cxx.args(["-std=c++17", "-O2", "-o"]).arg(&program).arg(out.join("replay.cpp")).arg("-lsimgrid");
-    let is_there = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
+    cxx.args(["-std=c++17", "-O2", "-o"])
+        .arg(&program)
+        .arg(out.join("replay.cpp"))
+        .arg("-lsimgrid");
+    let is_there =
+        |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
     if !is_there(&mut export) || !is_there(&mut cxx) {
         return None;
     }
@@ -334,16 +409,23 @@ fn best_on(group: &[Case], executor: &Arc<dyn Executor>) -> (f64, Vec<Record>) {
 
 /// The same schedule on ten machines costs little more than on one.
 fn ten_machines(registry: &Registry) {
-    let machines: Vec<String> = (1..=10).map(|i| format!("paragon:startup_us={}", 10 * i)).collect();
+    let machines: Vec<String> =
+        (1..=10).map(|i| format!("paragon:startup_us={}", 10 * i)).collect();
     let machines: Vec<&str> = machines.iter().map(String::as_str).collect();
     let one = best_of(&group(registry, "torus:128x128", "suh-shin", "uniform:1", &machines[..1])).0;
     let ten = best_of(&group(registry, "torus:128x128", "suh-shin", "uniform:1", &machines)).0;
-    println!("\nsuh-shin torus:128x128 on one machine {one:.3} s, on ten {ten:.3} s: {:.2} times", ten / one);
+    println!(
+        "\nsuh-shin torus:128x128 on one machine {one:.3} s, on ten {ten:.3} s: {:.2} times",
+        ten / one
+    );
 }
 
-/// What following single blocks costs: a direct exchange by a shift a step, every block moved from one node's set to another's.
+/// What following single blocks costs: a direct exchange by a shift a step, every block moved from
+/// one node's set to another's.
 fn plain_loop() {
-    println!("\na plain loop over blocks: a bit a block and node, direct exchange by a shift a step, no links counted");
+    println!(
+        "\na plain loop over blocks: a bit a block and node, direct exchange by a shift a step, no links counted"
+    );
     println!("{:<28}{:>12}{:>10}{:>14}", "", "blocks", "seconds", "blocks/s");
     for side in [16_u64, 32] {
         let n = side * side;
@@ -358,10 +440,13 @@ fn plain_loop() {
             (n * n) as f64 / seconds
         );
     }
-    println!("suh-shin on torus:128x128 moves 8.9e9 blocks: at that rate, many minutes and 550 GB of bits");
+    println!(
+        "suh-shin on torus:128x128 moves 8.9e9 blocks: at that rate, many minutes and 550 GB of bits"
+    );
 }
 
-/// Everyone holds a set of (origin, destination) pairs as bits; returns how many blocks node 0 ends with.
+/// Everyone holds a set of (origin, destination) pairs as bits; returns how many blocks node 0 ends
+/// with.
 fn follow_each_block(n: u64) -> Result<u64, Fault> {
     let words = (n * n).div_ceil(64) as usize;
     let mut held = vec![0_u64; words * n as usize];
@@ -383,7 +468,8 @@ fn follow_each_block(n: u64) -> Result<u64, Fault> {
             held[to as usize * words + (b / 64) as usize] |= 1 << (b % 64);
         }
     }
-    Ok((0..n).filter(|o| held[(bit(*o, 0) / 64) as usize] >> (bit(*o, 0) % 64) & 1 == 1).count() as u64)
+    Ok((0..n).filter(|o| held[(bit(*o, 0) / 64) as usize] >> (bit(*o, 0) % 64) & 1 == 1).count()
+        as u64)
 }
 
 /// From the system's own count; 0 where there is none.

@@ -1,4 +1,5 @@
-//! What the fuzzer feeds, and what must hold whatever it feeds. `tests/fuzz` runs these by the million; `tests/tests/corpus.rs` replays what it found worth keeping.
+//! What the fuzzer feeds, and what must hold whatever it feeds. `tests/fuzz` runs these by the
+//! million; `tests/tests/corpus.rs` replays what it found worth keeping.
 
 use std::path::Path;
 use swapmeet_bridges::fit::{fit, ping_pong as pings};
@@ -54,7 +55,8 @@ pub fn spec(data: &[u8]) {
     if let Ok(machine) = Machine::parse(text) {
         // A machine is known by its whole spec, whatever that is.
         assert_eq!(Machine::parse(text).ok().as_ref(), Some(&machine));
-        let figures = ["startup_us", "byte_us", "hop_us", "copy_byte_us"].map(|key| machine.number(key).unwrap_or(0.0));
+        let figures = ["startup_us", "byte_us", "hop_us", "copy_byte_us"]
+            .map(|key| machine.number(key).unwrap_or(0.0));
         assert!(figures.iter().all(|us| us.is_finite() && *us >= 0.0), "{machine:?}");
     }
 }
@@ -66,7 +68,10 @@ pub fn experiment(data: &[u8]) {
         && let Some((line, column)) = error.line_and_column()
     {
         let lines = text.split('\n').count();
-        assert!((1..=lines).contains(&line) && column >= 1, "{line}:{column} of {lines} lines: {error}");
+        assert!(
+            (1..=lines).contains(&line) && column >= 1,
+            "{line}:{column} of {lines} lines: {error}"
+        );
     }
 }
 
@@ -87,23 +92,28 @@ pub fn schedule(data: &[u8]) {
     }
 }
 
-/// An MSCCL algorithm is read, with as many GPUs, thread blocks and steps as lines name them; or refused in a line that it has.
+/// An MSCCL algorithm is read, with as many GPUs, thread blocks and steps as lines name them; or
+/// refused in a line that it has.
 pub fn msccl(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match xml::read(text) {
         Ok(program) => {
             assert!(!program.gpus.is_empty() && text.matches("<gpu").count() >= program.gpus.len());
-            let steps = program.gpus.iter().flat_map(|gpu| &gpu.blocks).flat_map(|block| &block.steps);
+            let steps =
+                program.gpus.iter().flat_map(|gpu| &gpu.blocks).flat_map(|block| &block.steps);
             for step in steps {
-                assert!(Kind::ALL.contains(&step.kind) && step.line <= text.lines().count(), "{step:?}");
+                assert!(
+                    Kind::ALL.contains(&step.kind) && step.line <= text.lines().count(),
+                    "{step:?}"
+                );
             }
         }
         Err(wrong) => assert!(wrong.line >= 1 && wrong.line <= text.split('\n').count(), "{wrong}"),
     }
 }
 
-/// An MSCCL algorithm is carried out in no more steps than it has operations, each of which can receive and then send; or it is refused in a line that it
-/// has, whatever it waits for.
+/// An MSCCL algorithm is carried out in no more steps than it has operations, each of which can
+/// receive and then send; or it is refused in a line that it has, whatever it waits for.
 pub fn msccl_steps(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(program) = xml::read(text) else { return };
@@ -111,23 +121,34 @@ pub fn msccl_steps(data: &[u8]) {
     if program.gpus.iter().flat_map(|gpu| gpu.chunks).sum::<u64>() > 4096 {
         return;
     }
-    let operations: usize = program.gpus.iter().flat_map(|gpu| &gpu.blocks).map(|block| block.steps.len()).sum();
+    let operations: usize =
+        program.gpus.iter().flat_map(|gpu| &gpu.blocks).map(|block| block.steps.len()).sum();
     match carried_out(&program, 0) {
-        Ok(steps) => assert!(steps <= 2 * operations as u64, "{steps} steps of {operations} operations"),
+        Ok(steps) => {
+            assert!(steps <= 2 * operations as u64, "{steps} steps of {operations} operations")
+        }
         Err(stop) => {
             let said = stop.to_string();
-            let line: Option<usize> = said.strip_prefix("line ").and_then(|rest| rest.split(':').next()?.parse().ok());
-            assert!(line.is_some_and(|line| (1..=text.split('\n').count()).contains(&line)), "{said}");
+            let line: Option<usize> =
+                said.strip_prefix("line ").and_then(|rest| rest.split(':').next()?.parse().ok());
+            assert!(
+                line.is_some_and(|line| (1..=text.split('\n').count()).contains(&line)),
+                "{said}"
+            );
         }
     }
 }
 
-/// Ping-pongs have sizes and times, of which a machine is made whose costs are none below 0; or they are refused in a line that they have.
+/// Ping-pongs have sizes and times, of which a machine is made whose costs are none below 0; or
+/// they are refused in a line that they have.
 pub fn ping_pong(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match pings::read("fuzzed", text) {
         Ok(samples) => {
-            assert!(samples.iter().all(|sample| sample.time_us.is_finite() && sample.time_us >= 0.0), "{samples:?}");
+            assert!(
+                samples.iter().all(|sample| sample.time_us.is_finite() && sample.time_us >= 0.0),
+                "{samples:?}"
+            );
             if let (true, Ok(found)) = (samples.len() <= 100, fit(&samples)) {
                 let all = [Some(&found.costs), found.rendezvous.as_ref().map(|(_, costs)| costs)];
                 for costs in all.into_iter().flatten() {
@@ -155,21 +176,30 @@ pub fn mpich(data: &[u8]) {
     let Some(mpich) = library("mpich") else { return };
     let Ok(tables) = mpich.decide(&cells) else { return };
     let Ok(written) = mpich.written(&tables, Some(text)) else { return };
-    assert!(mpich.written(&tables, Some(&written)).is_ok() && written.contains("brucks"), "{written}");
-    assert!(mpich.losses_of_own(&cells, Some(&written)).is_ok_and(|own| own.is_some()), "{written}");
+    assert!(
+        mpich.written(&tables, Some(&written)).is_ok() && written.contains("brucks"),
+        "{written}"
+    );
+    assert!(
+        mpich.losses_of_own(&cells, Some(&written)).is_ok_and(|own| own.is_some()),
+        "{written}"
+    );
 }
 
-/// Measurements have times that are times, and sizes of blocks that are no larger than what the file said; or the file is refused in a line that it has.
+/// Measurements have times that are times, and sizes of blocks that are no larger than what the
+/// file said; or the file is refused in a line that it has.
 pub fn measurements(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for format in &FORMATS {
-        let source = Source { path: Path::new("8_pairwise_int8.csv"), text, collective: Some("alltoall") };
+        let source =
+            Source { path: Path::new("8_pairwise_int8.csv"), text, collective: Some("alltoall") };
         match import::read(&source, Some(format.name)) {
             Ok(list) => {
                 for found in list {
                     assert!(found.time_us.is_finite() && found.time_us >= 0.0, "{found:?}");
                     assert!(
-                        found.block_bytes(4).is_ok_and(|bytes| bytes <= found.size) || !found.size.is_multiple_of(4),
+                        found.block_bytes(4).is_ok_and(|bytes| bytes <= found.size)
+                            || !found.size.is_multiple_of(4),
                         "{found:?}"
                     );
                 }
@@ -202,7 +232,10 @@ pub fn matrix(data: &[u8]) {
     match Matrix::parse(text) {
         Ok(matrix) => assert!(matrix.nodes() >= 1),
         Err(error) => {
-            assert!(error.line >= 1 && error.line <= text.split('\n').count() + 1 && error.column >= 1, "{error:?}");
+            assert!(
+                error.line >= 1 && error.line <= text.split('\n').count() + 1 && error.column >= 1,
+                "{error:?}"
+            );
         }
     }
 }

@@ -1,6 +1,8 @@
-//! What tests and benchmarks that cross crates share: the built program, and the targets of the fuzzer.
+//! What tests and benchmarks that cross crates share: the built program, and the targets of the
+//! fuzzer.
 //!
-//! `cargo test` builds neither another package's program nor a `cdylib` that nothing links to, so the tests build both, once.
+//! `cargo test` builds neither another package's program nor a `cdylib` that nothing links to, so
+//! the tests build both, once.
 
 #![expect(clippy::expect_used, reason = "helpers of tests: a failure here is a failed test")]
 
@@ -16,12 +18,24 @@ pub fn build() -> &'static Path {
     BUILT.get_or_init(|| {
         // target/PROFILE/deps/TEST-HASH
         let test = std::env::current_exe().expect("a test knows its own file");
-        let profile = test.ancestors().nth(2).expect("tests are built into target/PROFILE/deps").to_owned();
+        let profile =
+            test.ancestors().nth(2).expect("tests are built into target/PROFILE/deps").to_owned();
         let target = profile.parent().expect("target/PROFILE has a parent");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        // There are no examples: asking for them has features of dependencies resolved as `cargo test` does, so that nothing is built a second time with others.
-        build.args(["build", "--quiet", "--workspace", "--lib", "--bins", "--examples", "--target-dir"]).arg(target);
+        // There are no examples: asking for them has features of dependencies resolved as `cargo
+        // test` does, so that nothing is built a second time with others.
+        build
+            .args([
+                "build",
+                "--quiet",
+                "--workspace",
+                "--lib",
+                "--bins",
+                "--examples",
+                "--target-dir",
+            ])
+            .arg(target);
         build.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
         if profile.ends_with("release") {
             build.arg("--release");

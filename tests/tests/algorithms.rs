@@ -1,4 +1,5 @@
-//! The bundled algorithms, through the real plugin files: what they do is what their papers say, and what independent implementations find.
+//! The bundled algorithms, through the real plugin files: what they do is what their papers say,
+//! and what independent implementations find.
 
 mod collectives;
 mod dual_net;

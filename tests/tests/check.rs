@@ -1,4 +1,5 @@
-//! `swapmeet check` on plugins that are wrong in a known way: each is found, by the test that is for it; and nothing is found where nothing is wrong.
+//! `swapmeet check` on plugins that are wrong in a known way: each is found, by the test that is
+//! for it; and nothing is found where nothing is wrong.
 
 use crate::support::{compile_c, swapmeet};
 use predicates::prelude::*;
@@ -11,7 +12,10 @@ mod tried;
 
 /// Exit status and report of `swapmeet check FILE ARGS --format json`.
 fn check(file: &Path, args: &[&str]) -> (i32, Value) {
-    let output = swapmeet(&["check", file.to_str().unwrap(), "--format", "json"]).args(args).output().unwrap();
+    let output = swapmeet(&["check", file.to_str().unwrap(), "--format", "json"])
+        .args(args)
+        .output()
+        .unwrap();
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap())
 }
@@ -20,7 +24,10 @@ fn check(file: &Path, args: &[&str]) -> (i32, Value) {
 fn findings(report: &Value) -> Vec<String> {
     let text = |finding: &Value, key: &str| finding[key].as_str().unwrap().to_owned();
     let all = report["findings"].as_array().unwrap().iter();
-    all.map(|f| ["severity", "test", "algorithm", "place", "what"].map(|key| text(f, key)).join(" ")).collect()
+    all.map(|f| {
+        ["severity", "test", "algorithm", "place", "what"].map(|key| text(f, key)).join(" ")
+    })
+    .collect()
 }
 
 /// Those that are faults.
@@ -56,8 +63,11 @@ fn nothing_is_wrong_with_the_bundled_plugins() {
     for entry in std::fs::read_dir(build()).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if name.starts_with("libswapmeet_plugin_") && name.ends_with(std::env::consts::DLL_EXTENSION) {
-            let (code, report) = check(&path, &[&SHORT_LADDER[..], &["--topology", "rdn:1(hypercube:2)"]].concat());
+        if name.starts_with("libswapmeet_plugin_")
+            && name.ends_with(std::env::consts::DLL_EXTENSION)
+        {
+            let (code, report) =
+                check(&path, &[&SHORT_LADDER[..], &["--topology", "rdn:1(hypercube:2)"]].concat());
             // Of some schedules rounds are left empty on odd sizes, which is remarked on and meant.
             let found: Vec<String> =
                 findings(&report).into_iter().filter(|f| !f.starts_with("remark waste ")).collect();
@@ -68,7 +78,8 @@ fn nothing_is_wrong_with_the_bundled_plugins() {
     assert!(plugins >= 4, "{plugins} bundled plugins");
 }
 
-/// The papers' rules as printed where the print is wrong; the same rules mended share every other line.
+/// The papers' rules as printed where the print is wrong; the same rules mended share every other
+/// line.
 #[test]
 fn every_misprinted_rule_is_found_and_no_mended_one() {
     let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
@@ -104,7 +115,10 @@ fn every_misprinted_rule_is_found_and_no_mended_one() {
     ];
     for (algorithm, test, place, what) in expected {
         let start = format!("fault {test} {algorithm} {place} ");
-        assert!(found.iter().any(|f| f.starts_with(&start) && f.contains(what)), "{start}.. {what}: {found:#?}");
+        assert!(
+            found.iter().any(|f| f.starts_with(&start) && f.contains(what)),
+            "{start}.. {what}: {found:#?}"
+        );
     }
     let innocent: Vec<&String> = found.iter().filter(|f| f.contains("mended")).collect();
     assert_eq!(innocent, [""; 0]);
@@ -147,14 +161,25 @@ const WRONG: [Wrong; 23] = [
     ),
     (
         "never_ends",
-        &[("PLAN", "for (;;) if (host->step(host->ctx) != SWM_OK) return SWM_STOPPED; return SWM_OK;")],
+        &[(
+            "PLAN",
+            "for (;;) if (host->step(host->ctx) != SWM_OK) return SWM_STOPPED; return SWM_OK;",
+        )],
         "fault time wrong ring:4 ",
         "not done after 0.3 s",
     ),
-    ("gives_nothing", &[], "fault delivers wrong ring:4 ", "invalid: after step 0: block 1 -> 0 was never delivered"),
+    (
+        "gives_nothing",
+        &[],
+        "fault delivers wrong ring:4 ",
+        "invalid: after step 0: block 1 -> 0 was never delivered",
+    ),
     (
         "counts_its_calls",
-        &[("PLAN", "static int calls; if (calls++ % 2) return backwards(problem, host); return shift(problem, host);")],
+        &[(
+            "PLAN",
+            "static int calls; if (calls++ % 2) return backwards(problem, host); return shift(problem, host);",
+        )],
         "fault repeats wrong ring:4 ",
         "the second time the same problem gives another schedule: in step 1 node 0 sends to node 3, where the first time in step 1 node 0 sends to node 1",
     ),
@@ -167,7 +192,10 @@ const WRONG: [Wrong; 23] = [
     ),
     (
         "redistributes_another_way",
-        &[("PLAN", "static uint32_t calls; return redistribute_and_collect_from(problem, host, calls++ % 2);")],
+        &[(
+            "PLAN",
+            "static uint32_t calls; return redistribute_and_collect_from(problem, host, calls++ % 2);",
+        )],
         "fault repeats wrong ring:4 ",
         "the second time the same problem gives another schedule",
     ),
@@ -202,7 +230,10 @@ const WRONG: [Wrong; 23] = [
     (
         "another_default",
         &[
-            ("PLAN", "return problem->param_count ? backwards(problem, host) : shift(problem, host);"),
+            (
+                "PLAN",
+                "return problem->param_count ? backwards(problem, host) : shift(problem, host);",
+            ),
             (
                 "TABLE",
                 "static SwmParamInfo way; static const SwmParamInfo *params[] = {&way}; way.size = sizeof way; way.key = text(\"way\"); way.default_value = text(\"forth\"); way.help = text(\"?\"); \
@@ -214,7 +245,10 @@ const WRONG: [Wrong; 23] = [
     ),
     (
         "closes_files",
-        &[("PLAN", "int file; for (file = 3; file < 64; file++) close(file); return shift(problem, host);")],
+        &[(
+            "PLAN",
+            "int file; for (file = 3; file < 64; file++) close(file); return shift(problem, host);",
+        )],
         "fault survives wrong ring:4 ",
         "closes files that it didn't open",
     ),
@@ -254,7 +288,10 @@ const WRONG: [Wrong; 23] = [
     ),
     (
         "goes_on_after_a_refusal",
-        &[("PLAN", "SwmBlocks bad = everything(0, 9); one_step(host, &bad); return shift(problem, host);")],
+        &[(
+            "PLAN",
+            "SwmBlocks bad = everything(0, 9); one_step(host, &bad); return shift(problem, host);",
+        )],
         "remark heeds wrong ring:4 ",
         "it goes on after a call that was refused, 2 calls more",
     ),
@@ -284,10 +321,15 @@ fn every_wrong_plugin_is_found_and_none_ends_the_examination() {
     for (name, macros, start, contains) in WRONG {
         let folder = format!("{:?}", dir.path());
         let macros = [macros, &[("FOLDER", folder.as_str())]].concat();
-        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &macros) else { return };
+        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &macros) else {
+            return;
+        };
         let (code, report) = check(&file, &["--topology", "ring:4", "--timeout", "0.3"]);
         let found = findings(&report);
-        assert!(found.iter().any(|f| f.starts_with(start) && f.contains(contains)), "{name}: {found:#?}");
+        assert!(
+            found.iter().any(|f| f.starts_with(start) && f.contains(contains)),
+            "{name}: {found:#?}"
+        );
         // Where the host refused a call there is a fault, too.
         let is_wrong = start.starts_with("fault") || name == "goes_on_after_a_refusal";
         assert_eq!(code, i32::from(is_wrong), "{name}");
@@ -297,11 +339,18 @@ fn every_wrong_plugin_is_found_and_none_ends_the_examination() {
 #[test]
 fn names_that_bundled_plugins_have_are_remarked_on() {
     let dir = tempdir().unwrap();
-    let macros = [("PLAN", "return shift(problem, host);"), ("TABLE", "wrong.name = text(\"bruck\");")];
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "taken", &macros) else { return };
+    let macros =
+        [("PLAN", "return shift(problem, host);"), ("TABLE", "wrong.name = text(\"bruck\");")];
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "taken", &macros) else {
+        return;
+    };
     let (code, report) = check(&file, &["--topology", "ring:4"]);
     let taken = "the bundled plugin `classic` has an algorithm of this name: one hides the other";
-    assert!(findings(&report).iter().any(|f| f.starts_with("remark tables bruck ") && f.ends_with(taken)));
+    assert!(
+        findings(&report)
+            .iter()
+            .any(|f| f.starts_with("remark tables bruck ") && f.ends_with(taken))
+    );
     assert_eq!(code, 0);
     let new = swapmeet(&["new-plugin", "bruck"]).current_dir(dir.path()).output().unwrap();
     let said = String::from_utf8_lossy(&new.stderr).into_owned();
@@ -315,7 +364,8 @@ fn what_hangs_everywhere_is_given_up() {
     let plan = [("PLAN", "for (;;) { } return SWM_OK;")];
     let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "hangs", &plan) else { return };
     let (code, report) = check(&file, &[&SHORT_LADDER[..], &["--timeout", "0.1"]].concat());
-    let time: Vec<String> = findings(&report).into_iter().filter(|f| f.contains(" time ")).collect();
+    let time: Vec<String> =
+        findings(&report).into_iter().filter(|f| f.contains(" time ")).collect();
     assert_eq!((code, time.len()), (1, 3), "{time:?}");
     assert!(time[2].starts_with("remark time wrong ring:2 given up"), "{time:?}");
 }
@@ -326,14 +376,20 @@ fn a_plugin_that_eats_memory_is_stopped_at_the_limit() {
     let dir = tempdir().unwrap();
     let eats = "char *all = malloc(120u << 20); if (!all) { host->fail(host->ctx, text(\"no memory\")); return SWM_ERROR; } \
         memset(all, 1, 120u << 20); free(all); return shift(problem, host);";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "eats", &[("PLAN", eats)]) else { return };
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "eats", &[("PLAN", eats)])
+    else {
+        return;
+    };
     let (code, report) = check(&file, &["--topology", "ring:4", "--memory-limit", "110MiB"]);
     assert_eq!(code, 1);
     let found = findings(&report);
     assert!(found.iter().any(|f| f == "fault delivers wrong ring:4 error: no memory"), "{found:?}");
     let (_, report) = check(&file, &["--topology", "ring:4"]);
     let fattest = report["algorithms"][0]["fattest"][0].as_u64().unwrap();
-    assert!(cfg!(not(target_os = "linux")) || (120 << 20..135 << 20).contains(&fattest), "{fattest}");
+    assert!(
+        cfg!(not(target_os = "linux")) || (120 << 20..135 << 20).contains(&fattest),
+        "{fattest}"
+    );
 }
 
 /// A plan within the limit stays within it beside another.
@@ -342,7 +398,10 @@ fn two_plans_at_once_may_take_what_two_may() {
     let dir = tempdir().unwrap();
     let eats = "char *all = malloc(120u << 20); if (!all) { host->fail(host->ctx, text(\"no memory\")); return SWM_ERROR; } \
         for (int i = 0; i < 4; i++) memset(all, i + problem->topology->nodes, 120u << 20); free(all); return shift(problem, host);";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "two", &[("PLAN", eats)]) else { return };
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "two", &[("PLAN", eats)])
+    else {
+        return;
+    };
     let (code, report) = check(&file, &["--topology", "ring:4", "--memory-limit", "220MiB"]);
     assert_eq!((code, faults(&report)), (0, vec![]));
 }
@@ -353,7 +412,8 @@ fn the_report_is_for_reading() {
     let Some(file) = compile_c("plugins/ring-c/ring.c", dir.path(), "ring", &[]) else { return };
     let output = swapmeet(&["check", file.to_str().unwrap()]).args(SHORT_LADDER).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    let steady: Vec<&str> = text.lines().filter(|l| !l.starts_with("  time ") && !l.starts_with("  memory ")).collect();
+    let steady: Vec<&str> =
+        text.lines().filter(|l| !l.starts_with("  time ") && !l.starts_with("  memory ")).collect();
     insta::assert_snapshot!(steady.join("\n"), @r"
         ring-c 0.1.0, plugin ABI 1.0, MIT OR Apache-2.0
 
@@ -366,35 +426,59 @@ fn the_report_is_for_reading() {
     assert!(text.contains("  time      "), "{text}");
 }
 
-/// Which collective, and how much: of an algorithm with several, a fault of one is otherwise not found again.
+/// Which collective, and how much: of an algorithm with several, a fault of one is otherwise not
+/// found again.
 #[test]
 fn faults_say_of_which_collective_they_are() {
     let dir = tempdir().unwrap();
-    let all = [("TABLE", "wrong.collectives = 1u << SWM_GATHER | 1u << SWM_SCATTER; wrong.ports = 1;")];
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "several", &all) else { return };
+    let all =
+        [("TABLE", "wrong.collectives = 1u << SWM_GATHER | 1u << SWM_SCATTER; wrong.ports = 1;")];
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "several", &all) else {
+        return;
+    };
     let (_, report) = check(&file, &["--topology", "ring:4"]);
-    let workloads: Vec<&str> =
-        report["findings"].as_array().unwrap().iter().filter_map(|f| f["workload"].as_str()).collect();
-    assert!(workloads.contains(&"gather/uniform:8") && workloads.contains(&"scatter/uniform:8"), "{workloads:?}");
-    let output = swapmeet(&["check", file.to_str().unwrap(), "--topology", "ring:4"]).output().unwrap();
+    let workloads: Vec<&str> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|f| f["workload"].as_str())
+        .collect();
+    assert!(
+        workloads.contains(&"gather/uniform:8") && workloads.contains(&"scatter/uniform:8"),
+        "{workloads:?}"
+    );
+    let output =
+        swapmeet(&["check", file.to_str().unwrap(), "--topology", "ring:4"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("FAULT   delivers: ring:4, scatter/uniform:8: invalid: "), "{text}");
-    assert!(text.contains("  verified  0 of 2 cases; 2 failed\n  ports     1 claimed, not measured\n"), "{text}");
+    assert!(
+        text.contains("  verified  0 of 2 cases; 2 failed\n  ports     1 claimed, not measured\n"),
+        "{text}"
+    );
 }
 
 #[test]
 fn schedules_of_byte_counts_and_none_at_all_are_said_to_be_so() {
     let dir = tempdir().unwrap();
     let plan = [("PLAN", "return redistribute_and_collect(problem, host);")];
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "amounts", &plan) else { return };
-    let output = swapmeet(&["check", file.to_str().unwrap(), "--topology", "ring:4"]).output().unwrap();
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "amounts", &plan) else {
+        return;
+    };
+    let output =
+        swapmeet(&["check", file.to_str().unwrap(), "--topology", "ring:4"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains(", every byte of amounts, up to 4 nodes"), "{text}");
     let nothing = [("TABLE", "wrong.collectives = 1u << 20;")];
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "nothing", &nothing) else { return };
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "nothing", &nothing) else {
+        return;
+    };
     let (code, report) = check(&file, &["--topology", "ring:4"]);
     assert_eq!(code, 1);
-    assert!(findings(&report).iter().any(|f| f.contains("nothing was tried")), "{:?}", findings(&report));
+    assert!(
+        findings(&report).iter().any(|f| f.contains("nothing was tried")),
+        "{:?}",
+        findings(&report)
+    );
 }
 
 #[test]
@@ -403,11 +487,18 @@ fn what_can_t_be_examined_is_bad_usage() {
         swapmeet(args).assert().code(2).stdout("").stderr(predicate::str::contains(message));
     };
     refused(&["check", "/nowhere/at-all.so"], "/nowhere/at-all.so: no such file");
-    refused(&["check", "/"], "/: is a folder, expected a plugin's file such as target/release/libmy_ring.so");
+    refused(
+        &["check", "/"],
+        "/: is a folder, expected a plugin's file such as target/release/libmy_ring.so",
+    );
     refused(&["check", "x.so", "--memory-limit", "1KiB"], "expected at least 64MiB");
     let cargo = project("Cargo.toml");
     refused(&["check", cargo.to_str().unwrap(), "--topology", "tours:3"], "did you mean `torus`?");
     let (code, report) = check(&cargo, &[]);
     assert_eq!(code, 1);
-    assert!(findings(&report)[0].contains("not a library that can be loaded"), "{:?}", findings(&report));
+    assert!(
+        findings(&report)[0].contains("not a library that can be loaded"),
+        "{:?}",
+        findings(&report)
+    );
 }

@@ -1,11 +1,13 @@
-//! What the fuzzer was given and what it found, once more: nothing panics, and what must hold holds.
+//! What the fuzzer was given and what it found, once more: nothing panics, and what must hold
+//! holds.
 
 use swapmeet_tests::fuzz::{TARGETS, corpus};
 
 #[test]
 fn every_case_of_the_corpus_is_still_well() {
     for (name, target) in TARGETS {
-        let files: Vec<_> = std::fs::read_dir(corpus(name)).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let files: Vec<_> =
+            std::fs::read_dir(corpus(name)).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert!(files.len() >= 5, "{name}: {} cases", files.len());
         for file in files {
             // Named first: if the target panics, this is the case.

@@ -1,4 +1,5 @@
-//! What crosses crates, all in one program of tests, so that the workspace is built for it once: the real program and the real plugin files, as their users have them.
+//! What crosses crates, all in one program of tests, so that the workspace is built for it once:
+//! the real program and the real plugin files, as their users have them.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,5 @@
-//! What manifests switch off, and what they would hide by it; what they bring in, and where it says why.
+//! What manifests switch off, and what they would hide by it; what they bring in, and where it says
+//! why.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,14 +25,18 @@ fn begins_example(line: &str) -> bool {
         .is_some_and(|language| matches!(language, "" | "rust" | "no_run"))
 }
 
-/// Building and starting a program of no tests takes as long as that of many, so libraries without tests or examples have theirs switched off.
+/// Building and starting a program of no tests takes as long as that of many, so libraries without
+/// tests or examples have theirs switched off.
 #[test]
 fn a_crate_whose_tests_or_examples_are_not_run_has_none() {
     let mut switched_off = 0;
     let mut members: Vec<PathBuf> =
-        ["workloads", "results", "results/plot", "tests", "tests/plugins/misprints"].map(project).into();
+        ["workloads", "results", "results/plot", "tests", "tests/plugins/misprints"]
+            .map(project)
+            .into();
     for folder in ["framework", "plugins"] {
-        members.extend(std::fs::read_dir(project(folder)).unwrap().map(|entry| entry.unwrap().path()));
+        members
+            .extend(std::fs::read_dir(project(folder)).unwrap().map(|entry| entry.unwrap().path()));
     }
     for member in members {
         let Ok(manifest) = std::fs::read_to_string(member.join("Cargo.toml")) else { continue };
@@ -42,13 +47,23 @@ fn a_crate_whose_tests_or_examples_are_not_run_has_none() {
         sources(&member.join("src"), &mut files);
         for file in files {
             let text = std::fs::read_to_string(&file).unwrap();
-            assert!(!tests || !text.contains("#[test]"), "{}: a test that is never run", file.display());
-            // In a fenced block that is not run, the closing fence looks like an opening one: only every other counts.
+            assert!(
+                !tests || !text.contains("#[test]"),
+                "{}: a test that is never run",
+                file.display()
+            );
+            // In a fenced block that is not run, the closing fence looks like an opening one: only
+            // every other counts.
             let mut open = false;
             for line in text.lines().filter(|_| examples) {
-                let fence = line.trim_start().trim_start_matches(['/', '!', ' ']).starts_with("```")
-                    && line.trim_start().starts_with("//");
-                assert!(open || !begins_example(line), "{}: an example that is never run: {line}", file.display());
+                let fence =
+                    line.trim_start().trim_start_matches(['/', '!', ' ']).starts_with("```")
+                        && line.trim_start().starts_with("//");
+                assert!(
+                    open || !begins_example(line),
+                    "{}: an example that is never run: {line}",
+                    file.display()
+                );
                 open ^= fence;
             }
         }
@@ -56,19 +71,30 @@ fn a_crate_whose_tests_or_examples_are_not_run_has_none() {
     assert!(switched_off >= 8, "{switched_off}");
 }
 
-/// A file that no other names as its module is never compiled: a model, a panel or a test in it is not there, and nobody says so.
+/// A file that no other names as its module is never compiled: a model, a panel or a test in it is
+/// not there, and nobody says so.
 #[test]
 fn every_source_file_is_a_module_of_its_crate() {
     let mut files = Vec::new();
-    for folder in ["framework", "plugins", "results", "tests/src", "tests/tests", "tests/plugins", "workloads"] {
+    for folder in [
+        "framework",
+        "plugins",
+        "results",
+        "tests/src",
+        "tests/tests",
+        "tests/plugins",
+        "workloads",
+    ] {
         sources(&project(folder), &mut files);
     }
     let is_root = |file: &PathBuf| {
-        let below_source = file.parent().and_then(Path::file_name).is_some_and(|folder| folder == "src");
+        let below_source =
+            file.parent().and_then(Path::file_name).is_some_and(|folder| folder == "src");
         let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name == "build.rs" || name == "main.rs" || (name == "lib.rs" && below_source)
     };
-    let modules = files.iter().filter(|file| !is_root(file) && !file.iter().any(|part| part == "target"));
+    let modules =
+        files.iter().filter(|file| !is_root(file) && !file.iter().any(|part| part == "target"));
     let mut count = 0;
     for file in modules {
         // `a/b.rs` and `a/b/mod.rs` are named by the file of `a`.
@@ -91,10 +117,12 @@ fn what_contributing_names_is_there() {
     for folder in ["framework", "results", "tests/tests", "workloads"] {
         sources(&project(folder), &mut files);
     }
-    let texts: Vec<String> = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    let texts: Vec<String> =
+        files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
     let page = text("CONTRIBUTING.md");
-    let is_sentence =
-        |name: &&str| name.matches('_').count() > 2 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    let is_sentence = |name: &&str| {
+        name.matches('_').count() > 2 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+    };
     let named: BTreeSet<&str> = page.split('`').filter(is_sentence).collect();
     assert!(named.len() > 12, "{named:?}");
     for name in named {
@@ -103,7 +131,9 @@ fn what_contributing_names_is_there() {
             "CONTRIBUTING.md names a test `{name}`"
         );
     }
-    for path in page.split('`').filter(|word| word.contains('/') && !word.contains(char::is_whitespace)) {
+    for path in
+        page.split('`').filter(|word| word.contains('/') && !word.contains(char::is_whitespace))
+    {
         assert!(project(path).exists(), "CONTRIBUTING.md names `{path}`");
     }
 }
@@ -112,10 +142,14 @@ fn text(path: &str) -> String {
     std::fs::read_to_string(project(path)).unwrap()
 }
 
-/// Names between backticks in the first column of the tables under a heading of `docs/dependencies.md`.
+/// Names between backticks in the first column of the tables under a heading of
+/// `docs/dependencies.md`.
 fn documented(heading: fn(&str) -> bool) -> BTreeSet<String> {
     let doc = text("docs/dependencies.md");
-    let sections = doc.split("\n## ").skip(1).filter(|section| heading(section.lines().next().unwrap_or_default()));
+    let sections = doc
+        .split("\n## ")
+        .skip(1)
+        .filter(|section| heading(section.lines().next().unwrap_or_default()));
     let lines = sections.flat_map(str::lines).filter_map(|line| line.strip_prefix("| `"));
     lines.filter_map(|line| Some(line.split_once('`')?.0.to_owned())).collect()
 }
@@ -124,10 +158,14 @@ fn documented(heading: fn(&str) -> bool) -> BTreeSet<String> {
 fn every_dependency_has_its_reason_and_nothing_else_has_one() {
     let manifest = text("Cargo.toml");
     let (_, dependencies) = manifest.split_once("[workspace.dependencies]\n").unwrap();
-    let names =
-        dependencies.lines().take_while(|line| !line.starts_with('[')).filter_map(|line| line.split_once(" = "));
-    let named: BTreeSet<String> =
-        names.map(|(name, _)| name.to_owned()).filter(|name| !name.starts_with("swapmeet-")).collect();
+    let names = dependencies
+        .lines()
+        .take_while(|line| !line.starts_with('['))
+        .filter_map(|line| line.split_once(" = "));
+    let named: BTreeSet<String> = names
+        .map(|(name, _)| name.to_owned())
+        .filter(|name| !name.starts_with("swapmeet-"))
+        .collect();
     assert!(named.len() > 30);
     assert_eq!(documented(|heading| heading != "In several versions"), named);
 }
@@ -156,6 +194,7 @@ fn every_fuzz_target_is_run_by_ci() {
     let script = text(".ci/fuzz");
     let (_, names) = script.split_once("for name in ").unwrap();
     let run: BTreeSet<&str> = names.split(';').next().unwrap().split_whitespace().collect();
-    let targets: BTreeSet<&str> = swapmeet_tests::fuzz::TARGETS.iter().map(|(name, _)| *name).collect();
+    let targets: BTreeSet<&str> =
+        swapmeet_tests::fuzz::TARGETS.iter().map(|(name, _)| *name).collect();
     assert_eq!(run, targets);
 }

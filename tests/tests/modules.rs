@@ -1,6 +1,8 @@
-//! No circle of modules: of modules side by side, each with all that lies below it, none knows another that knows it, be it by way of third ones.
+//! No circle of modules: of modules side by side, each with all that lies below it, none knows
+//! another that knows it, be it by way of third ones.
 //!
-//! A module and those below it are one idea in parts, and may know each other: a table names its rows' files, and these the type of a row.
+//! A module and those below it are one idea in parts, and may know each other: a table names its
+//! rows' files, and these the type of a row.
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,10 +20,16 @@ impl Modules {
     /// Reads a module's file, and those of the modules that it declares, which are in a folder.
     fn read(&mut self, file: &Path, folder: &Path, name: &Name) {
         self.add(name.clone(), &std::fs::read_to_string(file).unwrap());
-        let declared = self.0[name].windows(2).filter(|pair| pair[0] == ["mod"]).flat_map(|pair| pair[1].clone());
+        let declared = self.0[name]
+            .windows(2)
+            .filter(|pair| pair[0] == ["mod"])
+            .flat_map(|pair| pair[1].clone());
         for child in declared.collect::<Vec<_>>() {
             let below = folder.join(&child);
-            for file in [below.with_extension("rs"), below.join("mod.rs")].iter().filter(|file| file.is_file()) {
+            for file in [below.with_extension("rs"), below.join("mod.rs")]
+                .iter()
+                .filter(|file| file.is_file())
+            {
                 self.read(file, &below, &[&name[..], std::slice::from_ref(&child)].concat());
             }
         }
@@ -47,7 +55,9 @@ impl Modules {
             let below = [&at[..], std::slice::from_ref(word)].concat();
             if !self.0.contains_key(&below) {
                 let is_type = word.starts_with(char::is_uppercase) && most > 0;
-                let other = self.0[&at].iter().find(|other| is_type && other.len() > 1 && other.last() == Some(word));
+                let other = self.0[&at]
+                    .iter()
+                    .find(|other| is_type && other.len() > 1 && other.last() == Some(word));
                 return other.and_then(|other| self.module(&at, other, most - 1)).or(Some(at));
             }
             at = below;
@@ -62,12 +72,19 @@ impl Modules {
             for to in paths.iter().filter_map(|path| self.module(from, path, 4)) {
                 let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
                 if let (Some(a), Some(b)) = (from.get(common), to.get(common)) {
-                    folders.entry(&from[..common]).or_default().entry(a.clone()).or_default().insert(b.clone());
+                    folders
+                        .entry(&from[..common])
+                        .or_default()
+                        .entry(a.clone())
+                        .or_default()
+                        .insert(b.clone());
                 }
             }
         }
         let left = folders.into_iter().map(|(folder, knows)| (folder.join("::"), circle(knows)));
-        left.filter(|(_, knows)| !knows.is_empty()).map(|(folder, knows)| format!("in `{folder}`: {knows:?}")).collect()
+        left.filter(|(_, knows)| !knows.is_empty())
+            .map(|(folder, knows)| format!("in `{folder}`: {knows:?}"))
+            .collect()
     }
 }
 
@@ -76,9 +93,13 @@ fn circle(mut knows: Knows) -> Knows {
     loop {
         let known: BTreeSet<String> = knows.values().flatten().cloned().collect();
         let left = knows.iter().filter(|(name, _)| known.contains(*name)).map(|(name, others)| {
-            (name.clone(), others.iter().filter(|other| knows.contains_key(*other)).cloned().collect())
+            (
+                name.clone(),
+                others.iter().filter(|other| knows.contains_key(*other)).cloned().collect(),
+            )
         });
-        let left: Knows = left.filter(|(_, others): &(String, BTreeSet<String>)| !others.is_empty()).collect();
+        let left: Knows =
+            left.filter(|(_, others): &(String, BTreeSet<String>)| !others.is_empty()).collect();
         if left == knows {
             return left;
         }
@@ -86,12 +107,14 @@ fn circle(mut knows: Knows) -> Knows {
     }
 }
 
-/// The paths among tokens: those in braces after a path begin with it, and what is compiled for tests or docs alone may know whom it likes.
+/// The paths among tokens: those in braces after a path begin with it, and what is compiled for
+/// tests or docs alone may know whom it likes.
 fn paths(tokens: TokenStream, prefix: &[String], found: &mut Vec<Name>) {
     let (mut path, mut joins, mut is_test) = (prefix.to_vec(), 0, false);
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
-        let colon = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ':');
+        let colon =
+            |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ':');
         joins = if colon(&token) { joins + 1 } else { joins };
         match &token {
             TokenTree::Ident(word) => {
@@ -103,7 +126,9 @@ fn paths(tokens: TokenStream, prefix: &[String], found: &mut Vec<Name>) {
             }
             TokenTree::Group(group) => {
                 let text = token.to_string().replace(' ', "");
-                is_test |= ["[cfg(test)", "[cfg(all(test", "[cfg(doc)"].iter().any(|alone| text.starts_with(alone));
+                is_test |= ["[cfg(test)", "[cfg(all(test", "[cfg(doc)"]
+                    .iter()
+                    .any(|alone| text.starts_with(alone));
                 if !is_test {
                     paths(group.stream(), if joins == 2 { &path } else { &[] }, found);
                 }
@@ -119,12 +144,19 @@ fn paths(tokens: TokenStream, prefix: &[String], found: &mut Vec<Name>) {
 #[test]
 fn no_crate_has_a_circle_of_modules() {
     let members = ["workloads", "results", "results/plot"].map(project).into_iter();
-    let in_folders =
-        ["framework", "plugins"].into_iter().flat_map(|folder| std::fs::read_dir(project(folder)).unwrap());
+    let in_folders = ["framework", "plugins"]
+        .into_iter()
+        .flat_map(|folder| std::fs::read_dir(project(folder)).unwrap());
     let mut read = 0;
-    for member in members.chain(in_folders.map(|entry| entry.unwrap().path())).filter(|m| m.join("src").is_dir()) {
+    for member in members
+        .chain(in_folders.map(|entry| entry.unwrap().path()))
+        .filter(|m| m.join("src").is_dir())
+    {
         let mut modules = Modules::default();
-        for root in ["lib.rs", "main.rs"].map(|file| member.join("src").join(file)).iter().filter(|file| file.is_file())
+        for root in ["lib.rs", "main.rs"]
+            .map(|file| member.join("src").join(file))
+            .iter()
+            .filter(|file| file.is_file())
         {
             modules.read(root, &member.join("src"), &Name::new());
         }
@@ -139,13 +171,24 @@ fn a_circle_is_found_by_way_of_third_ones_and_through_what_is_handed_on() {
     let modules = |sources: &[(&str, &str)]| {
         let mut modules = Modules::default();
         for (name, source) in [&[("", "pub use c::C;")], sources].concat() {
-            modules.add(name.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect(), source);
+            modules.add(
+                name.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect(),
+                source,
+            );
         }
         modules.circles().len()
     };
-    let (a, b) = (("a", "use super::b::{self, B};"), ("b::below", "fn f() -> crate::C { crate::C }"));
+    let (a, b) =
+        (("a", "use super::b::{self, B};"), ("b::below", "fn f() -> crate::C { crate::C }"));
     assert_eq!(modules(&[a, b, ("b", "mod below;"), ("c", "pub struct C;")]), 0);
     assert_eq!(modules(&[a, b, ("b", "mod below;"), ("c", "pub struct C(crate::a::A);")]), 1);
-    assert_eq!(modules(&[a, b, ("b", "mod below;"), ("c", "#[cfg(test)] mod tests { use crate::a::A; }")]), 0);
-    assert_eq!(modules(&[("a", "mod x; use x::X;"), ("a::x", "use super::A;"), ("c", "")]), 0, "one idea in parts");
+    assert_eq!(
+        modules(&[a, b, ("b", "mod below;"), ("c", "#[cfg(test)] mod tests { use crate::a::A; }")]),
+        0
+    );
+    assert_eq!(
+        modules(&[("a", "mod x; use x::X;"), ("a::x", "use super::A;"), ("c", "")]),
+        0,
+        "one idea in parts"
+    );
 }

@@ -1,5 +1,5 @@
-//! Plugin files, right and wrong, through the real program: a plugin in C runs like any other, and whatever a file or a schedule does wrong is
-//! named precisely and takes nothing else with it.
+//! Plugin files, right and wrong, through the real program: a plugin in C runs like any other, and
+//! whatever a file or a schedule does wrong is named precisely and takes nothing else with it.
 
 use crate::support::{compile_c, swapmeet};
 use predicates::prelude::*;
@@ -23,8 +23,18 @@ mod tables;
 /// Exit status and rows of a run with the plugins of a file or folder.
 fn rows_of(plugin: &Path, topology: &str, algorithm: &str) -> (i32, Vec<Record>) {
     let plugin = plugin.to_str().unwrap();
-    let args =
-        ["run", "--out", "-", "--quiet", "--plugin-dir", plugin, "--topology", topology, "--algorithm", algorithm];
+    let args = [
+        "run",
+        "--out",
+        "-",
+        "--quiet",
+        "--plugin-dir",
+        plugin,
+        "--topology",
+        topology,
+        "--algorithm",
+        algorithm,
+    ];
     let output = swapmeet(&args).output().unwrap();
     let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
     (output.status.code().unwrap(), rows)
@@ -43,13 +53,19 @@ fn a_plugin_in_c_is_found_by_file_by_folder_and_by_variable() {
     let Some(file) = compile_c("plugins/ring-c/ring.c", dir.path(), "ring", &[]) else { return };
     let by_name = |place: &Path| rows_of(place, "ring:7", "c-ring");
     let by_variable = || {
-        let args = ["run", "--out", "-", "--quiet", "--topology", "ring:7", "--algorithm", "c-ring"];
+        let args =
+            ["run", "--out", "-", "--quiet", "--topology", "ring:7", "--algorithm", "c-ring"];
         let output = swapmeet(&args).env("SWAPMEET_PLUGIN_PATH", dir.path()).output().unwrap();
         let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
         (output.status.code().unwrap(), rows)
     };
     for (code, rows) in [by_name(&file), by_name(dir.path()), by_variable()] {
-        assert_eq!((code, rows[0].status, rows[0].verified), (0, Status::Ok, Verified::Blocks), "{}", rows[0].reason);
+        assert_eq!(
+            (code, rows[0].status, rows[0].verified),
+            (0, Status::Ok, Verified::Blocks),
+            "{}",
+            rows[0].reason
+        );
         assert_eq!((rows[0].steps, rows[0].messages), (Some(6), Some(6 * 7)));
         assert_eq!((rows[0].plugin.as_str(), rows[0].plugin_version.as_str()), ("ring-c", "0.1.0"));
     }
@@ -60,10 +76,21 @@ fn a_plugin_in_c_is_found_by_file_by_folder_and_by_variable() {
 fn the_ring_in_c_goes_round_any_machine() {
     let dir = tempdir().unwrap();
     let Some(file) = compile_c("plugins/ring-c/ring.c", dir.path(), "ring", &[]) else { return };
-    for (topology, n) in [("fully-connected:1", 1), ("fully-connected:2", 2), ("torus:3x5", 15), ("hypercube:5", 32)] {
+    for (topology, n) in
+        [("fully-connected:1", 1), ("fully-connected:2", 2), ("torus:3x5", 15), ("hypercube:5", 32)]
+    {
         let (code, rows) = rows_of(&file, topology, "c-ring");
-        assert_eq!((code, rows[0].verified), (0, Verified::Blocks), "{topology}: {}", rows[0].reason);
-        assert_eq!((rows[0].steps, rows[0].messages), (Some(n - 1), Some((n - 1) * n)), "{topology}");
+        assert_eq!(
+            (code, rows[0].verified),
+            (0, Verified::Blocks),
+            "{topology}: {}",
+            rows[0].reason
+        );
+        assert_eq!(
+            (rows[0].steps, rows[0].messages),
+            (Some(n - 1), Some((n - 1) * n)),
+            "{topology}"
+        );
     }
 }
 
@@ -71,7 +98,15 @@ fn the_ring_in_c_goes_round_any_machine() {
 fn a_plugin_refuses_what_it_cannot_do() {
     let dir = tempdir().unwrap();
     let Some(file) = compile_c("plugins/ring-c/ring.c", dir.path(), "ring", &[]) else { return };
-    let args = ["run", "--plugin-dir", file.to_str().unwrap(), "--topology", "ring:4", "--algorithm", "c-ring"];
+    let args = [
+        "run",
+        "--plugin-dir",
+        file.to_str().unwrap(),
+        "--topology",
+        "ring:4",
+        "--algorithm",
+        "c-ring",
+    ];
     swapmeet(&args)
         .args(["--workload", "scatter/uniform:1"])
         .assert()
@@ -83,16 +118,34 @@ fn a_plugin_refuses_what_it_cannot_do() {
 fn a_plan_that_never_ends_is_a_timeout() {
     let dir = tempdir().unwrap();
     let body = "for (;;) { if (host->step(host->ctx) != SWM_OK) return SWM_STOPPED; }";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "endless", &[("PLAN", body)]) else { return };
-    let args = ["run", "--out", "-", "--quiet", "--timeout", "0.2", "--plugin-dir", file.to_str().unwrap()];
-    let output = swapmeet(&args).args(["--topology", "ring:4", "--algorithm", "wrong"]).output().unwrap();
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "endless", &[("PLAN", body)])
+    else {
+        return;
+    };
+    let args = [
+        "run",
+        "--out",
+        "-",
+        "--quiet",
+        "--timeout",
+        "0.2",
+        "--plugin-dir",
+        file.to_str().unwrap(),
+    ];
+    let output =
+        swapmeet(&args).args(["--topology", "ring:4", "--algorithm", "wrong"]).output().unwrap();
     let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
     let expected = "not done after 0.2 s; it was in step ";
-    assert!(rows[0].status == Status::Timeout && rows[0].reason.starts_with(expected), "{}", rows[0].reason);
+    assert!(
+        rows[0].status == Status::Timeout && rows[0].reason.starts_with(expected),
+        "{}",
+        rows[0].reason
+    );
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// A plan that asks for the block size is made again for each; one that doesn't is shared. Both give each case its own right row.
+/// A plan that asks for the block size is made again for each; one that doesn't is shared. Both
+/// give each case its own right row.
 #[test]
 fn a_plan_that_asks_for_the_block_size_is_not_shared() {
     let dir = tempdir().unwrap();
@@ -101,7 +154,10 @@ fn a_plan_that_asks_for_the_block_size_is_not_shared() {
         for (i = 1; i < 4; i++) { host->step(host->ctx); for (v = 0; v < 4; v++) { \
         SwmAxis a = range((v + 1) % 4, 1, 3); SwmBlocks s = everything(v, (v + 1) % 4); s.destinations.kind = SWM_AXES; s.destinations.axis_count = 1; s.destinations.axes = &a; \
         host->send_blocks(host->ctx, &s); } } return SWM_OK;";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "asks", &[("PLAN", body)]) else { return };
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "asks", &[("PLAN", body)])
+    else {
+        return;
+    };
     let args = [
         "run",
         "--out",
@@ -115,7 +171,8 @@ fn a_plan_that_asks_for_the_block_size_is_not_shared() {
         "wrong",
     ];
     let workloads = ["uniform:1", "uniform:1000", "uniform:2", "uniform:2000"];
-    let output = swapmeet(&args).args(workloads.iter().flat_map(|w| ["--workload", w])).output().unwrap();
+    let output =
+        swapmeet(&args).args(workloads.iter().flat_map(|w| ["--workload", w])).output().unwrap();
     let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
     let critical: Vec<Option<u128>> = rows.iter().map(|r| r.critical_bytes).collect();
     // round the ring the messages have 3, 2 and 1 blocks, straight they have one each
@@ -128,28 +185,49 @@ fn a_step_that_asks_more_than_a_machine_has_is_priced_in_turns() {
     let dir = tempdir().unwrap();
     let body = "uint64_t v, d; host->step(host->ctx); for (v = 0; v < 4; v++) for (d = 0; d < 4; d++) if (d != v) { \
         SwmBlocks s = block(v, d, v, d); host->send_blocks(host->ctx, &s); } return SWM_OK;";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "at_once", &[("PLAN", body)]) else { return };
-    let args =
-        ["run", "--out", "-", "--quiet", "--plugin-dir", file.to_str().unwrap(), "--topology", "fully-connected:4"];
-    let machines =
-        ["free:startup_us=1,byte_us=1", "free:startup_us=1,byte_us=1,ports=2", "free:startup_us=1,byte_us=1,ports=all"];
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "at_once", &[("PLAN", body)])
+    else {
+        return;
+    };
+    let args = [
+        "run",
+        "--out",
+        "-",
+        "--quiet",
+        "--plugin-dir",
+        file.to_str().unwrap(),
+        "--topology",
+        "fully-connected:4",
+    ];
+    let machines = [
+        "free:startup_us=1,byte_us=1",
+        "free:startup_us=1,byte_us=1,ports=2",
+        "free:startup_us=1,byte_us=1,ports=all",
+    ];
     let output = swapmeet(&args)
         .args(["--algorithm", "wrong", "--workload", "uniform:10"])
         .args(machines.iter().flat_map(|m| ["--machine", m]))
         .output()
         .unwrap();
     let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
-    let prices: Vec<_> = rows.iter().map(|r| (r.startup_us, r.transmission_us, r.note.as_str())).collect();
+    let prices: Vec<_> =
+        rows.iter().map(|r| (r.startup_us, r.transmission_us, r.note.as_str())).collect();
     assert_eq!(
         prices,
         [
-            (Some(3.0), Some(30.0), "priced in turns: up to 3 messages at once at a node with ports=1"),
-            (Some(2.0), Some(15.0), "priced in turns: up to 3 messages at once at a node with ports=2"),
+            (
+                Some(3.0),
+                Some(30.0),
+                "priced in turns: up to 3 messages at once at a node with ports=1"
+            ),
+            (
+                Some(2.0),
+                Some(15.0),
+                "priced in turns: up to 3 messages at once at a node with ports=2"
+            ),
             (Some(1.0), Some(10.0), ""),
         ]
     );
-    assert!(
-        rows.iter()
-            .all(|r| (r.steps, r.messages, r.max_sends, r.max_receives) == (Some(1), Some(12), Some(3), Some(3)))
-    );
+    assert!(rows.iter().all(|r| (r.steps, r.messages, r.max_sends, r.max_receives)
+        == (Some(1), Some(12), Some(3), Some(3))));
 }

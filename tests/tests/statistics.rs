@@ -1,4 +1,5 @@
-//! What `compare` computes, beside an independent implementation: scipy, where it is installed. The unit tests have fixed figures of it and of R.
+//! What `compare` computes, beside an independent implementation: scipy, where it is installed. The
+//! unit tests have fixed figures of it and of R.
 
 use crate::support::{rows, tools};
 use std::process::Command;
@@ -14,7 +15,8 @@ for line in sys.stdin:
           stats.ttest_ind(a, b, equal_var=False).pvalue, stats.mannwhitneyu(a, b, method='exact').pvalue)
 ";
 
-/// Samples of 3 to 9 pairs, by a generator of 32 bits: now a small difference, now a large one, in the even cases with ties among the differences.
+/// Samples of 3 to 9 pairs, by a generator of 32 bits: now a small difference, now a large one, in
+/// the even cases with ties among the differences.
 fn samples() -> Vec<(Vec<f64>, Vec<f64>)> {
     let mut state = 12_345_u32;
     let mut next = move || {
@@ -24,14 +26,23 @@ fn samples() -> Vec<(Vec<f64>, Vec<f64>)> {
     let sample = |case: u32| {
         let pairs = (0..3 + case % 7).map(|_| {
             let (time, noise) = (100.0 + 50.0 * next(), next() - 0.3 * f64::from(case % 4));
-            (time, time + if case.is_multiple_of(2) { (noise * 4.0).round() / 4.0 + 0.125 } else { noise })
+            (
+                time,
+                time + if case.is_multiple_of(2) {
+                    (noise * 4.0).round() / 4.0 + 0.125
+                } else {
+                    noise
+                },
+            )
         });
         pairs.unzip()
     };
     (0..60).map(sample).collect()
 }
 
-/// One message: all that it takes has the mean and the variation asked for. Many, one after another: where ranks wait for their steps the slowest of each decides, and the mean is above the time without.
+/// One message: all that it takes has the mean and the variation asked for. Many, one after
+/// another: where ranks wait for their steps the slowest of each decides, and the mean is above the
+/// time without.
 #[test]
 fn jitter_makes_repetitions_differ_as_much_as_it_says() {
     let times = |topology: &str, algorithm: &str, workload: &str, machine: &str| -> Vec<f64> {
@@ -63,21 +74,31 @@ fn jitter_makes_repetitions_differ_as_much_as_it_says() {
         let many = Summary::of(&steps).unwrap();
         assert!(many.sd.unwrap() > 0.01 * many.mean, "{model}");
         // Who waits for nothing but data waits for the slowest of no step.
-        assert!(model.contains("order=data") || many.mean > 1.1 * plain[0], "{model}: {}, {}", many.mean, plain[0]);
+        assert!(
+            model.contains("order=data") || many.mean > 1.1 * plain[0],
+            "{model}: {}, {}",
+            many.mean,
+            plain[0]
+        );
     }
 }
 
 #[test]
 fn p_values_are_those_of_scipy() {
-    let python = |code: &str| Command::new("python3").args(["-c", code]).stdin(std::process::Stdio::piped()).output();
+    let python = |code: &str| {
+        Command::new("python3").args(["-c", code]).stdin(std::process::Stdio::piped()).output()
+    };
     // Exact tests by permutation came with scipy 1.11.
-    if !python("from scipy.stats import PermutationMethod").is_ok_and(|output| output.status.success()) {
+    if !python("from scipy.stats import PermutationMethod")
+        .is_ok_and(|output| output.status.success())
+    {
         tools::left_out("scipy", "no python3 with scipy 1.11 or later");
         return;
     }
     let samples = samples();
     let text = |values: &[f64]| values.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
-    let lines: Vec<String> = samples.iter().map(|(a, b)| format!("{};{}", text(a), text(b))).collect();
+    let lines: Vec<String> =
+        samples.iter().map(|(a, b)| format!("{};{}", text(a), text(b))).collect();
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), lines.join("\n") + "\n").unwrap();
     let stdin = std::fs::File::open(file.path()).unwrap();
@@ -86,10 +107,16 @@ fn p_values_are_those_of_scipy() {
     assert_eq!(said.lines().count(), samples.len(), "{}", String::from_utf8_lossy(&output.stderr));
     for ((a, b), theirs) in samples.iter().zip(said.lines()) {
         let (own, other) = (Summary::of(a).unwrap(), Summary::of(b).unwrap());
-        let ours = [paired_t_p(a, b), wilcoxon_p(a, b), welch_p(&own, &other), mann_whitney_p(a, b)];
-        for ((ours, theirs), test) in ours.iter().zip(theirs.split(' ')).zip(["paired t", "Wilcoxon", "Welch", "U"]) {
+        let ours =
+            [paired_t_p(a, b), wilcoxon_p(a, b), welch_p(&own, &other), mann_whitney_p(a, b)];
+        for ((ours, theirs), test) in
+            ours.iter().zip(theirs.split(' ')).zip(["paired t", "Wilcoxon", "Welch", "U"])
+        {
             let theirs: f64 = theirs.parse().unwrap();
-            assert!(ours.is_some_and(|p| (p - theirs).abs() < 1e-9), "{test}: {ours:?}, scipy {theirs}: {a:?} {b:?}");
+            assert!(
+                ours.is_some_and(|p| (p - theirs).abs() < 1e-9),
+                "{test}: {ours:?}, scipy {theirs}: {a:?} {b:?}"
+            );
         }
     }
 }

@@ -22,7 +22,8 @@ pub(crate) fn words(text: &str) -> Vec<&str> {
 
 /// The rows that `swapmeet run ARGS --out -` prints, whatever its exit status.
 pub(crate) fn rows(args: &[&str]) -> Vec<Record> {
-    let output = swapmeet(&["run", "--out", "-", "--quiet"]).args(args).output().expect("the program runs");
+    let output =
+        swapmeet(&["run", "--out", "-", "--quiet"]).args(args).output().expect("the program runs");
     let text = String::from_utf8(output.stdout).expect("rows are UTF-8");
     let errors = String::from_utf8_lossy(&output.stderr);
     read_records("standard output", &text).unwrap_or_else(|e| panic!("{e}\n{errors}"))
@@ -48,8 +49,14 @@ pub(crate) fn refused(args: &[&str]) -> String {
     said
 }
 
-/// Compiles a C file of the project into a plugin in `folder`, with macros defined; `None`, and a line that says so, where there is no C compiler.
-pub(crate) fn compile_c(source: &str, folder: &Path, name: &str, macros: &[(&str, &str)]) -> Option<PathBuf> {
+/// Compiles a C file of the project into a plugin in `folder`, with macros defined; `None`, and a
+/// line that says so, where there is no C compiler.
+pub(crate) fn compile_c(
+    source: &str,
+    folder: &Path,
+    name: &str,
+    macros: &[(&str, &str)],
+) -> Option<PathBuf> {
     let out = folder.join(format!("{name}.{}", std::env::consts::DLL_EXTENSION));
     let mut cc = Command::new("cc");
     cc.args(["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-shared", "-fPIC", "-I"]);

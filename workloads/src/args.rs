@@ -44,12 +44,15 @@ impl<'a> Args<'a> {
     pub(crate) fn word(&mut self, expected: &str) -> Result<&'a Arg, SpecError> {
         match self.left.iter().position(|a| a.key().is_none()) {
             Some(at) => Ok(self.left.remove(at)),
-            None => Err(self.spec.error(0, self.spec.name().len(), &format!("expected {expected}"))),
+            None => {
+                Err(self.spec.error(0, self.spec.name().len(), &format!("expected {expected}")))
+            }
         }
     }
 
     pub(crate) fn size(&self, arg: &Arg) -> Result<u64, SpecError> {
-        let bytes = parse_size(arg.value()).map_err(|expected| self.spec.bad_value(arg, &expected))?;
+        let bytes =
+            parse_size(arg.value()).map_err(|expected| self.spec.bad_value(arg, &expected))?;
         if bytes > MOST_BYTES {
             return Err(self.spec.bad_value(arg, "a size of at most 1024GiB a pair"));
         }
@@ -74,7 +77,9 @@ impl<'a> Args<'a> {
     pub(crate) fn whole_elements(&self, arg: &Arg) -> Result<u64, SpecError> {
         let (bytes, element) = (self.size(arg)?, self.element);
         if !bytes.is_multiple_of(element) {
-            return Err(self.spec.bad_value(arg, &format!("a multiple of the element, {element} bytes")));
+            return Err(self
+                .spec
+                .bad_value(arg, &format!("a multiple of the element, {element} bytes")));
         }
         Ok(bytes)
     }

@@ -18,9 +18,11 @@ impl InputDigest {
     }
 }
 
-/// `sha256:..`, the digest cut to twelve digits: enough to tell contents apart that were not made to be alike.
+/// `sha256:..`, the digest cut to twelve digits: enough to tell contents apart that were not made
+/// to be alike.
 pub fn digest(content: &[u8]) -> String {
-    let digits: String = Sha256::digest(content).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    let digits: String =
+        Sha256::digest(content).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{digits}")
 }
 

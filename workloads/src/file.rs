@@ -1,11 +1,13 @@
-//! Files that users name: read whole, but neither without end nor from what gives its text but once.
+//! Files that users name: read whole, but neither without end nor from what gives its text but
+//! once.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use swapmeet_core::spec::format_size;
 
-/// The text of a regular file of at most `most` bytes that is to hold `expected`. Workers read it again, so that a pipe or a device won't do.
+/// The text of a regular file of at most `most` bytes that is to hold `expected`. Workers read it
+/// again, so that a pipe or a device won't do.
 pub fn read_regular(path: &Path, most: u64, expected: &str) -> Result<String, String> {
     // Asked before it is opened: a pipe would wait for whoever writes to it.
     if !std::fs::metadata(path).map_err(unread)?.is_file() {
@@ -22,22 +24,31 @@ pub fn read_bounded(path: &Path, most: u64, expected: &str) -> Result<String, St
     if bytes.len() as u64 > most {
         return Err(format!("holds more than {}, expected {expected}", format_size(most)));
     }
-    String::from_utf8(bytes)
-        .map_err(|e| format!("is no text (UTF-8) from byte {} on, expected {expected}", e.utf8_error().valid_up_to()))
+    String::from_utf8(bytes).map_err(|e| {
+        format!(
+            "is no text (UTF-8) from byte {} on, expected {expected}",
+            e.utf8_error().valid_up_to()
+        )
+    })
 }
 
-/// The files that a name means: those that match where it has a `*` in its last part, by name; else the one.
+/// The files that a name means: those that match where it has a `*` in its last part, by name; else
+/// the one.
 pub fn files(name: &str) -> Result<Vec<PathBuf>, String> {
     let Some((before, after)) = name.split_once('*') else { return Ok(vec![PathBuf::from(name)]) };
     if after.contains(['*', '/']) {
         return Err("expected the one `*` in the file's name, as in `DIR/*.csv`".to_owned());
     }
-    let (folder, before) = before.rsplit_once('/').map_or((".", before), |(folder, before)| (folder, before));
+    let (folder, before) =
+        before.rsplit_once('/').map_or((".", before), |(folder, before)| (folder, before));
     let folder = if folder.is_empty() { "/" } else { folder };
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unread)? {
         let file = entry.map_err(unread)?.file_name().to_string_lossy().into_owned();
-        if file.len() >= before.len() + after.len() && file.starts_with(before) && file.ends_with(after) {
+        if file.len() >= before.len() + after.len()
+            && file.starts_with(before)
+            && file.ends_with(after)
+        {
             names.push(file);
         }
     }
@@ -45,7 +56,9 @@ pub fn files(name: &str) -> Result<Vec<PathBuf>, String> {
     if names.is_empty() {
         return Err("no file matches, expected one for each repetition".to_owned());
     }
-    let in_folder = |file: String| if name.contains('/') { Path::new(folder).join(file) } else { PathBuf::from(file) };
+    let in_folder = |file: String| {
+        if name.contains('/') { Path::new(folder).join(file) } else { PathBuf::from(file) }
+    };
     Ok(names.into_iter().map(in_folder).collect())
 }
 
@@ -70,7 +83,10 @@ mod tests {
         let file = dir.path().join("f");
         std::fs::write(&file, "abcd").unwrap();
         assert_eq!(read_regular(&file, 4, "letters"), Ok("abcd".to_owned()));
-        assert_eq!(read_regular(&file, 3, "letters").unwrap_err(), "holds more than 3, expected letters");
+        assert_eq!(
+            read_regular(&file, 3, "letters").unwrap_err(),
+            "holds more than 3, expected letters"
+        );
         std::fs::write(&file, b"ab\xff").unwrap();
         assert_eq!(
             read_regular(&file, 4, "letters").unwrap_err(),

@@ -1,7 +1,8 @@
 //! Workload generators: how many bytes each node has for each other.
 //!
-//! A workload is a spec such as `uniform:64` or `broadcast/uniform:1KiB`: a collective (none means `alltoall`) and a generator of sizes. Random ones
-//! draw from ChaCha8 seeded by the case, the same on every platform and version.
+//! A workload is a spec such as `uniform:64` or `broadcast/uniform:1KiB`: a collective (none means
+//! `alltoall`) and a generator of sizes. Random ones draw from ChaCha8 seeded by the case, the same
+//! on every platform and version.
 
 use std::fmt;
 use std::sync::Arc;
@@ -100,11 +101,14 @@ impl Workload {
         self.pattern.replicates()
     }
 
-    /// The workload of a repetition: itself, unless it is one of many files. `Err` says why there is none of that number.
+    /// The workload of a repetition: itself, unless it is one of many files. `Err` says why there
+    /// is none of that number.
     pub fn replicate(&self, repetition: u32) -> Result<Self, String> {
         let Some(count) = self.replicates() else { return Ok(self.clone()) };
         let pattern = self.pattern.replicate(repetition);
-        let pattern = pattern.ok_or_else(|| format!("`{self}` has {count} files, none for repetition {repetition}"))?;
+        let pattern = pattern.ok_or_else(|| {
+            format!("`{self}` has {count} files, none for repetition {repetition}")
+        })?;
         Ok(Self { pattern, replicate: repetition, ..self.clone() })
     }
 
@@ -136,7 +140,9 @@ impl Workload {
         // Every block moves at most once a step, so no sum of a step is above this one.
         let largest = sizes.largest();
         if u128::from(largest) * u128::from(nodes) * u128::from(nodes) > u128::from(u64::MAX / 2) {
-            return Err(format!("`{self}` among {nodes} nodes: blocks of up to {largest} bytes add up beyond 2^63"));
+            return Err(format!(
+                "`{self}` among {nodes} nodes: blocks of up to {largest} bytes add up beyond 2^63"
+            ));
         }
         Ok(Task { sizes: Some(sizes), skip_empty: self.skip_empty, ..counted })
     }
@@ -164,14 +170,18 @@ impl Workload {
     /// The generator's name and, after a comma, its own argument.
     fn permutation_name(&self) -> String {
         let own = self.pattern.arguments().into_iter().filter(|(key, _)| *key != args::WORD);
-        own.fold(self.generator.name.to_owned(), |name, (key, value)| format!("{name},{key}={value}"))
+        own.fold(self.generator.name.to_owned(), |name, (key, value)| {
+            format!("{name},{key}={value}")
+        })
     }
 }
 
 /// One case has one spelling; of a file it matters what it said.
 impl PartialEq for Workload {
     fn eq(&self, other: &Self) -> bool {
-        self.spec == other.spec && self.input() == other.input() && self.replicate == other.replicate
+        self.spec == other.spec
+            && self.input() == other.input()
+            && self.replicate == other.replicate
     }
 }
 

@@ -7,7 +7,8 @@ use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES};
 use swapmeet_core::spec::{Spec, parse_size};
 
 impl Axis {
-    /// The value that a workload has on this axis, and its spec without it: what a curve's cases have in common. `None` if it has none.
+    /// The value that a workload has on this axis, and its spec without it: what a curve's cases
+    /// have in common. `None` if it has none.
     ///
     /// ```
     /// use swapmeet_workloads::Axis;
@@ -24,9 +25,11 @@ impl Axis {
             Self::BlockSize => parse_size(value).ok()? as f64,
             Self::Variation => value.parse().ok().filter(|cv: &f64| cv.is_finite())?,
         };
-        let others = spec.args().iter().enumerate().filter(|(i, _)| *i != at).map(|(_, arg)| match arg.key() {
-            Some(key) => format!("{key}={}", arg.value()),
-            None => arg.value().to_owned(),
+        let others = spec.args().iter().enumerate().filter(|(i, _)| *i != at).map(|(_, arg)| {
+            match arg.key() {
+                Some(key) => format!("{key}={}", arg.value()),
+                None => arg.value().to_owned(),
+            }
         });
         let others: Vec<String> = others.collect();
         let rest = if others.is_empty() { String::new() } else { format!(":{}", others.join(",")) };
@@ -60,10 +63,16 @@ mod tests {
         let block = |workload| Axis::BlockSize.split(workload);
         let some = |x: f64, rest: &str| Some((x, rest.to_owned()));
         assert_eq!(block("uniform:1KiB"), some(1024.0, "uniform"));
-        assert_eq!(block("broadcast/uniform:8,root=3,element=4"), some(8.0, "broadcast/uniform:root=3,element=4"));
+        assert_eq!(
+            block("broadcast/uniform:8,root=3,element=4"),
+            some(8.0, "broadcast/uniform:root=3,element=4")
+        );
         assert_eq!(block("one-spike:max=1KiB,rest=8"), some(1024.0, "one-spike:rest=8"));
         assert_eq!(block("scatter/transpose:max=8,rest=1"), some(8.0, "scatter/transpose:rest=1"));
-        assert_eq!(block("irregular:dist=pareto,mean=512,cv=2"), some(512.0, "irregular:dist=pareto,cv=2"));
+        assert_eq!(
+            block("irregular:dist=pareto,mean=512,cv=2"),
+            some(512.0, "irregular:dist=pareto,cv=2")
+        );
         assert_eq!(block("permutation/transpose-2d:64"), some(64.0, "permutation/transpose-2d"));
         assert_eq!(block("matrix:mine.csv"), None);
         assert_eq!(block("no-such-thing:64"), None);

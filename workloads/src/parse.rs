@@ -21,8 +21,12 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     let row = row.ok_or_else(|| unknown(&spec, at, kind, name, rows.iter().map(|row| row.name)))?;
     if !row.fits(collective) {
         let whose = collective.with_article();
-        let fit: Vec<&str> = rows.iter().filter(|row| row.fits(collective)).map(|row| row.name).collect();
-        let what = format!("{whose}'s blocks have no destination for sizes to depend on: use {}", fit.join(" or "));
+        let fit: Vec<&str> =
+            rows.iter().filter(|row| row.fits(collective)).map(|row| row.name).collect();
+        let what = format!(
+            "{whose}'s blocks have no destination for sizes to depend on: use {}",
+            fit.join(" or ")
+        );
         return Err(spec.error(at, name.len(), &what));
     }
     let mut args = Args::of(&spec, collective);
@@ -50,11 +54,17 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     let common = [
         ("root", root.to_string(), root == 0),
         ("element", format_size(element), element == 1),
-        ("empty", if skip_empty { "skip" } else { "send" }.to_owned(), skip_empty == row.pair_by_pair),
+        (
+            "empty",
+            if skip_empty { "skip" } else { "send" }.to_owned(),
+            skip_empty == row.pair_by_pair,
+        ),
     ];
-    let common = common.into_iter().filter(|(.., is_default)| !is_default).map(|(key, text, _)| (key, text));
+    let common =
+        common.into_iter().filter(|(.., is_default)| !is_default).map(|(key, text, _)| (key, text));
     let arguments = pattern.arguments().into_iter().chain(common);
-    let printed = arguments.map(|(key, text)| if key == WORD { text } else { format!("{key}={text}") });
+    let printed =
+        arguments.map(|(key, text)| if key == WORD { text } else { format!("{key}={text}") });
     let prefix = if prefix == "alltoall" { String::new() } else { format!("{prefix}/") };
     let spec = format!("{prefix}{name}:{}", printed.collect::<Vec<_>>().join(","));
     let mut workload = Workload {
@@ -117,10 +127,19 @@ mod tests {
             ("irregular:mean=512,dist=lognormal,cv=2.0", "irregular:dist=lognormal,mean=512,cv=2"),
             ("irregular:dist=exponential,mean=1MiB,cv=1.0", "irregular:dist=exponential,mean=1MiB"),
             ("irregular:dist=zipf,density=1,exponent=1.0,mean=8", "irregular:dist=zipf,mean=8"),
-            ("irregular:density=0.1,dist=zipf,exponent=2,mean=8", "irregular:dist=zipf,mean=8,exponent=2,density=0.1"),
-            ("irregular:density=.5,dist=exponential,mean=8", "irregular:dist=exponential,mean=8,density=0.5"),
+            (
+                "irregular:density=0.1,dist=zipf,exponent=2,mean=8",
+                "irregular:dist=zipf,mean=8,exponent=2,density=0.1",
+            ),
+            (
+                "irregular:density=.5,dist=exponential,mean=8",
+                "irregular:dist=exponential,mean=8,density=0.5",
+            ),
             ("hot:share=0.50,receivers=2,mean=1024", "hot:receivers=2,share=0.5,mean=1KiB"),
-            ("moe:bytes=7168,experts=64,top=8,tokens=128,skew=0", "moe:experts=64,top=8,tokens=128,bytes=7KiB"),
+            (
+                "moe:bytes=7168,experts=64,top=8,tokens=128,skew=0",
+                "moe:experts=64,top=8,tokens=128,bytes=7KiB",
+            ),
             (
                 "moe:bytes=8,violation=2,experts=64,top=8,tokens=128,experts_at=cyclic",
                 "moe:experts=64,top=8,tokens=128,bytes=8,violation=2,experts_at=cyclic",
@@ -128,14 +147,20 @@ mod tests {
             ("uniform:0,empty=send", "uniform:0"),
             ("uniform:empty=skip,0", "uniform:0,empty=skip"),
             ("one-spike:max=8,rest=0,empty=skip", "one-spike:max=8,rest=0"),
-            ("one-spike:max=8,rest=0,empty=send,element=8", "one-spike:max=8,rest=0,element=8,empty=send"),
+            (
+                "one-spike:max=8,rest=0,empty=send,element=8",
+                "one-spike:max=8,rest=0,element=8,empty=send",
+            ),
             ("broadcast/uniform:root=3,64", "broadcast/uniform:64,root=3"),
             ("gather/one-spike:root=00,max=8,rest=1,element=1B", "gather/one-spike:max=8,rest=1"),
             ("scatter/uniform:64,element=8,root=7", "scatter/uniform:64,root=7,element=8"),
             ("permutation/transpose-2d:64B", "permutation/transpose-2d:64"),
             ("permutation/transpose-1d:axis=0,64", "permutation/transpose-1d:64"),
             ("permutation/transpose-1d:64,axis=2", "permutation/transpose-1d:64,axis=2"),
-            ("permutation/translate:by=3x-9x007,4096,element=8", "permutation/translate:4KiB,by=3x-9x7,element=8"),
+            (
+                "permutation/translate:by=3x-9x007,4096,element=8",
+                "permutation/translate:4KiB,by=3x-9x7,element=8",
+            ),
             ("permutation/shear-2d:8,by=1", "permutation/shear-2d:8"),
             ("permutation/axes:8,to=z.-y.x", "permutation/axes:8,to=z.-y.x"),
         ] {
@@ -147,7 +172,10 @@ mod tests {
 
     #[test]
     fn unknown_names_come_with_near_ones() {
-        assert_eq!(error("unifrom:64"), "workload `unifrom:64`: unknown generator `unifrom`; did you mean `uniform`?");
+        assert_eq!(
+            error("unifrom:64"),
+            "workload `unifrom:64`: unknown generator `unifrom`; did you mean `uniform`?"
+        );
         assert_eq!(
             error("brodcast/uniform:64"),
             "workload `brodcast/uniform:64`: unknown collective `brodcast`; did you mean `broadcast`?"
@@ -155,7 +183,10 @@ mod tests {
         let names: Vec<&str> = generators(&ALL_TO_ALL).map(|row| row.name).collect();
         assert_eq!(
             error("zipf:2"),
-            format!("workload `zipf:2`: unknown generator `zipf`, expected one of {}", names.join(", "))
+            format!(
+                "workload `zipf:2`: unknown generator `zipf`, expected one of {}",
+                names.join(", ")
+            )
         );
     }
 
@@ -166,7 +197,8 @@ mod tests {
             "workload `permutation/rotate-80:8`: unknown permutation `rotate-80`; did you mean `rotate-180` or `rotate-90` or `rotate-270`?"
         );
         assert!(
-            error("permutation/uniform:8").contains("unknown permutation `uniform`, expected one of transpose-1d, ")
+            error("permutation/uniform:8")
+                .contains("unknown permutation `uniform`, expected one of transpose-1d, ")
         );
     }
 
@@ -175,13 +207,34 @@ mod tests {
         let after = |text: &str| error(text).split_once("`: ").unwrap().1.to_owned();
         assert_eq!(after("uniform"), "expected a size, as in `uniform:64`");
         assert!(after("uniform:2TiB").starts_with("expected a size such as 64,"));
-        assert_eq!(after("uniform:2000GiB"), "expected a size of at most 1024GiB a pair, found `2000GiB`");
-        assert_eq!(after("uniform:63,element=8"), "expected a multiple of the element, 8 bytes, found `63`");
-        assert_eq!(after("uniform:64,element=0"), "element: expected a size of at least 1, found `0`");
-        assert_eq!(after("uniform:64,size=8"), "unknown key `size`, expected one of element, empty");
-        assert_eq!(after("uniform:64,root=3"), "unknown key `root`, expected one of element, empty");
-        assert_eq!(after("gather/uniform:64,size=8"), "unknown key `size`, expected one of root, element, empty");
-        assert_eq!(after("gather/uniform:64,root=-1"), "root: expected a node's number, found `-1`");
+        assert_eq!(
+            after("uniform:2000GiB"),
+            "expected a size of at most 1024GiB a pair, found `2000GiB`"
+        );
+        assert_eq!(
+            after("uniform:63,element=8"),
+            "expected a multiple of the element, 8 bytes, found `63`"
+        );
+        assert_eq!(
+            after("uniform:64,element=0"),
+            "element: expected a size of at least 1, found `0`"
+        );
+        assert_eq!(
+            after("uniform:64,size=8"),
+            "unknown key `size`, expected one of element, empty"
+        );
+        assert_eq!(
+            after("uniform:64,root=3"),
+            "unknown key `root`, expected one of element, empty"
+        );
+        assert_eq!(
+            after("gather/uniform:64,size=8"),
+            "unknown key `size`, expected one of root, element, empty"
+        );
+        assert_eq!(
+            after("gather/uniform:64,root=-1"),
+            "root: expected a node's number, found `-1`"
+        );
         assert_eq!(after("uniform:64,empty=yes"), "empty: expected send or skip, found `yes`");
         assert_eq!(after("one-spike:max=8"), "`rest=` is missing");
         assert!(after("one-spike:max=-8,rest=1").starts_with("max: expected a size such as 64,"));
@@ -202,9 +255,18 @@ mod tests {
             after("permutation/transpose-1d:8,axis=-1"),
             "axis: expected a dimension's number from 0 to 31, found `-1`"
         );
-        assert_eq!(after("permutation/shear-2d:8,by=x"), "by: expected a whole number, as in `2`, found `x`");
-        assert_eq!(after("permutation/reflect:8,by=1"), "unknown key `by`, expected one of element, empty");
-        assert_eq!(after("permutation/reflect"), "expected a size, as in `permutation/transpose-2d:64`");
+        assert_eq!(
+            after("permutation/shear-2d:8,by=x"),
+            "by: expected a whole number, as in `2`, found `x`"
+        );
+        assert_eq!(
+            after("permutation/reflect:8,by=1"),
+            "unknown key `by`, expected one of element, empty"
+        );
+        assert_eq!(
+            after("permutation/reflect"),
+            "expected a size, as in `permutation/transpose-2d:64`"
+        );
         assert_eq!(
             after("transpose:max=8,rest=1,most=3"),
             "unknown key `most`, expected one of max, rest, element, empty"
@@ -214,12 +276,18 @@ mod tests {
             "dist: expected one of uniform, exponential, lognormal, pareto, bimodal, zipf, found `lognorm`; did you mean `lognormal`?"
         );
         assert_eq!(after("irregular:dist=pareto,mean=8"), "`cv=` is missing");
-        assert_eq!(after("irregular:dist=zipf,mean=8,cv=1"), "sizes of dist=zipf have an `exponent`, no `cv`");
+        assert_eq!(
+            after("irregular:dist=zipf,mean=8,cv=1"),
+            "sizes of dist=zipf have an `exponent`, no `cv`"
+        );
         assert_eq!(
             after("irregular:dist=pareto,mean=8,cv=1,exponent=1"),
             "sizes of dist=pareto have a `cv`, no `exponent`"
         );
-        assert_eq!(after("irregular:dist=zipf,mean=8,density=2"), "density: expected a number from 0 to 1, found `2`");
+        assert_eq!(
+            after("irregular:dist=zipf,mean=8,density=2"),
+            "density: expected a number from 0 to 1, found `2`"
+        );
         assert_eq!(
             after("hot:receivers=0,share=0.5,mean=8"),
             "receivers: expected a whole number from 1 to 4294967295, found `0`"
@@ -262,10 +330,22 @@ mod tests {
     #[test]
     fn workloads_that_differ_in_the_size_of_blocks_have_one_shape() {
         let alike = |a: &str, b: &str| parse(a).unwrap().same_shape(&parse(b).unwrap());
-        assert!(alike("uniform:8", "uniform:0") && alike("permutation/shear-2d:8,by=2", "permutation/shear-2d:1,by=2"));
-        assert!(!alike("uniform:8", "uniform:8,element=8") && !alike("gather/uniform:8", "gather/uniform:8,root=1"));
-        assert!(!alike("permutation/shear-2d:8,by=2", "permutation/shear-2d:8"), "another permutation");
-        assert!(!alike("uniform:8,empty=skip", "uniform:0,empty=skip"), "empty blocks make another schedule");
+        assert!(
+            alike("uniform:8", "uniform:0")
+                && alike("permutation/shear-2d:8,by=2", "permutation/shear-2d:1,by=2")
+        );
+        assert!(
+            !alike("uniform:8", "uniform:8,element=8")
+                && !alike("gather/uniform:8", "gather/uniform:8,root=1")
+        );
+        assert!(
+            !alike("permutation/shear-2d:8,by=2", "permutation/shear-2d:8"),
+            "another permutation"
+        );
+        assert!(
+            !alike("uniform:8,empty=skip", "uniform:0,empty=skip"),
+            "empty blocks make another schedule"
+        );
         assert!(!alike("one-spike:max=8,rest=1", "one-spike:max=9,rest=1"));
     }
 
@@ -278,15 +358,18 @@ mod tests {
         let workload = parse(&spec).unwrap();
         assert_eq!(workload.to_string(), spec);
         assert_eq!(workload.task(&ring(2), 0).unwrap().sizes.unwrap().bytes(1, 0), 2);
-        assert_eq!(workload.task(&ring(4), 0).unwrap_err(), format!("`{spec}` is for 2 nodes, there are 4"));
-        std::fs::write(&file, "0,1\n2,many\n").unwrap();
-        assert!(
-            error(&spec)
-                .ends_with("m.csv:2:2: `many` is no byte count, expected a whole number from 0 to 1099511627776")
+        assert_eq!(
+            workload.task(&ring(4), 0).unwrap_err(),
+            format!("`{spec}` is for 2 nodes, there are 4")
         );
+        std::fs::write(&file, "0,1\n2,many\n").unwrap();
+        assert!(error(&spec).ends_with(
+            "m.csv:2:2: `many` is no byte count, expected a whole number from 0 to 1099511627776"
+        ));
     }
 
-    /// An allgatherv by the matrix's diagonal, or by as many numbers as nodes; a scatterv and a gatherv by the same.
+    /// An allgatherv by the matrix's diagonal, or by as many numbers as nodes; a scatterv and a
+    /// gatherv by the same.
     #[test]
     fn blocks_for_everyone_have_sizes_of_their_origins() {
         let dir = tempfile::tempdir().unwrap();
@@ -296,7 +379,9 @@ mod tests {
             let workload = parse(&format!("{collective}/matrix:{}", file.display())).unwrap();
             let task = workload.task(&ring(3), 0).unwrap();
             let sizes = task.sizes.unwrap();
-            (0..3).map(|o| (0..3).map(|d| sizes.bytes(o, d)).collect::<Vec<_>>()).collect::<Vec<_>>()
+            (0..3)
+                .map(|o| (0..3).map(|d| sizes.bytes(o, d)).collect::<Vec<_>>())
+                .collect::<Vec<_>>()
         };
         let by_origin = [[1; 3], [20; 3], [300; 3]];
         assert_eq!(sizes("allgather", "1,7,7\n7,20,7\n7,7,300\n"), by_origin);
@@ -304,14 +389,19 @@ mod tests {
         assert_eq!(sizes("gather", "1,20,300\n"), by_origin);
         assert_eq!(sizes("scatter", "1,20,300\n"), [[1, 20, 300]; 3]);
         let spec = format!("matrix:{}", file.display());
-        assert!(error(&spec).ends_with("v.csv:1:1: 1 rows and 3 columns, expected as many of each"));
+        assert!(
+            error(&spec).ends_with("v.csv:1:1: 1 rows and 3 columns, expected as many of each")
+        );
         assert!(error(&format!("reduce/{spec}")).contains("to depend on: use uniform"));
         let drawn = |spec: &str| parse(spec).unwrap().task(&ring(3), 42).unwrap().sizes.unwrap();
         let (all, own) = (
             drawn("irregular:dist=uniform,mean=1000,cv=0.5"),
             drawn("allgather/irregular:dist=uniform,mean=1000,cv=0.5"),
         );
-        assert!((0..3).all(|node| own.bytes(node, 1) == all.bytes(0, node)), "as what node 0 has for each");
+        assert!(
+            (0..3).all(|node| own.bytes(node, 1) == all.bytes(0, node)),
+            "as what node 0 has for each"
+        );
     }
 
     #[test]
@@ -323,11 +413,17 @@ mod tests {
         let spec = format!("matrix:{}/*.csv", dir.path().display());
         let all = parse(&spec).unwrap();
         assert_eq!((all.to_string(), all.replicates()), (spec.clone(), Some(3)));
-        let bytes = |r| all.replicate(r).map(|one| one.task(&ring(2), 0).unwrap().sizes.unwrap().bytes(0, 1));
+        let bytes = |r| {
+            all.replicate(r).map(|one| one.task(&ring(2), 0).unwrap().sizes.unwrap().bytes(0, 1))
+        };
         assert_eq!([bytes(0), bytes(1), bytes(2)], [Ok(1), Ok(3), Ok(2)]);
         assert_eq!(bytes(3), Err(format!("`{spec}` has 3 files, none for repetition 3")));
         let first = all.replicate(0).unwrap();
-        assert!(first != all.replicate(1).unwrap() && first.to_string() == spec && first.input() == all.input());
+        assert!(
+            first != all.replicate(1).unwrap()
+                && first.to_string() == spec
+                && first.input() == all.input()
+        );
         assert_eq!(
             all.task(&ring(2), 0).unwrap_err(),
             format!("`{spec}` is 3 files, one a repetition: name the one that is meant")
@@ -341,7 +437,10 @@ mod tests {
     fn a_pattern_without_files_and_a_bad_file_of_one_are_shown() {
         let dir = tempfile::tempdir().unwrap();
         let at = dir.path().display();
-        assert!(error(&format!("matrix:{at}/*.csv")).ends_with("no file matches, expected one for each repetition"));
+        assert!(
+            error(&format!("matrix:{at}/*.csv"))
+                .ends_with("no file matches, expected one for each repetition")
+        );
         assert!(
             error(&format!("matrix:{at}*/m.csv"))
                 .ends_with("expected the one `*` in the file's name, as in `DIR/*.csv`")
@@ -351,7 +450,8 @@ mod tests {
         assert!(error(&format!("matrix:{at}/*.csv")).contains("m.csv:1:2: `x` is no byte count"));
     }
 
-    /// nccl-tests: the amount is the fraction times the size; at 256 MiB a fraction of 0.5 is 128 MiB.
+    /// nccl-tests: the amount is the fraction times the size; at 256 MiB a fraction of 0.5 is 128
+    /// MiB.
     #[test]
     fn fractions_are_of_the_size_given() {
         let dir = tempfile::tempdir().unwrap();
@@ -359,10 +459,16 @@ mod tests {
         std::fs::write(&file, "0,0.5\n1,0.001\n").unwrap();
         let spec = format!("fractions:{},bytes=256MiB", file.display());
         let sizes = parse(&spec).unwrap().task(&ring(2), 0).unwrap().sizes.unwrap();
-        assert_eq!([sizes.bytes(0, 1), sizes.bytes(1, 0), sizes.bytes(1, 1)], [128 << 20, 256 << 20, 268_435]);
+        assert_eq!(
+            [sizes.bytes(0, 1), sizes.bytes(1, 0), sizes.bytes(1, 1)],
+            [128 << 20, 256 << 20, 268_435]
+        );
         assert_eq!(parse(&spec).unwrap().to_string(), spec);
         std::fs::write(&file, "0,0.5\n1,1.5\n").unwrap();
-        assert!(error(&spec).ends_with("f.csv:2:2: `1.5` is no fraction, expected a number from 0 to 1"));
+        assert!(
+            error(&spec)
+                .ends_with("f.csv:2:2: `1.5` is no fraction, expected a number from 0 to 1")
+        );
     }
 
     #[test]

@@ -6,9 +6,11 @@ use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, parse_size};
 
 const FORM: &str = "a range such as 8..1MiB (each size twice the last) or 8..1MiB*4";
 
-/// The workloads that a text stands for: one a size where it has a range, else itself as it is, right or wrong.
+/// The workloads that a text stands for: one a size where it has a range, else itself as it is,
+/// right or wrong.
 ///
-/// Sizes go up by a factor, 2 unless another is given; the last is the end of the range where the factor leads to it, else the largest below.
+/// Sizes go up by a factor, 2 unless another is given; the last is the end of the range where the
+/// factor leads to it, else the largest below.
 ///
 /// ```
 /// use swapmeet_workloads::expand;
@@ -28,21 +30,32 @@ pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
     let mut ranges = spec.args().iter().filter(|arg| arg.value().contains(".."));
     let Some(arg) = ranges.next() else { return Ok(as_it_is()) };
     if let Some(second) = ranges.next() {
-        return Err(spec.error(second.value_at(), second.value().len(), "a second range, expected one in a workload"));
+        return Err(spec.error(
+            second.value_at(),
+            second.value().len(),
+            "a second range, expected one in a workload",
+        ));
     }
     let (before, after) = (&text[..arg.value_at()], &text[arg.value_at() + arg.value().len()..]);
-    Ok(sizes(&spec, arg)?.into_iter().map(|bytes| format!("{before}{}{after}", format_size(bytes))).collect())
+    Ok(sizes(&spec, arg)?
+        .into_iter()
+        .map(|bytes| format!("{before}{}{after}", format_size(bytes)))
+        .collect())
 }
 
 fn sizes(spec: &Spec, arg: &Arg) -> Result<Vec<u64>, SpecError> {
     let form = || spec.bad_value(arg, FORM);
     let (first, rest) = arg.value().split_once("..").ok_or_else(form)?;
     let (last, factor) = rest.split_once('*').unwrap_or((rest, "2"));
-    let size =
-        |text: &str| parse_size(text).map_err(|expected| spec.bad_value(arg, &format!("{FORM}, with {expected}")));
+    let size = |text: &str| {
+        parse_size(text)
+            .map_err(|expected| spec.bad_value(arg, &format!("{FORM}, with {expected}")))
+    };
     let (first, last) = (size(first)?, size(last)?);
     let factor = factor.parse().ok().filter(|factor: &u64| *factor >= 2);
-    let factor = factor.ok_or_else(|| spec.bad_value(arg, &format!("{FORM}, with a whole factor of at least 2")))?;
+    let factor = factor.ok_or_else(|| {
+        spec.bad_value(arg, &format!("{FORM}, with a whole factor of at least 2"))
+    })?;
     if first == 0 || first > last {
         return Err(spec.bad_value(arg, &format!("{FORM}, from at least 1 upwards")));
     }
@@ -74,7 +87,9 @@ mod tests {
 
     #[test]
     fn a_range_that_cannot_be_says_what_was_expected() {
-        let error = |text: &str| expand(text).unwrap_err().to_string().split_once("`: ").unwrap().1.to_owned();
+        let error = |text: &str| {
+            expand(text).unwrap_err().to_string().split_once("`: ").unwrap().1.to_owned()
+        };
         for (text, expected) in [
             (
                 "uniform:16..8",
@@ -91,9 +106,14 @@ mod tests {
         ] {
             assert_eq!(error(text), expected);
         }
-        for text in ["uniform:0..8", "uniform:8..16*1.5", "uniform:8...16", "uniform:8..", "uniform:8..16*"] {
+        for text in
+            ["uniform:0..8", "uniform:8..16*1.5", "uniform:8...16", "uniform:8..", "uniform:8..16*"]
+        {
             assert!(expand(text).is_err(), "{text}");
         }
-        assert_eq!(error("one-spike:max=8..16,rest=1..2"), "a second range, expected one in a workload");
+        assert_eq!(
+            error("one-spike:max=8..16,rest=1..2"),
+            "a second range, expected one in a workload"
+        );
     }
 }

@@ -1,19 +1,25 @@
 //! The boundary between Swapmeet and its plugins: plain C, written by hand.
 //!
-//! Everything that crosses is here: fixed-width integers, pointers, sizes and function tables; no `bool`, no `enum`, no Rust type
-//! whose layout the compiler chooses. `include/swapmeet.h` is generated from this crate, so that Rust and C read one definition.
+//! Everything that crosses is here: fixed-width integers, pointers, sizes and function tables; no
+//! `bool`, no `enum`, no Rust type whose layout the compiler chooses. `include/swapmeet.h` is
+//! generated from this crate, so that Rust and C read one definition.
 //!
 //! # What is promised
-//! * A plugin exports one symbol, [`ENTRY_SYMBOL`]. What it returns begins with [`SwmHead`], whose layout is frozen for ever; the
-//!   host reads nothing else before it has compared the versions in it.
-//! * A plugin built for 1.x loads in every host 1.y. Minor versions only append fields to structs that carry their `size`; a reader
-//!   takes the smaller of the two sizes and treats what is missing as zero.
-//! * Memory never changes owner. What the host hands to a plugin is valid until the call returns; what a plugin hands to the host
-//!   in a call is read before that call returns, except the plugin's own tables, which must stay for the life of the process.
-//! * No unwinding crosses. One call to `plan` happens on one thread; different calls may happen on different threads.
+//! * A plugin exports one symbol, [`ENTRY_SYMBOL`]. What it returns begins with [`SwmHead`], whose
+//!   layout is frozen for ever; the host reads nothing else before it has compared the versions in
+//!   it.
+//! * A plugin built for 1.x loads in every host 1.y. Minor versions only append fields to structs
+//!   that carry their `size`; a reader takes the smaller of the two sizes and treats what is
+//!   missing as zero.
+//! * Memory never changes owner. What the host hands to a plugin is valid until the call returns;
+//!   what a plugin hands to the host in a call is read before that call returns, except the
+//!   plugin's own tables, which must stay for the life of the process.
+//! * No unwinding crosses. One call to `plan` happens on one thread; different calls may happen on
+//!   different threads.
 //!
-//! Rejected: crates that derive a stable ABI for Rust traits (they let changed layouts through or abort at a panic), WebAssembly
-//! components (minutes of build for a plugin of fifty lines). A table of functions costs 3 ns a call and any language can fill it.
+//! Rejected: crates that derive a stable ABI for Rust traits (they let changed layouts through or
+//! abort at a panic), WebAssembly components (minutes of build for a plugin of fifty lines). A
+//! table of functions costs 3 ns a call and any language can fill it.
 
 #![no_std]
 #![warn(missing_docs)]

@@ -9,7 +9,8 @@ pub const SWM_PARAM_TEXT: u32 = 0;
 pub const SWM_PARAM_NUMBER: u32 = 1;
 /// [`SwmParamInfo::kind`]: one of the words in `values`.
 pub const SWM_PARAM_CHOICE: u32 = 2;
-/// [`SwmParamInfo::kind`]: the path of a regular file, which the algorithm reads while it plans. The host reads it, too: its digest stands in the row.
+/// [`SwmParamInfo::kind`]: the path of a regular file, which the algorithm reads while it plans.
+/// The host reads it, too: its digest stands in the row.
 pub const SWM_PARAM_FILE: u32 = 3;
 
 /// A parameter that an algorithm takes.
@@ -26,16 +27,20 @@ pub struct SwmParamInfo {
     pub default_value: SwmStr,
     /// One line: meaning, values.
     pub help: SwmStr,
-    /// The words that a [`SWM_PARAM_CHOICE`] may be, its default among them. Others never reach the algorithm; `swapmeet check` tries each.
+    /// The words that a [`SWM_PARAM_CHOICE`] may be, its default among them. Others never reach the
+    /// algorithm; `swapmeet check` tries each.
     pub values: *const SwmStr,
     /// How many words there are.
     pub value_count: u64,
 }
 
-/// Either answers whether the algorithm can run, or gives its schedule. Returns [`SWM_OK`], [`SWM_UNSUPPORTED`], [`SWM_ERROR`],
-/// [`SWM_STOPPED`] or [`SWM_INVALID`].
-pub type SwmRun =
-    unsafe extern "C" fn(algorithm: *const SwmAlgorithm, problem: *const SwmProblem, host: *const SwmHost) -> i32;
+/// Either answers whether the algorithm can run, or gives its schedule. Returns [`SWM_OK`],
+/// [`SWM_UNSUPPORTED`], [`SWM_ERROR`], [`SWM_STOPPED`] or [`SWM_INVALID`].
+pub type SwmRun = unsafe extern "C" fn(
+    algorithm: *const SwmAlgorithm,
+    problem: *const SwmProblem,
+    host: *const SwmHost,
+) -> i32;
 
 /// One algorithm of a plugin.
 #[repr(C)]
@@ -55,7 +60,8 @@ pub struct SwmAlgorithm {
     pub accepts: SwmStr,
     /// Bit `1 << SWM_ALLTOALL`, .. for each collective it does.
     pub collectives: u64,
-    /// The parameters it takes, in the order in which specs name them: pointers, so that [`SwmParamInfo`] can grow.
+    /// The parameters it takes, in the order in which specs name them: pointers, so that
+    /// [`SwmParamInfo`] can grow.
     pub params: *const *const SwmParamInfo,
     /// How many parameters there are.
     pub param_count: u64,
@@ -63,15 +69,24 @@ pub struct SwmAlgorithm {
     pub user: *const c_void,
     /// Whether it can run; asked before `plan`. Null if it always can.
     pub supports: Option<
-        unsafe extern "C" fn(algorithm: *const SwmAlgorithm, problem: *const SwmProblem, host: *const SwmHost) -> i32,
+        unsafe extern "C" fn(
+            algorithm: *const SwmAlgorithm,
+            problem: *const SwmProblem,
+            host: *const SwmHost,
+        ) -> i32,
     >,
-    /// Gives the schedule, step by step. Null, with no name, where the plugin failed at describing the algorithm: `title` then says why, and
-    /// the host refuses the plugin with it.
+    /// Gives the schedule, step by step. Null, with no name, where the plugin failed at describing
+    /// the algorithm: `title` then says why, and the host refuses the plugin with it.
     pub plan: Option<
-        unsafe extern "C" fn(algorithm: *const SwmAlgorithm, problem: *const SwmProblem, host: *const SwmHost) -> i32,
+        unsafe extern "C" fn(
+            algorithm: *const SwmAlgorithm,
+            problem: *const SwmProblem,
+            host: *const SwmHost,
+        ) -> i32,
     >,
-    /// The most messages that a node sends, and the most that it receives, in one step: 1 for a one-port algorithm, `u64::MAX`
-    /// for one that uses all links, 0 where the plugin doesn't say. `swapmeet check` holds the schedules to it.
+    /// The most messages that a node sends, and the most that it receives, in one step: 1 for a
+    /// one-port algorithm, `u64::MAX` for one that uses all links, 0 where the plugin doesn't say.
+    /// `swapmeet check` holds the schedules to it.
     pub ports: u64,
 }
 
@@ -109,7 +124,8 @@ pub struct SwmPlugin {
     pub algorithm_count: u64,
 }
 
-/// The type of `swapmeet_plugin`, the one symbol a plugin exports. The table must stay for the life of the process; nobody writes to it.
+/// The type of `swapmeet_plugin`, the one symbol a plugin exports. The table must stay for the life
+/// of the process; nobody writes to it.
 pub type SwmEntry = unsafe extern "C" fn() -> *mut SwmPlugin;
 
 // SAFETY: tables are constant data behind const pointers; nobody writes through them.

@@ -14,8 +14,10 @@ pub const SWM_GATHER: u32 = 3;
 pub const SWM_ALLGATHER: u32 = 4;
 /// Every node has one block for one other, no two for the same.
 pub const SWM_PERMUTATION: u32 = 5;
-/// Every node has a vector, whose sum the root is to have. In this and the two below a node holds one value of every segment, which sums what is
-/// *contributed* to it by the origins of the blocks in it; sends take values as a whole, and [`SWM_COMBINE`] says whether they are added to the receiver's.
+/// Every node has a vector, whose sum the root is to have. In this and the two below a node holds
+/// one value of every segment, which sums what is *contributed* to it by the origins of the blocks
+/// in it; sends take values as a whole, and [`SWM_COMBINE`] says whether they are added to the
+/// receiver's.
 pub const SWM_REDUCE: u32 = 6;
 /// Every node has a term for every node's result; each is to have the sum of those for it.
 pub const SWM_REDUCE_SCATTER: u32 = 7;
@@ -32,15 +34,18 @@ pub struct SwmTopology {
     pub dim_count: u32,
     /// The family: `torus`, `mesh`, `ring`, `hypercube`, `fully-connected`, ..
     pub kind: SwmStr,
-    /// The whole spec in canonical form, such as `torus:16x16`: for messages. What it says is in the other fields, none need take it apart.
+    /// The whole spec in canonical form, such as `torus:16x16`: for messages. What it says is in
+    /// the other fields, none need take it apart.
     pub spec: SwmStr,
     /// Nodes, numbered from 0.
     pub nodes: u64,
     /// Radix of each axis; nodes are numbered row-major, the last axis fastest.
     pub dims: *const u64,
-    /// Of a dual-net, what a cluster is at the lowest level, which is none itself; null for other topologies.
+    /// Of a dual-net, what a cluster is at the lowest level, which is none itself; null for other
+    /// topologies.
     pub base: *const SwmTopology,
-    /// Of a dual-net, how many levels there are above the base, whatever way they are nested in its spec; else 0.
+    /// Of a dual-net, how many levels there are above the base, whatever way they are nested in its
+    /// spec; else 0.
     pub levels: u64,
 }
 
@@ -54,7 +59,8 @@ pub struct SwmParam {
     pub value: SwmStr,
 }
 
-/// What is to be done, but for what a plugin has to ask for ([`SwmHost::block_bytes`] and its neighbours).
+/// What is to be done, but for what a plugin has to ask for ([`SwmHost::block_bytes`] and its
+/// neighbours).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmProblem {

@@ -31,7 +31,14 @@ pub struct SwmAxis {
 
 impl SwmAxis {
     /// Every coordinate of the axis, whatever its radix.
-    pub const ALL: Self = Self { kind: SWM_ALL, reserved: 0, first: 0, stride: 0, count: 0, words: core::ptr::null() };
+    pub const ALL: Self = Self {
+        kind: SWM_ALL,
+        reserved: 0,
+        first: 0,
+        stride: 0,
+        count: 0,
+        words: core::ptr::null(),
+    };
 
     /// `count` coordinates from `first` on, `stride` apart, modulo the radix.
     pub const fn range(first: u64, stride: u64, count: u64) -> Self {

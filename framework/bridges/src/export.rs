@@ -1,14 +1,17 @@
 //! Schedules for other programs. A format is one file and one row of [`FORMATS`].
 //!
-//! A schedule comes step by step, as it is proved, and no format holds more of it than a step. Formats that are written rank by rank
-//! put what they write of each rank aside in a `spool::Spool`.
+//! A schedule comes step by step, as it is proved, and no format holds more of it than a step.
+//! Formats that are written rank by rank put what they write of each rank aside in a
+//! `spool::Spool`.
 
 use counts::Counts;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use swapmeet_interchange::schedule::{BlockSet, Event, Head, Layout, Reader, Runs, Send, joined, sums, sums_of};
+use swapmeet_interchange::schedule::{
+    BlockSet, Event, Head, Layout, Reader, Runs, Send, joined, sums, sums_of,
+};
 
 mod chakra;
 mod counts;
@@ -97,7 +100,8 @@ pub fn format(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
-/// Takes a schedule step by step. Errors are for the user: what can't be written in this format, and why.
+/// Takes a schedule step by step. Errors are for the user: what can't be written in this format,
+/// and why.
 pub trait Export {
     /// Into how many segments blocks are split; before the first step.
     fn segments(&mut self, _segments: u64) -> Result<(), String> {
@@ -107,8 +111,9 @@ pub trait Export {
     /// A step, in which something is sent: if only by nodes to themselves.
     fn step(&mut self, step: &Step) -> Result<(), String>;
 
-    /// All steps have come, and every block has arrived. `row` is what a row of what is measured says but for the figures: columns and texts, with
-    /// `@NAME@`, `@REPETITION@`, `@TIME@`, `@FIRST@`, `@MEAN@` where they go.
+    /// All steps have come, and every block has arrived. `row` is what a row of what is measured
+    /// says but for the figures: columns and texts, with `@NAME@`, `@REPETITION@`, `@TIME@`,
+    /// `@FIRST@`, `@MEAN@` where they go.
     fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), String>;
 }
 
@@ -117,7 +122,8 @@ pub trait Export {
 pub struct Step {
     /// Its number among steps in which something is sent, from 1.
     pub number: u64,
-    /// Messages between nodes, no two with the same ends, in the order in which the schedule first names their ends.
+    /// Messages between nodes, no two with the same ends, in the order in which the schedule first
+    /// names their ends.
     pub messages: Vec<Message>,
     /// What nodes send themselves.
     pub copies: Vec<Message>,
@@ -129,13 +135,15 @@ pub struct Message {
     pub from: u64,
     pub to: u64,
     pub bytes: u64,
-    /// The latest step, by [`Step::number`], in which any of them came to the sender; 0 if all were there at the start.
+    /// The latest step, by [`Step::number`], in which any of them came to the sender; 0 if all were
+    /// there at the start.
     pub after: u64,
     /// The vertices passed through, both ends included.
     pub path: Vec<u64>,
     /// What goes; `None` in a schedule of byte counts.
     pub blocks: Option<Vec<Moved>>,
-    /// In a schedule of byte counts, destinations and how many bytes for each: where a format wants sizes.
+    /// In a schedule of byte counts, destinations and how many bytes for each: where a format wants
+    /// sizes.
     pub counts: Vec<(u64, u64)>,
 }
 
@@ -177,7 +185,8 @@ pub struct Exporter {
     layout: Layout,
     /// Who holds how many bytes, where those are counted and a format wants them.
     counts: Option<Counts>,
-    /// The schedule's own number of the step under way, and of those before it in which anything went from node to node.
+    /// The schedule's own number of the step under way, and of those before it in which anything
+    /// went from node to node.
     now: u64,
     before: Vec<u64>,
     step: Step,
@@ -258,7 +267,11 @@ impl Exporter {
         if message.bytes == 0 && self.head.skip_empty {
             return Ok(());
         }
-        match self.ends.get(&(message.from, message.to)).and_then(|at| self.step.messages.get_mut(*at)) {
+        match self
+            .ends
+            .get(&(message.from, message.to))
+            .and_then(|at| self.step.messages.get_mut(*at))
+        {
             Some(first) => {
                 first.bytes = first.bytes.saturating_add(message.bytes);
                 first.after = first.after.max(message.after);
@@ -281,17 +294,26 @@ impl Exporter {
     fn moved(&self, sets: &[BlockSet], send: &Send) -> Result<Vec<Moved>, String> {
         let sums = sums(&self.head.collective);
         if sums && send.is_virtual && self.format.wants_blocks() {
-            return Err("a node keeps two sums apart, as virtual nodes do, which this format can't say".to_owned());
+            return Err(
+                "a node keeps two sums apart, as virtual nodes do, which this format can't say"
+                    .to_owned(),
+            );
         }
         let Layout { segments, in_parts } = self.layout;
         let sets = if sums { sums_of(sets, segments) } else { sets.to_vec() };
         let moved = |mut set: BlockSet| {
             if in_parts {
-                let parts = set.destinations.take().unwrap_or_else(|| vec![(0, self.head.nodes.saturating_sub(1))]);
-                let of_part = set.segments.take().unwrap_or_else(|| vec![(0, segments.saturating_sub(1))]);
+                let parts = set
+                    .destinations
+                    .take()
+                    .unwrap_or_else(|| vec![(0, self.head.nodes.saturating_sub(1))]);
+                let of_part =
+                    set.segments.take().unwrap_or_else(|| vec![(0, segments.saturating_sub(1))]);
                 let numbers = parts.iter().flat_map(|(first, last)| *first..=*last);
                 let runs: Runs = numbers
-                    .flat_map(|part| of_part.iter().map(move |(a, b)| (part * segments + a, part * segments + b)))
+                    .flat_map(|part| {
+                        of_part.iter().map(move |(a, b)| (part * segments + a, part * segments + b))
+                    })
                     .collect();
                 set.segments = Some(joined(runs));
             }

@@ -1,11 +1,14 @@
 //! A machine from measurements: what a message costs to start, and each of its bytes.
 //!
-//! A time is `startup` for each message one after another and `byte` for each byte of them. Times range over orders of magnitude, so it is what is left
-//! *relative to each* that is made small; and some are of a machine that did something else meanwhile, so that first the sum of what is left is made small,
-//! then Tukey's weights are found: what lies far off weighs nothing, and is said to have been left out.
+//! A time is `startup` for each message one after another and `byte` for each byte of them. Times
+//! range over orders of magnitude, so it is what is left *relative to each* that is made small; and
+//! some are of a machine that did something else meanwhile, so that first the sum of what is left
+//! is made small, then Tukey's weights are found: what lies far off weighs nothing, and is said to
+//! have been left out.
 //!
-//! Libraries send long messages another way than short ones (eager, rendezvous). Where two pairs of costs explain what one can't, for which Schwarz's
-//! criterion is asked, the size at which they change is found, too.
+//! Libraries send long messages another way than short ones (eager, rendezvous). Where two pairs of
+//! costs explain what one can't, for which Schwarz's criterion is asked, the size at which they
+//! change is found, too.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -64,7 +67,11 @@ const SIZES: usize = 3;
 pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
     for sample in samples {
         let fine = |figure: f64| figure.is_finite() && figure >= 0.0;
-        if !(fine(sample.bytes) && fine(sample.messages - 1.0) && fine(sample.time_us) && sample.time_us > 0.0) {
+        if !(fine(sample.bytes)
+            && fine(sample.messages - 1.0)
+            && fine(sample.time_us)
+            && sample.time_us > 0.0)
+        {
             return Err(format!(
                 "{}: {} us for {} messages of {} bytes together, expected a time above 0, messages and bytes",
                 sample.source, sample.time_us, sample.messages, sample.bytes
@@ -75,13 +82,17 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
     sizes.sort_by(f64::total_cmp);
     sizes.dedup();
     if sizes.len() < SIZES {
-        return Err(format!("times of {} sizes of messages, expected at least {SIZES}", sizes.len()));
+        return Err(format!(
+            "times of {} sizes of messages, expected at least {SIZES}",
+            sizes.len()
+        ));
     }
     let all: Vec<&Sample> = samples.iter().collect();
     let one = robust(&all)?;
     let mut best: Option<(f64, f64, Pair, Pair)> = None;
     for from in sizes.iter().skip(SIZES).take(sizes.len().saturating_sub(2 * SIZES - 1)) {
-        let (short, long): (Vec<&Sample>, Vec<&Sample>) = samples.iter().partition(|sample| sample.length() < *from);
+        let (short, long): (Vec<&Sample>, Vec<&Sample>) =
+            samples.iter().partition(|sample| sample.length() < *from);
         let (a, b) = (robust(&short)?, robust(&long)?);
         let loss = a.loss(&short) + b.loss(&long);
         if best.as_ref().is_none_or(|(least, ..)| loss < *least) {
@@ -90,18 +101,25 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
     }
     // Schwarz's criterion, of residuals that fall off as Laplace's do: two figures against five.
     let n = samples.len() as f64;
-    let criterion = |loss: f64, figures: f64| 2.0 * n * (loss / n).max(LEAST).ln() + figures * n.ln();
+    let criterion =
+        |loss: f64, figures: f64| 2.0 * n * (loss / n).max(LEAST).ln() + figures * n.ln();
     let two = best.filter(|(loss, ..)| criterion(*loss, 5.0) < criterion(one.loss(&all), 2.0));
     let Some((_, from, a, b)) = two else {
         let (costs, weights) = one.weighted(&all)?;
-        let fitted = samples.iter().zip(weights).map(|(sample, weight)| (costs.time(sample), weight)).collect();
+        let fitted = samples
+            .iter()
+            .zip(weights)
+            .map(|(sample, weight)| (costs.time(sample), weight))
+            .collect();
         return Ok(Fit { costs, rendezvous: None, fitted });
     };
-    let (short, long): (Vec<&Sample>, Vec<&Sample>) = samples.iter().partition(|sample| sample.length() < from);
+    let (short, long): (Vec<&Sample>, Vec<&Sample>) =
+        samples.iter().partition(|sample| sample.length() < from);
     let ((costs, short), (others, long)) = (a.weighted(&short)?, b.weighted(&long)?);
     let (mut short, mut long) = (short.into_iter(), long.into_iter());
     let fitted = samples.iter().map(|sample| {
-        let (costs, weights) = if sample.length() < from { (&costs, &mut short) } else { (&others, &mut long) };
+        let (costs, weights) =
+            if sample.length() < from { (&costs, &mut short) } else { (&others, &mut long) };
         (costs.time(sample), weights.next().unwrap_or(0.0))
     });
     let fitted = fitted.collect();
@@ -165,7 +183,10 @@ impl Pair {
             let interval = error.map(|error| (value - far * error, value + far * error));
             Estimate { value, interval: interval.filter(|(a, b)| a.is_finite() && b.is_finite()) }
         };
-        let costs = Costs { startup_us: estimate(values[0], errors[0]), byte_us: estimate(values[1], errors[1]) };
+        let costs = Costs {
+            startup_us: estimate(values[0], errors[0]),
+            byte_us: estimate(values[1], errors[1]),
+        };
         Ok((costs, weights))
     }
 }
@@ -173,11 +194,13 @@ impl Pair {
 /// How often weights are found anew.
 const ROUNDS: usize = 40;
 
-/// The costs that make the sum of what is left least, by least squares with weights that undo the square.
+/// The costs that make the sum of what is left least, by least squares with weights that undo the
+/// square.
 fn robust(samples: &[&Sample]) -> Result<Pair, String> {
     let mut pair = least_squares(samples, &vec![1.0; samples.len()])?.0;
     for _ in 0..ROUNDS {
-        let weights: Vec<f64> = samples.iter().map(|sample| 1.0 / pair.left(sample).abs().max(LEAST)).collect();
+        let weights: Vec<f64> =
+            samples.iter().map(|sample| 1.0 / pair.left(sample).abs().max(LEAST)).collect();
         pair = least_squares(samples, &weights)?.0;
     }
     Ok(pair)
@@ -205,7 +228,13 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<Least, String> 
     let freedom = |costs: usize| (rows.len() - costs) as f64;
     // A cost below 0 is none: the other alone explains the times best.
     let alone = match (values[0] < 0.0, values[1] < 0.0) {
-        (false, false) => return Ok((Pair([values[0], values[1]]), [Some(errors[0]), Some(errors[1])], freedom(2))),
+        (false, false) => {
+            return Ok((
+                Pair([values[0], values[1]]),
+                [Some(errors[0]), Some(errors[1])],
+                freedom(2),
+            ));
+        }
         (true, _) => 1,
         (false, true) => 0,
     };
@@ -215,8 +244,9 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<Least, String> 
     Ok((Pair(pair), known, freedom(1)))
 }
 
-/// What makes the first of each row of one or two of the others, by least squares, and the standard error of each. A coefficient is that of its column without what the
-/// other explains of it (Frisch & Waugh 1933).
+/// What makes the first of each row of one or two of the others, by least squares, and the standard
+/// error of each. A coefficient is that of its column without what the other explains of it (Frisch
+/// & Waugh 1933).
 fn regression(rows: &[[f64; 3]], of: &[usize]) -> Result<(Vec<f64>, Vec<f64>), String> {
     /// Of a column's length, what must be left of it without the other.
     const APART: f64 = 1e-9;
@@ -224,18 +254,24 @@ fn regression(rows: &[[f64; 3]], of: &[usize]) -> Result<(Vec<f64>, Vec<f64>), S
     let (mut values, mut squares) = (Vec::new(), Vec::new());
     for at in of {
         let other = of.iter().find(|other| *other != at);
-        let explained = |other: &usize| product(column(1 + at), column(1 + other)) / square(column(1 + other));
+        let explained =
+            |other: &usize| product(column(1 + at), column(1 + other)) / square(column(1 + other));
         let share = other.map_or(0.0, explained);
-        let apart = rows.iter().map(|row| row[1 + at] - other.map_or(0.0, |other| share * row[1 + other]));
+        let apart =
+            rows.iter().map(|row| row[1 + at] - other.map_or(0.0, |other| share * row[1 + other]));
         let left = square(apart.clone());
         if left.is_nan() || left <= APART * APART * square(column(1 + at)) {
-            return Err("no costs explain these times: they do not tell start-up from bytes".to_owned());
+            return Err(
+                "no costs explain these times: they do not tell start-up from bytes".to_owned()
+            );
         }
         values.push(product(apart, column(0)) / left);
         squares.push(left);
     }
-    let explained = |row: &[f64; 3]| of.iter().zip(&values).map(|(at, value)| row[1 + at] * value).sum::<f64>();
-    let variance = square(rows.iter().map(|row| row[0] - explained(row))) / (rows.len() - of.len()) as f64;
+    let explained =
+        |row: &[f64; 3]| of.iter().zip(&values).map(|(at, value)| row[1 + at] * value).sum::<f64>();
+    let variance =
+        square(rows.iter().map(|row| row[0] - explained(row))) / (rows.len() - of.len()) as f64;
     Ok((values, squares.iter().map(|left| (variance / left).sqrt()).collect()))
 }
 

@@ -1,4 +1,5 @@
-//! Measurements by other programs. A format is one file and one row of [`FORMATS`]; what programs call a size is turned into ours in [`Measurement::block_bytes`] alone.
+//! Measurements by other programs. A format is one file and one row of [`FORMATS`]; what programs
+//! call a size is turned into ours in [`Measurement::block_bytes`] alone.
 
 mod imb;
 mod nccl;
@@ -21,16 +22,36 @@ pub struct Format {
 
 /// All formats, in the order in which a file is compared with them.
 pub static FORMATS: [Format; 5] = [
-    Format { name: "osu", help: "OSU micro-benchmarks, text", is_like: osu::is_like, read: osu::read },
-    Format { name: "imb", help: "Intel MPI Benchmarks, text", is_like: imb::is_like, read: imb::read },
+    Format {
+        name: "osu",
+        help: "OSU micro-benchmarks, text",
+        is_like: osu::is_like,
+        read: osu::read,
+    },
+    Format {
+        name: "imb",
+        help: "Intel MPI Benchmarks, text",
+        is_like: imb::is_like,
+        read: imb::read,
+    },
     Format {
         name: "nccl-json",
         help: "nccl-tests, JSON version 3 (-J)",
         is_like: nccl::is_like_json,
         read: nccl::read_json,
     },
-    Format { name: "nccl", help: "nccl-tests, text", is_like: nccl::is_like_text, read: nccl::read_text },
-    Format { name: "pico", help: "PICO, a data file of one configuration", is_like: pico::is_like, read: pico::read },
+    Format {
+        name: "nccl",
+        help: "nccl-tests, text",
+        is_like: nccl::is_like_text,
+        read: nccl::read_text,
+    },
+    Format {
+        name: "pico",
+        help: "PICO, a data file of one configuration",
+        is_like: pico::is_like,
+        read: pico::read,
+    },
 ];
 
 /// A file that is to be read.
@@ -80,8 +101,9 @@ pub(crate) fn wrong(line: usize, what: impl Into<String>) -> Wrong {
 
 /// Reads a file in the format of this name, or in the one that it looks like.
 pub fn read(source: &Source<'_>, name: Option<&str>) -> Result<Vec<Measurement>, Wrong> {
-    let found =
-        FORMATS.iter().find(|format| name.map_or_else(|| (format.is_like)(source.text), |name| format.name == name));
+    let found = FORMATS.iter().find(|format| {
+        name.map_or_else(|| (format.is_like)(source.text), |name| format.name == name)
+    });
     let format = found.ok_or_else(|| {
         let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
         wrong(
@@ -93,12 +115,17 @@ pub fn read(source: &Source<'_>, name: Option<&str>) -> Result<Vec<Measurement>,
         )
     })?;
     let list = (format.read)(source)?;
-    if list.is_empty() { Err(wrong(0, format!("no measurement in it, expected {}", format.help))) } else { Ok(list) }
+    if list.is_empty() {
+        Err(wrong(0, format!("no measurement in it, expected {}", format.help)))
+    } else {
+        Ok(list)
+    }
 }
 
 impl Measurement {
-    /// Bytes of a block as workloads have them, among `ranks`: of a pair where blocks are told apart by both ends, of a rank's own block, of the whole vector
-    /// of a reduction, of a rank's result of a reduce-scatter.
+    /// Bytes of a block as workloads have them, among `ranks`: of a pair where blocks are told
+    /// apart by both ends, of a rank's own block, of the whole vector of a reduction, of a rank's
+    /// result of a reduce-scatter.
     pub fn block_bytes(&self, ranks: u64) -> Result<u64, Wrong> {
         let is_split = match (self.collective.as_str(), self.size_of) {
             ("broadcast" | "reduce" | "allreduce", _) => false,
@@ -109,7 +136,10 @@ impl Measurement {
             (true, 1..) if self.size.is_multiple_of(ranks) => Ok(self.size / ranks),
             (true, _) => Err(wrong(
                 self.line,
-                format!("{} bytes are no multiple of {ranks} ranks, among which they are split", self.size),
+                format!(
+                    "{} bytes are no multiple of {ranks} ranks, among which they are split",
+                    self.size
+                ),
             )),
             (false, _) => Ok(self.size),
         }

@@ -1,4 +1,6 @@
-//! Bridges to other programs: schedules go out ([`export`]), measurements come in ([`import`]) and become machines ([`fit`]), sweeps become decision tables ([`tune`]). A format is a file, and a row of its side's table.
+//! Bridges to other programs: schedules go out ([`export`]), measurements come in ([`import`]) and
+//! become machines ([`fit`]), sweeps become decision tables ([`tune`]). A format is a file, and a
+//! row of its side's table.
 
 pub mod export;
 pub mod fit;

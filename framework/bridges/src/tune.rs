@@ -1,6 +1,8 @@
-//! From a sweep to a decision table: which algorithm a library is to use for how many ranks and bytes. A library is one file, and one row of [`LIBRARIES`].
+//! From a sweep to a decision table: which algorithm a library is to use for how many ranks and
+//! bytes. A library is one file, and one row of [`LIBRARIES`].
 //!
-//! Only algorithms that the library has are compared; where the fastest changes between two sizes of the sweep, the later one begins at its own size.
+//! Only algorithms that the library has are compared; where the fastest changes between two sizes
+//! of the sweep, the later one begins at its own size.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +26,8 @@ pub struct Library {
     own: fn(Option<&str>) -> Result<Option<Chooser>, String>,
 }
 
-/// What a library does where nobody gives it a table: its choice for a cell's collective, ranks and bytes. None of those that it says nothing of.
+/// What a library does where nobody gives it a table: its choice for a cell's collective, ranks and
+/// bytes. None of those that it says nothing of.
 type Chooser = Box<dyn Fn(&Cell) -> Option<Choice>>;
 
 /// An algorithm that a library chooses.
@@ -137,7 +140,8 @@ pub struct Own {
 }
 
 impl Library {
-    /// The table as the library reads it; of a library whose tables must be whole, in its own. Errors are for the user.
+    /// The table as the library reads it; of a library whose tables must be whole, in its own.
+    /// Errors are for the user.
     pub fn written(&self, tables: &[Table], own: Option<&str>) -> Result<String, String> {
         (self.write)(tables, own)
     }
@@ -149,19 +153,28 @@ impl Library {
         names.into_iter().collect::<Vec<_>>().join(", ")
     }
 
-    /// Decides for every number of ranks and every size of the sweep. `Err` says why there is nothing to decide.
+    /// Decides for every number of ranks and every size of the sweep. `Err` says why there is
+    /// nothing to decide.
     pub fn decide(&self, cells: &[Cell]) -> Result<Vec<Table>, String> {
         let mut fastest: BTreeMap<(&str, u64, u64), (f64, Algorithm)> = BTreeMap::new();
         for cell in cells {
-            let theirs = self.algorithms.iter().find(|a| a.collective == cell.collective && a.ours == cell.algorithm);
+            let theirs = self
+                .algorithms
+                .iter()
+                .find(|a| a.collective == cell.collective && a.ours == cell.algorithm);
             let Some(theirs) = theirs else { continue };
-            let best = fastest.entry((theirs.collective, cell.ranks, cell.bytes)).or_insert((cell.time_us, *theirs));
+            let best = fastest
+                .entry((theirs.collective, cell.ranks, cell.bytes))
+                .or_insert((cell.time_us, *theirs));
             if cell.time_us < best.0 {
                 *best = (cell.time_us, *theirs);
             }
         }
         if fastest.is_empty() {
-            return Err(format!("no row has a time of an algorithm that the library has: {}", self.ours()));
+            return Err(format!(
+                "no row has a time of an algorithm that the library has: {}",
+                self.ours()
+            ));
         }
         let mut tables: Vec<Table> = Vec::new();
         for ((collective, ranks, bytes), (_, algorithm)) in fastest {
@@ -182,13 +195,19 @@ impl Library {
         Ok(tables)
     }
 
-    /// What `default`, one of our names, loses against the fastest of the library's algorithms, cell by cell where it has a time.
+    /// What `default`, one of our names, loses against the fastest of the library's algorithms,
+    /// cell by cell where it has a time.
     pub fn losses(&self, cells: &[Cell], default: &str) -> Vec<Loss> {
-        cells.iter().filter(|cell| cell.algorithm == default).filter_map(|kept| self.loss(cells, kept)).collect()
+        cells
+            .iter()
+            .filter(|cell| cell.algorithm == default)
+            .filter_map(|kept| self.loss(cells, kept))
+            .collect()
     }
 
-    /// The same of what the library chooses by itself, where the sweep has that; `own` is its own table, of a library whose tables are patches. And what it
-    /// chooses where the sweep has no time of it. `None` where nobody knows what it chooses.
+    /// The same of what the library chooses by itself, where the sweep has that; `own` is its own
+    /// table, of a library whose tables are patches. And what it chooses where the sweep has no
+    /// time of it. `None` where nobody knows what it chooses.
     pub fn losses_of_own(&self, cells: &[Cell], own: Option<&str>) -> Result<Option<Own>, String> {
         let Some(chosen) = (self.own)(own)? else { return Ok(None) };
         let mut found = Own::default();
@@ -196,8 +215,12 @@ impl Library {
             cells.iter().map(|cell| ((&*cell.collective, cell.ranks, cell.bytes), cell)).collect();
         for (case, any) in cases {
             let Some(Choice { ours, theirs }) = chosen(any) else { continue };
-            let mut alike = cells.iter().filter(|cell| (&*cell.collective, cell.ranks, cell.bytes) == case);
-            match alike.find(|cell| ours == Some(&*cell.algorithm)).and_then(|kept| self.loss(cells, kept)) {
+            let mut alike =
+                cells.iter().filter(|cell| (&*cell.collective, cell.ranks, cell.bytes) == case);
+            match alike
+                .find(|cell| ours == Some(&*cell.algorithm))
+                .and_then(|kept| self.loss(cells, kept))
+            {
                 Some(loss) => found.losses.push(loss),
                 None => *found.without_a_time.entry(theirs).or_default() += 1,
             }
@@ -206,8 +229,11 @@ impl Library {
     }
 
     fn loss(&self, cells: &[Cell], kept: &Cell) -> Option<Loss> {
-        let has =
-            |cell: &&Cell| self.algorithms.iter().any(|a| a.collective == cell.collective && a.ours == cell.algorithm);
+        let has = |cell: &&Cell| {
+            self.algorithms
+                .iter()
+                .any(|a| a.collective == cell.collective && a.ours == cell.algorithm)
+        };
         let of = |one: &Cell, other: &Cell| {
             (&one.collective, one.ranks, one.bytes) == (&other.collective, other.ranks, other.bytes)
         };

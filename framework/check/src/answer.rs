@@ -23,9 +23,16 @@ use swapmeet_workloads::Workload;
 /// With more nodes than this a schedule is made twice, not four times.
 const FEW_NODES: u64 = 64;
 
-/// Loads the plugin in this process and answers. What the plugin does to the process is the caller's risk.
-/// `two` is called before two schedules are made at once; the last step known is written to the file `progress`.
-pub fn answer(plugin: &Path, question: &Question, timeout: Duration, progress: &Path, two: &dyn Fn()) -> Answer {
+/// Loads the plugin in this process and answers. What the plugin does to the process is the
+/// caller's risk. `two` is called before two schedules are made at once; the last step known is
+/// written to the file `progress`.
+pub fn answer(
+    plugin: &Path,
+    question: &Question,
+    timeout: Duration,
+    progress: &Path,
+    two: &dyn Fn(),
+) -> Answer {
     let plugin = match Plugin::load(plugin) {
         Ok(plugin) => plugin,
         Err(error) => return Answer::Refused(error.to_string()),
@@ -37,19 +44,27 @@ pub fn answer(plugin: &Path, question: &Question, timeout: Duration, progress: &
             Err(why) => Answer::BadQuestion(why),
         },
         Question::Among(rungs) => {
-            let cases: Result<Vec<Case>, String> = rungs.iter().map(|rung| case(&plugin, rung, timeout)).collect();
-            cases.map_or_else(Answer::BadQuestion, |cases| Answer::Among(among(&cases, progress, two)))
+            let cases: Result<Vec<Case>, String> =
+                rungs.iter().map(|rung| case(&plugin, rung, timeout)).collect();
+            cases.map_or_else(Answer::BadQuestion, |cases| {
+                Answer::Among(among(&cases, progress, two))
+            })
         }
     }
 }
 
 fn case(plugin: &Plugin, rung: &Rung, timeout: Duration) -> Result<Case, String> {
     let algorithm = plugin.algorithms.iter().find(|a| a.name == rung.algorithm);
-    let algorithm = algorithm.ok_or_else(|| format!("the plugin has no algorithm `{}` this time", rung.algorithm))?;
+    let algorithm = algorithm
+        .ok_or_else(|| format!("the plugin has no algorithm `{}` this time", rung.algorithm))?;
     Ok(Case {
         experiment: "check".into(),
         topology: topology::parse(&rung.topology).map_err(|e| e.to_string())?,
-        algorithm: Chosen { algorithm: Arc::clone(algorithm), params: rung.params.clone(), inputs: Vec::new() },
+        algorithm: Chosen {
+            algorithm: Arc::clone(algorithm),
+            params: rung.params.clone(),
+            inputs: Vec::new(),
+        },
         workload: Workload::parse(&rung.workload).map_err(|e| e.to_string())?,
         inputs: [].into(),
         machine: Machine::parse(&rung.machine).map_err(|e| e.to_string())?,
@@ -60,8 +75,9 @@ fn case(plugin: &Plugin, rung: &Rung, timeout: Duration) -> Result<Case, String>
     })
 }
 
-/// The case alone, again, and with few nodes on two threads at once: a schedule must depend on nothing but its problem. Once more with one node of each orbit
-/// planned for, where the schedule says what maps it onto itself.
+/// The case alone, again, and with few nodes on two threads at once: a schedule must depend on
+/// nothing but its problem. Once more with one node of each orbit planned for, where the schedule
+/// says what maps it onto itself.
 fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Answer {
     let before = peak_bytes();
     let started = Instant::now();
@@ -73,13 +89,18 @@ fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Answer {
         if case.topology.nodes() <= FEW_NODES {
             two();
             plans.extend(thread::scope(|scope| {
-                let both = [scope.spawn(|| plan(case, progress)), scope.spawn(|| plan(case, progress))];
+                let both =
+                    [scope.spawn(|| plan(case, progress)), scope.spawn(|| plan(case, progress))];
                 both.into_iter().filter_map(|thread| thread.join().ok()).collect::<Vec<_>>()
             }));
         }
     }
     let is_right = plans[0].0.status == Status::Ok.to_string();
-    let symmetry = if is_right && case.topology.nodes() <= FEW_NODES { symmetry(case, progress) } else { None };
+    let symmetry = if is_right && case.topology.nodes() <= FEW_NODES {
+        symmetry(case, progress)
+    } else {
+        None
+    };
     // Beside another plan there are the threads of both.
     let mut plans = compared(plans);
     plans.iter_mut().skip(2).for_each(|plan| plan.threads = 0);
@@ -91,7 +112,10 @@ fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
     let run = |proving| {
         let mut watch = Watch::new(Some(progress)).by_blocks();
         let case = Case { proving, ..case.clone() };
-        let record = session::run_group(&[case], &mut [&mut watch], &alone()).into_iter().next().unwrap_or_default();
+        let record = session::run_group(&[case], &mut [&mut watch], &alone())
+            .into_iter()
+            .next()
+            .unwrap_or_default();
         (record, watch)
     };
     let (by_orbits, followed) = run(Proving::Auto);
@@ -100,14 +124,17 @@ fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
         return None;
     }
     let (_, every) = run(Proving::Full);
-    let broken = (by_orbits.status != Status::Ok).then(|| format!("it is {}: {}", by_orbits.status, by_orbits.reason));
+    let broken = (by_orbits.status != Status::Ok)
+        .then(|| format!("it is {}: {}", by_orbits.status, by_orbits.reason));
     let differs = every.breaks_symmetry(&followed).or(broken);
     Some(Symmetry { nodes: by_orbits.proved_on.unwrap_or(0), differs })
 }
 
-/// Different cases in one process: there and back, so that each follows another than the first time; then both orders at once, on two threads.
+/// Different cases in one process: there and back, so that each follows another than the first
+/// time; then both orders at once, on two threads.
 fn among(cases: &[Case], progress: &Path, two: &dyn Fn()) -> Vec<(usize, bool, Plan)> {
-    // What threads there are beside others is not asked, nor in what sends plans differ that others were made before.
+    // What threads there are beside others is not asked, nor in what sends plans differ that others
+    // were made before.
     let plan = |case: &Case| Plan { threads: 0, ..plan(case, progress).0 };
     let there = || (0..cases.len()).map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
     let back = || (0..cases.len()).rev().map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
@@ -125,10 +152,14 @@ fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
     let mut watch = Watch::new(Some(progress));
     let before = threads();
     let (mut record, mut unheeded) = (Record::default(), None);
-    session::report_group(std::slice::from_ref(case), &mut [&mut watch], &alone(), &mut |event| match event {
-        Event::Plans | Event::Planned(_) => {}
-        Event::Row(_, row) => record = *row,
-        Event::Log(line) => unheeded = unheeded.take().or_else(|| line.strip_prefix(REMARK).map(str::to_owned)),
+    session::report_group(std::slice::from_ref(case), &mut [&mut watch], &alone(), &mut |event| {
+        match event {
+            Event::Plans | Event::Planned(_) => {}
+            Event::Row(_, row) => record = *row,
+            Event::Log(line) => {
+                unheeded = unheeded.take().or_else(|| line.strip_prefix(REMARK).map(str::to_owned))
+            }
+        }
     });
     let has_one_place = case.workload.collective().second_copy == SecondCopy::Fault;
     let plan = Plan {
@@ -150,7 +181,8 @@ fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
 fn compared(mut plans: Vec<(Plan, Watch)>) -> Vec<Plan> {
     let later = if plans.is_empty() { Vec::new() } else { plans.split_off(1) };
     let Some((first, watched)) = plans.pop() else { return Vec::new() };
-    let differs = |(plan, watch): (Plan, Watch)| Plan { differs: watched.first_difference(&watch), ..plan };
+    let differs =
+        |(plan, watch): (Plan, Watch)| Plan { differs: watched.first_difference(&watch), ..plan };
     let later: Vec<Plan> = later.into_iter().map(differs).collect();
     std::iter::once(first).chain(later).collect()
 }

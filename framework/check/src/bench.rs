@@ -44,7 +44,8 @@ pub trait Bench {
     fn limits(&self) -> Limits;
 }
 
-/// Starts the program again for every question: `PROGRAM check-question PLUGIN QUESTION ANSWER-FILE SECONDS BYTES`.
+/// Starts the program again for every question: `PROGRAM check-question PLUGIN QUESTION ANSWER-FILE
+/// SECONDS BYTES`.
 #[derive(Debug)]
 pub struct Processes {
     pub program: PathBuf,
@@ -71,19 +72,25 @@ impl Bench for Processes {
             .stderr(File::create(&err)?)
             .spawn()?;
         // A plan that calls the host stops by itself, one that doesn't is killed.
-        let most = self.limits.time.saturating_mul(question.plans().max(4)) + Duration::from_secs(1);
+        let most =
+            self.limits.time.saturating_mul(question.plans().max(4)) + Duration::from_secs(1);
         let Some(status) = wait(&mut child, most)? else {
             return Ok(Outcome::Hung(last_step(&progress)));
         };
-        let answer = std::fs::read(&answer).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let answer =
+            std::fs::read(&answer).ok().and_then(|text| serde_json::from_slice(&text).ok());
         Ok(match answer {
-            Some(answer) if status.success() && answer != Answer::AtOnce => {
-                Outcome::Answered { answer, printed: lines(&out).into_iter().find(|line| !line.trim().is_empty()) }
-            }
+            Some(answer) if status.success() && answer != Answer::AtOnce => Outcome::Answered {
+                answer,
+                printed: lines(&out).into_iter().find(|line| !line.trim().is_empty()),
+            },
             answer => {
                 let when = if answer == Some(Answer::AtOnce) { "two plans at once: " } else { "" };
                 let place = where_it_was(last_step(&progress));
-                Outcome::Died(format!("{when}{}", how_it_died(status, &place, last_words(&lines(&err)))))
+                Outcome::Died(format!(
+                    "{when}{}",
+                    how_it_died(status, &place, last_words(&lines(&err)))
+                ))
             }
         })
     }
@@ -125,9 +132,13 @@ pub fn progress_beside(answer: &Path) -> PathBuf {
 /// What ended a process, `place` steps into a schedule.
 fn how_it_died(status: ExitStatus, place: &str, last_words: Option<String>) -> String {
     let how = match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("the process was ended by signal {signal}{}{place}", signal_name(signal)),
+        (Some(signal), _) => {
+            format!("the process was ended by signal {signal}{}{place}", signal_name(signal))
+        }
         (None, Some(0)) => format!("the plugin ended the process, with exit status 0{place}"),
-        (None, Some(code)) => format!("the plugin ended the process, with exit status {code}{place}"),
+        (None, Some(code)) => {
+            format!("the plugin ended the process, with exit status {code}{place}")
+        }
         (None, None) => "the process ended".to_owned(),
     };
     last_words.map_or(how.clone(), |words| format!("{how}: {words}"))
@@ -153,5 +164,9 @@ fn lines(path: &Path) -> Vec<String> {
     if read.is_err() {
         return Vec::new();
     }
-    String::from_utf8_lossy(&text).lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
+    String::from_utf8_lossy(&text)
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(str::to_owned)
+        .collect()
 }

@@ -14,14 +14,23 @@ use examiner::{Examiner, Params};
 use std::io;
 use swapmeet_core::spec::{Spec, SpecError};
 
-/// Examines a plugin on a bench. `file` is its name in the report; `topologies` are the machines to try it on, `wanted` the algorithms, with
-/// parameters; none for all, with none. An algorithm or parameter that the plugin doesn't have is an [`io::ErrorKind::InvalidInput`].
-pub fn examine(bench: &dyn Bench, file: &str, topologies: &[&str], wanted: &[Spec]) -> io::Result<Report> {
-    let mut report = Report { file: file.to_owned(), about: None, algorithms: Vec::new(), findings: Vec::new() };
+/// Examines a plugin on a bench. `file` is its name in the report; `topologies` are the machines to
+/// try it on, `wanted` the algorithms, with parameters; none for all, with none. An algorithm or
+/// parameter that the plugin doesn't have is an [`io::ErrorKind::InvalidInput`].
+pub fn examine(
+    bench: &dyn Bench,
+    file: &str,
+    topologies: &[&str],
+    wanted: &[Spec],
+) -> io::Result<Report> {
+    let mut report =
+        Report { file: file.to_owned(), about: None, algorithms: Vec::new(), findings: Vec::new() };
     let unreadable = match bench.ask(&Question::About)? {
         Outcome::Answered { answer: Answer::About(about), printed } => {
             report.findings.extend(tables::findings(&about));
-            report.findings.extend(printed.map(|line| Finding::prints("", &line).at("when it is loaded", "")));
+            report
+                .findings
+                .extend(printed.map(|line| Finding::prints("", &line).at("when it is loaded", "")));
             report.about = Some(about);
             None
         }
@@ -51,7 +60,10 @@ pub fn examine(bench: &dyn Bench, file: &str, topologies: &[&str], wanted: &[Spe
 }
 
 /// The algorithms to examine, with the parameters to give them.
-fn chosen<'a>(about: &'a [AlgorithmAbout], wanted: &[Spec]) -> io::Result<Vec<(&'a AlgorithmAbout, Params)>> {
+fn chosen<'a>(
+    about: &'a [AlgorithmAbout],
+    wanted: &[Spec],
+) -> io::Result<Vec<(&'a AlgorithmAbout, Params)>> {
     if wanted.is_empty() || about.is_empty() {
         return Ok(about.iter().map(|algorithm| (algorithm, Params::new())).collect());
     }

@@ -1,11 +1,15 @@
-//! The machines on which every algorithm is tried: sizes at which rules tend to break, on every family of topologies.
+//! The machines on which every algorithm is tried: sizes at which rules tend to break, on every
+//! family of topologies.
 
 use swapmeet_core::network::topology::families;
 
-/// Topology specs, small ones first, the example of every family among them. A one-node machine has nothing to send; two nodes are each other's both neighbours; odd,
-/// prime and uneven sizes break rules of halves and quarters; 8 and 12 are the first sizes at which a ring of submeshes has something to pass on.
+/// Topology specs, small ones first, the example of every family among them. A one-node machine has
+/// nothing to send; two nodes are each other's both neighbours; odd, prime and uneven sizes break
+/// rules of halves and quarters; 8 and 12 are the first sizes at which a ring of submeshes has
+/// something to pass on.
 pub fn ladder() -> Vec<&'static str> {
-    let known = |example: &&str| example.is_empty() || SMALL.contains(example) || LARGE.contains(example);
+    let known =
+        |example: &&str| example.is_empty() || SMALL.contains(example) || LARGE.contains(example);
     let examples = families().iter().map(|family| family.example).filter(|example| !known(example));
     SMALL.iter().copied().chain(examples).chain(LARGE.iter().copied()).collect()
 }
@@ -84,7 +88,8 @@ mod tests {
     #[test]
     fn every_rung_is_a_topology_and_every_family_is_there() {
         let kinds: Vec<&str> = ladder().iter().map(|spec| parse(spec).unwrap().kind()).collect();
-        let absent: Vec<&str> = families().iter().map(|f| f.name).filter(|name| !kinds.contains(name)).collect();
+        let absent: Vec<&str> =
+            families().iter().map(|f| f.name).filter(|name| !kinds.contains(name)).collect();
         assert_eq!(absent, ["graph"]);
     }
 }

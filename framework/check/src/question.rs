@@ -84,7 +84,8 @@ pub enum Answer {
     BadQuestion(String),
     /// What came of a case.
     Ran(Ran),
-    /// What came of several: the number of the case, whether another thread was at work, and the plan.
+    /// What came of several: the number of the case, whether another thread was at work, and the
+    /// plan.
     Among(Vec<(usize, bool, Plan)>),
 }
 
@@ -96,7 +97,8 @@ pub struct Ran {
     pub plans: Vec<Plan>,
     /// Milliseconds that the first took, with all that the host does.
     pub ms: f64,
-    /// What came of it with one node of each orbit planned for, where the schedule says what maps it onto itself and there are few nodes.
+    /// What came of it with one node of each orbit planned for, where the schedule says what maps
+    /// it onto itself and there are few nodes.
     pub symmetry: Option<Symmetry>,
     /// Bytes that the process grew by while it made the first, where the system tells.
     pub bytes: Option<u64>,

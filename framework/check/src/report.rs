@@ -19,7 +19,8 @@ pub enum Severity {
 pub struct Finding {
     /// How bad it is.
     pub severity: Severity,
-    /// What was tested: `tables`, `delivers`, `symmetry`, `repeats`, `ports`, `time`, `memory`, `survives`, `quiet`, `defaults`.
+    /// What was tested: `tables`, `delivers`, `symmetry`, `repeats`, `ports`, `time`, `memory`,
+    /// `survives`, `quiet`, `defaults`.
     pub test: &'static str,
     /// The algorithm; empty for the plugin as a whole.
     pub algorithm: String,
@@ -44,7 +45,8 @@ impl Finding {
 
     /// That the plugin prints what belongs into the log.
     pub(crate) fn prints(algorithm: &str, line: &str) -> Self {
-        let what = format!("prints on standard output: `{line}`; the host's log function is for that");
+        let what =
+            format!("prints on standard output: `{line}`; the host's log function is for that");
         Self::remark("quiet", algorithm, what)
     }
 
@@ -124,7 +126,8 @@ impl fmt::Display for Report {
             write!(f, "\n{examined}")?;
             self.findings_of(f, &examined.algorithm)?;
         }
-        let count = |severity| self.findings.iter().filter(|f| f.severity == severity).count() as u64;
+        let count =
+            |severity| self.findings.iter().filter(|f| f.severity == severity).count() as u64;
         let (faults, remarks) = (count(Severity::Fault), count(Severity::Remark));
         let verdict = if self.passed() { "passed" } else { "failed" };
         write!(f, "\n{verdict}: {}, {}", Count(faults, "fault"), Count(remarks, "remark"))
@@ -137,7 +140,8 @@ impl Report {
         let mut listed: Vec<&Finding> = Vec::new();
         let all = || self.findings.iter().filter(|finding| finding.algorithm == algorithm);
         for finding in all() {
-            let alike = |other: &&Finding| (other.severity, other.test) == (finding.severity, finding.test);
+            let alike =
+                |other: &&Finding| (other.severity, other.test) == (finding.severity, finding.test);
             if listed.iter().any(alike) {
                 continue;
             }
@@ -147,7 +151,11 @@ impl Report {
                 let word = if same.severity == Severity::Fault { "FAULT " } else { "remark" };
                 let about: Vec<&str> = [&same.place, &same.workload].map(String::as_str).into();
                 let about: Vec<&str> = about.into_iter().filter(|text| !text.is_empty()).collect();
-                let place = if about.is_empty() { String::new() } else { format!("{}: ", about.join(", ")) };
+                let place = if about.is_empty() {
+                    String::new()
+                } else {
+                    format!("{}: ", about.join(", "))
+                };
                 writeln!(f, "  {word}  {}: {place}{}", same.test, same.what)?;
             }
             let more = all().filter(alike).count().saturating_sub(ENOUGH);
@@ -183,8 +191,11 @@ impl fmt::Display for Examined {
             u64::MAX => "all claimed".to_owned(),
             n => format!("{n} claimed"),
         };
-        let used =
-            if self.verified > 0 { format!("{} used at most", self.ports_used) } else { "not measured".to_owned() };
+        let used = if self.verified > 0 {
+            format!("{} used at most", self.ports_used)
+        } else {
+            "not measured".to_owned()
+        };
         writeln!(f, "\n  ports     {claimed}, {used}")?;
         if self.symmetric > 0 {
             writeln!(
@@ -238,7 +249,8 @@ mod tests {
             lost.iter().map(|place| fault("delivers", "invalid: lost").at(place, "")).collect();
         findings.insert(0, Finding::remark("tables", "", "no licence".to_owned()));
         findings.push(fault("ports", "2 messages").at("ring:3", ""));
-        let report = Report { file: "lib.so".to_owned(), about: None, algorithms: vec![examined], findings };
+        let report =
+            Report { file: "lib.so".to_owned(), about: None, algorithms: vec![examined], findings };
         assert!(!report.passed());
         let expected = "\
 lib.so
@@ -262,12 +274,18 @@ failed: 6 faults, 1 remark";
 
     #[test]
     fn what_was_not_measured_is_not_said() {
-        let mut examined = Examined { algorithm: "one".to_owned(), cases: 2, ports_claimed: 1, ..Examined::default() };
+        let mut examined = Examined {
+            algorithm: "one".to_owned(),
+            cases: 2,
+            ports_claimed: 1,
+            ..Examined::default()
+        };
         assert_eq!(
             examined.to_string(),
             "one ()\n  verified  0 of 2 cases; 2 failed\n  ports     1 claimed, not measured\n"
         );
-        (examined.verified, examined.amounts, examined.ports_used, examined.most_nodes) = (2, 2, 1, 9);
+        (examined.verified, examined.amounts, examined.ports_used, examined.most_nodes) =
+            (2, 2, 1, 9);
         assert_eq!(
             examined.to_string(),
             "one ()\n  verified  2 of 2 cases, every byte of amounts, up to 9 nodes\n  ports     1 claimed, 1 used at most\n"

@@ -1,4 +1,5 @@
-//! What is watched while a schedule is made, so that a finding leads to the line: sends one by one, the fullest node, the last step.
+//! What is watched while a schedule is made, so that a finding leads to the line: sends one by one,
+//! the fullest node, the last step.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -35,7 +36,11 @@ impl fmt::Display for Fullest {
         if *messages > self.peers.len() as u64 {
             peers.push("..".to_owned());
         }
-        write!(f, "in step {step} node {node} {verb} {messages} messages, {preposition} {}", peers.join(", "))
+        write!(
+            f,
+            "in step {step} node {node} {verb} {messages} messages, {preposition} {}",
+            peers.join(", ")
+        )
     }
 }
 
@@ -48,7 +53,8 @@ struct Listed {
     load: u64,
     /// Of what goes, and which way.
     what: u64,
-    /// The same, however what goes is cut up into boxes; looked at where one node of each orbit may be planned for.
+    /// The same, however what goes is cut up into boxes; looked at where one node of each orbit may
+    /// be planned for.
     blocks: u64,
 }
 
@@ -59,7 +65,8 @@ pub(crate) struct Watch {
     /// What all sends came to up to the end of each of the first steps.
     steps: Vec<u64>,
     fullest: Fullest,
-    /// The first send that put nothing on its way, the first of a copy, and what came first where it was already; and how many there are.
+    /// The first send that put nothing on its way, the first of a copy, and what came first where
+    /// it was already; and how many there are.
     idle: Seen,
     copied: Seen,
     redundant: Seen,
@@ -67,8 +74,8 @@ pub(crate) struct Watch {
     by_blocks: bool,
     /// The last step that was ended.
     last: u64,
-    /// Where that is written down, for whoever is left to read it. Left open: a plugin that closes what isn't its own may have closed it, and
-    /// to close a file twice ends the process.
+    /// Where that is written down, for whoever is left to read it. Left open: a plugin that closes
+    /// what isn't its own may have closed it, and to close a file twice ends the process.
     progress: Option<ManuallyDrop<File>>,
 }
 
@@ -89,7 +96,11 @@ impl Seen {
     }
 
     fn in_words(&self, what: &str) -> Option<String> {
-        let more = if self.more > 0 { format!("; {} more", Count(self.more, "such send")) } else { String::new() };
+        let more = if self.more > 0 {
+            format!("; {} more", Count(self.more, "such send"))
+        } else {
+            String::new()
+        };
         Some(format!("{} {what}{more}", self.first.as_ref()?))
     }
 }
@@ -118,12 +129,14 @@ impl Watch {
         watch
     }
 
-    /// The same for schedules that are to be compared however what goes is cut up into boxes: that looks at every block.
+    /// The same for schedules that are to be compared however what goes is cut up into boxes: that
+    /// looks at every block.
     pub(crate) fn by_blocks(self) -> Self {
         Self { by_blocks: true, ..self }
     }
 
-    /// Where a schedule that was planned for everyone, this one, first differs from the one that follows from what one node of each orbit does.
+    /// Where a schedule that was planned for everyone, this one, first differs from the one that
+    /// follows from what one node of each orbit does.
     pub(crate) fn breaks_symmetry(&self, by_orbits: &Self) -> Option<String> {
         let by_blocks = |send: &Listed| Listed { what: 0, ..*send };
         let sorted = |sends: &[Listed]| {
@@ -132,7 +145,9 @@ impl Watch {
             sorted
         };
         let (every, followed) = (sorted(&self.sends), sorted(&by_orbits.sends));
-        if let Some(at) = (0..every.len().max(followed.len())).find(|i| every.get(*i) != followed.get(*i)) {
+        if let Some(at) =
+            (0..every.len().max(followed.len())).find(|i| every.get(*i) != followed.get(*i))
+        {
             return match (every.get(at), followed.get(at)) {
                 (Some(own), other) if other.is_none_or(|other| own < other) => {
                     let Listed { step, from, to, .. } = own;
@@ -176,11 +191,15 @@ impl Watch {
         [idle, copied.filter(|_| has_one_place), redundant].into_iter().flatten()
     }
 
-    /// Where another schedule first differs from this one; `None` where that isn't among what is remembered.
+    /// Where another schedule first differs from this one; `None` where that isn't among what is
+    /// remembered.
     pub(crate) fn first_difference(&self, other: &Self) -> Option<String> {
-        let at = (0..self.sends.len().max(other.sends.len())).find(|i| self.sends.get(*i) != other.sends.get(*i))?;
+        let at = (0..self.sends.len().max(other.sends.len()))
+            .find(|i| self.sends.get(*i) != other.sends.get(*i))?;
         let say = |send: Option<&Listed>| match send {
-            Some(Listed { step, from, to, .. }) => format!("in step {step} node {from} sends to node {to}"),
+            Some(Listed { step, from, to, .. }) => {
+                format!("in step {step} node {from} sends to node {to}")
+            }
             None => "it has ended".to_owned(),
         };
         let (first, second) = (self.sends.get(at), other.sends.get(at));
@@ -189,9 +208,13 @@ impl Watch {
             (Some(one), Some(two)) if ends(one) == ends(two) => {
                 let (Listed { step, from, to, load, .. }, unlike) = (*one, two.load);
                 if load == unlike {
-                    format!("in step {step} node {from} sends node {to} something else, or another way")
+                    format!(
+                        "in step {step} node {from} sends node {to} something else, or another way"
+                    )
                 } else {
-                    format!("in step {step} node {from} sends node {to} a load of {unlike}, the first time {load}")
+                    format!(
+                        "in step {step} node {from} sends node {to} a load of {unlike}, the first time {load}"
+                    )
                 }
             }
             (Some(_) | None, _) => format!("{}, where the first time {}", say(second), say(first)),
@@ -211,9 +234,12 @@ fn send_of(step: u64, from: Place, to: Place) -> String {
     format!("in step {step}, sending to {to}, {from}")
 }
 
-/// A number for all blocks of a send together, in whatever boxes, for what becomes of them and for their way.
+/// A number for all blocks of a send together, in whatever boxes, for what becomes of them and for
+/// their way.
 fn blocks(sent: &Sent<'_>) -> u64 {
-    let of = |side, bits: &[u64]| if sent.layout.has(side) { sent.layout.nodes_of(side, bits) } else { vec![0] };
+    let of = |side, bits: &[u64]| {
+        if sent.layout.has(side) { sent.layout.nodes_of(side, bits) } else { vec![0] }
+    };
     let mut all = 0_u64;
     for bits in &sent.boxes {
         let sides = [Side::Origins, Side::Destinations, Side::Segments].map(|side| of(side, bits));
@@ -254,7 +280,14 @@ impl Listener for Watch {
 
     fn sent(&mut self, sent: &Sent<'_>) {
         let mut what = DefaultHasher::new();
-        (sent.from.virtual_node, sent.from.physical, sent.to.virtual_node, sent.to.physical, sent.load).hash(&mut what);
+        (
+            sent.from.virtual_node,
+            sent.from.physical,
+            sent.to.virtual_node,
+            sent.to.physical,
+            sent.load,
+        )
+            .hash(&mut what);
         sent.boxes.hash(&mut what);
         sent.route.hash(&mut what);
         let what = what.finish();
@@ -270,7 +303,8 @@ impl Listener for Watch {
     }
 
     fn unsent(&mut self, unsent: &Unsent) {
-        // Where a grid is larger than the machine, what a node would send, or get, may be at none of it.
+        // Where a grid is larger than the machine, what a node would send, or get, may be at none
+        // of it.
         let is_real = |place: Place| place.virtual_node == place.physical;
         if !unsent.is_refused && is_real(unsent.from) && is_real(unsent.to) {
             self.idle.note(|| send_of(unsent.step, unsent.from, unsent.to));
@@ -301,15 +335,20 @@ impl Listener for Watch {
             return;
         }
         let sends = step.facts.max_sends == most;
-        let ends = |t: &swapmeet_core::simulation::step::Transfer| if sends { (t.from, t.to) } else { (t.to, t.from) };
+        let ends = |t: &swapmeet_core::simulation::step::Transfer| {
+            if sends { (t.from, t.to) } else { (t.to, t.from) }
+        };
         let mut peers: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
         for (node, peer) in step.transfers.iter().map(ends) {
             peers.entry(node).or_default().push(peer.into());
         }
-        if let Some((node, mut peers)) = peers.into_iter().find(|(_, peers)| peers.len() as u64 == most) {
+        if let Some((node, mut peers)) =
+            peers.into_iter().find(|(_, peers)| peers.len() as u64 == most)
+        {
             const ENOUGH: usize = 3;
             peers.truncate(ENOUGH);
-            self.fullest = Fullest { messages: most, step: step.number, node: node.into(), sends, peers };
+            self.fullest =
+                Fullest { messages: most, step: step.number, node: node.into(), sends, peers };
         }
     }
 

@@ -19,11 +19,13 @@ pub(crate) use manual::{CompletionsArgs, ManArgs};
 pub(crate) use parts::{DescribePluginsArgs, MergeArgs, ReproducePaperArgs, RerunArgs, WorkerArgs};
 use parts::{MERGE_EXAMPLES, RERUN_EXAMPLES, memory};
 pub(crate) use shard::Shard;
-pub(crate) use show::{FigureFormat, FigureKind, LogAxes, PlotArgs, ReportArgs, RowsArgs, XAxis, YAxis};
+pub(crate) use show::{
+    FigureFormat, FigureKind, LogAxes, PlotArgs, ReportArgs, RowsArgs, XAxis, YAxis,
+};
 use show::{PLOT_EXAMPLES, REPORT_EXAMPLES};
 
-/// A workbench for collective-communication algorithms: drop in an algorithm as a plugin, pick a topology, a workload and a machine,
-/// and see it proved correct, priced and compared.
+/// A workbench for collective-communication algorithms: drop in an algorithm as a plugin, pick a
+/// topology, a workload and a machine, and see it proved correct, priced and compared.
 #[derive(Debug, Parser)]
 #[command(name = "swapmeet", version, help_expected = true, max_term_width = 110, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -94,16 +96,19 @@ pub(crate) enum Command {
     /// Re-run the tables of the papers and say cell by cell what agrees.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
-    /// Make a folder for a plugin of one's own: it builds, is tested and passes `swapmeet check` as it is.
+    /// Make a folder for a plugin of one's own: it builds, is tested and passes `swapmeet check` as
+    /// it is.
     #[command(name = "new-plugin", after_help = NEW_PLUGIN_EXAMPLES)]
     NewPlugin(NewPluginArgs),
-    /// Print swapmeet.h, the plugin boundary for C and whatever reads C: of this program, with no checkout of the project.
+    /// Print swapmeet.h, the plugin boundary for C and whatever reads C: of this program, with no
+    /// checkout of the project.
     #[command(after_help = HEADER_EXAMPLES)]
     Header,
     /// Draw result files: a curve an algorithm, with its spread, and where the fastest changes.
     #[command(after_help = PLOT_EXAMPLES)]
     Plot(PlotArgs),
-    /// Put result files on one page: figures, tables, machines, and the commands that make every row again.
+    /// Put result files on one page: figures, tables, machines, and the commands that make every
+    /// row again.
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
     /// Examine one plugin file: is it right, everywhere, every time, within what it claims?
@@ -185,10 +190,13 @@ theme), or into swapmeet.toml in the current folder (machine, theme).";
 pub(crate) struct PluginArgs {
     /// A folder of plugins, or a plugin's file; searched first, may be given several times.
     ///
-    /// Then come the folders of SWAPMEET_PLUGIN_PATH, the user's data folder (~/.local/share/swapmeet/plugins), the program's own, and the bundled plugins in the program itself where none of that name was found beside it.
+    /// Then come the folders of SWAPMEET_PLUGIN_PATH, the user's data folder
+    /// (~/.local/share/swapmeet/plugins), the program's own, and the bundled plugins in the program
+    /// itself where none of that name was found beside it.
     #[arg(long = "plugin-dir", value_name = "DIR")]
     pub plugin_dirs: Vec<PathBuf>,
-    /// Let plugins do all that you may: by default they write no files, start no programs and open no sockets, as far as the kernel can hold them to it.
+    /// Let plugins do all that you may: by default they write no files, start no programs and open
+    /// no sockets, as far as the kernel can hold them to it.
     #[arg(long)]
     pub no_sandbox: bool,
 }
@@ -212,8 +220,8 @@ pub(crate) struct RunArgs {
     /// An algorithm, such as suh-shin; see `swapmeet list algorithms`.
     #[arg(long = "algorithm", value_name = "SPEC")]
     pub algorithms: Vec<String>,
-    /// A workload, such as uniform:64 (bytes a pair of nodes), or a range of sizes: uniform:8..1MiB doubles, 8..1MiB*4 quadruples
-    /// [default: uniform:1KiB].
+    /// A workload, such as uniform:64 (bytes a pair of nodes), or a range of sizes: uniform:8..1MiB
+    /// doubles, 8..1MiB*4 quadruples [default: uniform:1KiB].
     #[arg(long = "workload", value_name = "SPEC")]
     pub workloads: Vec<String>,
     /// A machine, such as paragon or paragon:startup_us=220 [default: paragon].
@@ -228,7 +236,8 @@ pub(crate) struct RunArgs {
     /// Where rows go as CSV; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// How rows are printed on standard output: as CSV, or as JSON, an object a line. Files are CSV.
+    /// How rows are printed on standard output: as CSV, or as JSON, an object a line. Files are
+    /// CSV.
     #[arg(long)]
     pub format: Option<RowFormat>,
     /// Seconds that a case may take [default: 600].
@@ -243,19 +252,23 @@ pub(crate) struct RunArgs {
     /// With --resume, run those cases again that crashed, timed out or ended in an error.
     #[arg(long, requires = "resume")]
     pub retry_failed: bool,
-    /// On whom delivery is proved: one node of each orbit where an algorithm says that its schedule is symmetric, or all; rows say the same.
+    /// On whom delivery is proved: one node of each orbit where an algorithm says that its schedule
+    /// is symmetric, or all; rows say the same.
     #[arg(long, default_value = "auto")]
     pub proof: ProofArg,
     /// How many cases run at a time, each in a process of its own [default: one a core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub jobs: Option<u32>,
-    /// How many threads share a case that is planned for everyone [default: the cores, over the cases that run at a time]; rows say the same.
+    /// How many threads share a case that is planned for everyone [default: the cores, over the
+    /// cases that run at a time]; rows say the same.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub threads: Option<u32>,
-    /// Run only the cases of part I of N, such as 2/8; `auto` takes both from the parallel job or array that this is a task of, `auto/N` the number alone (docs/clusters.md).
+    /// Run only the cases of part I of N, such as 2/8; `auto` takes both from the parallel job or
+    /// array that this is a task of, `auto/N` the number alone (docs/clusters.md).
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
-    /// The most memory that a case may map, such as 2GiB [default: four fifths of the machine's, over those that run at a time].
+    /// The most memory that a case may map, such as 2GiB [default: four fifths of the machine's,
+    /// over those that run at a time].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory_limit: Option<u64>,
     /// No progress and no summary.
@@ -280,7 +293,8 @@ pub(crate) struct RunArgs {
 pub(crate) enum RowFormat {
     /// A header, then a line a row.
     Csv,
-    /// An object a row, a line each: the names and figures of CSV, `null` where a figure has no meaning.
+    /// An object a row, a line each: the names and figures of CSV, `null` where a figure has no
+    /// meaning.
     Json,
 }
 
@@ -289,7 +303,8 @@ pub(crate) struct TuiArgs {
     /// What is picked and run at first.
     #[command(flatten)]
     pub run: RunArgs,
-    /// Result files, measured ones too, whose rows are opened; nothing is run then until it is asked for.
+    /// Result files, measured ones too, whose rows are opened; nothing is run then until it is
+    /// asked for.
     #[arg(value_name = "ROWS.csv")]
     pub rows: Vec<PathBuf>,
 }
@@ -341,8 +356,9 @@ pub(crate) enum Format {
 pub(crate) struct ListArgs {
     /// What to list; everything if not given. CSV is of one kind.
     pub kind: Option<Kind>,
-    /// Describe one topology (nodes, degree, diameter, bisection, cost ratio, and how each is known) with `topologies`, or one machine (every value, and where it is
-    /// from) with `machines`.
+    /// Describe one topology (nodes, degree, diameter, bisection, cost ratio, and how each is
+    /// known) with `topologies`, or one machine (every value, and where it is from) with
+    /// `machines`.
     #[arg(long, value_name = "SPEC")]
     pub describe: Option<String>,
     /// How to print it.
@@ -374,7 +390,8 @@ pub(crate) struct ScheduleArgs {
     /// The workload.
     #[arg(long, value_name = "SPEC", default_value = "uniform:1")]
     pub workload: String,
-    /// The machine that the algorithm plans for: some ask for its ports and virtual channels [default: paragon].
+    /// The machine that the algorithm plans for: some ask for its ports and virtual channels
+    /// [default: paragon].
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
     /// The seed of a workload that is drawn.
@@ -398,8 +415,9 @@ pub(crate) struct TraceArgs {
     /// Only what this node sends or receives.
     #[arg(long, value_name = "V")]
     pub node: Option<u64>,
-    /// When each rank comes to each step, has made its sends, has waited for peers and is done, and what its time
-    /// goes into, on machines whose ranks don't wait for each other's steps (`flat`, `loggp`, `fluid`).
+    /// When each rank comes to each step, has made its sends, has waited for peers and is done, and
+    /// what its time goes into, on machines whose ranks don't wait for each other's steps (`flat`,
+    /// `loggp`, `fluid`).
     #[arg(long)]
     pub times: bool,
     /// Seconds that it may take [default: 600].
@@ -437,7 +455,8 @@ pub(crate) struct CompareArgs {
     /// Result files.
     #[arg(required = true, value_name = "FILE.csv")]
     pub files: Vec<PathBuf>,
-    /// The algorithm that others are compared with; the fastest of each group if not given, which flatters it a little where times vary.
+    /// The algorithm that others are compared with; the fastest of each group if not given, which
+    /// flatters it a little where times vary.
     #[arg(long, value_name = "ALGO")]
     pub baseline: Option<String>,
     /// How to print it.
@@ -447,7 +466,8 @@ pub(crate) struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
-    /// Which paper: suh-shin, thakur, liu, spencer, li, tpu-v4, swing or bine; every one if not given.
+    /// Which paper: suh-shin, thakur, liu, spencer, li, tpu-v4, swing or bine; every one if not
+    /// given.
     pub paper: Option<String>,
     /// A folder for a table a paper, as CSV and as Markdown; the terminal if not given.
     #[arg(long, value_name = "DIR")]
@@ -458,7 +478,8 @@ pub(crate) struct ReproduceArgs {
     /// Seconds that one schedule may take.
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true, default_value = "600")]
     pub timeout: f64,
-    /// The most memory that a paper's tables may take, such as 2GiB [default: four fifths of the machine's].
+    /// The most memory that a paper's tables may take, such as 2GiB [default: four fifths of the
+    /// machine's].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory_limit: Option<u64>,
     /// Where plugins are looked for.

@@ -1,4 +1,5 @@
-//! The bundled plugins, linked into the program: it has algorithms wherever it is installed. Where their files lie beside it, those are used.
+//! The bundled plugins, linked into the program: it has algorithms wherever it is installed. Where
+//! their files lie beside it, those are used.
 
 use swapmeet_runner::plugin::linked::Linked;
 

@@ -12,7 +12,9 @@ use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 use std::time::Duration;
 use swapmeet_check::bench::{Processes, progress_beside};
-use swapmeet_check::{Answer, Bench, Finding, Limits, Outcome, Question, Report, answer, examine, ladder};
+use swapmeet_check::{
+    Answer, Bench, Finding, Limits, Outcome, Question, Report, answer, examine, ladder,
+};
 use swapmeet_core::spec::Spec;
 use swapmeet_runner::limits::{limit_memory, limit_memory_at_first};
 use swapmeet_runner::topology;
@@ -22,7 +24,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     for spec in &args.topologies {
         topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")))?;
     }
-    let wanted: Result<Vec<Spec>, _> = args.algorithms.iter().map(|spec| Spec::parse("algorithm", spec)).collect();
+    let wanted: Result<Vec<Spec>, _> =
+        args.algorithms.iter().map(|spec| Spec::parse("algorithm", spec)).collect();
     let wanted = wanted.map_err(|e| Failure::Usage(format!("--algorithm: {e}")))?;
     if args.plugin.is_dir() {
         let what = "is a folder, expected a plugin's file such as target/release/libmy_ring.so";
@@ -51,18 +54,26 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     report.findings.extend(taken(&report));
     let text = match args.format {
         ReportFormat::Text => report.to_string(),
-        ReportFormat::Json => serde_json::to_string_pretty(&report).map_err(|e| Failure::Output(e.to_string()))?,
+        ReportFormat::Json => {
+            serde_json::to_string_pretty(&report).map_err(|e| Failure::Output(e.to_string()))?
+        }
     };
     output::print(&format!("{text}\n"))?;
     Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
 }
 
-/// Remarks on names that bundled plugins have already: whichever plugin is found first would hide the other.
+/// Remarks on names that bundled plugins have already: whichever plugin is found first would hide
+/// the other.
 fn taken(report: &Report) -> Vec<Finding> {
-    let algorithms = report.about.iter().flat_map(|about| about.algorithms.iter().map(|a| (&about.name, &a.name)));
+    let algorithms = report
+        .about
+        .iter()
+        .flat_map(|about| about.algorithms.iter().map(|a| (&about.name, &a.name)));
     let taken = algorithms.filter_map(|(plugin, name)| {
         let other = bundled_owner(name).filter(|other| other != plugin)?;
-        let what = format!("the bundled plugin `{other}` has an algorithm of this name: one hides the other");
+        let what = format!(
+            "the bundled plugin `{other}` has an algorithm of this name: one hides the other"
+        );
         Some(Finding::remark("tables", name, what))
     });
     taken.collect()
@@ -91,9 +102,14 @@ impl Bench for Watched {
     fn ask(&self, question: &Question) -> io::Result<Outcome> {
         match question {
             Question::Run(rung) => {
-                self.bar.set_message(format!("{} on {}, {}", rung.algorithm, rung.topology, rung.workload));
+                self.bar.set_message(format!(
+                    "{} on {}, {}",
+                    rung.algorithm, rung.topology, rung.workload
+                ));
             }
-            Question::Among(rungs) => self.bar.set_message(format!("{} problems in one process", rungs.len())),
+            Question::Among(rungs) => {
+                self.bar.set_message(format!("{} problems in one process", rungs.len()))
+            }
             Question::About => {}
         }
         self.bar.inc(1);
@@ -107,16 +123,23 @@ impl Bench for Watched {
 
 /// The other side of [`check`]: one question, in a process that the plugin may take with it.
 pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
-    let question: Question = serde_json::from_str(&args.question).map_err(|e| Failure::Usage(e.to_string()))?;
-    let timeout = Duration::try_from_secs_f64(args.timeout).map_err(|e| Failure::Usage(e.to_string()))?;
+    let question: Question =
+        serde_json::from_str(&args.question).map_err(|e| Failure::Usage(e.to_string()))?;
+    let timeout =
+        Duration::try_from_secs_f64(args.timeout).map_err(|e| Failure::Usage(e.to_string()))?;
     limit_memory_at_first(args.memory).map_err(|e| Failure::Usage(format!("memory limit: {e}")))?;
-    // A worker of `run` has a socket open while plugins are at work: who closes what is not theirs would be lost there.
-    let held = ManuallyDrop::new(OwnedFd::from(File::open("/dev/null").map_err(|e| Failure::Output(e.to_string()))?));
-    // Two plans at once may take what two may. Where that can't be had or said, they are held to what one may.
+    // A worker of `run` has a socket open while plugins are at work: who closes what is not theirs
+    // would be lost there.
+    let held = ManuallyDrop::new(OwnedFd::from(
+        File::open("/dev/null").map_err(|e| Failure::Output(e.to_string()))?,
+    ));
+    // Two plans at once may take what two may. Where that can't be had or said, they are held to
+    // what one may.
     let two = || {
         let text = serde_json::to_vec(&Answer::AtOnce).map_err(io::Error::from);
-        let _ =
-            text.and_then(|text| std::fs::write(&args.answer, text)).and(limit_memory(args.memory.saturating_mul(2)));
+        let _ = text
+            .and_then(|text| std::fs::write(&args.answer, text))
+            .and(limit_memory(args.memory.saturating_mul(2)));
     };
     let mut answer = answer(&args.plugin, &question, timeout, &progress_beside(&args.answer), &two);
     if rustix::io::fcntl_getfd(&*held).is_err() {

@@ -5,7 +5,9 @@ use crate::failure::Failure;
 use crate::output;
 use std::process::ExitCode;
 use swapmeet_core::spec::near_matches;
-use swapmeet_results::{CompareError, as_csv, as_json, as_markdown, as_table, compare as compare_rows, read_files};
+use swapmeet_results::{
+    CompareError, as_csv, as_json, as_markdown, as_table, compare as compare_rows, read_files,
+};
 use swapmeet_runner::input::Text;
 
 /// Compares the algorithms in result files.
@@ -29,7 +31,9 @@ fn refused(error: CompareError) -> Failure {
         CompareError::NoBaseline { baseline, known } => {
             let near = near_matches(&baseline, known.iter().map(String::as_str));
             let text = Text::flag("--baseline", &baseline);
-            text.error(message).near(&near, &format!("there are rows of {}", known.join(", "))).into()
+            text.error(message)
+                .near(&near, &format!("there are rows of {}", known.join(", ")))
+                .into()
         }
         _ => Failure::Usage(message),
     }

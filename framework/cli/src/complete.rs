@@ -1,4 +1,5 @@
-//! What a shell completes: commands and flags from the definition that parses them, and specs from what there is, plugins of one's own among them.
+//! What a shell completes: commands and flags from the definition that parses them, and specs from
+//! what there is, plugins of one's own among them.
 //!
 //! A script has the shell ask the program at each Tab.
 
@@ -26,8 +27,11 @@ pub(crate) fn answer() {
 pub(crate) fn script(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     let (name, mut script) = (args.shell.to_string(), Vec::new());
     let shells = Shells::builtins();
-    let of_shell = shells.completer(&name).ok_or_else(|| Failure::Usage(format!("no completions for {name}")))?;
-    let written = of_shell.write_registration(VARIABLE, "swapmeet", "swapmeet", "swapmeet", &mut script);
+    let of_shell = shells
+        .completer(&name)
+        .ok_or_else(|| Failure::Usage(format!("no completions for {name}")))?;
+    let written =
+        of_shell.write_registration(VARIABLE, "swapmeet", "swapmeet", "swapmeet", &mut script);
     written.map_err(|e| Failure::writing("the completion script", &e))?;
     output::print(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
@@ -66,12 +70,16 @@ fn algorithms() -> Vec<CompletionCandidate> {
 fn topologies() -> Vec<CompletionCandidate> {
     families()
         .iter()
-        .map(|family| candidate(format!("{}:", family.name), format!("{}: {}", family.syntax, family.help)))
+        .map(|family| {
+            candidate(format!("{}:", family.name), format!("{}: {}", family.syntax, family.help))
+        })
         .collect()
 }
 
 fn workloads() -> Vec<CompletionCandidate> {
-    generators(&ALL_TO_ALL).map(|g| candidate(format!("{}:", g.name), format!("{}: {}", g.syntax, g.help))).collect()
+    generators(&ALL_TO_ALL)
+        .map(|g| candidate(format!("{}:", g.name), format!("{}: {}", g.syntax, g.help)))
+        .collect()
 }
 
 fn machines() -> Vec<CompletionCandidate> {

@@ -19,15 +19,18 @@ pub(crate) fn read() -> Result<Config, Failure> {
 
 /// `$XDG_CONFIG_HOME/swapmeet`, by default under `~/.config`.
 fn user_folder() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
+    let absolute =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base =
+        absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
     Some(base?.join("swapmeet"))
 }
 
 fn of(path: &Path, owner: Owner<'_>) -> Result<Config, Failure> {
     /// Longer than three keys take.
     const LONGEST: u64 = 1 << 16;
-    if matches!(std::fs::metadata(path), Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)) {
+    if matches!(std::fs::metadata(path), Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
+    {
         return Ok(Config::default());
     }
     let content = read_bounded(path, LONGEST, "a configuration")

@@ -1,5 +1,5 @@
-//! `swapmeet list topologies --describe SPEC`: what a network is like, and how that is known; and `list machines --describe SPEC`: what a machine asks for what, and who
-//! says so.
+//! `swapmeet list topologies --describe SPEC`: what a network is like, and how that is known; and
+//! `list machines --describe SPEC`: what a machine asks for what, and who says so.
 
 use crate::args::Format;
 use crate::failure::Failure;
@@ -13,19 +13,22 @@ use swapmeet_runner::case::spec_error;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
 
-/// A figure in a row: its name, ours, how it was found, the paper's; or a parameter, its value, its meaning, where the value is from.
+/// A figure in a row: its name, ours, how it was found, the paper's; or a parameter, its value, its
+/// meaning, where the value is from.
 type Row = [String; 4];
 
 /// Describes a topology in the format asked for.
 pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
-    let topology = topology::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
+    let topology =
+        topology::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
     let rows = rows(topology.as_ref())?;
     let header = ["figure", &topology.spec(), "how", "Li, Peng & Chu"];
     match format {
         Format::Table => {
             let published = rows.iter().any(|row| !row[3].is_empty());
             let columns = if published { 4 } else { 3 };
-            let rows = rows.into_iter().map(|row| row.into_iter().take(columns).collect()).collect();
+            let rows =
+                rows.into_iter().map(|row| row.into_iter().take(columns).collect()).collect();
             Ok(table::plain(&header[..columns], &[], rows))
         }
         Format::Csv => csv(header, rows),
@@ -39,17 +42,24 @@ pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     }
 }
 
-/// Describes a machine in the format asked for: every value that its model or planning reads, and where it is from; then what it inherits and nobody reads.
+/// Describes a machine in the format asked for: every value that its model or planning reads, and
+/// where it is from; then what it inherits and nobody reads.
 pub(crate) fn machine(spec: &str, format: Format) -> Result<String, Failure> {
-    let machine = Machine::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
+    let machine =
+        Machine::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
     let row = |read: bool| {
         move |machine::Value { parameter, text, origin }: machine::Value| {
-            let from = if read { origin.to_string() } else { format!("not read by the model; {origin}") };
+            let from =
+                if read { origin.to_string() } else { format!("not read by the model; {origin}") };
             [parameter.key().to_owned(), text, parameter.meaning().to_owned(), from]
         }
     };
-    let rows: Vec<Row> =
-        machine.values().into_iter().map(row(true)).chain(machine.unused().into_iter().map(row(false))).collect();
+    let rows: Vec<Row> = machine
+        .values()
+        .into_iter()
+        .map(row(true))
+        .chain(machine.unused().into_iter().map(row(false)))
+        .collect();
     let name = machine.to_string();
     let header = ["parameter", &name, "meaning", "from"];
     match format {
@@ -76,9 +86,14 @@ pub(crate) fn machine(spec: &str, format: Format) -> Result<String, Failure> {
 
 fn csv(header: [&str; 4], rows: Vec<Row>) -> Result<String, Failure> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let written = std::iter::once(header.map(str::to_owned)).chain(rows).try_for_each(|row| writer.write_record(row));
-    let bytes = written.and_then(|()| writer.into_inner().map_err(|e| csv::Error::from(e.into_error())));
-    bytes.map(|b| String::from_utf8_lossy(&b).into_owned()).map_err(|e| Failure::Output(e.to_string()))
+    let written = std::iter::once(header.map(str::to_owned))
+        .chain(rows)
+        .try_for_each(|row| writer.write_record(row));
+    let bytes =
+        written.and_then(|()| writer.into_inner().map_err(|e| csv::Error::from(e.into_error())));
+    bytes
+        .map(|b| String::from_utf8_lossy(&b).into_owned())
+        .map_err(|e| Failure::Output(e.to_string()))
 }
 
 fn pretty(value: &Value) -> Result<String, Failure> {
@@ -88,10 +103,12 @@ fn pretty(value: &Value) -> Result<String, Failure> {
 fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
     let survey = Survey::of(topology);
     let spec = topology.spec();
-    let Published { theorem_1, table_1, ratio } = Published::of(&spec).map_err(|e| Failure::Usage(e.to_string()))?;
+    let Published { theorem_1, table_1, ratio } =
+        Published::of(&spec).map_err(|e| Failure::Usage(e.to_string()))?;
     let published = |column: usize| {
         let of_theorem = theorem_1.map(|figures| format!("{} (Theorem 1)", figures[column]));
-        let of_table = table_1.and_then(|figures| Some(format!("{} (Table I)", figures.get(column)?)));
+        let of_table =
+            table_1.and_then(|figures| Some(format!("{} (Table I)", figures.get(column)?)));
         of_theorem.into_iter().chain(of_table).collect::<Vec<_>>().join(", ")
     };
     let row = |name: &str, value: Option<String>, how: String, paper: String| {
@@ -108,13 +125,18 @@ fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
         ),
         row(
             "degree",
-            survey
-                .degree
-                .map(|(least, most, _)| if least == most { most.to_string() } else { format!("{least} to {most}") }),
+            survey.degree.map(|(least, most, _)| {
+                if least == most { most.to_string() } else { format!("{least} to {most}") }
+            }),
             how(survey.degree.map(|d| d.2.to_string())),
             published(1),
         ),
-        row("diameter, hops", Some(survey.diameter.0.to_string()), survey.diameter.1.to_string(), published(2)),
+        row(
+            "diameter, hops",
+            Some(survey.diameter.0.to_string()),
+            survey.diameter.1.to_string(),
+            published(2),
+        ),
         row(
             "mean distance, hops",
             survey.mean_hops.map(|(mean, _)| format!("{mean:.3}")),
@@ -138,7 +160,10 @@ fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
         ),
     ];
     if topology.shared().is_some() {
-        rows.insert(0, row("ranks", Some(topology.nodes().to_string()), String::new(), String::new()));
+        rows.insert(
+            0,
+            row("ranks", Some(topology.nodes().to_string()), String::new(), String::new()),
+        );
     }
     if let Some((least, most)) = topology.bandwidths() {
         rows.push(row(

@@ -19,7 +19,9 @@ use swapmeet_runner::case::Case;
 pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let cases = trace::cases(&args.schedule, args.timeout, &args.plugins)?;
     let [case] = cases.as_slice() else {
-        return Err(Failure::Usage("an export is of one schedule: give one size, not a range".to_owned()));
+        return Err(Failure::Usage(
+            "an export is of one schedule: give one size, not a range".to_owned(),
+        ));
     };
     let shape = format(&args.format).map_or(Shape::File(SCHEDULE_FILE), |format| format.shape);
     let place = Place::of(shape, args, case)?;
@@ -86,7 +88,14 @@ pub(crate) fn translated(
                 .collect(),
             Some(_) | None => Vec::new(),
         },
-        permutation: task.collective.images().unwrap_or_default().iter().copied().map(u64::from).collect(),
+        permutation: task
+            .collective
+            .images()
+            .unwrap_or_default()
+            .iter()
+            .copied()
+            .map(u64::from)
+            .collect(),
     };
     exporter.head(head).map_err(cant)?;
     let mut lines = Lines::new(&mut exporter);
@@ -98,7 +107,8 @@ pub(crate) fn translated(
     Ok(record)
 }
 
-/// What a row of what is measured says but for the figures: of the prediction what is true of any run of this schedule.
+/// What a row of what is measured says but for the figures: of the prediction what is true of any
+/// run of this schedule.
 fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
     let row = Record {
         status: Status::Ok,
@@ -140,7 +150,9 @@ impl Place {
         match shape {
             Shape::File(name) if dash => return Ok(Self::Printed(name)),
             Shape::Folder if dash => {
-                return Err(Failure::Usage("this format is several files: give --out FOLDER".to_owned()));
+                return Err(Failure::Usage(
+                    "this format is several files: give --out FOLDER".to_owned(),
+                ));
             }
             Shape::File(_) | Shape::Folder => {}
         }
@@ -149,7 +161,9 @@ impl Place {
         // What one export leaves of another would be taken for its own.
         if matches!(shape, Shape::Folder) && !args.over.force && is_full() {
             let out = out.display();
-            return Err(Failure::Usage(format!("{out}: it has files in it: --force writes over them")));
+            return Err(Failure::Usage(format!(
+                "{out}: it has files in it: --force writes over them"
+            )));
         }
         Ok(match shape {
             Shape::File(name) => Self::File(out.to_owned(), name),

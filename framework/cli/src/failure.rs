@@ -47,15 +47,16 @@ impl Failure {
         Self::Output(format!("{what}: {error}"))
     }
 
-    /// An error of opening or writing a file: a place where none can be is for the user to mend, a disk that fails under us is not.
+    /// An error of opening or writing a file: a place where none can be is for the user to mend, a
+    /// disk that fails under us is not.
     pub(crate) fn file(path: &Path, error: &io::Error) -> Self {
         use io::ErrorKind::{
-            AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem,
+            AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied,
+            ReadOnlyFilesystem,
         };
         match error.kind() {
-            AlreadyExists | IsADirectory | NotADirectory | NotFound | PermissionDenied | ReadOnlyFilesystem => {
-                Self::Usage(format!("{}: {error}", path.display()))
-            }
+            AlreadyExists | IsADirectory | NotADirectory | NotFound | PermissionDenied
+            | ReadOnlyFilesystem => Self::Usage(format!("{}: {error}", path.display())),
             _ => Self::writing(&path.display().to_string(), error),
         }
     }
@@ -89,7 +90,8 @@ impl Failure {
     }
 }
 
-/// The message, the line that it is about with the spot marked, and what else to know, as compilers print them.
+/// The message, the line that it is about with the spot marked, and what else to know, as compilers
+/// print them.
 fn render(error: &InputError) -> String {
     let (content, source) = (visible(&error.place.content), visible(&error.place.source));
     let (content, span) = (content.as_str(), &error.place.span);
@@ -99,7 +101,9 @@ fn render(error: &InputError) -> String {
     let snippet = snippet.annotation(AnnotationKind::Primary.span(spot).label("here"));
     let message = visible(&error.to_string());
     let mut report = vec![Level::ERROR.primary_title(message.as_str()).element(snippet)];
-    report.extend(error.help.as_deref().map(|help| Group::with_title(Level::HELP.secondary_title(help))));
+    report.extend(
+        error.help.as_deref().map(|help| Group::with_title(Level::HELP.secondary_title(help))),
+    );
     let coloured = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
     renderer.render(&report)

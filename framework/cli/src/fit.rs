@@ -16,8 +16,13 @@ use swapmeet_workloads::file::read_bounded;
 pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
     /// Of one file.
     const LONGEST: u64 = 256 << 20;
-    if args.name.is_empty() || !args.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)) {
-        return Err(Failure::Usage(format!("--name {}: expected letters, digits, - and _", args.name)));
+    if args.name.is_empty()
+        || !args.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+    {
+        return Err(Failure::Usage(format!(
+            "--name {}: expected letters, digits, - and _",
+            args.name
+        )));
     }
     output::may_write(&args.out, args.over, &args.files)?;
     if let Some(path) = &args.residuals {
@@ -59,8 +64,8 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A time for each measured row, of as many messages one after another as its schedule has steps. A row that does not say takes them from the
-/// prediction of the same case.
+/// A time for each measured row, of as many messages one after another as its schedule has steps. A
+/// row that does not say takes them from the prediction of the same case.
 fn of_rows(rows: &[Record], machine: Option<&str>) -> Result<Vec<Sample>, Failure> {
     fn case(row: &Record) -> [&str; 4] {
         [&row.topology, &row.collective, &row.workload, &row.algorithm]
@@ -77,7 +82,8 @@ fn of_rows(rows: &[Record], machine: Option<&str>) -> Result<Vec<Sample>, Failur
             list.join(", ")
         )));
     }
-    let known: HashMap<[&str; 4], &Record> = predicted.into_iter().map(|row| (case(row), row)).collect();
+    let known: HashMap<[&str; 4], &Record> =
+        predicted.into_iter().map(|row| (case(row), row)).collect();
     let mut unknown = BTreeSet::new();
     let samples = measured.iter().filter_map(|row| {
         let like = known.get(&case(row)).copied().unwrap_or(row);
@@ -106,8 +112,11 @@ fn table(name: &str, samples: &[Sample], fit: &Fit) -> String {
     let mut text = format!("# {}\n", residuals(samples, fit));
     let one = |text: &mut String, name: &str, costs: &Costs| {
         let _ = writeln!(text, "[machine.{name}]\nbase = \"free\"");
-        for (key, Estimate { value, interval }) in [("startup_us", costs.startup_us), ("byte_us", costs.byte_us)] {
-            let sure = interval.map(|(from, to)| format!("  # 95 %: {} to {}", figure(from), figure(to)));
+        for (key, Estimate { value, interval }) in
+            [("startup_us", costs.startup_us), ("byte_us", costs.byte_us)]
+        {
+            let sure =
+                interval.map(|(from, to)| format!("  # 95 %: {} to {}", figure(from), figure(to)));
             let _ = writeln!(text, "{key} = {}{}", figure(value), sure.unwrap_or_default());
         }
     };
@@ -140,12 +149,17 @@ fn figure(value: f64) -> String {
 /// What is left over, in words.
 fn residuals(samples: &[Sample], fit: &Fit) -> String {
     let kept = samples.iter().zip(&fit.fitted).filter(|(_, (_, weight))| *weight > 0.0);
-    let mut left: Vec<f64> = kept.map(|(sample, (time, _))| 100.0 * (sample.time_us / time - 1.0).abs()).collect();
+    let mut left: Vec<f64> =
+        kept.map(|(sample, (time, _))| 100.0 * (sample.time_us / time - 1.0).abs()).collect();
     left.sort_by(f64::total_cmp);
-    let [median, most] = [left.get(left.len() / 2), left.last()].map(|value| value.copied().unwrap_or(0.0));
+    let [median, most] =
+        [left.get(left.len() / 2), left.last()].map(|value| value.copied().unwrap_or(0.0));
     let out = match samples.len() - left.len() {
         0 => String::new(),
         out => format!(", {out} left out as too far off"),
     };
-    format!("fitted to {} times{out}; residuals: median {median:.1} %, largest {most:.1} %", left.len())
+    format!(
+        "fitted to {} times{out}; residuals: median {median:.1} %, largest {most:.1} %",
+        left.len()
+    )
 }

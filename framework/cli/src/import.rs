@@ -18,7 +18,10 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     /// Of one file.
     const LONGEST: u64 = 256 << 20;
     if args.name.contains([',', ':', '"']) || args.name.chars().any(char::is_control) {
-        return Err(Failure::Usage(format!("--name {}: expected no comma, colon or quotation mark", args.name)));
+        return Err(Failure::Usage(format!(
+            "--name {}: expected no comma, colon or quotation mark",
+            args.name
+        )));
     }
     output::may_write(&args.out, args.over, &args.files)?;
     let given = args.topology.as_deref().map(|spec| {
@@ -32,7 +35,9 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
         let text = read_bounded(file, LONGEST, "measurements").map_err(wrong)?;
         let source = Source { path: file, text: &text, collective: args.collective.as_deref() };
-        for measurement in read(&source, args.format.as_deref()).map_err(|why| wrong(why.to_string()))? {
+        for measurement in
+            read(&source, args.format.as_deref()).map_err(|why| wrong(why.to_string()))?
+        {
             let (spec, nodes) = place(args, given.as_ref(), &measurement).map_err(wrong)?;
             let bytes = measurement.block_bytes(nodes).map_err(|why| wrong(why.to_string()))?;
             let mut row = row(args, &measurement, spec, nodes, bytes);
@@ -58,20 +63,34 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The topology that a row is of, and its nodes: the user's; of a file that says how many ranks there were and no more, one in which all are neighbours.
-fn place(args: &ImportArgs, given: Option<&(String, u64)>, measurement: &Measurement) -> Result<(String, u64), String> {
+/// The topology that a row is of, and its nodes: the user's; of a file that says how many ranks
+/// there were and no more, one in which all are neighbours.
+fn place(
+    args: &ImportArgs,
+    given: Option<&(String, u64)>,
+    measurement: &Measurement,
+) -> Result<(String, u64), String> {
     let stated = measurement.ranks.or(args.ranks);
     match (given, stated) {
-        (Some((spec, nodes)), Some(ranks)) if ranks != *nodes => {
-            Err(format!("line {}: it is of {ranks} ranks, and {spec} has {nodes} nodes", measurement.line))
-        }
+        (Some((spec, nodes)), Some(ranks)) if ranks != *nodes => Err(format!(
+            "line {}: it is of {ranks} ranks, and {spec} has {nodes} nodes",
+            measurement.line
+        )),
         (Some(given), _) => Ok(given.clone()),
         (None, Some(ranks)) => Ok((format!("fully-connected:{ranks}"), ranks)),
-        (None, None) => Err("it does not say how many ranks there were: give --topology or --ranks".to_owned()),
+        (None, None) => {
+            Err("it does not say how many ranks there were: give --topology or --ranks".to_owned())
+        }
     }
 }
 
-fn row(args: &ImportArgs, measurement: &Measurement, topology: String, nodes: u64, bytes: u64) -> Record {
+fn row(
+    args: &ImportArgs,
+    measurement: &Measurement,
+    topology: String,
+    nodes: u64,
+    bytes: u64,
+) -> Record {
     let prefix = match measurement.collective.as_str() {
         "alltoall" => String::new(),
         other => format!("{other}/"),
@@ -97,7 +116,9 @@ fn row(args: &ImportArgs, measurement: &Measurement, topology: String, nodes: u6
 
 /// Where a time comes from, and what else is said of it.
 fn noted(file: &Path, measurement: &Measurement) -> String {
-    let line = if measurement.line > 0 { format!(", line {}", measurement.line) } else { String::new() };
-    let more = if measurement.note.is_empty() { String::new() } else { format!(": {}", measurement.note) };
+    let line =
+        if measurement.line > 0 { format!(", line {}", measurement.line) } else { String::new() };
+    let more =
+        if measurement.note.is_empty() { String::new() } else { format!(": {}", measurement.note) };
     format!("{}{line}{more}", file.display())
 }

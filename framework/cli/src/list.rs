@@ -51,7 +51,9 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
                     .to_owned(),
             ));
         }
-        None => vec![Kind::Algorithms, Kind::Topologies, Kind::Workloads, Kind::Machines, Kind::Plugins],
+        None => {
+            vec![Kind::Algorithms, Kind::Topologies, Kind::Workloads, Kind::Machines, Kind::Plugins]
+        }
     };
     let registry = run::registry(&args.plugins)?;
     let lists: Vec<List> = kinds.iter().map(|kind| make(*kind, &registry)).collect();
@@ -77,7 +79,17 @@ fn make(kind: Kind, registry: &Registry) -> List {
             header: &["name", "collectives", "title", "accepts", "parameters", "paper", "plugin"],
             rows: registry
                 .algorithms()
-                .map(|a| texts(&[&a.name, &collectives(a), &a.title, &a.accepts, &params(a), &a.paper, &a.plugin.name]))
+                .map(|a| {
+                    texts(&[
+                        &a.name,
+                        &collectives(a),
+                        &a.title,
+                        &a.accepts,
+                        &params(a),
+                        &a.paper,
+                        &a.plugin.name,
+                    ])
+                })
                 .collect(),
         },
         Kind::Topologies => List {
@@ -94,10 +106,9 @@ fn make(kind: Kind, registry: &Registry) -> List {
                     let root = if kind.is_rooted() { ",root=N" } else { "" };
                     texts(&[kind.word, &format!("{}/..{root}", kind.word), kind.help])
                 }))
-                .chain(
-                    generators(&PERMUTATION)
-                        .map(|g| texts(&[g.name, &format!("{}/{}", PERMUTATION.word, g.syntax), g.help])),
-                )
+                .chain(generators(&PERMUTATION).map(|g| {
+                    texts(&[g.name, &format!("{}/{}", PERMUTATION.word, g.syntax), g.help])
+                }))
                 .collect(),
         },
         Kind::Machines => List {
@@ -108,9 +119,16 @@ fn make(kind: Kind, registry: &Registry) -> List {
                 .filter_map(|preset| Machine::parse(preset.name).ok())
                 .flat_map(|machine| {
                     let row = |value: swapmeet_core::cost::machine::Value| {
-                        let source = if let Origin::Preset(source) = value.origin { source } else { "" };
+                        let source =
+                            if let Origin::Preset(source) = value.origin { source } else { "" };
                         let parameter = value.parameter;
-                        texts(&[machine.name(), parameter.key(), &value.text, parameter.meaning(), source])
+                        texts(&[
+                            machine.name(),
+                            parameter.key(),
+                            &value.text,
+                            parameter.meaning(),
+                            source,
+                        ])
                     };
                     machine.values().into_iter().map(row).collect::<Vec<_>>()
                 })
@@ -122,10 +140,19 @@ fn make(kind: Kind, registry: &Registry) -> List {
             rows: registry
                 .origins()
                 .map(|(p, origin)| {
-                    let algorithms: Vec<&str> = p.algorithms.iter().map(|a| a.name.as_str()).collect();
+                    let algorithms: Vec<&str> =
+                        p.algorithms.iter().map(|a| a.name.as_str()).collect();
                     let abi = format!("{}.{}", p.abi.0, p.abi.1);
                     let file = p.path.display().to_string();
-                    texts(&[&p.name, &p.version, &abi, &p.licence, &algorithms.join(" "), &file, &origin.to_string()])
+                    texts(&[
+                        &p.name,
+                        &p.version,
+                        &abi,
+                        &p.licence,
+                        &algorithms.join(" "),
+                        &file,
+                        &origin.to_string(),
+                    ])
                 })
                 .collect(),
         },
@@ -151,7 +178,8 @@ fn params(algorithm: &Algorithm) -> String {
     algorithm.params.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// A paragraph an entry for algorithms, machines and plugins, whose texts are long; a table for the rest.
+/// A paragraph an entry for algorithms, machines and plugins, whose texts are long; a table for the
+/// rest.
 fn as_tables(lists: &[List], registry: &Registry, no_sandbox: bool) -> String {
     let mut out = String::new();
     for list in lists {
@@ -194,8 +222,10 @@ fn plugins(registry: &Registry) -> String {
     let mut out = String::new();
     for (plugin, origin) in registry.origins() {
         let licence = if plugin.licence.is_empty() { "no licence" } else { &plugin.licence };
-        out +=
-            &format!("{} {}  (plugin ABI {}.{}, {licence})\n", plugin.name, plugin.version, plugin.abi.0, plugin.abi.1);
+        out += &format!(
+            "{} {}  (plugin ABI {}.{}, {licence})\n",
+            plugin.name, plugin.version, plugin.abi.0, plugin.abi.1
+        );
         out += &format!("    {}  ({origin})\n", plugin.path.display());
         for algorithm in &plugin.algorithms {
             let paper = if algorithm.paper.is_empty() { "unpublished" } else { &algorithm.paper };
@@ -222,7 +252,9 @@ fn confined(no_sandbox: bool) -> String {
 
 fn machines() -> String {
     let mut out = String::new();
-    for (preset, machine) in presets().iter().filter_map(|p| Some((p, Machine::parse(p.name).ok()?))) {
+    for (preset, machine) in
+        presets().iter().filter_map(|p| Some((p, Machine::parse(p.name).ok()?)))
+    {
         out += &format!("{}  {} (model {})\n", preset.name, preset.title, machine.model);
         for (key, value, source) in preset.figures.iter().filter(|(key, ..)| *key != "model") {
             out += &format!("    {key} = {value}\n        {source}\n");
@@ -230,7 +262,13 @@ fn machines() -> String {
     }
     out += "\nWhat a machine's model reads can be set, as in paragon:startup_us=220:\n";
     let row = |p: &&dyn Parameter| {
-        vec![p.key().to_owned(), p.meaning().to_owned(), p.symbols().to_owned(), p.default().to_string(), readers(*p)]
+        vec![
+            p.key().to_owned(),
+            p.meaning().to_owned(),
+            p.symbols().to_owned(),
+            p.default().to_string(),
+            readers(*p),
+        ]
     };
     let rows = parameters().iter().map(row).collect();
     out += &table::plain(&["parameter", "meaning", "in papers", "default", "read by"], &[], rows);
@@ -254,7 +292,11 @@ fn as_csv(lists: &[List]) -> Result<String, csv::Error> {
 fn as_json(lists: &[List], registry: &Registry) -> Result<String, serde_json::Error> {
     let object = |list: &List| -> Value {
         let row = |row: &Vec<String>| -> Value {
-            list.header.iter().zip(row).map(|(h, v)| ((*h).to_owned(), Value::from(v.as_str()))).collect()
+            list.header
+                .iter()
+                .zip(row)
+                .map(|(h, v)| ((*h).to_owned(), Value::from(v.as_str())))
+                .collect()
         };
         let mut rows: Vec<Value> = list.rows.iter().map(row).collect();
         if list.title == "plugins" {
@@ -273,8 +315,11 @@ fn as_json(lists: &[List], registry: &Registry) -> Result<String, serde_json::Er
 
 /// All that a plugin says of an algorithm.
 fn in_full(a: &Algorithm) -> Value {
-    let params: Vec<Value> =
-        a.params.iter().map(|p| json!({"key": p.key, "default": p.default, "help": p.help})).collect();
+    let params: Vec<Value> = a
+        .params
+        .iter()
+        .map(|p| json!({"key": p.key, "default": p.default, "help": p.help}))
+        .collect();
     json!({
         "name": a.name,
         "title": a.title,

@@ -1,4 +1,5 @@
-//! `swapmeet man`: made of the definition that parses the command line, so that it can't differ from it.
+//! `swapmeet man`: made of the definition that parses the command line, so that it can't differ
+//! from it.
 
 use crate::args::{Cli, ManArgs};
 use crate::failure::Failure;
@@ -20,8 +21,10 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
             std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;
             // In a folder of their own first: no page is ever half there.
             let pages = Staging::new(folder).map_err(|e| Failure::file(folder, &e))?;
-            clap_mangen::generate_to(program, pages.path()).map_err(|e| Failure::file(folder, &e))?;
-            let listed = std::fs::read_dir(pages.path()).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+            clap_mangen::generate_to(program, pages.path())
+                .map_err(|e| Failure::file(folder, &e))?;
+            let listed =
+                std::fs::read_dir(pages.path()).and_then(Iterator::collect::<io::Result<Vec<_>>>);
             let listed = listed.map_err(|e| Failure::file(folder, &e))?;
             for page in &listed {
                 output::may_write(&folder.join(page.file_name()), args.over, [""; 0])?;
@@ -38,8 +41,10 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
 /// The program without what only the program itself calls.
 fn visible() -> Command {
     let all = Cli::command().disable_help_subcommand(true);
-    let commands: Vec<Command> = all.get_subcommands().filter(|c| !c.is_hide_set()).cloned().collect();
-    let bare = Command::new("swapmeet").version(env!("CARGO_PKG_VERSION")).disable_help_subcommand(true);
+    let commands: Vec<Command> =
+        all.get_subcommands().filter(|c| !c.is_hide_set()).cloned().collect();
+    let bare =
+        Command::new("swapmeet").version(env!("CARGO_PKG_VERSION")).disable_help_subcommand(true);
     let about = all.get_about().cloned().unwrap_or_default();
     let examples = all.get_after_help().cloned().unwrap_or_default();
     bare.about(about).after_help(examples).subcommands(commands).help_expected(true)

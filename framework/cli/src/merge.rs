@@ -12,7 +12,8 @@ use swapmeet_results::{CsvSink, Shards, Sink};
 pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
     output::may_write(&args.out, args.over, args.files.iter().chain(&args.experiment))?;
     let shards = Shards::read(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
-    let cases = args.experiment.as_deref().map(|path| run::cases_in(path, &args.plugins)).transpose()?;
+    let cases =
+        args.experiment.as_deref().map(|path| run::cases_in(path, &args.plugins)).transpose()?;
     output::none_of(&args.out, cases.iter().flat_map(run::read_for_all))?;
     let merged = match &cases {
         Some(cases) => shards.in_order_of(|| cases.iter().map(|case| case.id())),
@@ -35,7 +36,10 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
     }
     let rows = |out: &mut dyn Write| {
         let mut csv = CsvSink::new(out);
-        shards.rows(&merged).try_for_each(|row| csv.record(&row.map_err(io::Error::other)?)).and_then(|()| csv.finish())
+        shards
+            .rows(&merged)
+            .try_for_each(|row| csv.record(&row.map_err(io::Error::other)?))
+            .and_then(|()| csv.finish())
     };
     let place = if args.out == Path::new("-") {
         rows(&mut io::stdout()).map_err(|e| Failure::printing(&e))?;

@@ -33,7 +33,11 @@ pub(crate) fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
         );
     }
     if let (Workspace::Stranger(root), Lang::Rust) = (&above, args.lang) {
-        say!("remark: the workspace in {} does not list {}, which is one of its own then", root.display(), args.name);
+        say!(
+            "remark: the workspace in {} does not list {}, which is one of its own then",
+            root.display(),
+            args.name
+        );
     }
     say!("made {}; next: cd {} && {build}, then see its README.md", args.name, args.name);
     Ok(ExitCode::SUCCESS)

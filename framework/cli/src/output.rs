@@ -21,7 +21,10 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Writes a file whole or not at all.
-pub(crate) fn file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+pub(crate) fn file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
     whole::write(path, write).map_err(|e| not_written(path, e))
 }
 
@@ -38,12 +41,15 @@ pub(crate) fn lock(file: &File, path: &Path) -> Result<(), Failure> {
 fn not_written(path: &Path, error: WholeError) -> Failure {
     match error {
         WholeError::Busy => Failure::Usage(format!("{}: {error}", path.display())),
-        WholeError::Linked => Failure::Usage(format!("{}: {error}: give another --out", path.display())),
+        WholeError::Linked => {
+            Failure::Usage(format!("{}: {error}: give another --out", path.display()))
+        }
         WholeError::Io(error) => Failure::file(path, &error),
     }
 }
 
-/// Refuses to write over what is `read` for what is written, and over anything else that is there unless the user says so. Asked before the work begins.
+/// Refuses to write over what is `read` for what is written, and over anything else that is there
+/// unless the user says so. Asked before the work begins.
 pub(crate) fn may_write<P: AsRef<Path>>(
     place: &Path,
     over: Over,
@@ -54,7 +60,9 @@ pub(crate) fn may_write<P: AsRef<Path>>(
     }
     none_of(place, read)?;
     match std::fs::metadata(place) {
-        Ok(there) if there.is_file() && there.len() > 0 && !over.force => Err(taken(place, there.len(), "")),
+        Ok(there) if there.is_file() && there.len() > 0 && !over.force => {
+            Err(taken(place, there.len(), ""))
+        }
         Ok(_) | Err(_) => Ok(()),
     }
 }
@@ -62,17 +70,27 @@ pub(crate) fn may_write<P: AsRef<Path>>(
 /// A file that is there is not written over; `or` says what else could be done with it.
 pub(crate) fn taken(place: &Path, bytes: u64, or: &str) -> Failure {
     let place = place.display();
-    Failure::Usage(format!("{place}: it is there already, with {bytes} bytes: {or}--force writes over it"))
+    Failure::Usage(format!(
+        "{place}: it is there already, with {bytes} bytes: {or}--force writes over it"
+    ))
 }
 
 /// Refuses to write over a file that was read for what is written, by whatever name.
-pub(crate) fn none_of<P: AsRef<Path>>(out: &Path, read: impl IntoIterator<Item = P>) -> Result<(), Failure> {
-    let identity = |path: &Path| std::fs::metadata(path).ok().filter(Metadata::is_file).map(|m| (m.dev(), m.ino()));
+pub(crate) fn none_of<P: AsRef<Path>>(
+    out: &Path,
+    read: impl IntoIterator<Item = P>,
+) -> Result<(), Failure> {
+    let identity = |path: &Path| {
+        std::fs::metadata(path).ok().filter(Metadata::is_file).map(|m| (m.dev(), m.ino()))
+    };
     let Some(own) = identity(out) else { return Ok(()) };
     // The program has algorithms in it.
     let is_program = std::env::current_exe().is_ok_and(|program| identity(&program) == Some(own));
     match is_program || read.into_iter().any(|path| identity(path.as_ref()) == Some(own)) {
-        true => Err(Failure::Usage(format!("--out {}: it is read for this: give another --out", out.display()))),
+        true => Err(Failure::Usage(format!(
+            "--out {}: it is read for this: give another --out",
+            out.display()
+        ))),
         false => Ok(()),
     }
 }

@@ -23,7 +23,10 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
         FigureKind::Curves => Box::new(Figure::of(&files, &curves(args)).map_err(|e| refused(&e))?),
         FigureKind::Winners => {
             only_for_curves(args)?;
-            Box::new(Winners::of(&files, args.title.as_deref(), &args.labels).map_err(|e| refused(&e))?)
+            Box::new(
+                Winners::of(&files, args.title.as_deref(), &args.labels)
+                    .map_err(|e| refused(&e))?,
+            )
         }
         FigureKind::Parts => stacked(args, &files, Stack::Parts)?,
         FigureKind::Steps => stacked(args, &files, Stack::Steps)?,
@@ -33,7 +36,9 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     let picture = || drawn.picture(&paper);
     let bytes = match format {
         FigureFormat::Svg => picture().svg().into_bytes(),
-        FigureFormat::Png => picture().png(f64::from(args.scale)).map_err(|e| Failure::Output(e.to_string()))?,
+        FigureFormat::Png => {
+            picture().png(f64::from(args.scale)).map_err(|e| Failure::Output(e.to_string()))?
+        }
         FigureFormat::Pdf => picture().pdf(),
         FigureFormat::Pgfplots => {
             let expected = "pgfplots draws curves: for another --kind take svg, png, pdf or csv";
@@ -52,9 +57,15 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn stacked(args: &PlotArgs, files: &[(String, Vec<Record>)], stack: Stack) -> Result<Box<dyn Drawn>, Failure> {
+fn stacked(
+    args: &PlotArgs,
+    files: &[(String, Vec<Record>)],
+    stack: Stack,
+) -> Result<Box<dyn Drawn>, Failure> {
     only_for_curves(args)?;
-    Ok(Box::new(Stacked::of(stack, files, args.title.as_deref(), &args.labels).map_err(|e| refused(&e))?))
+    Ok(Box::new(
+        Stacked::of(stack, files, args.title.as_deref(), &args.labels).map_err(|e| refused(&e))?,
+    ))
 }
 
 /// What is to be shown of curves.
@@ -98,7 +109,9 @@ fn only_for_curves(args: &PlotArgs) -> Result<(), Failure> {
         ("--lower-bound", args.lower_bound),
     ];
     match given.into_iter().find(|(_, given)| *given) {
-        Some((flag, _)) => Err(Failure::Usage(format!("{flag} is for curves: leave it out, or --kind"))),
+        Some((flag, _)) => {
+            Err(Failure::Usage(format!("{flag} is for curves: leave it out, or --kind")))
+        }
         None => Ok(()),
     }
 }
@@ -136,10 +149,14 @@ pub(crate) fn rows(args: &RowsArgs) -> Result<Vec<(String, Vec<Record>)>, Failur
     for (flag, wanted, text) in choices {
         for value in wanted {
             if !files.iter().flat_map(|(_, rows)| rows).any(|r| text(r) == value) {
-                let mut known: Vec<&str> = files.iter().flat_map(|(_, rows)| rows).map(text).collect();
+                let mut known: Vec<&str> =
+                    files.iter().flat_map(|(_, rows)| rows).map(text).collect();
                 known.sort_unstable();
                 known.dedup();
-                return Err(Failure::Usage(format!("{flag} {value}: no row has it; there are {}", known.join(", "))));
+                return Err(Failure::Usage(format!(
+                    "{flag} {value}: no row has it; there are {}",
+                    known.join(", ")
+                )));
             }
         }
         for (_, rows) in &mut files {

@@ -1,11 +1,15 @@
-//! `swapmeet run --on mpirun|slurm`: schedules carried out on real ranks, as `export --format mpi` writes them, and what that took as rows.
+//! `swapmeet run --on mpirun|slurm`: schedules carried out on real ranks, as `export --format mpi`
+//! writes them, and what that took as rows.
 
 use crate::args::{On, Over, RunArgs};
 use crate::export::translated;
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::run::row_file::Remarks;
 use crate::run::rows::Rows;
-use crate::run::{Tally, complete, experiment, interrupts, leave_what_is_read, no_looks, part, place_for, say_remarks};
+use crate::run::{
+    Tally, complete, experiment, interrupts, leave_what_is_read, no_looks, part, place_for,
+    say_remarks,
+};
 use crate::say::say;
 use crate::{output, table};
 use std::collections::HashSet;
@@ -43,7 +47,9 @@ pub(crate) fn run(args: &RunArgs, on: On) -> Result<ExitCode, Failure> {
     let mut cases = part(&all, args.shard)?;
     // What machine a case is priced for matters to nobody here.
     let mut known = HashSet::new();
-    cases.retain(|case| known.insert((case.topology.spec(), case.algorithm.to_string(), case.workload.to_string())));
+    cases.retain(|case| {
+        known.insert((case.topology.spec(), case.algorithm.to_string(), case.workload.to_string()))
+    });
     if args.resume {
         return Err(Failure::Usage("--resume: what was measured is not taken up again".to_owned()));
     }
@@ -52,7 +58,10 @@ pub(crate) fn run(args: &RunArgs, on: On) -> Result<ExitCode, Failure> {
         Some(name) => name.clone(),
         None => rustix::system::uname().nodename().to_string_lossy().into_owned(),
     };
-    if name.is_empty() || name.len() > 63 || name.contains([',', ':', '"', '\'']) || name.chars().any(char::is_control)
+    if name.is_empty()
+        || name.len() > 63
+        || name.contains([',', ':', '"', '\''])
+        || name.chars().any(char::is_control)
     {
         return Err(Failure::Usage(format!(
             "--name {name}: expected at most 63 letters, no comma, colon or quotation mark"
@@ -69,13 +78,16 @@ pub(crate) fn run(args: &RunArgs, on: On) -> Result<ExitCode, Failure> {
             "--launch: expected a command with {ranks} in it, as in `mpirun -n {ranks}`".to_owned(),
         ));
     }
-    let format = format("mpi").ok_or_else(|| Failure::Output("this program has no format `mpi`".to_owned()))?;
+    let format = format("mpi")
+        .ok_or_else(|| Failure::Output("this program has no format `mpi`".to_owned()))?;
     let plan = Plan { cases, launch, name, warmup: ranks.warmup.unwrap_or(2), repetitions, format };
     match (on, &ranks.script) {
         (On::Mpirun, None) => here(args, &plan, &all),
         (On::Slurm, Some(script)) => written(args, &plan, script),
         (On::Mpirun, Some(_)) => Err(Failure::Usage("--script is for --on slurm".to_owned())),
-        (On::Slurm, None) => Err(Failure::Usage("--on slurm writes a job: name it with --script FILE".to_owned())),
+        (On::Slurm, None) => {
+            Err(Failure::Usage("--on slurm writes a job: name it with --script FILE".to_owned()))
+        }
     }
 }
 
@@ -125,8 +137,14 @@ fn here(args: &RunArgs, plan: &Plan, all: &Product) -> Result<ExitCode, Failure>
     })
 }
 
-/// The schedule of a case in a folder; its row, which is that of what is measured where there is no schedule. `None` if interrupted.
-fn exported(args: &RunArgs, plan: &Plan, case: &Case, folder: &Path) -> Result<Option<Box<Record>>, Failure> {
+/// The schedule of a case in a folder; its row, which is that of what is measured where there is no
+/// schedule. `None` if interrupted.
+fn exported(
+    args: &RunArgs,
+    plan: &Plan,
+    case: &Case,
+    folder: &Path,
+) -> Result<Option<Box<Record>>, Failure> {
     match translated(case, &args.plugins, plan.format, folder) {
         Ok(record) => Ok(record.map(|record| match record.status {
             Status::Ok => record,
@@ -157,13 +175,17 @@ fn compiled(folder: &Path) -> Result<PathBuf, Failure> {
     let compiler = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".to_owned());
     let output = Command::new(&compiler).args(["-O2", "-o"]).arg(&program).arg(&source).output();
     let output = output.map_err(|e| {
-        Failure::Usage(format!("--on mpirun: `{compiler}`: {e}: MPI's C compiler is needed (or name it in MPICC)"))
+        Failure::Usage(format!(
+            "--on mpirun: `{compiler}`: {e}: MPI's C compiler is needed (or name it in MPICC)"
+        ))
     })?;
     match output.status.success() {
         true => Ok(program),
         false => {
             let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-            Err(Failure::Usage(format!("--on mpirun: `{compiler}` can't compile the program for real ranks: {errors}")))
+            Err(Failure::Usage(format!(
+                "--on mpirun: `{compiler}` can't compile the program for real ranks: {errors}"
+            )))
         }
     }
 }
@@ -180,9 +202,20 @@ fn carried_out(
     let failed = |e: io::Error| Failure::file(&errors, &e);
     let words = launched(plan, case);
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).arg(program).arg(folder.join("schedule.txt")).args(flags(plan)).arg("--out").arg(&rows);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&errors).map_err(failed)?).process_group(0);
-    let child = command.spawn().map_err(|e| Failure::Usage(format!("--launch: `{}`: {e}", words[0])))?;
+    command
+        .args(&words[1..])
+        .arg(program)
+        .arg(folder.join("schedule.txt"))
+        .args(flags(plan))
+        .arg("--out")
+        .arg(&rows);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(File::create(&errors).map_err(failed)?)
+        .process_group(0);
+    let child =
+        command.spawn().map_err(|e| Failure::Usage(format!("--launch: `{}`: {e}", words[0])))?;
     let not_measured = |status: Status, why: &str| {
         let errors = std::fs::read(&errors).unwrap_or_default();
         let errors = String::from_utf8_lossy(&errors);
@@ -196,7 +229,9 @@ fn carried_out(
         Ended::Itself(status) if status.success() => {
             read_file(&rows).map(Some).map_err(|e| Failure::Usage(e.to_string()))
         }
-        Ended::Itself(status) if status.code() == Some(1) => not_measured(Status::Invalid, "on real ranks"),
+        Ended::Itself(status) if status.code() == Some(1) => {
+            not_measured(Status::Invalid, "on real ranks")
+        }
         Ended::Itself(status) => not_measured(Status::Error, &format!("`{}`: {status}", words[0])),
         Ended::Late => not_measured(Status::Timeout, "not done in time"),
         Ended::Interrupted => Ok(None),
@@ -211,7 +246,14 @@ fn launched(plan: &Plan, case: &Case) -> Vec<String> {
 
 fn flags(plan: &Plan) -> [String; 6] {
     let (warmup, repetitions) = (plan.warmup.to_string(), plan.repetitions.to_string());
-    ["--warmup".to_owned(), warmup, "--repetitions".to_owned(), repetitions, "--name".to_owned(), plan.name.clone()]
+    [
+        "--warmup".to_owned(),
+        warmup,
+        "--repetitions".to_owned(),
+        repetitions,
+        "--name".to_owned(),
+        plan.name.clone(),
+    ]
 }
 
 enum Ended {
@@ -221,7 +263,11 @@ enum Ended {
 }
 
 /// Waits for a launcher, which is ended with all that it started when its time is over.
-fn watched(mut child: Child, limit: Option<Duration>, interrupted: &AtomicBool) -> io::Result<Ended> {
+fn watched(
+    mut child: Child,
+    limit: Option<Duration>,
+    interrupted: &AtomicBool,
+) -> io::Result<Ended> {
     /// How often it is looked at, and how long it has to clear up.
     const SLICE: Duration = Duration::from_millis(5);
     const CLEARING: Duration = Duration::from_secs(2);
@@ -259,7 +305,10 @@ fn written(args: &RunArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Failu
     let over = Over { force: args.force };
     output::may_write(script, over, args.experiment.iter())?;
     if folder.exists() && !over.force {
-        return Err(Failure::Usage(format!("{}: it is there already: --force writes over it", folder.display())));
+        return Err(Failure::Usage(format!(
+            "{}: it is there already: --force writes over it",
+            folder.display()
+        )));
     }
     if folder.exists() {
         std::fs::remove_dir_all(&folder).map_err(|e| Failure::file(&folder, &e))?;
@@ -272,9 +321,17 @@ fn written(args: &RunArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Failu
     for case in &plan.cases {
         let place = folder.join((count + 1).to_string());
         std::fs::create_dir_all(&place).map_err(|e| Failure::file(&place, &e))?;
-        let Some(record) = exported(args, plan, case, &place)? else { return Ok(ExitCode::from(INTERRUPTED)) };
+        let Some(record) = exported(args, plan, case, &place)? else {
+            return Ok(ExitCode::from(INTERRUPTED));
+        };
         if record.status != Status::Ok {
-            say!("{} on {}: {}: {}", record.algorithm, record.topology, record.status, record.reason);
+            say!(
+                "{} on {}: {}: {}",
+                record.algorithm,
+                record.topology,
+                record.status,
+                record.reason
+            );
             std::fs::remove_dir_all(&place).map_err(|e| Failure::file(&place, &e))?;
             continue;
         }
@@ -284,7 +341,8 @@ fn written(args: &RunArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Failu
         let words: Vec<String> =
             launched(plan, case).into_iter().chain(flags(plan)).map(|word| quoted(&word)).collect();
         let (launch, flags) = words.split_at(plan.launch.len());
-        let _ = writeln!(runs, "# {} on {}, {}", case.algorithm, case.topology.spec(), case.workload);
+        let _ =
+            writeln!(runs, "# {} on {}, {}", case.algorithm, case.topology.spec(), case.workload);
         let _ = writeln!(
             runs,
             "{} ./replay {count}/schedule.txt {} --out {count}/rows.csv",

@@ -30,7 +30,11 @@ pub(crate) fn page_of(
     baseline: Option<&str>,
 ) -> Result<String, CompareError> {
     let title = title.map_or_else(|| experiments(files), str::to_owned);
-    let wanted = PageWanted { title: &title, baseline, program: concat!("swapmeet ", env!("CARGO_PKG_VERSION")) };
+    let wanted = PageWanted {
+        title: &title,
+        baseline,
+        program: concat!("swapmeet ", env!("CARGO_PKG_VERSION")),
+    };
     page(files, &wanted)
 }
 

@@ -23,7 +23,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         None => papers().iter().collect(),
         Some(name) => vec![find(name)?],
     };
-    // The children look for plugins, too: what is wrong with where they are looked for is told here, once.
+    // The children look for plugins, too: what is wrong with where they are looked for is told
+    // here, once.
     let registry = run::registry(&args.plugins)?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
     for place in wanted.iter().flat_map(|paper| places(paper, args.out.as_deref())) {
@@ -62,12 +63,18 @@ enum Message {
     Failed(String),
 }
 
-/// Has a child re-run the paper: plugins run there. The inner error is what became of the child, or of a schedule.
-fn asked(paper: &Paper, args: &ReproduceArgs, stop: &AtomicBool) -> Result<Result<Tables, String>, Failure> {
+/// Has a child re-run the paper: plugins run there. The inner error is what became of the child, or
+/// of a schedule.
+fn asked(
+    paper: &Paper,
+    args: &ReproduceArgs,
+    stop: &AtomicBool,
+) -> Result<Result<Tables, String>, Failure> {
     let failed = |e: io::Error| Failure::Output(format!("{}: {e}", paper.name));
     let words = run::child("reproduce-paper", &args.plugins).map_err(failed)?;
     let memory = args.memory_limit.unwrap_or_else(|| run::default_memory(1));
-    let (program, first) = words.split_first().ok_or_else(|| failed(io::Error::other("no program")))?;
+    let (program, first) =
+        words.split_first().ok_or_else(|| failed(io::Error::other("no program")))?;
     let mut command = Command::new(program);
     command.args(first).arg(paper.name).args(["--memory-limit", &memory.to_string()]);
     command.args(["--timeout", &args.timeout.to_string()]);
@@ -79,15 +86,16 @@ fn asked(paper: &Paper, args: &ReproduceArgs, stop: &AtomicBool) -> Result<Resul
     let grace = longest / 4 + Duration::from_secs(2);
     let limits = Asked { longest, grace, memory_limit: Some(memory), stop };
     let mut under_way = String::new();
-    let answer = alone::ask(&mut command, &limits, &mut |line| say!("{line}"), |message| match message {
-        Message::Begins(what) => {
-            under_way = format!("{what}: ");
-            None
-        }
-        Message::Done(tables) => Some(Ok(Ok(tables))),
-        Message::Refused(why) => Some(Err(Failure::Usage(format!("{}: {why}", paper.name)))),
-        Message::Failed(why) => Some(Ok(Err(why))),
-    });
+    let answer =
+        alone::ask(&mut command, &limits, &mut |line| say!("{line}"), |message| match message {
+            Message::Begins(what) => {
+                under_way = format!("{what}: ");
+                None
+            }
+            Message::Done(tables) => Some(Ok(Ok(tables))),
+            Message::Refused(why) => Some(Err(Failure::Usage(format!("{}: {why}", paper.name)))),
+            Message::Failed(why) => Some(Ok(Err(why))),
+        });
     match answer.map_err(failed)? {
         Ok(answer) => answer,
         Err(how) => Ok(Err(format!("{under_way}{how}"))),
@@ -101,10 +109,15 @@ pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitCode, Failure> {
     // Before it is confined: it starts children that read the plugins.
     let registry = run::registry(&args.plugins)?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
-    let answers = alone::begin(args.memory_limit, !args.plugins.no_sandbox, &files).map_err(failed)?;
+    let answers =
+        alone::begin(args.memory_limit, !args.plugins.no_sandbox, &files).map_err(failed)?;
     let begins = |case: &Case| {
         // Nobody listening any more ends this process soon.
-        drop(answers.give(&Message::Begins(format!("{} on {}", case.algorithm, case.topology.spec()))));
+        drop(answers.give(&Message::Begins(format!(
+            "{} on {}",
+            case.algorithm,
+            case.topology.spec()
+        ))));
     };
     let message = match paper.run(&Bench::new(&registry, Some(args.timeout), &begins)) {
         Ok(report) => report.to_csv().map_or_else(
@@ -112,7 +125,9 @@ pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitCode, Failure> {
             |csv| Message::Done(Tables { csv, markdown: report.to_markdown() }),
         ),
         Err(ReproduceError::Input(e)) => Message::Refused(e.to_string()),
-        Err(error @ (ReproduceError::Row { .. } | ReproduceError::Data { .. })) => Message::Failed(error.to_string()),
+        Err(error @ (ReproduceError::Row { .. } | ReproduceError::Data { .. })) => {
+            Message::Failed(error.to_string())
+        }
     };
     answers.give(&message).map_err(failed)?;
     Ok(ExitCode::SUCCESS)
@@ -122,14 +137,21 @@ fn find(name: &str) -> Result<&'static Paper, Failure> {
     papers().iter().find(|p| p.name == name).ok_or_else(|| {
         let names: Vec<&str> = papers().iter().map(|p| p.name).collect();
         let error = Text::flag("PAPER", name).error(format!("unknown paper `{name}`"));
-        error.near(&near_matches(name, names.iter().copied()), &format!("papers are {}", names.join(", "))).into()
+        error
+            .near(
+                &near_matches(name, names.iter().copied()),
+                &format!("papers are {}", names.join(", ")),
+            )
+            .into()
     })
 }
 
 /// Where a paper's tables go: as CSV, and as Markdown.
 fn places(paper: &Paper, folder: Option<&Path>) -> impl Iterator<Item = PathBuf> {
     let name = paper.name;
-    folder.into_iter().flat_map(move |folder| ["csv", "md"].map(|ending| folder.join(format!("{name}.{ending}"))))
+    folder
+        .into_iter()
+        .flat_map(move |folder| ["csv", "md"].map(|ending| folder.join(format!("{name}.{ending}"))))
 }
 
 fn write(paper: &Paper, tables: &Tables, folder: &Path) -> Result<(), Failure> {

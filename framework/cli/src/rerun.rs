@@ -50,17 +50,26 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
     let finished = run(args, &cases, |index, again| {
         let (number, old) = (numbers[index], &rows[numbers[index] - 1]);
         let changes = old.changes(again);
-        let came = if changes.is_empty() { Again::Same } else { Again::Differs(changes, old.reasons(again)) };
+        let came = if changes.is_empty() {
+            Again::Same
+        } else {
+            Again::Differs(changes, old.reasons(again))
+        };
         results.insert(number, came);
     })?;
     let mut out = io::stdout();
     for (number, came) in &results {
         let case = rows[number - 1].case().in_words();
-        writeln!(out, "row {number} ({case}): {}", in_words(came)).map_err(|e| Failure::printing(&e))?;
+        writeln!(out, "row {number} ({case}): {}", in_words(came))
+            .map_err(|e| Failure::printing(&e))?;
     }
     let same = results.values().filter(|came| matches!(came, Again::Same)).count();
     let (count, interrupted) = (results.len(), if finished { "" } else { "interrupted: " });
-    say!("{interrupted}{} made again: {same} the same, {} not", Count(count as u64, "row"), count - same);
+    say!(
+        "{interrupted}{} made again: {same} the same, {} not",
+        Count(count as u64, "row"),
+        count - same
+    );
     Ok(match (finished, same == count) {
         (false, _) => ExitCode::from(INTERRUPTED),
         (true, true) => ExitCode::SUCCESS,
@@ -69,7 +78,11 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Runs the cases; whether all of them ended, rather than being interrupted.
-fn run(args: &RerunArgs, cases: &[Case], mut ended: impl FnMut(usize, &Record)) -> Result<bool, Failure> {
+fn run(
+    args: &RerunArgs,
+    cases: &[Case],
+    mut ended: impl FnMut(usize, &Record),
+) -> Result<bool, Failure> {
     /// How long an interrupt may go unnoticed.
     const SLICE: Duration = Duration::from_millis(100);
     let interrupted = interrupts();
@@ -90,15 +103,21 @@ fn run(args: &RerunArgs, cases: &[Case], mut ended: impl FnMut(usize, &Record)) 
 
 fn in_words(came: &Again) -> String {
     let list = |differences: &[Difference]| {
-        let words = differences.iter().map(|d| format!("{} was `{}`, is `{}`", d.column, d.ours, d.theirs));
+        let words =
+            differences.iter().map(|d| format!("{} was `{}`, is `{}`", d.column, d.ours, d.theirs));
         words.collect::<Vec<_>>().join(", ")
     };
     match came {
         Again::Same => "the same".to_owned(),
         Again::Differs(changes, reasons) if reasons.is_empty() => {
-            format!("differs: {}; version, build, files and machine are as they were", list(changes))
+            format!(
+                "differs: {}; version, build, files and machine are as they were",
+                list(changes)
+            )
         }
-        Again::Differs(changes, reasons) => format!("differs: {}; {}", list(changes), list(reasons)),
+        Again::Differs(changes, reasons) => {
+            format!("differs: {}; {}", list(changes), list(reasons))
+        }
         Again::Refused(why) => format!("can't be made again: {why}"),
     }
 }

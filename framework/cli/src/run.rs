@@ -72,7 +72,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     };
     let finished = course.follow(
         &to_run,
-        &workers((args.jobs, args.threads), args.memory_limit, units(&to_run).len(), &args.plugins)?,
+        &workers(
+            (args.jobs, args.threads),
+            args.memory_limit,
+            units(&to_run).len(),
+            &args.plugins,
+        )?,
         &interrupted,
     )?;
     let Course { tally, progress, in_order, .. } = course;
@@ -121,21 +126,29 @@ pub(crate) fn place_for(
             let why = "--format json is for standard output: leave --out; files of rows are CSV, which --resume, compare and all others read";
             Err(Failure::Usage(why.to_owned()))
         }
-        Some(RowFormat::Csv) | None => Rows::open(args.out.as_deref(), before(args), cases, all, remarks),
+        Some(RowFormat::Csv) | None => {
+            Rows::open(args.out.as_deref(), before(args), cases, all, remarks)
+        }
     }
 }
 
 /// Refuses what only changes how the dashboard looks.
 pub(crate) fn no_looks(args: &RunArgs) -> Result<(), Failure> {
     match args.looks.theme.is_some() || args.looks.ascii {
-        true => Err(Failure::Usage("--theme and --ascii are for the dashboard: add --tui".to_owned())),
+        true => {
+            Err(Failure::Usage("--theme and --ascii are for the dashboard: add --tui".to_owned()))
+        }
         false => Ok(()),
     }
 }
 
 /// Says what there is to be told of the file that rows went to.
 pub(crate) fn say_remarks(remarks: &Remarks) {
-    remarks.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(|remark| say!("{remark}"));
+    remarks
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .drain(..)
+        .for_each(|remark| say!("{remark}"));
 }
 
 /// Set at a Ctrl-C or when the system asks us to end; at the second, we are gone.
@@ -169,7 +182,9 @@ pub(crate) fn read_for(case: &Case) -> impl Iterator<Item = &Path> {
 
 /// The files that a name of one or of many means; none if they are gone.
 fn of_pattern(name: &Path) -> Vec<PathBuf> {
-    name.to_str().and_then(|name| file::files(name).ok()).unwrap_or_else(|| vec![name.to_path_buf()])
+    name.to_str()
+        .and_then(|name| file::files(name).ok())
+        .unwrap_or_else(|| vec![name.to_path_buf()])
 }
 
 /// What is done with rows that are there already.
@@ -189,8 +204,12 @@ pub(crate) fn workers(
     parts: usize,
     plugins: &PluginArgs,
 ) -> Result<Workers, Failure> {
-    let command = child("worker", plugins).map_err(|e| Failure::Output(format!("this program's own file: {e}")))?;
-    let jobs = jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), |jobs| jobs as usize);
+    let command = child("worker", plugins)
+        .map_err(|e| Failure::Output(format!("this program's own file: {e}")))?;
+    let jobs = jobs.map_or_else(
+        || std::thread::available_parallelism().map_or(1, usize::from),
+        |jobs| jobs as usize,
+    );
     let memory_limit = memory_limit.unwrap_or_else(|| default_memory(jobs.min(parts) as u64));
     Ok(Workers { command, jobs, memory_limit, threads: threads.map(|threads| threads as usize) })
 }
@@ -201,7 +220,8 @@ pub(crate) fn child(command: &str, plugins: &PluginArgs) -> io::Result<Vec<PathB
     Ok(words.into_iter().chain(plugins.no_sandbox.then(|| NO_SANDBOX.into())).collect())
 }
 
-/// Four fifths of the machine's memory, shared by all that run at a time; and never less than a gibibyte.
+/// Four fifths of the machine's memory, shared by all that run at a time; and never less than a
+/// gibibyte.
 pub(crate) fn default_memory(jobs: u64) -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
@@ -229,11 +249,16 @@ struct Course<'a> {
 
 impl Course<'_> {
     /// Runs the cases; whether all of them ended, rather than being interrupted.
-    fn follow(&mut self, cases: &[Case], workers: &Workers, interrupted: &AtomicBool) -> Result<bool, Failure> {
+    fn follow(
+        &mut self,
+        cases: &[Case],
+        workers: &Workers,
+        interrupted: &AtomicBool,
+    ) -> Result<bool, Failure> {
         /// How long an interrupt may go unnoticed.
         const SLICE: Duration = Duration::from_millis(100);
-        let batch =
-            Batch::start(cases, workers).map_err(|e| Failure::Output(format!("no thread to run cases in: {e}")))?;
+        let batch = Batch::start(cases, workers)
+            .map_err(|e| Failure::Output(format!("no thread to run cases in: {e}")))?;
         let mut stopping = false;
         while let Some(event) = batch.next_within(SLICE) {
             if interrupted.load(Ordering::Relaxed) && !stopping {
@@ -245,7 +270,9 @@ impl Course<'_> {
                 Some(Event::Started { cases: numbers }) => {
                     self.progress.started(&numbers, &cases[numbers[0]]);
                 }
-                Some(Event::Progress { case, steps, messages }) => self.progress.steps(case, steps, messages),
+                Some(Event::Progress { case, steps, messages }) => {
+                    self.progress.steps(case, steps, messages)
+                }
                 Some(Event::Log { line }) => self.log(&line),
                 // No watch was asked for.
                 Some(Event::Seen { .. }) => {}
@@ -272,7 +299,10 @@ impl Course<'_> {
         self.log_rest();
         if self.ended < cases.len() && !stopping {
             // A thread of ours has panicked, and said so.
-            return Err(Failure::Output(format!("{} cases have no row: please report it", cases.len() - self.ended)));
+            return Err(Failure::Output(format!(
+                "{} cases have no row: please report it",
+                cases.len() - self.ended
+            )));
         }
         Ok(self.ended == cases.len())
     }
@@ -288,16 +318,21 @@ impl Course<'_> {
     /// Says how many lines were left out.
     fn log_rest(&self) {
         if self.lines > MOST_LINES {
-            self.progress.say(&format!("{} more lines from plugins are left out", self.lines - MOST_LINES));
+            self.progress
+                .say(&format!("{} more lines from plugins are left out", self.lines - MOST_LINES));
         }
     }
 }
 
-/// The cases of a shard; all if there are none. No others are made: each of a thousand shards holds a thousandth.
+/// The cases of a shard; all if there are none. No others are made: each of a thousand shards holds
+/// a thousandth.
 pub(crate) fn part(all: &Product, shard: Option<Shard>) -> Result<Vec<Case>, Failure> {
     let Some(shard) = shard else { return Ok(all.iter().collect()) };
     let (index, count) = shard.resolve().map_err(Failure::Usage)?;
-    Ok(unit::shard(units(all.iter()), index, count).into_iter().map(|number| all.case(number)).collect())
+    Ok(unit::shard(units(all.iter()), index, count)
+        .into_iter()
+        .map(|number| all.case(number))
+        .collect())
 }
 
 /// The experiment of a file and flags, as written.
@@ -363,10 +398,14 @@ pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<Product, Fai
 }
 
 /// Fills in what was left out and looks everything up.
-pub(crate) fn complete(mut experiment: Experiment, plugins: &PluginArgs) -> Result<Product, Failure> {
-    for (list, flag, example) in
-        [(&experiment.topologies, "--topology", "torus:16x16"), (&experiment.algorithms, "--algorithm", "suh-shin")]
-    {
+pub(crate) fn complete(
+    mut experiment: Experiment,
+    plugins: &PluginArgs,
+) -> Result<Product, Failure> {
+    for (list, flag, example) in [
+        (&experiment.topologies, "--topology", "torus:16x16"),
+        (&experiment.algorithms, "--algorithm", "suh-shin"),
+    ] {
         if list.is_empty() {
             return Err(Failure::Usage(format!(
                 "nothing to run: give {flag} (such as `{flag} {example}`), or an experiment file that lists some"
@@ -404,8 +443,12 @@ pub(crate) fn plugin_dirs(plugins: &PluginArgs) -> Result<Vec<PathBuf>, Failure>
 /// The plugin among the program's own that has an algorithm of this name.
 pub(crate) fn bundled_owner(name: &str) -> Option<String> {
     let registry = registry(&PluginArgs::default()).ok()?;
-    let mut own = registry.origins().filter(|(_, origin)| *origin == Origin::Program).map(|(plugin, _)| plugin);
-    own.find(|plugin| plugin.algorithms.iter().any(|a| a.name == name)).map(|plugin| plugin.name.clone())
+    let mut own = registry
+        .origins()
+        .filter(|(_, origin)| *origin == Origin::Program)
+        .map(|(plugin, _)| plugin);
+    own.find(|plugin| plugin.algorithms.iter().any(|a| a.name == name))
+        .map(|plugin| plugin.name.clone())
 }
 
 /// How cases ended.

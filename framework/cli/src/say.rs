@@ -1,4 +1,5 @@
-//! What the user is told, on standard error. Nobody listening any more, or a full disk behind it, is no reason to stop.
+//! What the user is told, on standard error. Nobody listening any more, or a full disk behind it,
+//! is no reason to stop.
 
 use std::fmt::Arguments;
 use std::io::{self, Write};
@@ -23,7 +24,8 @@ fn written(text: &str) {
     let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
-/// A text without what would make a terminal do more than show it: names of files and specs may hold anything. As many bytes as before.
+/// A text without what would make a terminal do more than show it: names of files and specs may
+/// hold anything. As many bytes as before.
 pub(crate) fn visible(text: &str) -> String {
     let shown = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {

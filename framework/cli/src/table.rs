@@ -24,8 +24,8 @@ pub(crate) fn terminal_width() -> Option<usize> {
     size.ok().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0)
 }
 
-/// The rows of a run: the cases, then the figures; under it, the reasons of cases that gave none. Where that is wider than `width`, what all cases
-/// have in common is said once, above.
+/// The rows of a run: the cases, then the figures; under it, the reasons of cases that gave none.
+/// Where that is wider than `width`, what all cases have in common is said once, above.
 pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     let mut header = vec![
         "topology",
@@ -75,7 +75,11 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     if width.is_some_and(|width| text.lines().any(|line| line.chars().count() > width)) {
         let common = take_common(&mut header, &mut rows, 5);
         let numbers: Vec<usize> = (header.len() - 5..header.len()).collect();
-        let above = if common.is_empty() { String::new() } else { format!("All cases: {}\n\n", common.join(", ")) };
+        let above = if common.is_empty() {
+            String::new()
+        } else {
+            format!("All cases: {}\n\n", common.join(", "))
+        };
         text = above + &plain(&header, &numbers, rows);
     }
     if !reasons.is_empty() {
@@ -85,7 +89,8 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     text
 }
 
-/// Takes out those of the first `most` columns whose text is the same in all rows, and returns these texts.
+/// Takes out those of the first `most` columns whose text is the same in all rows, and returns
+/// these texts.
 fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) -> Vec<String> {
     let mut common = Vec::new();
     for column in (0..most).rev() {
@@ -95,7 +100,8 @@ fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) ->
             let title = header.remove(column);
             rows.iter_mut().for_each(|row| drop(row.remove(column)));
             // What became of a case that gave no figures is said in the same column.
-            let verified = title == "verified" && ["blocks", "amounts", "no"].contains(&first.as_str());
+            let verified =
+                title == "verified" && ["blocks", "amounts", "no"].contains(&first.as_str());
             common.push(if verified { format!("verified: {first}") } else { first });
         }
     }
@@ -122,7 +128,10 @@ mod tests {
         let rows = [row("ring"), row("bruck")];
         let wide = results(&rows, None);
         assert_eq!(wide, results(&rows, Some(120)));
-        assert!(wide.lines().all(|line| line.starts_with("topology") || line.starts_with("ring:8")), "{wide}");
+        assert!(
+            wide.lines().all(|line| line.starts_with("topology") || line.starts_with("ring:8")),
+            "{wide}"
+        );
         assert_eq!(
             results(&rows, Some(60)),
             "All cases: ring:8, uniform:1, paragon, verified: blocks\n\n\
@@ -130,6 +139,10 @@ mod tests {
              ring                          7\n\
              bruck                         7"
         );
-        assert!(results(&rows[..1], Some(20)).starts_with("All cases: ring:8, ring, uniform:1, paragon"), "one case");
+        assert!(
+            results(&rows[..1], Some(20))
+                .starts_with("All cases: ring:8, ring, uniform:1, paragon"),
+            "one case"
+        );
     }
 }

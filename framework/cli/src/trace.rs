@@ -31,7 +31,9 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
         && node >= case.topology.nodes()
     {
         let nodes = case.topology.nodes();
-        return Err(Failure::Usage(format!("--node: there is no node {node}, expected a number below {nodes}")));
+        return Err(Failure::Usage(format!(
+            "--node: there is no node {node}, expected a number below {nodes}"
+        )));
     }
     if args.times {
         times::can_be_had(&cases)?;
@@ -41,7 +43,9 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     let mut out = BufWriter::new(io::stdout());
     let (record, written) = match (args.format, cases.first()) {
         (TraceFormat::Json, Some(case)) => document(case, &args.plugins, &asked, &mut out)?,
-        (TraceFormat::Json | TraceFormat::Text, _) => write_events(&cases, &args.plugins, &asked, &mut out)?,
+        (TraceFormat::Json | TraceFormat::Text, _) => {
+            write_events(&cases, &args.plugins, &asked, &mut out)?
+        }
     };
     written.map_err(|e| Failure::printing(&e))?;
     let Some(record) = record else { return Ok(ExitCode::from(INTERRUPTED)) };
@@ -63,7 +67,11 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
 }
 
 /// The schedule that is asked for: of each size where a range is given.
-pub(crate) fn cases(of: &ScheduleArgs, timeout: Option<f64>, plugins: &PluginArgs) -> Result<Vec<Case>, Failure> {
+pub(crate) fn cases(
+    of: &ScheduleArgs,
+    timeout: Option<f64>,
+    plugins: &PluginArgs,
+) -> Result<Vec<Case>, Failure> {
     let lists = Lists {
         topologies: std::slice::from_ref(&of.topology),
         algorithms: std::slice::from_ref(&of.algorithm),
@@ -83,16 +91,34 @@ pub(crate) fn not_made(record: &Record, status: Status) -> ExitCode {
 type Traced = (Option<Box<Record>>, io::Result<()>);
 
 /// A schedule as a JSON document.
-pub(crate) fn as_json(case: &Case, plugins: &PluginArgs, out: &mut dyn Write) -> Result<Traced, Failure> {
+pub(crate) fn as_json(
+    case: &Case,
+    plugins: &PluginArgs,
+    out: &mut dyn Write,
+) -> Result<Traced, Failure> {
     document(case, plugins, &Asked { json: true, ..Asked::default() }, out)
 }
 
 /// The events of a schedule as such a document has them, a line each.
-pub(crate) fn events(case: &Case, plugins: &PluginArgs, out: &mut dyn Write) -> Result<Traced, Failure> {
-    write_events(std::slice::from_ref(case), plugins, &Asked { json: true, ..Asked::default() }, out)
+pub(crate) fn events(
+    case: &Case,
+    plugins: &PluginArgs,
+    out: &mut dyn Write,
+) -> Result<Traced, Failure> {
+    write_events(
+        std::slice::from_ref(case),
+        plugins,
+        &Asked { json: true, ..Asked::default() },
+        out,
+    )
 }
 
-fn document(case: &Case, plugins: &PluginArgs, asked: &Asked, out: &mut dyn Write) -> Result<Traced, Failure> {
+fn document(
+    case: &Case,
+    plugins: &PluginArgs,
+    asked: &Asked,
+    out: &mut dyn Write,
+) -> Result<Traced, Failure> {
     let headed = json::head(out, case);
     let (record, written) = write_events(std::slice::from_ref(case), plugins, asked, out)?;
     let written = headed.and(written).and_then(|()| json::outcome(out, record.as_deref()));
@@ -100,7 +126,12 @@ fn document(case: &Case, plugins: &PluginArgs, asked: &Asked, out: &mut dyn Writ
 }
 
 /// Writes the cases' one schedule, as a worker makes it.
-fn write_events(cases: &[Case], plugins: &PluginArgs, asked: &Asked, out: &mut dyn Write) -> Result<Traced, Failure> {
+fn write_events(
+    cases: &[Case],
+    plugins: &PluginArgs,
+    asked: &Asked,
+    out: &mut dyn Write,
+) -> Result<Traced, Failure> {
     let workers = run::workers((Some(1), Some(1)), None, 1, plugins)?;
     let asked = serde_json::to_value(asked).map_err(|e| Failure::Output(e.to_string()))?;
     let (mut record, mut written) = (None, Ok(()));

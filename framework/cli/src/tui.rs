@@ -1,4 +1,5 @@
-//! `swapmeet tui`: what the dashboard needs from flags, files and the terminal, and what it leaves behind.
+//! `swapmeet tui`: what the dashboard needs from flags, files and the terminal, and what it leaves
+//! behind.
 
 use crate::args::{RunArgs, TuiArgs};
 use crate::failure::{Failure, SOME_FAILED};
@@ -24,7 +25,8 @@ pub(crate) fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
     let is_rows = |path: &&PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
     let first = args.run.experiment.as_ref().filter(is_rows);
     if let Some(other) = args.rows.iter().find(|path| !is_rows(path)) {
-        let message = format!("{}: expected result files (.csv) after the first file", other.display());
+        let message =
+            format!("{}: expected result files (.csv) after the first file", other.display());
         return Err(Failure::Usage(message));
     }
     let files: Vec<PathBuf> = first.into_iter().chain(&args.rows).cloned().collect();
@@ -41,7 +43,8 @@ fn theme(args: &RunArgs) -> Result<Theme, Failure> {
     let Some(name) = config::read()?.theme else { return Ok(of_environment) };
     let own = Theme::named(&name.value).ok_or_else(|| {
         let names: Vec<&str> = Theme::names().collect();
-        name.error(format!("unknown theme `{}`", name.value)).help(format!("themes are: {}", names.join(", ")))
+        name.error(format!("unknown theme `{}`", name.value))
+            .help(format!("themes are: {}", names.join(", ")))
     })?;
     Ok(if of_environment.has_colours() { own } else { of_environment })
 }
@@ -54,7 +57,9 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
 /// Shows the dashboard, with the rows of files if there are any.
 fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     if args.real_ranks.on.is_some() {
-        return Err(Failure::Usage("--on measures without a dashboard: use `swapmeet run`".to_owned()));
+        return Err(Failure::Usage(
+            "--on measures without a dashboard: use `swapmeet run`".to_owned(),
+        ));
     }
     let theme = theme(args)?;
     let ascii = args.looks.ascii || is_ascii_terminal();
@@ -65,11 +70,14 @@ fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     }
     if args.out.as_deref() == Some(Path::new("-")) {
         return Err(Failure::Usage(
-            "`--out -` would write rows across the dashboard: name a file, or use `swapmeet run`".to_owned(),
+            "`--out -` would write rows across the dashboard: name a file, or use `swapmeet run`"
+                .to_owned(),
         ));
     }
     if args.format.is_some() {
-        return Err(Failure::Usage("--format is for rows on standard output, where the dashboard is".to_owned()));
+        return Err(Failure::Usage(
+            "--format is for rows on standard output, where the dashboard is".to_owned(),
+        ));
     }
     if args.resume && args.out.is_none() {
         return Err(Failure::Usage("--resume takes up a file: give it with --out".to_owned()));
@@ -84,7 +92,8 @@ fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     }
     run::fill_in(&mut experiment)?;
     let registry = run::registry(&args.plugins)?;
-    // What is wrong with flags or file is told before the screen is taken, even if there is something missing too.
+    // What is wrong with flags or file is told before the screen is taken, even if there is
+    // something missing too.
     let all = Product::of(&experiment, &registry)?;
     // What rows name is picked as far as it is to be had: they are shown whatever that is.
     if !opened.is_empty() && args.experiment.is_none() {
@@ -111,11 +120,17 @@ fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
         opened,
         draw,
         // Another experiment may be picked, with more cases.
-        workers: run::workers((args.jobs, args.threads), args.memory_limit, usize::MAX, &args.plugins)?,
+        workers: run::workers(
+            (args.jobs, args.threads),
+            args.memory_limit,
+            usize::MAX,
+            &args.plugins,
+        )?,
         rows,
         out: args.out.clone(),
     };
-    let outcome = swapmeet_tui::run(setup, Looks { theme, ascii }).map_err(|e| Failure::writing("the terminal", &e))?;
+    let outcome = swapmeet_tui::run(setup, Looks { theme, ascii })
+        .map_err(|e| Failure::writing("the terminal", &e))?;
     run::say_remarks(&remarks);
     if outcome.leave_rows && !outcome.records.is_empty() {
         let text = table::results(&outcome.records, table::terminal_width());
@@ -154,14 +169,26 @@ fn draw(sheet: &Sheet, rows: Vec<Record>) -> Result<Vec<u8>, String> {
     let baseline = sheet.baseline.as_deref();
     let drawn: Box<dyn Drawn> = match sheet.kind {
         SheetKind::Report => {
-            return crate::report::page_of(&files, None, baseline).map(String::into_bytes).map_err(|e| e.to_string());
+            return crate::report::page_of(&files, None, baseline)
+                .map(String::into_bytes)
+                .map_err(|e| e.to_string());
         }
         SheetKind::Curves(x) => {
-            let wanted = Wanted { x, y: Y::Time, log: None, baseline, title: None, labels: &[], bound: false };
+            let wanted = Wanted {
+                x,
+                y: Y::Time,
+                log: None,
+                baseline,
+                title: None,
+                labels: &[],
+                bound: false,
+            };
             Box::new(Figure::of(&files, &wanted).map_err(|e| e.to_string())?)
         }
         SheetKind::Winners => Box::new(Winners::of(&files, None, &[]).map_err(|e| e.to_string())?),
-        SheetKind::Parts => Box::new(Stacked::of(Stack::Parts, &files, None, &[]).map_err(|e| e.to_string())?),
+        SheetKind::Parts => {
+            Box::new(Stacked::of(Stack::Parts, &files, None, &[]).map_err(|e| e.to_string())?)
+        }
     };
     let picture = drawn.picture(&Paper::default());
     Ok(match sheet.path.extension().and_then(|e| e.to_str()) {

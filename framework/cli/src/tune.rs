@@ -12,7 +12,8 @@ use swapmeet_results::stats::Summary;
 use swapmeet_results::{Record, Status, is_measured, read_file};
 use swapmeet_workloads::file::read_bounded;
 
-/// Writes the table, and says what is lost without it: where the library decides by itself, and with one algorithm for all.
+/// Writes the table, and says what is lost without it: where the library decides by itself, and
+/// with one algorithm for all.
 pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     let Some(library) = library(&args.format) else {
         return Err(Failure::Usage(format!("--format {}: unknown", args.format)));
@@ -22,7 +23,10 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     for file in &args.files {
         rows.extend(read_file(file).map_err(|e| Failure::Usage(e.to_string()))?);
     }
-    rows.retain(|row| row.status == Status::Ok && args.machine.as_ref().is_none_or(|machine| *machine == row.machine));
+    rows.retain(|row| {
+        row.status == Status::Ok
+            && args.machine.as_ref().is_none_or(|machine| *machine == row.machine)
+    });
     rows.retain(|row| args.topology.is_empty() || args.topology.contains(&row.topology));
     let cells = cells(&rows)?;
     let tables = library.decide(&cells).map_err(Failure::Usage)?;
@@ -55,8 +59,9 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The time of each case, of one machine, and of one topology for each number of nodes: the mean of what is predicted, and the median of what was measured,
-/// which is often of a machine that did something else, too.
+/// The time of each case, of one machine, and of one topology for each number of nodes: the mean of
+/// what is predicted, and the median of what was measured, which is often of a machine that did
+/// something else, too.
 fn cells(rows: &[Record]) -> Result<Vec<Cell>, Failure> {
     let one = |texts: BTreeSet<&str>, what: &str, flag: &str| {
         let list: Vec<&str> = texts.into_iter().collect();
@@ -80,23 +85,27 @@ fn cells(rows: &[Record]) -> Result<Vec<Cell>, Failure> {
     for row in rows {
         // A table goes by one size: sweeps of irregular sizes have none.
         if let (Some(time), Some(bytes)) = (row.time_us, row.block_bytes) {
-            times.entry((&row.collective, row.nodes, bytes, &row.algorithm)).or_default().push(time);
+            times
+                .entry((&row.collective, row.nodes, bytes, &row.algorithm))
+                .or_default()
+                .push(time);
         }
     }
     if times.is_empty() {
         return Err(Failure::Usage("no row has a time and one size of block".to_owned()));
     }
     let is_measured = rows.first().is_some_and(is_measured);
-    let cell = |((collective, ranks, bytes, algorithm), times): ((&str, u64, u64, &str), Vec<f64>)| {
-        let all = Summary::of(&times)?;
-        Some(Cell {
-            collective: collective.to_owned(),
-            ranks,
-            bytes,
-            algorithm: algorithm.to_owned(),
-            time_us: if is_measured { all.median } else { all.mean },
-        })
-    };
+    let cell =
+        |((collective, ranks, bytes, algorithm), times): ((&str, u64, u64, &str), Vec<f64>)| {
+            let all = Summary::of(&times)?;
+            Some(Cell {
+                collective: collective.to_owned(),
+                ranks,
+                bytes,
+                algorithm: algorithm.to_owned(),
+                time_us: if is_measured { all.median } else { all.mean },
+            })
+        };
     Ok(times.into_iter().filter_map(cell).collect())
 }
 
@@ -104,7 +113,8 @@ fn cells(rows: &[Record]) -> Result<Vec<Cell>, Failure> {
 fn own(path: &Path) -> Result<String, Failure> {
     /// MPICH's has 30 KB.
     const LONGEST: u64 = 16 << 20;
-    read_bounded(path, LONGEST, "a table").map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))
+    read_bounded(path, LONGEST, "a table")
+        .map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))
 }
 
 /// Says what it costs to keep to what was kept to.

@@ -1,4 +1,5 @@
-//! Delivery: what a collective gives everyone, what a schedule moves, and the proof that all of it arrives.
+//! Delivery: what a collective gives everyone, what a schedule moves, and the proof that all of it
+//! arrives.
 
 pub mod boxes;
 pub mod byte_counts;

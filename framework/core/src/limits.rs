@@ -1,6 +1,8 @@
-//! How much of anything there may be. Beyond a limit the case, the file or the call is refused with a message that names it.
+//! How much of anything there may be. Beyond a limit the case, the file or the call is refused with
+//! a message that names it.
 //!
-//! One table, so that what a reader checks, what the exchange can hold and what `docs/abi.md` says are the same numbers.
+//! One table, so that what a reader checks, what the exchange can hold and what `docs/abi.md` says
+//! are the same numbers.
 
 macro_rules! limits {
     ($($(#[$doc:meta])+ $name:ident = $most:expr, $what:literal;)+) => {
@@ -22,7 +24,8 @@ limits! {
     TEXT_BYTES = 1 << 20, "bytes of a text";
     /// Node numbers fit 32 bits with room to spare.
     NODES = 1 << 31, "nodes of a topology or a grid";
-    /// Every node takes some hundred bytes however little it does: beyond this a case would take the memory of the machine that runs it.
+    /// Every node takes some hundred bytes however little it does: beyond this a case would take
+    /// the memory of the machine that runs it.
     CASE_NODES = 1 << 26, "nodes that a case is planned for";
     /// With what is kept of each while the step is looked at, 1 GiB.
     STEP_MESSAGES = 1 << 25, "messages of a step that are looked at one by one, of a schedule planned for one node of each orbit";
@@ -44,6 +47,7 @@ limits! {
     BUCKETS = 1 << 16, "buckets of a redistribution, or as many as there are nodes";
     /// Elements are numbered with 32 bits.
     CYCLE = 1 << 31, "elements in a cycle of a redistribution";
-    /// Sets of two boxes a node, which the least fragmented schedules need; byte counts for every destination at every node; buckets.
+    /// Sets of two boxes a node, which the least fragmented schedules need; byte counts for every
+    /// destination at every node; buckets.
     HELD_BYTES = 8 << 30, "bytes of sets, of byte counts, or of buckets, in a case";
 }

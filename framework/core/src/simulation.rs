@@ -1,6 +1,8 @@
-//! A schedule's way through the framework: sends go into the exchange, what moved is measured, listeners see each step.
+//! A schedule's way through the framework: sends go into the exchange, what moved is measured,
+//! listeners see each step.
 //!
-//! Nothing outlives its step: a schedule of a billion messages takes no more memory than its largest step.
+//! Nothing outlives its step: a schedule of a billion messages takes no more memory than its
+//! largest step.
 
 mod ahead;
 mod at_once;
@@ -41,14 +43,16 @@ pub struct Task {
     pub skip_empty: bool,
     /// On whom delivery is to be proved.
     pub proving: Proving,
-    /// Who does what can be done side by side. What comes of a schedule is the same; of what a broken one is said to lack, where it is may be of a later moment.
+    /// Who does what can be done side by side. What comes of a schedule is the same; of what a
+    /// broken one is said to lack, where it is may be of a later moment.
     pub executor: Arc<dyn Executor>,
 }
 
 /// On whom delivery is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Proving {
-    /// One node of each orbit, where the schedule says that a group maps it onto itself and nothing stands against it.
+    /// One node of each orbit, where the schedule says that a group maps it onto itself and nothing
+    /// stands against it.
     #[default]
     Auto,
     /// Everyone, whatever the schedule says of itself.
@@ -58,7 +62,14 @@ pub enum Proving {
 impl Task {
     /// A task on blocks of the same size.
     pub fn new(topology: Arc<dyn Topology>, collective: Collective) -> Self {
-        Self { topology, collective, sizes: None, skip_empty: false, proving: Proving::Auto, executor: alone() }
+        Self {
+            topology,
+            collective,
+            sizes: None,
+            skip_empty: false,
+            proving: Proving::Auto,
+            executor: alone(),
+        }
     }
 }
 
@@ -94,9 +105,14 @@ impl<'a> Simulation<'a> {
         Ok(Self { task, state, listeners: Listeners::new(listeners), in_step: false })
     }
 
-    /// Sets the schedule's own grid (empty for the topology's), how blocks are cut up, and the sizes that byte counts depend on if
-    /// byte counts are to be moved instead of blocks.
-    pub fn layout(&mut self, radices: &[u64], division: Division, byte_counts: Option<Units>) -> Result<(), Fault> {
+    /// Sets the schedule's own grid (empty for the topology's), how blocks are cut up, and the
+    /// sizes that byte counts depend on if byte counts are to be moved instead of blocks.
+    pub fn layout(
+        &mut self,
+        radices: &[u64],
+        division: Division,
+        byte_counts: Option<Units>,
+    ) -> Result<(), Fault> {
         let laid_out = Setup::laid_out(&self.task, radices, division, byte_counts)?;
         match &mut self.state {
             State::Open(setup) => setup.lay_out(laid_out),
@@ -116,14 +132,14 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The schedule is invariant under the group that does these things to the axes of its grid. Returns for how many coordinates of each axis, from 0 on,
-    /// it is to be planned.
+    /// The schedule is invariant under the group that does these things to the axes of its grid.
+    /// Returns for how many coordinates of each axis, from 0 on, it is to be planned.
     pub fn symmetric(&mut self, symmetries: &[Symmetry]) -> Result<Vec<u64>, Fault> {
         match &mut self.state {
             State::Open(setup) => setup.symmetric(&self.task, &self.listeners, symmetries),
-            State::AtOnce(_) | State::Ahead(_) => {
-                Err(Fault::OutOfOrder("the schedule says what maps it onto itself after its first step"))
-            }
+            State::AtOnce(_) | State::Ahead(_) => Err(Fault::OutOfOrder(
+                "the schedule says what maps it onto itself after its first step",
+            )),
         }
     }
 
@@ -180,7 +196,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Adds a send of blocks to the step. Where there are threads, what is wrong with it may be said by a later call.
+    /// Adds a send of blocks to the step. Where there are threads, what is wrong with it may be
+    /// said by a later call.
     #[inline]
     pub fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
         match &mut self.state {
@@ -203,9 +220,9 @@ impl<'a> Simulation<'a> {
             State::Open(_) => Err(NO_STEP),
             State::AtOnce(_) | State::Ahead(_) if !self.in_step => Err(BETWEEN_STEPS),
             State::AtOnce(at_once) => at_once.send_shares(&mut self.listeners, share, route),
-            State::Ahead(_) => {
-                Err(Fault::OutOfOrder("the schedule sends byte counts, but did not say that it moves them"))
-            }
+            State::Ahead(_) => Err(Fault::OutOfOrder(
+                "the schedule sends byte counts, but did not say that it moves them",
+            )),
         }
     }
 
@@ -218,16 +235,17 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// In a schedule of byte counts, a node redistributes all it holds, what has just arrived included.
+    /// In a schedule of byte counts, a node redistributes all it holds, what has just arrived
+    /// included.
     pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
         self.end_step()?;
         self.begin()?;
         match &mut self.state {
             State::Open(_) => Err(NOT_BEGUN),
             State::AtOnce(at_once) => at_once.redistribute(&mut self.listeners, redistribution),
-            State::Ahead(_) => {
-                Err(Fault::OutOfOrder("the schedule redistributes, but did not say that it moves byte counts"))
-            }
+            State::Ahead(_) => Err(Fault::OutOfOrder(
+                "the schedule redistributes, but did not say that it moves byte counts",
+            )),
         }
     }
 
@@ -272,7 +290,9 @@ impl<'a> Simulation<'a> {
             State::Ahead(mut ahead) => match ahead.end() {
                 Some((exchange, buffers)) => (Payload::Blocks(exchange), buffers),
                 None => {
-                    return Err(Fault::Found("what was handed over to other threads never came back".to_owned()));
+                    return Err(Fault::Found(
+                        "what was handed over to other threads never came back".to_owned(),
+                    ));
                 }
             },
         };
@@ -323,15 +343,28 @@ mod tests {
     fn a_message_of_no_bytes_is_none_where_the_task_skips_them() {
         let totals = |skip_empty, reached: &[u64]| {
             let sizes: Option<Arc<dyn BlockSizes>> = Some(Arc::new(NothingForOne));
-            let task = Task { sizes, skip_empty, ..Task::new(parse("ring:3").unwrap(), Collective::of(&SCATTER)) };
+            let task = Task {
+                sizes,
+                skip_empty,
+                ..Task::new(parse("ring:3").unwrap(), Collective::of(&SCATTER))
+            };
             let mut simulation = Simulation::new(task, Vec::new()).unwrap();
             for &to in reached {
                 simulation.step().unwrap();
                 let destinations = NodeSet::One(to);
                 let (strict, copy, combine, local) = (true, false, false, false);
                 let segments = Axis::All;
-                let rule =
-                    Rule { from: 0, to, origins: NodeSet::All, destinations, segments, strict, copy, combine, local };
+                let rule = Rule {
+                    from: 0,
+                    to,
+                    origins: NodeSet::All,
+                    destinations,
+                    segments,
+                    strict,
+                    copy,
+                    combine,
+                    local,
+                };
                 simulation.send(&rule, None).unwrap();
             }
             simulation.finish().map(|totals| (totals.steps, totals.messages))

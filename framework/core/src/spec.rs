@@ -1,7 +1,9 @@
-//! One grammar for all specs: `name`, `name:args`, `name:key=value,..`, with nesting in parentheses.
+//! One grammar for all specs: `name`, `name:args`, `name:key=value,..`, with nesting in
+//! parentheses.
 //!
-//! The same short strings work on the command line, in experiment files and in the CSV. Parsing keeps byte offsets, so that an error
-//! found later (a dimension of 0, an unknown key) can still point at its spot.
+//! The same short strings work on the command line, in experiment files and in the CSV. Parsing
+//! keeps byte offsets, so that an error found later (a dimension of 0, an unknown key) can still
+//! point at its spot.
 
 use std::fmt;
 
@@ -97,7 +99,11 @@ impl Spec {
         let name_len = text.find(':').unwrap_or(text.len());
         let name = &text[..name_len];
         if name.is_empty() {
-            return Err(spec.error(0, 1, "the name is missing, expected `name` or `name:arguments`"));
+            return Err(spec.error(
+                0,
+                1,
+                "the name is missing, expected `name` or `name:arguments`",
+            ));
         }
         if let Some(at) = name.find(|c: char| !(c.is_ascii_alphanumeric() || "-_/.".contains(c))) {
             let c = name[at..].chars().next().unwrap_or(' ');
@@ -111,7 +117,9 @@ impl Spec {
         if start == text.len() {
             return Err(spec.error(name_len, 1, "nothing after the colon, expected arguments"));
         }
-        for (at, piece) in split_outside_parentheses(text, start).map_err(|(at, m)| spec.error(at, 1, m))? {
+        for (at, piece) in
+            split_outside_parentheses(text, start).map_err(|(at, m)| spec.error(at, 1, m))?
+        {
             if piece.is_empty() {
                 // After a comma at the very end there is nothing to point at but the comma.
                 return Err(spec.error(at.min(text.len() - 1), 1, "an argument is missing"));
@@ -123,9 +131,12 @@ impl Spec {
                 Some(i) if i + 1 == piece.len() => {
                     return Err(spec.error(at, piece.len(), "the value after `=` is missing"));
                 }
-                Some(i) => {
-                    Arg { key: Some(piece[..i].to_owned()), value: piece[i + 1..].to_owned(), at, value_at: at + i + 1 }
-                }
+                Some(i) => Arg {
+                    key: Some(piece[..i].to_owned()),
+                    value: piece[i + 1..].to_owned(),
+                    at,
+                    value_at: at + i + 1,
+                },
                 None => Arg { key: None, value: piece.to_owned(), at, value_at: at },
             };
             if let Some(key) = arg.key()
@@ -150,33 +161,59 @@ impl Spec {
 
     /// An error about `len` bytes from byte `at`.
     pub fn error(&self, at: usize, len: usize, message: &str) -> SpecError {
-        SpecError { what: self.what, text: self.text.clone(), at, len, message: message.to_owned(), near: Vec::new() }
+        SpecError {
+            what: self.what,
+            text: self.text.clone(),
+            at,
+            len,
+            message: message.to_owned(),
+            near: Vec::new(),
+        }
     }
 
     /// An error about the name: it is none of `known`.
     pub fn unknown_name<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> SpecError {
         let known: Vec<&str> = known.into_iter().collect();
         let near = near_matches(&self.name, known.iter().copied());
-        let list = if near.is_empty() { format!(", expected one of {}", known.join(", ")) } else { String::new() };
-        SpecError { near, ..self.error(0, self.name.len(), &format!("unknown name `{}`{list}", self.name)) }
+        let list = if near.is_empty() {
+            format!(", expected one of {}", known.join(", "))
+        } else {
+            String::new()
+        };
+        SpecError {
+            near,
+            ..self.error(0, self.name.len(), &format!("unknown name `{}`{list}", self.name))
+        }
     }
 
     /// An error about an argument's value.
     pub fn bad_value(&self, arg: &Arg, expected: &str) -> SpecError {
         let found = arg.value();
         let subject = arg.key().map(|k| format!("{k}: ")).unwrap_or_default();
-        self.error(arg.value_at(), found.len(), &format!("{subject}expected {expected}, found `{found}`"))
+        self.error(
+            arg.value_at(),
+            found.len(),
+            &format!("{subject}expected {expected}, found `{found}`"),
+        )
     }
 
     /// An error about an argument's key: it is none of `known`.
-    pub fn unknown_key<'a>(&self, arg: &Arg, known: impl IntoIterator<Item = &'a str>) -> SpecError {
+    pub fn unknown_key<'a>(
+        &self,
+        arg: &Arg,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> SpecError {
         let known: Vec<&str> = known.into_iter().collect();
         let word = arg.key().unwrap_or(arg.value());
         let near = near_matches(word, known.iter().copied());
         let what = match (arg.key(), known.as_slice()) {
             (_, []) => format!("`{}` takes no such argument: `{word}`", self.name),
-            (None, _) => format!("expected key=value, found `{word}`; keys are {}", known.join(", ")),
-            (Some(_), _) if near.is_empty() => format!("unknown key `{word}`, expected one of {}", known.join(", ")),
+            (None, _) => {
+                format!("expected key=value, found `{word}`; keys are {}", known.join(", "))
+            }
+            (Some(_), _) if near.is_empty() => {
+                format!("unknown key `{word}`, expected one of {}", known.join(", "))
+            }
             (Some(_), _) => format!("unknown key `{word}`"),
         };
         SpecError { near, ..self.error(arg.at(), word.len(), &what) }
@@ -188,20 +225,25 @@ impl Spec {
             [] => Err(self.error(0, self.text.len(), &format!("expected {expected}"))),
             [arg] if arg.key.is_none() => Ok(arg),
             [arg] => Err(self.error(arg.at, arg.len(), &format!("expected {expected}"))),
-            [_, extra, ..] => {
-                Err(self.error(extra.at, extra.len(), &format!("one argument too many, expected {expected}")))
-            }
+            [_, extra, ..] => Err(self.error(
+                extra.at,
+                extra.len(),
+                &format!("one argument too many, expected {expected}"),
+            )),
         }
     }
 }
 
-/// Parentheses within one another. Each holds a spec that is read as this one is, and a level of a dual-net squares its nodes, so that even of
-/// a single node five levels are all that can be.
+/// Parentheses within one another. Each holds a spec that is read as this one is, and a level of a
+/// dual-net squares its nodes, so that even of a single node five levels are all that can be.
 const MOST_NESTED: usize = 8;
 const TOO_DEEP: &str = "a parenthesis within 8 others, expected at most 8 within one another";
 
 /// Splits at commas outside parentheses; offsets are into `text`.
-fn split_outside_parentheses(text: &str, start: usize) -> Result<Vec<(usize, &str)>, (usize, &'static str)> {
+fn split_outside_parentheses(
+    text: &str,
+    start: usize,
+) -> Result<Vec<(usize, &str)>, (usize, &'static str)> {
     let mut pieces = Vec::new();
     let (mut open, mut from) = (Vec::new(), start);
     for (i, c) in text[start..].char_indices() {
@@ -209,7 +251,9 @@ fn split_outside_parentheses(text: &str, start: usize) -> Result<Vec<(usize, &st
         match c {
             '(' if open.len() == MOST_NESTED => return Err((at, TOO_DEEP)),
             '(' => open.push(at),
-            ')' if open.pop().is_none() => return Err((at, "a closing parenthesis without an opening one")),
+            ')' if open.pop().is_none() => {
+                return Err((at, "a closing parenthesis without an opening one"));
+            }
             ',' if open.is_empty() => {
                 pieces.push((from, &text[from..at]));
                 from = at + 1;

@@ -1,7 +1,9 @@
-//! MSCCL's XML, as msccl-tools writes it and the MSCCL runtime and RCCL read it: for each GPU thread blocks, which do their steps one after another.
+//! MSCCL's XML, as msccl-tools writes it and the MSCCL runtime and RCCL read it: for each GPU
+//! thread blocks, which do their steps one after another.
 //!
-//! [`read`] takes it apart and says what does not belong there; what the steps come to, whoever reads it finds out. A document that defines entities is
-//! refused, and so is one larger than a machine could ever load.
+//! [`read`] takes it apart and says what does not belong there; what the steps come to, whoever
+//! reads it finds out. A document that defines entities is refused, and so is one larger than a
+//! machine could ever load.
 
 use crate::Wrong;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -63,7 +65,9 @@ impl Collective {
     pub fn sums(self) -> bool {
         match self {
             Self::Reduce | Self::ReduceScatter | Self::AllReduce => true,
-            Self::AllToAll | Self::Broadcast | Self::Scatter | Self::Gather | Self::AllGather => false,
+            Self::AllToAll | Self::Broadcast | Self::Scatter | Self::Gather | Self::AllGather => {
+                false
+            }
         }
     }
 }
@@ -128,8 +132,11 @@ pub enum Buffer {
 
 impl Buffer {
     /// MSCCL's letter and our word.
-    pub const WORDS: [(&'static str, &'static str, Self); 3] =
-        [("i", "input", Self::Input), ("o", "output", Self::Output), ("s", "scratch", Self::Scratch)];
+    pub const WORDS: [(&'static str, &'static str, Self); 3] = [
+        ("i", "input", Self::Input),
+        ("o", "output", Self::Output),
+        ("s", "scratch", Self::Scratch),
+    ];
 
     pub fn letter(self) -> &'static str {
         Self::WORDS[self as usize].0
@@ -203,14 +210,18 @@ impl Kind {
 /// Reads a document.
 pub fn read(text: &str) -> Result<Program, Wrong> {
     if text.len() > LONGEST {
-        return Err(Wrong { line: 1, what: format!("{} bytes, expected at most {LONGEST}", text.len()) });
+        return Err(Wrong {
+            line: 1,
+            what: format!("{} bytes, expected at most {LONGEST}", text.len()),
+        });
     }
     let options = ParsingOptions { allow_dtd: false, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|e| Wrong {
         line: e.pos().row as usize,
         what: format!("{e}, expected an MSCCL algorithm in XML, without a document type"),
     })?;
-    let ends: Vec<usize> = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at).collect();
+    let ends: Vec<usize> =
+        text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at).collect();
     Reader { ends }.program(document.root_element())
 }
 
@@ -229,7 +240,8 @@ impl Reader {
     }
 
     fn text<'a>(&self, node: Node<'a, '_>, key: &str) -> Result<&'a str, Wrong> {
-        node.attribute(key).ok_or_else(|| self.wrong(node, format!("`{}` has no `{key}`", node.tag_name().name())))
+        node.attribute(key)
+            .ok_or_else(|| self.wrong(node, format!("`{}` has no `{key}`", node.tag_name().name())))
     }
 
     /// A number that may be -1, for none.
@@ -238,15 +250,17 @@ impl Reader {
         match text.parse::<i64>() {
             Ok(-1) => Ok(None),
             Ok(number @ 0..=0xFFFF_FFFF) => Ok(Some(number as u64)),
-            Ok(_) | Err(_) => {
-                Err(self.wrong(node, format!("{key}=\"{text}\", expected a whole number below 2^32, or -1 for none")))
-            }
+            Ok(_) | Err(_) => Err(self.wrong(
+                node,
+                format!("{key}=\"{text}\", expected a whole number below 2^32, or -1 for none"),
+            )),
         }
     }
 
     fn number(&self, node: Node<'_, '_>, key: &str) -> Result<u64, Wrong> {
-        self.number_or_none(node, key)?
-            .ok_or_else(|| self.wrong(node, format!("{key}=\"-1\", expected a whole number from 0")))
+        self.number_or_none(node, key)?.ok_or_else(|| {
+            self.wrong(node, format!("{key}=\"-1\", expected a whole number from 0"))
+        })
     }
 
     fn flag(&self, node: Node<'_, '_>, key: &str) -> Result<Option<bool>, Wrong> {
@@ -264,7 +278,10 @@ impl Reader {
         let numbered = if name == "step" { "s" } else { "id" };
         for (expected, element) in (0..).zip(&elements) {
             if !element.has_tag_name(name) {
-                return Err(self.wrong(*element, format!("`{}`, expected `{name}`", element.tag_name().name())));
+                return Err(self.wrong(
+                    *element,
+                    format!("`{}`, expected `{name}`", element.tag_name().name()),
+                ));
             }
             let number = self.number(*element, numbered)?;
             if number != expected {
@@ -282,14 +299,17 @@ impl Reader {
             return Err(self.wrong(algo, format!("`{}`, expected `algo`", algo.tag_name().name())));
         }
         let word = self.text(algo, "coll")?;
-        let collective = Collective::WORDS.iter().find(|(known, _)| *known == word).ok_or_else(|| {
-            let words: Vec<&str> = Collective::WORDS.iter().map(|(word, _)| *word).collect();
-            self.wrong(algo, format!("coll=\"{word}\", expected {}", words.join(", ")))
-        })?;
+        let collective =
+            Collective::WORDS.iter().find(|(known, _)| *known == word).ok_or_else(|| {
+                let words: Vec<&str> = Collective::WORDS.iter().map(|(word, _)| *word).collect();
+                self.wrong(algo, format!("coll=\"{word}\", expected {}", words.join(", ")))
+            })?;
         if let Some(protocol) = algo.attribute("proto")
             && !["Simple", "LL", "LL128"].contains(&protocol)
         {
-            return Err(self.wrong(algo, format!("proto=\"{protocol}\", expected Simple, LL or LL128")));
+            return Err(
+                self.wrong(algo, format!("proto=\"{protocol}\", expected Simple, LL or LL128"))
+            );
         }
         let in_place = self.flag(algo, "inplace")?.unwrap_or(false);
         let out_of_place = self.flag(algo, "outofplace")?.unwrap_or(!in_place);
@@ -298,21 +318,29 @@ impl Reader {
         if count != elements.len() as u64 || count == 0 || count > MOST_GPUS {
             return Err(self.wrong(
                 algo,
-                format!("ngpus=\"{count}\" and {} GPUs, expected as many, from 1 to {MOST_GPUS}", elements.len()),
+                format!(
+                    "ngpus=\"{count}\" and {} GPUs, expected as many, from 1 to {MOST_GPUS}",
+                    elements.len()
+                ),
             ));
         }
         let gpus = elements.into_iter().map(|gpu| self.gpu(gpu)).collect::<Result<Vec<_>, _>>()?;
         let chunks = gpus.iter().flat_map(|gpu| gpu.chunks).fold(0_u64, u64::saturating_add);
         if chunks > MOST_CHUNKS {
-            return Err(
-                self.wrong(algo, format!("buffers of {chunks} chunks together, expected at most {MOST_CHUNKS}"))
-            );
+            return Err(self.wrong(
+                algo,
+                format!("buffers of {chunks} chunks together, expected at most {MOST_CHUNKS}"),
+            ));
         }
         Ok(Program { collective: collective.1, in_place: in_place && !out_of_place, gpus })
     }
 
     fn gpu(&self, gpu: Node<'_, '_>) -> Result<Gpu, Wrong> {
-        let chunks = [self.number(gpu, "i_chunks")?, self.number(gpu, "o_chunks")?, self.number(gpu, "s_chunks")?];
+        let chunks = [
+            self.number(gpu, "i_chunks")?,
+            self.number(gpu, "o_chunks")?,
+            self.number(gpu, "s_chunks")?,
+        ];
         let blocks = self.elements(gpu, "tb")?.into_iter().map(|block| {
             let steps = self.elements(block, "step")?.into_iter().map(|step| self.step(step));
             Ok(ThreadBlock {
@@ -335,11 +363,14 @@ impl Reader {
         let place = |buffer: &str, offset: &str, is_used: bool| {
             let letter = self.text(step, buffer)?;
             let known = Buffer::WORDS.iter().find(|(known, ..)| *known == letter);
-            let known = known.ok_or_else(|| self.wrong(step, format!("{buffer}=\"{letter}\", expected i, o or s")))?;
+            let known = known.ok_or_else(|| {
+                self.wrong(step, format!("{buffer}=\"{letter}\", expected i, o or s"))
+            })?;
             let offset = if is_used { self.number(step, offset)? } else { 0 };
             Ok(Place { buffer: known.2, offset })
         };
-        let after = match (self.number_or_none(step, "depid")?, self.number_or_none(step, "deps")?) {
+        let after = match (self.number_or_none(step, "depid")?, self.number_or_none(step, "deps")?)
+        {
             (Some(block), Some(number)) => Some((block, number)),
             (None, _) | (_, None) => None,
         };

@@ -1,4 +1,5 @@
-//! A schedule in full, as JSON (`docs/trace.md`): what `trace --format json` prints, and what any tool may hand us.
+//! A schedule in full, as JSON (`docs/trace.md`): what `trace --format json` prints, and what any
+//! tool may hand us.
 //!
 //! A document is read event by event, so that none is ever held as a whole.
 
@@ -84,7 +85,8 @@ fn one() -> u64 {
 /// Numbers as runs, first and last of each.
 pub type Runs = Vec<(u64, u64)>;
 
-/// Every block with an origin, a destination and a segment among these; a side that is left out is every one there is.
+/// Every block with an origin, a destination and a segment among these; a side that is left out is
+/// every one there is.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct BlockSet {
     /// Where they come from.
@@ -103,13 +105,15 @@ pub struct Send {
     pub to: u64,
     /// How many bytes go.
     pub bytes: u64,
-    /// The latest step in which any of them came to the sender; 0 if all were there at the start, or if nobody says.
+    /// The latest step in which any of them came to the sender; 0 if all were there at the start,
+    /// or if nobody says.
     pub after: u64,
     /// Whether the sender keeps them.
     pub copy: bool,
     /// Whether the receiver adds them to what it has.
     pub combine: bool,
-    /// Whether they go from or to one of several values that a node keeps apart, each at a virtual node.
+    /// Whether they go from or to one of several values that a node keeps apart, each at a virtual
+    /// node.
     pub is_virtual: bool,
     /// The vertices passed through, both ends included; empty where nobody says.
     pub path: Vec<u64>,
@@ -149,8 +153,8 @@ pub enum All {
     All,
 }
 
-/// A node deals what it holds into buckets: element x of what it holds for destination d is number `e = (starts[d] + x) % cycle`, which goes to bucket
-/// `(first + firsts[d] + e) % buckets`.
+/// A node deals what it holds into buckets: element x of what it holds for destination d is number
+/// `e = (starts[d] + x) % cycle`, which goes to bucket `(first + firsts[d] + e) % buckets`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Redistribution {
     /// Which node.
@@ -227,8 +231,20 @@ impl TryFrom<Fields> for Event {
     type Error = String;
 
     fn try_from(fields: Fields) -> Result<Self, String> {
-        let Fields { layout, phase, rearrange, redistribute, end_of_step, step, from, to, bytes, copy, path, .. } =
-            fields;
+        let Fields {
+            layout,
+            phase,
+            rearrange,
+            redistribute,
+            end_of_step,
+            step,
+            from,
+            to,
+            bytes,
+            copy,
+            path,
+            ..
+        } = fields;
         let Some(step) = step else {
             return match (layout, phase, rearrange, redistribute, end_of_step) {
                 (Some(layout), None, None, None, None) => Ok(Self::Layout(layout)),
@@ -239,9 +255,13 @@ impl TryFrom<Fields> for Event {
                 _ => Err("expected an event: a send (`step`, `from`, `to`, `blocks`), `layout`, `phase`, `rearrange`, `redistribute` or `end_of_step`".to_owned()),
             };
         };
-        let there = |end: Option<u64>, key: &str| end.ok_or_else(|| format!("the send of step {step} has no `{key}`"));
+        let there = |end: Option<u64>, key: &str| {
+            end.ok_or_else(|| format!("the send of step {step} has no `{key}`"))
+        };
         if fields.blocks.is_some() == fields.share.is_some() {
-            return Err(format!("the send of step {step} has both or neither of `blocks` and `share`, expected one"));
+            return Err(format!(
+                "the send of step {step} has both or neither of `blocks` and `share`, expected one"
+            ));
         }
         Ok(Self::Send(Send {
             step,
@@ -260,8 +280,8 @@ impl TryFrom<Fields> for Event {
     }
 }
 
-/// The sums that a send takes. Its sets say who contributed, too, so that one sum may be in several: here each is named once, by its destination and
-/// segment, for it goes as a whole.
+/// The sums that a send takes. Its sets say who contributed, too, so that one sum may be in
+/// several: here each is named once, by its destination and segment, for it goes as a whole.
 pub fn sums_of(sets: &[BlockSet], segments: u64) -> Vec<BlockSet> {
     let numbers = |runs: &Option<Runs>| match runs {
         None => vec![None],
@@ -271,7 +291,10 @@ pub fn sums_of(sets: &[BlockSet], segments: u64) -> Vec<BlockSet> {
     for set in sets {
         for destination in numbers(&set.destinations) {
             let all = vec![(0, segments.saturating_sub(1))];
-            of_destination.entry(destination).or_default().extend(set.segments.as_ref().unwrap_or(&all));
+            of_destination
+                .entry(destination)
+                .or_default()
+                .extend(set.segments.as_ref().unwrap_or(&all));
         }
     }
     let mut of_segments: BTreeMap<Runs, Runs> = BTreeMap::new();
@@ -321,8 +344,12 @@ pub trait Reader {
     fn event(&mut self, event: Event) -> Result<(), String>;
 }
 
-/// Reads a document: head, events one by one, and the outcome, if it says one. Errors say line and column.
-pub fn read(document: impl Read, reader: &mut dyn Reader) -> Result<Option<Outcome>, serde_json::Error> {
+/// Reads a document: head, events one by one, and the outcome, if it says one. Errors say line and
+/// column.
+pub fn read(
+    document: impl Read,
+    reader: &mut dyn Reader,
+) -> Result<Option<Outcome>, serde_json::Error> {
     let mut json = serde_json::Deserializer::from_reader(document);
     let outcome = Document(reader).deserialize(&mut json)?;
     json.end()?;
@@ -359,8 +386,12 @@ impl<'de> Visitor<'de> for Document<'_> {
                     map.next_value_seed(Events(self.0))?;
                     read = true;
                 }
-                "events" if !headed => return Err(A::Error::custom("`schedule` must stand before `events`")),
-                "schedule" | "events" => return Err(A::Error::custom(format!("`{key}` is there twice"))),
+                "events" if !headed => {
+                    return Err(A::Error::custom("`schedule` must stand before `events`"));
+                }
+                "schedule" | "events" => {
+                    return Err(A::Error::custom(format!("`{key}` is there twice")));
+                }
                 "outcome" => outcome = map.next_value()?,
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }

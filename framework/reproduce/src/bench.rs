@@ -44,8 +44,13 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Runs cases of these plugins, each of which may take so long; `begins` is told of those that share a schedule the first.
-    pub fn new(registry: &'a Registry, timeout_secs: Option<f64>, begins: &'a dyn Fn(&Case)) -> Self {
+    /// Runs cases of these plugins, each of which may take so long; `begins` is told of those that
+    /// share a schedule the first.
+    pub fn new(
+        registry: &'a Registry,
+        timeout_secs: Option<f64>,
+        begins: &'a dyn Fn(&Case),
+    ) -> Self {
         Self { registry, timeout_secs, begins }
     }
 
@@ -73,7 +78,8 @@ impl<'a> Bench<'a> {
         Ok(run.rows.into_iter().next().unwrap_or_default())
     }
 
-    /// As [`Bench::run`] without the steps, for so many seeds from 0 on; for each seed, the machines in order.
+    /// As [`Bench::run`] without the steps, for so many seeds from 0 on; for each seed, the
+    /// machines in order.
     pub fn repeated(
         &self,
         topology: &str,
@@ -96,7 +102,12 @@ impl<'a> Bench<'a> {
     }
 
     /// Shows every step of a schedule to `watcher`.
-    pub fn watch(&self, topology: &str, algorithm: &str, watcher: &mut dyn Listener) -> Result<(), ReproduceError> {
+    pub fn watch(
+        &self,
+        topology: &str,
+        algorithm: &str,
+        watcher: &mut dyn Listener,
+    ) -> Result<(), ReproduceError> {
         self.watch_with(topology, algorithm, "uniform:1", watcher).map(|_| ())
     }
 
@@ -108,7 +119,13 @@ impl<'a> Bench<'a> {
         workload: &str,
         watcher: &mut dyn Listener,
     ) -> Result<Record, ReproduceError> {
-        let rows = self.watched(topology, algorithm, &[workload.to_owned()], &["free".to_owned()], watcher)?;
+        let rows = self.watched(
+            topology,
+            algorithm,
+            &[workload.to_owned()],
+            &["free".to_owned()],
+            watcher,
+        )?;
         Ok(rows.into_iter().next().unwrap_or_default())
     }
 
@@ -145,7 +162,8 @@ impl<'a> Bench<'a> {
             ..Experiment::default()
         };
         let cases = cases(&experiment, self.registry).map_err(Box::new)?;
-        // Seeds share no schedule unless sizes are uniform, nor do machines that wait for arrivals with those that don't; rows are in the order of cases.
+        // Seeds share no schedule unless sizes are uniform, nor do machines that wait for arrivals
+        // with those that don't; rows are in the order of cases.
         let mut rows = vec![Record::default(); cases.len()];
         let mut open: Vec<usize> = (0..cases.len()).collect();
         while let Some(first) = open.first().map(|first| &cases[*first]) {
@@ -154,7 +172,9 @@ impl<'a> Bench<'a> {
             open = rest;
             (self.begins)(first);
             let sharing: Vec<Case> = group.iter().map(|case| cases[*case].clone()).collect();
-            for (case, row) in group.into_iter().zip(run_group(&sharing, &mut [&mut *watcher], &alone())) {
+            for (case, row) in
+                group.into_iter().zip(run_group(&sharing, &mut [&mut *watcher], &alone()))
+            {
                 rows[case] = row;
             }
         }

@@ -37,9 +37,10 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
 fn distances(bine: &Bine, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = bine.words.table("Distances");
     let apart = |terms: u32| ((1 - (-2_i64).pow(terms)) / 3).unsigned_abs();
-    for (algorithm, paper) in
-        [("bine-broadcast", &apart as &dyn Fn(u32) -> u64), ("binomial-broadcast", &|terms| 1 << (terms - 1))]
-    {
+    for (algorithm, paper) in [
+        ("bine-broadcast", &apart as &dyn Fn(u32) -> u64),
+        ("binomial-broadcast", &|terms| 1 << (terms - 1)),
+    ] {
         let workload = ["broadcast/uniform:1".to_owned()];
         let steps = bench.run(RANKS, algorithm, &workload, &["free".to_owned()])?.steps;
         for (i, facts) in (0..).zip(&steps) {
@@ -65,8 +66,11 @@ impl Listener for Crossing {
         for transfer in step.transfers {
             let apart = u64::from(transfer.from.abs_diff(transfer.to));
             for (load, group) in self.loads.iter_mut().zip(GROUPS) {
-                // So many of the places where the first group may begin have a border between the two.
-                *load += transfer.load as f64 * apart.min(group) as f64 / group as f64 / step.segments as f64;
+                // So many of the places where the first group may begin have a border between the
+                // two.
+                *load += transfer.load as f64 * apart.min(group) as f64
+                    / group as f64
+                    / step.segments as f64;
             }
         }
     }
@@ -84,7 +88,8 @@ fn global_links(bine: &Bine, bench: &Bench<'_>) -> Result<Table, ReproduceError>
             let saved = 100.0 * (1.0 - ours / theirs);
             let row = format!("{bine} against {rival}");
             // Saving nothing would be beside any bound.
-            let verdict = if saved > 0.0 { Verdict::at_most(A_THIRD, saved) } else { Verdict::Fails };
+            let verdict =
+                if saved > 0.0 { Verdict::at_most(A_THIRD, saved) } else { Verdict::Fails };
             table.add(
                 (&row, &format!("groups of {group}")),
                 "up to 33 % less",

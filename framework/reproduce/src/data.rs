@@ -1,12 +1,17 @@
-//! What papers say, as data: each paper's figures, formulas and slips are a file in `papers/`, read when the paper is re-run.
+//! What papers say, as data: each paper's figures, formulas and slips are a file in `papers/`, read
+//! when the paper is re-run.
 
 use crate::bench::ReproduceError;
 use crate::report::{Table, Verdict};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-pub(crate) fn read<T: for<'a> Deserialize<'a>>(paper: &'static str, text: &str) -> Result<T, ReproduceError> {
-    // By way of plain values: compiling what reads each type from TOML itself takes a third of the time in which this crate is built.
+pub(crate) fn read<T: for<'a> Deserialize<'a>>(
+    paper: &'static str,
+    text: &str,
+) -> Result<T, ReproduceError> {
+    // By way of plain values: compiling what reads each type from TOML itself takes a third of the
+    // time in which this crate is built.
     let values: serde_json::Value =
         toml::from_str(text).map_err(|e| ReproduceError::Data { paper, message: e.to_string() })?;
     T::deserialize(values).map_err(|e| ReproduceError::Data { paper, message: e.to_string() })

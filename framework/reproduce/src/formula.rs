@@ -1,7 +1,8 @@
 //! Formulas as papers print them, read from data: `2 log(2q+1, n/4q) + 1`.
 //!
-//! What stands side by side is multiplied, and sooner than it is divided: `n/4q` is n over 4q, as on the page. A name is a variable (letters, digits, `_`) or, before a
-//! bracket, one of `log(base, x)`, `max`, `min`, `floor`, `up`, `sqrt`.
+//! What stands side by side is multiplied, and sooner than it is divided: `n/4q` is n over 4q, as
+//! on the page. A name is a variable (letters, digits, `_`) or, before a bracket, one of `log(base,
+//! x)`, `max`, `min`, `floor`, `up`, `sqrt`.
 
 use serde::Deserialize;
 
@@ -165,7 +166,11 @@ impl Reader<'_> {
 
     fn power(&mut self) -> Option<Node> {
         let base = self.atom()?;
-        Some(if self.take(b'^') { Node::Call(Function::Power, vec![base, self.power()?]) } else { base })
+        Some(if self.take(b'^') {
+            Node::Call(Function::Power, vec![base, self.power()?])
+        } else {
+            base
+        })
     }
 
     fn atom(&mut self) -> Option<Node> {
@@ -175,7 +180,9 @@ impl Reader<'_> {
                 let inside = self.sum()?;
                 self.take(b')').then_some(inside)
             }
-            b'0'..=b'9' => self.piece(|c| c.is_ascii_digit() || *c == b'.').parse().ok().map(Node::Number),
+            b'0'..=b'9' => {
+                self.piece(|c| c.is_ascii_digit() || *c == b'.').parse().ok().map(Node::Number)
+            }
             c if c.is_ascii_alphabetic() => {
                 let name = self.piece(|c| c.is_ascii_alphanumeric() || *c == b'_');
                 let (function, count) = match name.as_str() {
@@ -230,14 +237,17 @@ mod tests {
         assert_eq!(value("max(n/4q - 1, 0) + min(q, 9)"), 5.5);
         assert_eq!(value("floor(n/8) up(n/8) sqrt(n)"), 4.0 * 5.0 * 6.0);
         let logarithm = Formula::try_from("2 log(2q+1, n)".to_owned()).unwrap();
-        let at = |name: &str, _: Round| (name == "n").then_some(26.0).or((name == "q").then_some(2.0));
+        let at =
+            |name: &str, _: Round| (name == "n").then_some(26.0).or((name == "q").then_some(2.0));
         assert_eq!(logarithm.rounded(&at, up), 6.0);
         assert!((logarithm.at(&at) - 2.0 * 26_f64.ln() / 5_f64.ln()).abs() < 1e-12);
     }
 
     #[test]
     fn whole_logarithms_are_not_rounded_up_further() {
-        for (base, power) in [(3.0_f64, 27.0_f64), (5.0, 25.0), (3.0, 9.0), (7.0, 343.0), (3.0, 243.0)] {
+        for (base, power) in
+            [(3.0_f64, 27.0_f64), (5.0, 25.0), (3.0, 9.0), (7.0, 343.0), (3.0, 243.0)]
+        {
             let log = power.ln() / base.ln();
             assert_eq!(up(log), log.round());
         }
@@ -246,7 +256,9 @@ mod tests {
 
     #[test]
     fn what_is_no_formula_says_where() {
-        for (text, at) in [("", 1), ("n +", 4), ("(n", 3), ("n)", 2), ("log(2)", 6), ("2 * n", 3), ("sqrt n", 6)] {
+        for (text, at) in
+            [("", 1), ("n +", 4), ("(n", 3), ("n)", 2), ("log(2)", 6), ("2 * n", 3), ("sqrt n", 6)]
+        {
             let error = Formula::try_from(text.to_owned()).unwrap_err();
             assert_eq!(error, format!("`{text}` is no formula from character {at} on"));
         }

@@ -1,7 +1,8 @@
 //! Li, Peng & Chu: Theorems 1 to 6, Tables I and II, the slips.
 //!
-//! Times are start-ups (ts) and words (m tw) apart: on a machine that stores and forwards, whose start-up and byte cost 1 us each, with blocks of a byte, a step
-//! in which each message crosses one link is one start-up, and `critical_bytes` are the words.
+//! Times are start-ups (ts) and words (m tw) apart: on a machine that stores and forwards, whose
+//! start-up and byte cost 1 us each, with blocks of a byte, a step in which each message crosses
+//! one link is one start-up, and `critical_bytes` are the words.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{Words, read};
@@ -37,7 +38,8 @@ impl Li {
     /// The value of a formula, of variables and what is defined beside it.
     fn value(&self, formula: &Formula, variables: &dyn Fn(&str) -> Option<f64>) -> f64 {
         formula.at(&|name, _: Round| {
-            variables(name).or_else(|| self.r#let.get(name).map(|defined| self.value(defined, variables)))
+            variables(name)
+                .or_else(|| self.r#let.get(name).map(|defined| self.value(defined, variables)))
         })
     }
 }
@@ -61,10 +63,12 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
 fn algorithm_4(li: &Li, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = li.words.table("Errata");
     let mut met = true;
-    for base in ["ring:3", "ring:4", "hypercube:2", "hypercube:3", "torus:3x4", "fully-connected:4"] {
+    for base in ["ring:3", "ring:4", "hypercube:2", "hypercube:3", "torus:3x4", "fully-connected:4"]
+    {
         let spec = format!("rdn:1({base})");
         let row = bench.row(&spec, "rdn-alltoall", "uniform:1", MACHINE)?;
-        let least = swapmeet_core::network::topology::parse(&spec).ok().and_then(|net| net.distance_sum());
+        let least =
+            swapmeet_core::network::topology::parse(&spec).ok().and_then(|net| net.distance_sum());
         met &= row.critical_bytes == least.map(u128::from);
     }
     table.add(

@@ -1,7 +1,7 @@
 //! Re-runs the tables of the papers and says, cell by cell, where they hold.
 //!
-//! Papers' figures are data here, with their source; every figure beside them comes from a run of the verified schedule or is computed from
-//! such runs.
+//! Papers' figures are data here, with their source; every figure beside them comes from a run of
+//! the verified schedule or is computed from such runs.
 
 mod bench;
 mod bine;

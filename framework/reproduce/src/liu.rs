@@ -1,6 +1,8 @@
-//! Liu, Wang & Prasanna: Tables 1 to 4, the theorems, equations (1) to (4), the experiments of Figs. 15 to 23 and what is claimed of them, Fig. 10, the slips.
+//! Liu, Wang & Prasanna: Tables 1 to 4, the theorems, equations (1) to (4), the experiments of
+//! Figs. 15 to 23 and what is claimed of them, Fig. 10, the slips.
 //!
-//! Where a table of the paper counts messages or steps, ours does as the paper does ([`stages`]): a node's message to itself is one, in a step of its own.
+//! Where a table of the paper counts messages or steps, ours does as the paper does ([`stages`]): a
+//! node's message to itself is one, in a step of its own.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{Words, read};
@@ -53,7 +55,8 @@ struct Figures {
 
 fn preset(name: &str) -> Figures {
     let machine = Machine::parse(name).ok();
-    let figure = |key: &str| machine.as_ref().and_then(|machine| machine.number(key)).unwrap_or(f64::NAN);
+    let figure =
+        |key: &str| machine.as_ref().and_then(|machine| machine.number(key)).unwrap_or(f64::NAN);
     Figures {
         startup_us: figure("startup_us"),
         byte_us: figure("byte_us"),

@@ -1,4 +1,5 @@
-//! What a reproduction says: tables of cells, each with the paper's figure, ours, and whether they agree.
+//! What a reproduction says: tables of cells, each with the paper's figure, ours, and whether they
+//! agree.
 
 use std::fmt::Write as _;
 
@@ -168,7 +169,10 @@ impl Table {
         Self { id: id.to_owned(), title: title.to_owned(), cells: Vec::new() }
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "numbers and texts alike, as the caller has them")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "numbers and texts alike, as the caller has them"
+    )]
     pub fn add(
         &mut self,
         (row, column): (&str, &str),
@@ -211,7 +215,9 @@ impl Report {
         for table in &self.tables {
             for c in &table.cells {
                 let verdict = c.verdict.text();
-                writer.write_record([&table.id, &c.row, &c.column, &c.paper, &c.ours, &verdict, &c.why])?;
+                writer.write_record([
+                    &table.id, &c.row, &c.column, &c.paper, &c.ours, &verdict, &c.why,
+                ])?;
             }
         }
         let bytes = writer.into_inner().map_err(|e| csv::Error::from(e.into_error()))?;
@@ -236,8 +242,8 @@ impl Report {
                 // A row's name once, as a table would print it.
                 let name = if c.row == row { "" } else { &c.row };
                 row = &c.row;
-                let cells =
-                    [name, &c.column, &c.paper, &c.ours, &c.verdict.text(), &c.why].map(|t| t.replace('|', "\\|"));
+                let cells = [name, &c.column, &c.paper, &c.ours, &c.verdict.text(), &c.why]
+                    .map(|t| t.replace('|', "\\|"));
                 let _ = writeln!(out, "| {} |", cells.join(" | "));
             }
         }
@@ -298,7 +304,10 @@ mod tests {
         assert_eq!(Verdict::whole(15_u64, 15_u64), Verdict::Agrees);
         assert_eq!(Verdict::whole(15_u64, 16_u64).text(), "+6.7 %");
         assert_eq!(Verdict::whole(0_u64, 16_u64), Verdict::Differs);
-        assert_eq!((Verdict::exactly("a", "a"), Verdict::exactly("a", "b")), (Verdict::Agrees, Verdict::Differs));
+        assert_eq!(
+            (Verdict::exactly("a", "a"), Verdict::exactly("a", "b")),
+            (Verdict::Agrees, Verdict::Differs)
+        );
     }
 
     /// To be on the right side of a bound is not to agree with it.

@@ -1,7 +1,10 @@
-//! Spencer's thesis: Tables 3.1, 3.2 and 4.4 and the numbered formulas, each beside a run of the verified schedule on several tori.
+//! Spencer's thesis: Tables 3.1, 3.2 and 4.4 and the numbered formulas, each beside a run of the
+//! verified schedule on several tori.
 //!
-//! The thesis drops floors and ceilings, so a formula is met only where its logarithm is whole; elsewhere the run is compared with the same formula, its logarithm rounded
-//! up, too. Propagation is in blocks: what a round costs is the largest, over its circuits, of their blocks times the circuits that share some link.
+//! The thesis drops floors and ceilings, so a formula is met only where its logarithm is whole;
+//! elsewhere the run is compared with the same formula, its logarithm rounded up, too. Propagation
+//! is in blocks: what a round costs is the largest, over its circuits, of their blocks times the
+//! circuits that share some link.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::read;
@@ -40,11 +43,14 @@ struct Bound {
 }
 
 impl Bound {
-    /// Table 3.1's. The printed bounds are too high where n is odd, as half of a cycle is (n-1)/2 then; and for a multi-scatter with all ports half of what the capacity
-    /// of the links allows.
+    /// Table 3.1's. The printed bounds are too high where n is odd, as half of a cycle is (n-1)/2
+    /// then; and for a multi-scatter with all ports half of what the capacity of the links allows.
     fn of_dissemination(thesis: &Thesis, row: &Row, torus: Torus) -> Option<Self> {
         let printed = thesis.costs(row.bound.as_ref()?, torus, as_printed);
-        let links = row.links.as_ref().map_or(printed[2], |formula| thesis.value(formula, torus, as_printed));
+        let links = row
+            .links
+            .as_ref()
+            .map_or(printed[2], |formula| thesis.value(formula, torus, as_printed));
         let half = (torus.n / 2) as f64;
         let sound = [up(printed[0]), f64::from(torus.d) * half, links];
         Some(Self { printed, sound, why: "half of a cycle of an odd number of nodes is (n-1)/2" })
@@ -72,7 +78,10 @@ impl Bound {
     fn note(&self, i: usize) -> String {
         let (printed, sound) = (figure(self.printed[i]), figure(self.sound[i]));
         match self.sound[i] < self.printed[i] - 1e-6 {
-            true => format!("lower bound {printed} as printed, which is too high: {}; {sound} here", self.why),
+            true => format!(
+                "lower bound {printed} as printed, which is too high: {}; {sound} here",
+                self.why
+            ),
             false => format!("lower bound {printed}"),
         }
     }
@@ -102,7 +111,13 @@ fn compare(
             notes.extend(thesis.why(why, term).map(str::to_owned));
         }
         notes.extend(bound.map(|bound| bound.note(i)));
-        table.add((&name, term), figure(paper), figure(ours), Verdict::computed(paper, ours), &notes.join("; "));
+        table.add(
+            (&name, term),
+            figure(paper),
+            figure(ours),
+            Verdict::computed(paper, ours),
+            &notes.join("; "),
+        );
     }
 }
 
@@ -119,7 +134,8 @@ fn table_3_1(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError
                 let verdict = Verdict::at_least(paper, ours);
                 let mut why = match verdict {
                     Verdict::Breaks => {
-                        "the printed bound takes half of a cycle of an odd number of nodes as n/2".to_owned()
+                        "the printed bound takes half of a cycle of an odd number of nodes as n/2"
+                            .to_owned()
                     }
                     _ => format!("{} times the bound", figure(ours / paper)),
                 };
@@ -139,8 +155,8 @@ fn table_3_2(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError
         for torus in thesis.tori(row) {
             let ours = torus.run(bench, (&row.algorithm, &row.workload), &row.ports, torus.q)?;
             // What no schedule can be below: the printed bounds are Table 3.1's.
-            let bound =
-                Bound::of_dissemination(thesis, row, *torus).map(|bound| Bound { printed: bound.sound, ..bound });
+            let bound = Bound::of_dissemination(thesis, row, *torus)
+                .map(|bound| Bound { printed: bound.sound, ..bound });
             compare(&mut table, thesis, row, *torus, ours, &row.why, bound.as_ref());
         }
     }
@@ -153,10 +169,12 @@ fn virtual_cycles(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, Reproduce
     for row in &thesis.dissemination {
         let Some(cycles) = &row.cycles else { continue };
         for torus in thesis.tori(row) {
-            let [k, channels] = [&cycles.k, &cycles.channels].map(|formula| thesis.value(formula, *torus, as_printed));
+            let [k, channels] = [&cycles.k, &cycles.channels]
+                .map(|formula| thesis.value(formula, *torus, as_printed));
             let separator = if row.algorithm.contains(':') { ',' } else { ':' };
             let algorithm = format!("{}{separator}cycles={k}", row.algorithm);
-            let ours = torus.run(bench, (&algorithm, &row.workload), &row.ports, channels as u64)?;
+            let ours =
+                torus.run(bench, (&algorithm, &row.workload), &row.ports, channels as u64)?;
             compare(&mut table, thesis, row, *torus, ours, &cycles.why, None);
         }
     }
@@ -164,34 +182,63 @@ fn virtual_cycles(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, Reproduce
 }
 
 /// Formulas of permutations, each beside its run.
-fn formulas(thesis: &Thesis, bench: &Bench<'_>, id: &str, rows: &[Row]) -> Result<Table, ReproduceError> {
+fn formulas(
+    thesis: &Thesis,
+    bench: &Bench<'_>,
+    id: &str,
+    rows: &[Row],
+) -> Result<Table, ReproduceError> {
     let mut table = thesis.words.table(id);
-    for (row, torus) in rows.iter().flat_map(|row| thesis.tori(row).iter().map(move |torus| (row, *torus))) {
+    for (row, torus) in
+        rows.iter().flat_map(|row| thesis.tori(row).iter().map(move |torus| (row, *torus)))
+    {
         if let Some(why) = &row.not_rebuilt {
             let name = format!("{}, {}", row.name, torus.name());
-            for (term, paper) in TERMS.into_iter().zip(thesis.costs(&row.costs, torus, as_printed)) {
+            for (term, paper) in TERMS.into_iter().zip(thesis.costs(&row.costs, torus, as_printed))
+            {
                 table.add((&name, term), figure(paper), "", Verdict::NotRebuilt, why);
             }
             continue;
         }
-        let ours = torus.run(bench, (&row.algorithm, &thesis.workload(row, torus)), &row.ports, torus.q)?;
+        let ours = torus.run(
+            bench,
+            (&row.algorithm, &thesis.workload(row, torus)),
+            &row.ports,
+            torus.q,
+        )?;
         let bound = Bound::of_permutation(thesis, bench, row, torus)?;
         compare(&mut table, thesis, row, torus, ours, &row.why, bound.as_ref());
     }
     Ok(table)
 }
 
-/// Appendix A: the 1-dimensional transposition whose phases are combined, and the 2-dimensional one of n such.
+/// Appendix A: the 1-dimensional transposition whose phases are combined, and the 2-dimensional one
+/// of n such.
 fn appendix(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = formulas(thesis, bench, "Appendix A", &thesis.appendix)?;
     let Some(combined) = thesis.appendix.first() else { return Ok(table) };
     for torus in &thesis.closed.at {
-        let ours = torus.run(bench, (&combined.algorithm, &combined.workload), &combined.ports, torus.q)?[1];
-        let [printed, sums_to] =
-            [&thesis.closed.printed, &thesis.closed.sums_to].map(|formula| thesis.value(formula, *torus, as_printed));
-        let why = format!("contradicts (A.3), which sums to {} = {}", thesis.closed.sums_to.text(), figure(sums_to));
+        let ours = torus.run(
+            bench,
+            (&combined.algorithm, &combined.workload),
+            &combined.ports,
+            torus.q,
+        )?[1];
+        let [printed, sums_to] = [&thesis.closed.printed, &thesis.closed.sums_to]
+            .map(|formula| thesis.value(formula, *torus, as_printed));
+        let why = format!(
+            "contradicts (A.3), which sums to {} = {}",
+            thesis.closed.sums_to.text(),
+            figure(sums_to)
+        );
         let name = format!("(A.4), {}", torus.name());
-        table.add((&name, TERMS[1]), figure(printed), figure(ours), Verdict::computed(printed, ours), &why);
+        table.add(
+            (&name, TERMS[1]),
+            figure(printed),
+            figure(ours),
+            Verdict::computed(printed, ours),
+            &why,
+        );
     }
     Ok(table)
 }
@@ -215,7 +262,11 @@ mod tests {
         let torus = Torus { d: 1, n: 3, q: 1 };
         let why = thesis.why(&row.why, "propagation").collect::<String>();
         compare(&mut table, &thesis, &row, torus, [2.0, 10.0, 8.4], &row.why, Some(&bound));
-        let cells: Vec<_> = table.cells.iter().map(|c| (&c.paper[..], &c.ours[..], c.verdict, &c.why[..])).collect();
+        let cells: Vec<_> = table
+            .cells
+            .iter()
+            .map(|c| (&c.paper[..], &c.ours[..], c.verdict, &c.why[..]))
+            .collect();
         let rounded = "as the formula with its logarithm rounded up; lower bound 1";
         assert!(matches!(cells[0], ("1.58", "2", Verdict::Off(_), why) if why == rounded));
         let bound = "lower bound 10.5 as printed, which is too high: odd; 10 here";

@@ -1,4 +1,5 @@
-//! Suh & Shin: Tables 1 and 2, sizes that want virtual nodes, the crossovers and curves of Figs. 13 to 16, the slips.
+//! Suh & Shin: Tables 1 and 2, sizes that want virtual nodes, the crossovers and curves of Figs. 13
+//! to 16, the slips.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{Words, read};
@@ -11,7 +12,8 @@ mod crossovers;
 /// The five costs, in their order.
 const NAMES: [&str; 5] = ["startups", "blocks", "hops", "rearranged", "barriers"];
 
-/// Startups, blocks in the longest message of each step, hops of the longest route of each step, blocks that a node rearranges, barriers.
+/// Startups, blocks in the longest message of each step, hops of the longest route of each step,
+/// blocks that a node rearranges, barriers.
 type Costs = [f64; 5];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -107,7 +109,8 @@ impl SuhShin {
     }
 }
 
-/// A square of so many nodes a side, and what the run of `suh-shin` costs there, and of the rivals in the paper's order those that there are.
+/// A square of so many nodes a side, and what the run of `suh-shin` costs there, and of the rivals
+/// in the paper's order those that there are.
 struct Square {
     shape: Shape,
     side: u64,
@@ -122,8 +125,14 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     for shape in [Shape::Torus, Shape::Mesh] {
         for side in [4_u64, 8, 16, 32, 64, 128] {
             let of = |algorithm: &str| costs(bench, algorithm, shape, &[side, side]);
-            let rivals = paper.rivals(shape).map(|rival| rival.algorithm.as_deref().map(of).transpose());
-            squares.push(Square { shape, side, run: of("suh-shin")?, rivals: rivals.collect::<Result<_, _>>()? });
+            let rivals =
+                paper.rivals(shape).map(|rival| rival.algorithm.as_deref().map(of).transpose());
+            squares.push(Square {
+                shape,
+                side,
+                run: of("suh-shin")?,
+                rivals: rivals.collect::<Result<_, _>>()?,
+            });
         }
     }
     let (crossings, claims) = crossovers::tables(&paper, &squares);
@@ -140,12 +149,22 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
 }
 
 /// The five costs of a run, in the paper's units: on this machine each of them costs 1.
-fn costs(bench: &Bench<'_>, algorithm: &str, shape: Shape, dims: &[u64]) -> Result<Costs, ReproduceError> {
-    const UNIT_MACHINE: &str =
-        "free:startup_us=1,byte_us=1,hop_us=1,rearrange_byte_us=1,rearrangement=declared,barrier_us=1";
+fn costs(
+    bench: &Bench<'_>,
+    algorithm: &str,
+    shape: Shape,
+    dims: &[u64],
+) -> Result<Costs, ReproduceError> {
+    const UNIT_MACHINE: &str = "free:startup_us=1,byte_us=1,hop_us=1,rearrange_byte_us=1,rearrangement=declared,barrier_us=1";
     let topology = format!("{}:{}", shape.word(), joined(dims, "x"));
     let row = bench.row(&topology, algorithm, "uniform:1", UNIT_MACHINE)?;
-    let parts = [row.startup_us, row.transmission_us, row.propagation_us, row.rearrangement_us, row.barrier_us];
+    let parts = [
+        row.startup_us,
+        row.transmission_us,
+        row.propagation_us,
+        row.rearrangement_us,
+        row.barrier_us,
+    ];
     Ok(parts.map(|part| part.unwrap_or(f64::NAN)))
 }
 
@@ -177,7 +196,13 @@ fn table_1(paper: &SuhShin, bench: &Bench<'_>) -> Result<Table, ReproduceError> 
             false => "",
         };
         let row = format!("{} {}", shape.word(), joined(dims, " x "));
-        compare(&mut table, &row, paper.proposed(shape, dims), costs(bench, "suh-shin", shape, dims)?, why);
+        compare(
+            &mut table,
+            &row,
+            paper.proposed(shape, dims),
+            costs(bench, "suh-shin", shape, dims)?,
+            why,
+        );
     }
     Ok(table)
 }
@@ -200,7 +225,13 @@ fn table_2(paper: &SuhShin, squares: &[Square]) -> Table {
                     let why = format!(
                         "below log2 of the nodes = {fewest}, which one-port schedules need: the form does not hold for d = {d}"
                     );
-                    table.add((&row, column), paper, format!(">= {fewest}"), Verdict::Differs, &why);
+                    table.add(
+                        (&row, column),
+                        paper,
+                        format!(">= {fewest}"),
+                        Verdict::Differs,
+                        &why,
+                    );
                 } else {
                     table.add((&row, column), paper, "", Verdict::NotRebuilt, "");
                 }
@@ -223,7 +254,13 @@ fn virtual_nodes(paper: &SuhShin, bench: &Bench<'_>) -> Result<Table, ReproduceE
         let filled: Vec<u64> = dims.iter().map(|d| d.next_multiple_of(multiple)).collect();
         let row = format!("{} {} as {}", shape.word(), joined(dims, " x "), joined(&filled, " x "));
         let why = "two partners in a step, or a longer hop";
-        compare(&mut table, &row, paper.proposed(shape, &filled), costs(bench, "suh-shin", shape, dims)?, why);
+        compare(
+            &mut table,
+            &row,
+            paper.proposed(shape, &filled),
+            costs(bench, "suh-shin", shape, dims)?,
+            why,
+        );
     }
     Ok(table)
 }
@@ -270,7 +307,13 @@ mod tests {
     fn a_rival_that_is_not_run_is_not_said_to_have_no_figure_in_the_paper() {
         let paper = SuhShin::read().unwrap();
         let rivals = paper.rivals(Shape::Torus).map(|_| None).collect();
-        let table = table_2(&paper, &[Square { shape: Shape::Torus, side: 8, run: [0.0; 5], rivals }]);
-        assert!(table.cells.iter().all(|cell| cell.verdict != Verdict::NotGiven && !cell.paper.is_empty()));
+        let table =
+            table_2(&paper, &[Square { shape: Shape::Torus, side: 8, run: [0.0; 5], rivals }]);
+        assert!(
+            table
+                .cells
+                .iter()
+                .all(|cell| cell.verdict != Verdict::NotGiven && !cell.paper.is_empty())
+        );
     }
 }

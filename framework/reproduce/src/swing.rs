@@ -38,7 +38,12 @@ struct Steps {
 /// Everything of the paper that can be re-run.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let swing: Swing = read("swing", include_str!("../papers/swing.toml"))?;
-    Ok(vec![distances(&swing, bench)?, deficiencies(&swing, bench)?, steps(&swing, bench)?, swing.words.left_out()])
+    Ok(vec![
+        distances(&swing, bench)?,
+        deficiencies(&swing, bench)?,
+        steps(&swing, bench)?,
+        swing.words.left_out(),
+    ])
 }
 
 /// |1 - 2 + 4 - ..|, so many terms.
@@ -49,17 +54,28 @@ fn apart(terms: u32) -> u64 {
 fn distances(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = swing.words.table("Distances");
     let steps = bench
-        .run("ring:64", "swing-allreduce:variant=latency", &["allreduce/uniform:1".to_owned()], &[MACHINE.to_owned()])?
+        .run(
+            "ring:64",
+            "swing-allreduce:variant=latency",
+            &["allreduce/uniform:1".to_owned()],
+            &[MACHINE.to_owned()],
+        )?
         .steps;
     for (s, facts) in (0..).zip(&steps) {
         let paper = apart(s + 1);
-        table.add((&format!("step {s}"), "hops"), paper, facts.max_hops, Verdict::whole(paper, facts.max_hops), "");
+        table.add(
+            (&format!("step {s}"), "hops"),
+            paper,
+            facts.max_hops,
+            Verdict::whole(paper, facts.max_hops),
+            "",
+        );
     }
     Ok(table)
 }
 
-/// What is sent through the busiest link in all steps, beside the least: a message of step s is 1/2^(s + 1) of a share, and as many as their ends are
-/// apart share a link.
+/// What is sent through the busiest link in all steps, beside the least: a message of step s is
+/// 1/2^(s + 1) of a share, and as many as their ends are apart share a link.
 fn sum(dimensions: u32, steps: u32) -> f64 {
     (0..steps).map(|s| apart(s / dimensions + 1) as f64 / 2_f64.powi(s as i32 + 1)).sum()
 }
@@ -85,9 +101,21 @@ fn deficiencies(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceErro
         let by_sum = sum(d, nodes.ilog2());
         match of.figure {
             Some(figure) => {
-                table.add((&name, "paper"), figure, format!("{ours:.4}"), Verdict::measured(figure, ours, 4), "");
+                table.add(
+                    (&name, "paper"),
+                    figure,
+                    format!("{ours:.4}"),
+                    Verdict::measured(figure, ours, 4),
+                    "",
+                );
             }
-            None => table.add((&name, "paper"), "", format!("{ours:.4}"), Verdict::NotGiven, "the limit stands below"),
+            None => table.add(
+                (&name, "paper"),
+                "",
+                format!("{ours:.4}"),
+                Verdict::NotGiven,
+                "the limit stands below",
+            ),
         }
         table.add(
             (&name, "sum over steps"),
@@ -114,8 +142,15 @@ fn steps(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = swing.words.table("Steps");
     for Steps { algorithm, topology, formula } in &swing.steps {
         let paper = formula.at(&|name, _| (name == "p").then_some(NODES));
-        let ours = bench.row(topology, algorithm, "allreduce/uniform:64", MACHINE)?.steps.unwrap_or(0);
-        table.add((algorithm, &format!("on {topology}")), paper, ours, Verdict::computed(paper, ours as f64), "");
+        let ours =
+            bench.row(topology, algorithm, "allreduce/uniform:64", MACHINE)?.steps.unwrap_or(0);
+        table.add(
+            (algorithm, &format!("on {topology}")),
+            paper,
+            ours,
+            Verdict::computed(paper, ours as f64),
+            "",
+        );
     }
     Ok(table)
 }

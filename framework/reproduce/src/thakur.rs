@@ -52,7 +52,9 @@ impl Thakur {
 
     /// Each algorithm on each mesh that it was measured on.
     fn measured(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.table.iter().flat_map(|table| table.meshes.iter().map(|mesh| (&*table.algorithm, &*mesh.mesh)))
+        self.table
+            .iter()
+            .flat_map(|table| table.meshes.iter().map(|mesh| (&*table.algorithm, &*mesh.mesh)))
     }
 }
 
@@ -91,7 +93,8 @@ fn steps_of<'a>(profiles: &'a Profiles, algorithm: &str, mesh: &str) -> &'a [Ste
 /// Everything of the paper that can be re-run.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let thakur = Thakur::read()?;
-    let (mut tables, mut cells, mut profiles) = (vec![pairs::table_1(&thakur, bench)?], Vec::new(), Profiles::new());
+    let (mut tables, mut cells, mut profiles) =
+        (vec![pairs::table_1(&thakur, bench)?], Vec::new(), Profiles::new());
     for measured in &thakur.table {
         tables.push(measured_table(&thakur, bench, measured, &mut cells, &mut profiles)?);
     }
@@ -122,21 +125,32 @@ fn measured_table<'a>(
     let machines = ["delta".to_owned(), equal_cost()];
     let workloads: Vec<String> = thakur.sizes.iter().map(|b| format!("uniform:{b}")).collect();
     let (table, algorithm) = (measured.id.as_str(), measured.algorithm.as_str());
-    let mut rendered = Table::new(table, &format!("`{algorithm}`: {}", thakur.words.table("Tables 2 to 6").title));
+    let mut rendered =
+        Table::new(table, &format!("`{algorithm}`: {}", thakur.words.table("Tables 2 to 6").title));
     for Mesh { mesh, seconds } in &measured.meshes {
         let run = bench.run(&format!("mesh:{mesh}"), algorithm, &workloads, &machines)?;
         // two machines a size
-        for ((bytes, paper), rows) in thakur.sizes.iter().zip(seconds).zip(run.rows.chunks_exact(2)) {
+        for ((bytes, paper), rows) in thakur.sizes.iter().zip(seconds).zip(run.rows.chunks_exact(2))
+        {
             let (bytes, paper, row, equal) = (*bytes, *paper, &rows[0], &rows[1]);
             let (ours, alone) = (seconds_of(row.time_us), seconds_of(equal.time_us));
-            let printed = if algorithm == "gen" { as_printed(equal, mesh, &run.steps) } else { alone };
+            let printed =
+                if algorithm == "gen" { as_printed(equal, mesh, &run.steps) } else { alone };
             let why = match (table, mesh.as_str(), bytes) {
-                ("Table 2", "8x8", 1024) => "the paper's figure is off the line through its neighbours: see Errata",
+                ("Table 2", "8x8", 1024) => {
+                    "the paper's figure is off the line through its neighbours: see Errata"
+                }
                 _ => "",
             };
             let digits = decimals(paper);
             let verdict = Verdict::measured(paper, ours, digits);
-            rendered.add((mesh, &row.workload), format!("{paper:.digits$}"), format!("{ours:.4}"), verdict, why);
+            rendered.add(
+                (mesh, &row.workload),
+                format!("{paper:.digits$}"),
+                format!("{ours:.4}"),
+                verdict,
+                why,
+            );
             cells.push(Timed { table, algorithm, mesh, bytes, paper, ours, alone, printed });
         }
         profiles.insert((algorithm.to_owned(), mesh.clone()), run.steps);
@@ -146,7 +160,8 @@ fn measured_table<'a>(
 
 /// `delta` with the same cost a byte whether or not a node sends to the one it receives from.
 fn equal_cost() -> String {
-    let byte_us = Machine::parse("delta").ok().and_then(|delta| delta.number("byte_us")).unwrap_or_default();
+    let byte_us =
+        Machine::parse("delta").ok().and_then(|delta| delta.number("byte_us")).unwrap_or_default();
     format!("delta:unpaired_byte_us={byte_us}")
 }
 
@@ -154,9 +169,11 @@ fn seconds_of(us: Option<f64>) -> f64 {
     us.unwrap_or(f64::NAN) / 1e6
 }
 
-/// Seconds of a run of GEN, had its links the contention that section 3.4 prints: transmission is what all steps cost without contention.
+/// Seconds of a run of GEN, had its links the contention that section 3.4 prints: transmission is
+/// what all steps cost without contention.
 fn as_printed(run: &Record, mesh: &str, steps: &[StepFacts]) -> f64 {
-    seconds_of(run.startup_us) + seconds_of(run.transmission_us) * fit::printed_half(mesh, steps) / steps.len() as f64
+    seconds_of(run.startup_us)
+        + seconds_of(run.transmission_us) * fit::printed_half(mesh, steps) / steps.len() as f64
 }
 
 /// Rows and columns of a mesh such as `16x32`.
@@ -172,7 +189,13 @@ mod tests {
     #[test]
     fn the_papers_tables_are_whole() {
         let thakur = Thakur::read().unwrap();
-        assert!(thakur.table.iter().flat_map(|t| &t.meshes).all(|mesh| mesh.seconds.len() == thakur.sizes.len()));
+        assert!(
+            thakur
+                .table
+                .iter()
+                .flat_map(|t| &t.meshes)
+                .all(|mesh| mesh.seconds.len() == thakur.sizes.len())
+        );
         assert_eq!(thakur.measured().count(), 25);
     }
 }

@@ -39,15 +39,28 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
         let mut busiest = Vec::new();
         for spec in geometry.networks() {
             let load = busiest_link(&spec)?;
-            table.add((&spec, "messages over the busiest link"), "", format!("{load:.2}"), Verdict::NotGiven, "");
+            table.add(
+                (&spec, "messages over the busiest link"),
+                "",
+                format!("{load:.2}"),
+                Verdict::NotGiven,
+                "",
+            );
             busiest.push(load);
         }
         let gain = busiest[0] / busiest[1];
         let why = "the paper's is measured, with start-ups and hosts; ours is what links allow";
         let verdict = Verdict::measured(geometry.measured, gain, 2);
-        table.add((&geometry.sides, "gain"), format!("{:.2}", geometry.measured), format!("{gain:.3}"), verdict, why);
+        table.add(
+            (&geometry.sides, "gain"),
+            format!("{:.2}", geometry.measured),
+            format!("{gain:.3}"),
+            verdict,
+            why,
+        );
         for algorithm in ["linear", "pairwise"] {
-            let [torus, twisted] = geometry.networks().map(|spec| bench.row(&spec, algorithm, "uniform:1", MACHINE));
+            let [torus, twisted] =
+                geometry.networks().map(|spec| bench.row(&spec, algorithm, "uniform:1", MACHINE));
             let gain = torus?.time_us.unwrap_or(f64::NAN) / twisted?.time_us.unwrap_or(f64::NAN);
             let column = format!("gain of `{algorithm}`, a route a message");
             table.add((&geometry.sides, &column), "", format!("{gain:.3}"), Verdict::NotGiven, "");
@@ -68,7 +81,8 @@ fn busiest_link(spec: &str) -> Result<f64, ReproduceError> {
 mod tests {
     use super::*;
 
-    /// By hand: the long ring of 8 carries 128 messages a link on 4x4x8; twisted, 440 hops from each node are shared by six links: 128 / (440 / 6) = 1.745; 256 / (1104 / 6) = 1.391.
+    /// By hand: the long ring of 8 carries 128 messages a link on 4x4x8; twisted, 440 hops from
+    /// each node are shared by six links: 128 / (440 / 6) = 1.745; 256 / (1104 / 6) = 1.391.
     #[test]
     fn the_busiest_link_gains_what_distances_say() {
         for (sides, gain) in [("4x4x8", 128.0 / (440.0 / 6.0)), ("4x8x8", 256.0 / (1104.0 / 6.0))] {

@@ -1,6 +1,8 @@
-//! Cases of rows: what a row says of its case, looked up again, so that its schedule can be made once more.
+//! Cases of rows: what a row says of its case, looked up again, so that its schedule can be made
+//! once more.
 //!
-//! Rows that name the same topology, algorithm, workload or machine share what was looked up, and so their schedules.
+//! Rows that name the same topology, algorithm, workload or machine share what was looked up, and
+//! so their schedules.
 
 use crate::case::{Case, Chosen, choose, drawn, machine, spec_error, with_files};
 use crate::experiment::{DEFAULT_TIMEOUT_SECS, Experiment};
@@ -65,7 +67,9 @@ impl<'r> Again<'r> {
         let (topology, named) = look_up(&mut self.topologies, "topology", &row.topology, |t| {
             topology::parse_with_inputs(&t.value).map_err(|e| spec_error(t, &e))
         })?;
-        let algorithm = look_up(&mut self.algorithms, "algorithm", &row.algorithm, |t| choose(t, self.registry))?;
+        let algorithm = look_up(&mut self.algorithms, "algorithm", &row.algorithm, |t| {
+            choose(t, self.registry)
+        })?;
         let workload = look_up(&mut self.workloads, "workload", &row.workload, |t| {
             Workload::parse(&t.value).map_err(|e| spec_error(t, &e))
         })?;
@@ -80,13 +84,23 @@ impl<'r> Again<'r> {
             }
         };
         if !is_of_a_model(row) {
-            return Err(format!("`{}` is none of the models: its time was not made of a schedule", row.model));
+            return Err(format!(
+                "`{}` is none of the models: its time was not made of a schedule",
+                row.model
+            ));
         }
         let spec = row.case().setting.machine_spec();
-        let (machine, read) = look_up(&mut self.machines, "machine", spec, |t| with_files(t, machine(t, &[])?))?;
+        let (machine, read) =
+            look_up(&mut self.machines, "machine", spec, |t| with_files(t, machine(t, &[])?))?;
         Ok(Case {
             experiment: row.experiment.as_str().into(),
-            inputs: named.iter().chain(workload.input()).chain(&algorithm.inputs).chain(&read).cloned().collect(),
+            inputs: named
+                .iter()
+                .chain(workload.input())
+                .chain(&algorithm.inputs)
+                .chain(&read)
+                .cloned()
+                .collect(),
             topology,
             algorithm,
             workload,
@@ -104,8 +118,12 @@ fn is_of_a_model(row: &Record) -> bool {
     models().iter().any(|model| model.name == row.model)
 }
 
-/// The experiment that rows are of, as far as it can be run again with these plugins: what they name, each once, in the order in which it came first.
-pub fn experiment_of<'a>(rows: impl Iterator<Item = &'a Record>, registry: &Registry) -> Experiment {
+/// The experiment that rows are of, as far as it can be run again with these plugins: what they
+/// name, each once, in the order in which it came first.
+pub fn experiment_of<'a>(
+    rows: impl Iterator<Item = &'a Record>,
+    registry: &Registry,
+) -> Experiment {
     let (mut experiment, mut again) = (Experiment::default(), Again::new(registry, None));
     let mut first = true;
     for row in rows {
@@ -117,7 +135,8 @@ pub fn experiment_of<'a>(rows: impl Iterator<Item = &'a Record>, registry: &Regi
             experiment.seed = row.seed.saturating_sub(row.repetition.into());
         }
         experiment.repetitions = experiment.repetitions.max(row.repetition.saturating_add(1));
-        let specs = [&row.topology, &row.algorithm, &row.workload, row.case().setting.machine_spec()];
+        let specs =
+            [&row.topology, &row.algorithm, &row.workload, row.case().setting.machine_spec()];
         let lists = [
             ("topology", &mut experiment.topologies),
             ("algorithm", &mut experiment.algorithms),

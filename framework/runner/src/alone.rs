@@ -1,4 +1,5 @@
-//! Work with plugins that is done in a child of this program, which answers in lines: whatever a plugin does there costs the answer and nothing else.
+//! Work with plugins that is done in a child of this program, which answers in lines: whatever a
+//! plugin does there costs the answer and nothing else.
 
 use crate::process::child::{Child, Report, RunTime};
 use crate::process::child_side::{confine, take_socket};
@@ -26,8 +27,8 @@ pub struct Asked<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// What a child answers, or how it ended without an answer: `hear` says of each line whether it is the answer. What it prints is told. An error is that none
-/// could be started.
+/// What a child answers, or how it ended without an answer: `hear` says of each line whether it is
+/// the answer. What it prints is told. An error is that none could be started.
 pub fn ask<L: DeserializeOwned, T>(
     command: &mut Command,
     asked: &Asked<'_>,
@@ -46,9 +47,18 @@ pub fn ask<L: DeserializeOwned, T>(
                 Ok(None) => run_time = RunTime::new(),
                 Err(e) => break format!("its answer makes no sense: {e}"),
             },
-            Report::Gone => break child.death("it closed the socket of the process that asked it", asked.memory_limit),
-            Report::Nothing if asked.stop.load(Ordering::Relaxed) => break "it was interrupted".to_owned(),
-            Report::Nothing if child.held() > MOST => break format!("its answer is over {} MiB long", MOST >> 20),
+            Report::Gone => {
+                break child.death(
+                    "it closed the socket of the process that asked it",
+                    asked.memory_limit,
+                );
+            }
+            Report::Nothing if asked.stop.load(Ordering::Relaxed) => {
+                break "it was interrupted".to_owned();
+            }
+            Report::Nothing if child.held() > MOST => {
+                break format!("its answer is over {} MiB long", MOST >> 20);
+            }
             Report::Nothing if run_time.spent() > asked.longest + asked.grace => {
                 break child.late(asked.longest);
             }
@@ -58,7 +68,8 @@ pub fn ask<L: DeserializeOwned, T>(
     Ok(Err(how))
 }
 
-/// The child's side: it may take so much memory, will load these plugins, and answers on what it gets here.
+/// The child's side: it may take so much memory, will load these plugins, and answers on what it
+/// gets here.
 pub fn begin(memory: u64, is_sandboxed: bool, plugins: &[PathBuf]) -> io::Result<Answers> {
     let socket = File::from(take_socket()?);
     confine(memory, &socket)?;

@@ -1,9 +1,12 @@
-//! Runs many cases in worker processes: a plugin that crashes, hangs, eats memory or closes what it shouldn't costs its own row, never the session.
+//! Runs many cases in worker processes: a plugin that crashes, hangs, eats memory or closes what it
+//! shouldn't costs its own row, never the session.
 //!
-//! Cases that share a schedule are one [`unit`](mod@crate::unit) of work. A thread a job takes units from a queue and gets their rows from workers, children
-//! of the same program; rows come over a socket of their own, so that whatever a plugin prints can't be mistaken for one.
+//! Cases that share a schedule are one [`unit`](mod@crate::unit) of work. A thread a job takes
+//! units from a queue and gets their rows from workers, children of the same program; rows come
+//! over a socket of their own, so that whatever a plugin prints can't be mistaken for one.
 //!
-//! Whoever started a batch hears of it by [`Event`]s. Rows come as cases end; [`Ordered`] puts them in the order of cases again.
+//! Whoever started a batch hears of it by [`Event`]s. Rows come as cases end; [`Ordered`] puts them
+//! in the order of cases again.
 
 use crate::case::Case;
 use crate::rows::Desk;
@@ -43,7 +46,8 @@ impl Batch {
         Self::begin(cases, units(cases), workers)
     }
 
-    /// The same with the first repetition of all before the second of any, so that what has come at any time is fair to all.
+    /// The same with the first repetition of all before the second of any, so that what has come at
+    /// any time is fair to all.
     pub fn start_interleaved(cases: &[Case], workers: &Workers) -> io::Result<Self> {
         let mut units = units(cases);
         // A stable sort: equals stay in order.
@@ -56,13 +60,20 @@ impl Batch {
         let stop = Arc::new(AtomicBool::new(false));
         let queue: VecDeque<Unit> = units.into();
         let jobs = workers.jobs.clamp(1, queue.len().max(1));
-        let shared =
-            Shared { cases: cases.into(), queue: Arc::new(Mutex::new(queue)), events: sender, stop: Arc::clone(&stop) };
+        let shared = Shared {
+            cases: cases.into(),
+            queue: Arc::new(Mutex::new(queue)),
+            events: sender,
+            stop: Arc::clone(&stop),
+        };
         let mut threads = Vec::new();
         let workers = workers.at_a_time(jobs);
         for _ in 0..jobs {
             let (shared, workers) = (shared.clone(), workers.clone());
-            match std::thread::Builder::new().name("worker".to_owned()).spawn(move || shared.run(&workers)) {
+            match std::thread::Builder::new()
+                .name("worker".to_owned())
+                .spawn(move || shared.run(&workers))
+            {
                 Ok(thread) => threads.push(thread),
                 // Fewer do it as well.
                 Err(_) if !threads.is_empty() => break,
@@ -72,7 +83,8 @@ impl Batch {
         Ok(Self { threads, events, stop })
     }
 
-    /// The next event, if one comes within `wait`; `None` in the first place when no more will come.
+    /// The next event, if one comes within `wait`; `None` in the first place when no more will
+    /// come.
     pub fn next_within(&self, wait: Duration) -> Option<Option<Event>> {
         match self.events.recv_timeout(wait) {
             Ok(event) => Some(Some(event)),
@@ -81,7 +93,8 @@ impl Batch {
         }
     }
 
-    /// Ends it: workers are killed, no case begins any more. Events that are there already can still be taken.
+    /// Ends it: workers are killed, no case begins any more. Events that are there already can
+    /// still be taken.
     pub fn cancel(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -124,7 +137,15 @@ impl Shared {
         // Nobody listening any more is no reason to stop: a batch that is dropped stops itself.
         let mut tell = |event| drop(self.events.send(event));
         let (cases, stop) = (&*self.cases, &*self.stop);
-        let mut desk = Desk { workers, cases, watched: None, stop, tell: &mut tell, idle: Vec::new(), spare: None };
+        let mut desk = Desk {
+            workers,
+            cases,
+            watched: None,
+            stop,
+            tell: &mut tell,
+            idle: Vec::new(),
+            spare: None,
+        };
         while let Some(unit) = self.next_unit() {
             let numbers: Vec<usize> = unit.cases.collect();
             (desk.tell)(Event::Started { cases: numbers.clone() });
@@ -166,7 +187,9 @@ mod tests {
     fn rows_come_out_in_the_order_of_cases() {
         let row = |seed| Box::new(Record { seed, ..Record::default() });
         let mut ordered = Ordered::default();
-        let mut seeds = |case| -> Vec<u64> { ordered.push(case, row(case as u64)).iter().map(|r| r.seed).collect() };
+        let mut seeds = |case| -> Vec<u64> {
+            ordered.push(case, row(case as u64)).iter().map(|r| r.seed).collect()
+        };
         assert_eq!([seeds(2), seeds(0), seeds(1), seeds(4)], [vec![], vec![0], vec![1, 2], vec![]]);
         assert_eq!(ordered.left().map(|r| r.seed).collect::<Vec<_>>(), [4]);
     }

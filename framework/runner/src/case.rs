@@ -23,7 +23,8 @@ use swapmeet_workloads::{InputDigest, Workload, expand};
 #[derive(Debug, Clone)]
 pub struct Chosen {
     pub algorithm: Arc<Algorithm>,
-    /// Its parameters, in the order in which the algorithm declares them, without those that are what they are by default.
+    /// Its parameters, in the order in which the algorithm declares them, without those that are
+    /// what they are by default.
     pub params: Vec<(String, String)>,
     /// The files that parameters name.
     pub inputs: Vec<InputDigest>,
@@ -96,24 +97,28 @@ impl Case {
         }
     }
 
-    /// Whether both cases have the same schedule but for what a plugin asks for: the same algorithm doing the same thing in the same place.
+    /// Whether both cases have the same schedule but for what a plugin asks for: the same algorithm
+    /// doing the same thing in the same place.
     pub fn shares_plan_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.topology, &other.topology)
             && Arc::ptr_eq(&self.algorithm.algorithm, &other.algorithm.algorithm)
             && self.algorithm.params == other.algorithm.params
             && self.workload.same_shape(&other.workload)
             && (self.workload.is_uniform() || self.seed == other.seed)
-            // Who follows arrivals has everyone planned for: others' rows are to say the same whatever else runs.
+            // Who follows arrivals has everyone planned for: others' rows are to say the same
+            // whatever else runs.
             && self.machine.wants_after() == other.machine.wants_after()
     }
 }
 
-/// All cases of an experiment: for each topology, algorithm, workload, machine and repetition, the last varying fastest.
+/// All cases of an experiment: for each topology, algorithm, workload, machine and repetition, the
+/// last varying fastest.
 pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, InputError> {
     Ok(Product::of(experiment, registry)?.iter().collect())
 }
 
-/// The cases of an experiment before they are made: what each list names, looked up. Who runs some of a million makes but those.
+/// The cases of an experiment before they are made: what each list names, looked up. Who runs some
+/// of a million makes but those.
 #[derive(Debug)]
 pub struct Product {
     name: Arc<str>,
@@ -122,7 +127,8 @@ pub struct Product {
     workloads: Vec<Workload>,
     machines: Vec<machine::Read>,
     repetitions: u32,
-    /// Of each workload, how many cases with one topology and algorithm come before its own; and of all.
+    /// Of each workload, how many cases with one topology and algorithm come before its own; and of
+    /// all.
     before: Vec<usize>,
     seed: u64,
     timeout: Option<Duration>,
@@ -131,7 +137,8 @@ pub struct Product {
     no_inputs: Arc<[InputDigest]>,
 }
 
-/// A topology's one network, or where routes are drawn one for each repetition; and the files that it names.
+/// A topology's one network, or where routes are drawn one for each repetition; and the files that
+/// it names.
 type Networks = (Vec<Arc<dyn Topology>>, Vec<InputDigest>);
 
 impl Product {
@@ -139,8 +146,9 @@ impl Product {
     pub fn of(experiment: &Experiment, registry: &Registry) -> Result<Self, InputError> {
         let sized = expanded(&experiment.workloads)?;
         affordable(experiment, sized.len())?;
-        let topologies =
-            all(&experiment.topologies, |t| topology::parse_with_inputs(&t.value).map_err(|e| spec_error(t, &e)))?;
+        let topologies = all(&experiment.topologies, |t| {
+            topology::parse_with_inputs(&t.value).map_err(|e| spec_error(t, &e))
+        })?;
         let algorithms = all(&experiment.algorithms, |t| choose(t, registry))?;
         let workloads = all(&sized, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
         let own = own_machines(&experiment.own_machines)?;
@@ -152,33 +160,53 @@ impl Product {
         if let Some(baseline) = &experiment.baseline {
             let baseline_name = choose(baseline, registry)?.to_string();
             if !algorithms.iter().any(|a| a.to_string() == baseline_name) {
-                return Err(
-                    baseline.error(format!("the baseline `{baseline_name}` is none of the experiment's algorithms"))
-                );
+                return Err(baseline.error(format!(
+                    "the baseline `{baseline_name}` is none of the experiment's algorithms"
+                )));
             }
         }
-        if experiment.seed.checked_add(u64::from(experiment.repetitions.saturating_sub(1))).is_none() {
+        if experiment
+            .seed
+            .checked_add(u64::from(experiment.repetitions.saturating_sub(1)))
+            .is_none()
+        {
             let seed = Text::flag("seed", &experiment.seed.to_string());
-            let message = format!("{} repetitions go past the largest seed, {}", experiment.repetitions, u64::MAX);
+            let message = format!(
+                "{} repetitions go past the largest seed, {}",
+                experiment.repetitions,
+                u64::MAX
+            );
             return Err(seed.error(message).help("repetition r has seed + r"));
         }
         let mut before = vec![0];
         for (text, workload) in sized.iter().zip(&workloads) {
-            let cases = repetitions(text, workload, experiment.repetitions)? as usize * machines.len();
+            let cases =
+                repetitions(text, workload, experiment.repetitions)? as usize * machines.len();
             before.push(before[before.len() - 1] + cases);
         }
-        let count = before[workloads.len()] as u64 * topologies.len() as u64 * algorithms.len() as u64;
+        let count =
+            before[workloads.len()] as u64 * topologies.len() as u64 * algorithms.len() as u64;
         if count > MOST_CASES {
             return Err(too_many(count, "workloads, each of as many cases as it has files"));
         }
-        let most = workloads.iter().filter_map(Workload::replicates).chain([experiment.repetitions]).max().unwrap_or(1);
+        let most = workloads
+            .iter()
+            .filter_map(Workload::replicates)
+            .chain([experiment.repetitions])
+            .max()
+            .unwrap_or(1);
         let of_seeds = |topology: Arc<dyn Topology>| match topology.drawn() {
             None => vec![topology],
-            Some(_) => (0..most).map(|r| drawn(&topology, experiment.seed.saturating_add(r.into()))).collect(),
+            Some(_) => (0..most)
+                .map(|r| drawn(&topology, experiment.seed.saturating_add(r.into())))
+                .collect(),
         };
-        let topologies = topologies.into_iter().map(|(topology, inputs)| (of_seeds(topology), inputs)).collect();
+        let topologies =
+            topologies.into_iter().map(|(topology, inputs)| (of_seeds(topology), inputs)).collect();
         // What no clock can add up is no limit.
-        let timeout = Duration::try_from_secs_f64(experiment.timeout_secs.unwrap_or(DEFAULT_TIMEOUT_SECS)).ok();
+        let timeout =
+            Duration::try_from_secs_f64(experiment.timeout_secs.unwrap_or(DEFAULT_TIMEOUT_SECS))
+                .ok();
         Ok(Self {
             name: experiment.name.as_str().into(),
             topologies,
@@ -217,16 +245,22 @@ impl Product {
         let which = self.before.partition_point(|before| *before <= rest) - 1;
         let (workload, rest) = (&self.workloads[which], rest - self.before[which]);
         let repetitions = workload.replicates().unwrap_or(self.repetitions) as usize;
-        let ((machine, read), repetition) = (&self.machines[rest / repetitions], (rest % repetitions) as u32);
+        let ((machine, read), repetition) =
+            (&self.machines[rest / repetitions], (rest % repetitions) as u32);
         let topology = &topologies[(repetition as usize).min(topologies.len() - 1)];
         // A number below that of its files.
         let workload = &workload.replicate(repetition).unwrap_or_else(|_| workload.clone());
-        let mut inputs = inputs.iter().chain(workload.input()).chain(&algorithm.inputs).chain(read).peekable();
+        let mut inputs =
+            inputs.iter().chain(workload.input()).chain(&algorithm.inputs).chain(read).peekable();
         Case {
             experiment: Arc::clone(&self.name),
             topology: Arc::clone(topology),
             algorithm: algorithm.clone(),
-            inputs: if inputs.peek().is_none() { Arc::clone(&self.no_inputs) } else { inputs.cloned().collect() },
+            inputs: if inputs.peek().is_none() {
+                Arc::clone(&self.no_inputs)
+            } else {
+                inputs.cloned().collect()
+            },
             workload: workload.clone(),
             machine: machine.clone(),
             repetition,
@@ -261,11 +295,14 @@ pub fn drawn(topology: &Arc<dyn Topology>, seed: u64) -> Arc<dyn Topology> {
     topology.drawn().map_or_else(|| Arc::clone(topology), |drawn| drawn.with_seed(seed))
 }
 
-/// How many repetitions a workload has: as many as there are to be, unless each has a file of its own.
+/// How many repetitions a workload has: as many as there are to be, unless each has a file of its
+/// own.
 fn repetitions(text: &Text, workload: &Workload, repetitions: u32) -> Result<u32, InputError> {
     match workload.replicates() {
         Some(files) if repetitions > 1 => {
-            let message = format!("has {files} files, one a repetition, and there are to be {repetitions} repetitions");
+            let message = format!(
+                "has {files} files, one a repetition, and there are to be {repetitions} repetitions"
+            );
             Err(text.error(message).help("leave `repetitions` out, or name one file"))
         }
         files => Ok(files.unwrap_or(repetitions)),
@@ -282,8 +319,8 @@ pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {
     Ok(list)
 }
 
-/// The most cases of an experiment. All are held while it runs, and so is a job of many: a million that share a schedule take 1.4 GB, and their rows
-/// a file of a third of that.
+/// The most cases of an experiment. All are held while it runs, and so is a job of many: a million
+/// that share a schedule take 1.4 GB, and their rows a file of a third of that.
 pub const MOST_CASES: u64 = 1_000_000;
 
 /// Whether the lists multiply to cases that can be held; the error shows the product.
@@ -299,7 +336,8 @@ fn affordable(experiment: &Experiment, workloads: usize) -> Result<(), InputErro
     if count <= MOST_CASES {
         return Ok(());
     }
-    let words: Vec<String> = factors.iter().filter(|(n, _)| *n > 1).map(|(n, what)| format!("{n} {what}")).collect();
+    let words: Vec<String> =
+        factors.iter().filter(|(n, _)| *n > 1).map(|(n, what)| format!("{n} {what}")).collect();
     Err(too_many(count, &words.join(" x ")))
 }
 
@@ -309,7 +347,10 @@ fn too_many(count: u64, of: &str) -> InputError {
         .help("make several experiments of it, each with a file of rows of its own")
 }
 
-fn all<T>(texts: &[Text], read: impl Fn(&Text) -> Result<T, InputError>) -> Result<Vec<T>, InputError> {
+fn all<T>(
+    texts: &[Text],
+    read: impl Fn(&Text) -> Result<T, InputError>,
+) -> Result<Vec<T>, InputError> {
     texts.iter().map(read).collect()
 }
 
@@ -318,11 +359,19 @@ fn once(texts: &[Text], canonical: impl Iterator<Item = String>) -> Result<(), I
     let mut known: HashMap<String, &Text> = HashMap::new();
     for (text, form) in texts.iter().zip(canonical) {
         if let Some(first) = known.get(&form) {
-            let place =
-                first.error("").line_and_column().map(|(line, column)| format!(" on line {line}, column {column}"));
-            let message =
-                format!("`{}` is there already, as `{}`{}", text.value, first.value, place.unwrap_or_default());
-            return Err(text.error(message).help("expected each but once; `repetitions` runs a case more often"));
+            let place = first
+                .error("")
+                .line_and_column()
+                .map(|(line, column)| format!(" on line {line}, column {column}"));
+            let message = format!(
+                "`{}` is there already, as `{}`{}",
+                text.value,
+                first.value,
+                place.unwrap_or_default()
+            );
+            return Err(text
+                .error(message)
+                .help("expected each but once; `repetitions` runs a case more often"));
         }
         known.insert(form, text);
     }
@@ -332,7 +381,11 @@ fn once(texts: &[Text], canonical: impl Iterator<Item = String>) -> Result<(), I
 /// An error about a spec, at its place in the file or flag.
 pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
     // A flag says what it is for; in a file the list's name may be far above.
-    let message = if text.place.is_file { format!("{}: {}", error.what, error.message) } else { error.message.clone() };
+    let message = if text.place.is_file {
+        format!("{}: {}", error.what, error.message)
+    } else {
+        error.message.clone()
+    };
     let error_here = text.error_at(error.at, error.len, message);
     if error.near.is_empty() { error_here } else { error_here.near(&error.near, "") }
 }
@@ -341,8 +394,10 @@ pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
 pub fn choose(text: &Text, registry: &Registry) -> Result<Chosen, InputError> {
     let spec = Spec::parse("algorithm", &text.value).map_err(|e| spec_error(text, &e))?;
     let algorithm = registry.algorithm(spec.name()).map_err(|unknown| {
-        text.error_at(0, spec.name().len(), format!("unknown algorithm `{}`", unknown.name))
-            .near(&unknown.near, "`swapmeet list algorithms` shows those found, `swapmeet list plugins` where")
+        text.error_at(0, spec.name().len(), format!("unknown algorithm `{}`", unknown.name)).near(
+            &unknown.near,
+            "`swapmeet list algorithms` shows those found, `swapmeet list plugins` where",
+        )
     })?;
     /// Of a file that a parameter names.
     const MOST_OF_A_FILE: u64 = 1 << 30;
@@ -350,13 +405,21 @@ pub fn choose(text: &Text, registry: &Registry) -> Result<Chosen, InputError> {
     for arg in spec.args() {
         let Some(key) = arg.key() else {
             return Err(text
-                .error_at(arg.at(), arg.len(), format!("expected `key=value`, found `{}`", arg.value()))
+                .error_at(
+                    arg.at(),
+                    arg.len(),
+                    format!("expected `key=value`, found `{}`", arg.value()),
+                )
                 .help(takes(&algorithm)));
         };
         let Some(param) = algorithm.params.iter().find(|p| p.key == key) else {
             let near = near_matches(key, algorithm.params.iter().map(|p| p.key.as_str()));
             return Err(text
-                .error_at(arg.at(), key.len(), format!("`{}` has no parameter `{key}`", algorithm.name))
+                .error_at(
+                    arg.at(),
+                    key.len(),
+                    format!("`{}` has no parameter `{key}`", algorithm.name),
+                )
                 .near(&near, &takes(&algorithm)));
         };
         let value = param.kind.canonical(arg.value()).map_err(|expected| {
@@ -365,8 +428,11 @@ pub fn choose(text: &Text, registry: &Registry) -> Result<Chosen, InputError> {
             text.error_at(arg.value_at(), arg.value().len(), message).near(&near, "")
         })?;
         if param.kind == ParamKind::File {
-            let content = read_regular(Path::new(&value), MOST_OF_A_FILE, "a file that the algorithm reads")
-                .map_err(|why| text.error_at(arg.value_at(), arg.value().len(), format!("`{value}` {why}")))?;
+            let content =
+                read_regular(Path::new(&value), MOST_OF_A_FILE, "a file that the algorithm reads")
+                    .map_err(|why| {
+                        text.error_at(arg.value_at(), arg.value().len(), format!("`{value}` {why}"))
+                    })?;
             inputs.push(InputDigest::new(&value, &content));
         }
         given.push((key, value));
@@ -402,10 +468,17 @@ fn own_machines(tables: &[OwnMachine]) -> Result<Vec<Machine>, InputError> {
                 let error = spec_error(&base, &e);
                 let name = base.value.split(':').next().unwrap_or_default();
                 let own = tables.iter().any(|other| other.name.value == name);
-                if own { error.help("a base is a preset, not a machine of the experiment's own") } else { error }
+                if own {
+                    error.help("a base is a preset, not a machine of the experiment's own")
+                } else {
+                    error
+                }
             })?;
-            let given: Vec<(&str, &str)> =
-                own.parameters.iter().map(|(key, value)| (key.value.as_str(), value.value.as_str())).collect();
+            let given: Vec<(&str, &str)> = own
+                .parameters
+                .iter()
+                .map(|(key, value)| (key.value.as_str(), value.value.as_str()))
+                .collect();
             let machine = base.with(&given).map_err(|(index, e)| {
                 let (key, value) = &own.parameters[index];
                 let error = if e.about_key() { key } else { value }.error(e.to_string());

@@ -1,4 +1,5 @@
-//! What a user sets once, in `swapmeet.toml`: a machine and a theme where none is named, and folders of plugins.
+//! What a user sets once, in `swapmeet.toml`: a machine and a theme where none is named, and
+//! folders of plugins.
 
 use crate::input::{InputError, Text};
 use crate::toml_text::Reader;
@@ -22,7 +23,8 @@ const KEYS: [&str; 3] = ["plugin_dirs", "machine", "theme"];
 pub enum Owner<'a> {
     /// The user's, in this folder: folders of plugins are named from there.
     User(&'a Path),
-    /// The current folder's, which somebody else may have made: code comes from nowhere that the user didn't name.
+    /// The current folder's, which somebody else may have made: code comes from nowhere that the
+    /// user didn't name.
     Folder,
 }
 
@@ -36,17 +38,20 @@ impl Config {
             match key.get_ref().as_ref() {
                 "machine" => config.machine = Some(reader.string(value)?),
                 "theme" => config.theme = Some(reader.string(value)?),
-                "plugin_dirs" => match owner {
-                    Owner::User(folder) => {
-                        let dirs = reader.strings(value)?;
-                        config.plugin_dirs = dirs.into_iter().map(|dir| folder.join(dir.value)).collect();
+                "plugin_dirs" => {
+                    match owner {
+                        Owner::User(folder) => {
+                            let dirs = reader.strings(value)?;
+                            config.plugin_dirs =
+                                dirs.into_iter().map(|dir| folder.join(dir.value)).collect();
+                        }
+                        Owner::Folder => {
+                            let error = reader.text("", key.span());
+                            let error = error.error("the current folder's swapmeet.toml may not name folders of plugins");
+                            return Err(error.help("put it into your own, or give --plugin-dir"));
+                        }
                     }
-                    Owner::Folder => {
-                        let error = reader.text("", key.span());
-                        let error = error.error("the current folder's swapmeet.toml may not name folders of plugins");
-                        return Err(error.help("put it into your own, or give --plugin-dir"));
-                    }
-                },
+                }
                 _ => return Err(reader.unknown(key, "swapmeet.toml", KEYS)),
             }
         }
@@ -57,7 +62,11 @@ impl Config {
     #[must_use]
     pub fn over(self, other: Self) -> Self {
         Self {
-            plugin_dirs: if self.plugin_dirs.is_empty() { other.plugin_dirs } else { self.plugin_dirs },
+            plugin_dirs: if self.plugin_dirs.is_empty() {
+                other.plugin_dirs
+            } else {
+                self.plugin_dirs
+            },
             machine: self.machine.or(other.machine),
             theme: self.theme.or(other.theme),
         }

@@ -1,7 +1,9 @@
-//! What plugin files offer, found out in processes of their own: to load a library is to run its code, and the process that writes rows runs nobody's.
+//! What plugin files offer, found out in processes of their own: to load a library is to run its
+//! code, and the process that writes rows runs nobody's.
 //!
-//! A child a file, side by side, so that none can hide or rename what others offer or make them wait. What it said is remembered for as long as the file
-//! is the same; a file is not even read then, of which a large one takes longer than all the rest of a start.
+//! A child a file, side by side, so that none can hide or rename what others offer or make them
+//! wait. What it said is remembered for as long as the file is the same; a file is not even read
+//! then, of which a large one takes longer than all the rest of a start.
 
 use crate::alone::{self, Asked};
 use crate::plugin::file::Stamp;
@@ -36,18 +38,21 @@ impl Reader {
             Self::Here => return Ok(files.iter().map(|file| Plugin::load(file)).collect()),
             Self::Child(command) => command,
         };
-        let answers: Vec<Mutex<Option<io::Result<Answer>>>> = files.iter().map(|_| Mutex::new(None)).collect();
+        let answers: Vec<Mutex<Option<io::Result<Answer>>>> =
+            files.iter().map(|_| Mutex::new(None)).collect();
         let next = AtomicUsize::new(0);
         let ask_in_turn = || {
             while let Some((file, place)) = {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 files.get(at).zip(answers.get(at))
             } {
-                *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(remembered(command, file));
+                *place.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some(remembered(command, file));
             }
         };
         std::thread::scope(|scope| {
-            let others = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
+            let others =
+                std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
             for _ in 1..others.max(2) {
                 // Without a thread more, this one asks of them all.
                 drop(std::thread::Builder::new().spawn_scoped(scope, ask_in_turn));
@@ -75,8 +80,10 @@ struct Remembered {
 fn remembered(command: &[PathBuf], file: &Path) -> io::Result<Answer> {
     let stamp = Stamp::at(linked::file_of(file)).ok();
     let memory = stamp.as_ref().and_then(|stamp| memory(command, file, stamp));
-    let known =
-        memory.as_deref().and_then(recall).filter(|known| known.file == file && Some(&known.stamp) == stamp.as_ref());
+    let known = memory
+        .as_deref()
+        .and_then(recall)
+        .filter(|known| known.file == file && Some(&known.stamp) == stamp.as_ref());
     if let Some(known) = known {
         return Ok(known.answer);
     }
@@ -85,24 +92,35 @@ fn remembered(command: &[PathBuf], file: &Path) -> io::Result<Answer> {
         Some(_) => Plugin::load(file).map_err(|e| e.to_string()),
         None => ask(command, file)?,
     };
-    // Of a file that is being written nobody can tell later whether it is the one that was asked about.
+    // Of a file that is being written nobody can tell later whether it is the one that was asked
+    // about.
     if let (Some(memory), Some(stamp)) = (memory, stamp.filter(Stamp::is_settled)) {
         let remembered = Remembered { file: file.to_owned(), stamp, answer };
         // Nothing is lost but time.
-        drop(serde_json::to_vec(&remembered).map_err(io::Error::from).and_then(|text| keep(&memory, &text)));
+        drop(
+            serde_json::to_vec(&remembered)
+                .map_err(io::Error::from)
+                .and_then(|text| keep(&memory, &text)),
+        );
         return Ok(remembered.answer);
     }
     Ok(answer)
 }
 
-/// Where the answer of a file is remembered: in `$XDG_CACHE_HOME/swapmeet`, by default under `~/.cache`, where there is such a folder. A file written in the
-/// place of another takes that one's place here, too.
+/// Where the answer of a file is remembered: in `$XDG_CACHE_HOME/swapmeet`, by default under
+/// `~/.cache`, where there is such a folder. A file written in the place of another takes that
+/// one's place here, too.
 fn memory(command: &[PathBuf], file: &Path, stamp: &Stamp) -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let absolute =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     let (device, number) = stamp.place();
     // What a plugin says may depend on what it may do.
-    let freely = if command.iter().any(|word| word.as_os_str() == sandbox::NO_SANDBOX) { "-freely" } else { "" };
+    let freely = if command.iter().any(|word| word.as_os_str() == sandbox::NO_SANDBOX) {
+        "-freely"
+    } else {
+        ""
+    };
     let linked = linked::at(file).map(|linked| format!("-{}", linked.name)).unwrap_or_default();
     let name = format!("{}-{device:x}-{number:x}{linked}{freely}.json", env!("CARGO_PKG_VERSION"));
     base.is_dir().then(|| base.join("swapmeet").join(name))
@@ -111,7 +129,8 @@ fn memory(command: &[PathBuf], file: &Path, stamp: &Stamp) -> Option<PathBuf> {
 fn recall(memory: &Path) -> Option<Remembered> {
     /// What went wrong once may go well another day.
     const DAY: Duration = Duration::from_secs(24 * 3600);
-    let age = std::fs::metadata(memory).and_then(|m| m.modified()).ok()?.elapsed().unwrap_or_default();
+    let age =
+        std::fs::metadata(memory).and_then(|m| m.modified()).ok()?.elapsed().unwrap_or_default();
     let known: Remembered = serde_json::from_slice(&std::fs::read(memory).ok()?).ok()?;
     (known.answer.is_ok() || age < DAY).then_some(known)
 }
@@ -129,7 +148,8 @@ fn keep(memory: &Path, text: &[u8]) -> io::Result<()> {
 
 /// What a child says of a file, or why it says nothing. An error is that none could be started.
 fn ask(command: &[PathBuf], file: &Path) -> io::Result<Answer> {
-    let (program, args) = command.split_first().ok_or_else(|| io::Error::other("no program given"))?;
+    let (program, args) =
+        command.split_first().ok_or_else(|| io::Error::other("no program given"))?;
     let asked = Asked {
         // Longer than any plugin takes to be loaded.
         longest: Duration::from_secs(10),
@@ -137,9 +157,15 @@ fn ask(command: &[PathBuf], file: &Path) -> io::Result<Answer> {
         memory_limit: None,
         stop: &AtomicBool::new(false),
     };
-    let answer: Result<Answer, String> =
-        alone::ask(Command::new(program).args(args).arg("--").arg(file), &asked, &mut |_| {}, Some)?;
-    Ok(answer.unwrap_or_else(|how| Err(format!("{}: it can't be asked what it offers: {how}", file.display()))))
+    let answer: Result<Answer, String> = alone::ask(
+        Command::new(program).args(args).arg("--").arg(file),
+        &asked,
+        &mut |_| {},
+        Some,
+    )?;
+    Ok(answer.unwrap_or_else(|how| {
+        Err(format!("{}: it can't be asked what it offers: {how}", file.display()))
+    }))
 }
 
 /// The child's side: loads the file and says what it offers.

@@ -56,14 +56,15 @@ impl Default for Experiment {
     }
 }
 
-/// Seconds that a case may take where nobody says how long: a plugin that never ends would hold a run for ever.
+/// Seconds that a case may take where nobody says how long: a plugin that never ends would hold a
+/// run for ever.
 pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;
 
 /// What a time limit is.
 const SECONDS: &str = "a number of seconds above 0, at most 1000000000";
 
-/// A time limit as written in a file, a flag or the dashboard; the error says what was expected. Thirty years are as good as for ever, and are
-/// still a time that can be added to another.
+/// A time limit as written in a file, a flag or the dashboard; the error says what was expected.
+/// Thirty years are as good as for ever, and are still a time that can be added to another.
 pub fn seconds(text: &str) -> Result<f64, &'static str> {
     text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 1e9).ok_or(SECONDS)
 }
@@ -94,12 +95,16 @@ impl Experiment {
                 "algorithms" => experiment.algorithms = reader.strings(value)?,
                 "workloads" => experiment.workloads = reader.strings(value)?,
                 "machines" if matches!(value.get_ref(), DeValue::Table(_)) => {
-                    let error = reader.text("", value.span()).error("`machines` is the list of those to run on");
+                    let error = reader
+                        .text("", value.span())
+                        .error("`machines` is the list of those to run on");
                     return Err(error.help("a machine of the experiment's own is `[machine.NAME]`"));
                 }
                 "machines" => experiment.machines = reader.strings(value)?,
                 "baseline" => experiment.baseline = Some(reader.string(value)?),
-                "repetitions" => experiment.repetitions = reader.whole(value, 1, u64::from(u32::MAX))? as u32,
+                "repetitions" => {
+                    experiment.repetitions = reader.whole(value, 1, u64::from(u32::MAX))? as u32
+                }
                 "seed" => experiment.seed = reader.whole(value, 0, u64::MAX)?,
                 "timeout_secs" => experiment.timeout_secs = Some(time_limit(&reader, value)?),
                 "machine" => experiment.own_machines = own_machines(&reader, value)?,
@@ -114,28 +119,39 @@ fn time_limit(reader: &Reader, value: &Spanned<DeValue<'_>>) -> Result<f64, Inpu
     match value.get_ref() {
         DeValue::Integer(_) | DeValue::Float(_) => {
             let number = reader.number(value).unwrap_or_default();
-            seconds(&number)
-                .map_err(|expected| reader.text("", value.span()).error(format!("expected {expected}, found {number}")))
+            seconds(&number).map_err(|expected| {
+                reader.text("", value.span()).error(format!("expected {expected}, found {number}"))
+            })
         }
         _ => Err(reader.wrong(value, SECONDS)),
     }
 }
 
-fn own_machines(reader: &Reader, value: &Spanned<DeValue<'_>>) -> Result<Vec<OwnMachine>, InputError> {
+fn own_machines(
+    reader: &Reader,
+    value: &Spanned<DeValue<'_>>,
+) -> Result<Vec<OwnMachine>, InputError> {
     let mut machines = Vec::new();
     for (name, value) in reader.table(value)? {
-        let mut machine =
-            OwnMachine { name: reader.text(name.get_ref(), name.span()), base: None, parameters: Vec::new() };
+        let mut machine = OwnMachine {
+            name: reader.text(name.get_ref(), name.span()),
+            base: None,
+            parameters: Vec::new(),
+        };
         for (key, value) in reader.table(value)? {
             if key.get_ref() == "base" {
                 machine.base = Some(reader.string(value)?);
                 continue;
             }
-            let number = reader.number(value).ok_or_else(|| reader.wrong(value, "a number or a text"))?;
-            if matches!(value.get_ref(), DeValue::String(_)) && number.trim().parse::<f64>().is_ok() {
+            let number =
+                reader.number(value).ok_or_else(|| reader.wrong(value, "a number or a text"))?;
+            if matches!(value.get_ref(), DeValue::String(_)) && number.trim().parse::<f64>().is_ok()
+            {
                 return Err(reader.wrong(value, "a number, without quotes"));
             }
-            machine.parameters.push((reader.text(key.get_ref(), key.span()), reader.text(&number, value.span())));
+            machine
+                .parameters
+                .push((reader.text(key.get_ref(), key.span()), reader.text(&number, value.span())));
         }
         machines.push(machine);
     }

@@ -1,6 +1,8 @@
-//! How long a batch will still take, if what is open takes as long for its estimated cost as what has ended took.
+//! How long a batch will still take, if what is open takes as long for its estimated cost as what
+//! has ended took.
 //!
-//! The end is foreseen anew whenever a case ends, and awaited in between: time that passes brings it nearer, and once it is past nothing is known.
+//! The end is foreseen anew whenever a case ends, and awaited in between: time that passes brings
+//! it nearer, and once it is past nothing is known.
 
 use crate::case::Case;
 use crate::unit::units;
@@ -41,7 +43,8 @@ impl Forecast {
         }
     }
 
-    /// The time left, so long after the batch began; `None` while nothing has ended, once all has, and when it takes longer than foreseen.
+    /// The time left, so long after the batch began; `None` while nothing has ended, once all has,
+    /// and when it takes longer than foreseen.
     pub fn left(&self, elapsed: Duration) -> Option<Duration> {
         if self.cases == 0 || self.ended <= 0.0 {
             return None;
@@ -58,7 +61,13 @@ mod tests {
 
     fn forecast(costs: &[f64]) -> Forecast {
         let open = costs.iter().sum();
-        Forecast { costs: costs.to_vec(), cases: costs.len(), open, ended: 0.0, last: Duration::ZERO }
+        Forecast {
+            costs: costs.to_vec(),
+            cases: costs.len(),
+            open,
+            ended: 0.0,
+            last: Duration::ZERO,
+        }
     }
 
     const fn after(seconds: u64) -> Duration {
@@ -83,7 +92,10 @@ mod tests {
     fn time_that_passes_brings_the_end_nearer_and_a_case_that_hangs_has_none_foreseen() {
         let mut forecast = forecast(&[1.0, 4.0]);
         forecast.ended(0, after(2));
-        assert_eq!([2, 4, 9].map(|t| forecast.left(after(t))), [8, 6, 1].map(|left| Some(after(left))));
+        assert_eq!(
+            [2, 4, 9].map(|t| forecast.left(after(t))),
+            [8, 6, 1].map(|left| Some(after(left)))
+        );
         assert_eq!([10, 1000].map(|t| forecast.left(after(t))), [None, None]);
     }
 }

@@ -1,7 +1,8 @@
 //! The host's side of the boundary: what a plugin may call while it plans.
 //!
-//! Every call is checked before it is believed: pointers for null, sizes and counts for sense, texts for UTF-8. A call that is refused
-//! leaves its reason behind and answers [`SWM_STOPPED`]; so does every later call.
+//! Every call is checked before it is believed: pointers for null, sizes and counts for sense,
+//! texts for UTF-8. A call that is refused leaves its reason behind and answers [`SWM_STOPPED`]; so
+//! does every later call.
 
 use crate::plugin::{Algorithm, Table};
 use crate::process::progress::{in_step, note};
@@ -12,8 +13,8 @@ use std::ffi::c_void;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use swapmeet_abi::{
-    SWM_ERROR, SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmHost, SwmParam, SwmProblem, SwmRun, SwmStr,
-    SwmTopology,
+    SWM_ERROR, SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmHost, SwmParam, SwmProblem,
+    SwmRun, SwmStr, SwmTopology,
 };
 use swapmeet_core::delivery::fault::{Count, Fault};
 use swapmeet_core::executor::alone;
@@ -27,7 +28,8 @@ mod read;
 mod sends;
 mod table;
 
-/// What a plugin may ask for while it plans. A plan that didn't ask for one of these is the same whatever its value.
+/// What a plugin may ask for while it plans. A plan that didn't ask for one of these is the same
+/// whatever its value.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Answers {
     /// Bytes of each block when sizes are uniform, else of the largest.
@@ -127,11 +129,14 @@ pub fn plan<'a>(
         (outcome, host.unheeded) = (on_one, unheeded);
     }
     if host.unheeded > 0 {
-        host.log
-            .push(format!("{REMARK}it goes on after a call that was refused, {} more", Count(host.unheeded, "call")));
+        host.log.push(format!(
+            "{REMARK}it goes on after a call that was refused, {} more",
+            Count(host.unheeded, "call")
+        ));
     }
     let outcome = match outcome {
-        // Who took a block astray is looked for in the plan for everyone, which is not to be made where one of a few nodes has just been.
+        // Who took a block astray is looked for in the plan for everyone, which is not to be made
+        // where one of a few nodes has just been.
         Outcome::Invalid(fault) if !host.claims_symmetry || task.topology.nodes() <= FEW_NODES => {
             Outcome::Invalid(explained(algorithm, params, task, answers, limit, fault))
         }
@@ -143,8 +148,8 @@ pub fn plan<'a>(
 /// A plan for so many is made again, for what a fault says.
 const FEW_NODES: u64 = 4096;
 
-/// How the plan ends on one thread, and how many calls came after that was said: it stops at the first broken rule, and says what is so in that moment. `None` if it
-/// then ends otherwise.
+/// How the plan ends on one thread, and how many calls came after that was said: it stops at the
+/// first broken rule, and says what is so in that moment. `None` if it then ends otherwise.
 fn on_one_thread(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -196,7 +201,10 @@ fn run<'a>(
     listeners: Vec<&'a mut dyn Listener>,
 ) -> Outcome {
     if algorithm.collectives >> task.collective.kind().code & 1 == 0 {
-        return Outcome::Unsupported(format!("`{}` does not do `{}`", algorithm.name, task.collective));
+        return Outcome::Unsupported(format!(
+            "`{}` does not do `{}`",
+            algorithm.name, task.collective
+        ));
     }
     let Table { raw, supports, plan } = match algorithm.table() {
         Ok(table) => table,
@@ -215,7 +223,9 @@ fn run<'a>(
         // What waits to be carried out came before whatever the plugin says.
         let carried_out = host.simulation.as_mut().map_or(Ok(()), Simulation::carry_out);
         return match (carried_out, refusal) {
-            (Err(fault), Outcome::Failed(_) | Outcome::Unsupported(_)) if !host.broken => host.breaks(fault),
+            (Err(fault), Outcome::Failed(_) | Outcome::Unsupported(_)) if !host.broken => {
+                host.breaks(fault)
+            }
             (_, refusal) => refusal,
         };
     }
@@ -240,7 +250,8 @@ struct Host<'a> {
     route: sends::Asked,
     /// Where labels of sends are written down, while what a fault says is looked at once more.
     labels: Option<Rc<RefCell<String>>>,
-    /// When the plan must be done, and how long it had. Looked at between calls: a plugin that never calls isn't stopped by it.
+    /// When the plan must be done, and how long it had. Looked at between calls: a plugin that
+    /// never calls isn't stopped by it.
     limit: Option<(Instant, Duration)>,
     late: bool,
     /// Whether a call was answered with an error, and how many came after it.
@@ -295,10 +306,14 @@ impl Host<'_> {
     ) -> Option<Outcome> {
         let (topology, spec) = (task.topology.as_ref(), task.topology.spec());
         let base = topology.base().map(|(base, levels)| (base, base.spec(), levels));
-        let base = base.as_ref().map(|(base, spec, levels)| (described(*base, spec, None), *levels));
-        let topology = described(topology, &spec, base.as_ref().map(|(base, levels)| (base, *levels)));
-        let params: Vec<SwmParam> =
-            params.iter().map(|(k, v)| SwmParam { key: SwmStr::new(k), value: SwmStr::new(v) }).collect();
+        let base =
+            base.as_ref().map(|(base, spec, levels)| (described(*base, spec, None), *levels));
+        let topology =
+            described(topology, &spec, base.as_ref().map(|(base, levels)| (base, *levels)));
+        let params: Vec<SwmParam> = params
+            .iter()
+            .map(|(k, v)| SwmParam { key: SwmStr::new(k), value: SwmStr::new(v) })
+            .collect();
         let problem = SwmProblem {
             size: size_of::<SwmProblem>() as u32,
             collective: task.collective.kind().code,
@@ -310,14 +325,19 @@ impl Host<'_> {
         };
         let ctx = std::ptr::from_mut(self).cast::<c_void>();
         let table = SwmHost { ctx, ..TABLE };
-        // SAFETY: the function and its table come from a checked plugin; problem and table outlive the call.
+        // SAFETY: the function and its table come from a checked plugin; problem and table outlive
+        // the call.
         let code = unsafe { function(raw, &raw const problem, &raw const table) };
         if let Some(message) = self.panic.take() {
             return Some(Outcome::HostPanicked(message));
         }
         if let Some((_, limit)) = self.limit.filter(|_| self.late) {
             let step = self.simulation.as_ref().map_or(0, |simulation| simulation.step_number());
-            return Some(Outcome::TimedOut(format!("not done after {} s{}", limit.as_secs_f64(), in_step(step))));
+            return Some(Outcome::TimedOut(format!(
+                "not done after {} s{}",
+                limit.as_secs_f64(),
+                in_step(step)
+            )));
         }
         if let Some(fault) = self.fault.take() {
             return Some(self.breaks(fault));
@@ -329,8 +349,12 @@ impl Host<'_> {
             SWM_OK => None,
             SWM_UNSUPPORTED => Some(Outcome::Unsupported(reason_or("the plugin gives no reason"))),
             SWM_ERROR => Some(Outcome::Failed(reason_or("the plugin gives no reason"))),
-            SWM_INVALID => Some(Outcome::Invalid(Fault::Found(reason_or("the plugin gives no reason")))),
-            SWM_STOPPED => Some(Outcome::Failed(reason_or("the plugin stopped, though the host did not ask it to"))),
+            SWM_INVALID => {
+                Some(Outcome::Invalid(Fault::Found(reason_or("the plugin gives no reason"))))
+            }
+            SWM_STOPPED => Some(Outcome::Failed(reason_or(
+                "the plugin stopped, though the host did not ask it to",
+            ))),
             other => Some(Outcome::Failed(format!("the plugin returned {other}, expected 0 to 4"))),
         }
     }
@@ -349,8 +373,9 @@ impl Host<'_> {
             return SWM_STOPPED;
         }
         if self.simulation.is_none() {
-            self.fault =
-                Some(Fault::OutOfOrder("the plugin gives a schedule where it is only asked whether it can run"));
+            self.fault = Some(Fault::OutOfOrder(
+                "the plugin gives a schedule where it is only asked whether it can run",
+            ));
             return SWM_STOPPED;
         }
         match work(self) {
@@ -378,7 +403,11 @@ impl Host<'_> {
 }
 
 /// What a plugin is told of a topology: the lowest base and the levels of a dual-net beside it.
-fn described(topology: &dyn Topology, spec: &str, base: Option<(&SwmTopology, u64)>) -> SwmTopology {
+fn described(
+    topology: &dyn Topology,
+    spec: &str,
+    base: Option<(&SwmTopology, u64)>,
+) -> SwmTopology {
     SwmTopology {
         size: size_of::<SwmTopology>() as u32,
         dim_count: topology.radices().len() as u32,

@@ -26,7 +26,12 @@ pub struct Place {
 impl Text {
     /// The value of a flag.
     pub fn flag(flag: &str, value: &str) -> Self {
-        let place = Place { source: flag.to_owned(), content: value.into(), span: 0..value.len(), is_file: false };
+        let place = Place {
+            source: flag.to_owned(),
+            content: value.into(),
+            span: 0..value.len(),
+            is_file: false,
+        };
         Self { value: value.to_owned(), place }
     }
 
@@ -35,14 +40,18 @@ impl Text {
         InputError { place: self.place.clone(), message: message.into(), help: None }
     }
 
-    /// An error about `len` bytes of this text, from byte `at`; about all of it where it is not as the user wrote it, but one of a range.
+    /// An error about `len` bytes of this text, from byte `at`; about all of it where it is not as
+    /// the user wrote it, but one of a range.
     pub fn error_at(&self, at: usize, len: usize, message: impl Into<String>) -> InputError {
         if !self.place.content[self.place.span.clone()].contains(&self.value) {
             return self.error(message);
         }
         let mut place = self.place.clone();
-        // In a file the span takes in the quotes; escapes would shift what follows, but no spec has any.
-        let quote = usize::from(place.is_file && place.content[place.span.clone()].starts_with(['"', '\'']));
+        // In a file the span takes in the quotes; escapes would shift what follows, but no spec has
+        // any.
+        let quote = usize::from(
+            place.is_file && place.content[place.span.clone()].starts_with(['"', '\'']),
+        );
         let start = (place.span.start + quote + at).min(place.span.end);
         let end = (start + len.max(1)).min(place.span.end).max(start);
         let whole = |i: usize| place.content.is_char_boundary(i);

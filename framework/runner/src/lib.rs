@@ -1,7 +1,8 @@
 //! Loads plugins, turns experiments into cases, runs them and hands out records.
 //!
-//! One direction: what is read ([`input`], [`experiment`]), what it names ([`topology`], [`plugin`], [`registry`]), cases, units of work, workers in which
-//! [`session`] lets a plugin plan through the [`host`], and rows ([`batch`], [`watch`]).
+//! One direction: what is read ([`input`], [`experiment`]), what it names ([`topology`],
+//! [`plugin`], [`registry`]), cases, units of work, workers in which [`session`] lets a plugin plan
+//! through the [`host`], and rows ([`batch`], [`watch`]).
 
 pub mod again;
 pub mod alone;

@@ -3,8 +3,8 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 
-/// Limits the memory that this process may map, for good. Where less is allowed already (`ulimit -v`, as clusters set it), that stays: only
-/// the superuser may raise it.
+/// Limits the memory that this process may map, for good. Where less is allowed already (`ulimit
+/// -v`, as clusters set it), that stays: only the superuser may raise it.
 pub fn limit_memory(bytes: u64) -> io::Result<()> {
     at_most(Resource::As, bytes)
 }
@@ -13,7 +13,11 @@ pub fn limit_memory(bytes: u64) -> io::Result<()> {
 pub(crate) fn address_space() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap_or_default();
-    line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0).saturating_mul(1024)
+    line.split_whitespace()
+        .next()
+        .and_then(|kib| kib.parse::<u64>().ok())
+        .unwrap_or(0)
+        .saturating_mul(1024)
 }
 
 /// As [`limit_memory`], but a later call of that may allow twice as much.
@@ -31,5 +35,6 @@ pub(crate) fn no_core_file() -> io::Result<()> {
 
 fn at_most(resource: Resource, most: u64) -> io::Result<()> {
     let most = getrlimit(resource).maximum.map_or(most, |hard| hard.min(most));
-    setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }).map_err(io::Error::from)
+    setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })
+        .map_err(io::Error::from)
 }

@@ -1,4 +1,5 @@
-//! Machines as users name them: the core's specs, and the file of background traffic that some name is read.
+//! Machines as users name them: the core's specs, and the file of background traffic that some name
+//! is read.
 
 use std::path::Path;
 use swapmeet_core::cost::background::Background;
@@ -10,11 +11,16 @@ use swapmeet_workloads::{InputDigest, Matrix};
 /// A machine with all that its files say, and those files.
 pub type Read = (Machine, Vec<InputDigest>);
 
-/// The machine with what the file says that it names, if it names one; `Err` says what is wrong with that.
+/// The machine with what the file says that it names, if it names one; `Err` says what is wrong
+/// with that.
 pub fn read(machine: Machine) -> Result<Read, String> {
-    let Some(name) = machine.background_file().map(str::to_owned) else { return Ok((machine, Vec::new())) };
-    let content = read_regular(Path::new(&name), Matrix::MOST_TEXT, "a file of N rows of N byte counts")?;
-    let matrix = Matrix::parse(&content).map_err(|e| format!("{name}:{}:{}: {}", e.line, e.column, e.message))?;
+    let Some(name) = machine.background_file().map(str::to_owned) else {
+        return Ok((machine, Vec::new()));
+    };
+    let content =
+        read_regular(Path::new(&name), Matrix::MOST_TEXT, "a file of N rows of N byte counts")?;
+    let matrix = Matrix::parse(&content)
+        .map_err(|e| format!("{name}:{}:{}: {}", e.line, e.column, e.message))?;
     let background = Background::new(matrix.nodes(), |from, to| matrix.bytes(from, to));
     Ok((machine.with_background(background), vec![InputDigest::new(&name, &content)]))
 }

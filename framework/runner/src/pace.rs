@@ -22,17 +22,23 @@ impl Pace {
         // Cases with a schedule of their own follow each other.
         let before = if steps < self.steps { Self::default() } else { *self };
         let seconds = now.saturating_sub(self.at).as_secs_f64();
-        let rate = if seconds > 0.0 { messages.saturating_sub(before.messages) as f64 / seconds } else { self.rate };
+        let rate = if seconds > 0.0 {
+            messages.saturating_sub(before.messages) as f64 / seconds
+        } else {
+            self.rate
+        };
         *self = Self { steps, messages, at: now, rate };
     }
 
-    /// Its step, `of` how many if that is known, and its messages a second; nothing before the first is done.
+    /// Its step, `of` how many if that is known, and its messages a second; nothing before the
+    /// first is done.
     pub fn in_words(&self, of: Option<u64>) -> String {
         if self.steps == 0 {
             return String::new();
         }
         // What is known of others may not hold for this one.
-        let of = of.filter(|of| *of >= self.steps).map(|of| format!(" of {of}")).unwrap_or_default();
+        let of =
+            of.filter(|of| *of >= self.steps).map(|of| format!(" of {of}")).unwrap_or_default();
         format!("step {}{of}, {} messages/s", self.steps, short(self.rate))
     }
 }
@@ -46,13 +52,13 @@ fn short(number: f64) -> String {
         Some((this, unit))
     });
     let fits = thousands.take_while(|(left, _)| *left >= 1.0).last();
-    fits.map_or(
-        "0".to_owned(),
-        |(left, unit)| if left < 10.0 { format!("{left:.1}{unit}") } else { format!("{left:.0}{unit}") },
-    )
+    fits.map_or("0".to_owned(), |(left, unit)| {
+        if left < 10.0 { format!("{left:.1}{unit}") } else { format!("{left:.0}{unit}") }
+    })
 }
 
-/// Of how many steps the schedules are that have ended: others of the same algorithm on the same network may well have as many.
+/// Of how many steps the schedules are that have ended: others of the same algorithm on the same
+/// network may well have as many.
 #[derive(Debug, Default)]
 pub struct Lengths(HashMap<[String; 3], u64>);
 

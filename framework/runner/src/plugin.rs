@@ -1,14 +1,16 @@
 //! Loading a plugin file: one symbol, versions first, then everything else copied out and checked.
 //!
-//! What is copied out is a description, which goes between processes ([`crate::describe`]); a process that makes schedules loads the file it came from.
+//! What is copied out is a description, which goes between processes ([`crate::describe`]); a
+//! process that makes schedules loads the file it came from.
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use swapmeet_abi::{
-    ENTRY_SYMBOL, Growing, SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_PARAM_CHOICE, SWM_PARAM_FILE, SWM_PARAM_NUMBER,
-    SWM_PARAM_TEXT, SwmAlgorithm, SwmEntry, SwmHead, SwmParamInfo, SwmPlugin, SwmRun, SwmStr, read_sized,
+    ENTRY_SYMBOL, Growing, SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_PARAM_CHOICE,
+    SWM_PARAM_FILE, SWM_PARAM_NUMBER, SWM_PARAM_TEXT, SwmAlgorithm, SwmEntry, SwmHead,
+    SwmParamInfo, SwmPlugin, SwmRun, SwmStr, read_sized,
 };
 use swapmeet_core::limits;
 
@@ -53,7 +55,8 @@ pub enum PluginError {
     Reported(String),
 }
 
-/// What a plugin says of itself. Once a process has loaded it, the library stays for that process's life: its tables and texts may be anywhere in it.
+/// What a plugin says of itself. Once a process has loaded it, the library stays for that process's
+/// life: its tables and texts may be anywhere in it.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Plugin {
     /// The file it came from.
@@ -82,7 +85,8 @@ pub struct Algorithm {
     pub collectives: u64,
     /// The parameters it takes.
     pub params: Vec<Param>,
-    /// The most messages that a node sends, or receives, in one step, as the plugin says; 0 where it doesn't.
+    /// The most messages that a node sends, or receives, in one step, as the plugin says; 0 where
+    /// it doesn't.
     pub ports: u64,
     /// The plugin it is of.
     pub plugin: Build,
@@ -137,7 +141,8 @@ impl ParamKind {
         }
     }
 
-    /// The value that a text names, in the one way in which specs spell it; `Err` says what was expected.
+    /// The value that a text names, in the one way in which specs spell it; `Err` says what was
+    /// expected.
     pub fn canonical(&self, text: &str) -> Result<String, String> {
         let expected = match self {
             Self::Text | Self::File => return Ok(text.to_owned()),
@@ -146,7 +151,9 @@ impl ParamKind {
                 return Ok(if digits.is_empty() { "0".to_owned() } else { digits.to_owned() });
             }
             Self::Number => "a whole number".to_owned(),
-            Self::Choice(words) if words.iter().any(|word| word == text) => return Ok(text.to_owned()),
+            Self::Choice(words) if words.iter().any(|word| word == text) => {
+                return Ok(text.to_owned());
+            }
             Self::Choice(words) => format!("one of {}", words.join(", ")),
         };
         Err(expected)
@@ -177,18 +184,22 @@ impl Plugin {
     /// The same, where the digest of the file may be known.
     pub(crate) fn load_known(path: &Path, known: Option<Known<'_>>) -> Result<Self, PluginError> {
         if let Some(linked) = linked::at(path) {
-            let (digest, stamp) = linked::build(known)
-                .map_err(|e| PluginError::NotALibrary { path: path.to_owned(), reason: e.to_string() })?;
+            let (digest, stamp) = linked::build(known).map_err(|e| PluginError::NotALibrary {
+                path: path.to_owned(),
+                reason: e.to_string(),
+            })?;
             // SAFETY: it is what a plugin's entry returned.
             return unsafe { Self::read(path, digest, &stamp, (linked.table)()) };
         }
         // A bare file name would be looked up in the system's library folders.
         let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let no_library = |reason: String| PluginError::NotALibrary { path: path.to_owned(), reason };
+        let no_library =
+            |reason: String| PluginError::NotALibrary { path: path.to_owned(), reason };
         let (digest, stamp) = digest_of(&file, known).map_err(|e| no_library(e.to_string()))?;
-        // SAFETY: running the library's initialisers is what the caller asked for. RTLD_LOCAL keeps its symbols to itself.
-        let library =
-            unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| no_library(chain(&e)))?;
+        // SAFETY: running the library's initialisers is what the caller asked for. RTLD_LOCAL keeps
+        // its symbols to itself.
+        let library = unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_LOCAL) }
+            .map_err(|e| no_library(chain(&e)))?;
         // What was loaded is what was read, or rows would be called those of another build.
         if Stamp::at(&file).ok().as_ref() != Some(&stamp) {
             return Err(no_library("it changed while it was loaded".to_owned()));
@@ -200,9 +211,11 @@ impl Plugin {
             Ok(entry) => unsafe { entry() },
             Err(_) => return Err(PluginError::NoEntry { path: path.to_owned() }),
         };
-        // Never unloaded: dropping the handle would unmap code that tables, hooks and threads may still point to.
+        // Never unloaded: dropping the handle would unmap code that tables, hooks and threads may
+        // still point to.
         std::mem::forget(library);
-        // SAFETY: the boundary promises that what the entry returns is a table for the life of the process, or null.
+        // SAFETY: the boundary promises that what the entry returns is a table for the life of the
+        // process, or null.
         unsafe { Self::read(path, digest, &stamp, table) }
     }
 
@@ -218,7 +231,8 @@ impl Plugin {
         self
     }
 
-    /// A plugin that is there already, such as one linked into the program; `path` says where it came from. Its table is read head first.
+    /// A plugin that is there already, such as one linked into the program; `path` says where it
+    /// came from. Its table is read head first.
     ///
     /// # Safety
     /// `table` must be null or what a plugin's entry returned.
@@ -231,7 +245,12 @@ impl Plugin {
     ///
     /// # Safety
     /// As [`Plugin::of_table`].
-    unsafe fn read(path: &Path, digest: String, stamp: &Stamp, table: *const SwmPlugin) -> Result<Self, PluginError> {
+    unsafe fn read(
+        path: &Path,
+        digest: String,
+        stamp: &Stamp,
+        table: *const SwmPlugin,
+    ) -> Result<Self, PluginError> {
         let bad = |what: String| PluginError::BadTable { path: path.to_owned(), what };
         if table.is_null() {
             return Err(bad("its entry returns no table".to_owned()));
@@ -239,15 +258,24 @@ impl Plugin {
         // SAFETY: every version's table begins with this head.
         let head = unsafe { table.cast::<SwmHead>().read_unaligned() };
         if head.magic != SWM_MAGIC {
-            return Err(bad(format!("its table begins with {:#018x}, expected {SWM_MAGIC:#018x}", head.magic)));
+            return Err(bad(format!(
+                "its table begins with {:#018x}, expected {SWM_MAGIC:#018x}",
+                head.magic
+            )));
         }
         if head.abi_major != SWM_ABI_MAJOR {
-            return Err(PluginError::OtherAbi { path: path.to_owned(), major: head.abi_major, minor: head.abi_minor });
+            return Err(PluginError::OtherAbi {
+                path: path.to_owned(),
+                major: head.abi_major,
+                minor: head.abi_minor,
+            });
         }
         // SAFETY: a table of this major version has as many bytes as its head says.
         let table = unsafe { read_sized(table) }.map_err(|size| bad(small::<SwmPlugin>(size)))?;
         // SAFETY: a table's texts live as long as the plugin.
-        let text = |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| bad(format!("its {what} {why}")));
+        let text = |s: SwmStr, what: &str| {
+            unsafe { text(s) }.map_err(|why| bad(format!("its {what} {why}")))
+        };
         let name = text(table.name, "name")?;
         let version = text(table.version, "version")?;
         let build = Build { name, version, digest };
@@ -269,7 +297,10 @@ impl Plugin {
             let algorithm = unsafe { Algorithm::read(raw, path, stamp, &build) };
             let algorithm = algorithm.map_err(|what| bad(format!("algorithm {i}: {what}")))?;
             if let Some(first) = algorithms.iter().position(|a| a.name == algorithm.name) {
-                return Err(bad(format!("algorithms {first} and {i} are both named `{}`", algorithm.name)));
+                return Err(bad(format!(
+                    "algorithms {first} and {i} are both named `{}`",
+                    algorithm.name
+                )));
             }
             algorithms.push(Arc::new(algorithm));
         }
@@ -298,14 +329,16 @@ impl Algorithm {
             let known = Known { stamp: &self.stamp, digest: &self.plugin.digest };
             let plugin = Plugin::load_known(&self.file, Some(known)).map_err(|e| e.to_string())?;
             let again = plugin.algorithms.iter().find(|again| again.name == self.name);
-            let again =
-                again.ok_or_else(|| format!("{} has no algorithm `{}` any more", self.file.display(), self.name))?;
+            let again = again.ok_or_else(|| {
+                format!("{} has no algorithm `{}` any more", self.file.display(), self.name)
+            })?;
             again.table()
         };
         self.table.get_or_init(load).clone()
     }
 
-    /// The plugin's own table of the algorithm, for who calls it by himself. Loads the file, where this process hasn't yet.
+    /// The plugin's own table of the algorithm, for who calls it by himself. Loads the file, where
+    /// this process hasn't yet.
     #[doc(hidden)]
     pub fn raw_table(&self) -> Result<*const SwmAlgorithm, String> {
         self.table().map(|table| table.raw)
@@ -315,21 +348,29 @@ impl Algorithm {
     ///
     /// # Safety
     /// `raw` must be null or point to an algorithm's table.
-    unsafe fn read(raw: *const SwmAlgorithm, file: &Path, stamp: &Stamp, plugin: &Build) -> Result<Self, String> {
+    unsafe fn read(
+        raw: *const SwmAlgorithm,
+        file: &Path,
+        stamp: &Stamp,
+        plugin: &Build,
+    ) -> Result<Self, String> {
         if raw.is_null() {
             return Err("no table".to_owned());
         }
         // SAFETY: the caller promises an algorithm's table, and it is not null.
         let table = unsafe { read_sized(raw) }.map_err(small::<SwmAlgorithm>)?;
         // SAFETY: a table's texts live as long as the plugin.
-        let read = |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| format!("its {what} {why}"));
+        let read =
+            |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| format!("its {what} {why}"));
         let name = read(table.name, "name")?;
         if name.is_empty() && table.plan.is_none() && table.title.len > 0 {
             return Err(read(table.title, "title")?);
         }
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if name.is_empty() || !name.chars().all(fine) {
-            return Err(format!("its name is `{name}`, expected lower-case letters, digits and hyphens"));
+            return Err(format!(
+                "its name is `{name}`, expected lower-case letters, digits and hyphens"
+            ));
         }
         let plan = table.plan.ok_or_else(|| format!("`{name}` has no `plan` function"))?;
         if table.collectives == 0 {
@@ -337,7 +378,10 @@ impl Algorithm {
         }
         const MOST_PARAMS: u64 = limits::PARAMS;
         if table.param_count > MOST_PARAMS {
-            return Err(format!("`{name}` claims {} parameters, expected at most {MOST_PARAMS}", table.param_count));
+            return Err(format!(
+                "`{name}` claims {} parameters, expected at most {MOST_PARAMS}",
+                table.param_count
+            ));
         }
         if table.param_count > 0 && table.params.is_null() {
             return Err(format!("`{name}` has null for its {} parameters", table.param_count));
@@ -378,16 +422,22 @@ impl Param {
         // SAFETY: the caller promises a parameter's table, and it is not null.
         let table = unsafe { read_sized(raw) }.map_err(small::<SwmParamInfo>)?;
         // SAFETY: a table's texts live as long as the plugin.
-        let read = |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| format!("its {what} {why}"));
+        let read =
+            |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| format!("its {what} {why}"));
         const MOST_VALUES: u64 = limits::PARAM_VALUES;
         if table.value_count > MOST_VALUES {
-            return Err(format!("it claims {} values, expected at most {MOST_VALUES}", table.value_count));
+            return Err(format!(
+                "it claims {} values, expected at most {MOST_VALUES}",
+                table.value_count
+            ));
         }
         if table.value_count > 0 && table.values.is_null() {
             return Err(format!("it has null for its {} values", table.value_count));
         }
         let kind = match table.kind {
-            SWM_PARAM_CHOICE if table.value_count == 0 => return Err("it is a choice among no values".to_owned()),
+            SWM_PARAM_CHOICE if table.value_count == 0 => {
+                return Err("it is a choice among no values".to_owned());
+            }
             SWM_PARAM_CHOICE => {
                 let values = (0..table.value_count as usize).map(|i| {
                     // SAFETY: the table promises `value_count` texts.
@@ -398,7 +448,11 @@ impl Param {
             SWM_PARAM_NUMBER => ParamKind::Number,
             SWM_PARAM_FILE => ParamKind::File,
             SWM_PARAM_TEXT => ParamKind::Text,
-            other => return Err(format!("its kind is {other}, expected {SWM_PARAM_TEXT} to {SWM_PARAM_FILE}")),
+            other => {
+                return Err(format!(
+                    "its kind is {other}, expected {SWM_PARAM_TEXT} to {SWM_PARAM_FILE}"
+                ));
+            }
         };
         let default = read(table.default_value, "default")?;
         if !default.is_empty() && kind.canonical(&default).as_ref() != Ok(&default) {
@@ -409,7 +463,8 @@ impl Param {
     }
 }
 
-/// Copies a plugin's text as one line: control characters, which could play tricks with a terminal, stand there escaped.
+/// Copies a plugin's text as one line: control characters, which could play tricks with a terminal,
+/// stand there escaped.
 ///
 /// # Safety
 /// As [`SwmStr::bytes`].
@@ -465,6 +520,9 @@ mod tests {
     fn texts_are_one_line_and_leave_the_terminal_alone() {
         // SAFETY: the text is a string's.
         let read = |given: &str| unsafe { text(SwmStr::new(given)) };
-        assert_eq!(read("two\nlines, \u{1b}[31mred, µ"), Ok("two\\nlines, \\u{1b}[31mred, µ".to_owned()));
+        assert_eq!(
+            read("two\nlines, \u{1b}[31mred, µ"),
+            Ok("two\\nlines, \\u{1b}[31mred, µ".to_owned())
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! A child of this program: how it is started, listened to and ended, and what it leaves as it found it. Nothing here knows what a case is.
+//! A child of this program: how it is started, listened to and ended, and what it leaves as it
+//! found it. Nothing here knows what a case is.
 
 pub(crate) mod child;
 pub(crate) mod child_side;

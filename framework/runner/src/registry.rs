@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swapmeet_core::spec::near_matches;
 
-/// Bundled plugins' file names begin with this; beside the executable, other libraries are none of our business.
+/// Bundled plugins' file names begin with this; beside the executable, other libraries are none of
+/// our business.
 const BUNDLED_PREFIX: &str = "libswapmeet_plugin_";
 /// Folders of plugins, separated as in `PATH`.
 pub const PATH_VARIABLE: &str = "SWAPMEET_PLUGIN_PATH";
@@ -80,11 +81,13 @@ pub struct UnknownAlgorithm {
 }
 
 impl Registry {
-    /// Looks in the folders (or files) of `--plugin-dir`, then [`PATH_VARIABLE`], the user's data folder and beside the executable; plugins
-    /// that are linked into the program stand in for those that don't lie beside it. Where two plugins offer the same algorithm, the first found has it.
+    /// Looks in the folders (or files) of `--plugin-dir`, then [`PATH_VARIABLE`], the user's data
+    /// folder and beside the executable; plugins that are linked into the program stand in for
+    /// those that don't lie beside it. Where two plugins offer the same algorithm, the first found
+    /// has it.
     ///
-    /// What the user names must be right: a file that is no plugin, or a folder that can't be read, is an error. In a scan, files that are
-    /// no plugins are passed over with a line in the log.
+    /// What the user names must be right: a file that is no plugin, or a folder that can't be read,
+    /// is an error. In a scan, files that are no plugins are passed over with a line in the log.
     pub fn find(named: &[PathBuf], reader: &Reader) -> Result<Self, RegistryError> {
         let mut search = Search::default();
         search.named(named)?;
@@ -92,7 +95,10 @@ impl Registry {
             if folder.is_dir() {
                 search.scan(&folder, Origin::Variable, |_| true)?;
             } else if !folder.as_os_str().is_empty() {
-                search.log.push(format!("warning: {PATH_VARIABLE} names {}, which is no folder", folder.display()));
+                search.log.push(format!(
+                    "warning: {PATH_VARIABLE} names {}, which is no folder",
+                    folder.display()
+                ));
             }
         }
         for (folder, origin) in [
@@ -108,12 +114,16 @@ impl Registry {
             search.scan(&folder, Origin::Program, |name| name.starts_with(BUNDLED_PREFIX))?;
         }
         let mut registry = search.read(reader)?;
-        let is_beside =
-            |(plugin, origin): (&Plugin, Origin), name: &str| origin == Origin::Program && plugin.name == name;
+        let is_beside = |(plugin, origin): (&Plugin, Origin), name: &str| {
+            origin == Origin::Program && plugin.name == name
+        };
         let missing = linked::all()
             .into_iter()
             .filter(|(plugin, _)| !registry.origins().any(|beside| is_beside(beside, plugin.name)));
-        let linked = Search { files: missing.map(|(_, path)| (path, Origin::Linked, true)).collect(), log: Vec::new() };
+        let linked = Search {
+            files: missing.map(|(_, path)| (path, Origin::Linked, true)).collect(),
+            log: Vec::new(),
+        };
         linked.read_into(&mut registry, reader)?;
         Ok(registry)
     }
@@ -207,8 +217,16 @@ impl Search {
         Ok(())
     }
 
-    fn scan(&mut self, folder: &Path, origin: Origin, wanted: impl Fn(&str) -> bool) -> Result<(), RegistryError> {
-        let refused = |e: std::io::Error| RegistryError::Folder { path: folder.to_owned(), reason: e.to_string() };
+    fn scan(
+        &mut self,
+        folder: &Path,
+        origin: Origin,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<(), RegistryError> {
+        let refused = |e: std::io::Error| RegistryError::Folder {
+            path: folder.to_owned(),
+            reason: e.to_string(),
+        };
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder).map_err(refused)? {
             files.push(entry.map_err(refused)?.path());
@@ -217,7 +235,8 @@ impl Search {
         files.sort();
         for path in files {
             let library = path.extension().is_some_and(|e| e == std::env::consts::DLL_EXTENSION);
-            let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+            let name =
+                path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
             if !library || !wanted(&name) {
                 continue;
             }
@@ -247,9 +266,11 @@ impl Search {
     }
 }
 
-/// The user's folder for plugins: `$XDG_DATA_HOME/swapmeet/plugins`, by default under `~/.local/share`.
+/// The user's folder for plugins: `$XDG_DATA_HOME/swapmeet/plugins`, by default under
+/// `~/.local/share`.
 fn data_folder() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let absolute =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let home = || absolute("HOME").map(|home| home.join(".local/share"));
     let base = absolute("XDG_DATA_HOME").or_else(home)?;
     Some(base.join("swapmeet/plugins"))

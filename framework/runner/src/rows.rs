@@ -49,7 +49,8 @@ pub(crate) struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// Gets each case of a unit its row, unless it is stopped meanwhile. What comes `next` may want a worker of its own.
+    /// Gets each case of a unit its row, unless it is stopped meanwhile. What comes `next` may want
+    /// a worker of its own.
     pub(crate) fn run(&mut self, unit: &[usize], next: Option<&Path>) {
         /// Workers that wait for more of their plugin.
         const IDLE: usize = 4;
@@ -63,7 +64,8 @@ impl Desk<'_> {
                 Ok(worker) => worker,
                 Err(e) => return self.none_could_start(&mut open, &e.to_string()),
             };
-            let other = next.filter(|next| next != plugin && !self.idle.iter().any(|worker| worker.has(next)));
+            let other = next
+                .filter(|next| next != plugin && !self.idle.iter().any(|worker| worker.has(next)));
             if let Some(worker) = self.ask(worker, &mut open, other.is_some()) {
                 self.idle.push(worker);
             }
@@ -73,8 +75,14 @@ impl Desk<'_> {
         }
     }
 
-    /// Lets a worker run the open cases. Those that got rows are open no more; the worker comes back if it still can work, and is as it was.
-    fn ask(&mut self, mut worker: Worker, open: &mut BTreeSet<usize>, wants_spare: bool) -> Option<Worker> {
+    /// Lets a worker run the open cases. Those that got rows are open no more; the worker comes
+    /// back if it still can work, and is as it was.
+    fn ask(
+        &mut self,
+        mut worker: Worker,
+        open: &mut BTreeSet<usize>,
+        wants_spare: bool,
+    ) -> Option<Worker> {
         let asked: Vec<usize> = open.iter().copied().collect();
         let limit = self.cases[asked[0]].timeout;
         let job = Job::of(asked.iter().map(|i| &self.cases[*i]), self.watched.clone());
@@ -107,7 +115,9 @@ impl Desk<'_> {
                 Answer::Seen(value) => (self.tell)(Event::Seen { value }),
                 Answer::Done(None) if open.is_empty() => return Some(worker),
                 Answer::Done(Some(left)) if open.is_empty() => {
-                    let remark = format!("{REMARK}it leaves {left} behind: what comes next has a process of its own");
+                    let remark = format!(
+                        "{REMARK}it leaves {left} behind: what comes next has a process of its own"
+                    );
                     self.log(asked[0], &remark);
                     return None;
                 }
@@ -150,7 +160,9 @@ impl Desk<'_> {
     /// A line, with whom it comes from.
     fn log(&mut self, case: usize, line: &str) {
         let case = &self.cases[case];
-        (self.tell)(Event::Log { line: format!("{} on {}: {line}", case.algorithm, case.topology.spec()) });
+        (self.tell)(Event::Log {
+            line: format!("{} on {}: {line}", case.algorithm, case.topology.spec()),
+        });
     }
 
     fn failed(&mut self, case: usize, status: Status, reason: &str) {

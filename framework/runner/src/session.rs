@@ -27,8 +27,13 @@ pub enum Event {
     Log(String),
 }
 
-/// Runs cases that share a schedule and returns their rows, in order. `watchers` see every step too.
-pub fn run_group(group: &[Case], watchers: &mut [&mut dyn Listener], executor: &Arc<dyn Executor>) -> Vec<Record> {
+/// Runs cases that share a schedule and returns their rows, in order. `watchers` see every step
+/// too.
+pub fn run_group(
+    group: &[Case],
+    watchers: &mut [&mut dyn Listener],
+    executor: &Arc<dyn Executor>,
+) -> Vec<Record> {
     let mut records: Vec<Option<Record>> = vec![None; group.len()];
     report_group(group, watchers, executor, &mut |event| {
         if let Event::Row(index, record) = event {
@@ -46,7 +51,8 @@ pub fn report_group(
     report: &mut dyn FnMut(Event),
 ) {
     let mut open: Vec<usize> = (0..group.len()).collect();
-    // A plan that asks for the block size or the ports holds only for cases with the same: the others are planned again.
+    // A plan that asks for the block size or the ports holds only for cases with the same: the
+    // others are planned again.
     while !open.is_empty() {
         report(Event::Plans);
         let started = Instant::now();
@@ -71,7 +77,9 @@ fn plan_and_price(
 ) -> Vec<(usize, Record)> {
     let first = &group[open[0]];
     let nodes = first.topology.nodes();
-    let task = match affordable(first, nodes).and_then(|()| first.workload.task(&first.topology, first.seed)) {
+    let task = match affordable(first, nodes)
+        .and_then(|()| first.workload.task(&first.topology, first.seed))
+    {
         Ok(task) => Task { proving: first.proving, executor: Arc::clone(executor), ..task },
         Err(reason) => {
             let mut record = first.blank_row();
@@ -81,8 +89,12 @@ fn plan_and_price(
     };
     let largest = task.sizes.as_ref().map(|sizes| sizes.largest());
     let unit = |case: &Case| if largest.is_none() { case.workload.block_bytes() } else { 1 };
-    let evaluators = open.iter().map(|i| (*i, group[*i].machine.evaluator(scale(&group[*i])))).collect::<Vec<_>>();
-    // Whoever reads the whole schedule has everyone planned for: rows must not depend on who else is priced.
+    let evaluators = open
+        .iter()
+        .map(|i| (*i, group[*i].machine.evaluator(scale(&group[*i]))))
+        .collect::<Vec<_>>();
+    // Whoever reads the whole schedule has everyone planned for: rows must not depend on who else
+    // is priced.
     let reads = evaluators[0].1.reads();
     let (open, mut evaluators): (Vec<usize>, Vec<Box<dyn Evaluator>>) = evaluators
         .into_iter()
@@ -98,7 +110,14 @@ fn plan_and_price(
         for evaluator in &mut evaluators {
             listeners.push(&mut **evaluator);
         }
-        plan(&first.algorithm.algorithm, &first.algorithm.params, &task, answers(first), first.timeout, listeners)
+        plan(
+            &first.algorithm.algorithm,
+            &first.algorithm.params,
+            &task,
+            answers(first),
+            first.timeout,
+            listeners,
+        )
     };
     report(Event::Planned(planned.asked));
     let plan_ms = planning.elapsed().as_secs_f64() * 1e3;
@@ -111,7 +130,11 @@ fn plan_and_price(
     let given = answers(first);
     let mut records = Vec::new();
     let traffic = match planned.outcome {
-        Outcome::Verified(_) if open.iter().any(|index| group[*index].machine.bounds_by_links()) => Traffic::of(&task),
+        Outcome::Verified(_)
+            if open.iter().any(|index| group[*index].machine.bounds_by_links()) =>
+        {
+            Traffic::of(&task)
+        }
         Outcome::Verified(_) => Traffic::of_nodes(&task),
         Outcome::Unsupported(_)
         | Outcome::Invalid(_)
@@ -136,7 +159,13 @@ fn plan_and_price(
 pub fn scale(case: &Case) -> Scale<'_> {
     let counted = case.workload.counts_blocks();
     let unit_bytes = if counted { case.workload.block_bytes() } else { 1 };
-    Scale { topology: &case.topology, unit_bytes: unit_bytes as f64, seed: case.seed, counted, background: None }
+    Scale {
+        topology: &case.topology,
+        unit_bytes: unit_bytes as f64,
+        seed: case.seed,
+        counted,
+        background: None,
+    }
 }
 
 impl Answers {
@@ -154,7 +183,8 @@ impl Answers {
     }
 }
 
-/// Whether a plan that asked for these, made for one of two cases that share all else, is that of the other, too.
+/// Whether a plan that asked for these, made for one of two cases that share all else, is that of
+/// the other, too.
 pub fn plans_alike(asked: Asked, a: &Case, b: &Case) -> bool {
     // Sizes that differ pair by pair are the same in both.
     asked.same_plan(Answers::of(a, None), Answers::of(b, None))
@@ -233,7 +263,8 @@ fn bounded(text: &str) -> String {
 }
 
 fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
-    // Far from overflow: a load over 64 bits is one of bytes, of which a unit is one, or took more than 2^24 steps.
+    // Far from overflow: a load over 64 bits is one of bytes, of which a unit is one, or took more
+    // than 2^24 steps.
     let bytes = |load: u128| load.checked_mul(unit.div_ceil(totals.segments.max(1)).into());
     record.steps = Some(totals.steps);
     record.messages = Some(totals.messages);

@@ -8,7 +8,8 @@ use swapmeet_core::executor::{Alone, Executor};
 /// More do a step no sooner: they meet once in each, and one alone plans.
 pub const MOST: usize = 16;
 
-/// What each takes of a process's address space at most, on top of what it works on: its stack, and C's own heap for it.
+/// What each takes of a process's address space at most, on top of what it works on: its stack, and
+/// C's own heap for it.
 pub(crate) const ROOM: u64 = STACK as u64 + (128 << 20);
 
 const STACK: usize = 1 << 20;
@@ -17,7 +18,8 @@ const STACK: usize = 1 << 20;
 #[derive(Debug)]
 struct Threads(ThreadPool);
 
-/// So many threads, this one among them, which plans; where they can't be started this one alone, and why. A thread can be among those of one only.
+/// So many threads, this one among them, which plans; where they can't be started this one alone,
+/// and why. A thread can be among those of one only.
 pub fn start(count: usize) -> (Arc<dyn Executor>, Option<String>) {
     start_with(count, STACK)
 }
@@ -27,14 +29,18 @@ fn start_with(count: usize, stack: usize) -> (Arc<dyn Executor>, Option<String>)
     if count == 1 {
         return (Arc::new(Alone), None);
     }
-    let pool = ThreadPoolBuilder::new().num_threads(count).use_current_thread().stack_size(stack).build();
+    let pool =
+        ThreadPoolBuilder::new().num_threads(count).use_current_thread().stack_size(stack).build();
     match pool {
         Ok(pool) => {
             // So that all that they need to begin with is there.
             pool.broadcast(|_| drop(std::hint::black_box(Box::new(0_u8))));
             (Arc::new(Threads(pool)), None)
         }
-        Err(error) => (Arc::new(Alone), Some(format!("no {count} threads could be started, one does all: {error}"))),
+        Err(error) => (
+            Arc::new(Alone),
+            Some(format!("no {count} threads could be started, one does all: {error}")),
+        ),
     }
 }
 

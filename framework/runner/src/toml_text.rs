@@ -1,4 +1,5 @@
-//! TOML as users write it, read from the parsed tree rather than through serde: every key and every entry of a list keeps its place in the file, and an error about a topology on line 3 points at
+//! TOML as users write it, read from the parsed tree rather than through serde: every key and every
+//! entry of a list keeps its place in the file, and an error about a topology on line 3 points at
 //! the topology on line 3.
 
 use crate::input::{InputError, Place, Text};
@@ -40,12 +41,18 @@ impl Reader {
     }
 
     pub(crate) fn text(&self, value: &str, span: std::ops::Range<usize>) -> Text {
-        let place = Place { source: self.source.clone(), content: Arc::clone(&self.content), span, is_file: true };
+        let place = Place {
+            source: self.source.clone(),
+            content: Arc::clone(&self.content),
+            span,
+            is_file: true,
+        };
         Text { value: value.to_owned(), place }
     }
 
     pub(crate) fn wrong(&self, value: &Spanned<DeValue<'_>>, expected: &str) -> InputError {
-        self.text("", value.span()).error(format!("expected {expected}, found {}", named(value.get_ref())))
+        self.text("", value.span())
+            .error(format!("expected {expected}, found {}", named(value.get_ref())))
     }
 
     pub(crate) fn string(&self, value: &Spanned<DeValue<'_>>) -> Result<Text, InputError> {
@@ -61,19 +68,31 @@ impl Reader {
             _ => return Err(self.wrong(value, "a list of texts in quotes")),
         };
         if list.is_empty() {
-            return Err(self.text("", value.span()).error("the list is empty, expected at least one entry"));
+            return Err(self
+                .text("", value.span())
+                .error("the list is empty, expected at least one entry"));
         }
         list.iter().map(|entry| self.string(entry)).collect()
     }
 
-    pub(crate) fn whole(&self, value: &Spanned<DeValue<'_>>, least: u64, most: u64) -> Result<u64, InputError> {
+    pub(crate) fn whole(
+        &self,
+        value: &Spanned<DeValue<'_>>,
+        least: u64,
+        most: u64,
+    ) -> Result<u64, InputError> {
         let expected = || format!("a whole number from {least} to {most}");
-        let DeValue::Integer(i) = value.get_ref() else { return Err(self.wrong(value, &expected())) };
+        let DeValue::Integer(i) = value.get_ref() else {
+            return Err(self.wrong(value, &expected()));
+        };
         let digits = i.as_str().replace('_', "");
         u64::from_str_radix(digits.trim_start_matches('+'), i.radix())
             .ok()
             .filter(|n| (least..=most).contains(n))
-            .ok_or_else(|| self.text("", value.span()).error(format!("expected {}, found {digits}", expected())))
+            .ok_or_else(|| {
+                self.text("", value.span())
+                    .error(format!("expected {}, found {digits}", expected()))
+            })
     }
 
     pub(crate) fn number(&self, value: &Spanned<DeValue<'_>>) -> Option<String> {
@@ -90,7 +109,10 @@ impl Reader {
         }
     }
 
-    pub(crate) fn table<'v>(&self, value: &'v Spanned<DeValue<'v>>) -> Result<&'v DeTable<'v>, InputError> {
+    pub(crate) fn table<'v>(
+        &self,
+        value: &'v Spanned<DeValue<'v>>,
+    ) -> Result<&'v DeTable<'v>, InputError> {
         match value.get_ref() {
             DeValue::Table(table) => Ok(table),
             _ => Err(self.wrong(value, "a table")),

@@ -1,4 +1,5 @@
-//! Units of work: cases that share a schedule stay together, whether they go to a worker or to a shard.
+//! Units of work: cases that share a schedule stay together, whether they go to a worker or to a
+//! shard.
 
 use crate::case::Case;
 use std::borrow::Borrow;
@@ -18,14 +19,16 @@ pub struct Unit {
 impl Unit {
     /// What it is estimated to cost: its schedule, and a little for each further case.
     pub fn cost(&self) -> u64 {
-        self.schedule.saturating_add((self.schedule / 20).saturating_mul(self.cases.len() as u64 - 1))
+        self.schedule
+            .saturating_add((self.schedule / 20).saturating_mul(self.cases.len() as u64 - 1))
     }
 
     /// So many units that share its cases as evenly as may be, none without any.
     fn divided(self, parts: usize) -> impl Iterator<Item = Self> {
         let (Range { start, end }, parts) = (self.cases, parts.max(1));
         let at = move |part: usize| start + (end - start) * part / parts;
-        let units = (0..parts).map(move |part| Self { cases: at(part)..at(part + 1), schedule: self.schedule });
+        let units = (0..parts)
+            .map(move |part| Self { cases: at(part)..at(part + 1), schedule: self.schedule });
         units.filter(|unit| !unit.cases.is_empty())
     }
 }
@@ -36,7 +39,9 @@ pub fn units<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<Unit> {
     let mut first: Option<C> = None;
     for (number, case) in cases.into_iter().enumerate() {
         match (&first, units.last_mut()) {
-            (Some(first), Some(unit)) if case.borrow().shares_plan_with(first.borrow()) => unit.cases.end = number + 1,
+            (Some(first), Some(unit)) if case.borrow().shares_plan_with(first.borrow()) => {
+                unit.cases.end = number + 1
+            }
             _ => {
                 units.push(Unit { cases: number..number + 1, schedule: schedule(case.borrow()) });
                 first = Some(case);
@@ -46,8 +51,9 @@ pub fn units<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<Unit> {
     units
 }
 
-/// An estimate of a schedule that needs no measuring, and so is the same everywhere: n² where everyone has something for everyone (the messages of a direct
-/// exchange), n log n elsewhere, and a little for starting at all.
+/// An estimate of a schedule that needs no measuring, and so is the same everywhere: n² where
+/// everyone has something for everyone (the messages of a direct exchange), n log n elsewhere, and
+/// a little for starting at all.
 fn schedule(case: &Case) -> u64 {
     let n = case.topology.nodes();
     let schedule = if case.workload.collective().is_from_each_to_each() {
@@ -58,9 +64,11 @@ fn schedule(case: &Case) -> u64 {
     schedule.saturating_add(1000)
 }
 
-/// The cases of one of `count` shards, `index` from 0, ascending: the dearest unit first, each to the shard that has least to do (the first of equals).
-/// Every case is in exactly one shard, whoever asks. A unit that alone is more than a shard's share is divided, and its schedule planned in each shard
-/// that has some of its cases: otherwise the others would wait for the one that has all.
+/// The cases of one of `count` shards, `index` from 0, ascending: the dearest unit first, each to
+/// the shard that has least to do (the first of equals). Every case is in exactly one shard,
+/// whoever asks. A unit that alone is more than a shard's share is divided, and its schedule
+/// planned in each shard that has some of its cases: otherwise the others would wait for the one
+/// that has all.
 pub fn shard(units: Vec<Unit>, index: usize, count: usize) -> Vec<usize> {
     let total = units.iter().map(Unit::cost).fold(0, u64::saturating_add);
     let share = (total / count as u64).max(1);
@@ -74,7 +82,8 @@ pub fn shard(units: Vec<Unit>, index: usize, count: usize) -> Vec<usize> {
     // A stable sort: equals stay in order.
     units.sort_by_key(|unit| Reverse(unit.cost()));
     // The least first, and of equals the first.
-    let mut loads: BinaryHeap<Reverse<(u64, usize)>> = (0..count).map(|shard| Reverse((0, shard))).collect();
+    let mut loads: BinaryHeap<Reverse<(u64, usize)>> =
+        (0..count).map(|shard| Reverse((0, shard))).collect();
     let mut mine = Vec::new();
     for unit in units {
         let Some(mut least) = loads.peek_mut() else { break };
@@ -103,9 +112,17 @@ mod tests {
 
     #[test]
     fn every_case_is_in_one_shard() {
-        let units = units_of(&[(1_000_000, 7), (1000, 1), (1000, 50), (40_000, 2), (40_000, 1), (5_000_000, 13)]);
+        let units = units_of(&[
+            (1_000_000, 7),
+            (1000, 1),
+            (1000, 50),
+            (40_000, 2),
+            (40_000, 1),
+            (5_000_000, 13),
+        ]);
         for count in 1..40 {
-            let mut all: Vec<usize> = (0..count).flat_map(|index| shard(units.clone(), index, count)).collect();
+            let mut all: Vec<usize> =
+                (0..count).flat_map(|index| shard(units.clone(), index, count)).collect();
             all.sort_unstable();
             assert_eq!(all, (0..74).collect::<Vec<_>>(), "{count} shards");
         }
@@ -114,7 +131,8 @@ mod tests {
     #[test]
     fn no_shard_is_idle_where_one_schedule_has_many_cases() {
         let units = units_of(&[(10_000, 5000)]);
-        let sizes: Vec<usize> = (0..1000).map(|index| shard(units.clone(), index, 1000).len()).collect();
+        let sizes: Vec<usize> =
+            (0..1000).map(|index| shard(units.clone(), index, 1000).len()).collect();
         assert!(sizes.iter().all(|cases| *cases == 5), "{sizes:?}");
     }
 

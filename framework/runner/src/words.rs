@@ -1,4 +1,5 @@
-//! What a process printed before it died, without what Rust's own runtime adds: that hides the reason.
+//! What a process printed before it died, without what Rust's own runtime adds: that hides the
+//! reason.
 
 /// What a line of the host's own begins with that is about a plugin's habits.
 pub const REMARK: &str = "remark: ";
@@ -6,9 +7,9 @@ pub const REMARK: &str = "remark: ";
 /// Whether a line says nothing of why a process died: a note on backtraces, or a line of one.
 pub fn is_backtrace(line: &str) -> bool {
     let line = line.trim();
-    let frame = line
-        .split_once(':')
-        .is_some_and(|(number, _)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
+    let frame = line.split_once(':').is_some_and(|(number, _)| {
+        !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+    });
     line.is_empty()
         || line.contains("RUST_BACKTRACE")
         || line.starts_with("note: ")
@@ -40,9 +41,12 @@ mod tests {
         ] {
             assert!(is_backtrace(line), "{line}");
         }
-        for line in
-            ["memory allocation of 67108864 bytes failed", "free(): invalid pointer", "step 3: no way", "3 is odd: no"]
-        {
+        for line in [
+            "memory allocation of 67108864 bytes failed",
+            "free(): invalid pointer",
+            "step 3: no way",
+            "3 is odd: no",
+        ] {
             assert!(!is_backtrace(line), "{line}");
         }
         assert!(is_out_of_memory("memory allocation of 67108864 bytes failed"));

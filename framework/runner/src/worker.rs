@@ -1,4 +1,5 @@
-//! Workers: processes of this program in which plugins run. A job, cases that share a schedule, goes in as a line of JSON; replies come out.
+//! Workers: processes of this program in which plugins run. A job, cases that share a schedule,
+//! goes in as a line of JSON; replies come out.
 
 mod client;
 mod message;

@@ -1,8 +1,8 @@
 //! What is to reach whom.
 
 use swapmeet_abi::{
-    SWM_ALLGATHER, SWM_ALLREDUCE, SWM_ALLTOALL, SWM_BROADCAST, SWM_GATHER, SWM_PERMUTATION, SWM_REDUCE,
-    SWM_REDUCE_SCATTER, SWM_SCATTER,
+    SWM_ALLGATHER, SWM_ALLREDUCE, SWM_ALLTOALL, SWM_BROADCAST, SWM_GATHER, SWM_PERMUTATION,
+    SWM_REDUCE, SWM_REDUCE_SCATTER, SWM_SCATTER,
 };
 
 /// What is to reach whom.
@@ -102,9 +102,12 @@ impl Collective {
     pub(crate) fn sums(self) -> bool {
         match self {
             Self::Reduce | Self::ReduceScatter | Self::AllReduce => true,
-            Self::AllToAll | Self::Broadcast | Self::Scatter | Self::Gather | Self::AllGather | Self::Permutation => {
-                false
-            }
+            Self::AllToAll
+            | Self::Broadcast
+            | Self::Scatter
+            | Self::Gather
+            | Self::AllGather
+            | Self::Permutation => false,
         }
     }
 
@@ -150,7 +153,9 @@ mod tests {
     fn all_stand_in_the_order_of_their_numbers() {
         assert!((0..).zip(Collective::ALL).all(|(code, collective)| collective.code() == code));
         assert!(
-            Collective::ALL.into_iter().all(|collective| Collective::from_code(collective.code()) == Some(collective))
+            Collective::ALL
+                .into_iter()
+                .all(|collective| Collective::from_code(collective.code()) == Some(collective))
         );
     }
 }

@@ -10,8 +10,9 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use swapmeet_abi::{
-    SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_ERROR, SWM_INVALID, SWM_MAGIC, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED,
-    SwmAlgorithm, SwmHead, SwmHost, SwmParamInfo, SwmPlugin, SwmProblem, SwmStr, read_sized,
+    SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_ERROR, SWM_INVALID, SWM_MAGIC, SWM_OK, SWM_STOPPED,
+    SWM_UNSUPPORTED, SwmAlgorithm, SwmHead, SwmHost, SwmParamInfo, SwmPlugin, SwmProblem, SwmStr,
+    read_sized,
 };
 
 /// What lists say of an algorithm.
@@ -29,8 +30,9 @@ pub struct About {
     pub collectives: &'static [Collective],
     /// The parameters it takes, in the order in which specs name them.
     pub params: &'static [ParamInfo],
-    /// The most messages that a node sends, and the most that it receives, in one step: 1 for a one-port algorithm, `u64::MAX` for one that
-    /// uses all links at once, 0 to say nothing. `swapmeet check` holds the schedules to it.
+    /// The most messages that a node sends, and the most that it receives, in one step: 1 for a
+    /// one-port algorithm, `u64::MAX` for one that uses all links at once, 0 to say nothing.
+    /// `swapmeet check` holds the schedules to it.
     pub ports: u64,
 }
 
@@ -83,7 +85,8 @@ impl About {
 /// assert_eq!(refused.unwrap_err().to_string(), "5000 nodes would take all day, 1024 are the most");
 /// ```
 ///
-/// `plan` may be called many times, on different threads at once; the same problem must give the same schedule.
+/// `plan` may be called many times, on different threads at once; the same problem must give the
+/// same schedule.
 pub trait Algorithm: Sync {
     /// What lists say of it.
     fn about(&self) -> About;
@@ -91,7 +94,8 @@ pub trait Algorithm: Sync {
     /// Whether it can run.
     ///
     /// # Errors
-    /// [`Stop::Unsupported`] with a reason a reader understands if it can't: it becomes the row's `reason`.
+    /// [`Stop::Unsupported`] with a reason a reader understands if it can't: it becomes the row's
+    /// `reason`.
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         let _ = problem;
         Ok(())
@@ -100,12 +104,14 @@ pub trait Algorithm: Sync {
     /// Gives the schedule. Called only when `supports` said yes.
     ///
     /// # Errors
-    /// [`Stop::Stopped`], passed on with `?`, when the host has refused a call; [`Stop::Failed`] where the algorithm itself is at its wits' end.
+    /// [`Stop::Stopped`], passed on with `?`, when the host has refused a call; [`Stop::Failed`]
+    /// where the algorithm itself is at its wits' end.
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop>;
 }
 
-/// Exports the algorithms of a crate as a plugin: `export_plugin!(licence: "MIT OR Apache-2.0", algorithms: [One, Two])`. Name and version
-/// are the crate's; each algorithm is a constant expression of a type that implements [`Algorithm`].
+/// Exports the algorithms of a crate as a plugin: `export_plugin!(licence: "MIT OR Apache-2.0",
+/// algorithms: [One, Two])`. Name and version are the crate's; each algorithm is a constant
+/// expression of a type that implements [`Algorithm`].
 #[macro_export]
 macro_rules! export_plugin {
     (licence: $licence:expr, algorithms: [$($algorithm:expr),+ $(,)?] $(,)?) => {
@@ -115,7 +121,8 @@ macro_rules! export_plugin {
             plugin_table()
         }
 
-        /// The plugin's table, for programs that link the crate: of many plugins in one program, the symbol could be only one's.
+        /// The plugin's table, for programs that link the crate: of many plugins in one program,
+        /// the symbol could be only one's.
         pub fn plugin_table() -> *const $crate::abi::SwmPlugin {
             static TABLE: ::std::sync::OnceLock<$crate::Exported> = ::std::sync::OnceLock::new();
             $crate::entry(
@@ -149,8 +156,10 @@ pub fn entry(
 ) -> *const SwmPlugin {
     let made = table.get_or_init(|| {
         keep_panics_quiet();
-        let algorithms: Vec<*const SwmAlgorithm> =
-            algorithms.iter().map(|a| std::ptr::from_ref(Box::leak(Box::new(describe_or_why(*a))))).collect();
+        let algorithms: Vec<*const SwmAlgorithm> = algorithms
+            .iter()
+            .map(|a| std::ptr::from_ref(Box::leak(Box::new(describe_or_why(*a)))))
+            .collect();
         let algorithms: &'static [*const SwmAlgorithm] = algorithms.leak();
         Exported {
             plugin: SwmPlugin {
@@ -172,7 +181,8 @@ pub fn entry(
     &raw const made.plugin
 }
 
-/// An algorithm that panics when it is asked what it is has no name and no functions; its title says why.
+/// An algorithm that panics when it is asked what it is has no name and no functions; its title
+/// says why.
 fn describe_or_why(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
     catch_unwind(AssertUnwindSafe(|| describe(algorithm))).unwrap_or_else(|_| SwmAlgorithm {
         size: size_of::<SwmAlgorithm>() as u32,
@@ -193,8 +203,11 @@ fn describe_or_why(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
 
 fn describe(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
     let about = algorithm.about();
-    let params: Vec<*const SwmParamInfo> =
-        about.params.iter().map(|param| std::ptr::from_ref(Box::leak(Box::new(declare(param))))).collect();
+    let params: Vec<*const SwmParamInfo> = about
+        .params
+        .iter()
+        .map(|param| std::ptr::from_ref(Box::leak(Box::new(declare(param)))))
+        .collect();
     let params: &'static [*const SwmParamInfo] = params.leak();
     let user: &'static &'static dyn Algorithm = Box::leak(Box::new(algorithm));
     SwmAlgorithm {
@@ -215,7 +228,8 @@ fn describe(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
 }
 
 fn declare(param: &ParamInfo) -> SwmParamInfo {
-    let values: &'static [SwmStr] = param.values.iter().map(|word| SwmStr::new(word)).collect::<Vec<_>>().leak();
+    let values: &'static [SwmStr] =
+        param.values.iter().map(|word| SwmStr::new(word)).collect::<Vec<_>>().leak();
     SwmParamInfo {
         size: size_of::<SwmParamInfo>() as u32,
         kind: param.kind,
@@ -227,7 +241,11 @@ fn declare(param: &ParamInfo) -> SwmParamInfo {
     }
 }
 
-unsafe extern "C" fn supports(a: *const SwmAlgorithm, p: *const SwmProblem, h: *const SwmHost) -> i32 {
+unsafe extern "C" fn supports(
+    a: *const SwmAlgorithm,
+    p: *const SwmProblem,
+    h: *const SwmHost,
+) -> i32 {
     // SAFETY: the host passes back the table this module made, and structs valid for the call.
     unsafe { run(a, p, h, |algorithm, problem, _| algorithm.supports(problem)) }
 }
@@ -247,8 +265,10 @@ unsafe fn run(
     host: *const SwmHost,
     work: impl Fn(&dyn Algorithm, &Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>,
 ) -> i32 {
-    // SAFETY: `user` is the leaked reference that `describe` put there; the host gives a table of its own size.
-    let (algorithm, host) = unsafe { (*(*algorithm).user.cast::<&'static dyn Algorithm>(), read_sized(host)) };
+    // SAFETY: `user` is the leaked reference that `describe` put there; the host gives a table of
+    // its own size.
+    let (algorithm, host) =
+        unsafe { (*(*algorithm).user.cast::<&'static dyn Algorithm>(), read_sized(host)) };
     // A host that nothing can be asked of can't be told either.
     let Ok(host) = host else { return SWM_ERROR };
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -265,7 +285,8 @@ unsafe fn run(
         Err(_) => (SWM_ERROR, panicked()),
     };
     if let Some(fail) = host.fail {
-        // SAFETY: the function and its context come from the host's table; `reason` outlives the call.
+        // SAFETY: the function and its context come from the host's table; `reason` outlives the
+        // call.
         unsafe { fail(host.ctx, SwmStr::new(&reason)) };
     }
     code
@@ -280,10 +301,12 @@ fn panicked() -> String {
     format!("the plugin panicked: {}", LAST_PANIC.take())
 }
 
-/// A plugin has its own copy of std, whose default hook would write over the host's screen: keep the message for the row instead.
+/// A plugin has its own copy of std, whose default hook would write over the host's screen: keep
+/// the message for the row instead.
 fn keep_panics_quiet() {
     std::panic::set_hook(Box::new(|info| {
-        let place = info.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
+        let place =
+            info.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
         let message = info.payload_as_str().unwrap_or("no message");
         LAST_PANIC.set(format!("{message}{place}"));
     }));
@@ -299,7 +322,8 @@ mod tests {
 
     impl Algorithm for Moody {
         fn about(&self) -> About {
-            const PARAMS: [ParamInfo; 2] = [ParamInfo::number("slices", "1", ""), ParamInfo::text("mood", "", "")];
+            const PARAMS: [ParamInfo; 2] =
+                [ParamInfo::number("slices", "1", ""), ParamInfo::text("mood", "", "")];
             About { name: "moody", params: &PARAMS, ..About::DEFAULT }
         }
 
@@ -344,7 +368,8 @@ mod tests {
             problem.topology = &raw const topology;
             problem.params = &raw const param;
             problem.param_count = 1;
-            let supported = ((*algorithm).supports.unwrap())(algorithm, &raw const problem, &raw const host);
+            let supported =
+                ((*algorithm).supports.unwrap())(algorithm, &raw const problem, &raw const host);
             if supported != SWM_OK {
                 return (supported, reason);
             }
@@ -393,6 +418,9 @@ mod tests {
         assert_eq!(call("mood", "fine"), (SWM_OK, String::new()));
         assert_eq!(call("mood", "fail"), (SWM_ERROR, "out of luck".to_owned()));
         assert_eq!(call("mood", "stopped"), (SWM_STOPPED, String::new()));
-        assert_eq!(call("slices", "many"), (SWM_ERROR, "`slices=many`: expected a whole number".to_owned()));
+        assert_eq!(
+            call("slices", "many"),
+            (SWM_ERROR, "`slices=many`: expected a whole number".to_owned())
+        );
     }
 }

@@ -2,8 +2,10 @@
 
 use crate::stop::Stop;
 
-/// A grid of nodes, numbered row-major, the last dimension fastest: the machine's own ([`Topology::grid`](crate::Topology::grid)) or one
-/// in which a schedule speaks of nodes ([`Schedule::layout`](crate::Schedule::layout)). Every coordinate is a `u64`, as node numbers are.
+/// A grid of nodes, numbered row-major, the last dimension fastest: the machine's own
+/// ([`Topology::grid`](crate::Topology::grid)) or one in which a schedule speaks of nodes
+/// ([`Schedule::layout`](crate::Schedule::layout)). Every coordinate is a `u64`, as node numbers
+/// are.
 ///
 /// ```
 /// # use swapmeet_sdk::{Grid, Stop};
@@ -40,7 +42,11 @@ impl Grid {
             *stride = nodes;
             let more = nodes.checked_mul(*radix).filter(|more| *more > 0);
             nodes = more.ok_or_else(|| {
-                let what = if *radix == 0 { "a dimension of no nodes" } else { "more nodes than can be numbered" };
+                let what = if *radix == 0 {
+                    "a dimension of no nodes"
+                } else {
+                    "more nodes than can be numbered"
+                };
                 Stop::unsupported(format!("a grid of {radices:?} has {what}"))
             })?;
         }
@@ -77,11 +83,15 @@ impl Grid {
         self.strides.iter().zip(&self.radices).map(move |(stride, radix)| node / stride % radix)
     }
 
-    /// Calls `visit` with the number and the coordinates of every node, in the order of the numbers.
+    /// Calls `visit` with the number and the coordinates of every node, in the order of the
+    /// numbers.
     ///
     /// # Errors
     /// The first one that `visit` returns; no node is visited after it.
-    pub fn each_node<E>(&self, mut visit: impl FnMut(u64, &[u64]) -> Result<(), E>) -> Result<(), E> {
+    pub fn each_node<E>(
+        &self,
+        mut visit: impl FnMut(u64, &[u64]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut coordinates = vec![0; self.radices.len()];
         for node in 0..self.nodes {
             visit(node, &coordinates)?;
@@ -98,7 +108,11 @@ impl Grid {
 
     /// The node with these coordinates, one a dimension and each below its radix.
     pub fn node(&self, coordinates: impl IntoIterator<Item = u64>) -> u64 {
-        coordinates.into_iter().zip(&self.strides).map(|(coordinate, stride)| coordinate * stride).sum()
+        coordinates
+            .into_iter()
+            .zip(&self.strides)
+            .map(|(coordinate, stride)| coordinate * stride)
+            .sum()
     }
 
     /// The node with another coordinate in one dimension.
@@ -107,7 +121,8 @@ impl Grid {
         node - self.coordinate(node, dimension) * stride + coordinate * stride
     }
 
-    /// The node `by` further along one dimension, round its end: up where `by` is positive, down where it is negative.
+    /// The node `by` further along one dimension, round its end: up where `by` is positive, down
+    /// where it is negative.
     pub fn shift(&self, node: u64, dimension: usize, by: i64) -> u64 {
         let radix = self.radices[dimension];
         let here = self.coordinate(node, dimension);
@@ -131,7 +146,10 @@ mod tests {
             for node in 0..grid.nodes() {
                 assert_eq!(grid.node(grid.coordinates(node)), node, "{radices:?}");
                 for dimension in 0..grid.dimensions() {
-                    assert_eq!(Some(grid.coordinate(node, dimension)), grid.coordinates(node).nth(dimension));
+                    assert_eq!(
+                        Some(grid.coordinate(node, dimension)),
+                        grid.coordinates(node).nth(dimension)
+                    );
                 }
             }
         }
@@ -146,7 +164,10 @@ mod tests {
             if node == 4 { Err("enough") } else { Ok(()) }
         });
         assert_eq!(end, Err("enough"));
-        assert_eq!(visited, (0..5).map(|node| (node, grid.coordinates(node).collect())).collect::<Vec<_>>());
+        assert_eq!(
+            visited,
+            (0..5).map(|node| (node, grid.coordinates(node).collect())).collect::<Vec<_>>()
+        );
     }
 
     #[test]
@@ -156,7 +177,11 @@ mod tests {
             for by in -11..=11 {
                 let [row, column] = [grid.coordinate(node, 0), grid.coordinate(node, 1)];
                 let there = grid.shift(node, 1, by);
-                assert_eq!(there, grid.node([row, (column as i64 + by).rem_euclid(5) as u64]), "{node} by {by}");
+                assert_eq!(
+                    there,
+                    grid.node([row, (column as i64 + by).rem_euclid(5) as u64]),
+                    "{node} by {by}"
+                );
                 assert_eq!(grid.shift(there, 1, -by), node);
             }
         }
@@ -174,6 +199,9 @@ mod tests {
     fn what_can_not_be_numbered_is_refused() {
         let refused = |radices: &[u64]| Grid::new(radices).unwrap_err().to_string();
         assert_eq!(refused(&[4, 0]), "a grid of [4, 0] has a dimension of no nodes");
-        assert_eq!(refused(&[u64::MAX, 2]), "a grid of [18446744073709551615, 2] has more nodes than can be numbered");
+        assert_eq!(
+            refused(&[u64::MAX, 2]),
+            "a grid of [18446744073709551615, 2] has more nodes than can be numbered"
+        );
     }
 }

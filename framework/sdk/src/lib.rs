@@ -1,6 +1,7 @@
 //! Write a Swapmeet algorithm in safe Rust.
 //!
-//! Implement [`Algorithm`], export it with [`export_plugin!`], build a `cdylib`: the file that comes out is a plugin.
+//! Implement [`Algorithm`], export it with [`export_plugin!`], build a `cdylib`: the file that
+//! comes out is a plugin.
 //!
 //! ```
 //! use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop};
@@ -30,12 +31,14 @@
 //! # fn main() {}
 //! ```
 //!
-//! In a test of the plugin's own, a [`Rehearsal`] shows what the schedule says, and [`Rehearsal::verify`] follows every block of it; `swapmeet check
-//! FILE` says whether it is right everywhere.
+//! In a test of the plugin's own, a [`Rehearsal`] shows what the schedule says, and
+//! [`Rehearsal::verify`] follows every block of it; `swapmeet check FILE` says whether it is right
+//! everywhere.
 //!
-//! A schedule is a stream of steps; a step is a set of sends that happen at once. A send doesn't list blocks, it states a rule: *of what
-//! I hold, the blocks with origin in O and destination in D go to this node*. O and D are products of coordinate subsets ([`Set`],
-//! [`Axis`]) of the topology's grid, or of a grid of the schedule's own ([`Schedule::layout`]).
+//! A schedule is a stream of steps; a step is a set of sends that happen at once. A send doesn't
+//! list blocks, it states a rule: *of what I hold, the blocks with origin in O and destination in D
+//! go to this node*. O and D are products of coordinate subsets ([`Set`], [`Axis`]) of the
+//! topology's grid, or of a grid of the schedule's own ([`Schedule::layout`]).
 
 #![warn(missing_docs)]
 
@@ -60,7 +63,8 @@ pub use padded::Padded;
 pub use param::{ParamInfo, ParamValue, words};
 pub use problem::{Problem, Topology};
 pub use rehearsal::{
-    Disproof, Proved, Rehearsal, Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep,
+    Disproof, Proved, Rehearsal, Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend,
+    RehearsedStep,
 };
 pub use rounds::{Straight, serialized_rounds};
 pub use schedule::Schedule;

@@ -6,9 +6,11 @@ use crate::stop::Stop;
 
 /// The grid of a machine, padded with virtual nodes until every side is a multiple of some unit.
 ///
-/// What the node at a virtual coordinate would do is done by the one a unit earlier, its *home*, which has the same place in its unit. So where
-/// all nodes of one place move alike, both send the same way to the same node, as one message, and the move from one to the other is a local
-/// copy: nothing takes longer than at the padded size. Rejected: all of a line's on its last node, which then works for up to a unit of them in turns.
+/// What the node at a virtual coordinate would do is done by the one a unit earlier, its *home*,
+/// which has the same place in its unit. So where all nodes of one place move alike, both send the
+/// same way to the same node, as one message, and the move from one to the other is a local copy:
+/// nothing takes longer than at the padded size. Rejected: all of a line's on its last node, which
+/// then works for up to a unit of them in turns.
 #[derive(Debug, Clone)]
 pub struct Padded {
     machine: Grid,
@@ -22,9 +24,11 @@ impl Padded {
     /// # Errors
     /// [`Stop::Unsupported`] where the nodes of the padded grid can't be numbered.
     pub fn new(machine: Grid, unit: u64) -> Result<Self, Stop> {
-        let too_large = || Stop::unsupported(format!("padded to multiples of {unit}, the grid is too large"));
+        let too_large =
+            || Stop::unsupported(format!("padded to multiples of {unit}, the grid is too large"));
         let sides = machine.radices().iter().map(|side| side.checked_next_multiple_of(unit));
-        let grid = Grid::new(&sides.collect::<Option<Vec<_>>>().ok_or_else(too_large)?).map_err(|_| too_large())?;
+        let grid = Grid::new(&sides.collect::<Option<Vec<_>>>().ok_or_else(too_large)?)
+            .map_err(|_| too_large())?;
         Ok(Self { machine, grid, unit })
     }
 
@@ -43,8 +47,8 @@ impl Padded {
         self.grid != self.machine
     }
 
-    /// The coordinate of the machine that does the work of this one of the padded grid. A side shorter than a unit has none a unit earlier; there
-    /// it is one of the same parity.
+    /// The coordinate of the machine that does the work of this one of the padded grid. A side
+    /// shorter than a unit has none a unit earlier; there it is one of the same parity.
     pub fn home(&self, dimension: usize, mut coordinate: u64) -> u64 {
         let side = self.machine.radix(dimension);
         let back = if side >= self.unit { self.unit } else { 2 };
@@ -56,23 +60,28 @@ impl Padded {
 
     /// The node of the machine that does the work of a node of the padded grid.
     pub fn physical(&self, node: u64) -> u64 {
-        self.machine.node(self.grid.coordinates(node).enumerate().map(|(dimension, at)| self.home(dimension, at)))
+        self.machine.node(
+            self.grid.coordinates(node).enumerate().map(|(dimension, at)| self.home(dimension, at)),
+        )
     }
 
-    /// Tells the host who does the work of which node, and in which grid sets are named: each dimension as two axes, units and places in a unit.
-    /// Sets of whole units, or of one place in all of them, are products there and several times smaller than with one long axis; the nodes'
-    /// numbers are the same.
+    /// Tells the host who does the work of which node, and in which grid sets are named: each
+    /// dimension as two axes, units and places in a unit. Sets of whole units, or of one place in
+    /// all of them, are products there and several times smaller than with one long axis; the
+    /// nodes' numbers are the same.
     ///
     /// # Errors
     /// [`Stop::Stopped`] where the host takes no more.
     pub fn lay_out(&self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let axes: Vec<u64> = self.grid.radices().iter().flat_map(|side| [side / self.unit, self.unit]).collect();
+        let axes: Vec<u64> =
+            self.grid.radices().iter().flat_map(|side| [side / self.unit, self.unit]).collect();
         schedule.layout(&axes, 1)?;
         if !self.has_virtual_nodes() {
             return Ok(());
         }
         self.grid.each_node(|node, at| {
-            let is_real = at.iter().zip(self.machine.radices()).all(|(coordinate, side)| coordinate < side);
+            let is_real =
+                at.iter().zip(self.machine.radices()).all(|(coordinate, side)| coordinate < side);
             schedule.place(node, self.physical(node), is_real)
         })
     }

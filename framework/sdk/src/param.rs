@@ -3,7 +3,8 @@
 use std::str::FromStr;
 use swapmeet_abi::{SWM_PARAM_CHOICE, SWM_PARAM_FILE, SWM_PARAM_NUMBER, SWM_PARAM_TEXT};
 
-/// A parameter that an algorithm takes, as in `tree:fan=3`; any other is refused before the algorithm sees it.
+/// A parameter that an algorithm takes, as in `tree:fan=3`; any other is refused before the
+/// algorithm sees it.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, ParamInfo, words};
@@ -37,7 +38,8 @@ pub struct ParamInfo {
 }
 
 impl ParamInfo {
-    /// Any text. `default` is what it is when not given, empty if that depends on the problem, as `help` then says; `help` is one line: meaning, values.
+    /// Any text. `default` is what it is when not given, empty if that depends on the problem, as
+    /// `help` then says; `help` is one line: meaning, values.
     pub const fn text(key: &'static str, default: &'static str, help: &'static str) -> Self {
         Self { key, kind: SWM_PARAM_TEXT, default, help, values: &[] }
     }
@@ -47,13 +49,15 @@ impl ParamInfo {
         Self { kind: SWM_PARAM_NUMBER, ..Self::text(key, default, help) }
     }
 
-    /// The path of a regular file, which the algorithm reads (as text with `std::fs::read_to_string`); without one it says that it is
+    /// The path of a regular file, which the algorithm reads (as text with
+    /// `std::fs::read_to_string`); without one it says that it is
     /// [`Stop::unsupported`](crate::Stop::unsupported). A row says which content the file had.
     pub const fn file(key: &'static str, help: &'static str) -> Self {
         Self { kind: SWM_PARAM_FILE, ..Self::text(key, "", help) }
     }
 
-    /// One of these words, which users are offered and `swapmeet check` tries one after another. Texts as in [`ParamInfo::text`].
+    /// One of these words, which users are offered and `swapmeet check` tries one after another.
+    /// Texts as in [`ParamInfo::text`].
     pub const fn choice(
         key: &'static str,
         values: &'static [&'static str],
@@ -85,7 +89,8 @@ pub const fn words<T, const N: usize>(choices: &[(&'static str, T); N]) -> [&'st
     words
 }
 
-/// What a parameter can be read as ([`Problem::param`](crate::Problem::param)); a plugin can make types of its own such values.
+/// What a parameter can be read as ([`Problem::param`](crate::Problem::param)); a plugin can make
+/// types of its own such values.
 pub trait ParamValue: FromStr {
     /// What a text that doesn't parse should have been, in words: "a whole number".
     fn expected(given: &str) -> String;

@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use swapmeet_abi::{Growing, SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology, read_sized};
 
-/// What is to be done. Sizes and machine parameters are asked for one by one: a plan that doesn't ask for them is shared between
-/// cases that differ only in them.
+/// What is to be done. Sizes and machine parameters are asked for one by one: a plan that doesn't
+/// ask for them is shared between cases that differ only in them.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Rehearsal, Schedule, Stop};
@@ -50,10 +50,12 @@ pub struct Problem<'a> {
 }
 
 impl<'a> Problem<'a> {
-    /// Reads the host's structs, which may be older or newer than those known here; `Err` says what is wrong with them.
+    /// Reads the host's structs, which may be older or newer than those known here; `Err` says what
+    /// is wrong with them.
     ///
     /// # Safety
-    /// `raw` must be null or a problem of the size that it says, and all it points to must be there for `'a`.
+    /// `raw` must be null or a problem of the size that it says, and all it points to must be there
+    /// for `'a`.
     pub(crate) unsafe fn read(
         raw: *const SwmProblem,
         host: &'a SwmHost,
@@ -62,11 +64,20 @@ impl<'a> Problem<'a> {
         // SAFETY: promised by the caller.
         let raw = unsafe { whole(raw, "problem") }?;
         let collective = Collective::from_code(raw.collective).ok_or_else(|| {
-            Stop::unsupported(format!("collective number {} is unknown to this plugin", raw.collective))
+            Stop::unsupported(format!(
+                "collective number {} is unknown to this plugin",
+                raw.collective
+            ))
         })?;
         // SAFETY: the host keeps the topology for the length of the call.
         let topology = unsafe { whole(raw.topology, "topology") }?;
-        Ok(Self { raw, host, topology: Topology { raw: topology, call: PhantomData }, collective, declared })
+        Ok(Self {
+            raw,
+            host,
+            topology: Topology { raw: topology, call: PhantomData },
+            collective,
+            declared,
+        })
     }
 
     /// What connects the nodes.
@@ -79,7 +90,8 @@ impl<'a> Problem<'a> {
         self.collective
     }
 
-    /// The root of a broadcast, scatter, gather or reduce, a node of the machine; 0 for other collectives.
+    /// The root of a broadcast, scatter, gather or reduce, a node of the machine; 0 for other
+    /// collectives.
     pub fn root(&self) -> u64 {
         self.raw.root
     }
@@ -89,7 +101,8 @@ impl<'a> Problem<'a> {
         text(self.raw.permutation)
     }
 
-    /// The node that node `from` has its block for in a permutation; `from` itself for other collectives.
+    /// The node that node `from` has its block for in a permutation; `from` itself for other
+    /// collectives.
     pub fn destination(&self, from: u64) -> u64 {
         // SAFETY: the function and its context come from the host's table, valid during the call.
         self.host.destination.map_or(from, |f| unsafe { f(self.host.ctx, from) })
@@ -101,7 +114,8 @@ impl<'a> Problem<'a> {
         self.host.block_bytes.map_or(0, |f| unsafe { f(self.host.ctx) })
     }
 
-    /// Bytes that node `from` of the machine has for node `to`, which may be itself. Asking for one pair makes the plan one for these sizes alone.
+    /// Bytes that node `from` of the machine has for node `to`, which may be itself. Asking for one
+    /// pair makes the plan one for these sizes alone.
     pub fn pair_bytes(&self, from: u64, to: u64) -> u64 {
         // SAFETY: as above.
         self.host.pair_bytes.map_or(0, |f| unsafe { f(self.host.ctx, from, to) })
@@ -119,14 +133,16 @@ impl<'a> Problem<'a> {
         self.host.virtual_channels.map_or(1, |f| unsafe { f(self.host.ctx) })
     }
 
-    /// Bytes of the unit that is redistributed in a schedule of byte counts; block sizes are multiples of it.
+    /// Bytes of the unit that is redistributed in a schedule of byte counts; block sizes are
+    /// multiples of it.
     pub fn element_bytes(&self) -> u64 {
         // SAFETY: as above.
         self.host.element_bytes.map_or(1, |f| unsafe { f(self.host.ctx) })
     }
 
-    /// The machine's start-up of a message in microseconds (alpha), 0 if it has none. This and the two below are for choosing among forms that the
-    /// algorithm declares, not for making up a schedule machine by machine.
+    /// The machine's start-up of a message in microseconds (alpha), 0 if it has none. This and the
+    /// two below are for choosing among forms that the algorithm declares, not for making up a
+    /// schedule machine by machine.
     pub fn startup_us(&self) -> f64 {
         // SAFETY: as above.
         self.host.startup_us.map_or(0.0, |f| unsafe { f(self.host.ctx) })
@@ -147,27 +163,33 @@ impl<'a> Problem<'a> {
     /// The parameter `key`: as the user gave it, else its declared default.
     ///
     /// # Errors
-    /// [`Stop::Failed`] where the algorithm declares no such parameter, or no default for it, and where its text doesn't parse, with a message
-    /// that names the parameter: a misprint of the user's is an error, not a case that the algorithm can't run.
+    /// [`Stop::Failed`] where the algorithm declares no such parameter, or no default for it, and
+    /// where its text doesn't parse, with a message that names the parameter: a misprint of the
+    /// user's is an error, not a case that the algorithm can't run.
     pub fn param<T: ParamValue>(&self, key: &str) -> Result<T, Stop> {
         let default = self.declared(key)?.default;
         match self.given(key)? {
             Some(value) => Ok(value),
-            None if default.is_empty() => Err(Stop::failed(format!("`{key}` was not given and declares no default"))),
+            None if default.is_empty() => {
+                Err(Stop::failed(format!("`{key}` was not given and declares no default")))
+            }
             None => parse(key, default),
         }
     }
 
-    /// The parameter `key`, a whole number within bounds: as the user gave it, else its declared default.
+    /// The parameter `key`, a whole number within bounds: as the user gave it, else its declared
+    /// default.
     ///
     /// # Errors
-    /// As [`Problem::param`], and where the number is outside of `bounds`, whose end is said unless it is that of `u64`.
+    /// As [`Problem::param`], and where the number is outside of `bounds`, whose end is said unless
+    /// it is that of `u64`.
     pub fn whole(&self, key: &str, bounds: RangeInclusive<u64>) -> Result<u64, Stop> {
         let number = self.param(key)?;
         if bounds.contains(&number) {
             return Ok(number);
         }
-        let most = Some(*bounds.end()).filter(|most| *most < u64::MAX).map(|most| format!(" to {most}"));
+        let most =
+            Some(*bounds.end()).filter(|most| *most < u64::MAX).map(|most| format!(" to {most}"));
         let (least, most) = (bounds.start(), most.unwrap_or_default());
         Err(Stop::failed(format!("`{key}={number}`: expected a whole number from {least}{most}")))
     }
@@ -181,11 +203,12 @@ impl<'a> Problem<'a> {
         self.text_of(key).map(|text| parse(key, text)).transpose()
     }
 
-    /// The parameter `key`, nodes of a group of neighbours in number: as the user gave it, else those of the last of several dimensions, else all nodes.
+    /// The parameter `key`, nodes of a group of neighbours in number: as the user gave it, else
+    /// those of the last of several dimensions, else all nodes.
     ///
     /// # Errors
-    /// As [`Problem::given`], and where there are no groups of that size: of 0 nodes an error, of a number that does not divide the nodes a case that
-    /// is not supported.
+    /// As [`Problem::given`], and where there are no groups of that size: of 0 nodes an error, of a
+    /// number that does not divide the nodes a case that is not supported.
     pub fn group(&self, key: &str) -> Result<u64, Stop> {
         let nodes = self.topology.nodes();
         let own = match self.topology.dims() {
@@ -195,7 +218,9 @@ impl<'a> Problem<'a> {
         match self.given(key)?.unwrap_or(own) {
             0 => Err(Stop::failed(format!("`{key}=0`: expected a whole number from 1"))),
             size if nodes.is_multiple_of(size) => Ok(size),
-            size => Err(Stop::unsupported(format!("{nodes} nodes do not fall into groups of {size}"))),
+            size => {
+                Err(Stop::unsupported(format!("{nodes} nodes do not fall into groups of {size}")))
+            }
         }
     }
 
@@ -215,7 +240,11 @@ impl<'a> Problem<'a> {
     ///
     /// # Errors
     /// As [`Problem::choice`], but for the default.
-    pub fn given_choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<Option<T>, Stop> {
+    pub fn given_choice<T: Copy>(
+        &self,
+        key: &str,
+        choices: &[(&str, T)],
+    ) -> Result<Option<T>, Stop> {
         let declared = self.declared(key)?.values;
         if !declared.iter().eq(choices.iter().map(|(word, _)| word)) {
             let asked: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
@@ -229,7 +258,9 @@ impl<'a> Problem<'a> {
     fn declared(&self, key: &str) -> Result<&'static ParamInfo, Stop> {
         let declared = self.declared.iter().find(|param| param.key == key);
         declared.ok_or_else(|| {
-            Stop::failed(format!("the algorithm asks for `{key}`, a parameter that it does not declare"))
+            Stop::failed(format!(
+                "the algorithm asks for `{key}`, a parameter that it does not declare"
+            ))
         })
     }
 
@@ -291,7 +322,8 @@ impl<'a> Topology<'a> {
         Grid::new(self.dims())
     }
 
-    /// Of a dual-net, what a cluster is at the lowest level, and how many levels there are above it; `None` for other topologies.
+    /// Of a dual-net, what a cluster is at the lowest level, and how many levels there are above
+    /// it; `None` for other topologies.
     pub fn base(&self) -> Option<(Self, u64)> {
         // SAFETY: the host keeps the base, where there is one, for the length of the call.
         let base = unsafe { whole(self.raw.base, "base") }.ok()?;
@@ -309,13 +341,17 @@ unsafe fn whole<T: Growing>(ptr: *const T, name: &str) -> Result<T, Stop> {
     }
     // SAFETY: promised by the caller.
     unsafe { read_sized(ptr) }.map_err(|size| {
-        Stop::failed(format!("the host gave a {name} of {size} bytes, expected at least {}", T::SIZE_1_0))
+        Stop::failed(format!(
+            "the host gave a {name} of {size} bytes, expected at least {}",
+            T::SIZE_1_0
+        ))
     })
 }
 
 /// What the text of a parameter says.
 fn parse<T: ParamValue>(key: &str, text: &str) -> Result<T, Stop> {
-    text.parse().map_err(|_| Stop::failed(format!("`{key}={text}`: expected {}", T::expected(text))))
+    text.parse()
+        .map_err(|_| Stop::failed(format!("`{key}={text}`: expected {}", T::expected(text))))
 }
 
 /// What a word of a choice stands for.
@@ -339,7 +375,8 @@ mod tests {
     use crate::{About, Algorithm, Rehearsal, Schedule, words};
     use std::mem::size_of;
 
-    /// The nodes that are read of a topology, or why none are, where problem and topology claim sizes of their own.
+    /// The nodes that are read of a topology, or why none are, where problem and topology claim
+    /// sizes of their own.
     fn nodes(problem_size: usize, topology_size: usize) -> Result<u64, String> {
         // SAFETY: all three are numbers, nullable pointers and nullable functions.
         let (host, mut problem, mut topology): (SwmHost, SwmProblem, [SwmTopology; 2]) =
@@ -364,8 +401,14 @@ mod tests {
     #[test]
     fn structs_shorter_than_ever_are_refused_unread() {
         let (problem, topology) = (size_of::<SwmProblem>(), size_of::<SwmTopology>());
-        assert_eq!(nodes(8, topology), Err("the host gave a problem of 8 bytes, expected at least 56".to_owned()));
-        assert_eq!(nodes(problem, 71), Err("the host gave a topology of 71 bytes, expected at least 72".to_owned()));
+        assert_eq!(
+            nodes(8, topology),
+            Err("the host gave a problem of 8 bytes, expected at least 56".to_owned())
+        );
+        assert_eq!(
+            nodes(problem, 71),
+            Err("the host gave a topology of 71 bytes, expected at least 72".to_owned())
+        );
     }
 
     const CORNERS: [(&str, u8); 2] = [("round", 1), ("sharp", 2)];
@@ -389,7 +432,11 @@ mod tests {
     }
 
     /// What becomes of a plan that reads a parameter, given as this text.
-    fn outcome(key: &str, value: &str, read: fn(&Problem<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
+    fn outcome(
+        key: &str,
+        value: &str,
+        read: fn(&Problem<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         Rehearsal::on("ring", &[4]).param(key, value).plan(&Reads(read)).map(|_| ())
     }
 
@@ -400,7 +447,10 @@ mod tests {
     #[test]
     fn a_value_that_makes_no_sense_is_the_users_error_and_says_what_was_expected() {
         let given = |value, read| outcome("k", value, read);
-        assert_eq!(given("x", |p| p.param::<i64>("k").map(|_| ())), failed("`k=x`: expected a whole number"));
+        assert_eq!(
+            given("x", |p| p.param::<i64>("k").map(|_| ())),
+            failed("`k=x`: expected a whole number")
+        );
         assert_eq!(given("-3", |p| p.param::<i64>("k").map(|_| ())), Ok(()));
         assert_eq!(
             given("-3", |p| p.param::<u8>("k").map(|_| ())),
@@ -417,7 +467,10 @@ mod tests {
             given("1", |p| p.whole("k", 2..=u64::MAX).map(|_| ())),
             failed("`k=1`: expected a whole number from 2")
         );
-        assert_eq!(given("2", |p| p.param::<bool>("k").map(|_| ())), failed("`k=2`: expected true or false"));
+        assert_eq!(
+            given("2", |p| p.param::<bool>("k").map(|_| ())),
+            failed("`k=2`: expected true or false")
+        );
         assert_eq!(
             outcome("corner", "blunt", |p| p.choice("corner", &CORNERS).map(|_| ())),
             failed("`corner=blunt`: expected one of round, sharp")
@@ -428,7 +481,10 @@ mod tests {
     fn what_was_not_given_is_as_declared() {
         let read = |p: &Problem<'_>| {
             assert_eq!((p.param::<u64>("k")?, p.given::<u64>("k")?), (7, None));
-            assert_eq!((p.choice("corner", &CORNERS)?, p.given_choice("corner", &CORNERS)?), (2, None));
+            assert_eq!(
+                (p.choice("corner", &CORNERS)?, p.given_choice("corner", &CORNERS)?),
+                (2, None)
+            );
             assert_eq!(p.param::<String>("free")?, "yes");
             Ok(())
         };
@@ -437,15 +493,19 @@ mod tests {
 
     #[test]
     fn groups_are_of_one_size_and_of_the_last_dimension_where_none_is_given() {
-        let own =
-            |problem: Rehearsal, read: fn(&Problem<'_>) -> Result<(), Stop>| problem.plan(&Reads(read)).map(|_| ());
+        let own = |problem: Rehearsal, read: fn(&Problem<'_>) -> Result<(), Stop>| {
+            problem.plan(&Reads(read)).map(|_| ())
+        };
         fn is(size: u64, expected: u64) -> Result<(), Stop> {
             (size == expected).then_some(()).ok_or_else(|| Stop::failed(format!("{size}")))
         }
         assert_eq!(own(Rehearsal::on("torus", &[4, 3]), |p| is(p.group("k")?, 3)), Ok(()));
         assert_eq!(own(Rehearsal::on("ring", &[4]), |p| is(p.group("k")?, 4)), Ok(()));
         assert_eq!(outcome("k", "2", |p| is(p.group("k")?, 2)), Ok(()));
-        assert_eq!(outcome("k", "0", |p| is(p.group("k")?, 0)), failed("`k=0`: expected a whole number from 1"));
+        assert_eq!(
+            outcome("k", "0", |p| is(p.group("k")?, 0)),
+            failed("`k=0`: expected a whole number from 1")
+        );
         let uneven = Stop::unsupported("4 nodes do not fall into groups of 3");
         assert_eq!(outcome("k", "3", |p| is(p.group("k")?, 3)), Err(uneven));
     }
@@ -459,7 +519,9 @@ mod tests {
         assert_eq!(asks(|p| p.choice("fan", &CORNERS).map(|_| ())), failed(undeclared));
         assert_eq!(
             asks(|p| p.choice("corner", &CORNERS[..1]).map(|_| ())),
-            failed("`corner` is declared as one of [\"round\", \"sharp\"] and read as one of [\"round\"]")
+            failed(
+                "`corner` is declared as one of [\"round\", \"sharp\"] and read as one of [\"round\"]"
+            )
         );
         assert_eq!(
             asks(|p| p.param::<String>("free").map(|_| ())),
@@ -480,7 +542,10 @@ mod tests {
                 ("torus", &[3, 3][..], 9, true)
             );
             assert_eq!(topology.dims(), [2, 2, 3, 3, 3, 3, 2, 3, 3, 3, 3]);
-            assert_eq!((topology.nodes(), topology.grid()?.nodes()), (2 * 162 * 162, 2 * 162 * 162));
+            assert_eq!(
+                (topology.nodes(), topology.grid()?.nodes()),
+                (2 * 162 * 162, 2 * 162 * 162)
+            );
             Ok(())
         });
         assert_eq!(rehearsal.plan(&read), Ok(Vec::new()));

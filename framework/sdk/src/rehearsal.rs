@@ -1,4 +1,5 @@
-//! Plans without Swapmeet, for a plugin's own tests: what a schedule says, with every rule written out, and whether it is right.
+//! Plans without Swapmeet, for a plugin's own tests: what a schedule says, with every rule written
+//! out, and whether it is right.
 
 use crate::collective::Collective;
 use crate::export::Algorithm;
@@ -10,7 +11,8 @@ use record::Asked;
 use stage::Stage;
 use std::cell::RefCell;
 use swapmeet_abi::{
-    SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmAlgorithm, SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology,
+    SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmAlgorithm, SwmHost, SwmParam, SwmProblem,
+    SwmStr, SwmTopology,
 };
 
 mod follow;
@@ -20,9 +22,12 @@ mod sets;
 mod stage;
 
 pub use follow::{Disproof, Proved};
-pub use record::{Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep};
+pub use record::{
+    Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep,
+};
 
-/// A problem to try an algorithm on in a test: a small machine, an all-to-all of blocks of one byte with one port, unless said otherwise.
+/// A problem to try an algorithm on in a test: a small machine, an all-to-all of blocks of one byte
+/// with one port, unless said otherwise.
 ///
 /// ```
 /// use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Rehearsal, Schedule, Set, Stop};
@@ -78,7 +83,8 @@ pub struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// A machine of this family and these sides, such as `("torus", &[4, 8])`. Meant for small ones: every set is written out.
+    /// A machine of this family and these sides, such as `("torus", &[4, 8])`. Meant for small
+    /// ones: every set is written out.
     pub fn on(kind: &str, dims: &[u64]) -> Self {
         let sides: Vec<String> = dims.iter().map(u64::to_string).collect();
         Self {
@@ -109,7 +115,11 @@ impl Rehearsal {
         let base = Self::on(kind, dims);
         let axes = (0..levels).fold(dims.to_vec(), |axes, _| [&[2][..], &axes, &axes].concat());
         let spec = format!("rdn:{levels}({})", base.spec);
-        Self { spec, base: Some((kind.to_owned(), dims.to_vec(), levels)), ..Self::on("rdn", &axes) }
+        Self {
+            spec,
+            base: Some((kind.to_owned(), dims.to_vec(), levels)),
+            ..Self::on("rdn", &axes)
+        }
     }
 
     /// Another collective than all-to-all; `root` is a node, where there is one.
@@ -122,7 +132,8 @@ impl Rehearsal {
     /// A permutation, by name and by the node that each node's block is for.
     #[must_use]
     pub fn permutation(mut self, name: &str, to: &[u64]) -> Self {
-        (self.collective, self.permutation, self.to) = (Collective::Permutation, name.to_owned(), to.to_vec());
+        (self.collective, self.permutation, self.to) =
+            (Collective::Permutation, name.to_owned(), to.to_vec());
         self
     }
 
@@ -176,15 +187,17 @@ impl Rehearsal {
         self
     }
 
-    /// What the machine asks for a message, for each link of its route and for each of its bytes, in microseconds; nothing unless said.
+    /// What the machine asks for a message, for each link of its route and for each of its bytes,
+    /// in microseconds; nothing unless said.
     #[must_use]
     pub fn prices(mut self, startup_us: f64, hop_us: f64, byte_us: f64) -> Self {
         self.asked.prices = [startup_us, hop_us, byte_us];
         self
     }
 
-    /// Has one node of each orbit planned for where the schedule says what maps it onto itself ([`Schedule::symmetric`]), and writes down what all
-    /// nodes send, as it follows from that. It is the same as when everyone is planned for, in some order, if what the schedule says is so:
+    /// Has one node of each orbit planned for where the schedule says what maps it onto itself
+    /// ([`Schedule::symmetric`]), and writes down what all nodes send, as it follows from that. It
+    /// is the same as when everyone is planned for, in some order, if what the schedule says is so:
     /// [`Rehearsal::verify_symmetry`].
     #[must_use]
     pub fn by_orbits(mut self) -> Self {
@@ -195,9 +208,10 @@ impl Rehearsal {
     /// Asks whether the algorithm can run and then for its schedule.
     ///
     /// # Errors
-    /// What the algorithm says; [`Stop::Failed`] where it sends before a first step, to itself or nodes outside its grid, names sets that don't
-    /// fit the grid, sets the grid late, or leaves nodes of a grid unlike the machine unplaced. Whether blocks are where they are
-    /// sent from is not looked at: [`Rehearsal::verify`] does that.
+    /// What the algorithm says; [`Stop::Failed`] where it sends before a first step, to itself or
+    /// nodes outside its grid, names sets that don't fit the grid, sets the grid late, or leaves
+    /// nodes of a grid unlike the machine unplaced. Whether blocks are where they are sent from is
+    /// not looked at: [`Rehearsal::verify`] does that.
     pub fn plan(&self, algorithm: &dyn Algorithm) -> Result<Vec<RehearsedStep>, Stop> {
         self.rehearse(algorithm).map(|all| all.steps)
     }
@@ -215,8 +229,9 @@ impl Rehearsal {
         })
     }
 
-    /// Follows every block of the schedule, or every byte in one of byte counts, and proves that all arrive. Routes are not looked at: whether they
-    /// exist, and what links carry, `swapmeet check` says.
+    /// Follows every block of the schedule, or every byte in one of byte counts, and proves that
+    /// all arrive. Routes are not looked at: whether they exist, and what links carry, `swapmeet
+    /// check` says.
     ///
     /// # Errors
     /// What [`Rehearsal::plan`] says, or the first thing wrong with the schedule.
@@ -224,7 +239,8 @@ impl Rehearsal {
         self.rehearse(algorithm).map_err(Disproof::Stopped).and_then(|all| self.follow(&all))
     }
 
-    /// Compares what nodes send when one of each orbit is planned for with what they send when all are.
+    /// Compares what nodes send when one of each orbit is planned for with what they send when all
+    /// are.
     ///
     /// # Errors
     /// What [`Rehearsal::plan`] says, or the first send of one that the other has not.
@@ -247,7 +263,8 @@ impl Rehearsal {
             // SAFETY: the caller promises an algorithm's table.
             let table = unsafe { &*algorithm };
             for function in table.supports.into_iter().chain(table.plan) {
-                // SAFETY: the function and its table are a plugin's; problem and host outlive the call.
+                // SAFETY: the function and its table are a plugin's; problem and host outlive the
+                // call.
                 match unsafe { function(algorithm, problem, host) } {
                     SWM_OK => {}
                     SWM_UNSUPPORTED => return Err(Stop::Unsupported(reason())),
@@ -272,7 +289,8 @@ impl Rehearsal {
         follow(&task, all)
     }
 
-    /// Lets `play` tell its schedule to a host that writes it down; its last argument says what the plugin gave as a reason.
+    /// Lets `play` tell its schedule to a host that writes it down; its last argument says what the
+    /// plugin gave as a reason.
     fn stage(
         &self,
         play: impl FnOnce(&SwmProblem, &SwmHost, &dyn Fn() -> String) -> Result<(), Stop>,
@@ -288,7 +306,9 @@ impl Rehearsal {
             levels: 0,
         };
         let base = self.base.as_ref().map(|(kind, dims, levels)| (Self::on(kind, dims), *levels));
-        let base = base.as_ref().map(|(base, levels)| (topology(&base.kind, &base.spec, &base.dims), *levels));
+        let base = base
+            .as_ref()
+            .map(|(base, levels)| (topology(&base.kind, &base.spec, &base.dims), *levels));
         let topology = SwmTopology {
             base: base.as_ref().map_or(std::ptr::null(), |(base, _)| std::ptr::from_ref(base)),
             levels: base.as_ref().map_or(0, |(_, levels)| *levels),
@@ -308,8 +328,13 @@ impl Rehearsal {
             param_count: params.len() as u64,
             permutation: SwmStr::new(&self.permutation),
         };
-        let stage =
-            RefCell::new(Stage::new(self.asked.clone(), self.collective, self.to.clone(), &self.dims, self.by_orbits));
+        let stage = RefCell::new(Stage::new(
+            self.asked.clone(),
+            self.collective,
+            self.to.clone(),
+            &self.dims,
+            self.by_orbits,
+        ));
         let played = play(&problem, &stage::host(&stage), &|| stage.borrow().reason());
         let written = stage.into_inner().written()?;
         played.map(|()| written)

@@ -3,7 +3,8 @@
 use crate::grid::Grid;
 use std::collections::HashMap;
 
-/// A message straight along one dimension of a grid, round its end where it has to. From a node to itself it is a copy, which takes nothing.
+/// A message straight along one dimension of a grid, round its end where it has to. From a node to
+/// itself it is a copy, which takes nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Straight {
     /// Sender, a node of the grid.
@@ -17,20 +18,24 @@ pub struct Straight {
 }
 
 impl Straight {
-    /// Numbers of what it takes of a round: its sender, its receiver, and each link that it goes over.
+    /// Numbers of what it takes of a round: its sender, its receiver, and each link that it goes
+    /// over.
     fn takes(self, grid: &Grid) -> impl Iterator<Item = u64> {
         let Self { from, to, dimension, way } = self;
         let each = 2 + 2 * grid.radices().len() as u64;
         let link = 2 + 2 * dimension as u64 + u64::from(way > 0);
-        let nodes = std::iter::successors(Some(from), move |node| Some(grid.shift(*node, dimension, way.into())));
+        let nodes = std::iter::successors(Some(from), move |node| {
+            Some(grid.shift(*node, dimension, way.into()))
+        });
         let links = nodes.take_while(move |node| *node != to).map(move |node| node * each + link);
         let ends = [from * each, to * each + 1];
         ends.into_iter().filter(move |_| from != to).chain(links)
     }
 }
 
-/// The round, from 0, of each message: one after the other they take the first round in which their sender, their receiver and all their
-/// links are free. Messages with the same ends that follow one another are one.
+/// The round, from 0, of each message: one after the other they take the first round in which their
+/// sender, their receiver and all their links are free. Messages with the same ends that follow one
+/// another are one.
 ///
 /// ```
 /// # use swapmeet_sdk::{Grid, Stop, Straight, serialized_rounds};
@@ -58,7 +63,9 @@ pub fn serialized_rounds(grid: &Grid, messages: &[Straight]) -> Vec<usize> {
         waiting.retain(|(message, places)| {
             takes.clear();
             takes.extend(message.takes(grid));
-            let taken = takes.iter().fold(0, |all, resource| all | busy.get(resource).copied().unwrap_or(0));
+            let taken = takes
+                .iter()
+                .fold(0, |all, resource| all | busy.get(resource).copied().unwrap_or(0));
             let round = taken.trailing_ones();
             if round == 64 {
                 return true;
@@ -84,7 +91,11 @@ mod tests {
             serialized_rounds(&ring, &ends.iter().map(message).collect::<Vec<_>>())
         };
         assert_eq!(rounds(&[(0, 2), (2, 0), (4, 6), (6, 4)]), [0, 0, 0, 0], "nothing is shared");
-        assert_eq!(rounds(&[(4, 6), (6, 4), (6, 8), (8, 6)]), [0, 0, 1, 1], "a node with two partners");
+        assert_eq!(
+            rounds(&[(4, 6), (6, 4), (6, 8), (8, 6)]),
+            [0, 0, 1, 1],
+            "a node with two partners"
+        );
         assert_eq!(rounds(&[(0, 2), (1, 3)]), [0, 1], "a link is shared");
         assert_eq!(rounds(&[(6, 8), (6, 8), (6, 6)]), [0, 0, 0], "one message, and a copy");
         assert_eq!(rounds(&[]), [0; 0]);

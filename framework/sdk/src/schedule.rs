@@ -3,11 +3,14 @@
 use crate::send::{Blocks, Bucket, Bytes, Redistribution};
 use crate::stop::Stop;
 use crate::symmetry::{Planned, Symmetry};
-use swapmeet_abi::{SWM_BYTE_COUNTS, SWM_IN_PARTS, SWM_LOG_INFO, SWM_OK, SwmHost, SwmLayout, SwmStr};
+use swapmeet_abi::{
+    SWM_BYTE_COUNTS, SWM_IN_PARTS, SWM_LOG_INFO, SWM_OK, SwmHost, SwmLayout, SwmStr,
+};
 
 /// The schedule, handed to the host piece by piece. Nothing of it is kept in the plugin.
 ///
-/// Every call returns [`Stop::Stopped`] once the host has refused one: the schedule broke a rule, or the case was stopped. Pass it on with `?`.
+/// Every call returns [`Stop::Stopped`] once the host has refused one: the schedule broke a rule,
+/// or the case was stopped. Pass it on with `?`.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Grid, Problem, Rehearsal, Schedule, Set, Stop};
@@ -52,25 +55,30 @@ impl<'a> Schedule<'a> {
         Self { host, radices: radices.to_vec() }
     }
 
-    /// Speaks of nodes in a grid of the schedule's own, row-major, and splits every block in `segments` (1 for whole). Before the first
-    /// step. With as many nodes as the machine, node i of the grid runs on node i; otherwise [`Schedule::place`] each one.
+    /// Speaks of nodes in a grid of the schedule's own, row-major, and splits every block in
+    /// `segments` (1 for whole). Before the first step. With as many nodes as the machine, node i
+    /// of the grid runs on node i; otherwise [`Schedule::place`] each one.
     pub fn layout(&mut self, radices: &[u64], segments: u32) -> Result<(), Stop> {
         self.set_layout(radices, segments, 0)
     }
 
-    /// As [`Schedule::layout`], with every block or vector cut into one part for each node of the machine, which sends name by
-    /// [`Blocks::destinations`]; each part is then split in `segments`. For collectives whose blocks are not told apart by destination: what one part of a
-    /// vector is to an allreduce, a node's result is to a reduce-scatter.
+    /// As [`Schedule::layout`], with every block or vector cut into one part for each node of the
+    /// machine, which sends name by [`Blocks::destinations`]; each part is then split in
+    /// `segments`. For collectives whose blocks are not told apart by destination: what one part of
+    /// a vector is to an allreduce, a node's result is to a reduce-scatter.
     pub fn layout_in_parts(&mut self, radices: &[u64], segments: u32) -> Result<(), Stop> {
         self.set_layout(radices, segments, SWM_IN_PARTS)
     }
 
-    /// Moves byte counts instead of blocks: a node holds so many bytes for each destination, whoever they come from. It may send bytes that it
-    /// counts ([`Schedule::send_bytes`]), or redistribute all it holds ([`Schedule::redistribute`]) and send bucket by bucket
-    /// ([`Schedule::send_bucket`]). Speaks of nodes in a grid of the schedule's own with as many nodes as the machine, which run on
-    /// the nodes of the same number; `&[]` is the topology's own. Before the first step, in an all-to-all.
+    /// Moves byte counts instead of blocks: a node holds so many bytes for each destination,
+    /// whoever they come from. It may send bytes that it counts ([`Schedule::send_bytes`]), or
+    /// redistribute all it holds ([`Schedule::redistribute`]) and send bucket by bucket
+    /// ([`Schedule::send_bucket`]). Speaks of nodes in a grid of the schedule's own with as many
+    /// nodes as the machine, which run on the nodes of the same number; `&[]` is the topology's
+    /// own. Before the first step, in an all-to-all.
     ///
-    /// What is proved is that the bytes for each destination all end there: rows say `verified: amounts`.
+    /// What is proved is that the bytes for each destination all end there: rows say `verified:
+    /// amounts`.
     pub fn move_byte_counts(&mut self, radices: &[u64]) -> Result<(), Stop> {
         self.set_layout(radices, 1, SWM_BYTE_COUNTS)
     }
@@ -86,21 +94,27 @@ impl<'a> Schedule<'a> {
         if !radices.is_empty() {
             self.radices = radices.to_vec();
         }
-        // SAFETY: the function and its context come from the host's table; `layout` outlives the call.
+        // SAFETY: the function and its context come from the host's table; `layout` outlives the
+        // call.
         answer(self.host.layout.map(|f| unsafe { f(self.host.ctx, &raw const layout) }))
     }
 
-    /// Node `node` of the grid runs on node `physical` of the machine. If it is that one's `home`, the machine node's own blocks are there;
-    /// otherwise it is a virtual node, which only passes on those of others. Every node of the machine has exactly one home.
+    /// Node `node` of the grid runs on node `physical` of the machine. If it is that one's `home`,
+    /// the machine node's own blocks are there; otherwise it is a virtual node, which only passes
+    /// on those of others. Every node of the machine has exactly one home.
     pub fn place(&mut self, node: u64, physical: u64, home: bool) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
-        answer(self.host.place.map(|f| unsafe { f(self.host.ctx, node, physical, u32::from(home)) }))
+        answer(
+            self.host.place.map(|f| unsafe { f(self.host.ctx, node, physical, u32::from(home)) }),
+        )
     }
 
-    /// Says that the schedule is invariant under a group, which does this to each axis of its grid, and asks for whom to plan: for one node of each
-    /// orbit, or for everyone where the problem breaks the symmetry. Once, after [`Schedule::layout`] and
-    /// [`Schedule::place`], before the first step. What nodes send that are not planned for follows from the group: only those planned for may send, and a plan goes through
-    /// them once a step, so that whoever wants all messages gets them in the order of their senders.
+    /// Says that the schedule is invariant under a group, which does this to each axis of its grid,
+    /// and asks for whom to plan: for one node of each orbit, or for everyone where the problem
+    /// breaks the symmetry. Once, after [`Schedule::layout`] and [`Schedule::place`], before the
+    /// first step. What nodes send that are not planned for follows from the group: only those
+    /// planned for may send, and a plan goes through them once a step, so that whoever wants all
+    /// messages gets them in the order of their senders.
     ///
     /// One symmetry alone, whatever the grid, says what the group does to the nodes' numbers.
     ///
@@ -142,9 +156,16 @@ impl<'a> Schedule<'a> {
         }
         let mut planned = radices.to_vec();
         if let Some(symmetric) = self.host.symmetric {
-            // SAFETY: the function and its context come from the host's table; both lists have an entry an axis.
-            let code =
-                unsafe { symmetric(self.host.ctx, axes.as_ptr().cast(), axes.len() as u64, planned.as_mut_ptr()) };
+            // SAFETY: the function and its context come from the host's table; both lists have an
+            // entry an axis.
+            let code = unsafe {
+                symmetric(
+                    self.host.ctx,
+                    axes.as_ptr().cast(),
+                    axes.len() as u64,
+                    planned.as_mut_ptr(),
+                )
+            };
             answer(Some(code))?;
         }
         Ok(Planned::new(radices, &planned))
@@ -152,12 +173,13 @@ impl<'a> Schedule<'a> {
 
     /// Begins a phase, by the paper's name for it.
     pub fn phase(&mut self, name: &str) -> Result<(), Stop> {
-        // SAFETY: the function and its context come from the host's table; `name` outlives the call.
+        // SAFETY: the function and its context come from the host's table; `name` outlives the
+        // call.
         answer(self.host.phase.map(|f| unsafe { f(self.host.ctx, SwmStr::new(name)) }))
     }
 
-    /// Begins a step: its sends happen at once; what arrives can be sent on only in a later step. Steps in which nothing is sent
-    /// don't count.
+    /// Begins a step: its sends happen at once; what arrives can be sent on only in a later step.
+    /// Steps in which nothing is sent don't count.
     pub fn step(&mut self) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
         answer(self.host.step.map(|f| unsafe { f(self.host.ctx) }))
@@ -165,36 +187,42 @@ impl<'a> Schedule<'a> {
 
     /// Adds a send of blocks to the step. A rule that selects nothing sends nothing.
     pub fn send(&mut self, blocks: &Blocks<'_>) -> Result<(), Stop> {
-        // SAFETY: the function and its context come from the host's table; `blocks` borrows all it points to.
+        // SAFETY: the function and its context come from the host's table; `blocks` borrows all it
+        // points to.
         answer(self.host.send_blocks.map(|f| unsafe { f(self.host.ctx, &raw const blocks.raw) }))
     }
 
-    /// In a schedule of byte counts, adds a send of a bucket to the step. An empty one sends nothing.
+    /// In a schedule of byte counts, adds a send of a bucket to the step. An empty one sends
+    /// nothing.
     pub fn send_bucket(&mut self, bucket: &Bucket<'_>) -> Result<(), Stop> {
         // SAFETY: as above.
         answer(self.host.send_bucket.map(|f| unsafe { f(self.host.ctx, &raw const bucket.raw) }))
     }
 
-    /// In a schedule of byte counts, adds a send of so many bytes for each of some destinations to the step.
+    /// In a schedule of byte counts, adds a send of so many bytes for each of some destinations to
+    /// the step.
     pub fn send_bytes(&mut self, bytes: &Bytes<'_>) -> Result<(), Stop> {
         // SAFETY: as above.
         answer(self.host.send_bytes.map(|f| unsafe { f(self.host.ctx, &raw const bytes.raw) }))
     }
 
-    /// In a schedule of byte counts, between steps: a node sorts all it holds into buckets, what has just arrived included. Each of its buckets is
-    /// then to be sent once ([`Schedule::send_bucket`]), to itself too.
+    /// In a schedule of byte counts, between steps: a node sorts all it holds into buckets, what
+    /// has just arrived included. Each of its buckets is then to be sent once
+    /// ([`Schedule::send_bucket`]), to itself too.
     pub fn redistribute(&mut self, how: &Redistribution<'_>) -> Result<(), Stop> {
         let raw = how.raw()?;
         // SAFETY: the function and its context come from the host's table; `how` outlives the call.
         answer(self.host.redistribute.map(|f| unsafe { f(self.host.ctx, &raw const raw) }))
     }
 
-    /// A line for the log, shown on standard error while cases run: for what a reader of the row should know. Standard output is the program's.
+    /// A line for the log, shown on standard error while cases run: for what a reader of the row
+    /// should know. Standard output is the program's.
     pub fn log(&self, line: &str) {
         log(self.host, line);
     }
 
-    /// Every node rearranges all it holds, once, before the next step. Begin a new step for what is sent after it.
+    /// Every node rearranges all it holds, once, before the next step. Begin a new step for what is
+    /// sent after it.
     pub fn rearrange(&mut self) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
         answer(self.host.rearrange.map(|f| unsafe { f(self.host.ctx) }))
@@ -204,7 +232,8 @@ impl<'a> Schedule<'a> {
 /// Says a line to whoever runs the case.
 pub(crate) fn log(host: &SwmHost, line: &str) {
     if let Some(log) = host.log {
-        // SAFETY: the function and its context come from the host's table; `line` outlives the call.
+        // SAFETY: the function and its context come from the host's table; `line` outlives the
+        // call.
         unsafe { log(host.ctx, SWM_LOG_INFO, SwmStr::new(line)) };
     }
 }
@@ -213,6 +242,8 @@ fn answer(code: Option<i32>) -> Result<(), Stop> {
     match code {
         Some(SWM_OK) => Ok(()),
         Some(_) => Err(Stop::Stopped),
-        None => Err(Stop::failed("the host is older than this plugin and lacks a function it needs")),
+        None => {
+            Err(Stop::failed("the host is older than this plugin and lacks a function it needs"))
+        }
     }
 }

@@ -6,14 +6,17 @@ use crate::set::{Axis, Set};
 use crate::stop::Stop;
 use std::marker::PhantomData;
 use swapmeet_abi::{
-    SWM_COMBINE, SWM_COPY, SWM_LOCAL, SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes, SwmRedistribution, SwmRoute, SwmStr,
+    SWM_COMBINE, SWM_COPY, SWM_LOCAL, SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes,
+    SwmRedistribution, SwmRoute, SwmStr,
 };
 
-/// So many bytes for one destination, as [`Bytes`] counts them; [`SWM_ALL_BYTES`](swapmeet_abi::SWM_ALL_BYTES) of them are all there are.
+/// So many bytes for one destination, as [`Bytes`] counts them;
+/// [`SWM_ALL_BYTES`](swapmeet_abi::SWM_ALL_BYTES) of them are all there are.
 pub use swapmeet_abi::SwmByteCount as ByteCount;
 
-/// How a message should travel, where the topology's own route won't do. Dimensions are those of the topology, whatever the
-/// schedule's own grid. A route that isn't there is a fault of the schedule.
+/// How a message should travel, where the topology's own route won't do. Dimensions are those of
+/// the topology, whatever the schedule's own grid. A route that isn't there is a fault of the
+/// schedule.
 ///
 /// ```
 /// use swapmeet_sdk::{Blocks, Route};
@@ -49,7 +52,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// As [`Route::signs`], travelling the dimensions in `order`. Both must have one entry a dimension.
+    /// As [`Route::signs`], travelling the dimensions in `order`. Both must have one entry a
+    /// dimension.
     pub const fn signs_in_order(signs: &'a [i8], order: &'a [u32]) -> Self {
         assert!(signs.len() == order.len());
         Self {
@@ -72,8 +76,9 @@ impl<'a> Route<'a> {
     }
 }
 
-/// A send of blocks: of what `from` holds, the blocks with origin in one set and destination in another go to `to`. Until narrowed
-/// down, that is everything: also the block that a node has for itself in an all-to-all, which is where it should be already.
+/// A send of blocks: of what `from` holds, the blocks with origin in one set and destination in
+/// another go to `to`. Until narrowed down, that is everything: also the block that a node has for
+/// itself in an all-to-all, which is where it should be already.
 ///
 /// ```
 /// use swapmeet_sdk::{Blocks, Set};
@@ -117,8 +122,9 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// Only blocks for these nodes; or, of a schedule that cuts blocks into parts ([`Schedule::layout_in_parts`]), only these parts of them. Else not in a
-    /// permutation, whose blocks are known by their origins.
+    /// Only blocks for these nodes; or, of a schedule that cuts blocks into parts
+    /// ([`Schedule::layout_in_parts`]), only these parts of them. Else not in a permutation, whose
+    /// blocks are known by their origins.
     #[must_use]
     pub const fn destinations(mut self, set: Set<'a>) -> Self {
         self.raw.destinations = set.raw();
@@ -146,7 +152,8 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// In a reduction, the receiver adds what it is sent to what it has; without this, what it is sent takes the place of what it has.
+    /// In a reduction, the receiver adds what it is sent to what it has; without this, what it is
+    /// sent takes the place of what it has.
     #[must_use]
     pub const fn combine(mut self) -> Self {
         self.raw.flags |= SWM_COMBINE;
@@ -167,7 +174,8 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// What this send is called in faults: the place in a file that it was read from, a step of the paper.
+    /// What this send is called in faults: the place in a file that it was read from, a step of the
+    /// paper.
     #[must_use]
     pub const fn label(mut self, label: &'a str) -> Self {
         self.raw.label = SwmStr::new(label);
@@ -183,7 +191,8 @@ pub struct Bucket<'a> {
 }
 
 impl<'a> Bucket<'a> {
-    /// Bucket number `bucket` of `from` goes to `to`, which may be the same node: that is a local copy, and no message.
+    /// Bucket number `bucket` of `from` goes to `to`, which may be the same node: that is a local
+    /// copy, and no message.
     pub const fn new(from: u64, to: u64, bucket: u64) -> Self {
         let size = size_of::<SwmBucket>() as u32;
         let raw = SwmBucket { size, flags: SWM_LOCAL, from, to, bucket, route: std::ptr::null() };
@@ -206,7 +215,8 @@ pub struct Bytes<'a> {
 }
 
 impl<'a> Bytes<'a> {
-    /// These bytes, of what `from` holds outside of buckets, go to `to`; both are nodes of the schedule's grid.
+    /// These bytes, of what `from` holds outside of buckets, go to `to`; both are nodes of the
+    /// schedule's grid.
     pub const fn new(from: u64, to: u64, counts: &'a [ByteCount]) -> Self {
         let size = size_of::<SwmBytes>() as u32;
         let (count, counts) = (counts.len() as u64, counts.as_ptr());
@@ -229,19 +239,22 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// A node sorts all it holds into buckets, element by element. Element x (from 0) of what it holds for destination d has number
-/// `e = (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + e) % buckets`. What it holds for itself is redistributed with the rest.
+/// A node sorts all it holds into buckets, element by element. Element x (from 0) of what it holds
+/// for destination d has number `e = (starts[d] + x) % cycle` and goes to bucket `(first +
+/// firsts[d] + e) % buckets`. What it holds for itself is redistributed with the rest.
 #[derive(Debug, Clone, Copy)]
 pub struct Redistribution<'a> {
     /// The node of the schedule's grid that redistributes what it holds.
     pub node: u64,
     /// How many buckets there are.
     pub buckets: u64,
-    /// After how many elements the round begins again; as many as there are buckets in the plain case.
+    /// After how many elements the round begins again; as many as there are buckets in the plain
+    /// case.
     pub cycle: u64,
     /// The bucket that the first element goes to, below `buckets`.
     pub first: u64,
-    /// For each destination the number its elements begin with, below `cycle`; empty for 0 everywhere.
+    /// For each destination the number its elements begin with, below `cycle`; empty for 0
+    /// everywhere.
     pub starts: &'a [u32],
     /// For each destination what is added to `first`, below `buckets`; empty for 0 everywhere.
     pub firsts: &'a [u32],
@@ -252,9 +265,12 @@ impl Redistribution<'_> {
     pub(crate) fn raw(&self) -> Result<SwmRedistribution, Stop> {
         let tables = [self.starts.len(), self.firsts.len()];
         if tables[0] != tables[1] && tables.iter().all(|len| *len > 0) {
-            return Err(Stop::failed("a redistribution has as many `starts` as `firsts`, one for each node, or none"));
+            return Err(Stop::failed(
+                "a redistribution has as many `starts` as `firsts`, one for each node, or none",
+            ));
         }
-        let table = |values: &[u32]| if values.is_empty() { std::ptr::null() } else { values.as_ptr() };
+        let table =
+            |values: &[u32]| if values.is_empty() { std::ptr::null() } else { values.as_ptr() };
         Ok(SwmRedistribution {
             size: size_of::<SwmRedistribution>() as u32,
             flags: 0,

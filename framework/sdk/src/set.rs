@@ -51,12 +51,14 @@ impl<'a> Axis<'a> {
         Self::from_raw(SwmAxis::range(c, 1, 1))
     }
 
-    /// `count` coordinates from `first` on, modulo the radix; `first` must be below it and `count` at most the radix.
+    /// `count` coordinates from `first` on, modulo the radix; `first` must be below it and `count`
+    /// at most the radix.
     pub const fn range(first: u64, count: u64) -> Self {
         Self::from_raw(SwmAxis::range(first, 1, count))
     }
 
-    /// `first`, `first + stride`, .. (`count` of them), modulo the radix; no coordinate may come up twice.
+    /// `first`, `first + stride`, .. (`count` of them), modulo the radix; no coordinate may come up
+    /// twice.
     pub const fn stride(first: u64, stride: u64, count: u64) -> Self {
         Self::from_raw(SwmAxis::range(first, stride, count))
     }
@@ -78,7 +80,8 @@ impl<'a> Axis<'a> {
     }
 }
 
-/// A set of nodes of the schedule's grid: everyone, one node, or a product of one [`Axis`] a dimension.
+/// A set of nodes of the schedule's grid: everyone, one node, or a product of one [`Axis`] a
+/// dimension.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, Axis, Problem, Rehearsal, Schedule, Blocks, Set, Stop};
@@ -119,13 +122,22 @@ impl<'a> Set<'a> {
 
     /// The one node `node`.
     pub const fn one(node: u64) -> Self {
-        Self { raw: SwmSet { kind: SWM_NODE, axis_count: 0, node, axes: std::ptr::null() }, axes: PhantomData }
+        Self {
+            raw: SwmSet { kind: SWM_NODE, axis_count: 0, node, axes: std::ptr::null() },
+            axes: PhantomData,
+        }
     }
 
-    /// The nodes whose every coordinate is in its axis's subset; one subset an axis of the grid, first axis first.
+    /// The nodes whose every coordinate is in its axis's subset; one subset an axis of the grid,
+    /// first axis first.
     pub const fn product(axes: &'a [Axis<'a>]) -> Self {
         // `Axis` is a transparent wrapper, so a slice of one is a slice of the other.
-        let raw = SwmSet { kind: SWM_AXES, axis_count: axes.len() as u32, node: 0, axes: axes.as_ptr().cast() };
+        let raw = SwmSet {
+            kind: SWM_AXES,
+            axis_count: axes.len() as u32,
+            node: 0,
+            axes: axes.as_ptr().cast(),
+        };
         Self { raw, axes: PhantomData }
     }
 

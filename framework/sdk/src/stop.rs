@@ -9,9 +9,11 @@ pub enum Stop {
     Unsupported(String),
     /// The plugin failed at what it should be able to do; the row's `reason` says this.
     Failed(String),
-    /// The schedule comes from elsewhere, a file, and breaks a rule that the host can't see; the row's `reason` says this.
+    /// The schedule comes from elsewhere, a file, and breaks a rule that the host can't see; the
+    /// row's `reason` says this.
     Invalid(String),
-    /// The host refused a call: the schedule broke a rule, or the case was stopped. Pass it on with `?`.
+    /// The host refused a call: the schedule broke a rule, or the case was stopped. Pass it on with
+    /// `?`.
     Stopped,
 }
 
@@ -35,7 +37,9 @@ impl Stop {
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unsupported(reason) | Self::Failed(reason) | Self::Invalid(reason) => f.write_str(reason),
+            Self::Unsupported(reason) | Self::Failed(reason) | Self::Invalid(reason) => {
+                f.write_str(reason)
+            }
             Self::Stopped => f.write_str("stopped by the host"),
         }
     }

@@ -2,7 +2,8 @@
 
 use swapmeet_abi::{SWM_FIXED, SWM_SHIFT, SWM_XOR, SwmSymmetry};
 
-/// What a group does to the coordinates of one axis ([`Schedule::symmetric`](crate::Schedule::symmetric)).
+/// What a group does to the coordinates of one axis
+/// ([`Schedule::symmetric`](crate::Schedule::symmetric)).
 ///
 /// ```
 /// use swapmeet_sdk::Symmetry;
@@ -26,7 +27,8 @@ impl Symmetry {
         Self(SwmSymmetry { kind: SWM_SHIFT, reserved: 0, unit })
     }
 
-    /// Takes the exclusive-or with any multiple of `unit`; both `unit` and the axis's radix are powers of two.
+    /// Takes the exclusive-or with any multiple of `unit`; both `unit` and the axis's radix are
+    /// powers of two.
     pub const fn xor(unit: u64) -> Self {
         Self(SwmSymmetry { kind: SWM_XOR, reserved: 0, unit })
     }
@@ -35,7 +37,8 @@ impl Symmetry {
 /// The nodes to plan for, in ascending order: go through it once a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
-    /// For each axis how many coordinates, and how far apart neighbours are. Axes that are planned for as a whole are one with the axis before.
+    /// For each axis how many coordinates, and how far apart neighbours are. Axes that are planned
+    /// for as a whole are one with the axis before.
     axes: Vec<(u64, u64)>,
     everyone: bool,
 }

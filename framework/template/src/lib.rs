@@ -1,7 +1,9 @@
-//! A third party's starting point: a plugin's folder that builds, is tested and passes `swapmeet check` as it is.
+//! A third party's starting point: a plugin's folder that builds, is tested and passes `swapmeet
+//! check` as it is.
 //!
-//! The SDK is on no registry, so a folder in Rust carries the sources of the SDK and of the boundary, and a folder in C the header: each is
-//! whole, builds offline and outside this project, and stays buildable whatever becomes of the program that made it.
+//! The SDK is on no registry, so a folder in Rust carries the sources of the SDK and of the
+//! boundary, and a folder in C the header: each is whole, builds offline and outside this project,
+//! and stays buildable whatever becomes of the program that made it.
 
 mod name;
 mod workspace;
@@ -98,13 +100,22 @@ pub fn files(name: &Name, language: Language, above: &Workspace) -> Vec<File> {
     let own_workspace = if matches!(above, Workspace::Stranger(_)) { OWN_WORKSPACE } else { "" };
     let text = |template: &str| name.put_into(&template.replace("@WORKSPACE@", own_workspace));
     let (own, carried): (&[Source], Vec<_>) = match language {
-        Language::Rust => (&RUST, CARRIED.iter().map(|(path, text)| (format!("swapmeet/{path}"), *text)).collect()),
+        Language::Rust => (
+            &RUST,
+            CARRIED.iter().map(|(path, text)| (format!("swapmeet/{path}"), *text)).collect(),
+        ),
         Language::C => (&C, vec![("swapmeet/swapmeet.h".to_owned(), HEADER)]),
     };
     let licences = LICENCES.iter().map(|(path, text)| (format!("swapmeet/{path}"), *text));
     // What is carried is carried word for word.
-    let carried = carried.into_iter().chain(licences).map(|(path, text)| File { path, text: text.to_owned() });
-    own.iter().map(|(path, template)| File { path: name.put_into(path), text: text(template) }).chain(carried).collect()
+    let carried = carried
+        .into_iter()
+        .chain(licences)
+        .map(|(path, text)| File { path, text: text.to_owned() });
+    own.iter()
+        .map(|(path, template)| File { path: name.put_into(path), text: text(template) })
+        .chain(carried)
+        .collect()
 }
 
 /// Writes the files into `folder`, which must not exist yet.
@@ -116,7 +127,8 @@ pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
     if folder.symlink_metadata().is_ok() {
         return Err(WriteError::Exists(folder.to_owned()));
     }
-    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent =
+        folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Beside its place, so that nothing is left of a folder that could not be finished.
     let unfinished = tempfile::Builder::new()
         .prefix(".swapmeet-")
@@ -132,9 +144,9 @@ pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
     }
     // Whoever makes a folder there meanwhile keeps it: only an empty one can be replaced.
     std::fs::rename(unfinished.path(), folder).map_err(|source| match source.kind() {
-        io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotADirectory => {
-            WriteError::Exists(folder.to_owned())
-        }
+        io::ErrorKind::AlreadyExists
+        | io::ErrorKind::DirectoryNotEmpty
+        | io::ErrorKind::NotADirectory => WriteError::Exists(folder.to_owned()),
         _ => refused(folder)(source),
     })
 }
@@ -177,7 +189,9 @@ mod tests {
 
     #[test]
     fn a_readme_is_one_screen() {
-        for file in of(Language::Rust).into_iter().chain(of(Language::C)).filter(|f| f.path == "README.md") {
+        for file in
+            of(Language::Rust).into_iter().chain(of(Language::C)).filter(|f| f.path == "README.md")
+        {
             assert!(file.text.lines().count() <= 40, "{} lines", file.text.lines().count());
         }
     }
@@ -190,7 +204,10 @@ mod tests {
         let error = write(&folder, &of(Language::C)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            format!("{}: exists already; a new plugin goes into a folder of its own", folder.display())
+            format!(
+                "{}: exists already; a new plugin goes into a folder of its own",
+                folder.display()
+            )
         );
     }
 }

@@ -13,14 +13,17 @@ pub enum NameError {
     )]
     Form(String),
     /// A word that Rust or C keeps for itself, or a crate that the folder carries.
-    #[error("`{0}` is taken: it is a word of the language or a crate that every plugin carries; try `my-{0}`")]
+    #[error(
+        "`{0}` is taken: it is a word of the language or a crate that every plugin carries; try `my-{0}`"
+    )]
     Taken(String),
     /// Too long for a file's name.
     #[error("the name has {0} letters, expected at most {most}", most = Name::LONGEST)]
     Long(usize),
 }
 
-/// Words that a crate, a type or a C function can't be called. `test`, `core` and `std` are crates that cargo refuses.
+/// Words that a crate, a type or a C function can't be called. `test`, `core` and `std` are crates
+/// that cargo refuses.
 const TAKEN: [&str; 59] = [
     "abstract",
     "as",
@@ -123,7 +126,10 @@ impl Name {
     fn type_name(&self) -> String {
         let capital = |word: &str| {
             let mut letters = word.chars();
-            letters.next().map(|c| c.to_ascii_uppercase().to_string() + letters.as_str()).unwrap_or_default()
+            letters
+                .next()
+                .map(|c| c.to_ascii_uppercase().to_string() + letters.as_str())
+                .unwrap_or_default()
         };
         self.0.split('-').map(capital).collect()
     }
@@ -131,12 +137,12 @@ impl Name {
     /// A template's text with the name in its place.
     pub(crate) fn put_into(&self, template: &str) -> String {
         let (version, rust) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_RUST_VERSION"));
-        let names = [("@NAME@", self.as_str()), ("@ident@", &self.ident()), ("@Type@", &self.type_name())];
+        let names =
+            [("@NAME@", self.as_str()), ("@ident@", &self.ident()), ("@Type@", &self.type_name())];
         let versions = [("@VERSION@", version), ("@RUST@", rust)];
-        names
-            .iter()
-            .chain(&versions)
-            .fold(template.to_owned(), |text, (placeholder, value)| text.replace(placeholder, value))
+        names.iter().chain(&versions).fold(template.to_owned(), |text, (placeholder, value)| {
+            text.replace(placeholder, value)
+        })
     }
 }
 

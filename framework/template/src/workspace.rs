@@ -1,6 +1,7 @@
 //! Whether a new folder lies in somebody's Cargo workspace.
 //!
-//! A member must not be a workspace of its own, and a folder below a workspace that doesn't list it must be one: cargo refuses both otherwise.
+//! A member must not be a workspace of its own, and a folder below a workspace that doesn't list it
+//! must be one: cargo refuses both otherwise.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -26,31 +27,45 @@ impl Workspace {
             let Ok(within) = folder.strip_prefix(root) else { continue };
             let lists = |key: &str| {
                 let patterns = workspace.get(key).and_then(toml::Value::as_array);
-                patterns.into_iter().flatten().filter_map(toml::Value::as_str).any(|pattern| matches(pattern, within))
+                patterns
+                    .into_iter()
+                    .flatten()
+                    .filter_map(toml::Value::as_str)
+                    .any(|pattern| matches(pattern, within))
             };
             let root = root.to_owned();
-            return if lists("members") && !lists("exclude") { Self::Member(root) } else { Self::Stranger(root) };
+            return if lists("members") && !lists("exclude") {
+                Self::Member(root)
+            } else {
+                Self::Stranger(root)
+            };
         }
         Self::None
     }
 }
 
-/// Whether a path is one that a list of members means: folder by folder, `*` standing for any letters.
+/// Whether a path is one that a list of members means: folder by folder, `*` standing for any
+/// letters.
 fn matches(pattern: &str, path: &Path) -> bool {
     let names = |path: &Path| -> Vec<String> {
-        let normal =
-            |c: Component<'_>| matches!(c, Component::Normal(_)).then(|| c.as_os_str().to_string_lossy().into());
+        let normal = |c: Component<'_>| {
+            matches!(c, Component::Normal(_)).then(|| c.as_os_str().to_string_lossy().into())
+        };
         path.components().filter_map(normal).collect()
     };
     let (wanted, found) = (names(Path::new(pattern)), names(path));
-    wanted.len() == found.len() && wanted.iter().zip(&found).all(|(wanted, found)| is_like(wanted, found))
+    wanted.len() == found.len()
+        && wanted.iter().zip(&found).all(|(wanted, found)| is_like(wanted, found))
 }
 
 fn is_like(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
         Some((first, rest)) => name.strip_prefix(first).is_some_and(|name| {
-            name.char_indices().map(|(at, _)| at).chain([name.len()]).any(|at| is_like(rest, &name[at..]))
+            name.char_indices()
+                .map(|(at, _)| at)
+                .chain([name.len()])
+                .any(|at| is_like(rest, &name[at..]))
         }),
     }
 }

@@ -1,7 +1,7 @@
 //! What narrows down the lines of a panel.
 
-/// What a filter asks for: a text must have all of its terms, whatever the case of letters. A term is a word, several of which one will do
-/// (`pex|bruck`), or what a text must not have (`!pex`).
+/// What a filter asks for: a text must have all of its terms, whatever the case of letters. A term
+/// is a word, several of which one will do (`pex|bruck`), or what a text must not have (`!pex`).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
     text: String,
@@ -19,14 +19,18 @@ impl Term {
     /// A term; `None` while nothing but its signs is typed.
     fn of(word: &str) -> Option<Self> {
         let (is_not, word) = word.strip_prefix('!').map_or((false, word), |word| (true, word));
-        let words: Vec<String> = word.split('|').filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+        let words: Vec<String> =
+            word.split('|').filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
         (!words.is_empty()).then_some(Self { is_not, words })
     }
 }
 
 impl Filter {
     pub(crate) fn of(line: &str) -> Self {
-        Self { text: line.to_owned(), terms: line.split_whitespace().filter_map(Term::of).collect() }
+        Self {
+            text: line.to_owned(),
+            terms: line.split_whitespace().filter_map(Term::of).collect(),
+        }
     }
 
     /// As it was typed.
@@ -58,7 +62,9 @@ mod tests {
     #[test]
     fn a_text_must_have_every_term_one_of_its_words_and_none_that_is_not_wanted() {
         let passes = |line: &str| Filter::of(line).passes("PEX on torus:8x8");
-        for line in ["", "pex", "torus pex", "bruck|pex", "!bruck", "8x8 !bruck|ring", "!", "|", "pex|"] {
+        for line in
+            ["", "pex", "torus pex", "bruck|pex", "!bruck", "8x8 !bruck|ring", "!", "|", "pex|"]
+        {
             assert!(passes(line), "{line}");
         }
         for line in ["bruck", "pex 4x4", "bruck|ring", "!pex", "torus !8x8", "!bruck|pex"] {

@@ -1,7 +1,8 @@
 //! What the terminal and the system have to say: keys, signals, and that the terminal is gone.
 //!
-//! A thread waits for keys. A terminal that hangs up is forever ready to be read and never has anything, and crossterm goes on trying:
-//! were that done by the thread that draws, the program would spin and never end.
+//! A thread waits for keys. A terminal that hangs up is forever ready to be read and never has
+//! anything, and crossterm goes on trying: were that done by the thread that draws, the program
+//! would spin and never end.
 
 use crossterm::event::{Event, read};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -35,19 +36,23 @@ impl Input {
         Ok(Self { events })
     }
 
-    /// What comes within so long, and all that came with it: holding a key down must not run behind.
+    /// What comes within so long, and all that came with it: holding a key down must not run
+    /// behind.
     pub(crate) fn within(&self, wait: Duration) -> impl Iterator<Item = io::Result<Event>> {
         let first = match self.events.recv_timeout(wait) {
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Err(io::Error::other("nobody listens to keys any more"))),
+            Err(RecvTimeoutError::Disconnected) => {
+                Some(Err(io::Error::other("nobody listens to keys any more")))
+            }
         };
         first.into_iter().chain(self.events.try_iter())
     }
 }
 
-/// Whether the terminal has hung up: its window was closed, the connection to it broke. (Systems that can't say so of a terminal call it
-/// invalid, which tells nothing; there the signal has to do.)
+/// Whether the terminal has hung up: its window was closed, the connection to it broke. (Systems
+/// that can't say so of a terminal call it invalid, which tells nothing; there the signal has to
+/// do.)
 pub(crate) fn has_hung_up() -> bool {
     let stdin = rustix::stdio::stdin();
     let mut ends = [PollFd::new(&stdin, PollFlags::empty())];

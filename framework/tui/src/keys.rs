@@ -1,7 +1,8 @@
 //! Keys, and the rows of the tables that give them their meaning.
 //!
-//! Every key is a named action in a table: one of what holds everywhere, one a panel. Key handling, the help overlay, the line at the bottom and
-//! docs/dashboard.md are made of the same tables, joined.
+//! Every key is a named action in a table: one of what holds everywhere, one a panel. Key handling,
+//! the help overlay, the line at the bottom and docs/dashboard.md are made of the same tables,
+//! joined.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -41,7 +42,10 @@ impl Key {
 
     /// As a terminal sends it.
     pub(crate) fn event(self) -> KeyEvent {
-        KeyEvent::new(self.code, if self.control { KeyModifiers::CONTROL } else { KeyModifiers::NONE })
+        KeyEvent::new(
+            self.code,
+            if self.control { KeyModifiers::CONTROL } else { KeyModifiers::NONE },
+        )
     }
 
     /// As help writes it.
@@ -62,7 +66,8 @@ impl Key {
     }
 }
 
-/// The digit of a panel, by its place among all: the tenth has 0, those after it are reached from panel to panel.
+/// The digit of a panel, by its place among all: the tenth has 0, those after it are reached from
+/// panel to panel.
 pub(crate) fn digit(panel: usize) -> Option<char> {
     "1234567890".chars().nth(panel)
 }
@@ -92,7 +97,11 @@ struct Hint {
 }
 
 /// A row: an action, its keys, and a sentence for help.
-pub(crate) const fn bind<A: Copy>(action: A, keys: &'static [Key], help: &'static str) -> Binding<A> {
+pub(crate) const fn bind<A: Copy>(
+    action: A,
+    keys: &'static [Key],
+    help: &'static str,
+) -> Binding<A> {
     Binding { action, keys, help, hint: None }
 }
 
@@ -123,7 +132,9 @@ impl<A: Copy> Binding<A> {
 
     pub(crate) fn row(&self) -> Row {
         let first = || self.keys.first().map(|key| key.name()).unwrap_or_default();
-        let hint = self.hint.map(|hint| (hint.keys.map_or_else(first, str::to_owned), hint.word, hint.rank));
+        let hint = self
+            .hint
+            .map(|hint| (hint.keys.map_or_else(first, str::to_owned), hint.word, hint.rank));
         Row { keys: self.keys.to_vec(), help: self.help.to_owned(), hint }
     }
 }
@@ -168,7 +179,8 @@ impl Table {
     pub(crate) fn markdown(&self) -> String {
         let mut text = format!("| {} | |\n| --- | --- |\n", self.title);
         for row in &self.rows {
-            let keys: Vec<String> = row.keys.iter().map(|key| format!("`{}`", key.name())).collect();
+            let keys: Vec<String> =
+                row.keys.iter().map(|key| format!("`{}`", key.name())).collect();
             text += &format!("| {} | {} |\n", keys.join(" "), row.help);
         }
         text

@@ -1,8 +1,10 @@
-//! The dashboard: watch an experiment run, and explore: pick, run, look, change one thing, run again.
+//! The dashboard: watch an experiment run, and explore: pick, run, look, change one thing, run
+//! again.
 //!
-//! A `session` knows what is selected, what runs and what follows from the rows; `panels` show it, a file each behind the trait of `panel`;
-//! `app` gives them keys. Rows go two ways: to the file one by one from the thread that makes them, to the screen as many as came since the
-//! last picture.
+//! A `session` knows what is selected, what runs and what follows from the rows; `panels` show it,
+//! a file each behind the trait of `panel`; `app` gives them keys. Rows go two ways: to the file
+//! one by one from the thread that makes them, to the screen as many as came since the last
+//! picture.
 
 mod app;
 mod filter;

@@ -72,7 +72,8 @@ pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
     for word in text.split(' ') {
         let mut word = word;
         loop {
-            let room = columns.saturating_sub(lines.last().map_or(0, |l| width(l) + u16::from(!l.is_empty())));
+            let room = columns
+                .saturating_sub(lines.last().map_or(0, |l| width(l) + u16::from(!l.is_empty())));
             let empty = lines.last().is_none_or(String::is_empty);
             if width(word) <= room || (empty && columns == 0) {
                 if let Some(line) = lines.last_mut() {
@@ -120,7 +121,8 @@ pub(crate) fn clock(time: Duration) -> String {
     }
 }
 
-/// The first of `count` lines to show in `height`, so that the one under the cursor is seen, in the middle where it can be.
+/// The first of `count` lines to show in `height`, so that the one under the cursor is seen, in the
+/// middle where it can be.
 pub(crate) fn first_shown(cursor: usize, count: usize, height: usize) -> usize {
     cursor.saturating_sub(height / 2).min(count.saturating_sub(height))
 }
@@ -136,7 +138,8 @@ impl<'f, 'h> Painter<'f, 'h> {
         self.hits.add(area, Target::Panel(panel, Spot::Anywhere));
     }
 
-    /// Writes a text at a place within an area and returns where it ends; what has no room is cut off.
+    /// Writes a text at a place within an area and returns where it ends; what has no room is cut
+    /// off.
     pub(crate) fn put(&mut self, area: Rect, x: u16, y: u16, text: &str, style: Style) -> u16 {
         let area = area.intersection(self.buffer.area);
         if y >= area.height || x >= area.width {
@@ -188,7 +191,8 @@ impl<'f, 'h> Painter<'f, 'h> {
     /// Notes what is at a place.
     pub(crate) fn target(&mut self, area: Rect, x: u16, y: u16, width: u16, target: Target) {
         if x < area.width && y < area.height {
-            let spot = Rect { x: area.x + x, y: area.y + y, width: width.min(area.width - x), height: 1 };
+            let spot =
+                Rect { x: area.x + x, y: area.y + y, width: width.min(area.width - x), height: 1 };
             self.hits.add(spot, target);
         }
     }
@@ -222,16 +226,31 @@ impl<'f, 'h> Painter<'f, 'h> {
         if self.has_keys { self.theme.cursor } else { self.theme.faint_cursor }
     }
 
-    /// Draws lines in eighths of characters. `bounds` are those of x and y; each line is its points and its style.
-    pub(crate) fn lines(&mut self, area: Rect, bounds: ([f64; 2], [f64; 2]), lines: &[(Vec<(f64, f64)>, Style)]) {
+    /// Draws lines in eighths of characters. `bounds` are those of x and y; each line is its points
+    /// and its style.
+    pub(crate) fn lines(
+        &mut self,
+        area: Rect,
+        bounds: ([f64; 2], [f64; 2]),
+        lines: &[(Vec<(f64, f64)>, Style)],
+    ) {
         let area = area.intersection(self.buffer.area);
-        let canvas = Canvas::default().marker(Marker::Braille).x_bounds(bounds.0).y_bounds(bounds.1).paint(|context| {
-            for (points, style) in lines {
-                for (from, to) in points.iter().zip(points.iter().skip(1)) {
-                    context.draw(&Line::new(from.0, from.1, to.0, to.1, style.fg.unwrap_or_default()));
-                }
-            }
-        });
+        let canvas =
+            Canvas::default().marker(Marker::Braille).x_bounds(bounds.0).y_bounds(bounds.1).paint(
+                |context| {
+                    for (points, style) in lines {
+                        for (from, to) in points.iter().zip(points.iter().skip(1)) {
+                            context.draw(&Line::new(
+                                from.0,
+                                from.1,
+                                to.0,
+                                to.1,
+                                style.fg.unwrap_or_default(),
+                            ));
+                        }
+                    }
+                },
+            );
         canvas.render(area, self.buffer);
     }
 
@@ -256,7 +275,13 @@ impl<'f, 'h> Painter<'f, 'h> {
         let at = first * (height - long) / (count - height).max(1);
         for y in 0..height {
             let within = (at..at + long).contains(&y);
-            self.dot(area, area.width - 1, y as u16, if within { '█' } else { '│' }, self.theme.dim);
+            self.dot(
+                area,
+                area.width - 1,
+                y as u16,
+                if within { '█' } else { '│' },
+                self.theme.dim,
+            );
         }
     }
 }
@@ -285,9 +310,14 @@ mod tests {
 
     #[test]
     fn the_cursor_is_always_seen() {
-        for (cursor, count, height) in [(0, 5, 10), (4, 5, 3), (50, 100, 7), (99, 100, 1), (0, 0, 4)] {
+        for (cursor, count, height) in
+            [(0, 5, 10), (4, 5, 3), (50, 100, 7), (99, 100, 1), (0, 0, 4)]
+        {
             let first = first_shown(cursor, count, height);
-            assert!(first <= cursor && (count == 0 || cursor < first + height), "{cursor} {count} {height}");
+            assert!(
+                first <= cursor && (count == 0 || cursor < first + height),
+                "{cursor} {count} {height}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What a part of the screen is: one file, or folder, of [`crate::panels`] each, with its own state, keys, lines and drawing.
+//! What a part of the screen is: one file, or folder, of [`crate::panels`] each, with its own
+//! state, keys, lines and drawing.
 
 use crate::filter::Filter;
 use crate::hits::Spot;
@@ -128,8 +129,8 @@ pub(crate) trait Panel {
     }
 }
 
-/// The names of a panel and its keys: an enum of its actions, and the table of what asks for them. An action that no key asks for is one that the
-/// compiler says is never constructed.
+/// The names of a panel and its keys: an enum of its actions, and the table of what asks for them.
+/// An action that no key asks for is one that the compiler says is never constructed.
 pub(crate) trait Keyed: Panel {
     const TAB: &'static str;
     /// In help and documentation.
@@ -174,6 +175,10 @@ impl<P: Keyed> AnyPanel for P {
     }
 
     fn useful(&self, session: &Session) -> Vec<Row> {
-        P::KEYS.iter().filter(|binding| !self.is_idle(binding.action, session)).map(Binding::row).collect()
+        P::KEYS
+            .iter()
+            .filter(|binding| !self.is_idle(binding.action, session))
+            .map(Binding::row)
+            .collect()
     }
 }

@@ -19,7 +19,9 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> Hits {
     if area.width < overlay::LEAST.0 || area.height < overlay::LEAST.1 {
         overlay::too_small(&mut painter, app.asked.is_some(), area);
     } else {
-        let rows = Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).split(area);
+        let rows =
+            Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)])
+                .split(area);
         tabs(&mut painter, app, rows[0]);
         panels(&mut painter, app, rows[1]);
         bottom(&mut painter, app, rows[2]);
@@ -45,7 +47,13 @@ fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         let short = digit(number).map_or("·".to_owned(), String::from);
         let name = if words <= area.width || here { numbered(number, panel.tab()) } else { short };
         let from = x;
-        x = painter.put(area, x, 0, &format!(" {name}"), if here { theme.cursor } else { theme.text });
+        x = painter.put(
+            area,
+            x,
+            0,
+            &format!(" {name}"),
+            if here { theme.cursor } else { theme.text },
+        );
         painter.target(area, from, 0, x - from, Target::Panel(number, Spot::Anywhere));
     }
     let style = if app.session.queue.tally().failed > 0 { theme.bad } else { theme.accent };
@@ -59,13 +67,21 @@ fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
 fn progress(app: &App) -> Vec<String> {
     let tally = app.session.queue.tally();
     if app.session.runs.frozen {
-        return vec![format!("held still, {} behind", app.session.runs.held_back()), "held".to_owned()];
+        return vec![
+            format!("held still, {} behind", app.session.runs.held_back()),
+            "held".to_owned(),
+        ];
     }
     if tally.cases == 0 {
         return vec!["swapmeet".to_owned()];
     }
     let failed = if tally.failed > 0 { format!(" {} failed", tally.failed) } else { String::new() };
-    let left = app.session.queue.left(app.session.now).map(|left| format!(" {} left", clock(left))).unwrap_or_default();
+    let left = app
+        .session
+        .queue
+        .left(app.session.now)
+        .map(|left| format!(" {} left", clock(left)))
+        .unwrap_or_default();
     let count = format!("{}/{}", tally.ok + tally.unsupported + tally.failed, tally.cases);
     vec![format!("{count} cases{failed}{left}"), format!("{count}{failed}"), count]
 }
@@ -78,7 +94,8 @@ fn panels(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
     }
     let left = (area.width * 2 / 5).min(64);
     let columns = Layout::horizontal([Constraint::Length(left), Constraint::Fill(1)]).split(area);
-    let halves = |area: Rect| Layout::vertical([Constraint::Fill(1), Constraint::Fill(1)]).split(area);
+    let halves =
+        |area: Rect| Layout::vertical([Constraint::Fill(1), Constraint::Fill(1)]).split(area);
     let (left, right) = (halves(columns[0]), halves(columns[1]));
     for (number, area) in [left[0], left[1], right[0]].into_iter().take(panels::FIXED).enumerate() {
         panel(painter, app, number, area);

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The texts of a column, each in at most so many columns of the screen. Different texts stay different wherever there is room for that.
+/// The texts of a column, each in at most so many columns of the screen. Different texts stay
+/// different wherever there is room for that.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Short(BTreeMap<String, String>);
 
@@ -19,13 +20,14 @@ impl Short {
         let fits = |text: &String| text.width() <= columns;
         let best = forms.iter().map(|f| f.iter().find(|form| fits(form)).unwrap_or(&f[2]).clone());
         let best: Vec<String> = best.collect();
-        // What none of its forms makes short enough is cut somewhere: before its arguments, or where most stay different, in the middle if
-        // that does no harm.
+        // What none of its forms makes short enough is cut somewhere: before its arguments, or
+        // where most stay different, in the middle if that does no harm.
         let tails = 0..columns.max(1);
         let middle = columns.saturating_sub(1) / 2;
         let mut tails: Vec<usize> = tails.collect();
         tails.sort_by_key(|tail| tail.abs_diff(middle));
-        let mut found: Vec<String> = best.iter().map(|text| cut_but(text, columns, end(text, columns))).collect();
+        let mut found: Vec<String> =
+            best.iter().map(|text| cut_but(text, columns, end(text, columns))).collect();
         let mut most = found.iter().collect::<BTreeSet<_>>().len();
         for tail in tails {
             if most == texts.len() {
@@ -58,7 +60,8 @@ impl Short {
     }
 }
 
-/// A spec in full; without the arguments that all specs of its name have; and without the keys of those that are left.
+/// A spec in full; without the arguments that all specs of its name have; and without the keys of
+/// those that are left.
 fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
     let Some((name, args)) = text.split_once(':') else { return [(); 3].map(|()| text.to_owned()) };
     let others: Vec<Vec<&str>> = texts
@@ -68,7 +71,8 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
         .collect();
     // A size alone is what a spec is about.
     let has_bare = texts.contains(name);
-    let is_common = |arg: &str| arg.contains('=') && !has_bare && others.iter().all(|args| args.contains(&arg));
+    let is_common =
+        |arg: &str| arg.contains('=') && !has_bare && others.iter().all(|args| args.contains(&arg));
     let value = |arg: &str| arg.split_once('=').map_or(arg, |(_, value)| value).to_owned();
     let [mut short, mut bare] = [format!("{name}:"), format!("{name}:")];
     let mut gap = false;
@@ -78,7 +82,9 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
             continue;
         }
         // A value without its key is marked as cut: it would look like a spec of its own.
-        for (form, arg, is_cut) in [(&mut short, arg.to_owned(), false), (&mut bare, value(arg), arg.contains('='))] {
+        for (form, arg, is_cut) in
+            [(&mut short, arg.to_owned(), false), (&mut bare, value(arg), arg.contains('='))]
+        {
             if gap || is_cut {
                 form.push('…');
             } else if !form.ends_with(':') {
@@ -98,7 +104,8 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
     [text.to_owned(), short, bare]
 }
 
-/// How much of a text's end is worth more than its beginning: as many whole values as there is room for.
+/// How much of a text's end is worth more than its beginning: as many whole values as there is room
+/// for.
 fn end(text: &str, columns: usize) -> usize {
     let Some(args) = text.find(':') else {
         return if text.ends_with('…') { 0 } else { columns.saturating_sub(1) / 2 };
@@ -113,7 +120,8 @@ fn end(text: &str, columns: usize) -> usize {
     tails.filter(|tail| (1..columns).contains(tail)).max().unwrap_or(columns.saturating_sub(1) / 2)
 }
 
-/// A text of at most so many columns, with an ellipsis before its last `tail` columns where something is missing.
+/// A text of at most so many columns, with an ellipsis before its last `tail` columns where
+/// something is missing.
 fn cut_but(text: &str, columns: usize, tail: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -149,29 +157,44 @@ mod tests {
 
     #[test]
     fn specs_are_cut_where_they_agree() {
-        let texts =
-            ["irregular:dist=lognormal,mean=512,cv=0.5", "irregular:dist=uniform,mean=512,cv=0.5", "uniform:64"];
+        let texts = [
+            "irregular:dist=lognormal,mean=512,cv=0.5",
+            "irregular:dist=uniform,mean=512,cv=0.5",
+            "uniform:64",
+        ];
         assert_eq!(short(&texts, 40), texts);
-        assert_eq!(short(&texts, 25), ["irregular:dist=lognormal…", "irregular:dist=uniform…", "uniform:64"]);
-        assert_eq!(short(&texts, 20), ["irregular…lognormal…", "irregular:…uniform…", "uniform:64"]);
+        assert_eq!(
+            short(&texts, 25),
+            ["irregular:dist=lognormal…", "irregular:dist=uniform…", "uniform:64"]
+        );
+        assert_eq!(
+            short(&texts, 20),
+            ["irregular…lognormal…", "irregular:…uniform…", "uniform:64"]
+        );
         assert_eq!(short(&texts, 12), ["i…lognormal…", "irr…uniform…", "uniform:64"]);
         let cv = ["irregular:dist=pareto,mean=512,cv=0.5", "irregular:dist=pareto,mean=512,cv=2"];
         assert_eq!(short(&cv, 18), ["irregular:…cv=0.5", "irregular:…cv=2"]);
         let machines = ["paragon", "paragon:startup_us=220"];
         assert_eq!(short(&machines, 15), ["paragon", "paragon:…220"]);
-        let means = ["irregular:dist=lognormal,mean=64,cv=2", "irregular:dist=lognormal,mean=4KiB,cv=2"];
+        let means =
+            ["irregular:dist=lognormal,mean=64,cv=2", "irregular:dist=lognormal,mean=4KiB,cv=2"];
         assert_eq!(short(&means, 10), ["irregu…64…", "irre…4KiB…"]);
         assert_eq!(short(&means, 6), ["ir…64…", "…4KiB…"]);
-        let sizes = ["uniform:64", "uniform:16KiB", "irregular:dist=pareto,mean=512,cv=2", "torus:4x4"];
+        let sizes =
+            ["uniform:64", "uniform:16KiB", "irregular:dist=pareto,mean=512,cv=2", "torus:4x4"];
         assert_eq!(short(&sizes, 9), ["unifo…:64", "un…:16KiB", "irregula…", "torus:4x4"]);
     }
 
     #[test]
     fn different_texts_stay_different_where_there_is_room_for_that() {
-        let texts = ["a-long-name-that-ends-1", "a-long-name-that-ends-2", "another-long-name-ends-1"];
+        let texts =
+            ["a-long-name-that-ends-1", "a-long-name-that-ends-2", "another-long-name-ends-1"];
         for columns in 4..30 {
             let short = Short::of(texts, columns);
-            assert!(short.tells_apart() && short.0.values().all(|s| s.width() <= columns), "{columns} {short:?}");
+            assert!(
+                short.tells_apart() && short.0.values().all(|s| s.width() <= columns),
+                "{columns} {short:?}"
+            );
         }
         assert_eq!(Short::least(texts, 2), 4);
         assert_eq!(Short::least(["ab", "ab"], 9), 2);

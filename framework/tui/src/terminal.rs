@@ -6,10 +6,14 @@ use crate::input::{Input, Signals, has_hung_up};
 use crate::screen::draw;
 use crate::session::Setup;
 use crossterm::cursor::Show;
-use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event};
+use crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event,
+};
 use crossterm::execute;
 use crossterm::style::force_color_output;
-use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
@@ -104,13 +108,15 @@ impl Screen {
         Ok(Self { terminal: terminal? })
     }
 
-    /// The next picture is drawn in full. (`Terminal::clear` asks the terminal where its cursor is, and not every terminal answers.)
+    /// The next picture is drawn in full. (`Terminal::clear` asks the terminal where its cursor is,
+    /// and not every terminal answers.)
     fn redraw(&mut self) -> io::Result<()> {
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::from(size))
     }
 
-    /// Gives the terminal back, stops, and takes it again when the shell says so; what follows draws anew.
+    /// Gives the terminal back, stops, and takes it again when the shell says so; what follows
+    /// draws anew.
     fn suspend(&mut self) -> io::Result<()> {
         give_back();
         signal_hook::low_level::emulate_default_handler(SIGTSTP)?;
@@ -125,17 +131,19 @@ impl Drop for Screen {
     }
 }
 
-/// Whether the terminal is ours. To leave the other screen twice would put the cursor back to where it was the first time, and what is
-/// written next would go over a panic's message.
+/// Whether the terminal is ours. To leave the other screen twice would put the cursor back to where
+/// it was the first time, and what is written next would go over a panic's message.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 fn take() -> io::Result<()> {
-    // Which colours there are is the theme's: without `NO_COLOR` or against it. Left to itself, the terminal's library would write an empty
-    // attribute for each colour, which takes weight and reverse away.
+    // Which colours there are is the theme's: without `NO_COLOR` or against it. Left to itself, the
+    // terminal's library would write an empty attribute for each colour, which takes weight and
+    // reverse away.
     force_color_output(true);
     TAKEN.store(true, Ordering::Relaxed);
     enable_raw_mode().inspect_err(|_| give_back())?;
-    execute!(stdout(), EnterAlternateScreen, EnableMouseCapture, EnableBracketedPaste).inspect_err(|_| give_back())
+    execute!(stdout(), EnterAlternateScreen, EnableMouseCapture, EnableBracketedPaste)
+        .inspect_err(|_| give_back())
 }
 
 /// Gives the terminal back as it was. Nobody is left to be told if that fails.
@@ -143,7 +151,13 @@ fn give_back() {
     if !TAKEN.swap(false, Ordering::Relaxed) {
         return;
     }
-    drop(execute!(stdout(), DisableBracketedPaste, DisableMouseCapture, LeaveAlternateScreen, Show));
+    drop(execute!(
+        stdout(),
+        DisableBracketedPaste,
+        DisableMouseCapture,
+        LeaveAlternateScreen,
+        Show
+    ));
     drop(disable_raw_mode());
 }
 
@@ -158,8 +172,8 @@ impl Drop for Restored {
     }
 }
 
-/// At a panic the terminal is given back first, so that the message is seen. A panic in another thread is that thread's end, not the
-/// screen's: its message would only be written across it.
+/// At a panic the terminal is given back first, so that the message is seen. A panic in another
+/// thread is that thread's end, not the screen's: its message would only be written across it.
 fn restore_at_panic() -> Restored {
     let screen = thread::current().id();
     let before = std::panic::take_hook();

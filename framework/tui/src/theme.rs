@@ -59,7 +59,15 @@ const DEFAULT: Theme = Theme {
         Color::Gray,
         Color::LightYellow,
     ],
-    parts: [Color::Blue, Color::Green, Color::Cyan, Color::Yellow, Color::Magenta, Color::Red, Color::Gray],
+    parts: [
+        Color::Blue,
+        Color::Green,
+        Color::Cyan,
+        Color::Yellow,
+        Color::Magenta,
+        Color::Red,
+        Color::Gray,
+    ],
     heat: [Color::DarkGray, Color::Blue, Color::Cyan, Color::Green, Color::Yellow, Color::LightRed],
     coloured: true,
 };
@@ -159,10 +167,12 @@ impl Theme {
         THEMES.into_iter().find(|theme| theme.name == name)
     }
 
-    /// The theme for this terminal: without colours where `NO_COLOR` says so or the terminal has none.
+    /// The theme for this terminal: without colours where `NO_COLOR` says so or the terminal has
+    /// none.
     pub fn of_environment() -> Self {
         let no_color = env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-        let dumb = env::var("TERM").is_ok_and(|term| term == "dumb" || term.ends_with("-m") || term == "vt100");
+        let dumb = env::var("TERM")
+            .is_ok_and(|term| term == "dumb" || term.ends_with("-m") || term == "vt100");
         if no_color || dumb { MONO } else { DEFAULT }
     }
 
@@ -188,7 +198,10 @@ impl Theme {
         if part == self.parts.len() {
             return (SHADES[0], self.dim);
         }
-        (if self.coloured { '█' } else { FILLINGS[part % FILLINGS.len()] }, fg(self.parts[part % self.parts.len()]))
+        (
+            if self.coloured { '█' } else { FILLINGS[part % FILLINGS.len()] },
+            fg(self.parts[part % self.parts.len()]),
+        )
     }
 
     /// How a level of heat is drawn.
@@ -237,7 +250,9 @@ pub(crate) fn ascii(symbol: &str) -> Option<&'static str> {
     Some(match symbol.chars().next().unwrap_or(' ') {
         '─' | '━' | '╌' | '–' | '—' => "-",
         '│' | '┃' | '╎' => "|",
-        '┌' | '┐' | '└' | '┘' | '├' | '┤' | '┬' | '┴' | '┼' | '╭' | '╮' | '╰' | '╯' => "+",
+        '┌' | '┐' | '└' | '┘' | '├' | '┤' | '┬' | '┴' | '┼' | '╭' | '╮' | '╰' | '╯' => {
+            "+"
+        }
         '▸' | '▶' | '→' | '›' => ">",
         '◂' | '◀' | '←' | '‹' => "<",
         '▴' | '▲' | '↑' => "^",
@@ -292,8 +307,10 @@ mod tests {
         // Crossovers and the figures' frame stand among the marks of curves.
         let on_curves = [&MARKS[..], &['✕', '│', '─', '┤']].concat();
         for marks in [&FILLINGS[..], &SHADES[..], &on_curves] {
-            let mut folded: Vec<String> =
-                marks.iter().map(|c| ascii(&c.to_string()).map_or(c.to_string(), str::to_owned)).collect();
+            let mut folded: Vec<String> = marks
+                .iter()
+                .map(|c| ascii(&c.to_string()).map_or(c.to_string(), str::to_owned))
+                .collect();
             folded.sort();
             folded.dedup();
             assert_eq!(folded.len(), marks.len());

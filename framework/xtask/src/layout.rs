@@ -29,8 +29,9 @@ pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> Outcome<()>
     strip(&program);
     // The program looks for plugins here, beside its own folder.
     let plugins = prefix.folder("lib/swapmeet/plugins")?;
-    let is_plugin =
-        |name: &str| name.starts_with("libswapmeet_plugin_") && name.ends_with(std::env::consts::DLL_SUFFIX);
+    let is_plugin = |name: &str| {
+        name.starts_with("libswapmeet_plugin_") && name.ends_with(std::env::consts::DLL_SUFFIX)
+    };
     for file in files(built, is_plugin)? {
         let to = plugins.join(name(&file));
         copy(&file, &to)?;
@@ -79,10 +80,13 @@ fn name(file: &Path) -> &OsStr {
 }
 
 fn copy(from: &Path, to: &Path) -> Outcome<()> {
-    fs::copy(from, to).map(drop).map_err(|e| format!("{} to {}: {e}", from.display(), to.display()).into())
+    fs::copy(from, to)
+        .map(drop)
+        .map_err(|e| format!("{} to {}: {e}", from.display(), to.display()).into())
 }
 
-/// Takes debugging information out, where there is a program for it: a backtrace still has names, and an installation a quarter of the size.
+/// Takes debugging information out, where there is a program for it: a backtrace still has names,
+/// and an installation a quarter of the size.
 fn strip(file: &Path) {
     // Without it the file is only larger.
     drop(Command::new("strip").arg("--strip-debug").arg(file).output());
@@ -90,10 +94,19 @@ fn strip(file: &Path) {
 
 /// What the program prints.
 fn output_of(program: &Path, args: &[&str]) -> Outcome<Vec<u8>> {
-    let output = Command::new(program).args(args).output().map_err(|e| format!("{}: {e}", program.display()))?;
+    let output = Command::new(program)
+        .args(args)
+        .output()
+        .map_err(|e| format!("{}: {e}", program.display()))?;
     if output.status.success() {
         Ok(output.stdout)
     } else {
-        Err(format!("{} {}: {}", program.display(), args.join(" "), String::from_utf8_lossy(&output.stderr)).into())
+        Err(format!(
+            "{} {}: {}",
+            program.display(),
+            args.join(" "),
+            String::from_utf8_lossy(&output.stderr)
+        )
+        .into())
     }
 }

@@ -1,4 +1,5 @@
-//! What makers of releases run: `cargo run -p xtask -- dist [FOLDER]` builds the program and lays out an archive and a Debian package.
+//! What makers of releases run: `cargo run -p xtask -- dist [FOLDER]` builds the program and lays
+//! out an archive and a Debian package.
 
 use std::env::consts::{ARCH, OS};
 use std::error::Error;
@@ -61,8 +62,11 @@ fn root() -> &'static Path {
 /// Builds all there is; the folder it is in.
 fn build() -> Outcome<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    run(Command::new(cargo).args(["build", "--release", "--workspace", "--locked"]).current_dir(root()))?;
-    let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    run(Command::new(cargo)
+        .args(["build", "--release", "--workspace", "--locked"])
+        .current_dir(root()))?;
+    let built =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     Ok(root().join(built).join("release"))
 }
 
@@ -85,7 +89,13 @@ fn archive(built: &Path, folder: &Path) -> Outcome<PathBuf> {
     let top = fresh(&folder.join(&name))?;
     lay_out(root(), built, &Prefix::new(&top))?;
     let file = folder.join(format!("{name}.tar.gz"));
-    run(Command::new("tar").arg("-czf").arg(&file).arg("-C").arg(folder).args(["--owner=0", "--group=0"]).arg(&name))?;
+    run(Command::new("tar")
+        .arg("-czf")
+        .arg(&file)
+        .arg("-C")
+        .arg(folder)
+        .args(["--owner=0", "--group=0"])
+        .arg(&name))?;
     fs::remove_dir_all(top)?;
     Ok(file)
 }
@@ -125,6 +135,13 @@ fn fresh(path: &Path) -> Outcome<PathBuf> {
 /// Runs a program to its end; what it prints on standard output is none of ours.
 fn run(command: &mut Command) -> Outcome<()> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.stderr(std::process::Stdio::inherit()).output().map_err(|e| format!("{name}: {e}"))?;
-    if output.status.success() { Ok(()) } else { Err(format!("{name} failed: {}", output.status).into()) }
+    let output = command
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .map_err(|e| format!("{name}: {e}"))?;
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(format!("{name} failed: {}", output.status).into())
+    }
 }

@@ -1,5 +1,5 @@
-//! Which nodes take which cycle in a rotation by 90 degrees, and which are collected together: the partition that Fig. 4.12 b shows one example of, and the text has no rule for.
-//! The rule is ours.
+//! Which nodes take which cycle in a rotation by 90 degrees, and which are collected together: the
+//! partition that Fig. 4.12 b shows one example of, and the text has no rule for. The rule is ours.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -7,18 +7,24 @@
 //! | q | `q` | circuits that a directed link carries |
 //! | M / q | `size` | nodes of a section, n/4q |
 //!
-//! A collector's circuit leads a quarter of the cycle forwards or three quarters backwards. So the links of a cycle, whatever its length, have room for q forwards circuits
-//! from every quarter, if they begin at the same places in each; for floor(q/3) backwards ones from every quarter likewise; and for q mod 3 more that begin anywhere.
+//! A collector's circuit leads a quarter of the cycle forwards or three quarters backwards. So the
+//! links of a cycle, whatever its length, have room for q forwards circuits from every quarter, if
+//! they begin at the same places in each; for floor(q/3) backwards ones from every quarter
+//! likewise; and for q mod 3 more that begin anywhere.
 //!
-//! Cycles of fewer than n/4 nodes a quarter leave an eighth of all nodes to the longer ones, which send them backwards.
+//! Cycles of fewer than n/4 nodes a quarter leave an eighth of all nodes to the longer ones, which
+//! send them backwards.
 //!
-//! With three channels or more every quarter of a cycle is divided alike, and the nodes that the rotation exchanges take the same cycle. With fewer, the q mod 3
-//! circuits matter: forwards collectors are put at fixed places, and what lies between two of them goes to either or, where a section that goes backwards lies between, to that.
+//! With three channels or more every quarter of a cycle is divided alike, and the nodes that the
+//! rotation exchanges take the same cycle. With fewer, the q mod 3 circuits matter: forwards
+//! collectors are put at fixed places, and what lies between two of them goes to either or, where a
+//! section that goes backwards lies between, to that.
 
 use crate::share::share;
 use crate::squares::Square;
 
-/// Nodes of one cycle, one after another but for those that take the other cycle they are on, collected by one of them.
+/// Nodes of one cycle, one after another but for those that take the other cycle they are on,
+/// collected by one of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// Which of the squares it lies on.
@@ -91,7 +97,8 @@ impl Anchors {
     }
 }
 
-/// With two channels: no rule is known by which collectors fit every torus. These fit most, and the larger it is the more of all that might be tried.
+/// With two channels: no rule is known by which collectors fit every torus. These fit most, and the
+/// larger it is the more of all that might be tried.
 const USUAL: [Anchors; 4] = [
     Anchors { along: [4, 16], step: 2, shift: 0 },
     Anchors { along: [4, 14], step: 1, shift: 2 },
@@ -99,7 +106,8 @@ const USUAL: [Anchors; 4] = [
     Anchors { along: [2, 15], step: 2, shift: 0 },
 ];
 
-/// The most nodes of a row for which all others are tried, which takes the longer the more there are.
+/// The most nodes of a row for which all others are tried, which takes the longer the more there
+/// are.
 const SEARCHED: u64 = 40;
 
 /// Sections as small as can be found; none are larger than a row.
@@ -111,7 +119,8 @@ pub fn sections(rings: &[Square], ask: Ask) -> Option<Vec<Section>> {
 fn of_size(rings: &[Square], ask: Ask, reach: Reach) -> Option<Vec<Section>> {
     let anchored = |anchors: Anchors| around(rings, ask, reach, anchors);
     match ask.q {
-        // The middle of each side. Of opposite sides, cycles about the centre have room in the right or left one by turns, those about the corner in the top or bottom one.
+        // The middle of each side. Of opposite sides, cycles about the centre have room in the
+        // right or left one by turns, those about the corner in the top or bottom one.
         1 => anchored(Anchors { along: [PARTS / 2; 2], step: 2, shift: 1 }),
         2 => USUAL.into_iter().chain(pairs().filter(|_| ask.n <= SEARCHED)).find_map(anchored),
         _ => alike(rings, ask, reach),
@@ -122,7 +131,9 @@ fn of_size(rings: &[Square], ask: Ask, reach: Reach) -> Option<Vec<Section>> {
 fn pairs() -> impl Iterator<Item = Anchors> {
     let along = (0..PARTS).flat_map(|a| (a + 1..PARTS).map(move |b| [a, b]));
     along.flat_map(|along| {
-        [1, 2].into_iter().flat_map(move |step| (0..8).map(move |shift| Anchors { along, step, shift }))
+        [1, 2]
+            .into_iter()
+            .flat_map(move |step| (0..8).map(move |shift| Anchors { along, step, shift }))
     })
 }
 
@@ -134,7 +145,8 @@ struct Item {
     far: [usize; 2],
 }
 
-/// The cycle each takes: as far as there is room the one on which it is nearer to where it would be collected, so that circuits are short.
+/// The cycle each takes: as far as there is room the one on which it is nearer to where it would be
+/// collected, so that circuits are short.
 fn chosen(items: &[Item], room: &[usize]) -> Option<Vec<usize>> {
     // Those that lose least by it choose last, and are the first to be exchanged.
     let mut order: Vec<usize> = (0..items.len()).collect();
@@ -155,14 +167,18 @@ fn chosen(items: &[Item], room: &[usize]) -> Option<Vec<usize>> {
 /// Every quarter alike: sections forwards, and from the (q+1)st on backwards.
 fn alike(rings: &[Square], ask: Ask, reach: Reach) -> Option<Vec<Section>> {
     let (n, size) = (ask.n as usize, reach.size());
-    // A node and its three images are one item, by the one of them in the quarter of the plane above the centre and right of it.
+    // A node and its three images are one item, by the one of them in the quarter of the plane
+    // above the centre and right of it.
     let half = n / 2;
     let item = |(x, y): (u64, u64)| {
-        (x as usize >= half && y as usize >= half).then(|| (x as usize - half) * half + y as usize - half)
+        (x as usize >= half && y as usize >= half)
+            .then(|| (x as usize - half) * half + y as usize - half)
     };
     let mut items = vec![Item::default(); half * half];
     for (i, ring) in rings.iter().enumerate() {
-        for (place, item) in ring.cells.iter().enumerate().filter_map(|(place, cell)| Some((place, item(*cell)?))) {
+        for (place, item) in
+            ring.cells.iter().enumerate().filter_map(|(place, cell)| Some((place, item(*cell)?)))
+        {
             items[item].bins[ring.about] = i;
             items[item].far[ring.about] = (2 * (place % ring.side) + 1).abs_diff(ring.side);
         }
@@ -173,12 +189,14 @@ fn alike(rings: &[Square], ask: Ask, reach: Reach) -> Option<Vec<Section>> {
     for (i, ring) in rings.iter().enumerate() {
         let side = ring.side as i64;
         let taken = |cell| item(cell).is_some_and(|item| chosen[item] == ring.about);
-        let quarter: Vec<i64> =
-            (0..side).filter(|place| (0..4).any(|turn| taken(ring.cell(place + turn * side)))).collect();
+        let quarter: Vec<i64> = (0..side)
+            .filter(|place| (0..4).any(|turn| taken(ring.cell(place + turn * side))))
+            .collect();
         let count = quarter.len().div_ceil(size).max((ask.q as usize).min(quarter.len()));
         for turn in 0..4 {
             for (k, (first, end)) in even(quarter.len(), count).enumerate() {
-                let places: Vec<i64> = quarter[first..end].iter().map(|place| place + turn * side).collect();
+                let places: Vec<i64> =
+                    quarter[first..end].iter().map(|place| place + turn * side).collect();
                 let at = reach.at(places.len());
                 sections.push(Section { ring: i, forward: k < ask.q as usize, places, at });
             }
@@ -197,8 +215,9 @@ fn around(rings: &[Square], ask: Ask, reach: Reach, anchors: Anchors) -> Option<
     let mut places: Vec<Vec<i64>> = Vec::with_capacity(rings.len());
     for (i, ring) in rings.iter().enumerate() {
         let of_side = anchors.of_side(ring.side);
-        let mut own: Vec<i64> =
-            (0..4).flat_map(|turn| of_side.iter().map(move |place| place + turn * ring.side as i64)).collect();
+        let mut own: Vec<i64> = (0..4)
+            .flat_map(|turn| of_side.iter().map(move |place| place + turn * ring.side as i64))
+            .collect();
         own.retain(|place| {
             let node = &mut collects[index(ring.cell(*place))];
             let free = *node == NONE;
@@ -241,11 +260,17 @@ fn around(rings: &[Square], ask: Ask, reach: Reach, anchors: Anchors) -> Option<
     for (i, ring) in rings.iter().enumerate() {
         let own = &places[i];
         let first = sections.len();
-        sections.extend(own.iter().map(|place| Section { ring: i, forward: true, places: vec![*place], at: 0 }));
+        sections.extend(own.iter().map(|place| Section {
+            ring: i,
+            forward: true,
+            places: vec![*place],
+            at: 0,
+        }));
         for (k, more) in (0..own.len()).zip(&mut gaps) {
             let next = own.get(k + 1).copied().unwrap_or(own[0] + 4 * ring.side as i64);
-            let between: Vec<i64> =
-                (own[k] + 1..next).filter(|place| takes[index(ring.cell(*place))] == ring.about).collect();
+            let between: Vec<i64> = (own[k] + 1..next)
+                .filter(|place| takes[index(ring.cell(*place))] == ring.about)
+                .collect();
             let (after, before) = parted(between.len(), reach, more);
             sections[first + k].places.extend(&between[..after]);
             let middle = &between[after..between.len() - before];
@@ -255,8 +280,10 @@ fn around(rings: &[Square], ask: Ask, reach: Reach, anchors: Anchors) -> Option<
                 sections.push(Section { ring: i, forward: false, places, at });
             }
             // The next collector's turn round the cycle is one less if it is the first.
-            let (last, turn) = if k + 1 < own.len() { (first + k + 1, 0) } else { (first, 4 * ring.side as i64) };
-            let ahead: Vec<i64> = between[between.len() - before..].iter().map(|place| place - turn).collect();
+            let (last, turn) =
+                if k + 1 < own.len() { (first + k + 1, 0) } else { (first, 4 * ring.side as i64) };
+            let ahead: Vec<i64> =
+                between[between.len() - before..].iter().map(|place| place - turn).collect();
             sections[last].at = ahead.len();
             sections[last].places.splice(0..0, ahead);
         }
@@ -264,9 +291,13 @@ fn around(rings: &[Square], ask: Ask, reach: Reach, anchors: Anchors) -> Option<
     Some(sections)
 }
 
-/// Of so many nodes between two collectors, how many go to the one they follow, and how many to the one they precede; the rest go backwards.
+/// Of so many nodes between two collectors, how many go to the one they follow, and how many to the
+/// one they precede; the rest go backwards.
 fn parted(count: usize, reach: Reach, backward: usize) -> (usize, usize) {
-    let after = reach.after.min(count / 2).max((count * usize::from(backward == 0)).saturating_sub(reach.before));
+    let after = reach
+        .after
+        .min(count / 2)
+        .max((count * usize::from(backward == 0)).saturating_sub(reach.before));
     (after, reach.before.min(count - after))
 }
 
@@ -279,7 +310,8 @@ fn even(count: usize, stretches: usize) -> impl Iterator<Item = (usize, usize)> 
 mod tests {
     use super::*;
 
-    /// Every node in one section, no link of a cycle within two sections, none with more than q circuits in the middle round. The largest section.
+    /// Every node in one section, no link of a cycle within two sections, none with more than q
+    /// circuits in the middle round. The largest section.
     fn check(n: u64, q: u64, one_port: bool) -> usize {
         let rings = Square::all(n);
         let sections = sections(&rings, Ask { n, q, one_port }).unwrap_or_default();
@@ -298,13 +330,20 @@ mod tests {
                 (first..last).for_each(|link| within[link.rem_euclid(around) as usize] += 1);
                 let at = section.places[section.at];
                 let back = usize::from(!section.forward);
-                let passed = if section.forward { at..at + around / 4 } else { at - around * 3 / 4..at };
+                let passed =
+                    if section.forward { at..at + around / 4 } else { at - around * 3 / 4..at };
                 passed.for_each(|link| loads[link.rem_euclid(around) as usize][back] += 1);
             }
             assert!(within.iter().all(|sections| *sections <= 1), "{n}, q = {q}: sections overlap");
-            assert!(loads.iter().flatten().all(|load| *load <= q), "{n}, q = {q}: more than q circuits");
+            assert!(
+                loads.iter().flatten().all(|load| *load <= q),
+                "{n}, q = {q}: more than q circuits"
+            );
         }
-        assert!(times.iter().all(|times| *times == 1), "{n}, q = {q}: a node is in no section, or two");
+        assert!(
+            times.iter().all(|times| *times == 1),
+            "{n}, q = {q}: a node is in no section, or two"
+        );
         sections.iter().map(|section| section.places.len()).max().unwrap_or(0)
     }
 
@@ -313,7 +352,11 @@ mod tests {
         for one_port in [false, true] {
             for q in 1..=9 {
                 for n in (2..=40).step_by(2) {
-                    assert_eq!(check(n, q, one_port), n.div_ceil(4 * q) as usize, "{n}, q = {q}, one port: {one_port}");
+                    assert_eq!(
+                        check(n, q, one_port),
+                        n.div_ceil(4 * q) as usize,
+                        "{n}, q = {q}, one port: {one_port}"
+                    );
                 }
             }
         }

@@ -1,9 +1,12 @@
 //! Things each of which may go in one of two bins, shared out within the room that the bins have.
 
-/// For each item which of its two bins it goes in, 0 or 1, so that no bin has more than its room; nothing if that can't be.
+/// For each item which of its two bins it goes in, 0 or 1, so that no bin has more than its room;
+/// nothing if that can't be.
 ///
-/// The last are the first to choose: the first of their two bins, or the second if there alone is room left. Then, while a bin is too full, the shortest chain of exchanges that leads from it to one with room is carried out; if there
-/// is none, what the bins that chains do reach must hold is more than they have room for.
+/// The last are the first to choose: the first of their two bins, or the second if there alone is
+/// room left. Then, while a bin is too full, the shortest chain of exchanges that leads from it to
+/// one with room is carried out; if there is none, what the bins that chains do reach must hold is
+/// more than they have room for.
 pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> {
     let mut chosen = vec![0; items.len()];
     let mut left: Vec<i64> = room.iter().map(|room| *room as i64).collect();
@@ -69,16 +72,22 @@ mod tests {
             (0..count).map(|place| number / base.pow(place) % base).collect()
         };
         for pairs in 0..9_usize.pow(3) {
-            let items: Vec<[usize; 2]> = digits(pairs, 9, 3).iter().map(|pair| [pair / 3, pair % 3]).collect();
+            let items: Vec<[usize; 2]> =
+                digits(pairs, 9, 3).iter().map(|pair| [pair / 3, pair % 3]).collect();
             for rooms in 0..4_usize.pow(3) {
                 let room = digits(rooms, 4, 3);
                 let fits = |chosen: &[usize]| {
-                    (0..3).all(|bin| (0..3).filter(|i| items[*i][chosen[*i]] == bin).count() <= room[bin])
+                    (0..3).all(|bin| {
+                        (0..3).filter(|i| items[*i][chosen[*i]] == bin).count() <= room[bin]
+                    })
                 };
                 let found = share(&items, &room);
                 match &found {
                     Some(chosen) => assert!(fits(chosen), "{items:?} in {room:?}: {chosen:?}"),
-                    None => assert!((0..8).all(|way| !fits(&digits(way, 2, 3))), "{items:?} in {room:?}"),
+                    None => assert!(
+                        (0..8).all(|way| !fits(&digits(way, 2, 3))),
+                        "{items:?} in {room:?}"
+                    ),
                 }
             }
         }

@@ -1,12 +1,15 @@
-//! The cycles of a rotation by 90 degrees (Fig. 4.12 a): concentric squares about the centre of the torus and about its corner.
+//! The cycles of a rotation by 90 degrees (Fig. 4.12 a): concentric squares about the centre of the
+//! torus and about its corner.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | n | `n` | nodes of a row and of a column |
 //! | N | `4 * side` | nodes of a cycle, 4 to 4n - 4 in steps of 8 |
 //!
-//! (x, y) to (y, -x) has two fixed points: the centre, and where the torus closes the point half a row and half a column from it. About either there are n/2 squares, and a node
-//! is on one of each. In a row the two squares that share it use n links between them, each link once: no two cycles share a link.
+//! (x, y) to (y, -x) has two fixed points: the centre, and where the torus closes the point half a
+//! row and half a column from it. About either there are n/2 squares, and a node is on one of each.
+//! In a row the two squares that share it use n links between them, each link once: no two cycles
+//! share a link.
 
 #[derive(Debug, Clone)]
 pub struct Square {
@@ -62,7 +65,11 @@ mod tests {
                 for place in 0..ring.cells.len() as i64 {
                     let (x, y) = ring.cell(place);
                     met[(x * n + y) as usize] += 1;
-                    assert_eq!(ring.cell(place + ring.side as i64), (y, n - 1 - x), "a quarter on is the image");
+                    assert_eq!(
+                        ring.cell(place + ring.side as i64),
+                        (y, n - 1 - x),
+                        "a quarter on is the image"
+                    );
                     let next = ring.cell(place + 1);
                     let ahead = |a: u64, b: u64| (b + n - a) % n;
                     let (dx, dy) = (ahead(x, next.0), ahead(y, next.1));

@@ -1,12 +1,16 @@
-//! The butterfly: reduce-scatter log2 p alpha + (p - 1) m beta + (p - 1) m gamma with results of m bytes; allgather, the same backwards, log2 p alpha + (p - 1) m beta with blocks of m; allreduce of m
-//! bytes, one after the other, 2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma; `variant=whole`: log2 p (alpha + m beta + m gamma).
+//! The butterfly: reduce-scatter log2 p alpha + (p - 1) m beta + (p - 1) m gamma with results of m
+//! bytes; allgather, the same backwards, log2 p alpha + (p - 1) m beta with blocks of m; allreduce
+//! of m bytes, one after the other, 2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma;
+//! `variant=whole`: log2 p (alpha + m beta + m gamma).
 //!
-//! In step i of a reduce-scatter an even rank r exchanges with r + `reach(i + 1)`, an odd one with r - `reach(i + 1)`: near ones first, when most is to be sent. It gives what the other, or
-//! those whom the other meets later, sum last.
+//! In step i of a reduce-scatter an even rank r exchanges with r + `reach(i + 1)`, an odd one with
+//! r - `reach(i + 1)`: near ones first, when most is to be sent. It gives what the other, or those
+//! whom the other meets later, sum last.
 
 use crate::{ANYWHERE, reach, steps};
 use swapmeet_sdk::{
-    About, Algorithm, Axis, Blocks, Collective, ParamInfo, Planned, Problem, Schedule, Set, Stop, Symmetry,
+    About, Algorithm, Axis, Blocks, Collective, ParamInfo, Planned, Problem, Schedule, Set, Stop,
+    Symmetry,
 };
 
 pub(crate) struct Butterfly {
@@ -67,7 +71,8 @@ fn met(r: u64, i: u32, steps: u32) -> Vec<u64> {
     words
 }
 
-/// Even ranks go one way and odd ones the other, as far: two on, everyone meets those two on, at first hand and through others.
+/// Even ranks go one way and odd ones the other, as far: two on, everyone meets those two on, at
+/// first hand and through others.
 fn planned(n: u64, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
     schedule.symmetric(&[if n > 1 { Symmetry::shift(2) } else { Symmetry::NONE }])
 }
@@ -84,12 +89,16 @@ impl Algorithm for Butterfly {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (s, n) = (steps(problem)?, problem.topology().nodes());
         let collective = problem.collective();
-        if collective == Collective::AllReduce && problem.choice("variant", &[("shares", false), ("whole", true)])? {
+        if collective == Collective::AllReduce
+            && problem.choice("variant", &[("shares", false), ("whole", true)])?
+        {
             schedule.layout(&[n], 1)?;
             let planned = planned(n, schedule)?;
             for i in 0..s {
                 schedule.step()?;
-                planned.iter().try_for_each(|r| schedule.send(&Blocks::new(r, partner(r, i, n)).copy().combine()))?;
+                planned.iter().try_for_each(|r| {
+                    schedule.send(&Blocks::new(r, partner(r, i, n)).copy().combine())
+                })?;
             }
             return Ok(());
         }
@@ -107,7 +116,9 @@ impl Algorithm for Butterfly {
                     let to = partner(r, i, n);
                     let theirs = met(to, i + 1, s);
                     let parts = [Axis::bits(&theirs)];
-                    schedule.send(&Blocks::new(r, to).destinations(Set::product(&parts)).strict().combine())?;
+                    schedule.send(
+                        &Blocks::new(r, to).destinations(Set::product(&parts)).strict().combine(),
+                    )?;
                 }
             }
         }
@@ -142,7 +153,9 @@ mod tests {
     fn every_power_of_two_takes_the_steps_bytes_and_sums_of_the_closed_forms() {
         for n in [1_u64, 2, 4, 8, 32] {
             let log = u64::from(n.trailing_zeros());
-            let on = |collective, bytes| Rehearsal::on("ring", &[n]).collective(collective, 0).block_bytes(bytes);
+            let on = |collective, bytes| {
+                Rehearsal::on("ring", &[n]).collective(collective, 0).block_bytes(bytes)
+            };
             let scattered = on(Collective::ReduceScatter, 10).verify(&REDUCE_SCATTER).unwrap();
             assert_eq!(
                 (scattered.steps, scattered.critical_bytes, scattered.summed_bytes),
@@ -155,8 +168,14 @@ mod tests {
                 (everywhere.steps, everywhere.critical_bytes, everywhere.summed_bytes),
                 (2 * log, 20 * (n - 1), 10 * (n - 1))
             );
-            let whole = on(Collective::AllReduce, 10).param("variant", "whole").verify(&ALL_REDUCE).unwrap();
-            assert_eq!((whole.steps, whole.critical_bytes, whole.summed_bytes), (log, 10 * log, 10 * log));
+            let whole = on(Collective::AllReduce, 10)
+                .param("variant", "whole")
+                .verify(&ALL_REDUCE)
+                .unwrap();
+            assert_eq!(
+                (whole.steps, whole.critical_bytes, whole.summed_bytes),
+                (log, 10 * log, 10 * log)
+            );
         }
     }
 

@@ -1,7 +1,10 @@
 //! Bine trees and butterflies, on any topology whose nodes are a power of two.
 //!
-//! D. De Sensi, S. Pasqualoni, L. Piarulli, T. Bonato, S. Ba, M. Turisini, J. Domke, T. Hoefler, *Bine Trees: Enhancing Collective Operations by Optimizing Communication
-//! Locality* (SC '25, arXiv 2508.17311); a reconstruction from its abstract and excerpts: the distances, the numbers to the base -2, and by how much less goes between groups, which runs here give again (`reproduce bine`).
+//! D. De Sensi, S. Pasqualoni, L. Piarulli, T. Bonato, S. Ba, M. Turisini, J. Domke, T. Hoefler,
+//! *Bine Trees: Enhancing Collective Operations by Optimizing Communication Locality* (SC '25,
+//! arXiv 2508.17311); a reconstruction from its abstract and excerpts: the distances, the numbers
+//! to the base -2, and by how much less goes between groups, which runs here give again (`reproduce
+//! bine`).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -9,8 +12,9 @@
 //! | nb(r) | `negabinary` | r to the base -2, in s digits, modulo p |
 //! | | `reach` | 1 - 2 + 4 - .., a third of what a binomial tree's largest distance of as many steps doubled is |
 //!
-//! Ranks are a line, whatever the topology. Where a binomial tree or butterfly has ranks 2^i apart exchange, these are `reach` apart, 2/3 as far, now one way,
-//! now the other: so that of ranks that are neighbours fewer messages go between groups of them.
+//! Ranks are a line, whatever the topology. Where a binomial tree or butterfly has ranks 2^i apart
+//! exchange, these are `reach` apart, 2/3 as far, now one way, now the other: so that of ranks that
+//! are neighbours fewer messages go between groups of them.
 
 use swapmeet_sdk::{About, Problem, Stop, export_plugin};
 

@@ -1,7 +1,9 @@
-//! The distance-halving tree: log2 p (alpha + m beta) for a broadcast, log2 p (alpha + m beta + m gamma) for a reduce, which is the broadcast read backwards.
+//! The distance-halving tree: log2 p (alpha + m beta) for a broadcast, log2 p (alpha + m beta + m
+//! gamma) for a reduce, which is the broadcast read backwards.
 //!
-//! In step i, from 0, whoever has the block sends it to the rank whose negabinary digits are its own with the lowest s - i flipped. Those digits are all alike
-//! in whoever has it, so that the two are `reach(s - i)` apart.
+//! In step i, from 0, whoever has the block sends it to the rank whose negabinary digits are its
+//! own with the lowest s - i flipped. Those digits are all alike in whoever has it, so that the two
+//! are `reach(s - i)` apart.
 
 use crate::{ANYWHERE, steps};
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Stop};
@@ -29,7 +31,8 @@ pub(crate) const REDUCE: Tree = Tree {
     },
 };
 
-/// r to the base -2, in digits of as many bits as `mask`. Adding and flipping every other bit carries twice, and takes what a negative digit gives.
+/// r to the base -2, in digits of as many bits as `mask`. Adding and flipping every other bit
+/// carries twice, and takes what a negative digit gives.
 fn negabinary(r: u64, mask: u64) -> u64 {
     const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
     (r.wrapping_add(ODD) ^ ODD) & mask
@@ -116,12 +119,20 @@ mod tests {
         }
         for n in [1_u64, 2, 8, 16] {
             for root in [0, n / 2, n - 1] {
-                let on = |collective| Rehearsal::on("ring", &[n]).collective(collective, root).block_bytes(10);
+                let on = |collective| {
+                    Rehearsal::on("ring", &[n]).collective(collective, root).block_bytes(10)
+                };
                 let log = u64::from(n.trailing_zeros());
                 let broadcast = on(Collective::Broadcast).verify(&BROADCAST).unwrap();
-                assert_eq!((broadcast.steps, broadcast.messages, broadcast.critical_bytes), (log, n - 1, 10 * log));
+                assert_eq!(
+                    (broadcast.steps, broadcast.messages, broadcast.critical_bytes),
+                    (log, n - 1, 10 * log)
+                );
                 let summed = on(Collective::Reduce).verify(&REDUCE).unwrap();
-                assert_eq!((summed.steps, summed.messages, summed.summed_bytes), (log, n - 1, 10 * log));
+                assert_eq!(
+                    (summed.steps, summed.messages, summed.summed_bytes),
+                    (log, n - 1, 10 * log)
+                );
             }
         }
     }

@@ -1,18 +1,25 @@
-//! Bruck et al.: (k - 1) ceil(log_k p) steps, at the price of passing blocks on: with radix k = 2 ceil(log2 p) (alpha + p/2 m beta) all-to-all, ceil(log2 p) alpha + (p - 1) m beta for an allgather,
-//! where p is a power of two; sections 3 and 4.
+//! Bruck et al.: (k - 1) ceil(log_k p) steps, at the price of passing blocks on: with radix k = 2
+//! ceil(log2 p) (alpha + p/2 m beta) all-to-all, ceil(log2 p) alpha + (p - 1) m beta for an
+//! allgather, where p is a power of two; sections 3 and 4.
 //!
-//! All-to-all: for the digit of k^i, and each value j from 1 to k - 1 that it may have, everyone sends to the rank j k^i on all blocks whose way to go has j there. Allgather: having the blocks of k^i ranks,
-//! everyone sends them to the ranks k^i, 2 k^i, .., (k - 1) k^i before, as far as the receiver lacks them. One port: a step for each.
+//! All-to-all: for the digit of k^i, and each value j from 1 to k - 1 that it may have, everyone
+//! sends to the rank j k^i on all blocks whose way to go has j there. Allgather: having the blocks
+//! of k^i ranks, everyone sends them to the ranks k^i, 2 k^i, .., (k - 1) k^i before, as far as the
+//! receiver lacks them. One port: a step for each.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{
-    About, Algorithm, Axis, Blocks, Collective, ParamInfo, Planned, Problem, Schedule, Set, Stop, Symmetry,
+    About, Algorithm, Axis, Blocks, Collective, ParamInfo, Planned, Problem, Schedule, Set, Stop,
+    Symmetry,
 };
 
 pub(crate) struct Bruck;
 
-const RADIX: ParamInfo =
-    ParamInfo::number("radix", "2", "k, from 2: fewer blocks are passed on the larger it is, in more steps");
+const RADIX: ParamInfo = ParamInfo::number(
+    "radix",
+    "2",
+    "k, from 2: fewer blocks are passed on the larger it is, in more steps",
+);
 
 impl Algorithm for Bruck {
     fn about(&self) -> About {
@@ -53,10 +60,18 @@ impl Algorithm for Bruck {
 }
 
 /// Rank r has the blocks of r, r + 1, .., r + far - 1.
-fn allgather(n: u64, far: u64, by: u64, planned: &Planned, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+fn allgather(
+    n: u64,
+    far: u64,
+    by: u64,
+    planned: &Planned,
+    schedule: &mut Schedule<'_>,
+) -> Result<(), Stop> {
     planned.iter().try_for_each(|from| {
         let origins = [Axis::range(from, far.min(n - by))];
-        schedule.send(&Blocks::new(from, (from + n - by) % n).origins(Set::product(&origins)).copy().strict())
+        schedule.send(
+            &Blocks::new(from, (from + n - by) % n).origins(Set::product(&origins)).copy().strict(),
+        )
     })
 }
 
@@ -175,7 +190,11 @@ mod tests {
                 let exchanged = problem.verify(&Bruck).unwrap();
                 assert_eq!(exchanged.steps, steps, "{n}, radix {k}");
                 let gathered = problem.collective(Collective::AllGather, 0).verify(&Bruck).unwrap();
-                assert_eq!((gathered.steps, gathered.critical_bytes), (steps, n - 1), "{n}, radix {k}");
+                assert_eq!(
+                    (gathered.steps, gathered.critical_bytes),
+                    (steps, n - 1),
+                    "{n}, radix {k}"
+                );
             }
         }
     }

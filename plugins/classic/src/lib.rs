@@ -5,26 +5,36 @@
 //! | p | `n` | processes, one a node |
 //! | r | `node` | a process's rank |
 //!
-//! `linear` is the baseline of every collective: whoever has a block sends it straight to whoever is to have it, all at once. The others are those of R. Thakur,
-//! R. Rabenseifner and W. Gropp, *Optimization of Collective Communication Operations in MPICH* (2005), and of J. Bruck et al., *Efficient Algorithms for
-//! All-to-All Communications in Multiport Message-Passing Systems* (1997).
+//! `linear` is the baseline of every collective: whoever has a block sends it straight to whoever
+//! is to have it, all at once. The others are those of R. Thakur, R. Rabenseifner and W. Gropp,
+//! *Optimization of Collective Communication Operations in MPICH* (2005), and of J. Bruck et al.,
+//! *Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems*
+//! (1997).
 //!
-//! To `ring` and `bruck` ranks are a line, whatever the topology: they name sets in a grid of one axis.
+//! To `ring` and `bruck` ranks are a line, whatever the topology: they name sets in a grid of one
+//! axis.
 
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry, export_plugin};
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
+    export_plugin,
+};
 
 mod bruck;
 mod retri;
 
-const MPICH: &str =
-    "R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH (2005)";
-const ANYWHERE: About =
-    About { accepts: "any topology, any number of nodes", paper: MPICH, ports: 1, ..About::DEFAULT };
+const MPICH: &str = "R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH (2005)";
+const ANYWHERE: About = About {
+    accepts: "any topology, any number of nodes",
+    paper: MPICH,
+    ports: 1,
+    ..About::DEFAULT
+};
 
 /// Names sets in a grid of one axis.
 pub(crate) fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<u64, Stop> {
     let n = problem.topology().nodes();
-    u32::try_from(n).map_err(|_| Stop::unsupported(format!("{n} nodes are too many for one axis")))?;
+    u32::try_from(n)
+        .map_err(|_| Stop::unsupported(format!("{n} nodes are too many for one axis")))?;
     schedule.layout(&[n], 1)?;
     Ok(n)
 }
@@ -45,15 +55,21 @@ impl Algorithm for Linear {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, root) = (problem.topology().nodes(), problem.root());
-        // Each rank sends to all others, whichever it is; in a permutation that commutes with shifts of each dimension, as translations do, to the one as far on. With a root nothing is symmetric.
+        // Each rank sends to all others, whichever it is; in a permutation that commutes with
+        // shifts of each dimension, as translations do, to the one as far on. With a root nothing
+        // is symmetric.
         let (from_each_to_each, symmetry) = match problem.collective() {
-            Collective::AllToAll | Collective::AllGather | Collective::ReduceScatter | Collective::AllReduce => {
-                (true, vec![Symmetry::shift(1)])
+            Collective::AllToAll
+            | Collective::AllGather
+            | Collective::ReduceScatter
+            | Collective::AllReduce => (true, vec![Symmetry::shift(1)]),
+            Collective::Permutation => {
+                (false, vec![Symmetry::shift(1); problem.topology().dims().len()])
             }
-            Collective::Permutation => (false, vec![Symmetry::shift(1); problem.topology().dims().len()]),
-            Collective::Broadcast | Collective::Scatter | Collective::Gather | Collective::Reduce => {
-                (false, vec![Symmetry::NONE])
-            }
+            Collective::Broadcast
+            | Collective::Scatter
+            | Collective::Gather
+            | Collective::Reduce => (false, vec![Symmetry::NONE]),
         };
         let planned = schedule.symmetric(&symmetry)?;
         if from_each_to_each && planned.is_everyone() {
@@ -65,7 +81,11 @@ impl Algorithm for Linear {
                 for to in (0..n).filter(|to| *to != root) {
                     let send = Blocks::new(root, to);
                     let whole = problem.collective() == Collective::Broadcast;
-                    schedule.send(&if whole { send.copy() } else { send.destinations(Set::one(to)) })?;
+                    schedule.send(&if whole {
+                        send.copy()
+                    } else {
+                        send.destinations(Set::one(to))
+                    })?;
                 }
             }
             Collective::Gather => {
@@ -80,7 +100,11 @@ impl Algorithm for Linear {
                         let to = (from + distance) % n;
                         let send = Blocks::new(from, to).origins(Set::one(from)).strict();
                         let copies = problem.collective() == Collective::AllGather;
-                        schedule.send(&if copies { send.copy() } else { send.destinations(Set::one(to)) })?;
+                        schedule.send(&if copies {
+                            send.copy()
+                        } else {
+                            send.destinations(Set::one(to))
+                        })?;
                     }
                 }
             }
@@ -95,7 +119,11 @@ impl Algorithm for Linear {
                         let to = (from + distance) % n;
                         let send = Blocks::new(from, to).combine();
                         let copies = problem.collective() == Collective::AllReduce;
-                        schedule.send(&if copies { send.copy() } else { send.destinations(Set::one(to)) })?;
+                        schedule.send(&if copies {
+                            send.copy()
+                        } else {
+                            send.destinations(Set::one(to))
+                        })?;
                     }
                 }
             }
@@ -139,19 +167,29 @@ impl Algorithm for Pairwise {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         // (r + x) + step = (r + step) + x, and so with exclusive-or.
-        let planned = schedule.symmetric(&[if n.is_power_of_two() { Symmetry::xor(1) } else { Symmetry::shift(1) }])?;
+        let planned = schedule.symmetric(&[if n.is_power_of_two() {
+            Symmetry::xor(1)
+        } else {
+            Symmetry::shift(1)
+        }])?;
         for step in 1..n {
             schedule.step()?;
             for from in &planned {
                 let to = if n.is_power_of_two() { from ^ step } else { (from + step) % n };
-                schedule.send(&Blocks::new(from, to).origins(Set::one(from)).destinations(Set::one(to)).strict())?;
+                schedule.send(
+                    &Blocks::new(from, to)
+                        .origins(Set::one(from))
+                        .destinations(Set::one(to))
+                        .strict(),
+                )?;
             }
         }
         Ok(())
     }
 }
 
-/// All-to-all (p - 1) alpha + p (p - 1)/2 m beta, allgather (p - 1) (alpha + m beta); there, section 4.1.
+/// All-to-all (p - 1) alpha + p (p - 1)/2 m beta, allgather (p - 1) (alpha + m beta); there,
+/// section 4.1.
 struct Ring;
 
 impl Algorithm for Ring {

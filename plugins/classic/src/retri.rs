@@ -1,8 +1,10 @@
-//! ReTri: ceil(log3 p) steps of a message either way, ceil(log3 p) (alpha + p/3 m beta) where p is a power of three; A. Juerss and S. Schmid, *Revisiting Bruck: Phase-Efficient
-//! All-to-All Communication in Reconfigurable Networks*, arXiv 2605.26930 (2026).
+//! ReTri: ceil(log3 p) steps of a message either way, ceil(log3 p) (alpha + p/3 m beta) where p is
+//! a power of three; A. Juerss and S. Schmid, *Revisiting Bruck: Phase-Efficient All-to-All
+//! Communication in Reconfigurable Networks*, arXiv 2605.26930 (2026).
 //!
-//! The way still to go, the shorter one round the ranks, is 3^k t in step k. If t is 1 more than a multiple of three everyone sends the block to the rank 3^k on, if it is 1 less to the rank 3^k back:
-//! the digits of the way in balanced ternary.
+//! The way still to go, the shorter one round the ranks, is 3^k t in step k. If t is 1 more than a
+//! multiple of three everyone sends the block to the rank 3^k on, if it is 1 less to the rank 3^k
+//! back: the digits of the way in balanced ternary.
 
 use crate::ANYWHERE;
 use crate::bruck::Distances;
@@ -31,8 +33,9 @@ impl Algorithm for ReTri {
         for left in (1..=steps).rev() {
             schedule.step()?;
             let digits = digits(n, far, left);
-            let both =
-                [1, -1].map(|digit| (digit, Distances::having(n, |distance| digits[distance as usize] == digit)));
+            let both = [1, -1].map(|digit| {
+                (digit, Distances::having(n, |distance| digits[distance as usize] == digit))
+            });
             let mut destinations = vec![0; n.div_ceil(64) as usize];
             for from in &planned {
                 for (digit, ways) in both.iter().filter(|(_, ways)| !ways.is_empty()) {
@@ -48,7 +51,8 @@ impl Algorithm for ReTri {
     }
 }
 
-/// For each distance round n ranks that is far t, of the least t there is: the last digit of t, which so many steps are left for.
+/// For each distance round n ranks that is far t, of the least t there is: the last digit of t,
+/// which so many steps are left for.
 fn digits(n: u64, far: u64, left: u32) -> Vec<i64> {
     let mut digits = vec![0; n as usize];
     // From the farthest, so that a shorter way has the last word.

@@ -1,5 +1,6 @@
-//! Algorithms 3 and 4: all-gather and all-to-all. T(k) = 2 T(k-1) + 2 alpha + .., so 2^k (T(0) + 2 alpha) - 2 alpha in all; (n_k - 1) m beta for an all-gather (Theorem 5), n_k times the sum of a node's distances, over its links, for an
-//! all-to-all (Theorem 6).
+//! Algorithms 3 and 4: all-gather and all-to-all. T(k) = 2 T(k-1) + 2 alpha + .., so 2^k (T(0) + 2
+//! alpha) - 2 alpha in all; (n_k - 1) m beta for an all-gather (Theorem 5), n_k times the sum of a
+//! node's distances, over its links, for an all-to-all (Theorem 6).
 //!
 //! All-gather (Algorithm 3), with n nodes a cluster, at node (t, c, x):
 //!
@@ -17,9 +18,11 @@
 //!
 //! *Lean*, which crosses only where it must and so sends no block farther than its distance:
 //!
-//! 1. within the cluster, a level down: what is for (1 - t, d, *) to node d; what is for (t, *, y) to node y, and with d = c that is its destination;
+//! 1. within the cluster, a level down: what is for (1 - t, d, *) to node d; what is for (t, *, y)
+//!    to node y, and with d = c that is its destination;
 //! 2. to the partner: all that isn't for the node itself;
-//! 3. within the cluster, a level down: what is for (t, c, y) to node y, what is for (1 - t, d, c) to node d;
+//! 3. within the cluster, a level down: what is for (t, c, y) to node y, what is for (1 - t, d, c)
+//!    to node d;
 //! 4. to the partner: what is for it.
 
 use crate::net::{Line, Net};
@@ -65,8 +68,9 @@ fn plan(
             schedule.place(sets.place(net.levels(), node), node, true)?;
         }
     }
-    // Types are alike: with all types of the highest level exchanged, partners are partners, clusters are clusters, and every rule says of 1 - t what it said of t. (A cluster's number is a node's in
-    // the other type, so that no shift of one axis alone leaves the net as it is.)
+    // Types are alike: with all types of the highest level exchanged, partners are partners,
+    // clusters are clusters, and every rule says of 1 - t what it said of t. (A cluster's number is
+    // a node's in the other type, so that no shift of one axis alone leaves the net as it is.)
     let mut symmetry = vec![Symmetry::NONE; sets.grid().len()];
     if let Some(types) = symmetry.first_mut().filter(|_| net.levels() > 0) {
         *types = Symmetry::xor(1);
@@ -107,7 +111,8 @@ impl AllToAll<'_, '_> {
         if place(from) >= self.planned {
             return Ok(());
         }
-        let (send, set) = (swapmeet_sdk::Blocks::new(place(from), place(to)), Set::product(blocks.axes()));
+        let (send, set) =
+            (swapmeet_sdk::Blocks::new(place(from), place(to)), Set::product(blocks.axes()));
         self.schedule.send(&match self.payload {
             Payload::Same => send.origins(set).copy(),
             Payload::Personal => send.destinations(set),
@@ -120,15 +125,25 @@ impl AllToAll<'_, '_> {
             return self.within_bases(clusters);
         }
         let sets = self.sets;
-        let of = |b: &Blocks<'static>, t: u64, c: &Which<'_>, x: &Which<'_>| b.of(sets, level, t, c, x);
+        let of =
+            |b: &Blocks<'static>, t: u64, c: &Which<'_>, x: &Which<'_>| b.of(sets, level, t, c, x);
         let but = |b: &Blocks<'static>, t: u64, c: u64, x: &Which<'_>| -> Vec<Blocks<'static>> {
-            sets.all_but(level - 1, c).iter().map(|others| of(b, t, &Which::Product(others), x)).collect()
+            sets.all_but(level - 1, c)
+                .iter()
+                .map(|others| of(b, t, &Which::Product(others), x))
+                .collect()
         };
         match (self.payload, self.variant) {
             (Payload::Same, variant) => {
-                self.inside(level, clusters, &|b, t, c| vec![of(b, t, &Which::One(c), &Which::Hole)])?;
-                self.cross(level, clusters, &|b, t, c, _| vec![of(b, t, &Which::One(c), &Which::All)])?;
-                self.inside(level, clusters, &|b, t, _| vec![of(b, 1 - t, &Which::Hole, &Which::All)])?;
+                self.inside(level, clusters, &|b, t, c| {
+                    vec![of(b, t, &Which::One(c), &Which::Hole)]
+                })?;
+                self.cross(level, clusters, &|b, t, c, _| {
+                    vec![of(b, t, &Which::One(c), &Which::All)]
+                })?;
+                self.inside(level, clusters, &|b, t, _| {
+                    vec![of(b, 1 - t, &Which::Hole, &Which::All)]
+                })?;
                 self.cross(level, clusters, &|b, t, _, x| match variant {
                     Variant::Printed => vec![of(b, 1 - t, &Which::All, &Which::All)],
                     Variant::Lean => but(b, 1 - t, x, &Which::All),
@@ -138,16 +153,29 @@ impl AllToAll<'_, '_> {
                 self.cross(level, clusters, &|b, t, c, x| {
                     let mut blocks = but(b, t, c, &Which::All);
                     let others = sets.all_but(level - 1, x);
-                    blocks.extend(others.iter().map(|others| of(b, t, &Which::One(c), &Which::Product(others))));
+                    blocks.extend(
+                        others
+                            .iter()
+                            .map(|others| of(b, t, &Which::One(c), &Which::Product(others))),
+                    );
                     blocks
                 })?;
-                self.inside(level, clusters, &|b, t, _| vec![of(b, 1 - t, &Which::Hole, &Which::All)])?;
-                self.cross(level, clusters, &|b, t, _, x| vec![of(b, 1 - t, &Which::One(x), &Which::All)])?;
-                self.inside(level, clusters, &|b, t, c| vec![of(b, t, &Which::One(c), &Which::Hole)])
+                self.inside(level, clusters, &|b, t, _| {
+                    vec![of(b, 1 - t, &Which::Hole, &Which::All)]
+                })?;
+                self.cross(level, clusters, &|b, t, _, x| {
+                    vec![of(b, 1 - t, &Which::One(x), &Which::All)]
+                })?;
+                self.inside(level, clusters, &|b, t, c| {
+                    vec![of(b, t, &Which::One(c), &Which::Hole)]
+                })
             }
             (Payload::Personal, Variant::Lean) => {
                 self.inside(level, clusters, &|b, t, _| {
-                    vec![of(b, 1 - t, &Which::Hole, &Which::All), of(b, t, &Which::All, &Which::Hole)]
+                    vec![
+                        of(b, 1 - t, &Which::Hole, &Which::All),
+                        of(b, t, &Which::All, &Which::Hole),
+                    ]
                 })?;
                 self.cross(level, clusters, &|b, t, c, x| {
                     let mut blocks = but(b, t, c, &Which::One(x));
@@ -155,9 +183,14 @@ impl AllToAll<'_, '_> {
                     blocks
                 })?;
                 self.inside(level, clusters, &|b, t, c| {
-                    vec![of(b, t, &Which::One(c), &Which::Hole), of(b, 1 - t, &Which::Hole, &Which::One(c))]
+                    vec![
+                        of(b, t, &Which::One(c), &Which::Hole),
+                        of(b, 1 - t, &Which::Hole, &Which::One(c)),
+                    ]
                 })?;
-                self.cross(level, clusters, &|b, t, c, x| vec![of(b, 1 - t, &Which::One(x), &Which::One(c))])
+                self.cross(level, clusters, &|b, t, c, x| {
+                    vec![of(b, 1 - t, &Which::One(x), &Which::One(c))]
+                })
             }
         }
     }
@@ -184,12 +217,18 @@ impl AllToAll<'_, '_> {
     }
 
     /// A step in which every node sends to its partner.
-    fn cross(&mut self, level: usize, clusters: &[Cluster], select: &Select<'_>) -> Result<(), Stop> {
+    fn cross(
+        &mut self,
+        level: usize,
+        clusters: &[Cluster],
+        select: &Select<'_>,
+    ) -> Result<(), Stop> {
         self.schedule.step()?;
         for cluster in clusters {
             for node in 0..self.net.nodes(level) {
                 let (t, c, x) = self.net.split(level, node);
-                let (from, to) = (cluster.first + node, cluster.first + self.net.partner(level, node));
+                let (from, to) =
+                    (cluster.first + node, cluster.first + self.net.partner(level, node));
                 for blocks in cluster.blocks.iter().flat_map(|b| select(b, t, c, x)) {
                     self.send(from, to, &blocks)?;
                 }
@@ -222,18 +261,24 @@ impl AllToAll<'_, '_> {
     fn on_lines(&mut self, cluster: &Cluster, dimension: usize, step: &Shift) -> Result<(), Stop> {
         let base = &self.net.base;
         for v in 0..base.nodes() {
-            let (from, to) = (cluster.first + v, cluster.first + base.shift(v, dimension, step.by as i64));
+            let (from, to) =
+                (cluster.first + v, cluster.first + base.shift(v, dimension, step.by as i64));
             let first = base.coordinate(v, dimension) + step.first;
             for blocks in &cluster.blocks {
                 let mut nodes = [0];
-                self.send(from, to, &blocks.along(self.sets, dimension, (first, step.count), &mut nodes))?;
+                self.send(
+                    from,
+                    to,
+                    &blocks.along(self.sets, dimension, (first, step.count), &mut nodes),
+                )?;
             }
         }
         Ok(())
     }
 }
 
-/// A step on a line of N nodes: node v sends to v + `by` the blocks of the `count` nodes from v + `first` on, all modulo N.
+/// A step on a line of N nodes: node v sends to v + `by` the blocks of the `count` nodes from v +
+/// `first` on, all modulo N.
 struct Shift {
     by: u64,
     first: u64,
@@ -248,13 +293,17 @@ fn gather_on_ring(len: u64) -> Vec<Shift> {
 /// Bruck's: what one has to the node 1, 2, 4, .. behind, N - 1 blocks in all.
 fn gather_by_doubling(len: u64) -> Vec<Shift> {
     let powers = (0..u64::BITS).map(|i| 1 << i).take_while(|have| *have < len);
-    powers.map(|have: u64| Shift { by: len - have, first: 0, count: have.min(len - have) }).collect()
+    powers
+        .map(|have: u64| Shift { by: len - have, first: 0, count: have.min(len - have) })
+        .collect()
 }
 
-/// What is for those up to N / 2 ahead goes ahead, a node less far each step; then the rest back: no block goes a longer way than it must.
+/// What is for those up to N / 2 ahead goes ahead, a node less far each step; then the rest back:
+/// no block goes a longer way than it must.
 fn exchange_on_ring(len: u64) -> Vec<Shift> {
     let ahead = (1..=len / 2).rev().map(|far| Shift { by: 1, first: 1, count: far });
-    let back = (1..=(len - 1) / 2).rev().map(|far| Shift { by: len - 1, first: len - far, count: far });
+    let back =
+        (1..=(len - 1) / 2).rev().map(|far| Shift { by: len - 1, first: len - far, count: far });
     ahead.chain(back).collect()
 }
 

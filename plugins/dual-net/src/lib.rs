@@ -1,5 +1,6 @@
-//! Collectives on recursive dual-nets, after Y. Li, S. Peng and W. Chu, *Collective Communication in Recursive Dual-Net: An Interconnection Network for
-//! High-Performance Parallel Computer Systems of the Next Generation*.
+//! Collectives on recursive dual-nets, after Y. Li, S. Peng and W. Chu, *Collective Communication
+//! in Recursive Dual-Net: An Interconnection Network for High-Performance Parallel Computer Systems
+//! of the Next Generation*.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -12,10 +13,12 @@
 //! | m | | size of a block |
 //! | T(k, m) | | time of an algorithm on RDN^k(B): T(0, m) is that of the base's own |
 //!
-//! Each algorithm crosses over to the partner, goes a level down within all clusters at once, and does both again. Within the cluster, *blocks for node v* are
-//! whole sets of the blocks of the level above (`sets::Blocks`), so that a rule stays a few products however many blocks there are.
+//! Each algorithm crosses over to the partner, goes a level down within all clusters at once, and
+//! does both again. Within the cluster, *blocks for node v* are whole sets of the blocks of the
+//! level above (`sets::Blocks`), so that a rule stays a few products however many blocks there are.
 //!
-//! The paper leaves the base to others. Here every base goes through its dimensions one after another:
+//! The paper leaves the base to others. Here every base goes through its dimensions one after
+//! another:
 //!
 //! | along a dimension of N | ring (tori, rings; hypercubes with N = 2) | fully linked (any other base) |
 //! | --- | --- | --- |
@@ -24,8 +27,10 @@
 //! | all-gather | what came last goes on, N - 1 steps, N - 1 blocks | doubling, ceil(log2 N) steps, N - 1 blocks |
 //! | all-to-all | ahead, then back, N - 1 steps, floor(N^2 / 4) blocks | pairs, N - 1 steps, N - 1 blocks |
 //!
-//! Variants: `printed` is the paper's algorithm to the letter, but for blocks that a node would send to itself; `lean` (ours) sends nothing that the receiver has
-//! or another has to carry back, and so meets the bound: n_k - 1 words to scatter or gather, and in an all-to-all the sum of all distances.
+//! Variants: `printed` is the paper's algorithm to the letter, but for blocks that a node would
+//! send to itself; `lean` (ours) sends nothing that the receiver has or another has to carry back,
+//! and so meets the bound: n_k - 1 words to scatter or gather, and in an all-to-all the sum of all
+//! distances.
 
 use net::Net;
 use sets::Sets;
@@ -67,12 +72,17 @@ const VARIANT: ParamInfo = ParamInfo::choice(
     "printed: the paper's; lean: nothing is sent that the receiver has or that has to come back",
 );
 
-const DUAL_NET: About =
-    About { paper: PAPER, accepts: "recursive dual-net, over any base", ports: 1, ..About::DEFAULT };
+const DUAL_NET: About = About {
+    paper: PAPER,
+    accepts: "recursive dual-net, over any base",
+    ports: 1,
+    ..About::DEFAULT
+};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Payload {
-    /// A block of each sender's, copied. From all to all, blocks are told apart by where they come from.
+    /// A block of each sender's, copied. From all to all, blocks are told apart by where they come
+    /// from.
     Same,
     /// A block from each sender for each, told apart by where they go.
     Personal,

@@ -16,7 +16,8 @@ pub(crate) struct Net {
 /// How the nodes that differ in one dimension of the base only are linked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Each to the next and the last to the first: tori; hypercubes too, whose lines have two nodes.
+    /// Each to the next and the last to the first: tori; hypercubes too, whose lines have two
+    /// nodes.
     Ring,
     /// Each to every other, over switches if need be.
     Full,
@@ -27,7 +28,10 @@ impl Net {
     pub(crate) fn of(problem: &Problem<'_>) -> Result<Self, Stop> {
         let topology = problem.topology();
         if topology.kind() != "rdn" {
-            return Err(Stop::unsupported(format!("runs on a recursive dual-net only, this is a {}", topology.kind())));
+            return Err(Stop::unsupported(format!(
+                "runs on a recursive dual-net only, this is a {}",
+                topology.kind()
+            )));
         }
         let Some((base, k)) = topology.base() else {
             return Err(Stop::unsupported("the host does not say what the dual-net's base is"));

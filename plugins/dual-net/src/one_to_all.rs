@@ -1,14 +1,20 @@
-//! Algorithms 1 and 2: broadcast and scatter. T(k) = 2 T(k-1) + 2 alpha + .., so 2^k (T(0) + 2 alpha) - 2 alpha in all; as many m beta for a broadcast (Theorem 3), (n_k - 1) m beta for a scatter (Theorem 4).
+//! Algorithms 1 and 2: broadcast and scatter. T(k) = 2 T(k-1) + 2 alpha + .., so 2^k (T(0) + 2
+//! alpha) - 2 alpha in all; as many m beta for a broadcast (Theorem 3), (n_k - 1) m beta for a
+//! scatter (Theorem 4).
 //!
 //! From s = (s0, s1, s2), whose cross-edge leads to s' = (1 - s0, s2, s1):
 //!
 //! 1. s sends to s' (the block; the blocks for the other clusters of type s0);
-//! 2. s and s' do the same, a level down, within their clusters C and C' (to node x goes what is for the cluster its cross-edge leads to);
-//! 3. the nodes of C and C' send over their cross-edges, all but those that have nobody to tell: a cluster each;
+//! 2. s and s' do the same, a level down, within their clusters C and C' (to node x goes what is
+//!    for the cluster its cross-edge leads to);
+//! 3. the nodes of C and C' send over their cross-edges, all but those that have nobody to tell: a
+//!    cluster each;
 //! 4. within each cluster, a level down, from the node that has it.
 //!
-//! As printed the third step is for nodes with `my_cluster_id = s1`, which never selects C' unless s1 = s2, and the second starts Algorithm 2 within C' at
-//! node s2, where nothing is: from node 0 that is all the same, from most roots a part of the net gets nothing. What is meant is C and C', and node s1.
+//! As printed the third step is for nodes with `my_cluster_id = s1`, which never selects C' unless
+//! s1 = s2, and the second starts Algorithm 2 within C' at node s2, where nothing is: from node 0
+//! that is all the same, from most roots a part of the net gets nothing. What is meant is C and C',
+//! and node s1.
 
 use crate::net::{Line, Net};
 use crate::sets::{Blocks, Sets, Which};
@@ -156,7 +162,11 @@ impl OneToAll<'_, '_> {
                     }
                     let from = net.join(level, t, c, x);
                     let blocks = cluster.blocks(sets, level, 1 - t, &Which::One(x), &Which::All);
-                    self.send(cluster.first + from, cluster.first + net.partner(level, from), blocks.as_ref())?;
+                    self.send(
+                        cluster.first + from,
+                        cluster.first + net.partner(level, from),
+                        blocks.as_ref(),
+                    )?;
                 }
             }
         }
@@ -165,7 +175,8 @@ impl OneToAll<'_, '_> {
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
             for t in 0..2 {
-                // Node s2 of C sent to the clusters of type s0 by way of C', whose number is s2; and the other way round.
+                // Node s2 of C sent to the clusters of type s0 by way of C', whose number is s2;
+                // and the other way round.
                 let (root, own) = if t == s0 { (s2, s1) } else { (s1, s2) };
                 for c in 0..n {
                     if self.payload == Payload::Same && c == own {
@@ -182,8 +193,9 @@ impl OneToAll<'_, '_> {
         self.within(level - 1, &inner)
     }
 
-    /// Along one dimension after another; those who have it already do so on all their lines at once. A broadcast goes from neighbour to neighbour in no
-    /// order of dimensions where that is sooner.
+    /// Along one dimension after another; those who have it already do so on all their lines at
+    /// once. A broadcast goes from neighbour to neighbour in no order of dimensions where that is
+    /// sooner.
     fn within_bases(&mut self, clusters: &[Rooted]) -> Result<(), Stop> {
         let base = &self.net.base;
         let moves = |len: u64| match (self.payload, self.net.line) {
@@ -192,8 +204,9 @@ impl OneToAll<'_, '_> {
             (Payload::Personal, Line::Ring) => scatter_on_ring(len),
             (Payload::Personal, Line::Full) => scatter_by_halves(len),
         };
-        let by_dimension: Vec<(usize, Vec<Vec<Move>>)> =
-            (0..base.dimensions()).map(|dimension| (dimension, moves(base.radix(dimension)))).collect();
+        let by_dimension: Vec<(usize, Vec<Vec<Move>>)> = (0..base.dimensions())
+            .map(|dimension| (dimension, moves(base.radix(dimension))))
+            .collect();
         if (self.payload, self.net.line) == (Payload::Same, Line::Ring) {
             let nearby = from_neighbour_to_neighbour(base);
             if nearby.len() < by_dimension.iter().map(|(_, steps)| steps.len()).sum() {
@@ -219,7 +232,8 @@ impl OneToAll<'_, '_> {
             for cluster in clusters {
                 let node = |seen: u64| {
                     let shifted = |d| base.coordinate(seen, d) + base.coordinate(cluster.root, d);
-                    cluster.first + base.node((0..base.dimensions()).map(|d| shifted(d) % base.radix(d)))
+                    cluster.first
+                        + base.node((0..base.dimensions()).map(|d| shifted(d) % base.radix(d)))
                 };
                 for (from, to) in step {
                     self.send(node(*from), node(*to), None)?;
@@ -232,8 +246,10 @@ impl OneToAll<'_, '_> {
     fn on_lines(&mut self, cluster: &Rooted, dimension: usize, step: &[Move]) -> Result<(), Stop> {
         let base = &self.net.base;
         // Lines through nodes that agree with the root in the dimensions still to come.
-        let agrees =
-            |v: u64| (dimension..base.dimensions()).all(|d| base.coordinate(v, d) == base.coordinate(cluster.root, d));
+        let agrees = |v: u64| {
+            (dimension..base.dimensions())
+                .all(|d| base.coordinate(v, d) == base.coordinate(cluster.root, d))
+        };
         for root in (0..base.nodes()).filter(|v| agrees(*v)) {
             for m in step {
                 let at = |place: u64| cluster.first + base.shift(root, dimension, place as i64);
@@ -249,14 +265,17 @@ impl OneToAll<'_, '_> {
     }
 }
 
-/// Whoever has it tells, step after step, the neighbour with the most neighbours still to be told; of those the farthest from the root, and in the order of who
-/// was told first. In a torus of odd sides that meets where dimensions one after another wait for the slower half of each.
+/// Whoever has it tells, step after step, the neighbour with the most neighbours still to be told;
+/// of those the farthest from the root, and in the order of who was told first. In a torus of odd
+/// sides that meets where dimensions one after another wait for the slower half of each.
 fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
     let neighbours = |node: u64| {
         let sides = (0..base.dimensions()).flat_map(|d| [(d, 1), (d, -1)]);
         sides.map(move |(d, by)| base.shift(node, d, by)).filter(move |other| *other != node)
     };
-    let far = |node: u64| -> u64 { base.coordinates(node).zip(base.radices()).map(|(c, n)| c.min(n - c)).sum() };
+    let far = |node: u64| -> u64 {
+        base.coordinates(node).zip(base.radices()).map(|(c, n)| c.min(n - c)).sum()
+    };
     let mut knows = vec![false; base.nodes() as usize];
     knows[0] = true;
     let (mut informed, mut steps) = (vec![0], Vec::new());
@@ -264,7 +283,8 @@ fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
         let mut step = Vec::new();
         for &from in &informed {
             let untold = |node: &u64| !knows[*node as usize];
-            let most = |node: &u64| (neighbours(*node).filter(untold).count(), far(*node), Reverse(*node));
+            let most =
+                |node: &u64| (neighbours(*node).filter(untold).count(), far(*node), Reverse(*node));
             if let Some(to) = neighbours(from).filter(untold).max_by_key(most) {
                 knows[to as usize] = true;
                 step.push((from, to));
@@ -276,7 +296,8 @@ fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
     steps
 }
 
-/// A message on a line, places counted from the root on: from, to, and whose blocks it carries, `count` of them from `first` on.
+/// A message on a line, places counted from the root on: from, to, and whose blocks it carries,
+/// `count` of them from `first` on.
 struct Move {
     from: u64,
     to: u64,
@@ -306,12 +327,15 @@ fn broadcast_by_halves(len: u64) -> Vec<Vec<Move>> {
     let powers = (0..u64::BITS).map(|i| 1 << i).take_while(|know| *know < len);
     powers
         .map(|know: u64| {
-            (0..know.min(len - know)).map(|v| Move { from: v, to: v + know, first: 0, count: len }).collect()
+            (0..know.min(len - know))
+                .map(|v| Move { from: v, to: v + know, first: 0, count: len })
+                .collect()
         })
         .collect()
 }
 
-/// The root sends one node's blocks a step, those for the farthest first and to either side in turn, and nobody sends more: N - 1 steps.
+/// The root sends one node's blocks a step, those for the farthest first and to either side in
+/// turn, and nobody sends more: N - 1 steps.
 fn scatter_on_ring(len: u64) -> Vec<Vec<Move>> {
     let (ahead, back) = (len / 2, (len - 1) / 2);
     let step = |i: u64| {
@@ -326,7 +350,12 @@ fn scatter_on_ring(len: u64) -> Vec<Vec<Move>> {
         for d in 1..=back {
             let at = i.saturating_sub(1 + 2 * (back - d));
             if (1..=d).contains(&at) {
-                step.push(Move { from: (len - (at - 1)) % len, to: len - at, first: len - d, count: 1 });
+                step.push(Move {
+                    from: (len - (at - 1)) % len,
+                    to: len - at,
+                    first: len - d,
+                    count: 1,
+                });
             }
         }
         step
@@ -334,7 +363,8 @@ fn scatter_on_ring(len: u64) -> Vec<Vec<Move>> {
     (1..len).map(step).collect()
 }
 
-/// Whoever has the blocks of several gives the smaller half of them to one of those: the root always has the most, and sends N - 1 in all.
+/// Whoever has the blocks of several gives the smaller half of them to one of those: the root
+/// always has the most, and sends N - 1 in all.
 fn scatter_by_halves(len: u64) -> Vec<Vec<Move>> {
     let (mut steps, mut shares) = (Vec::new(), vec![(0, len)]);
     while shares.iter().any(|(_, count)| *count > 1) {
@@ -344,7 +374,12 @@ fn scatter_by_halves(len: u64) -> Vec<Vec<Move>> {
             halves.push((first, kept));
             if given > 0 {
                 halves.push((first + kept, given));
-                step.push(Move { from: first, to: first + kept, first: first + kept, count: given });
+                step.push(Move {
+                    from: first,
+                    to: first + kept,
+                    first: first + kept,
+                    count: given,
+                });
             }
         }
         steps.push(step);
@@ -359,7 +394,9 @@ mod tests {
 
     #[test]
     fn neighbours_tell_a_torus_of_5_by_5_in_as_few_steps_as_doubling_would() {
-        for (sides, steps) in [(&[5, 5][..], 5), (&[3, 3], 4), (&[5, 5, 5], 8), (&[4, 4], 4), (&[1], 0), (&[2, 3], 3)] {
+        for (sides, steps) in
+            [(&[5, 5][..], 5), (&[3, 3], 4), (&[5, 5, 5], 8), (&[4, 4], 4), (&[1], 0), (&[2, 3], 3)]
+        {
             let base = Grid::new(sides).unwrap();
             let nearby = from_neighbour_to_neighbour(&base);
             assert_eq!(nearby.len(), steps, "{sides:?}");
@@ -370,9 +407,15 @@ mod tests {
                 assert_eq!(senders.len(), step.len(), "one port");
                 for (from, to) in step {
                     assert!(before.contains(&from) && know.insert(to));
-                    let apart = |d| (base.coordinate(to, d) + base.radix(d) - base.coordinate(from, d)) % base.radix(d);
+                    let apart = |d| {
+                        (base.coordinate(to, d) + base.radix(d) - base.coordinate(from, d))
+                            % base.radix(d)
+                    };
                     let moved: Vec<usize> = (0..sides.len()).filter(|d| apart(*d) > 0).collect();
-                    assert!(moved.len() == 1 && [1, sides[moved[0]] - 1].contains(&apart(moved[0])), "neighbours");
+                    assert!(
+                        moved.len() == 1 && [1, sides[moved[0]] - 1].contains(&apart(moved[0])),
+                        "neighbours"
+                    );
                 }
             }
             assert_eq!(know.len() as u64, base.nodes());
@@ -382,7 +425,8 @@ mod tests {
 
     type Moves = fn(u64) -> Vec<Vec<Move>>;
 
-    /// What each place of a line holds in the end, and the longest message of each step; nobody sends or receives twice in a step, nobody sends what they don't have.
+    /// What each place of a line holds in the end, and the longest message of each step; nobody
+    /// sends or receives twice in a step, nobody sends what they don't have.
     fn carried_out(len: u64, moves: Moves, copies: bool) -> (Vec<BTreeSet<u64>>, Vec<u64>) {
         let mut held = vec![BTreeSet::new(); len as usize];
         held[0] = (0..len).collect();
@@ -390,10 +434,18 @@ mod tests {
         for step in moves(len) {
             let before = held.clone();
             let ends = |end: fn(&Move) -> u64| step.iter().map(end).collect::<BTreeSet<_>>().len();
-            assert_eq!((ends(|m| m.from), ends(|m| m.to)), (step.len(), step.len()), "one port, {len}");
+            assert_eq!(
+                (ends(|m| m.from), ends(|m| m.to)),
+                (step.len(), step.len()),
+                "one port, {len}"
+            );
             for m in &step {
                 for place in (m.first..m.first + m.count).map(|place| place % len) {
-                    assert!(before[m.from as usize].contains(&place), "{len}: {} has not what is for {place}", m.from);
+                    assert!(
+                        before[m.from as usize].contains(&place),
+                        "{len}: {} has not what is for {place}",
+                        m.from
+                    );
                     held[m.to as usize].insert(place);
                     if !copies {
                         held[m.from as usize].remove(&place);
@@ -425,7 +477,10 @@ mod tests {
         for len in 1..40_u64 {
             for moves in [scatter_on_ring as Moves, scatter_by_halves] {
                 let (held, longest) = carried_out(len, moves, false);
-                assert!(held.iter().zip(0..).all(|(h, place)| *h == BTreeSet::from([place])), "{len}: {held:?}");
+                assert!(
+                    held.iter().zip(0..).all(|(h, place)| *h == BTreeSet::from([place])),
+                    "{len}: {held:?}"
+                );
                 assert_eq!(longest.iter().sum::<u64>(), len - 1, "{len}");
             }
         }
@@ -435,7 +490,8 @@ mod tests {
     #[test]
     fn on_rings_nobody_sends_farther_than_a_link() {
         for len in 2..40_u64 {
-            for m in [broadcast_on_ring(len), scatter_on_ring(len)].into_iter().flatten().flatten() {
+            for m in [broadcast_on_ring(len), scatter_on_ring(len)].into_iter().flatten().flatten()
+            {
                 let ahead = (m.to + len - m.from) % len;
                 assert!(ahead == 1 || ahead == len - 1, "{len}: {} to {}", m.from, m.to);
             }

@@ -1,4 +1,5 @@
-//! Schedules that other programs wrote, read from files: proved, counted and priced as all others are.
+//! Schedules that other programs wrote, read from files: proved, counted and priced as all others
+//! are.
 
 use swapmeet_sdk::export_plugin;
 

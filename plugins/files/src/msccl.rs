@@ -1,8 +1,11 @@
-//! `msccl:file=X.xml`: an algorithm for the MSCCL runtime and RCCL, as msccl-tools, SCCL, TACCL and TE-CCL write them.
+//! `msccl:file=X.xml`: an algorithm for the MSCCL runtime and RCCL, as msccl-tools, SCCL, TACCL and
+//! TE-CCL write them.
 //!
-//! Its thread blocks wait for each other and for messages; the levels of what waits for what are the steps ([`order`]). It is carried out with names
-//! instead of data ([`execution`]), so that what is read before it is written, summed with something else or left in the wrong place is known by its line;
-//! what goes from GPU to GPU is then handed to the host as a schedule like any other, of blocks ([`blocks`]) or of sums ([`sums`]).
+//! Its thread blocks wait for each other and for messages; the levels of what waits for what are
+//! the steps ([`order`]). It is carried out with names instead of data ([`execution`]), so that
+//! what is read before it is written, summed with something else or left in the wrong place is
+//! known by its line; what goes from GPU to GPU is then handed to the host as a schedule like any
+//! other, of blocks ([`blocks`]) or of sums ([`sums`]).
 
 use std::fmt;
 use swapmeet_interchange::msccl::{self, Program};
@@ -58,7 +61,8 @@ impl Algorithm for Msccl {
 /// The file's algorithm, if it is one for this problem.
 fn program(problem: &Problem<'_>) -> Result<(String, Program), Stop> {
     let path = problem.given::<String>("file")?;
-    let path = path.ok_or_else(|| Stop::unsupported("it is in a file: name it, as in msccl:file=X.xml"))?;
+    let path =
+        path.ok_or_else(|| Stop::unsupported("it is in a file: name it, as in msccl:file=X.xml"))?;
     let failed = |what: &dyn fmt::Display| Stop::failed(format!("{path}: {what}"));
     let size = std::fs::metadata(&path).map_err(|e| failed(&e))?.len();
     if size > msccl::LONGEST as u64 {
@@ -68,11 +72,16 @@ fn program(problem: &Problem<'_>) -> Result<(String, Program), Stop> {
     let program = msccl::read(&text).map_err(|wrong| failed(&wrong))?;
     let (gpus, nodes) = (program.gpus.len(), problem.topology().nodes());
     if gpus as u64 != nodes {
-        return Err(Stop::unsupported(format!("the file's algorithm is for {gpus} GPUs, and there are {nodes} nodes")));
+        return Err(Stop::unsupported(format!(
+            "the file's algorithm is for {gpus} GPUs, and there are {nodes} nodes"
+        )));
     }
     let done = ours(program.collective);
     if done != problem.collective() {
-        return Err(Stop::unsupported(format!("the file's algorithm does `{}`", program.collective.word())));
+        return Err(Stop::unsupported(format!(
+            "the file's algorithm does `{}`",
+            program.collective.word()
+        )));
     }
     Ok((path, program))
 }
@@ -90,7 +99,8 @@ fn ours(collective: msccl::Collective) -> Collective {
     }
 }
 
-/// Carries an algorithm out with names instead of data, for nobody: in how many steps, or what is wrong with it.
+/// Carries an algorithm out with names instead of data, for nobody: in how many steps, or what is
+/// wrong with it.
 pub fn carried_out(program: &Program, root: u64) -> Result<u64, Stop> {
     let (_, order, execution) = executed(program, root)?;
     let steps = order.parts.last().map_or(0, |(step, _)| *step);
@@ -146,10 +156,14 @@ impl Numbers {
     fn of(bits: &[u64]) -> Self {
         let list: Vec<u64> = (0..)
             .zip(bits)
-            .flat_map(|(at, word)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 64 * at + bit))
+            .flat_map(|(at, word)| {
+                (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 64 * at + bit)
+            })
             .collect();
         match (list.first(), list.last()) {
-            (Some(first), Some(last)) if last - first + 1 == list.len() as u64 => Self::Run(*first, list.len() as u64),
+            (Some(first), Some(last)) if last - first + 1 == list.len() as u64 => {
+                Self::Run(*first, list.len() as u64)
+            }
             _ => Self::Bits(bits.to_vec()),
         }
     }
@@ -162,7 +176,8 @@ impl Numbers {
     }
 }
 
-/// Blocks as products of origins, destinations and segments: as few as joining what is equal in two of them makes.
+/// Blocks as products of origins, destinations and segments: as few as joining what is equal in two
+/// of them makes.
 fn products(shape: &shape::Shape, whats: impl Iterator<Item = u64>) -> Vec<[Numbers; 3]> {
     use std::collections::BTreeMap;
     type Bits = Vec<u64>;

@@ -1,13 +1,18 @@
-//! `schedule:file=X.json`: a schedule as `trace --format json` prints it, or as any tool may write it (`docs/trace.md`).
+//! `schedule:file=X.json`: a schedule as `trace --format json` prints it, or as any tool may write
+//! it (`docs/trace.md`).
 //!
-//! Events are handed on as they are read. Nodes are those of the machine: what virtual nodes of one machine node send each other is no move here.
+//! Events are handed on as they are read. Nodes are those of the machine: what virtual nodes of one
+//! machine node send each other is no move here.
 
 use std::fs::File;
 use std::io::BufReader;
 use swapmeet_interchange::schedule::{Event, Head, Layout, Reader, Runs, Send, read, sums_of};
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Route, Schedule, Set, Stop};
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Route, Schedule, Set, Stop,
+};
 
-const FILE: ParamInfo = ParamInfo::file("file", "the schedule, as `swapmeet trace --format json` prints one");
+const FILE: ParamInfo =
+    ParamInfo::file("file", "the schedule, as `swapmeet trace --format json` prints one");
 
 pub(crate) struct FromSchedule;
 
@@ -64,11 +69,17 @@ impl Reader for Retold<'_, '_, '_> {
         let nodes = self.problem.topology().nodes();
         let word = word(self.problem.collective());
         let stop = if head.nodes != nodes {
-            Some(other(format!("the file's schedule is for {} nodes, and there are {nodes}", head.nodes)))
+            Some(other(format!(
+                "the file's schedule is for {} nodes, and there are {nodes}",
+                head.nodes
+            )))
         } else if head.collective != word {
             Some(other(format!("the file's schedule does `{}`, not `{word}`", head.collective)))
         } else if head.root.is_some_and(|root| root != self.problem.root()) {
-            Some(other(format!("the file's schedule has its root at {}", head.root.unwrap_or_default())))
+            Some(other(format!(
+                "the file's schedule has its root at {}",
+                head.root.unwrap_or_default()
+            )))
         } else {
             None
         };
@@ -99,7 +110,8 @@ impl Reader for Retold<'_, '_, '_> {
             Event::Send(send) => self.send(&send),
             Event::EndOfStep => Ok(()),
             Event::Redistribute(_) => {
-                Err("it redistributes bytes that are counted: only schedules of blocks can be read".to_owned())
+                Err("it redistributes bytes that are counted: only schedules of blocks can be read"
+                    .to_owned())
             }
         }
     }
@@ -119,7 +131,8 @@ impl Retold<'_, '_, '_> {
     /// Ranks are a line, whatever the topology.
     fn lay_out(&mut self, layout: &Layout) -> Result<(), String> {
         let segments = layout.segments.max(1);
-        let split = u32::try_from(segments).map_err(|_| format!("{segments} segments, expected at most 2^32 - 1"))?;
+        let split = u32::try_from(segments)
+            .map_err(|_| format!("{segments} segments, expected at most 2^32 - 1"))?;
         self.segments = segments;
         let grid = [self.problem.topology().nodes()];
         let laid_out = match layout.in_parts {
@@ -136,7 +149,9 @@ impl Retold<'_, '_, '_> {
 
     fn send(&mut self, send: &Send) -> Result<(), String> {
         let Some(blocks) = &send.blocks else {
-            return Err("it sends bytes that are counted: only schedules of blocks can be read".to_owned());
+            return Err(
+                "it sends bytes that are counted: only schedules of blocks can be read".to_owned()
+            );
         };
         if self.segments == 0 {
             self.lay_out(&Layout::default())?;
@@ -158,10 +173,15 @@ impl Retold<'_, '_, '_> {
         };
         let path = send.path.get(1..).unwrap_or_default();
         let route = Route::path(path);
-        let sums =
-            matches!(self.problem.collective(), Collective::Reduce | Collective::ReduceScatter | Collective::AllReduce);
+        let sums = matches!(
+            self.problem.collective(),
+            Collective::Reduce | Collective::ReduceScatter | Collective::AllReduce
+        );
         if sums && send.is_virtual {
-            return Err("its node keeps two sums apart, as virtual nodes do, which a file can't place".to_owned());
+            return Err(
+                "its node keeps two sums apart, as virtual nodes do, which a file can't place"
+                    .to_owned(),
+            );
         }
         let sets = if sums { sums_of(blocks, self.segments) } else { blocks.clone() };
         for set in &sets {
@@ -170,7 +190,8 @@ impl Retold<'_, '_, '_> {
             let destinations = Coordinates::of(&set.destinations, nodes, "a destination")?;
             let segments = Coordinates::of(&set.segments, self.segments, "a segment")?;
             let (o, d) = ([origins.axis()], [destinations.axis()]);
-            let mut moved = Blocks::new(send.from, send.to).segments(segments.axis()).strict().label(&label);
+            let mut moved =
+                Blocks::new(send.from, send.to).segments(segments.axis()).strict().label(&label);
             if set.origins.is_some() {
                 moved = moved.origins(Set::product(&o));
             }
@@ -203,7 +224,8 @@ enum Coordinates {
 impl Coordinates {
     fn of(runs: &Option<Runs>, most: u64, what: &str) -> Result<Self, String> {
         let Some(runs) = runs else { return Ok(Self::All) };
-        if let Some((first, last)) = runs.iter().find(|(first, last)| first > last || *last >= most) {
+        if let Some((first, last)) = runs.iter().find(|(first, last)| first > last || *last >= most)
+        {
             return Err(format!(
                 "a run from {first} to {last}, expected {what} below {most}, the last not below the first"
             ));

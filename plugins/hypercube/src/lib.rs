@@ -1,7 +1,8 @@
-//! Collectives on hypercubes, as in V. Kumar, A. Grama, A. Gupta and G. Karypis, *Introduction to Parallel Computing* (1994), whose algorithms Li, Peng and Chu
-//! take as the bases of theirs.
+//! Collectives on hypercubes, as in V. Kumar, A. Grama, A. Gupta and G. Karypis, *Introduction to
+//! Parallel Computing* (1994), whose algorithms Li, Peng and Chu take as the bases of theirs.
 //!
-//! Broadcast: d (alpha + m beta); scatter and all-gather: d alpha + (n - 1) m beta; all-to-all: d (alpha + n/2 m beta) (Table I of Li, Peng and Chu).
+//! Broadcast: d (alpha + m beta); scatter and all-gather: d alpha + (n - 1) m beta; all-to-all: d
+//! (alpha + n/2 m beta) (Table I of Li, Peng and Chu).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -10,8 +11,9 @@
 //! | m | | size of a block |
 //! | root | `root` | who begins, or who is to have all |
 //!
-//! All four go through the dimensions one after another, a neighbour at a time, so that every message crosses one link and no link carries two. Each takes d steps, which
-//! is the diameter; steps together send, of the longest message in each:
+//! All four go through the dimensions one after another, a neighbour at a time, so that every
+//! message crosses one link and no link carries two. Each takes d steps, which is the diameter;
+//! steps together send, of the longest message in each:
 //!
 //! | algorithm | blocks | why no schedule sends fewer |
 //! | --- | --- | --- |
@@ -20,9 +22,13 @@
 //! | allgather | n - 1 | a node receives one at a time, and needs the block of every other |
 //! | all-to-all | d n / 2 | blocks cross d / 2 links each on average, and a step moves them over one |
 
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry, export_plugin};
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
+    export_plugin,
+};
 
-const PAPER: &str = "V. Kumar, A. Grama, A. Gupta, G. Karypis: Introduction to Parallel Computing (1994)";
+const PAPER: &str =
+    "V. Kumar, A. Grama, A. Gupta, G. Karypis: Introduction to Parallel Computing (1994)";
 
 /// What a node sends over a dimension.
 enum Rule {
@@ -58,9 +64,11 @@ impl Algorithm for Hypercube {
         let nodes = problem.topology().nodes();
         let root = problem.root();
         let mut axes = vec![Axis::ALL; dims];
-        // Everyone does the same: each sends over the same dimension what is for the other side of it. With a root, only that one begins.
+        // Everyone does the same: each sends over the same dimension what is for the other side of
+        // it. With a root, only that one begins.
         let planned = schedule.symmetric(&vec![Symmetry::xor(1); dims])?;
-        // The nodes that have something after some steps agree with the root in the dimensions still to come.
+        // The nodes that have something after some steps agree with the root in the dimensions
+        // still to come.
         let mut to_come = nodes - 1;
         for axis in 0..dims {
             schedule.step()?;
@@ -86,7 +94,8 @@ impl Algorithm for Hypercube {
     }
 }
 
-const HYPERCUBE: About = About { paper: PAPER, accepts: "hypercube, of any dimension", ports: 1, ..About::DEFAULT };
+const HYPERCUBE: About =
+    About { paper: PAPER, accepts: "hypercube, of any dimension", ports: 1, ..About::DEFAULT };
 
 export_plugin!(
     licence: "MIT OR Apache-2.0",

@@ -1,4 +1,5 @@
-//! The nodes as an array of two dimensions, and who sends to whom along its rows when the last one is incomplete (sections 3.2 and 3.2.2).
+//! The nodes as an array of two dimensions, and who sends to whom along its rows when the last one
+//! is incomplete (sections 3.2 and 3.2.2).
 
 use crate::ring;
 
@@ -20,13 +21,15 @@ pub(crate) struct Array {
     pub columns: u64,
     /// R, the incomplete row included.
     pub rows: u64,
-    /// r: nodes in the incomplete row, 0 if there is none. The first r columns are complete, the others have a node less.
+    /// r: nodes in the incomplete row, 0 if there is none. The first r columns are complete, the
+    /// others have a node less.
     pub rest: u64,
 }
 
 impl Array {
-    /// C is the square root of P, rounded up; rounded down where otherwise the complete rows would be fewer than the nodes of the incomplete one,
-    /// which each need a row of their own to deliver to (section 3.2.2 A). That is so exactly for P = ceil(sqrt P) floor(sqrt P) - 1.
+    /// C is the square root of P, rounded up; rounded down where otherwise the complete rows would
+    /// be fewer than the nodes of the incomplete one, which each need a row of their own to deliver
+    /// to (section 3.2.2 A). That is so exactly for P = ceil(sqrt P) floor(sqrt P) - 1.
     pub(crate) fn new(p: u64) -> Self {
         let floor = p.isqrt();
         let up = Self::of_width(p, floor + u64::from(floor * floor < p));
@@ -42,7 +45,8 @@ impl Array {
         if self.rest == 0 || column < self.rest { self.rows } else { self.rows - 1 }
     }
 
-    /// Steps of a stage along rows: one more than columns where the incomplete row's messages come in between.
+    /// Steps of a stage along rows: one more than columns where the incomplete row's messages come
+    /// in between.
     pub(crate) fn row_steps(&self) -> u64 {
         self.columns + u64::from(self.rest > 0)
     }
@@ -52,12 +56,16 @@ impl Array {
         self.rows
     }
 
-    /// To which column, and which node there, `node` sends in step `step` (from 1) of a stage along rows; `None` when it sends nothing.
+    /// To which column, and which node there, `node` sends in step `step` (from 1) of a stage along
+    /// rows; `None` when it sends nothing.
     ///
-    /// Ring order within each row. A node of the incomplete row sends what is for one of the missing nodes (*pseudo-nodes*) to the complete row that
-    /// has the number of its own column; there the receiver would get two messages in that step. So in each such row a node waits for a step, and its neighbours
-    /// after it: in complete row m < r, for 0 <= k <= C - r + m, the node of rank (m + C - k) % C waits in step r - m + k. The paper prints
-    /// r - m + 1 + k for that step, one too late: its own Fig. 10 shows the waits one step earlier, and only these prevent the collision.
+    /// Ring order within each row. A node of the incomplete row sends what is for one of the
+    /// missing nodes (*pseudo-nodes*) to the complete row that has the number of its own column;
+    /// there the receiver would get two messages in that step. So in each such row a node waits for
+    /// a step, and its neighbours after it: in complete row m < r, for 0 <= k <= C - r + m, the
+    /// node of rank (m + C - k) % C waits in step r - m + k. The paper prints r - m + 1 + k for
+    /// that step, one too late: its own Fig. 10 shows the waits one step earlier, and only these
+    /// prevent the collision.
     pub(crate) fn row_target(&self, node: u64, step: u64, stall: Stall) -> Option<(u64, u64)> {
         let (row, rank) = (node / self.columns, node % self.columns);
         let (c, r) = (self.columns, self.rest);
@@ -112,10 +120,14 @@ mod tests {
         );
         for p in 1..2000 {
             let a = Array::new(p);
-            assert!(a.rest < a.rows && (a.rows - 1) * a.columns < p && p <= a.rows * a.columns, "{a:?}");
+            assert!(
+                a.rest < a.rows && (a.rows - 1) * a.columns < p && p <= a.rows * a.columns,
+                "{a:?}"
+            );
         }
-        let rounded_down: Vec<u64> =
-            (2..130).filter(|p| Array::new(*p).columns.pow(2) < *p && p.isqrt().pow(2) != *p).collect();
+        let rounded_down: Vec<u64> = (2..130)
+            .filter(|p| Array::new(*p).columns.pow(2) < *p && p.isqrt().pow(2) != *p)
+            .collect();
         assert_eq!(rounded_down, [5, 11, 19, 29, 41, 55, 71, 89, 109]);
     }
 
@@ -124,7 +136,10 @@ mod tests {
     fn the_third_row_of_61_nodes_waits_as_in_figure_10() {
         let a = Array::new(61);
         let row = |step: u64| -> Vec<Option<u64>> {
-            (16..24).chain([58]).map(|n| a.row_target(n, step, Stall::Corrected).map(|(_, to)| to)).collect()
+            (16..24)
+                .chain([58])
+                .map(|n| a.row_target(n, step, Stall::Corrected).map(|(_, to)| to))
+                .collect()
         };
         let s = Some;
         let x = None;
@@ -145,7 +160,8 @@ mod tests {
         // (The figure's last line leaves two cells empty: nodes 19 and 20 have sent all by then.)
     }
 
-    /// Lemma 1 and section 3.2.2 B, for every P: nobody sends or receives two messages in a step, and every message is sent once.
+    /// Lemma 1 and section 3.2.2 B, for every P: nobody sends or receives two messages in a step,
+    /// and every message is sent once.
     #[test]
     fn nobody_sends_or_receives_twice_in_a_step() {
         for p in 1..=300 {
@@ -155,8 +171,14 @@ mod tests {
                 let mut receivers = HashSet::new();
                 for node in 0..p {
                     if let Some((column, to)) = a.row_target(node, step, Stall::Corrected) {
-                        assert!(to < p && receivers.insert(to), "P = {p}, step {step}: node {to} receives twice");
-                        assert!(sent.insert((node, column)), "P = {p}: node {node} sends twice to column {column}");
+                        assert!(
+                            to < p && receivers.insert(to),
+                            "P = {p}, step {step}: node {to} receives twice"
+                        );
+                        assert!(
+                            sent.insert((node, column)),
+                            "P = {p}: node {node} sends twice to column {column}"
+                        );
                     }
                 }
             }
@@ -166,7 +188,10 @@ mod tests {
                 let mut receivers = HashSet::new();
                 for node in 0..p {
                     if let Some((row, to)) = a.column_target(node, step) {
-                        assert!(to < p && receivers.insert(to) && sent.insert((node, row)), "P = {p}, step {step}");
+                        assert!(
+                            to < p && receivers.insert(to) && sent.insert((node, row)),
+                            "P = {p}, step {step}"
+                        );
                     }
                 }
             }
@@ -183,7 +208,9 @@ mod tests {
             // one step more than Fig. 10 needs, for the last node that waits
             let collides = (1..=a.row_steps() + 1).any(|step| {
                 let mut receivers = HashSet::new();
-                (0..p).filter_map(|n| a.row_target(n, step, Stall::Printed)).any(|(_, to)| !receivers.insert(to))
+                (0..p)
+                    .filter_map(|n| a.row_target(n, step, Stall::Printed))
+                    .any(|(_, to)| !receivers.insert(to))
             });
             assert_eq!(collides, a.rest > 0, "P = {p}");
         }

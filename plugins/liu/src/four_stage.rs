@@ -1,19 +1,26 @@
-//! A4: 4 sqrt(p) alpha + (4 L + what is left over in elements) beta where p is a square (section 3.2, Theorem 2). The four-stage algorithm: two stages spread what is for each destination evenly over all nodes, two more collect it.
+//! A4: 4 sqrt(p) alpha + (4 L + what is left over in elements) beta where p is a square (section
+//! 3.2, Theorem 2). The four-stage algorithm: two stages spread what is for each destination evenly
+//! over all nodes, two more collect it.
 
 use crate::array::{Array, Stall};
 use crate::{ANYWHERE, collect, line};
-use swapmeet_sdk::{About, Algorithm, Bucket, ParamInfo, Problem, Redistribution, Schedule, Stop, words};
+use swapmeet_sdk::{
+    About, Algorithm, Bucket, ParamInfo, Problem, Redistribution, Schedule, Stop, words,
+};
 
 /// Which bucket the first element for a destination goes to.
 #[derive(Clone, Copy, PartialEq)]
 enum Start {
-    /// As in Fig. 11 and the text after it: `j % C` for destination j in stage I, `j % R` in stage II.
+    /// As in Fig. 11 and the text after it: `j % C` for destination j in stage I, `j % R` in stage
+    /// II.
     ///
-    /// What is left over when a message can't be divided evenly goes to the first buckets. Along columns of an array with R = C those of stage II
-    /// are the same for a whole column of destinations, so that the leftovers of a column meet in one node, which stage III has to empty: longer
-    /// than Theorem 1 allows, which supposes that P divides every message.
+    /// What is left over when a message can't be divided evenly goes to the first buckets. Along
+    /// columns of an array with R = C those of stage II are the same for a whole column of
+    /// destinations, so that the leftovers of a column meet in one node, which stage III has to
+    /// empty: longer than Theorem 1 allows, which supposes that P divides every message.
     Printed,
-    /// `j` in stage I and `j / C` in stage II: the leftovers of a column's destinations go to different rows. Costs nothing.
+    /// `j` in stage I and `j / C` in stage II: the leftovers of a column's destinations go to
+    /// different rows. Costs nothing.
     Balanced,
 }
 
@@ -67,8 +74,8 @@ impl Algorithm for FourStage {
     }
 }
 
-/// Fig. 11. The buckets are the columns. Of every P elements for a destination, each complete column gets R and each incomplete one R - 1: the
-/// number of its nodes.
+/// Fig. 11. The buckets are the columns. Of every P elements for a destination, each complete
+/// column gets R and each incomplete one R - 1: the number of its nodes.
 fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let starts: Vec<u32> = (0..array.p)
         .map(|j| match start {
@@ -122,11 +129,13 @@ fn c_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     (0..array.p).try_for_each(|node| schedule.redistribute(&collect(node, array.columns, &columns)))
 }
 
-/// R-Collect: the k-th bucket is all that is for the k-th row. In an incomplete column nobody has anything for the incomplete row any more.
+/// R-Collect: the k-th bucket is all that is for the k-th row. In an incomplete column nobody has
+/// anything for the incomplete row any more.
 fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     for column in 0..array.columns {
         let height = array.height(column);
-        let rows: Vec<u32> = (0..array.p).map(|j| (j / array.columns).min(height - 1) as u32).collect();
+        let rows: Vec<u32> =
+            (0..array.p).map(|j| (j / array.columns).min(height - 1) as u32).collect();
         for row in 0..height {
             schedule.redistribute(&collect(row * array.columns + column, height, &rows))?;
         }

@@ -1,5 +1,6 @@
-//! Wenheng Liu, Cho-Li Wang and Viktor K. Prasanna: *Portable and Scalable Algorithm for Irregular All-to-All Communication*, Journal of Parallel and
-//! Distributed Computing 62 (2002): the four-stage algorithm and the three that the paper compares it with.
+//! Wenheng Liu, Cho-Li Wang and Viktor K. Prasanna: *Portable and Scalable Algorithm for Irregular
+//! All-to-All Communication*, Journal of Parallel and Distributed Computing 62 (2002): the
+//! four-stage algorithm and the three that the paper compares it with.
 //!
 //! | paper | here | meaning |
 //! | --- | --- | --- |
@@ -9,27 +10,32 @@
 //! | M | the workload | `M[i][j]`: what node i has for node j, i = j included |
 //! | sBUF, rBUF | `send_peak`, `receive_peak` of the reproduction | send and receive buffer of a node |
 //!
-//! A1 and A3 move whole blocks. A2 and A4 redistribute what a node holds element by element (the workload's `element=`), so that messages come out
-//! about equally long; where an element came from is forgotten, and what is proved is that the bytes for each destination all reach it.
+//! A1 and A3 move whole blocks. A2 and A4 redistribute what a node holds element by element (the
+//! workload's `element=`), so that messages come out about equally long; where an element came from
+//! is forgotten, and what is proved is that the bytes for each destination all reach it.
 //!
-//! Every stage is a phase: it begins with a rearrangement (messages are composed in the send buffer) and, on a `flat` machine, with a barrier. The
-//! paper counts a node's message to itself; here it is a local copy, no message.
+//! Every stage is a phase: it begins with a rearrangement (messages are composed in the send
+//! buffer) and, on a `flat` machine, with a barrier. The paper counts a node's message to itself;
+//! here it is a local copy, no message.
 
 use swapmeet_sdk::{
-    About, Algorithm, Axis, Blocks, Bucket, ParamInfo, Problem, Redistribution, Schedule, Set, Stop, Symmetry,
-    export_plugin,
+    About, Algorithm, Axis, Blocks, Bucket, ParamInfo, Problem, Redistribution, Schedule, Set,
+    Stop, Symmetry, export_plugin,
 };
 
 mod array;
 mod four_stage;
 
-const PAPER: &str =
-    "W. Liu, C.-L. Wang, V. K. Prasanna: Portable and Scalable Algorithm for Irregular All-to-All Communication (2002)";
-const ANYWHERE: About =
-    About { accepts: "any topology, any number of nodes", paper: PAPER, ports: 1, ..About::DEFAULT };
+const PAPER: &str = "W. Liu, C.-L. Wang, V. K. Prasanna: Portable and Scalable Algorithm for Irregular All-to-All Communication (2002)";
+const ANYWHERE: About = About {
+    accepts: "any topology, any number of nodes",
+    paper: PAPER,
+    ports: 1,
+    ..About::DEFAULT
+};
 
-/// The ring order of all these algorithms: in step s of a set of `n` nodes, member j sends to member (j + s) % n. The last step, `s = n`, is
-/// everyone's message to itself.
+/// The ring order of all these algorithms: in step s of a set of `n` nodes, member j sends to
+/// member (j + s) % n. The last step, `s = n`, is everyone's message to itself.
 fn ring(j: u64, s: u64, n: u64) -> u64 {
     (j + s) % n
 }
@@ -37,11 +43,13 @@ fn ring(j: u64, s: u64, n: u64) -> u64 {
 /// The number of nodes, in a grid of one axis.
 fn line(problem: &Problem<'_>) -> Result<u64, Stop> {
     let p = problem.topology().nodes();
-    u32::try_from(p).map_err(|_| Stop::unsupported(format!("{p} nodes are too many for one axis")))?;
+    u32::try_from(p)
+        .map_err(|_| Stop::unsupported(format!("{p} nodes are too many for one axis")))?;
     Ok(p)
 }
 
-/// A1: p alpha + L beta, L being the most that a node sends or receives; section 3.1.1, equations (3) and (4).
+/// A1: p alpha + L beta, L being the most that a node sends or receives; section 3.1.1, equations
+/// (3) and (4).
 struct Direct;
 
 impl Algorithm for Direct {
@@ -58,7 +66,8 @@ impl Algorithm for Direct {
             schedule.step()?;
             for j in &planned {
                 let to = ring(j, s, p);
-                let send = Blocks::new(j, to).origins(Set::one(j)).destinations(Set::one(to)).strict();
+                let send =
+                    Blocks::new(j, to).origins(Set::one(j)).destinations(Set::one(to)).strict();
                 schedule.send(&if to == j { send.local() } else { send })?;
             }
         }
@@ -66,8 +75,8 @@ impl Algorithm for Direct {
     }
 }
 
-/// A2: 2 p alpha + 2 L beta; section 3.1.2, Ranka et al., with Bader et al.'s rule for the first slice, which the paper does not give: slice e of what i has for j goes
-/// by way of node i + j + e.
+/// A2: 2 p alpha + 2 L beta; section 3.1.2, Ranka et al., with Bader et al.'s rule for the first
+/// slice, which the paper does not give: slice e of what i has for j goes by way of node i + j + e.
 struct TwoStage;
 
 impl Algorithm for TwoStage {
@@ -89,7 +98,9 @@ impl Algorithm for TwoStage {
         let p = line(problem)?;
         let slices: u64 = problem.given("slices")?.unwrap_or(p);
         if !(1..=p).contains(&slices) {
-            return Err(Stop::unsupported(format!("`slices={slices}`: expected 1 to {p}, the number of nodes")));
+            return Err(Stop::unsupported(format!(
+                "`slices={slices}`: expected 1 to {p}, the number of nodes"
+            )));
         }
         schedule.move_byte_counts(&[p])?;
         schedule.phase("stage 1: slices to nodes on the way")?;
@@ -130,7 +141,8 @@ fn collect(node: u64, buckets: u64, whose: &[u32]) -> Redistribution<'_> {
     Redistribution { node, buckets, cycle: 1, first: 0, starts: &[], firsts: whose }
 }
 
-/// A3: 2 sqrt(p) alpha + 2 L beta, section 3.1.3: Hambrusch et al.; along the row to the destination's column, then along the column.
+/// A3: 2 sqrt(p) alpha + 2 L beta, section 3.1.3: Hambrusch et al.; along the row to the
+/// destination's column, then along the column.
 struct RowColumn;
 
 impl Algorithm for RowColumn {
@@ -163,7 +175,8 @@ impl Algorithm for RowColumn {
                     let (from, column) = (i * side + j, ring(j, s, side));
                     let nodes_there = [Axis::ALL, Axis::one(column)];
                     let send = Blocks::new(from, i * side + column).origins(Set::one(from));
-                    schedule.send(&send.destinations(Set::product(&nodes_there)).strict().local())?;
+                    schedule
+                        .send(&send.destinations(Set::product(&nodes_there)).strict().local())?;
                 }
             }
         }

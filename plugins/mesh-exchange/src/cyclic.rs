@@ -1,9 +1,13 @@
-//! Cyclic exchange: 2^d ts + 2^(3d-1) m tc + (2^(2d) + 2)/3 tl + (2^d - 1) 2^(2d) m rho, and no two messages share a link (alpha is ts, beta tc); N. S. Sundar, D. N. Jayasimha, D. K. Panda and P. Sadayappan, *Complete Exchange in 2D
-//! Meshes* (1994), rebuilt from Suh and Shin's section 1 and the closed forms of their Table 2.
+//! Cyclic exchange: 2^d ts + 2^(3d-1) m tc + (2^(2d) + 2)/3 tl + (2^d - 1) 2^(2d) m rho, and no two
+//! messages share a link (alpha is ts, beta tc); N. S. Sundar, D. N. Jayasimha, D. K. Panda and P.
+//! Sadayappan, *Complete Exchange in 2D Meshes* (1994), rebuilt from Suh and Shin's section 1 and
+//! the closed forms of their Table 2.
 //!
-//! Nodes exchange at distance D = 2^(d-1), .., 2, 1 along their row and their column. Of a row one pair in 2 D columns can do so at a time, of a column likewise: "some pairs of nodes perform the horizontal
-//! exchange first, while others perform the vertical exchange first". With r and c the row and column modulo D, a node has its turn along the row in step (r + c) mod D of that distance, and along the column D/2 steps later: D steps,
-//! and two for D = 1.
+//! Nodes exchange at distance D = 2^(d-1), .., 2, 1 along their row and their column. Of a row one
+//! pair in 2 D columns can do so at a time, of a column likewise: "some pairs of nodes perform the
+//! horizontal exchange first, while others perform the vertical exchange first". With r and c the
+//! row and column modulo D, a node has its turn along the row in step (r + c) mod D of that
+//! distance, and along the column D/2 steps later: D steps, and two for D = 1.
 
 use crate::{SQUARE, give, square};
 use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop, Symmetry};
@@ -26,7 +30,8 @@ impl Algorithm for Cyclic {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
-        // Whose turn it is depends on coordinates modulo `far`, up to half a side, and partners differ in that bit: the highest bit may be turned over.
+        // Whose turn it is depends on coordinates modulo `far`, up to half a side, and partners
+        // differ in that bit: the highest bit may be turned over.
         let planned = schedule.symmetric(&[Symmetry::xor((grid.radix(0) / 2).max(1)); 2])?;
         let (mut far, mut begun) = (grid.radix(0) / 2, false);
         while far > 0 {

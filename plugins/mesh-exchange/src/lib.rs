@@ -1,4 +1,5 @@
-//! All-to-all on square meshes of a power of two of rows, by halves: what Suh and Shin compare with (their sections 1 and 5, Table 2).
+//! All-to-all on square meshes of a power of two of rows, by halves: what Suh and Shin compare with
+//! (their sections 1 and 5, Table 2).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -7,11 +8,14 @@
 //! | m | | bytes of a block |
 //! | ts, tc, tl | | start-up, transmission of a byte, crossing a link (alpha, beta, delta) |
 //!
-//! In every exchange a node gives the other all that it has for the half of its row, or column, that the other is in: half of what it holds.
+//! In every exchange a node gives the other all that it has for the half of its row, or column,
+//! that the other is in: half of what it holds.
 //!
-//! Not here, as nothing says enough of them to be sure: *quadrant exchange* (Bokhari and Berryman), of which it is said that successive 2 x 2 groups are interleaved, but not which go together nor what
-//! the four of a group give each other, and no closed form; Suh and Yalamanchili's, bottom up, whose messages grow beyond half of a node's blocks: Table 2 has sums of that, nothing says who holds
-//! what; and Tseng and Gupta's direct one, of which only the order of its start-ups is given.
+//! Not here, as nothing says enough of them to be sure: *quadrant exchange* (Bokhari and Berryman),
+//! of which it is said that successive 2 x 2 groups are interleaved, but not which go together nor
+//! what the four of a group give each other, and no closed form; Suh and Yalamanchili's, bottom up,
+//! whose messages grow beyond half of a node's blocks: Table 2 has sums of that, nothing says who
+//! holds what; and Tseng and Gupta's direct one, of which only the order of its start-ups is given.
 
 use swapmeet_sdk::{About, Axis, Blocks, Grid, Problem, Schedule, Set, Stop, export_plugin};
 
@@ -19,22 +23,30 @@ mod binary;
 mod cyclic;
 mod tori;
 
-const SQUARE: About =
-    About { accepts: "mesh or torus of two equal dimensions, a power of two", ports: 1, ..About::DEFAULT };
+const SQUARE: About = About {
+    accepts: "mesh or torus of two equal dimensions, a power of two",
+    ports: 1,
+    ..About::DEFAULT
+};
 
 /// A square of 2^d by 2^d.
 fn square(problem: &Problem<'_>) -> Result<Grid, Stop> {
     let topology = problem.topology();
     match (topology.kind(), topology.dims()) {
-        ("mesh" | "torus", [rows, columns]) if rows == columns && rows.is_power_of_two() => topology.grid(),
+        ("mesh" | "torus", [rows, columns]) if rows == columns && rows.is_power_of_two() => {
+            topology.grid()
+        }
         _ => {
             let spec = topology.spec();
-            Err(Stop::unsupported(format!("runs on a mesh or torus of 2^d by 2^d, this is `{spec}`")))
+            Err(Stop::unsupported(format!(
+                "runs on a mesh or torus of 2^d by 2^d, this is `{spec}`"
+            )))
         }
     }
 }
 
-/// A node gives another, in the same row or column, all that is for the `count` neighbours around that one.
+/// A node gives another, in the same row or column, all that is for the `count` neighbours around
+/// that one.
 fn give(
     grid: &Grid,
     dimension: usize,
@@ -56,7 +68,8 @@ mod tests {
     use std::collections::HashMap;
     use swapmeet_sdk::{Algorithm, Rehearsal};
 
-    /// Steps, the most blocks of each step summed, links of the longest message of each summed, the most messages on a link.
+    /// Steps, the most blocks of each step summed, links of the longest message of each summed, the
+    /// most messages on a link.
     pub(crate) fn figures(algorithm: &dyn Algorithm, side: u64) -> (u64, u64, u64, u64) {
         let problem = Rehearsal::on("mesh", &[side, side]);
         let proved = problem.verify(algorithm).unwrap();
@@ -82,8 +95,12 @@ mod tests {
     #[test]
     fn other_networks_are_refused() {
         for dims in [&[4, 8][..], &[6, 6], &[4, 4, 4]] {
-            let refused = Rehearsal::on("mesh", dims).plan(&cyclic::Cyclic).unwrap_err().to_string();
-            assert!(refused.starts_with("runs on a mesh or torus of 2^d by 2^d, this is `mesh:"), "{refused}");
+            let refused =
+                Rehearsal::on("mesh", dims).plan(&cyclic::Cyclic).unwrap_err().to_string();
+            assert!(
+                refused.starts_with("runs on a mesh or torus of 2^d by 2^d, this is `mesh:"),
+                "{refused}"
+            );
         }
     }
 }

@@ -1,6 +1,8 @@
-//! The binomial tree: ceil(log2 p) (alpha + m beta + m gamma), as MPICH and Open MPI have it (`MPIR_Reduce_intra_binomial`, `reduce_intra_binomial`).
+//! The binomial tree: ceil(log2 p) (alpha + m beta + m gamma), as MPICH and Open MPI have it
+//! (`MPIR_Reduce_intra_binomial`, `reduce_intra_binomial`).
 //!
-//! With b = 1, 2, 4, ..: rank r + b, r a multiple of 2b, gives r the sum that it has, and r adds it to its own.
+//! With b = 1, 2, 4, ..: rank r + b, r a multiple of 2b, gives r the sum that it has, and r adds it
+//! to its own.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Stop};
@@ -40,11 +42,17 @@ mod tests {
     fn every_size_and_root_takes_the_steps_bytes_and_sums_of_the_closed_form() {
         for n in 1..20_u64 {
             for root in [0, n / 2, n - 1] {
-                let problem = Rehearsal::on("ring", &[n]).collective(Collective::Reduce, root).block_bytes(10);
+                let problem = Rehearsal::on("ring", &[n])
+                    .collective(Collective::Reduce, root)
+                    .block_bytes(10);
                 let proved = problem.verify(&Binomial).unwrap();
                 let log = u64::from(n.next_power_of_two().trailing_zeros());
                 assert_eq!((proved.steps, proved.messages), (log, n - 1), "{n} to {root}");
-                assert_eq!((proved.critical_bytes, proved.summed_bytes), (10 * log, 10 * log), "{n} to {root}");
+                assert_eq!(
+                    (proved.critical_bytes, proved.summed_bytes),
+                    (10 * log, 10 * log),
+                    "{n} to {root}"
+                );
                 assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
             }
         }

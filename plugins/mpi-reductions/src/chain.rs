@@ -1,6 +1,8 @@
-//! A chain, or pipeline: (p + s - 2) (alpha + m/s beta + m/s gamma) with the vector in s segments; Open MPI's `reduce_intra_chain` with one chain, and `_pipeline`.
+//! A chain, or pipeline: (p + s - 2) (alpha + m/s beta + m/s gamma) with the vector in s segments;
+//! Open MPI's `reduce_intra_chain` with one chain, and `_pipeline`.
 //!
-//! Ranks count from the root. In step t rank r gives rank r - 1 its sum of segment t - (p - 1 - r), which the last rank begins.
+//! Ranks count from the root. In step t rank r gives rank r - 1 its sum of segment t - (p - 1 - r),
+//! which the last rank begins.
 
 use crate::{ANYWHERE, SEGMENTS, segments};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Stop};
@@ -33,7 +35,9 @@ impl Algorithm for Chain {
             // Link k is from rank n - 1 - k; segment step - k goes over it.
             for k in (step + 1).saturating_sub(s)..=step.min(links - 1) {
                 let (from, to) = ((n - 1 - k + root) % n, (n - 2 - k + root) % n);
-                schedule.send(&Blocks::new(from, to).segments(Axis::one(step - k)).strict().combine())?;
+                schedule.send(
+                    &Blocks::new(from, to).segments(Axis::one(step - k)).strict().combine(),
+                )?;
             }
         }
         Ok(())
@@ -50,7 +54,8 @@ mod tests {
         for n in 1..9_u64 {
             for segments in [1, 2, 5] {
                 let problem = Rehearsal::on("ring", &[n]).collective(Collective::Reduce, n / 2);
-                let problem = problem.param("segments", &segments.to_string()).block_bytes(segments);
+                let problem =
+                    problem.param("segments", &segments.to_string()).block_bytes(segments);
                 let proved = problem.verify(&Chain).unwrap();
                 let steps = if n == 1 { 0 } else { n + segments - 2 };
                 assert_eq!(
@@ -65,7 +70,8 @@ mod tests {
 
     #[test]
     fn a_vector_has_at_least_one_segment() {
-        let problem = Rehearsal::on("ring", &[4]).collective(Collective::Reduce, 0).param("segments", "0");
+        let problem =
+            Rehearsal::on("ring", &[4]).collective(Collective::Reduce, 0).param("segments", "0");
         assert!(problem.plan(&Chain).unwrap_err().to_string().starts_with("`segments=0`: "));
     }
 }

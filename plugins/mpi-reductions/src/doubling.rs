@@ -1,7 +1,9 @@
-//! Recursive doubling: log2 p (alpha + m beta + m gamma); with r = p - 2^k ranks beyond a power of two, two steps and (2 m beta + m gamma) more. As MPICH and Open MPI
-//! have it (`MPIR_Allreduce_intra_recursive_doubling`, `allreduce_intra_recursivedoubling`).
+//! Recursive doubling: log2 p (alpha + m beta + m gamma); with r = p - 2^k ranks beyond a power of
+//! two, two steps and (2 m beta + m gamma) more. As MPICH and Open MPI have it
+//! (`MPIR_Allreduce_intra_recursive_doubling`, `allreduce_intra_recursivedoubling`).
 //!
-//! In step i rank r exchanges all that it has with rank r xor 2^i, and both add. [`Folded`] says who takes part.
+//! In step i rank r exchanges all that it has with rank r xor 2^i, and both add. [`Folded`] says
+//! who takes part.
 
 use crate::ANYWHERE;
 use crate::folded::Folded;
@@ -43,11 +45,16 @@ mod tests {
     #[test]
     fn every_size_takes_the_steps_bytes_and_sums_of_the_closed_form() {
         for n in 1..20_u64 {
-            let problem = Rehearsal::on("ring", &[n]).collective(Collective::AllReduce, 0).block_bytes(10);
+            let problem =
+                Rehearsal::on("ring", &[n]).collective(Collective::AllReduce, 0).block_bytes(10);
             let proved = problem.verify(&Doubling).unwrap();
             let (log, more) = (u64::from(n.ilog2()), u64::from(!n.is_power_of_two()));
             assert_eq!(proved.steps, log + 2 * more, "{n}");
-            assert_eq!((proved.critical_bytes, proved.summed_bytes), (10 * (log + 2 * more), 10 * (log + more)), "{n}");
+            assert_eq!(
+                (proved.critical_bytes, proved.summed_bytes),
+                (10 * (log + 2 * more), 10 * (log + more)),
+                "{n}"
+            );
             assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
         }
     }

@@ -1,9 +1,11 @@
-//! Ranks beyond a power of two: r of them give what they have to a neighbour before the first step, and are given the result after the last. Of the first 2r
-//! nodes the even ones do, so that the ranks that take part are the odd ones among these, and all others.
+//! Ranks beyond a power of two: r of them give what they have to a neighbour before the first step,
+//! and are given the result after the last. Of the first 2r nodes the even ones do, so that the
+//! ranks that take part are the odd ones among these, and all others.
 
 use swapmeet_sdk::{Axis, Blocks, Planned, Schedule, Stop, Symmetry};
 
-/// Bits of a rank that an axis stands for: eight coordinates an axis, so that twenty bits are seven axes of one word together.
+/// Bits of a rank that an axis stands for: eight coordinates an axis, so that twenty bits are seven
+/// axes of one word together.
 const BITS: u32 = 3;
 
 /// The ranks that take part.
@@ -33,7 +35,8 @@ impl Folded {
         self.n == self.ranks
     }
 
-    /// The grid in which sets stay small: an axis for every three bits of the rank, the highest first, or a line where there are more nodes than ranks.
+    /// The grid in which sets stay small: an axis for every three bits of the rank, the highest
+    /// first, or a line where there are more nodes than ranks.
     pub(crate) fn radices(self) -> Vec<u64> {
         if !self.is_whole() {
             return vec![self.n];
@@ -43,7 +46,8 @@ impl Folded {
         first.into_iter().chain((0..self.steps() / BITS).map(|_| 1 << BITS)).collect()
     }
 
-    /// For whom to plan, and what these are as ranks. Where all nodes take part, partners differ in one bit and sets in low bits that are known: (rank xor x) xor 2^i = (rank xor 2^i) xor x, on
+    /// For whom to plan, and what these are as ranks. Where all nodes take part, partners differ in
+    /// one bit and sets in low bits that are known: (rank xor x) xor 2^i = (rank xor 2^i) xor x, on
     /// every axis. Where some fold into others, nothing is symmetric.
     pub(crate) fn planned(self, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
         let symmetry = if self.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
@@ -59,7 +63,8 @@ impl Folded {
         }
     }
 
-    /// Where all nodes take part, those of the grid that agree with `rank` in its lowest `bits` bits: a subset for each axis.
+    /// Where all nodes take part, those of the grid that agree with `rank` in its lowest `bits`
+    /// bits: a subset for each axis.
     pub(crate) fn alike(self, rank: u64, bits: u32, axes: &mut Vec<Axis<'_>>) {
         axes.clear();
         axes.resize(self.steps().div_ceil(BITS).max(1) as usize, Axis::ALL);
@@ -83,7 +88,8 @@ impl Folded {
             return Ok(());
         }
         schedule.step()?;
-        (0..self.n - self.ranks).try_for_each(|i| schedule.send(&Blocks::new(2 * i, 2 * i + 1).combine()))
+        (0..self.n - self.ranks)
+            .try_for_each(|i| schedule.send(&Blocks::new(2 * i, 2 * i + 1).combine()))
     }
 
     /// They are given the result.
@@ -92,6 +98,7 @@ impl Folded {
             return Ok(());
         }
         schedule.step()?;
-        (0..self.n - self.ranks).try_for_each(|i| schedule.send(&Blocks::new(2 * i + 1, 2 * i).copy()))
+        (0..self.n - self.ranks)
+            .try_for_each(|i| schedule.send(&Blocks::new(2 * i + 1, 2 * i).copy()))
     }
 }

@@ -7,7 +7,8 @@
 //! | m | | bytes of the vector; of all results together in a reduce-scatter |
 //! | alpha, beta, gamma | | start-up of a message, transmission of a byte, adding a byte |
 //!
-//! Ranks are a line, whatever the topology: all name sets in a grid of one axis. What an algorithm costs its file says first.
+//! Ranks are a line, whatever the topology: all name sets in a grid of one axis. What an algorithm
+//! costs its file says first.
 
 use swapmeet_sdk::{About, ParamInfo, Problem, Stop, export_plugin};
 
@@ -19,10 +20,13 @@ mod rabenseifner;
 mod ring;
 mod two_tree;
 
-const MPICH: &str =
-    "R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH (2005)";
-const ANYWHERE: About =
-    About { accepts: "any topology, any number of nodes", paper: MPICH, ports: 1, ..About::DEFAULT };
+const MPICH: &str = "R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH (2005)";
+const ANYWHERE: About = About {
+    accepts: "any topology, any number of nodes",
+    paper: MPICH,
+    ports: 1,
+    ..About::DEFAULT
+};
 
 const SEGMENTS: ParamInfo =
     ParamInfo::number("segments", "8", "pieces that the vector is passed on in, from 1 to 4096");

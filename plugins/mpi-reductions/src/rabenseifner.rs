@@ -1,8 +1,11 @@
-//! Rabenseifner's: recursive halving, then recursive doubling: 2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma for a power of two; else two steps and
-//! 2 m beta + m gamma more. As MPICH and Open MPI have it (`MPIR_Allreduce_intra_reduce_scatter_allgather`, `allreduce_intra_redscat_allgather`).
+//! Rabenseifner's: recursive halving, then recursive doubling: 2 log2 p alpha + 2 (p - 1)/p m beta
+//! + (p - 1)/p m gamma for a power of two; else two steps and 2 m beta + m gamma more. As MPICH and
+//! Open MPI have it (`MPIR_Allreduce_intra_reduce_scatter_allgather`,
+//! `allreduce_intra_redscat_allgather`).
 //!
-//! In step i rank r gives rank r xor 2^i that half of what it still sums which is not its own by bit i, and keeps the other; then the same steps backwards,
-//! each giving the other what it has. [`Folded`] says who takes part. A part of the vector is known by the rank that sums it last.
+//! In step i rank r gives rank r xor 2^i that half of what it still sums which is not its own by
+//! bit i, and keeps the other; then the same steps backwards, each giving the other what it has.
+//! [`Folded`] says who takes part. A part of the vector is known by the rank that sums it last.
 
 use crate::ANYWHERE;
 use crate::folded::Folded;
@@ -59,7 +62,8 @@ impl Algorithm for Rabenseifner {
         for i in (0..folded.steps()).rev() {
             schedule.step()?;
             for rank in planned.iter().filter_map(|node| folded.rank(node)) {
-                let send = Blocks::new(folded.node(rank), folded.node(rank ^ 1 << i)).strict().copy();
+                let send =
+                    Blocks::new(folded.node(rank), folded.node(rank ^ 1 << i)).strict().copy();
                 send_alike(folded, schedule, &send, (rank, i + 1), &mut axes)?;
             }
         }
@@ -77,7 +81,11 @@ fn send_alike(
 ) -> Result<(), Stop> {
     let stride = 1 << bits;
     if !folded.is_whole() {
-        return schedule.send(&send.segments(Axis::stride(rank % stride, stride, folded.ranks() / stride)));
+        return schedule.send(&send.segments(Axis::stride(
+            rank % stride,
+            stride,
+            folded.ranks() / stride,
+        )));
     }
     folded.alike(rank, bits, axes);
     schedule.send(&send.destinations(Set::product(axes)))
@@ -93,11 +101,14 @@ mod tests {
     fn every_size_takes_the_steps_bytes_and_sums_of_the_closed_form() {
         for n in 1..20_u64 {
             let ranks = 1 << n.ilog2();
-            let problem = Rehearsal::on("ring", &[n]).collective(Collective::AllReduce, 0).block_bytes(10 * ranks);
+            let problem = Rehearsal::on("ring", &[n])
+                .collective(Collective::AllReduce, 0)
+                .block_bytes(10 * ranks);
             let proved = problem.verify(&Rabenseifner).unwrap();
             let (log, more) = (u64::from(n.ilog2()), u64::from(n > ranks));
             assert_eq!(proved.steps, 2 * log + 2 * more, "{n}");
-            let (bytes, summed) = (20 * (ranks - 1) + more * 20 * ranks, 10 * (ranks - 1) + more * 10 * ranks);
+            let (bytes, summed) =
+                (20 * (ranks - 1) + more * 20 * ranks, 10 * (ranks - 1) + more * 10 * ranks);
             assert_eq!((proved.critical_bytes, proved.summed_bytes), (bytes, summed), "{n}");
             assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
         }

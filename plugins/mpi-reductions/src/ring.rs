@@ -1,7 +1,9 @@
-//! The ring. Reduce-scatter: (p - 1) alpha + (p - 1)/p m beta + (p - 1)/p m gamma; allreduce, with an allgather after it: 2 (p - 1) alpha +
-//! 2 (p - 1)/p m beta + (p - 1)/p m gamma. P. Patarasuk and X. Yuan, *Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations* (2009).
+//! The ring. Reduce-scatter: (p - 1) alpha + (p - 1)/p m beta + (p - 1)/p m gamma; allreduce, with
+//! an allgather after it: 2 (p - 1) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma. P. Patarasuk
+//! and X. Yuan, *Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations* (2009).
 //!
-//! Part c of the vector begins at rank c + 1 and goes once round, each rank adding its own, to rank c; and once more round, to be left with everyone.
+//! Part c of the vector begins at rank c + 1 and goes once round, each rank adding its own, to rank
+//! c; and once more round, to be left with everyone.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry};
@@ -53,7 +55,9 @@ impl Algorithm for Ring {
             schedule.step()?;
             for rank in &planned {
                 let part = Set::one((rank + n - step) % n);
-                schedule.send(&Blocks::new(rank, (rank + 1) % n).destinations(part).strict().combine())?;
+                schedule.send(
+                    &Blocks::new(rank, (rank + 1) % n).destinations(part).strict().combine(),
+                )?;
             }
         }
         if !all {
@@ -64,7 +68,8 @@ impl Algorithm for Ring {
             schedule.step()?;
             for rank in &planned {
                 let part = Set::one((rank + n - step) % n);
-                schedule.send(&Blocks::new(rank, (rank + 1) % n).destinations(part).strict().copy())?;
+                schedule
+                    .send(&Blocks::new(rank, (rank + 1) % n).destinations(part).strict().copy())?;
             }
         }
         Ok(())
@@ -80,14 +85,30 @@ mod tests {
     #[test]
     fn every_size_takes_the_steps_bytes_and_sums_of_the_closed_forms() {
         for n in 1..12_u64 {
-            let scattered = Rehearsal::on("ring", &[n]).collective(Collective::ReduceScatter, 0).block_bytes(10);
+            let scattered = Rehearsal::on("ring", &[n])
+                .collective(Collective::ReduceScatter, 0)
+                .block_bytes(10);
             let scattered = scattered.verify(&REDUCE_SCATTER).unwrap();
             assert_eq!((scattered.steps, scattered.messages), (n - 1, n * (n - 1)), "{n}");
-            assert_eq!((scattered.critical_bytes, scattered.summed_bytes), (10 * (n - 1), 10 * (n - 1)), "{n}");
-            let everywhere = Rehearsal::on("ring", &[n]).collective(Collective::AllReduce, 0).block_bytes(10 * n);
+            assert_eq!(
+                (scattered.critical_bytes, scattered.summed_bytes),
+                (10 * (n - 1), 10 * (n - 1)),
+                "{n}"
+            );
+            let everywhere = Rehearsal::on("ring", &[n])
+                .collective(Collective::AllReduce, 0)
+                .block_bytes(10 * n);
             let everywhere = everywhere.verify(&ALL_REDUCE).unwrap();
-            assert_eq!((everywhere.steps, everywhere.messages), (2 * (n - 1), 2 * n * (n - 1)), "{n}");
-            assert_eq!((everywhere.critical_bytes, everywhere.summed_bytes), (20 * (n - 1), 10 * (n - 1)), "{n}");
+            assert_eq!(
+                (everywhere.steps, everywhere.messages),
+                (2 * (n - 1), 2 * n * (n - 1)),
+                "{n}"
+            );
+            assert_eq!(
+                (everywhere.critical_bytes, everywhere.summed_bytes),
+                (20 * (n - 1), 10 * (n - 1)),
+                "{n}"
+            );
             assert!(everywhere.max_sends <= 1 && everywhere.max_receives <= 1);
         }
     }

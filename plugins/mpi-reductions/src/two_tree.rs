@@ -1,9 +1,12 @@
-//! Two binary trees at once, each for half of the vector's segments: every rank is inside one and a leaf of the other, so that both its directions are busy all
-//! the time: about (2 log2 p + 2 s) steps of alpha + m/s beta + m/s gamma each way. After P. Sanders, J. Speck, J. L. Träff, *Two-tree algorithms for full bandwidth broadcast,
-//! reduction and scan* (2009); a reconstruction: the trees are theirs (in order, and the same mirrored or one on), the order in which edges are
+//! Two binary trees at once, each for half of the vector's segments: every rank is inside one and a
+//! leaf of the other, so that both its directions are busy all the time: about (2 log2 p + 2 s)
+//! steps of alpha + m/s beta + m/s gamma each way. After P. Sanders, J. Speck, J. L. Träff,
+//! *Two-tree algorithms for full bandwidth broadcast, reduction and scan* (2009); a reconstruction:
+//! the trees are theirs (in order, and the same mirrored or one on), the order in which edges are
 //! served is a greedy one, not their colouring.
 //!
-//! A rank gives its parent a segment once both children have given it theirs; in a step each sends one message and receives one, the earliest segment first.
+//! A rank gives its parent a segment once both children have given it theirs; in a step each sends
+//! one message and receives one, the earliest segment first.
 
 use crate::{ANYWHERE, SEGMENTS, segments};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Stop};
@@ -43,7 +46,8 @@ impl Algorithm for TwoTree {
         let count = |tree: usize| (segments as usize + 1 - tree) / 2;
         for up in [true, false] {
             schedule.phase(if up { "up" } else { "down" })?;
-            // For each tree and edge (named by its child) how many segments have gone; for each rank what has come of each segment.
+            // For each tree and edge (named by its child) how many segments have gone; for each
+            // rank what has come of each segment.
             let mut gone = [vec![0; n], vec![0; n]];
             let mut come = [0, 1].map(|tree| vec![vec![0_u32; count(tree)]; n]);
             let mut left = (0..2).map(|tree| count(tree) * (n - 1)).sum::<usize>();
@@ -56,7 +60,11 @@ impl Algorithm for TwoTree {
                         let Some(parent) = *parent else { continue };
                         let at = gone[tree][child];
                         let (from, to) = if up { (child, parent) } else { (parent, child) };
-                        let due = if up { children[tree][from] } else { u32::from(trees[tree][from].is_some()) };
+                        let due = if up {
+                            children[tree][from]
+                        } else {
+                            u32::from(trees[tree][from].is_some())
+                        };
                         if at < count(tree) && come[tree][from][at] == due {
                             edges.push((at, tree, child, from, to));
                         }
@@ -72,7 +80,9 @@ impl Algorithm for TwoTree {
                         sends[from] = false;
                         continue;
                     }
-                    let send = Blocks::new(from as u64, to as u64).segments(Axis::one((2 * at + tree) as u64)).strict();
+                    let send = Blocks::new(from as u64, to as u64)
+                        .segments(Axis::one((2 * at + tree) as u64))
+                        .strict();
                     schedule.send(&if up { send.combine() } else { send.copy() })?;
                     gone[tree][child] += 1;
                     left -= 1;
@@ -88,7 +98,8 @@ impl Algorithm for TwoTree {
     }
 }
 
-/// For each of the two trees the parent of every rank: NCCL's (`ncclGetDtree`), which are in order, the second mirrored or, for odd n, one on.
+/// For each of the two trees the parent of every rank: NCCL's (`ncclGetDtree`), which are in order,
+/// the second mirrored or, for odd n, one on.
 fn trees(n: usize) -> [Vec<Option<usize>>; 2] {
     let second = |rank: usize| match n % 2 {
         0 => parent(n, n - 1 - rank).map(|parent| n - 1 - parent),
@@ -122,17 +133,25 @@ mod tests {
         }
     }
 
-    /// Up and down each edge passes on its half of the segments, and no step is wasted by more than the depths of both trees.
+    /// Up and down each edge passes on its half of the segments, and no step is wasted by more than
+    /// the depths of both trees.
     #[test]
     fn every_size_sends_each_segment_up_and_down_once() {
         for n in 1..20_u64 {
             for segments in [1, 2, 8] {
-                let problem = Rehearsal::on("ring", &[n]).collective(Collective::AllReduce, 0).block_bytes(segments);
-                let proved = problem.param("segments", &segments.to_string()).verify(&TwoTree).unwrap();
+                let problem = Rehearsal::on("ring", &[n])
+                    .collective(Collective::AllReduce, 0)
+                    .block_bytes(segments);
+                let proved =
+                    problem.param("segments", &segments.to_string()).verify(&TwoTree).unwrap();
                 assert_eq!(proved.messages, 2 * (n - 1) * segments, "{n}, {segments}");
                 assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
                 let depth = u64::from(n.next_power_of_two().trailing_zeros());
-                assert!(proved.steps <= 2 * (2 * depth + 2 * segments), "{n}, {segments}: {} steps", proved.steps);
+                assert!(
+                    proved.steps <= 2 * (2 * depth + 2 * segments),
+                    "{n}, {segments}: {} steps",
+                    proved.steps
+                );
             }
         }
     }

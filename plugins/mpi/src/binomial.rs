@@ -1,8 +1,10 @@
-//! The binomial tree: ceil(log2 p) alpha + ceil(log2 p) m beta for a broadcast, ceil(log2 p) alpha + (p - 1) m beta for a scatter or gather where p is a power of
-//! two; Thakur, Rabenseifner & Gropp (2005), sections 4.2 (gather), 4.3 (broadcast).
+//! The binomial tree: ceil(log2 p) alpha + ceil(log2 p) m beta for a broadcast, ceil(log2 p) alpha
+//! + (p - 1) m beta for a scatter or gather where p is a power of two; Thakur, Rabenseifner & Gropp
+//! (2005), sections 4.2 (gather), 4.3 (broadcast).
 //!
-//! With b the largest power of two below p, and then half of it, and so on: rank r, a multiple of 2b, serves r .. r + 2b - 1, and sends r + b what is for the
-//! upper half. A gather is a scatter read backwards.
+//! With b the largest power of two below p, and then half of it, and so on: rank r, a multiple of
+//! 2b, serves r .. r + 2b - 1, and sends r + b what is for the upper half. A gather is a scatter
+//! read backwards.
 
 use crate::{ANYWHERE, line, node, nodes};
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop};
@@ -82,7 +84,10 @@ mod tests {
             for root in [0, n / 2, n - 1] {
                 let on = |algorithm: &Binomial| {
                     let collective = algorithm.about.collectives[0];
-                    Rehearsal::on("ring", &[n]).collective(collective, root).verify(algorithm).unwrap()
+                    Rehearsal::on("ring", &[n])
+                        .collective(collective, root)
+                        .verify(algorithm)
+                        .unwrap()
                 };
                 let log = u64::from(n.next_power_of_two().trailing_zeros());
                 for algorithm in [&BROADCAST, &SCATTER, &GATHER] {
@@ -92,7 +97,10 @@ mod tests {
                 }
                 assert_eq!(on(&BROADCAST).critical_bytes, log);
                 if n.is_power_of_two() {
-                    assert_eq!((on(&SCATTER).critical_bytes, on(&GATHER).critical_bytes), (n - 1, n - 1));
+                    assert_eq!(
+                        (on(&SCATTER).critical_bytes, on(&GATHER).critical_bytes),
+                        (n - 1, n - 1)
+                    );
                 }
             }
         }

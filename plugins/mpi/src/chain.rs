@@ -1,13 +1,17 @@
-//! A chain, or pipeline: (p + s - 2) (alpha + m / s beta) with the block in s segments; Open MPI's `bcast_intra_chain` with one chain, and `_pipeline`.
+//! A chain, or pipeline: (p + s - 2) (alpha + m / s beta) with the block in s segments; Open MPI's
+//! `bcast_intra_chain` with one chain, and `_pipeline`.
 //!
 //! In step t rank r passes on segment t - r, which came in the step before.
 
 use crate::{ANYWHERE, line, node};
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Stop};
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Stop,
+};
 
 pub(crate) struct Chain;
 
-const SEGMENTS: ParamInfo = ParamInfo::number("segments", "8", "pieces that a block is passed on in, from 1 to 4096");
+const SEGMENTS: ParamInfo =
+    ParamInfo::number("segments", "8", "pieces that a block is passed on in, from 1 to 4096");
 
 impl Algorithm for Chain {
     fn about(&self) -> About {
@@ -53,10 +57,15 @@ mod tests {
         for n in 1..9_u64 {
             for segments in [1, 2, 5] {
                 let problem = Rehearsal::on("ring", &[n]).collective(Collective::Broadcast, n / 2);
-                let problem = problem.param("segments", &segments.to_string()).block_bytes(segments);
+                let problem =
+                    problem.param("segments", &segments.to_string()).block_bytes(segments);
                 let proved = problem.verify(&Chain).unwrap();
                 let steps = if n == 1 { 0 } else { n + segments - 2 };
-                assert_eq!((proved.steps, proved.critical_bytes), (steps, steps), "{n}, {segments}");
+                assert_eq!(
+                    (proved.steps, proved.critical_bytes),
+                    (steps, steps),
+                    "{n}, {segments}"
+                );
                 assert_eq!(proved.messages, (n - 1) * segments);
             }
         }
@@ -64,7 +73,8 @@ mod tests {
 
     #[test]
     fn a_block_has_at_least_one_segment() {
-        let problem = Rehearsal::on("ring", &[4]).collective(Collective::Broadcast, 0).param("segments", "0");
+        let problem =
+            Rehearsal::on("ring", &[4]).collective(Collective::Broadcast, 0).param("segments", "0");
         assert!(problem.plan(&Chain).unwrap_err().to_string().starts_with("`segments=0`: "));
     }
 }

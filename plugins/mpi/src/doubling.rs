@@ -1,9 +1,13 @@
-//! Recursive doubling: log2 p alpha + (p - 1) m beta, for a power of two of ranks; Thakur, Rabenseifner & Gropp (2005), section 4.1.
+//! Recursive doubling: log2 p alpha + (p - 1) m beta, for a power of two of ranks; Thakur,
+//! Rabenseifner & Gropp (2005), section 4.1.
 //!
-//! With b = 1, 2, 4, .. rank r exchanges with r xor b all that it has: the b blocks of the ranks that agree with it in all bits from b on.
+//! With b = 1, 2, 4, .. rank r exchanges with r xor b all that it has: the b blocks of the ranks
+//! that agree with it in all bits from b on.
 
 use crate::{ANYWHERE, line};
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry};
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
+};
 
 pub(crate) struct Doubling;
 
@@ -21,19 +25,24 @@ impl Algorithm for Doubling {
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         match problem.topology().nodes() {
             n if n.is_power_of_two() => Ok(()),
-            n => Err(Stop::unsupported(format!("needs a power of two of nodes, and there are {n}"))),
+            n => {
+                Err(Stop::unsupported(format!("needs a power of two of nodes, and there are {n}")))
+            }
         }
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule, 1)?;
-        // Partners differ in one bit, and a rank has the blocks of all that agree with it in the higher ones: exclusive-or leaves both as they are.
+        // Partners differ in one bit, and a rank has the blocks of all that agree with it in the
+        // higher ones: exclusive-or leaves both as they are.
         let planned = schedule.symmetric(&[Symmetry::xor(1)])?;
         for b in (0..n.trailing_zeros()).map(|bit| 1 << bit) {
             schedule.step()?;
             for rank in &planned {
                 let origins = [Axis::range(rank & !(b - 1), b)];
-                schedule.send(&Blocks::new(rank, rank ^ b).origins(Set::product(&origins)).copy().strict())?;
+                schedule.send(
+                    &Blocks::new(rank, rank ^ b).origins(Set::product(&origins)).copy().strict(),
+                )?;
             }
         }
         Ok(())
@@ -49,10 +58,19 @@ mod tests {
     fn log_p_steps_and_p_minus_1_blocks() {
         for log in 0..6_u64 {
             let n = 1 << log;
-            let proved = Rehearsal::on("ring", &[n]).collective(Collective::AllGather, 0).verify(&Doubling).unwrap();
-            assert_eq!((proved.steps, proved.critical_bytes, proved.messages), (log, n - 1, n * log));
+            let proved = Rehearsal::on("ring", &[n])
+                .collective(Collective::AllGather, 0)
+                .verify(&Doubling)
+                .unwrap();
+            assert_eq!(
+                (proved.steps, proved.critical_bytes, proved.messages),
+                (log, n - 1, n * log)
+            );
         }
-        let refused = Rehearsal::on("ring", &[6]).collective(Collective::AllGather, 0).plan(&Doubling).unwrap_err();
+        let refused = Rehearsal::on("ring", &[6])
+            .collective(Collective::AllGather, 0)
+            .plan(&Doubling)
+            .unwrap_err();
         assert_eq!(refused.to_string(), "needs a power of two of nodes, and there are 6");
     }
 }

@@ -1,4 +1,5 @@
-//! Within a group, across, within: with groups of g ranks, p = g G, (2 (g - 1) + G - 1) alpha + (2 (g - 1) (p - 1) + (G - 1) g^2) m beta; J. L. Träff and A. Rougier, *MPI Collectives and
+//! Within a group, across, within: with groups of g ranks, p = g G, (2 (g - 1) + G - 1) alpha + (2
+//! (g - 1) (p - 1) + (G - 1) g^2) m beta; J. L. Träff and A. Rougier, *MPI Collectives and
 //! Datatypes for Hierarchical All-to-all Communication* (2014), the single-leader form.
 //!
 //! 1. Everyone gives its leader, the first of its group, all its blocks, one after another.
@@ -42,7 +43,9 @@ impl Algorithm for Hierarchical {
             for leader in leaders() {
                 // What it has for itself stays.
                 let others = [Axis::range((leader + rank + 1) % n, n - 1)];
-                schedule.send(&Blocks::new(leader + rank, leader).destinations(Set::product(&others)))?;
+                schedule.send(
+                    &Blocks::new(leader + rank, leader).destinations(Set::product(&others)),
+                )?;
             }
         }
         schedule.phase("from leader to leader")?;

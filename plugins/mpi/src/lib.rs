@@ -1,4 +1,5 @@
-//! What MPI libraries use beside the direct exchanges and Bruck's (plugin `classic`), on any topology and any number of nodes.
+//! What MPI libraries use beside the direct exchanges and Bruck's (plugin `classic`), on any
+//! topology and any number of nodes.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -7,7 +8,8 @@
 //! | m | | bytes of a block |
 //! | alpha, beta | | start-up of a message, transmission of a byte |
 //!
-//! Ranks are a line, whatever the topology: all name sets in a grid of one axis. What an algorithm costs its file says first.
+//! Ranks are a line, whatever the topology: all name sets in a grid of one axis. What an algorithm
+//! costs its file says first.
 
 use swapmeet_sdk::{About, Axis, Problem, Schedule, Stop, export_plugin};
 
@@ -21,10 +23,13 @@ mod scatter_allgather;
 mod sparbit;
 mod tuna;
 
-const MPICH: &str =
-    "R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH (2005)";
-const ANYWHERE: About =
-    About { accepts: "any topology, any number of nodes", paper: MPICH, ports: 1, ..About::DEFAULT };
+const MPICH: &str = "R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH (2005)";
+const ANYWHERE: About = About {
+    accepts: "any topology, any number of nodes",
+    paper: MPICH,
+    ports: 1,
+    ..About::DEFAULT
+};
 
 /// Names sets in a grid of one axis, with every block in so many segments; how many nodes it has.
 fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>, segments: u32) -> Result<u64, Stop> {

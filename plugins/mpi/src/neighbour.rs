@@ -1,11 +1,15 @@
-//! Neighbour exchange: p/2 alpha + (p - 1) m beta, for an even number of ranks; J. Chen et al., *Performance Evaluation of Allgather Algorithms on Terascale Linux Cluster with Fast
-//! Ethernet* (2005); Open MPI's `allgather_intra_neighborexchange`.
+//! Neighbour exchange: p/2 alpha + (p - 1) m beta, for an even number of ranks; J. Chen et al.,
+//! *Performance Evaluation of Allgather Algorithms on Terascale Linux Cluster with Fast Ethernet*
+//! (2005); Open MPI's `allgather_intra_neighborexchange`.
 //!
-//! Step 1: rank r exchanges its block with r + 1 if it is even, with r - 1 if it is odd. After that with the other neighbour and this one by turns the two newest: its own pair's,
-//! then those that came in the step before.
+//! Step 1: rank r exchanges its block with r + 1 if it is even, with r - 1 if it is odd. After that
+//! with the other neighbour and this one by turns the two newest: its own pair's, then those that
+//! came in the step before.
 
 use crate::{ANYWHERE, line};
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry};
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
+};
 
 pub(crate) struct Neighbour;
 
@@ -23,7 +27,9 @@ impl Algorithm for Neighbour {
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         match problem.topology().nodes() {
-            n if n % 2 == 1 && n > 1 => Err(Stop::unsupported(format!("pairs up all nodes, and {n} is odd"))),
+            n if n % 2 == 1 && n > 1 => {
+                Err(Stop::unsupported(format!("pairs up all nodes, and {n} is odd")))
+            }
             _ => Ok(()),
         }
     }
@@ -31,7 +37,8 @@ impl Algorithm for Neighbour {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule, 1)?;
         // What a rank does depends on whether it is even, and else is the same, seen from itself.
-        let planned = schedule.symmetric(&[if n > 1 { Symmetry::shift(2) } else { Symmetry::NONE }])?;
+        let planned =
+            schedule.symmetric(&[if n > 1 { Symmetry::shift(2) } else { Symmetry::NONE }])?;
         for step in 1..=n / 2 {
             schedule.step()?;
             for rank in &planned {
@@ -44,7 +51,8 @@ impl Algorithm for Neighbour {
                     (_, false) => Axis::range((rank + step - 2) % n, 2),
                 };
                 let origins = [newest];
-                schedule.send(&Blocks::new(rank, to).origins(Set::product(&origins)).copy().strict())?;
+                schedule
+                    .send(&Blocks::new(rank, to).origins(Set::product(&origins)).copy().strict())?;
             }
         }
         Ok(())
@@ -59,7 +67,10 @@ mod tests {
     #[test]
     fn half_of_p_steps_and_p_minus_1_blocks() {
         for n in (2..21_u64).step_by(2) {
-            let proved = Rehearsal::on("ring", &[n]).collective(Collective::AllGather, 0).verify(&Neighbour).unwrap();
+            let proved = Rehearsal::on("ring", &[n])
+                .collective(Collective::AllGather, 0)
+                .verify(&Neighbour)
+                .unwrap();
             assert_eq!((proved.steps, proved.critical_bytes), (n / 2, n - 1), "{n}");
             assert_eq!((proved.max_sends, proved.max_receives), (1, 1));
         }
@@ -68,6 +79,9 @@ mod tests {
     #[test]
     fn an_odd_number_of_ranks_cannot_be_paired() {
         let problem = Rehearsal::on("ring", &[5]).collective(Collective::AllGather, 0);
-        assert_eq!(problem.plan(&Neighbour).unwrap_err().to_string(), "pairs up all nodes, and 5 is odd");
+        assert_eq!(
+            problem.plan(&Neighbour).unwrap_err().to_string(),
+            "pairs up all nodes, and 5 is odd"
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! Scatter and allgather, for long messages: (ceil(log2 p) + p - 1) alpha + 2 (p - 1)/p m beta; van de Geijn's broadcast, Thakur, Rabenseifner & Gropp (2005), section 4.3.
+//! Scatter and allgather, for long messages: (ceil(log2 p) + p - 1) alpha + 2 (p - 1)/p m beta; van
+//! de Geijn's broadcast, Thakur, Rabenseifner & Gropp (2005), section 4.3.
 //!
-//! The block is in p segments. A binomial scatter brings segment r to rank r; then everyone passes on to the next rank the segment that came last.
+//! The block is in p segments. A binomial scatter brings segment r to rank r; then everyone passes
+//! on to the next rank the segment that came last.
 
 use crate::binomial::halves;
 use crate::{ANYWHERE, line, node};
@@ -25,7 +27,9 @@ impl Algorithm for ScatterAllgather {
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         match problem.topology().nodes() {
             0..=MOST => Ok(()),
-            n => Err(Stop::unsupported(format!("a block has at most {MOST} segments, and {n} nodes need one each"))),
+            n => Err(Stop::unsupported(format!(
+                "a block has at most {MOST} segments, and {n} nodes need one each"
+            ))),
         }
     }
 
@@ -63,7 +67,9 @@ mod tests {
     fn it_takes_log_p_and_p_minus_1_steps_and_at_most_twice_the_block() {
         for n in 1..18_u64 {
             for root in [0, n - 1] {
-                let problem = Rehearsal::on("ring", &[n]).collective(Collective::Broadcast, root).block_bytes(n);
+                let problem = Rehearsal::on("ring", &[n])
+                    .collective(Collective::Broadcast, root)
+                    .block_bytes(n);
                 let proved = problem.verify(&ScatterAllgather).unwrap();
                 let log = u64::from(n.next_power_of_two().trailing_zeros());
                 assert_eq!(proved.steps, log + n - 1, "{n}");

@@ -1,12 +1,17 @@
-//! TuNA on two tiers: with groups of g ranks, p = g G, and radix k, (k - 1) log_k g + G - 1 steps; k = 2: (log2 g + G - 1) alpha + (log2 g p/2 + (G - 1) g) m beta, for g a power of two; K. Fan, J. Domke,
-//! S. Ba and S. Kumar, *Configurable Non-uniform All-to-all Algorithms*, arXiv 2411.02581 (2024), TuNA_l^g: a radix within a node, one rank to one rank between nodes.
+//! TuNA on two tiers: with groups of g ranks, p = g G, and radix k, (k - 1) log_k g + G - 1 steps;
+//! k = 2: (log2 g + G - 1) alpha + (log2 g p/2 + (G - 1) g) m beta, for g a power of two; K. Fan,
+//! J. Domke, S. Ba and S. Kumar, *Configurable Non-uniform All-to-all Algorithms*, arXiv 2411.02581
+//! (2024), TuNA_l^g: a radix within a node, one rank to one rank between nodes.
 //!
-//! 1. Within its group a rank passes on, as Bruck's algorithm of radix k does, what is for ranks of each number in any group: everyone has then what its group has for ranks of its own number.
+//! 1. Within its group a rank passes on, as Bruck's algorithm of radix k does, what is for ranks of
+//!    each number in any group: everyone has then what its group has for ranks of its own number.
 //! 2. Ranks of one number exchange that, a group on each step.
 
 use crate::ANYWHERE;
 use crate::hierarchical::GROUP;
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, ParamInfo, Problem, Schedule, Set, Stop, Symmetry};
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, ParamInfo, Problem, Schedule, Set, Stop, Symmetry,
+};
 
 pub(crate) struct Tuna;
 
@@ -52,7 +57,8 @@ impl Algorithm for Tuna {
                         .for_each(|to| theirs[to as usize / 64] |= 1 << (to % 64));
                     let to = from - rank + (rank + digit * far) % g;
                     let destinations = [Axis::ALL, Axis::bits(&theirs)];
-                    schedule.send(&Blocks::new(from, to).destinations(Set::product(&destinations)))?;
+                    schedule
+                        .send(&Blocks::new(from, to).destinations(Set::product(&destinations)))?;
                 }
             }
             far = far.saturating_mul(k);
@@ -95,7 +101,9 @@ mod tests {
     fn every_radix_and_every_group_deliver() {
         for (n, g) in [(12, 3), (12, 6), (30, 5), (7, 7), (7, 1)] {
             for k in 2..8_u64 {
-                let problem = Rehearsal::on("ring", &[n]).param("group", &g.to_string()).param("radix", &k.to_string());
+                let problem = Rehearsal::on("ring", &[n])
+                    .param("group", &g.to_string())
+                    .param("radix", &k.to_string());
                 let within: u64 = (0..)
                     .map(|i| k.pow(i))
                     .take_while(|far| *far < g)

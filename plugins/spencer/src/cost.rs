@@ -1,11 +1,13 @@
-//! What a schedule of circuits costs (section 2.3): alpha a round, delta a link of its longest circuit, tau a unit times the circuits that share a link.
+//! What a schedule of circuits costs (section 2.3): alpha a round, delta a link of its longest
+//! circuit, tau a unit times the circuits that share a link.
 
 use crate::torus::Torus;
 use std::cmp::Ordering;
 use std::ops::{Add, Mul};
 use swapmeet_sdk::Problem;
 
-/// Rounds, links of the longest circuits and blocks through the fullest links, each summed over rounds.
+/// Rounds, links of the longest circuits and blocks through the fullest links, each summed over
+/// rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Cost {
     pub rounds: u64,
@@ -17,7 +19,11 @@ impl Add for Cost {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self { rounds: self.rounds + other.rounds, links: self.links + other.links, blocks: self.blocks + other.blocks }
+        Self {
+            rounds: self.rounds + other.rounds,
+            links: self.links + other.links,
+            blocks: self.blocks + other.blocks,
+        }
     }
 }
 
@@ -31,7 +37,11 @@ impl Mul<u64> for Cost {
     type Output = Self;
 
     fn mul(self, times: u64) -> Self {
-        Self { rounds: self.rounds * times, links: self.links * times, blocks: self.blocks * times as f64 }
+        Self {
+            rounds: self.rounds * times,
+            links: self.links * times,
+            blocks: self.blocks * times as f64,
+        }
     }
 }
 
@@ -70,17 +80,24 @@ impl Prices {
         }
     }
 
-    /// Which of two is the cheaper; where a machine's prices don't say, the one of fewer rounds, then blocks, then links.
+    /// Which of two is the cheaper; where a machine's prices don't say, the one of fewer rounds,
+    /// then blocks, then links.
     fn compare(self, a: Cost, b: Cost) -> Ordering {
-        let price = |c: Cost| self.round * c.rounds as f64 + self.link * c.links as f64 + self.block * c.blocks;
-        let tied = a.rounds.cmp(&b.rounds).then(a.blocks.total_cmp(&b.blocks)).then(a.links.cmp(&b.links));
+        let price = |c: Cost| {
+            self.round * c.rounds as f64 + self.link * c.links as f64 + self.block * c.blocks
+        };
+        let tied =
+            a.rounds.cmp(&b.rounds).then(a.blocks.total_cmp(&b.blocks)).then(a.links.cmp(&b.links));
         price(a).total_cmp(&price(b)).then(tied)
     }
 }
 
-/// What one round of circuits costs, and `None` if a directed link would carry more than q: of each circuit where it begins, the nodes that it passes, the last its end, and
-/// the blocks on it.
-pub(crate) fn round(torus: &Torus, circuits: impl Iterator<Item = (u64, Vec<u64>, u64)>) -> Option<Cost> {
+/// What one round of circuits costs, and `None` if a directed link would carry more than q: of each
+/// circuit where it begins, the nodes that it passes, the last its end, and the blocks on it.
+pub(crate) fn round(
+    torus: &Torus,
+    circuits: impl Iterator<Item = (u64, Vec<u64>, u64)>,
+) -> Option<Cost> {
     let width = 2 * torus.dims.len();
     let mut loads = vec![0_u32; torus.nodes() as usize * width];
     let (mut links, mut taken) = (Vec::new(), Vec::new());

@@ -1,5 +1,7 @@
-//! Disseminations and permutations on circuit-switched tori, after C. C. Spencer, *Circuit-Switched Structured Communications on Toroidal Meshes*, M.Sc. thesis, Simon
-//! Fraser University (1994). Its one-port algorithms are those of P. Fraigniaud and J. Peters, *Structured Communication in Torus Networks* (1993).
+//! Disseminations and permutations on circuit-switched tori, after C. C. Spencer, *Circuit-Switched
+//! Structured Communications on Toroidal Meshes*, M.Sc. thesis, Simon Fraser University (1994). Its
+//! one-port algorithms are those of P. Fraigniaud and J. Peters, *Structured Communication in Torus
+//! Networks* (1993).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -8,9 +10,11 @@
 //! | alpha, delta, tau | | start-up of a round, switching a link, propagation of a unit |
 //! | L | | length of a message |
 //!
-//! A round of circuits costs alpha + (links of the longest) delta + (circuits that share a link) L tau.
+//! A round of circuits costs alpha + (links of the longest) delta + (circuits that share a link) L
+//! tau.
 //!
-//! The thesis asks for the same even n in every dimension. Here dimensions may differ and be odd: where a logarithm in a formula isn't whole it is rounded up.
+//! The thesis asks for the same even n in every dimension. Here dimensions may differ and be odd:
+//! where a logarithm in a formula isn't whole it is rounded up.
 
 use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Schedule, Stop, export_plugin, words};
 use torus::{Torus, Variant};
@@ -24,7 +28,8 @@ mod torus;
 mod tree;
 
 const PAPER: &str = "C. C. Spencer: Circuit-Switched Structured Communications on Toroidal Meshes, M.Sc. thesis, Simon Fraser University (1994)";
-const ONE_AND_ALL: [(&str, Variant); 2] = [("one-port", Variant::OnePort), ("all-ports", Variant::AllPorts)];
+const ONE_AND_ALL: [(&str, Variant); 2] =
+    [("one-port", Variant::OnePort), ("all-ports", Variant::AllPorts)];
 
 const VARIANT: ParamInfo = ParamInfo::choice(
     "variant",
@@ -42,7 +47,8 @@ const TORUS: About = About {
     ..About::DEFAULT
 };
 
-/// A collective: what is said of it, which ports it knows what to do with, what a user may choose, its schedule.
+/// A collective: what is said of it, which ports it knows what to do with, what a user may choose,
+/// its schedule.
 struct Collected {
     about: About,
     variants: &'static [(&'static str, Variant)],

@@ -1,8 +1,12 @@
-//! Permutations (chapter 4): collection, the permutation, distribution. In d dimensions (2 log_(2q+1)(M/q) + 1) alpha + (D + M/q - 1) delta + (M + (M/q - 1)/d) m beta, where M = n/4 adjacent diagonals share a link and D is the
-//! farthest way, d n/2 for a reflection (4.17); another round and M more blocks where two transpositions can't be one (4.19, 4.23, 4.26, 4.27). With one port log_(q+1), and d = 1 in the last term.
+//! Permutations (chapter 4): collection, the permutation, distribution. In d dimensions (2
+//! log_(2q+1)(M/q) + 1) alpha + (D + M/q - 1) delta + (M + (M/q - 1)/d) m beta, where M = n/4
+//! adjacent diagonals share a link and D is the farthest way, d n/2 for a reflection (4.17);
+//! another round and M more blocks where two transpositions can't be one (4.19, 4.23, 4.26, 4.27).
+//! With one port log_(q+1), and d = 1 in the last term.
 //!
-//! Any permutation of the axes with signs, translation or shear: which, is read off the destinations. Axes of different sizes are permuted one size after another,
-//! as diagonals are of one size. A rotation by 90 degrees has a form of its own.
+//! Any permutation of the axes with signs, translation or shear: which, is read off the
+//! destinations. Axes of different sizes are permuted one size after another, as diagonals are of
+//! one size. A rotation by 90 degrees has a form of its own.
 
 use crate::cost::{Cost, Prices};
 use crate::torus::{Torus, Variant};
@@ -24,7 +28,8 @@ mod stage;
 /// Which way of doing it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Of those below that collect first and, with one port, the direct one, the cheapest on the machine.
+    /// Of those below that collect first and, with one port, the direct one, the cheapest on the
+    /// machine.
     Best,
     /// Diagonals are collected; rotations by 90 degrees are two transpositions.
     Standard,
@@ -43,7 +48,8 @@ const FORMS: [(&str, Form); 4] = [
     ("combined", Form::Combined),
     ("direct", Form::Direct),
 ];
-const WAYS: [(&str, Directions); 2] = [("forward", Directions::Forward), ("both", Directions::Both)];
+const WAYS: [(&str, Directions); 2] =
+    [("forward", Directions::Forward), ("both", Directions::Both)];
 
 const FORM: ParamInfo = ParamInfo::choice(
     "form",
@@ -114,12 +120,14 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
             return rotation.plan(torus, nodes, schedule);
         }
     }
-    let parts = stages.iter().map(Stage::parts).fold(1, |parts, own| lcm(parts.into(), own.into()) as u32);
+    let parts =
+        stages.iter().map(Stage::parts).fold(1, |parts, own| lcm(parts.into(), own.into()) as u32);
     schedule.layout(&torus.dims, parts)?;
     // A stage's period divides the axis, and so does what several have in common.
     let period = |axis| stages.iter().map(|stage| stage.period(torus, axis)).fold(1, lcm);
-    let planned =
-        schedule.symmetric(&(0..torus.dims.len()).map(|axis| Symmetry::shift(period(axis))).collect::<Vec<_>>())?;
+    let planned = schedule.symmetric(
+        &(0..torus.dims.len()).map(|axis| Symmetry::shift(period(axis))).collect::<Vec<_>>(),
+    )?;
     for (i, stage) in stages.iter().enumerate() {
         stage.plan(torus, parts, &stages[..i], &planned, schedule)?;
     }
@@ -127,9 +135,15 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
 }
 
 /// A stage for each size of the axes that are moved.
-fn stages(problem: &Problem<'_>, torus: &Torus, affine: &Affine, choice: &Choice) -> Result<Vec<Stage>, Stop> {
+fn stages(
+    problem: &Problem<'_>,
+    torus: &Torus,
+    affine: &Affine,
+    choice: &Choice,
+) -> Result<Vec<Stage>, Stop> {
     let mut stages = Vec::new();
-    let mut left: Vec<usize> = torus.cycles.iter().copied().filter(|axis| affine.moves(*axis)).collect();
+    let mut left: Vec<usize> =
+        torus.cycles.iter().copied().filter(|axis| affine.moves(*axis)).collect();
     if left == [0] && affine.terms[0].sheared > 0 {
         return Ok(vec![Stage::of_shear(torus, affine, choice.directions)]);
     }
@@ -140,28 +154,41 @@ fn stages(problem: &Problem<'_>, torus: &Torus, affine: &Affine, choice: &Choice
         let map = affine.only(&axes);
         let terms: Vec<_> = axes.iter().map(|axis| (*axis, affine.terms[*axis])).collect();
         let sheared = terms.iter().any(|(_, term)| term.sheared > 0);
-        stages.push(if !sheared && terms.iter().all(|(axis, term)| term.axis == *axis && !term.negated) {
-            Stage::of_translation(torus, &axes, map, choice.directions)
-        } else if !sheared && terms.iter().all(|(_, term)| term.plus == 0) {
-            even(torus.dims[first])?;
-            mirrored(torus, &axes, &map, choice.form, Prices::of(problem))?
-        } else {
-            return Err(Stop::unsupported("permutes axes and moves on along them at once, which the thesis doesn't"));
-        });
+        stages.push(
+            if !sheared && terms.iter().all(|(axis, term)| term.axis == *axis && !term.negated) {
+                Stage::of_translation(torus, &axes, map, choice.directions)
+            } else if !sheared && terms.iter().all(|(_, term)| term.plus == 0) {
+                even(torus.dims[first])?;
+                mirrored(torus, &axes, &map, choice.form, Prices::of(problem))?
+            } else {
+                return Err(Stop::unsupported(
+                    "permutes axes and moves on along them at once, which the thesis doesn't",
+                ));
+            },
+        );
     }
     Ok(stages)
 }
 
 /// Axes exchanged or turned round, in the form that was asked for.
-fn mirrored(torus: &Torus, axes: &[usize], map: &Affine, form: Form, prices: Prices) -> Result<Stage, Stop> {
+fn mirrored(
+    torus: &Torus,
+    axes: &[usize],
+    map: &Affine,
+    form: Form,
+    prices: Prices,
+) -> Result<Stage, Stop> {
     let direct = match form {
         Form::Direct => Stage::direct(torus, axes, map)?,
         Form::Best if torus.variant == Variant::OnePort => Stage::direct(torus, axes, map)?,
         Form::Best | Form::Standard | Form::Balanced | Form::Combined => None,
     };
     if form == Form::Direct {
-        let other =
-            || Stop::unsupported("`form=direct` is for 1- or 2-dimensional transpositions, one in axes of a size");
+        let other = || {
+            Stop::unsupported(
+                "`form=direct` is for 1- or 2-dimensional transpositions, one in axes of a size",
+            )
+        };
         return direct.ok_or_else(other);
     }
     let standard = Stage::of_mirrors(torus, axes, map, prices)?;
@@ -174,7 +201,9 @@ fn even(n: u64) -> Result<(), Stop> {
     if n.is_multiple_of(2) {
         return Ok(());
     }
-    Err(Stop::unsupported(format!("takes dimensions of an even number of nodes, as the thesis does; one has {n}")))
+    Err(Stop::unsupported(format!(
+        "takes dimensions of an even number of nodes, as the thesis does; one has {n}"
+    )))
 }
 
 fn lcm(a: u64, b: u64) -> u64 {

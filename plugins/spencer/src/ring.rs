@@ -1,4 +1,5 @@
-//! Gossip and multi-scatter on a plain cycle of p nodes: who sends what to which neighbour in a round (sections 3.4 and 3.5).
+//! Gossip and multi-scatter on a plain cycle of p nodes: who sends what to which neighbour in a
+//! round (sections 3.4 and 3.5).
 
 /// A range of nodes of a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,9 +32,11 @@ pub(crate) struct Move {
 /// How a plain cycle is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// Neighbours exchange over every other edge, one colour a round (one port; an even number of nodes).
+    /// Neighbours exchange over every other edge, one colour a round (one port; an even number of
+    /// nodes).
     Pairs,
-    /// Everyone sends forwards: where one port has an odd number of nodes to serve, which can't all be paired.
+    /// Everyone sends forwards: where one port has an odd number of nodes to serve, which can't all
+    /// be paired.
     OneWay,
     /// Everyone sends to both neighbours (all ports).
     BothWays,
@@ -48,7 +51,8 @@ impl Method {
         }
     }
 
-    /// What node `x` of `p` sends in `round`, from 1, in a gossip or else a multi-scatter. `colour`: cycles of even and of odd colour begin with different edges.
+    /// What node `x` of `p` sends in `round`, from 1, in a gossip or else a multi-scatter.
+    /// `colour`: cycles of even and of odd colour begin with different edges.
     pub(crate) fn moves(self, p: u64, round: u64, x: u64, colour: u64, gossip: bool) -> Vec<Move> {
         match (self, gossip) {
             (Self::Pairs, true) => vec![gossip_pairs(p, round, x, colour)],
@@ -62,7 +66,9 @@ impl Method {
                 let both = 2 * round < p;
                 (0..=usize::from(both)).map(|way| passes_on(p, round, x, way == 0)).collect()
             }
-            (Self::BothWays, false) => [true, false].into_iter().filter_map(|f| scatter_both(p, round, x, f)).collect(),
+            (Self::BothWays, false) => {
+                [true, false].into_iter().filter_map(|f| scatter_both(p, round, x, f)).collect()
+            }
         }
     }
 }
@@ -76,9 +82,14 @@ fn behind(p: u64, x: u64, distance: u64, forwards: bool) -> u64 {
     if forwards { (x + p - distance) % p } else { (x + distance) % p }
 }
 
-/// "it passes the message it received from its left neighbour to its right neighbour", and the other way round.
+/// "it passes the message it received from its left neighbour to its right neighbour", and the
+/// other way round.
 fn passes_on(p: u64, round: u64, x: u64, forwards: bool) -> Move {
-    Move { forwards, origins: Span::one(behind(p, x, round - 1, forwards)), destinations: Span::ALL }
+    Move {
+        forwards,
+        origins: Span::one(behind(p, x, round - 1, forwards)),
+        destinations: Span::ALL,
+    }
 }
 
 /// Which of its edges a node uses in a round: edge x leads from node x to the next.
@@ -99,7 +110,8 @@ fn gossip_pairs(p: u64, round: u64, x: u64, colour: u64) -> Move {
     Move { forwards, origins, destinations: Span::ALL }
 }
 
-/// Half of its messages, those for the nodes on that side; then the other half; and what came in goes on.
+/// Half of its messages, those for the nodes on that side; then the other half; and what came in
+/// goes on.
 fn scatter_pairs(p: u64, round: u64, x: u64, colour: u64) -> Move {
     let forwards = uses_next_edge(round, x, colour);
     let half = p / 2;
@@ -111,10 +123,15 @@ fn scatter_pairs(p: u64, round: u64, x: u64, colour: u64) -> Move {
     Move { forwards, origins: Span::ALL, destinations }
 }
 
-/// Half of its messages out of each port, then what came in goes on the same way. The node opposite is served forwards.
+/// Half of its messages out of each port, then what came in goes on the same way. The node opposite
+/// is served forwards.
 fn scatter_both(p: u64, round: u64, x: u64, forwards: bool) -> Option<Move> {
     let reach = if forwards { p / 2 } else { (p - 1) / 2 };
     let count = reach.checked_sub(round - 1).filter(|c| *c > 0)?;
     let first = if forwards { (x + 1) % p } else { (x + p - count) % p };
-    Some(Move { forwards, origins: Span::one(behind(p, x, round - 1, forwards)), destinations: Span { first, count } })
+    Some(Move {
+        forwards,
+        origins: Span::one(behind(p, x, round - 1, forwards)),
+        destinations: Span { first, count },
+    })
 }

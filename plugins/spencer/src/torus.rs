@@ -1,4 +1,5 @@
-//! The torus as the algorithms see it: cycles in each dimension, and what the machine's circuits can do.
+//! The torus as the algorithms see it: cycles in each dimension, and what the machine's circuits
+//! can do.
 
 use swapmeet_sdk::{Problem, Stop};
 
@@ -32,7 +33,10 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
     match topology.kind() {
         "torus" | "ring" => {}
         _ => {
-            return Err(Stop::unsupported(format!("runs on a torus or a ring only, this is `{}`", topology.spec())));
+            return Err(Stop::unsupported(format!(
+                "runs on a torus or a ring only, this is `{}`",
+                topology.spec()
+            )));
         }
     }
     if topology.dims().iter().any(|n| u32::try_from(*n).is_err()) {
@@ -42,7 +46,8 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
 }
 
 impl Torus {
-    /// The problem's torus. Asks the host for q and, unless the user named a variant, for the ports.
+    /// The problem's torus. Asks the host for q and, unless the user named a variant, for the
+    /// ports.
     pub(crate) fn of(problem: &Problem<'_>, variants: &[(&str, Variant)]) -> Result<Self, Stop> {
         let variant = match problem.given_choice("variant", variants)? {
             Some(variant) => variant,
@@ -89,13 +94,15 @@ impl Torus {
         self.moved(node, dim, if plus { (x + 1) % n } else { (x + n - 1) % n })
     }
 
-    /// The link from a node to its neighbour, among those of the node. Their numbers say it: one on is a stride more, or from a cycle's end back to its start.
+    /// The link from a node to its neighbour, among those of the node. Their numbers say it: one on
+    /// is a stride more, or from a cycle's end back to its start.
     pub(crate) fn link(&self, node: u64, next: u64) -> usize {
         let apart = next.wrapping_sub(node);
         let along = |dim: &usize| {
             let (one, round) = (self.strides[*dim], self.strides[*dim] * (self.dims[*dim] - 1));
             let plus = apart == one || apart == round.wrapping_neg();
-            (plus || apart == one.wrapping_neg() || apart == round).then_some(2 * dim + usize::from(plus))
+            (plus || apart == one.wrapping_neg() || apart == round)
+                .then_some(2 * dim + usize::from(plus))
         };
         self.cycles.iter().find_map(along).unwrap_or(0)
     }
@@ -104,17 +111,22 @@ impl Torus {
     pub(crate) fn span(&self, base: u64, dims: &[usize]) -> Vec<u64> {
         let mut nodes = vec![base];
         for &dim in dims {
-            nodes = nodes.iter().flat_map(|v| (0..self.dims[dim]).map(|x| self.moved(*v, dim, x))).collect();
+            nodes = nodes
+                .iter()
+                .flat_map(|v| (0..self.dims[dim]).map(|x| self.moved(*v, dim, x)))
+                .collect();
         }
         nodes
     }
 
-    /// The equal lanes that messages are split into, and the dimensions in the order in which each travels them: (1, 2, .., d), (2, .., d, 1), .. With one
-    /// port there is a single lane.
+    /// The equal lanes that messages are split into, and the dimensions in the order in which each
+    /// travels them: (1, 2, .., d), (2, .., d, 1), .. With one port there is a single lane.
     pub(crate) fn lanes(&self) -> Vec<Vec<usize>> {
         let d = self.cycles.len();
         let lanes = if self.variant == Variant::OnePort { d.min(1) } else { d };
-        (0..lanes).map(|lane| (0..d).map(|stage| self.cycles[(lane + stage) % d]).collect()).collect()
+        (0..lanes)
+            .map(|lane| (0..d).map(|stage| self.cycles[(lane + stage) % d]).collect())
+            .collect()
     }
 
     /// Signs of a route that travels `dim` only.
@@ -133,7 +145,8 @@ mod tests {
         for node in 0..torus.nodes() {
             for dim in [0, 1, 3] {
                 for plus in [true, false] {
-                    // Both ways round a cycle of two lead to the same node, by the link that goes on.
+                    // Both ways round a cycle of two lead to the same node, by the link that goes
+                    // on.
                     let link = 2 * dim + usize::from(plus || torus.dims[dim] == 2);
                     assert_eq!(torus.link(node, torus.neighbour(node, dim, plus)), link);
                 }

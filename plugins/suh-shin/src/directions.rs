@@ -6,11 +6,15 @@
 //! | Phase 2 | B | A |
 //! | Phase 3 | along z (C): + for 0, - for 2 | B |
 //!
-//! 2D is as printed in (1) .. (8), and 3.2.2 says how to go on: nodes in an even unit along dimension n follow the pattern of n - 1 dimensions and then go along
-//! dimension n; nodes in an odd unit go along dimension n first. In 3D the displayed rules of Phases 2 and 3 have pattern B before pattern A in odd planes, the text has
-//! A before B. Each is right by itself; one phase from each loses blocks. The text's order carries over to n dimensions, so it is the one here, in Phase n+1 too.
+//! 2D is as printed in (1) .. (8), and 3.2.2 says how to go on: nodes in an even unit along
+//! dimension n follow the pattern of n - 1 dimensions and then go along dimension n; nodes in an
+//! odd unit go along dimension n first. In 3D the displayed rules of Phases 2 and 3 have pattern B
+//! before pattern A in odd planes, the text has A before B. Each is right by itself; one phase from
+//! each loses blocks. The text's order carries over to n dimensions, so it is the one here, in
+//! Phase n+1 too.
 //!
-//! A mesh follows the same rule, with c + r even for EE and OO, but always forward on its logical rings. For three and more dimensions of it the paper has a figure and no text.
+//! A mesh follows the same rule, with c + r even for EE and OO, but always forward on its logical
+//! rings. For three and more dimensions of it the paper has a figure and no text.
 
 use crate::network::Kind;
 
@@ -18,11 +22,14 @@ const C: usize = 0;
 const R: usize = 1;
 
 /// The 2D torus, (1) .. (8): by (r + c) mod 4, in Phase 1 (pattern A) and in Phase 2 (pattern B).
-const PLANE: [[(usize, i8); 4]; 2] = [[(C, 1), (R, 1), (C, -1), (R, -1)], [(R, 1), (C, 1), (R, -1), (C, -1)]];
+const PLANE: [[(usize, i8); 4]; 2] =
+    [[(C, 1), (R, 1), (C, -1), (R, -1)], [(R, 1), (C, 1), (R, -1), (C, -1)]];
 
-/// The dimension (from 0) and the way round it (1 or -1) that a node at `x` takes in ring phase `turn`, or in step `turn` of Phase n+1 of a torus; turns count from 1.
+/// The dimension (from 0) and the way round it (1 or -1) that a node at `x` takes in ring phase
+/// `turn`, or in step `turn` of Phase n+1 of a torus; turns count from 1.
 ///
-/// In a torus the way goes before "the shorter way": on a ring of eight both are four hops, and contention is avoided only if the two classes of a line go opposite ways.
+/// In a torus the way goes before "the shorter way": on a ring of eight both are four hops, and
+/// contention is avoided only if the two classes of a line go opposite ways.
 pub(crate) fn direction(kind: Kind, x: &[u64], mut turn: usize) -> (usize, i8) {
     let way = |printed| if kind == Kind::Torus { printed } else { 1 };
     for k in (2..x.len()).rev() {
@@ -43,7 +50,8 @@ mod tests {
 
     /// Every node of a grid of side `side` in `n` dimensions.
     fn nodes(side: u64, n: usize) -> impl Iterator<Item = Vec<u64>> {
-        (0..side.pow(n as u32)).map(move |i| (0..n as u64).map(|k| i / side.pow(k as u32) % side).collect())
+        (0..side.pow(n as u32))
+            .map(move |i| (0..n as u64).map(|k| i / side.pow(k as u32) % side).collect())
     }
 
     #[test]
@@ -60,13 +68,15 @@ mod tests {
     fn every_node_uses_every_dimension_once() {
         for n in 2..=6 {
             for x in nodes(2, n) {
-                let used: HashSet<usize> = (1..=n).map(|turn| direction(Kind::Torus, &x, turn).0).collect();
+                let used: HashSet<usize> =
+                    (1..=n).map(|turn| direction(Kind::Torus, &x, turn).0).collect();
                 assert_eq!(used.len(), n, "{x:?}");
             }
         }
     }
 
-    /// At most one class of nodes of a line goes each way in a turn: rings of different classes would share links.
+    /// At most one class of nodes of a line goes each way in a turn: rings of different classes
+    /// would share links.
     #[test]
     fn no_two_classes_of_a_line_go_the_same_way() {
         for n in 2..=4 {

@@ -1,12 +1,13 @@
 //! All-to-all personalized communication in tori and meshes (Suh and Shin).
 //!
-//! An n-dimensional torus of sides N1 >= N2 >= ..: n (N1/4 + 1) ts + n/8 (N1 + 4) N m tc + n (N1 - 1) tl + (n + 1) N m rho; a mesh: n/2 N1 ts + n/4 N1 N m tc + n/2 ((N1 - 2)^2 + 2) tl + n N m rho, with N nodes and
-//! blocks of m bytes (Table 1; alpha is ts, beta tc).
+//! An n-dimensional torus of sides N1 >= N2 >= ..: n (N1/4 + 1) ts + n/8 (N1 + 4) N m tc + n (N1 -
+//! 1) tl + (n + 1) N m rho; a mesh: n/2 N1 ts + n/4 N1 N m tc + n/2 ((N1 - 2)^2 + 2) tl + n N m
+//!    rho, with N nodes and blocks of m bytes (Table 1; alpha is ts, beta tc).
 //!
-//! Y.-J. Suh and K. G. Shin, "All-to-All Personalized Communication in Multidimensional Torus and Mesh Networks", IEEE
-//! Transactions on Parallel and Distributed Systems, 2001. Blocks travel in rings over the nodes of one group until
-//! each is in the submesh of its destination; then two rounds of exchanges (one in a mesh) between the groups of a
-//! submesh bring it home.
+//! Y.-J. Suh and K. G. Shin, "All-to-All Personalized Communication in Multidimensional Torus and
+//! Mesh Networks", IEEE Transactions on Parallel and Distributed Systems, 2001. Blocks travel in
+//! rings over the nodes of one group until each is in the submesh of its destination; then two
+//! rounds of exchanges (one in a mesh) between the groups of a submesh bring it home.
 //!
 //! | the paper | here |
 //! | --- | --- |
@@ -22,13 +23,15 @@
 //!
 //! What else there is to know before reading on:
 //!
-//! * There is no case of one dimension: four classes of nodes need four directions to go in, and a line has two.
-//! * The data array of 3.1.3 can't be followed by the letter. Its text has u and v the wrong way round, and what is "k
-//!   hops away" from a node that is not at the trailing edge of its submesh belongs to another submesh than the array's
-//!   columns say. Groups of blocks as in 3.1.1, one a submesh, are what works, and what the rules here amount to.
-//! * Table 1 charges all ring phases for the longest dimension. In three and more dimensions the last one is used in
-//!   Phases 1 and n only, so a network where it alone is the longest takes fewer steps: the paper's order of sizes, the
-//!   longest first, is not the cheapest.
+//! * There is no case of one dimension: four classes of nodes need four directions to go in, and a
+//!   line has two.
+//! * The data array of 3.1.3 can't be followed by the letter. Its text has u and v the wrong way
+//!   round, and what is "k hops away" from a node that is not at the trailing edge of its submesh
+//!   belongs to another submesh than the array's columns say. Groups of blocks as in 3.1.1, one a
+//!   submesh, are what works, and what the rules here amount to.
+//! * Table 1 charges all ring phases for the longest dimension. In three and more dimensions the
+//!   last one is used in Phases 1 and n only, so a network where it alone is the longest takes
+//!   fewer steps: the paper's order of sizes, the longest first, is not the cheapest.
 
 mod directions;
 mod network;

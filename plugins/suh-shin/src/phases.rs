@@ -1,4 +1,5 @@
-//! Phases 1 .. n, complete exchange within each group, a ring at a time; then exchanges between the groups of a submesh.
+//! Phases 1 .. n, complete exchange within each group, a ring at a time; then exchanges between the
+//! groups of a submesh.
 
 use crate::directions::direction;
 use crate::network::{Kind, Network};
@@ -15,16 +16,23 @@ pub(crate) fn run(network: &Network, schedule: &mut Schedule<'_>) -> Result<(), 
     if network.kind == Kind::Torus {
         // Step j: along the dimension that the class of the node has in its j-th turn.
         for j in 1..=n {
-            exchange(network, 2, |x| (1..=j).map(|turn| direction(network.kind, x, turn).0).collect(), schedule)?;
+            exchange(
+                network,
+                2,
+                |x| (1..=j).map(|turn| direction(network.kind, x, turn).0).collect(),
+                schedule,
+            )?;
         }
         begin(schedule, n + 2)?;
     }
-    // Step j: all nodes along dimension j. Step 2 of the 2D mesh is printed with the groups of Step 1; even rows (EE, EO) go to r + 1, odd rows (OE, OO) to r - 1.
+    // Step j: all nodes along dimension j. Step 2 of the 2D mesh is printed with the groups of Step
+    // 1; even rows (EE, EO) go to r + 1, odd rows (OE, OO) to r - 1.
     (0..n).try_for_each(|j| exchange(network, 1, |_| (0..=j).collect(), schedule))
 }
 
-/// Between two phases the data are rearranged once, as the paper charges (3.2.3, 4.2); for three and more dimensions that is optimistic: no order of
-/// eight parts makes each of three half-sends contiguous.
+/// Between two phases the data are rearranged once, as the paper charges (3.2.3, 4.2); for three
+/// and more dimensions that is optimistic: no order of eight parts makes each of three half-sends
+/// contiguous.
 fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
     if phase > 1 {
         schedule.rearrange()?;
@@ -39,8 +47,9 @@ fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
 /// P(.., x, ..) -> P(.., (x + 2) mod N, ..)       mesh
 /// ```
 ///
-/// The message is all that is for the next N/4 - s submeshes that way: columns 4s .. N-1 of the data array. N is the size of the node's own dimension (Fig. 5
-/// has C for the classes that move along r, too); shorter dimensions are done earlier.
+/// The message is all that is for the next N/4 - s submeshes that way: columns 4s .. N-1 of the
+/// data array. N is the size of the node's own dimension (Fig. 5 has C for the classes that move
+/// along r, too); shorter dimensions are done earlier.
 fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let (grid, q) = (network.nodes.grid(), network.submesh);
     let longest = grid.radices().iter().max().map_or(0, |side| side / q);
@@ -50,9 +59,11 @@ fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> R
             let axis = network.axes[k];
             let to = grid.shift(node, axis, i64::from(way) * q as i64);
             let (there, submeshes) = (grid.coordinate(to, axis), grid.radix(axis) / q);
-            // The nearest of these submeshes is the one of the receiver; going down, it is the last.
+            // The nearest of these submeshes is the one of the receiver; going down, it is the
+            // last.
             let first = if way > 0 { there / q } else { (there / q + s + 1) % submeshes };
-            // The mesh's ring is closed by a long way back over the line: the topology's own route. And what stays at home needs none.
+            // The mesh's ring is closed by a long way back over the line: the topology's own route.
+            // And what stays at home needs none.
             let leaves = network.nodes.home(axis, x[k]) != network.nodes.home(axis, there);
             let way = if network.kind == Kind::Torus && leaves { way } else { 0 };
             (s < submeshes).then(|| {
@@ -64,16 +75,19 @@ fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> R
     })
 }
 
-/// One step of Phase n+1 of a torus, between the halves of the 4x..x4 submeshes (`distance` d = 2), or of the last phase, within the 2x..x2 submeshes (d = 1):
+/// One step of Phase n+1 of a torus, between the halves of the 4x..x4 submeshes (`distance` d = 2),
+/// or of the last phase, within the 2x..x2 submeshes (d = 1):
 ///
 /// ```text
 /// IF x mod 2d < d, P(.., x, ..) -> P(.., x + d, ..)
 /// ELSE             P(.., x, ..) -> P(.., x - d, ..)
 /// ```
 ///
-/// The coordinate tested is the one that changes: in print, Steps 1 to 3 of the 3D Phase 4 test y for moves along x and x for moves along y, and Fig. 5 tests the
-/// column for moves along r; blocks then leave their submesh. The receiver gets all blocks for its side of the submesh (in 2D B1 and B3 or N1 and N3 in the
-/// first step, both B2 or both N2 in the second). `turns` are the dimensions of the exchanges over this distance so far, and last the one of this step.
+/// The coordinate tested is the one that changes: in print, Steps 1 to 3 of the 3D Phase 4 test y
+/// for moves along x and x for moves along y, and Fig. 5 tests the column for moves along r; blocks
+/// then leave their submesh. The receiver gets all blocks for its side of the submesh (in 2D B1 and
+/// B3 or N1 and N3 in the first step, both B2 or both N2 in the second). `turns` are the dimensions
+/// of the exchanges over this distance so far, and last the one of this step.
 fn exchange(
     network: &Network,
     distance: u64,
@@ -86,23 +100,39 @@ fn exchange(
         let turns = turns(x);
         let (&k, done) = turns.split_last()?;
         let (here, axis) = (x[k], network.axes[k]);
-        let (there, inside) =
-            if here % (2 * distance) < distance { (here + distance, 1) } else { (here - distance, -1) };
-        // Blocks from coordinates `reach` apart have been brought together, and those for a submesh of side `reach` are still together: the node holds any
-        // if some such origin and some such destination are real.
+        let (there, inside) = if here % (2 * distance) < distance {
+            (here + distance, 1)
+        } else {
+            (here - distance, -1)
+        };
+        // Blocks from coordinates `reach` apart have been brought together, and those for a submesh
+        // of side `reach` are still together: the node holds any if some such origin and some such
+        // destination are real.
         let holds_any = (0..x.len()).all(|k| {
-            let (reach, size) =
-                (if done.contains(&k) { distance } else { 2 * distance }, machine.radix(network.axes[k]));
+            let (reach, size) = (
+                if done.contains(&k) { distance } else { 2 * distance },
+                machine.radix(network.axes[k]),
+            );
             x[k] % reach < size && x[k] - x[k] % reach < size
         });
         let destinations = (2 * axis + 1, Axis::range(near(there) % network.submesh, distance));
-        let (to, way) = (network.nodes.grid().moved(node, axis, there), way(network, axis, (here, there), inside));
-        (holds_any && near(there) < machine.radix(axis)).then_some(Move { from: node, to, axis, way, destinations })
+        let (to, way) = (
+            network.nodes.grid().moved(node, axis, there),
+            way(network, axis, (here, there), inside),
+        );
+        (holds_any && near(there) < machine.radix(axis)).then_some(Move {
+            from: node,
+            to,
+            axis,
+            way,
+            destinations,
+        })
     };
     step(network, true, moves, schedule)
 }
 
-/// The way of an exchange in a torus: the shorter one between the homes, `inside` (that of the padded grid) where both are as short, 0 if one node is home to both.
+/// The way of an exchange in a torus: the shorter one between the homes, `inside` (that of the
+/// padded grid) where both are as short, 0 if one node is home to both.
 fn way(network: &Network, axis: usize, (here, there): (u64, u64), inside: i8) -> i8 {
     let size = network.nodes.machine().radix(axis);
     let up = (network.nodes.home(axis, there) + size - network.nodes.home(axis, here)) % size;
@@ -122,11 +152,13 @@ struct Move {
     axis: usize,
     /// The way round it, 1 or -1; 0 leaves it to the topology.
     way: i8,
-    /// Of what the sender holds, all for these goes: submeshes (axis 2a of the layout), or places in all of them (2a + 1).
+    /// Of what the sender holds, all for these goes: submeshes (axis 2a of the layout), or places
+    /// in all of them (2a + 1).
     destinations: (usize, Axis<'static>),
 }
 
-/// One step of what `moves` says of each node. In an exchange a home can have two partners: it is done in rounds then, in the order of sender and receiver.
+/// One step of what `moves` says of each node. In an exchange a home can have two partners: it is
+/// done in rounds then, in the order of sender and receiver.
 fn step(
     network: &Network,
     is_exchange: bool,
@@ -151,20 +183,26 @@ fn step(
             };
             Straight { from, to, dimension: m.axis, way }
         };
-        // The sort is stable: sends with the same ends, which are one message, stay in the order of the grid.
+        // The sort is stable: sends with the same ends, which are one message, stay in the order of
+        // the grid.
         all.sort_by_cached_key(|m| {
             let m = on_machine(m);
             (m.from, m.to)
         });
-        rounds = serialized_rounds(network.nodes.machine(), &all.iter().map(on_machine).collect::<Vec<_>>());
+        rounds = serialized_rounds(
+            network.nodes.machine(),
+            &all.iter().map(on_machine).collect::<Vec<_>>(),
+        );
     }
-    let (mut sets, mut signs) = (vec![Axis::ALL; 2 * network.axes.len()], vec![0; network.axes.len()]);
+    let (mut sets, mut signs) =
+        (vec![Axis::ALL; 2 * network.axes.len()], vec![0; network.axes.len()]);
     for round in 0..=rounds.iter().copied().max().unwrap_or(0) {
         schedule.step()?;
         for (m, _) in all.iter().zip(&rounds).filter(|(_, at)| **at == round) {
             let (part, destinations) = m.destinations;
             (sets[part], signs[m.axis]) = (destinations, m.way);
-            let (route, blocks) = (Route::signs(&signs), Blocks::new(m.from, m.to).destinations(Set::product(&sets)));
+            let (route, blocks) =
+                (Route::signs(&signs), Blocks::new(m.from, m.to).destinations(Set::product(&sets)));
             schedule.send(&if m.way == 0 { blocks } else { blocks.route(&route) })?;
             (sets[part], signs[m.axis]) = (Axis::ALL, 0);
         }
@@ -181,10 +219,15 @@ mod tests {
     fn exchanges_go_the_shorter_way_between_homes() {
         let way = |size, here, there| {
             let nodes = Padded::new(Grid::new(&[1, size]).unwrap(), 4).unwrap();
-            let network = Network { kind: Kind::Torus, submesh: 4, nodes, axes: vec![1, 0], planned: None };
+            let network =
+                Network { kind: Kind::Torus, submesh: 4, nodes, axes: vec![1, 0], planned: None };
             way(&network, 1, (here, there), if here < there { 1 } else { -1 })
         };
-        assert_eq!((way(4, 0, 2), way(4, 2, 0)), (1, -1), "as short both ways: stays inside the submesh");
+        assert_eq!(
+            (way(4, 0, 2), way(4, 2, 0)),
+            (1, -1),
+            "as short both ways: stays inside the submesh"
+        );
         assert_eq!((way(10, 8, 10), way(10, 10, 8)), (-1, 1), "10 lives on 6");
         assert_eq!((way(3, 0, 2), way(3, 2, 0)), (-1, 1), "round the end");
         assert_eq!(way(3, 1, 3), 0, "a copy");

@@ -1,11 +1,17 @@
-//! The whole schedule, every block followed by the SDK's naive host. Hops and links are asked of the real program, in the workspace's tests.
+//! The whole schedule, every block followed by the SDK's naive host. Hops and links are asked of
+//! the real program, in the workspace's tests.
 
 use crate::SuhShin;
 use swapmeet_sdk::{Proved, Rehearsal};
 
 fn run_on(kind: &str, dims: &[u64]) -> Proved {
-    let proved = Rehearsal::on(kind, dims).verify(&SuhShin).unwrap_or_else(|why| panic!("{kind} {dims:?}: {why}"));
-    assert!(proved.max_sends <= 1 && proved.max_receives <= 1, "{kind} {dims:?}: one port is not enough");
+    let proved = Rehearsal::on(kind, dims)
+        .verify(&SuhShin)
+        .unwrap_or_else(|why| panic!("{kind} {dims:?}: {why}"));
+    assert!(
+        proved.max_sends <= 1 && proved.max_receives <= 1,
+        "{kind} {dims:?}: one port is not enough"
+    );
     proved
 }
 
@@ -14,7 +20,8 @@ fn shapes(n: u32, most: u64) -> impl Iterator<Item = Vec<u64>> {
     (0..most.pow(n)).map(move |i| (0..n).map(|k| i / most.pow(k) % most + 1).collect())
 }
 
-/// Table 1 for a network of this shape, if its longest side is not the last alone: steps, blocks, rearrangements.
+/// Table 1 for a network of this shape, if its longest side is not the last alone: steps, blocks,
+/// rearrangements.
 fn table_1(kind: &str, dims: &[u64]) -> [u64; 3] {
     let (n, nodes) = (dims.len() as u64, dims.iter().product::<u64>());
     let n1 = dims.iter().copied().max().unwrap();
@@ -39,13 +46,26 @@ fn sizes_of_whole_submeshes_cost_what_table_1_says() {
         &[8, 8, 8],
         &[4, 4, 4, 4],
     ];
-    let meshes: &[&[u64]] =
-        &[&[2, 2], &[4, 4], &[6, 6], &[6, 8], &[8, 6], &[8, 8], &[6, 6, 6], &[6, 4, 2], &[4, 2, 2, 2]];
+    let meshes: &[&[u64]] = &[
+        &[2, 2],
+        &[4, 4],
+        &[6, 6],
+        &[6, 8],
+        &[8, 6],
+        &[8, 8],
+        &[6, 6, 6],
+        &[6, 4, 2],
+        &[4, 2, 2, 2],
+    ];
     for (kind, shapes) in [("torus", tori), ("mesh", meshes)] {
         for dims in shapes {
             let got = run_on(kind, dims);
             let nodes = dims.iter().product::<u64>();
-            assert_eq!([got.steps, got.critical_bytes, got.rearrangements], table_1(kind, dims), "{kind} {dims:?}");
+            assert_eq!(
+                [got.steps, got.critical_bytes, got.rearrangements],
+                table_1(kind, dims),
+                "{kind} {dims:?}"
+            );
             if dims.iter().all(|d| *d == dims[0]) {
                 assert_eq!(got.messages, nodes * got.steps, "{kind} {dims:?}: nobody idles");
             }
@@ -53,8 +73,8 @@ fn sizes_of_whole_submeshes_cost_what_table_1_says() {
     }
 }
 
-/// The last dimension is used in the first and the last ring phase only: Table 1 charges too much where it is the
-/// longest.
+/// The last dimension is used in the first and the last ring phase only: Table 1 charges too much
+/// where it is the longest.
 #[test]
 fn table_1_is_not_exact_where_the_last_dimension_is_the_longest() {
     for (kind, dims, steps, blocks) in [
@@ -85,8 +105,8 @@ fn virtual_nodes_cost_steps_and_blocks() {
     }
 }
 
-/// Beyond Table 1 at the padded size, a torus pays two steps if some side above 4 is no multiple of 4, and any network
-/// one for each odd side.
+/// Beyond Table 1 at the padded size, a torus pays two steps if some side above 4 is no multiple of
+/// 4, and any network one for each odd side.
 #[test]
 fn every_small_plane_is_done_in_the_steps_expected() {
     for (kind, most, q) in [("torus", 10, 4), ("mesh", 8, 2)] {
@@ -124,7 +144,9 @@ fn one_node_has_nothing_to_do() {
 
 #[test]
 fn what_does_not_fit_is_refused_in_words() {
-    let refused = |kind: &str, dims: &[u64]| Rehearsal::on(kind, dims).plan(&SuhShin).unwrap_err().to_string();
+    let refused = |kind: &str, dims: &[u64]| {
+        Rehearsal::on(kind, dims).plan(&SuhShin).unwrap_err().to_string()
+    };
     let line = "needs 2 or more dimensions: four classes of nodes go in four directions, and a line has two";
     assert_eq!(refused("torus", &[16]), line);
     assert_eq!(refused("mesh", &[16]), line);

@@ -1,7 +1,9 @@
-//! R. Thakur, A. Choudhary and G. C. Fox, *Complete Exchange on a Wormhole Routed Mesh*, 1993: four direct algorithms.
+//! R. Thakur, A. Choudhary and G. C. Fox, *Complete Exchange on a Wormhole Routed Mesh*, 1993: four
+//! direct algorithms.
 //!
-//! PEX: (p - 1) (alpha + f m beta), where f messages of m bytes share a link, up to sqrt(p)/2 of them (section 3.1). PEX-GEN and PEX-GEN-SHIFT: q - 1 and q steps of the same
-//! (3.2, 3.3). GEN: (p - 1) (alpha + f m beta_sr), as a processor sends to one and receives from another (3.4).
+//! PEX: (p - 1) (alpha + f m beta), where f messages of m bytes share a link, up to sqrt(p)/2 of
+//! them (section 3.1). PEX-GEN and PEX-GEN-SHIFT: q - 1 and q steps of the same (3.2, 3.3). GEN: (p
+//! - 1) (alpha + f m beta_sr), as a processor sends to one and receives from another (3.4).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -10,16 +12,21 @@
 //! | i, j | `i`, `j` | step, from 1 |
 //! | mynumber | `me` | a processor |
 //!
-//! Every processor sends one block, to its destination, in each step; none is passed on. The algorithms differ only in who is whose partner in
-//! which step, and so in how messages share links: the paper's point is that a little sharing costs nothing where links have bandwidth to spare.
+//! Every processor sends one block, to its destination, in each step; none is passed on. The
+//! algorithms differ only in who is whose partner in which step, and so in how messages share
+//! links: the paper's point is that a little sharing costs nothing where links have bandwidth to
+//! spare.
 
-use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry, export_plugin};
+use swapmeet_sdk::{
+    About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry, export_plugin,
+};
 
 mod partners;
 
 use partners::{gen_destination, pex_gen_partner, pex_gen_shift_partner, pex_partner};
 
-const PAPER: &str = "R. Thakur, A. Choudhary, G. C. Fox: Complete Exchange on a Wormhole Routed Mesh (1993)";
+const PAPER: &str =
+    "R. Thakur, A. Choudhary, G. C. Fox: Complete Exchange on a Wormhole Routed Mesh (1993)";
 
 /// A direct algorithm: a number of steps and a partner rule.
 struct Direct {
@@ -55,14 +62,17 @@ impl Algorithm for Direct {
             schedule.step()?;
             for me in &planned {
                 let Some(to) = (self.destination)(me, step, p) else { continue };
-                schedule.send(&Blocks::new(me, to).origins(Set::one(me)).destinations(Set::one(to)).strict())?;
+                schedule.send(
+                    &Blocks::new(me, to).origins(Set::one(me)).destinations(Set::one(to)).strict(),
+                )?;
             }
         }
         Ok(())
     }
 }
 
-/// Of Figs. 2 and 4: that of Fig. 1 where no processor is missing (q = p, and nothing is added to numbers), none elsewhere.
+/// Of Figs. 2 and 4: that of Fig. 1 where no processor is missing (q = p, and nothing is added to
+/// numbers), none elsewhere.
 fn all_there(p: u64) -> Symmetry {
     if p.is_power_of_two() { Symmetry::xor(1) } else { Symmetry::NONE }
 }

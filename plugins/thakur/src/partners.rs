@@ -10,11 +10,13 @@ pub(crate) fn pex_gen_partner(me: u64, j: u64, p: u64) -> Option<u64> {
     Some(me ^ j).filter(|partner| *partner < p)
 }
 
-/// Fig. 4: as Fig. 2, with processors numbered from (q - p) / 2 on, so that those missing are missing at both ends.
+/// Fig. 4: as Fig. 2, with processors numbered from (q - p) / 2 on, so that those missing are
+/// missing at both ends.
 ///
-/// As printed, the virtual number is taken modulo p. Then partners don't choose each other, and some processors are told to exchange with
-/// themselves; Fig. 3 (0..19 become 6..25) shows that no modulus is meant. The paper's wrap of negative destinations (`+ q`) never yields a
-/// number below p and is left out.
+/// As printed, the virtual number is taken modulo p. Then partners don't choose each other, and
+/// some processors are told to exchange with themselves; Fig. 3 (0..19 become 6..25) shows that no
+/// modulus is meant. The paper's wrap of negative destinations (`+ q`) never yields a number below
+/// p and is left out.
 pub(crate) fn pex_gen_shift_partner(me: u64, j: u64, p: u64) -> Option<u64> {
     let shift = shift(p);
     let virtual_destination = (me + shift) ^ j;
@@ -37,7 +39,9 @@ mod tests {
 
     #[test]
     fn table_1_the_pairs_of_pex_on_8_processors() {
-        let pairs = |i| (0..8).map(|me| (me, pex_partner(me, i))).filter(|(a, b)| a < b).collect::<Vec<_>>();
+        let pairs = |i| {
+            (0..8).map(|me| (me, pex_partner(me, i))).filter(|(a, b)| a < b).collect::<Vec<_>>()
+        };
         let table_1 = [
             [(0, 1), (2, 3), (4, 5), (6, 7)],
             [(0, 2), (1, 3), (4, 6), (5, 7)],
@@ -60,16 +64,17 @@ mod tests {
 
     #[test]
     fn every_pair_exchanges_once_and_partners_choose_each_other() {
-        for partner in [pex_gen_partner as fn(u64, u64, u64) -> Option<u64>, pex_gen_shift_partner] {
+        for partner in [pex_gen_partner as fn(u64, u64, u64) -> Option<u64>, pex_gen_shift_partner]
+        {
             for p in 1..70_u64 {
                 for me in 0..p {
-                    let mut met: Vec<u64> = (1..p.next_power_of_two()).filter_map(|j| partner(me, j, p)).collect();
+                    let mut met: Vec<u64> =
+                        (1..p.next_power_of_two()).filter_map(|j| partner(me, j, p)).collect();
                     met.sort_unstable();
                     assert_eq!(met, (0..p).filter(|other| *other != me).collect::<Vec<_>>());
-                    assert!(
-                        (1..p.next_power_of_two())
-                            .all(|j| partner(me, j, p).is_none_or(|other| partner(other, j, p) == Some(me)))
-                    );
+                    assert!((1..p.next_power_of_two()).all(|j| {
+                        partner(me, j, p).is_none_or(|other| partner(other, j, p) == Some(me))
+                    }));
                 }
             }
         }
@@ -106,7 +111,8 @@ mod tests {
     fn as_printed_fig_4_makes_no_pairs_on_20_processors() {
         let mutual = |j: u64| {
             (0..20).all(|me| {
-                fig_4_as_printed(me, j, 20).is_none_or(|to| to != me && fig_4_as_printed(to, j, 20) == Some(me))
+                fig_4_as_printed(me, j, 20)
+                    .is_none_or(|to| to != me && fig_4_as_printed(to, j, 20) == Some(me))
             })
         };
         assert_eq!(

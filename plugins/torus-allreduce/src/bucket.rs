@@ -1,9 +1,13 @@
-//! The bucket algorithm: a ring along one dimension after another: 2 (n1 + .. + nD - D) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma through one port. E. Chan, M. Heimlich, A. Purkayastha, R. van de Geijn,
-//! *Collective communication: theory, practice, and experience* (2007); N. Jain, Y. Sabharwal, *Optimal bucket algorithms for large MPI collectives on torus interconnects* (2010), who run 2D at once:
-//! `variant=all-ports`, m/2D each, the k-th from dimension k on, half of them downwards.
+//! The bucket algorithm: a ring along one dimension after another: 2 (n1 + .. + nD - D) alpha + 2
+//! (p - 1)/p m beta + (p - 1)/p m gamma through one port. E. Chan, M. Heimlich, A. Purkayastha, R.
+//! van de Geijn, *Collective communication: theory, practice, and experience* (2007); N. Jain, Y.
+//! Sabharwal, *Optimal bucket algorithms for large MPI collectives on torus interconnects* (2010),
+//! who run 2D at once: `variant=all-ports`, m/2D each, the k-th from dimension k on, half of them
+//! downwards.
 //!
-//! Along a dimension of n, in step t of n - 1, coordinate c gives c + 1 the parts of coordinate c - t, of those that all steps before have left to it.
-//! `hierarchical-allreduce` is the same over groups of g neighbours and across them, whatever the topology: within, across, within.
+//! Along a dimension of n, in step t of n - 1, coordinate c gives c + 1 the parts of coordinate c -
+//! t, of those that all steps before have left to it. `hierarchical-allreduce` is the same over
+//! groups of g neighbours and across them, whatever the topology: within, across, within.
 
 use crate::shares::{Coordinates, Gift, Shares, all, allreduce, at_all_ports, goes_round, set};
 use swapmeet_sdk::{About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop};
@@ -94,7 +98,8 @@ struct Rings {
     radices: Vec<u64>,
     first: usize,
     down: bool,
-    /// Whether the way is said: where both directions are in use, in a ring of two both are as short.
+    /// Whether the way is said: where both directions are in use, in a ring of two both are as
+    /// short.
     is_directed: bool,
 }
 
@@ -150,7 +155,8 @@ impl Shares for Rings {
     }
 
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates {
-        let turn = |dimension: usize| (dimension + self.radices.len() - self.first) % self.radices.len();
+        let turn =
+            |dimension: usize| (dimension + self.radices.len() - self.first) % self.radices.len();
         let radix = self.radices[dimension];
         if turn(dimension) < turn(self.dimension(step)) { set(radix, [c]) } else { all(radix) }
     }
@@ -164,10 +170,19 @@ mod tests {
     #[test]
     fn every_torus_takes_the_steps_bytes_and_sums_of_the_closed_form() {
         for sides in [&[1][..], &[5], &[2, 3], &[4, 4], &[3, 1, 4], &[2, 2, 3]] {
-            let (n, links): (u64, u64) = (sides.iter().product(), sides.iter().map(|side| side - 1).sum());
-            let on = |bytes: u64| Rehearsal::on("torus", sides).collective(Collective::AllReduce, 0).block_bytes(bytes);
+            let (n, links): (u64, u64) =
+                (sides.iter().product(), sides.iter().map(|side| side - 1).sum());
+            let on = |bytes: u64| {
+                Rehearsal::on("torus", sides)
+                    .collective(Collective::AllReduce, 0)
+                    .block_bytes(bytes)
+            };
             let proved = on(10 * n).verify(&BUCKET).unwrap();
-            assert_eq!((proved.steps, proved.critical_bytes), (2 * links, 20 * (n - 1)), "{sides:?}");
+            assert_eq!(
+                (proved.steps, proved.critical_bytes),
+                (2 * links, 20 * (n - 1)),
+                "{sides:?}"
+            );
             assert_eq!(proved.summed_bytes, 10 * (n - 1));
             assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
             let many = 2 * sides.len() as u64;
@@ -182,7 +197,8 @@ mod tests {
 
     #[test]
     fn groups_need_not_be_those_of_the_topology() {
-        let problem = Rehearsal::on("ring", &[12]).collective(Collective::AllReduce, 0).block_bytes(12);
+        let problem =
+            Rehearsal::on("ring", &[12]).collective(Collective::AllReduce, 0).block_bytes(12);
         assert_eq!(problem.param("group", "4").verify(&HIERARCHICAL).unwrap().steps, 2 * (3 + 2));
     }
 }

@@ -1,5 +1,6 @@
-//! Allreduces made for tori: whoever sends, sends along one dimension at a time, and every direction of every dimension can be kept busy by as many collectives
-//! at once, each of a share of the vector.
+//! Allreduces made for tori: whoever sends, sends along one dimension at a time, and every
+//! direction of every dimension can be kept busy by as many collectives at once, each of a share of
+//! the vector.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -8,7 +9,8 @@
 //! | m | | bytes of the vector |
 //! | alpha, beta, gamma | | start-up of a message, transmission of a byte, adding a byte |
 //!
-//! In each a node's part of the vector is the one that it sums last: a reduce-scatter, then the same steps backwards as an allgather.
+//! In each a node's part of the vector is the one that it sums last: a reduce-scatter, then the
+//! same steps backwards as an allgather.
 
 use swapmeet_sdk::export_plugin;
 

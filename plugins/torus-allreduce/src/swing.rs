@@ -1,17 +1,22 @@
-//! Swing: 2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma through one port, on tori whose sides are powers of two; `variant=latency`: log2 p (alpha + m beta + m gamma).
-//! D. De Sensi, T. Bonato, D. Saam, T. Hoefler, *Swing: Short-cutting Rings for Higher Bandwidth Allreduce* (NSDI 2024, arXiv 2401.09356);
-//! a reconstruction from its abstract, its formulas of rho and pi, and the congestion deficiencies that it prints, which runs here give again (`reproduce swing`).
+//! Swing: 2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma through one port, on tori whose
+//! sides are powers of two; `variant=latency`: log2 p (alpha + m beta + m gamma). D. De Sensi, T.
+//! Bonato, D. Saam, T. Hoefler, *Swing: Short-cutting Rings for Higher Bandwidth Allreduce* (NSDI
+//! 2024, arXiv 2401.09356); a reconstruction from its abstract, its formulas of rho and pi, and the
+//! congestion deficiencies that it prints, which runs here give again (`reproduce swing`).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | rho(s) | `rho` | 1 - 2 + 4 - .. (s + 1 terms): 1, -1, 3, -5, 11, .. |
 //! | pi(c, s) | `partner` | c + rho(s) for even c, c - rho(s) for odd c, modulo the side |
 //!
-//! In its step number s along a dimension coordinate c exchanges with pi(c, s): ever farther, but now one way, now the other. Steps go round the dimensions
-//! that have some left. `variant=all-ports` runs 2D collectives at once, each of m/2D: the k-th begins with dimension k, and half of them are mirrored, rho negated.
+//! In its step number s along a dimension coordinate c exchanges with pi(c, s): ever farther, but
+//! now one way, now the other. Steps go round the dimensions that have some left.
+//! `variant=all-ports` runs 2D collectives at once, each of m/2D: the k-th begins with dimension k,
+//! and half of them are mirrored, rho negated.
 
 use crate::shares::{
-    Coordinates, Gift, Shares, Turns, allreduce, at_all_ports, exchange_whole, goes_round, set, sides,
+    Coordinates, Gift, Shares, Turns, allreduce, at_all_ports, exchange_whole, goes_round, set,
+    sides,
 };
 use swapmeet_sdk::{About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop};
 
@@ -24,8 +29,11 @@ enum Variant {
     Latency,
 }
 
-const VARIANTS: [(&str, Variant); 3] =
-    [("bandwidth", Variant::Bandwidth), ("all-ports", Variant::AllPorts), ("latency", Variant::Latency)];
+const VARIANTS: [(&str, Variant); 3] = [
+    ("bandwidth", Variant::Bandwidth),
+    ("all-ports", Variant::AllPorts),
+    ("latency", Variant::Latency),
+];
 
 const VARIANT: ParamInfo = ParamInfo::choice(
     "variant",
@@ -58,8 +66,9 @@ impl Algorithm for Swing {
             return exchange_whole(&grid, &Swings::new(&grid, 0, false, false), schedule);
         }
         let swings = at_all_ports(&grid, variant == Variant::AllPorts);
-        let swings: Vec<Swings> =
-            swings.map(|(first, mirrored)| Swings::new(&grid, first, mirrored, goes_round(problem))).collect();
+        let swings: Vec<Swings> = swings
+            .map(|(first, mirrored)| Swings::new(&grid, first, mirrored, goes_round(problem)))
+            .collect();
         allreduce(&grid, &swings.iter().map(|one| one as &dyn Shares).collect::<Vec<_>>(), schedule)
     }
 }
@@ -99,7 +108,9 @@ impl Swings {
     /// Whom coordinate `c` meets from step `s` on, directly or through others, itself included.
     fn reached(&self, dimension: usize, s: u32, c: u64) -> Vec<u64> {
         let steps = self.radices[dimension].trailing_zeros();
-        let also = |reached: Vec<u64>, s| reached.iter().flat_map(|c| [*c, self.partner(dimension, s, *c)]).collect();
+        let also = |reached: Vec<u64>, s| {
+            reached.iter().flat_map(|c| [*c, self.partner(dimension, s, *c)]).collect()
+        };
         (s..steps).fold(vec![c], also)
     }
 }
@@ -122,7 +133,8 @@ impl Shares for Swings {
         vec![Gift { to, sign, parts }]
     }
 
-    /// Even coordinates swing one way and odd ones the other, as far: two on, all is as much further on.
+    /// Even coordinates swing one way and odd ones the other, as far: two on, all is as much
+    /// further on.
     fn period(&self, dimension: usize) -> u64 {
         self.radices[dimension].min(2)
     }
@@ -160,14 +172,19 @@ mod tests {
             let n: u64 = sides.iter().product();
             let log = u64::from(n.trailing_zeros());
             let on = |bytes: u64, variant: &str| {
-                let problem = Rehearsal::on("torus", sides).collective(Collective::AllReduce, 0).block_bytes(bytes);
+                let problem = Rehearsal::on("torus", sides)
+                    .collective(Collective::AllReduce, 0)
+                    .block_bytes(bytes);
                 problem.param("variant", variant).verify(&Swing).unwrap()
             };
             let proved = on(10 * n, "bandwidth");
             assert_eq!((proved.steps, proved.critical_bytes), (2 * log, 20 * (n - 1)), "{sides:?}");
             assert_eq!((proved.summed_bytes, proved.max_sends), (10 * (n - 1), u64::from(n > 1)));
             let proved = on(10, "latency");
-            assert_eq!((proved.steps, proved.critical_bytes, proved.summed_bytes), (log, 10 * log, 10 * log));
+            assert_eq!(
+                (proved.steps, proved.critical_bytes, proved.summed_bytes),
+                (log, 10 * log, 10 * log)
+            );
             let proved = on(2 * sides.len() as u64 * n, "all-ports");
             assert_eq!(proved.steps, 2 * log, "{sides:?}");
             assert_eq!(proved.summed_bytes, 2 * sides.len() as u64 * (n - 1));
@@ -177,6 +194,9 @@ mod tests {
     #[test]
     fn other_sides_are_refused() {
         let problem = Rehearsal::on("torus", &[4, 6]).collective(Collective::AllReduce, 0);
-        assert_eq!(problem.plan(&Swing).unwrap_err().to_string(), "a dimension of 6 nodes, no power of two");
+        assert_eq!(
+            problem.plan(&Swing).unwrap_err().to_string(),
+            "a dimension of 6 nodes, no power of two"
+        );
     }
 }

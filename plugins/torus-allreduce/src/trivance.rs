@@ -1,9 +1,12 @@
-//! Trivance: 2 log3 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma with a message either way at a time, on tori whose sides are powers of three; `variant=latency`:
-//! log3 p (alpha + m beta + 2 m gamma). A. Jürß, V. Addanki, S. Schmid, *Trivance: Latency-Optimal AllReduce by Shortcutting Multiport Networks* (arXiv 2602.17254); a reconstruction from its
-//! abstract: three times as far a step in both directions at once, and all three terms added up before they go on.
+//! Trivance: 2 log3 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma with a message either way at a
+//! time, on tori whose sides are powers of three; `variant=latency`: log3 p (alpha + m beta + 2 m
+//! gamma). A. Jürß, V. Addanki, S. Schmid, *Trivance: Latency-Optimal AllReduce by Shortcutting
+//! Multiport Networks* (arXiv 2602.17254); a reconstruction from its abstract: three times as far a
+//! step in both directions at once, and all three terms added up before they go on.
 //!
-//! In its step number s along a dimension coordinate c exchanges with c - 3^s and c + 3^s. With shares, D collectives run at once, each of m/D, the k-th from
-//! dimension k on: c keeps the parts that are c modulo 3^(s + 1), and gives either the parts that are as it is.
+//! In its step number s along a dimension coordinate c exchanges with c - 3^s and c + 3^s. With
+//! shares, D collectives run at once, each of m/D, the k-th from dimension k on: c keeps the parts
+//! that are c modulo 3^(s + 1), and gives either the parts that are as it is.
 
 use crate::shares::{Coordinates, Gift, Shares, Turns, allreduce, exchange_whole, set, sides};
 use swapmeet_sdk::{About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop};
@@ -39,7 +42,8 @@ impl Algorithm for Trivance {
         if problem.choice("variant", &[("bandwidth", false), ("latency", true)])? {
             return exchange_whole(&grid, &Leaps::new(&grid, 0), schedule);
         }
-        let leaps: Vec<Leaps> = (0..grid.dimensions()).map(|first| Leaps::new(&grid, first)).collect();
+        let leaps: Vec<Leaps> =
+            (0..grid.dimensions()).map(|first| Leaps::new(&grid, first)).collect();
         allreduce(&grid, &leaps.iter().map(|one| one as &dyn Shares).collect::<Vec<_>>(), schedule)
     }
 }
@@ -109,22 +113,35 @@ mod tests {
             let n: u64 = sides.iter().product();
             let log = sides.iter().map(|side| u64::from(log3(*side))).sum::<u64>();
             let on = |bytes: u64, variant: &str| {
-                let problem = Rehearsal::on("torus", sides).collective(Collective::AllReduce, 0).block_bytes(bytes);
+                let problem = Rehearsal::on("torus", sides)
+                    .collective(Collective::AllReduce, 0)
+                    .block_bytes(bytes);
                 problem.param("variant", variant).verify(&Trivance).unwrap()
             };
             let proved = on(10, "latency");
-            assert_eq!((proved.steps, proved.critical_bytes, proved.summed_bytes), (log, 10 * log, 20 * log));
+            assert_eq!(
+                (proved.steps, proved.critical_bytes, proved.summed_bytes),
+                (log, 10 * log, 20 * log)
+            );
             let proved = on(2 * n * sides.len() as u64, "bandwidth");
             assert_eq!(proved.steps, 2 * log, "{sides:?}");
             assert_eq!(proved.summed_bytes, 2 * sides.len() as u64 * (n - 1));
         }
-        let ring = Rehearsal::on("ring", &[27]).collective(Collective::AllReduce, 0).block_bytes(27);
-        assert_eq!(ring.verify(&Trivance).unwrap().critical_bytes, 26, "half of it either way, there and back");
+        let ring =
+            Rehearsal::on("ring", &[27]).collective(Collective::AllReduce, 0).block_bytes(27);
+        assert_eq!(
+            ring.verify(&Trivance).unwrap().critical_bytes,
+            26,
+            "half of it either way, there and back"
+        );
     }
 
     #[test]
     fn other_sides_are_refused() {
         let problem = Rehearsal::on("torus", &[9, 6]).collective(Collective::AllReduce, 0);
-        assert_eq!(problem.plan(&Trivance).unwrap_err().to_string(), "a dimension of 6 nodes, no power of three");
+        assert_eq!(
+            problem.plan(&Trivance).unwrap_err().to_string(),
+            "a dimension of 6 nodes, no power of three"
+        );
     }
 }

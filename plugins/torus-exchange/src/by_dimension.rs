@@ -1,7 +1,9 @@
-//! Direct, a dimension after another: sum over dimensions of (n - 1) (alpha + N / n m beta) on links that no two messages share; the multiphase exchange of S. H. Bokhari, *Multiphase Complete Exchange on
-//! Paragon, SP2, and CS-2* (1996), with a phase a dimension.
+//! Direct, a dimension after another: sum over dimensions of (n - 1) (alpha + N / n m beta) on
+//! links that no two messages share; the multiphase exchange of S. H. Bokhari, *Multiphase Complete
+//! Exchange on Paragon, SP2, and CS-2* (1996), with a phase a dimension.
 //!
-//! In step s of dimension i everyone sends to the node s on along it all that is for nodes with that coordinate.
+//! In step s of dimension i everyone sends to the node s on along it all that is for nodes with
+//! that coordinate.
 
 use crate::TORUS;
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop, Symmetry};
@@ -22,7 +24,8 @@ impl Algorithm for ByDimension {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = problem.topology().grid()?;
-        // Every node does the same, seen from itself: so far on along the dimension, what is for coordinates as far on.
+        // Every node does the same, seen from itself: so far on along the dimension, what is for
+        // coordinates as far on.
         let planned = schedule.symmetric(&vec![Symmetry::shift(1); grid.dimensions()])?;
         let mut destinations = vec![Axis::ALL; grid.dimensions()];
         for dimension in 0..grid.dimensions() {
@@ -32,7 +35,8 @@ impl Algorithm for ByDimension {
                 for from in &planned {
                     let to = grid.shift(from, dimension, distance as i64);
                     destinations[dimension] = Axis::one(grid.coordinate(to, dimension));
-                    schedule.send(&Blocks::new(from, to).destinations(Set::product(&destinations)))?;
+                    schedule
+                        .send(&Blocks::new(from, to).destinations(Set::product(&destinations)))?;
                 }
             }
             destinations[dimension] = Axis::ALL;
@@ -48,13 +52,19 @@ mod tests {
 
     #[test]
     fn every_shape_takes_the_closed_forms_steps_and_blocks() {
-        for (kind, dims) in
-            [("torus", &[4, 6][..]), ("torus", &[3, 2, 5]), ("mesh", &[5, 3]), ("ring", &[9]), ("torus", &[1, 1])]
-        {
+        for (kind, dims) in [
+            ("torus", &[4, 6][..]),
+            ("torus", &[3, 2, 5]),
+            ("mesh", &[5, 3]),
+            ("ring", &[9]),
+            ("torus", &[1, 1]),
+        ] {
             let nodes: u64 = dims.iter().product();
             let proved = Rehearsal::on(kind, dims).verify(&ByDimension).unwrap();
-            let (steps, blocks) =
-                (dims.iter().map(|n| n - 1).sum(), dims.iter().map(|n| (n - 1) * (nodes / n)).sum::<u64>());
+            let (steps, blocks) = (
+                dims.iter().map(|n| n - 1).sum(),
+                dims.iter().map(|n| (n - 1) * (nodes / n)).sum::<u64>(),
+            );
             assert_eq!((proved.steps, proved.critical_bytes), (steps, blocks), "{kind} {dims:?}");
             assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
         }

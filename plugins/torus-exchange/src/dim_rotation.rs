@@ -1,7 +1,8 @@
-//! All dimensions at once: d n/2 alpha + n N/8 m beta for an even n, the bound of a torus's links; a reconstruction of DimRotation (2025).
+//! All dimensions at once: d n/2 alpha + n N/8 m beta for an even n, the bound of a torus's links;
+//! a reconstruction of DimRotation (2025).
 //!
-//! Every block is in d shares. Share i goes along dimension i first, then i + 1, .., the last of them i - 1, as on rings of their own: at any time each dimension
-//! has one share to carry.
+//! Every block is in d shares. Share i goes along dimension i first, then i + 1, .., the last of
+//! them i - 1, as on rings of their own: at any time each dimension has one share to carry.
 
 use crate::half_ring::Rings;
 use crate::{TORUS, only_tori};
@@ -35,7 +36,11 @@ impl Algorithm for DimRotation {
         for stage in 0..d {
             schedule.phase(&format!("dimension {} of each share's order", stage + 1))?;
             let shares: Vec<Rings<'_>> = (0..d)
-                .map(|share| Rings { grid: &grid, dimension: rings[(share + stage) % d], pair: share as u64 })
+                .map(|share| Rings {
+                    grid: &grid,
+                    dimension: rings[(share + stage) % d],
+                    pair: share as u64,
+                })
                 .collect();
             for s in 1..=shares.iter().map(Rings::steps).max().unwrap_or(0) {
                 schedule.step()?;
@@ -60,16 +65,28 @@ mod tests {
             let (d, n, nodes) = (dims.len() as u64, dims[0], dims.iter().product::<u64>());
             let problem = Rehearsal::on("torus", dims).ports(u64::MAX).block_bytes(2 * d);
             let proved = problem.verify(&DimRotation).unwrap();
-            assert_eq!((proved.steps, proved.critical_bytes), (d * n / 2, n * nodes / 8 * 2 * d), "{dims:?}");
+            assert_eq!(
+                (proved.steps, proved.critical_bytes),
+                (d * n / 2, n * nodes / 8 * 2 * d),
+                "{dims:?}"
+            );
         }
     }
 
     #[test]
     fn any_torus_is_done() {
         for dims in [&[5, 3][..], &[2, 3, 4], &[1, 6], &[1, 1], &[3, 1, 5]] {
-            let proved = Rehearsal::on("torus", dims).ports(u64::MAX).block_bytes(12).verify(&DimRotation).unwrap();
+            let proved = Rehearsal::on("torus", dims)
+                .ports(u64::MAX)
+                .block_bytes(12)
+                .verify(&DimRotation)
+                .unwrap();
             let longest = dims.iter().max().unwrap() / 2;
-            assert_eq!(proved.steps, longest * dims.iter().filter(|n| **n > 1).count() as u64, "{dims:?}");
+            assert_eq!(
+                proved.steps,
+                longest * dims.iter().filter(|n| **n > 1).count() as u64,
+                "{dims:?}"
+            );
         }
     }
 }

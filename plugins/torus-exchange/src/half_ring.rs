@@ -1,10 +1,14 @@
-//! Both ways round a ring: n/2 alpha + n^2/8 m beta for an even n, (n - 1)/2 alpha + (n^2 - 1)/8 m beta for an odd one, which no schedule goes below; a reconstruction of HalfRing (2025).
+//! Both ways round a ring: n/2 alpha + n^2/8 m beta for an even n, (n - 1)/2 alpha + (n^2 - 1)/8 m
+//! beta for an odd one, which no schedule goes below; a reconstruction of HalfRing (2025).
 //!
-//! Every block takes the shorter way; of the one for the node opposite half takes each. In step s everyone passes on, either way, what came in the step before, less what
-//! was for it: blocks of the node s - 1 behind, for those still ahead.
+//! Every block takes the shorter way; of the one for the node opposite half takes each. In step s
+//! everyone passes on, either way, what came in the step before, less what was for it: blocks of
+//! the node s - 1 behind, for those still ahead.
 
 use crate::{TORUS, only_tori};
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Grid, Problem, Route, Schedule, Set, Stop, Symmetry};
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Grid, Problem, Route, Schedule, Set, Stop, Symmetry,
+};
 
 pub(crate) struct HalfRing;
 
@@ -26,13 +30,20 @@ impl Rings<'_> {
         self.n() / 2
     }
 
-    /// What a node sends in step s, from 1. It is the same seen from every node: blocks of those behind, for those ahead.
+    /// What a node sends in step s, from 1. It is the same seen from every node: blocks of those
+    /// behind, for those ahead.
     pub(crate) fn sends(&self, s: u64, from: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         self.one_way(s, from, true, schedule)?;
         self.one_way(s, from, false, schedule)
     }
 
-    fn one_way(&self, s: u64, from: u64, forwards: bool, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    fn one_way(
+        &self,
+        s: u64,
+        from: u64,
+        forwards: bool,
+        schedule: &mut Schedule<'_>,
+    ) -> Result<(), Stop> {
         let (n, x) = (self.n(), self.grid.coordinate(from, self.dimension));
         let ahead = |by: u64| {
             if forwards { (x + by) % n } else { (x + n - by % n) % n }
@@ -50,14 +61,19 @@ impl Rings<'_> {
         if whole > 0 {
             let nearest = if forwards { ahead(1) } else { ahead(whole) };
             destinations[self.dimension] = Axis::range(nearest, whole);
-            let blocks = Blocks::new(from, to).segments(Axis::range(2 * self.pair, 2)).route(&route);
-            schedule.send(&blocks.origins(Set::product(&origins)).destinations(Set::product(&destinations)))?;
+            let blocks =
+                Blocks::new(from, to).segments(Axis::range(2 * self.pair, 2)).route(&route);
+            schedule.send(
+                &blocks.origins(Set::product(&origins)).destinations(Set::product(&destinations)),
+            )?;
         }
         if n % 2 == 0 {
             destinations[self.dimension] = Axis::one(ahead(n / 2 - (s - 1)));
             let half = Axis::one(2 * self.pair + u64::from(!forwards));
             let blocks = Blocks::new(from, to).segments(half).route(&route);
-            schedule.send(&blocks.origins(Set::product(&origins)).destinations(Set::product(&destinations)))?;
+            schedule.send(
+                &blocks.origins(Set::product(&origins)).destinations(Set::product(&destinations)),
+            )?;
         }
         Ok(())
     }
@@ -77,7 +93,9 @@ impl Algorithm for HalfRing {
         let topology = problem.topology();
         match (topology.kind(), topology.dims()) {
             ("ring" | "torus", [_]) => Ok(()),
-            ("torus", _) => Err(Stop::unsupported("is for one dimension: `dim-rotation` does the same for more")),
+            ("torus", _) => Err(Stop::unsupported(
+                "is for one dimension: `dim-rotation` does the same for more",
+            )),
             _ => Err(only_tori(topology.spec())),
         }
     }
@@ -114,8 +132,12 @@ mod tests {
 
     #[test]
     fn other_networks_are_refused() {
-        let refused = |kind, dims: &[u64]| Rehearsal::on(kind, dims).plan(&HalfRing).unwrap_err().to_string();
-        assert_eq!(refused("torus", &[4, 4]), "is for one dimension: `dim-rotation` does the same for more");
+        let refused =
+            |kind, dims: &[u64]| Rehearsal::on(kind, dims).plan(&HalfRing).unwrap_err().to_string();
+        assert_eq!(
+            refused("torus", &[4, 4]),
+            "is for one dimension: `dim-rotation` does the same for more"
+        );
         assert_eq!(refused("mesh", &[4]), "runs on a torus or a ring only, this is `mesh:4`");
     }
 }

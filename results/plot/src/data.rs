@@ -9,26 +9,40 @@ use swapmeet_results::analysis::Axis;
 impl Figure {
     /// Every point that is drawn: panel, curve, where, how high, and the ends of its bar.
     pub(crate) fn table(&self) -> Result<String, csv::Error> {
-        let columns = ["panel", "curve", self.x.label(), &self.y_label, "low", "high"].map(str::to_owned);
+        let columns =
+            ["panel", "curve", self.x.label(), &self.y_label, "low", "high"].map(str::to_owned);
         let curves = self.panels.iter().flat_map(|panel| {
-            panel.curves.iter().chain(&panel.bound).map(|curve| (&panel.title, self.label(&curve.name), &curve.points))
+            panel
+                .curves
+                .iter()
+                .chain(&panel.bound)
+                .map(|curve| (&panel.title, self.label(&curve.name), &curve.points))
         });
         let points = curves.flat_map(|(title, name, points)| {
             points.iter().map(move |point| {
                 let end = |end: Option<f64>| end.map(|end| end.to_string()).unwrap_or_default();
                 let (low, high) = (point.interval.map(|i| i.low), point.interval.map(|i| i.high));
-                [title.clone(), name.to_owned(), point.x.to_string(), point.y.to_string(), end(low), end(high)]
+                [
+                    title.clone(),
+                    name.to_owned(),
+                    point.x.to_string(),
+                    point.y.to_string(),
+                    end(low),
+                    end(high),
+                ]
             })
         });
         csv([columns].into_iter().chain(points))
     }
 
-    /// As a picture of pgfplots, to be put into a document as it is: `\input{figure.tex}` with `\usepackage{pgfplots}` and `\usepgfplotslibrary{groupplots}`.
+    /// As a picture of pgfplots, to be put into a document as it is: `\input{figure.tex}` with
+    /// `\usepackage{pgfplots}` and `\usepgfplotslibrary{groupplots}`.
     pub(crate) fn for_latex(&self) -> String {
         let columns = if self.panels.len() == 1 { 1 } else { 2 };
         let rows = self.panels.len().div_ceil(columns);
         let lines = [&self.title].into_iter().chain(&self.unlike);
-        let mut out: String = lines.map(|line| format!("% {}\n", line.replace('\n', " "))).collect();
+        let mut out: String =
+            lines.map(|line| format!("% {}\n", line.replace('\n', " "))).collect();
         out += "\\begin{tikzpicture}\n";
         for name in &self.names {
             let colour = self.styles.get(name).colour;
@@ -42,7 +56,9 @@ impl Figure {
             );
         }
         let mut options = vec![
-            format!("group style={{group size={columns} by {rows}, horizontal sep=4em, vertical sep=5em}}"),
+            format!(
+                "group style={{group size={columns} by {rows}, horizontal sep=4em, vertical sep=5em}}"
+            ),
             format!("width={}\\linewidth", if columns == 1 { "0.95" } else { "0.48" }),
             format!("xlabel={{{}}}", escaped(self.x.label())),
             format!("ylabel={{{}{}}}", escaped(&self.y_label), self.y.unit_in_rows()),
@@ -59,16 +75,22 @@ impl Figure {
             options.push("ymode=log".to_owned());
         }
         let _ = writeln!(out, "\\begin{{groupplot}}[{}]", options.join(",\n  "));
-        // Below all panels, where it covers nothing; its name is the document's, so that each figure needs its own.
-        let legend = format!("swapmeet{}", self.title.replace(|letter: char| !letter.is_ascii_alphanumeric(), ""));
+        // Below all panels, where it covers nothing; its name is the document's, so that each
+        // figure needs its own.
+        let legend = format!(
+            "swapmeet{}",
+            self.title.replace(|letter: char| !letter.is_ascii_alphanumeric(), "")
+        );
         for (number, panel) in self.panels.iter().enumerate() {
             let title = escaped(&panel.title);
-            let legend = if number == 0 { format!(", legend to name={legend}") } else { String::new() };
+            let legend =
+                if number == 0 { format!(", legend to name={legend}") } else { String::new() };
             let _ = writeln!(out, "\\nextgroupplot[title={{{title}}}{legend}]");
             for curve in panel.curves.iter().chain(&panel.bound) {
                 out += &self.plotted(curve);
                 if number == 0 {
-                    let _ = writeln!(out, "\\addlegendentry{{{}}}", escaped(self.label(&curve.name)));
+                    let _ =
+                        writeln!(out, "\\addlegendentry{{{}}}", escaped(self.label(&curve.name)));
                 }
             }
         }
@@ -135,6 +157,9 @@ mod tests {
 
     #[test]
     fn what_latex_reads_as_its_own_is_text() {
-        assert_eq!(escaped("50 % of {a_b} & c\\d\n^"), r"50 \% of \{a\_b\} \& c\textbackslash{}d \textasciicircum{}");
+        assert_eq!(
+            escaped("50 % of {a_b} & c\\d\n^"),
+            r"50 \% of \{a\_b\} \& c\textbackslash{}d \textasciicircum{}"
+        );
     }
 }

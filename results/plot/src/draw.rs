@@ -44,12 +44,18 @@ impl Drawn for Figure {
     }
 
     fn remarks(&self) -> Vec<String> {
-        self.notes.iter().cloned().chain(self.crossings()).chain(self.unlike.iter().cloned()).collect()
+        self.notes
+            .iter()
+            .cloned()
+            .chain(self.crossings())
+            .chain(self.unlike.iter().cloned())
+            .collect()
     }
 }
 
 impl Figure {
-    /// Title, panels in two columns, legend, crossovers in words: from top to bottom, each below all of what comes before it.
+    /// Title, panels in two columns, legend, crossovers in words: from top to bottom, each below
+    /// all of what comes before it.
     fn scene(&self, paper: &Paper) -> Scene {
         let (columns, width) = (paper.columns(self.panels.len()), paper.width(self.panels.len()));
         let (font, gap) = (paper.font(), paper.font());
@@ -58,7 +64,8 @@ impl Figure {
         let cell = (width - gap) / columns as f64 - gap;
         let mut letters = 0;
         for row in self.panels.chunks(columns) {
-            let titles: Vec<Vec<String>> = row.iter().map(|panel| wrapped(&panel.title, font, cell)).collect();
+            let titles: Vec<Vec<String>> =
+                row.iter().map(|panel| wrapped(&panel.title, font, cell)).collect();
             let lines = titles.iter().map(Vec::len).max().unwrap_or(0) as f64;
             for (column, (panel, title)) in row.iter().zip(titles).enumerate() {
                 let left = gap + column as f64 * (cell + gap);
@@ -66,8 +73,13 @@ impl Figure {
                     let at = (left + cell / 2.0, top + (number as f64 + 1.0) * 1.3 * font);
                     scene.text(at, line, font, Anchor::Middle);
                 }
-                let frame =
-                    Frame { left, top: top + lines * 1.3 * font + 0.7 * font, width: cell, height: 0.66 * cell, font };
+                let frame = Frame {
+                    left,
+                    top: top + lines * 1.3 * font + 0.7 * font,
+                    width: cell,
+                    height: 0.66 * cell,
+                    font,
+                };
                 frame.draw(&mut scene, self, panel, letters);
                 letters += panel.crossings.len();
             }

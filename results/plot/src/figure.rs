@@ -33,7 +33,8 @@ pub struct Curve {
 pub struct Crossing {
     /// Where the fastest changes.
     pub crossover: Crossover,
-    /// How high the two curves are there, where what is shown is made of times; they need not meet otherwise.
+    /// How high the two curves are there, where what is shown is made of times; they need not meet
+    /// otherwise.
     pub y: Option<f64>,
 }
 
@@ -63,7 +64,8 @@ pub struct Wanted<'a> {
     pub baseline: Option<&'a str>,
     /// A title; what all cases have in common if not given.
     pub title: Option<&'a str>,
-    /// What algorithms are called, in the order in which they stand in the legend; others follow under their own names.
+    /// What algorithms are called, in the order in which they stand in the legend; others follow
+    /// under their own names.
     pub labels: &'a [(String, String)],
     /// Whether the lower bound is a curve among those of times.
     pub bound: bool,
@@ -143,17 +145,28 @@ impl Figure {
         let named = wanted.baseline.is_some();
         let rows = Rows { files, comparison: &comparison, y: wanted.y, named, bound: wanted.bound };
         let Families { families, elsewhere } = families(&comparison, wanted.x);
-        let values = || families.iter().flat_map(|family| &family.curves).flat_map(|curve| rows.points(curve));
-        let log = wanted.log.unwrap_or_else(|| Log::suits(wanted.x, wanted.y, values().map(|point| point.y)));
+        let values = || {
+            families.iter().flat_map(|family| &family.curves).flat_map(|curve| rows.points(curve))
+        };
+        let log = wanted
+            .log
+            .unwrap_or_else(|| Log::suits(wanted.x, wanted.y, values().map(|point| point.y)));
         let shown = |point: &Point| (!log.x || point.x > 0.0) && (!log.y || point.y > 0.0);
-        let mut panels: Vec<(&Family, Panel)> =
-            families.iter().filter_map(|family| Some((family, rows.panel(family, log, shown)?))).collect();
+        let mut panels: Vec<(&Family, Panel)> = families
+            .iter()
+            .filter_map(|family| Some((family, rows.panel(family, log, shown)?)))
+            .collect();
         if panels.is_empty() {
             return Err(FigureError::Nothing(wanted.x.label(), wanted.y.label()));
         }
-        let mut names: Vec<String> =
-            panels.iter().flat_map(|(_, panel)| &panel.curves).map(|curve| curve.name.clone()).collect();
-        let place = |name: &String| wanted.labels.iter().position(|(known, _)| known == name).unwrap_or(usize::MAX);
+        let mut names: Vec<String> = panels
+            .iter()
+            .flat_map(|(_, panel)| &panel.curves)
+            .map(|curve| curve.name.clone())
+            .collect();
+        let place = |name: &String| {
+            wanted.labels.iter().position(|(known, _)| known == name).unwrap_or(usize::MAX)
+        };
         names.sort_by(|a, b| place(a).cmp(&place(b)).then(a.cmp(b)));
         names.dedup();
         let labels = Labels::of(wanted.labels, &names.iter().map(String::as_str).collect())?;
@@ -165,10 +178,15 @@ impl Figure {
             return Err(FigureError::ManyPanels { count: panels.len(), differ });
         }
         let mut notes = comparison.notes.clone();
-        let without =
-            |n: usize, what: &'static str, why: String| (n > 0).then(|| format!("not shown: {} {why}", count(n, what)));
+        let without = |n: usize, what: &'static str, why: String| {
+            (n > 0).then(|| format!("not shown: {} {why}", count(n, what)))
+        };
         notes.extend(without(elsewhere, "case", format!("without {}", wanted.x.label())));
-        notes.extend(without(rows.without(&families), "point", format!("without {}", wanted.y.label())));
+        notes.extend(without(
+            rows.without(&families),
+            "point",
+            format!("without {}", wanted.y.label()),
+        ));
         let at_0 = values().filter(|point| !shown(point)).count();
         notes.extend(without(at_0, "point", "at 0, which a logarithmic axis hasn't".to_owned()));
         notes.extend(crowded(&families, wanted.x));
@@ -198,17 +216,23 @@ impl Figure {
 
     /// Whether some point has a bar.
     pub(crate) fn has_bars(&self) -> bool {
-        let mut points = self.panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
+        let mut points =
+            self.panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
         points.any(|point| point.interval.is_some())
     }
 
     /// Every crossover in words, panel by panel.
     pub fn crossings(&self) -> impl Iterator<Item = String> {
         self.panels.iter().flat_map(move |panel| {
-            let place = if panel.title.is_empty() { String::new() } else { format!("{}: ", panel.title) };
+            let place =
+                if panel.title.is_empty() { String::new() } else { format!("{}: ", panel.title) };
             panel.crossings.iter().map(move |Crossing { crossover, .. }| {
                 let (before, after) = (self.label(&crossover.before), self.label(&crossover.after));
-                let called = Crossover { before: before.to_owned(), after: after.to_owned(), ..crossover.clone() };
+                let called = Crossover {
+                    before: before.to_owned(),
+                    after: after.to_owned(),
+                    ..crossover.clone()
+                };
                 format!("{place}{}", called.in_words(self.x))
             })
         })
@@ -256,15 +280,22 @@ impl Rows<'_> {
 
     /// How many cases that could have been drawn have nothing of what is shown.
     fn without(&self, families: &[Family]) -> usize {
-        let lines = families.iter().flat_map(|family| &family.groups).flat_map(|g| &self.comparison.groups[*g].lines);
+        let lines = families
+            .iter()
+            .flat_map(|family| &family.groups)
+            .flat_map(|g| &self.comparison.groups[*g].lines);
         lines
-            .filter(|line| line.status != Status::Unsupported && (line.time.is_none() || self.value(line).is_none()))
+            .filter(|line| {
+                line.status != Status::Unsupported
+                    && (line.time.is_none() || self.value(line).is_none())
+            })
             .count()
     }
 
     fn panel(&self, family: &Family, log: Log, shown: impl Fn(&Point) -> bool) -> Option<Panel> {
         let bound = self.bound.then(|| self.bound(family, log)).flatten();
-        let mut panel = Panel { title: String::new(), curves: Vec::new(), bound, crossings: Vec::new() };
+        let mut panel =
+            Panel { title: String::new(), curves: Vec::new(), bound, crossings: Vec::new() };
         let crossovers = family.envelope().crossovers;
         let turns: Vec<f64> = crossovers.iter().map(|crossover| crossover.x).collect();
         for curve in &family.curves {
@@ -272,15 +303,21 @@ impl Rows<'_> {
             if points.is_empty() {
                 continue;
             }
-            let joined = points.chunk_by(|a, b| !family.crowded.contains(&a.x) && !family.crowded.contains(&b.x));
+            let joined = points
+                .chunk_by(|a, b| !family.crowded.contains(&a.x) && !family.crowded.contains(&b.x));
             let lines = joined.filter(|piece| piece.len() > 1);
             let lines = lines.map(|piece| self.drawn(family, &curve.algorithm, piece, log, &turns));
-            panel.curves.push(Curve { name: curve.algorithm.clone(), lines: lines.collect(), points: points.clone() });
+            panel.curves.push(Curve {
+                name: curve.algorithm.clone(),
+                lines: lines.collect(),
+                points: points.clone(),
+            });
         }
         for crossover in crossovers {
             // What isn't made of times need not meet where times do.
             let is_of_times = matches!(self.y, Y::Time | Y::Ratio | Y::Bound);
-            let curve = self.between(family, &crossover.after, crossover.within).filter(|_| is_of_times);
+            let curve =
+                self.between(family, &crossover.after, crossover.within).filter(|_| is_of_times);
             let y = curve.map(|y| y(crossover.x));
             panel.crossings.push(Crossing { crossover, y });
         }
@@ -290,21 +327,27 @@ impl Rows<'_> {
     /// The lower bound of each case, which is the same for all algorithms, as a curve.
     fn bound(&self, family: &Family, log: Log) -> Option<Curve> {
         let at = |x: &f64| {
-            let on = family.curves.iter().flat_map(|curve| &curve.points).find(|point| point.x == *x)?;
+            let on =
+                family.curves.iter().flat_map(|curve| &curve.points).find(|point| point.x == *x)?;
             let rows = self.line(on.group, on.line).1.records(self.files);
             let bounds: Vec<f64> = rows.filter_map(|row| row.lower_bound_us).collect();
             let y = Summary::of(&bounds)?.mean;
             (!log.y || y > 0.0).then_some(Point { x: *x, y, interval: None })
         };
-        let points: Vec<Point> = family.xs().iter().filter(|x| !family.crowded.contains(x)).filter_map(at).collect();
+        let points: Vec<Point> =
+            family.xs().iter().filter(|x| !family.crowded.contains(x)).filter_map(at).collect();
         let line = points.windows(2).flat_map(|pair| {
             let (a, b) = (pair[0], pair[1]);
             let pieces = if family.axis.is_dense() { PIECES } else { 1 };
             (0..=pieces).map(move |piece| {
                 let share = f64::from(piece) / f64::from(pieces);
-                let x = if log.x { a.x * (b.x / a.x).powf(share) } else { a.x + (b.x - a.x) * share };
-                let y =
-                    if pieces == 1 { a.y + (b.y - a.y) * share } else { a.y + (b.y - a.y) * (x - a.x) / (b.x - a.x) };
+                let x =
+                    if log.x { a.x * (b.x / a.x).powf(share) } else { a.x + (b.x - a.x) * share };
+                let y = if pieces == 1 {
+                    a.y + (b.y - a.y) * share
+                } else {
+                    a.y + (b.y - a.y) * (x - a.x) / (b.x - a.x)
+                };
                 (x, y)
             })
         });
@@ -312,15 +355,25 @@ impl Rows<'_> {
         (!points.is_empty()).then(|| Curve { name: BOUND.to_owned(), points, lines })
     }
 
-    /// The places that the line through these points of an algorithm goes through. Where the fastest changes, ratios to it have a corner.
-    fn drawn(&self, family: &Family, algorithm: &str, points: &[Point], log: Log, turns: &[f64]) -> Vec<(f64, f64)> {
+    /// The places that the line through these points of an algorithm goes through. Where the
+    /// fastest changes, ratios to it have a corner.
+    fn drawn(
+        &self,
+        family: &Family,
+        algorithm: &str,
+        points: &[Point],
+        log: Log,
+        turns: &[f64],
+    ) -> Vec<(f64, f64)> {
         let mut places = Vec::new();
         for pair in points.windows(2) {
             let (a, b) = (pair[0], pair[1]);
             places.push((a.x, a.y));
             if let Some(y) = self.between(family, algorithm, (a.x, b.x)) {
                 let share = |piece: u32| f64::from(piece) / f64::from(PIECES);
-                let x = |share: f64| if log.x { a.x * (b.x / a.x).powf(share) } else { a.x + (b.x - a.x) * share };
+                let x = |share: f64| {
+                    if log.x { a.x * (b.x / a.x).powf(share) } else { a.x + (b.x - a.x) * share }
+                };
                 let mut xs: Vec<f64> = (1..PIECES).map(|piece| x(share(piece))).collect();
                 xs.extend(turns.iter().filter(|turn| a.x < **turn && **turn < b.x));
                 xs.sort_by(f64::total_cmp);
@@ -331,9 +384,14 @@ impl Rows<'_> {
         places
     }
 
-    /// What is shown of an algorithm between two neighbouring x, where it follows from times and these grow evenly: then lines cross where
-    /// times do.
-    fn between(&self, family: &Family, algorithm: &str, (left, right): (f64, f64)) -> Option<Box<dyn Fn(f64) -> f64>> {
+    /// What is shown of an algorithm between two neighbouring x, where it follows from times and
+    /// these grow evenly: then lines cross where times do.
+    fn between(
+        &self,
+        family: &Family,
+        algorithm: &str,
+        (left, right): (f64, f64),
+    ) -> Option<Box<dyn Fn(f64) -> f64>> {
         if family.axis == Axis::Nodes {
             return None;
         }
@@ -360,32 +418,48 @@ impl Rows<'_> {
                 Some(Box::new(move |x| time(x) / bound(x)))
             }
             Y::Ratio if self.named => {
-                let base =
-                    |group: &Group| group.lines.iter().find(|l| Some(&l.algorithm) == group.baseline.as_ref())?.mean();
+                let base = |group: &Group| {
+                    group
+                        .lines
+                        .iter()
+                        .find(|l| Some(&l.algorithm) == group.baseline.as_ref())?
+                        .mean()
+                };
                 let base = even(ends(&|group, _| base(group))?);
                 Some(Box::new(move |x| time(x) / base(x)))
             }
             Y::Ratio => {
-                let others = family.curves.iter().filter_map(|c| Some((c.time_at(left)?, c.time_at(right)?)));
+                let others = family
+                    .curves
+                    .iter()
+                    .filter_map(|c| Some((c.time_at(left)?, c.time_at(right)?)));
                 let others: Vec<_> = others.map(even).collect();
-                let fastest = move |x: f64| others.iter().map(|time| time(x)).fold(f64::INFINITY, f64::min);
+                let fastest =
+                    move |x: f64| others.iter().map(|time| time(x)).fold(f64::INFINITY, f64::min);
                 Some(Box::new(move |x| time(x) / fastest(x)))
             }
-            Y::Steps | Y::Messages | Y::LinkMessages | Y::AlgorithmBandwidth | Y::BusBandwidth => None,
+            Y::Steps | Y::Messages | Y::LinkMessages | Y::AlgorithmBandwidth | Y::BusBandwidth => {
+                None
+            }
         }
     }
 }
 
 fn crowded(families: &[Family], x: Axis) -> Option<String> {
-    let mut crowded: Vec<f64> = families.iter().flat_map(|family| family.crowded.iter().copied()).collect();
+    let mut crowded: Vec<f64> =
+        families.iter().flat_map(|family| family.crowded.iter().copied()).collect();
     crowded.sort_by(f64::total_cmp);
     crowded.dedup();
     let values = crowded.iter().map(|value| x.text(*value)).collect::<Vec<_>>().join(", ");
-    let what = format!("several cases have the same {} ({values}): no line goes through their points", x.label());
+    let what = format!(
+        "several cases have the same {} ({values}): no line goes through their points",
+        x.label()
+    );
     (!crowded.is_empty()).then_some(what)
 }
 
-/// Titles the panels by what tells them apart; returns what they have in common, and in what they differ.
+/// Titles the panels by what tells them apart; returns what they have in common, and in what they
+/// differ.
 fn titles(panels: &mut [(&Family, Panel)]) -> (String, String) {
     type Part = fn(&Family) -> &str;
     const PARTS: [(Part, &str); 5] = [
@@ -399,10 +473,16 @@ fn titles(panels: &mut [(&Family, Panel)]) -> (String, String) {
     let same = |part: Part| panels.iter().all(|(family, _)| part(family) == part(first));
     // The model says nothing new where the machine says it.
     let is_shown = |index: usize| index != 3 || same(PARTS[2].0) && !same(PARTS[3].0);
-    let parts = PARTS.iter().enumerate().filter(|(index, _)| is_shown(*index)).map(|(_, part)| part);
+    let parts =
+        PARTS.iter().enumerate().filter(|(index, _)| is_shown(*index)).map(|(_, part)| part);
     let (common, apart): (Vec<_>, Vec<_>) = parts.partition(|(part, _)| same(*part));
     let join = |family: &Family, parts: &[&(Part, &str)]| {
-        parts.iter().map(|(part, _)| part(family)).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
+        parts
+            .iter()
+            .map(|(part, _)| part(family))
+            .filter(|text| !text.is_empty())
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     for (family, panel) in panels.iter_mut() {
         panel.title = join(family, &apart);

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-/// What some algorithms are called, in the order in which they stand in the legend; others are called by their own names.
+/// What some algorithms are called, in the order in which they stand in the legend; others are
+/// called by their own names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels(Vec<(String, String)>);
 
@@ -16,7 +17,10 @@ pub struct UnknownLabel {
 
 impl Labels {
     /// Labels of these algorithms, which must be there.
-    pub(crate) fn of(labels: &[(String, String)], names: &BTreeSet<&str>) -> Result<Self, UnknownLabel> {
+    pub(crate) fn of(
+        labels: &[(String, String)],
+        names: &BTreeSet<&str>,
+    ) -> Result<Self, UnknownLabel> {
         match labels.iter().find(|(name, _)| !names.contains(name.as_str())) {
             None => Ok(Self(labels.to_vec())),
             Some((name, _)) => {

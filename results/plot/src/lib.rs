@@ -1,7 +1,7 @@
 //! Figures and pages from result rows.
 //!
-//! Rows become a [`Figure`] of panels and curves, which knows nothing of pixels ([`Figure::of`]); the module `draw` lays it out as marks on a page, and
-//! `marks` writes those as SVG, PNG or PDF.
+//! Rows become a [`Figure`] of panels and curves, which knows nothing of pixels ([`Figure::of`]);
+//! the module `draw` lays it out as marks on a page, and `marks` writes those as SVG, PNG or PDF.
 
 mod data;
 mod draw;

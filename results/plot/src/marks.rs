@@ -1,9 +1,11 @@
 //! Marks on a page, and the files they are written as.
 //!
-//! Our own marks, and not a plotting library's, because none tried draws what is needed: plotters puts everything on whole pixels (a curve at the
-//! width of a column of print has steps), has no dashes of its own and knows how long words are only by the system's fonts; kuva's scene had to be
-//! patched for legends, letters and dashes and took a third of all compile time. Marks go straight to tiny-skia and pdf-writer, which resvg and svg2pdf
-//! end in, instead of by way of SVG's text: with fonts those two take more to compile than the rest of the workspace.
+//! Our own marks, and not a plotting library's, because none tried draws what is needed: plotters
+//! puts everything on whole pixels (a curve at the width of a column of print has steps), has no
+//! dashes of its own and knows how long words are only by the system's fonts; kuva's scene had to
+//! be patched for legends, letters and dashes and took a third of all compile time. Marks go
+//! straight to tiny-skia and pdf-writer, which resvg and svg2pdf end in, instead of by way of SVG's
+//! text: with fonts those two take more to compile than the rest of the workspace.
 
 pub(crate) mod outline;
 mod paper;

@@ -1,5 +1,5 @@
-//! One self-contained page of result files: what was run, figures, tables, machines, and the commands that make every row again. No script, no
-//! link, nothing to fetch.
+//! One self-contained page of result files: what was run, figures, tables, machines, and the
+//! commands that make every row again. No script, no link, nothing to fetch.
 
 use crate::draw::Drawn;
 use crate::figure::{Figure, FigureError, Wanted};
@@ -26,15 +26,19 @@ pub struct PageWanted<'a> {
 const HEAD: &str = include_str!("page/head.html");
 
 /// The page of the rows of files, given with their names.
-pub fn page(files: &[(String, Vec<Record>)], wanted: &PageWanted<'_>) -> Result<String, CompareError> {
+pub fn page(
+    files: &[(String, Vec<Record>)],
+    wanted: &PageWanted<'_>,
+) -> Result<String, CompareError> {
     let comparison = compare(files, wanted.baseline)?;
     let rows: Vec<&Record> = files.iter().flat_map(|(_, rows)| rows).collect();
     let mut out = HEAD.replace("{title}", &escaped(wanted.title));
     let _ = writeln!(out, "<h1>{}</h1>", escaped(wanted.title));
     out += &summary(files, &rows);
     // An algorithm looks the same in all figures.
-    let styles =
-        Styles::of(comparison.groups.iter().flat_map(|group| &group.lines).map(|line| line.algorithm.as_str()));
+    let styles = Styles::of(
+        comparison.groups.iter().flat_map(|group| &group.lines).map(|line| line.algorithm.as_str()),
+    );
     out += &winners(files, &styles);
     out += &figures(files, wanted.baseline, &styles);
     let _ = writeln!(out, "<h2>Comparison</h2>\n{}", as_html(&comparison));
@@ -56,9 +60,16 @@ fn summary(files: &[(String, Vec<Record>)], rows: &[&Record]) -> String {
         *ends.entry(end).or_default() += 1;
     }
     let ends: Vec<String> = ends.iter().map(|(end, n)| format!("{n} {end}")).collect();
-    let names: Vec<String> =
-        files.iter().map(|(name, rows)| format!("{} ({} rows)", escaped(name), rows.len())).collect();
-    format!("<p>{} rows: {}. From {}.</p>\n", rows.len(), escaped(&ends.join(", ")), names.join(", "))
+    let names: Vec<String> = files
+        .iter()
+        .map(|(name, rows)| format!("{} ({} rows)", escaped(name), rows.len()))
+        .collect();
+    format!(
+        "<p>{} rows: {}. From {}.</p>\n",
+        rows.len(),
+        escaped(&ends.join(", ")),
+        names.join(", ")
+    )
 }
 
 /// A figure for everything that varies along an axis.
@@ -68,12 +79,20 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
     let ratio = baseline.map(|_| Y::Ratio);
     for x in Axis::ALL {
         for y in [Some(Y::Time), ratio].into_iter().flatten() {
-            match Figure::of(files, &Wanted { x, y, log: None, baseline, title: None, labels: &[], bound: false }) {
+            match Figure::of(
+                files,
+                &Wanted { x, y, log: None, baseline, title: None, labels: &[], bound: false },
+            ) {
                 Ok(figure) if figure.panels.iter().any(has_a_course) => {
                     number += 1;
                     let figure = Figure { styles: styles.clone(), ..figure };
                     let svg = figure.picture(&Paper::default()).svg();
-                    let caption = capital(&format!("{} against {}: {}", figure.y_label, x.label(), figure.title));
+                    let caption = capital(&format!(
+                        "{} against {}: {}",
+                        figure.y_label,
+                        x.label(),
+                        figure.title
+                    ));
                     let _ = writeln!(
                         out,
                         "<figure role=\"img\" aria-label=\"{0}\">{svg}<figcaption>Figure {number}. {0}.</figcaption></figure>",
@@ -82,7 +101,8 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
                     out += &list(figure.notes.iter().map(|note| escaped(note)));
                 }
                 Err(error @ (FigureError::ManyPanels { .. } | FigureError::ManyCurves(_))) => {
-                    let what = format!("No figure of {} against {}: {error}.", y.label(), x.label());
+                    let what =
+                        format!("No figure of {} against {}: {error}.", y.label(), x.label());
                     let _ = writeln!(out, "<p>{}</p>", escaped(&what));
                 }
                 Ok(_) | Err(_) => {}
@@ -96,7 +116,8 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
 fn winners(files: &[(String, Vec<Record>)], styles: &Styles) -> String {
     match Winners::of(files, None, &[]) {
         Ok(winners) => {
-            let svg = Winners { styles: styles.clone(), ..winners }.picture(&Paper::default()).svg();
+            let svg =
+                Winners { styles: styles.clone(), ..winners }.picture(&Paper::default()).svg();
             format!(
                 "<h2>Who is fastest where</h2>\n<figure role=\"img\" aria-label=\"Who is fastest where\">{svg}</figure>\n"
             )
@@ -110,7 +131,10 @@ fn winners(files: &[(String, Vec<Record>)], styles: &Styles) -> String {
 
 fn capital(sentence: &str) -> String {
     let mut letters = sentence.chars();
-    letters.next().map(|first| first.to_uppercase().to_string() + letters.as_str()).unwrap_or_default()
+    letters
+        .next()
+        .map(|first| first.to_uppercase().to_string() + letters.as_str())
+        .unwrap_or_default()
 }
 
 /// Whether some curve has more than one point.
@@ -120,8 +144,10 @@ fn has_a_course(panel: &crate::figure::Panel) -> bool {
 
 /// What each machine costs, and where the figures are from.
 fn machines(rows: &[&Record]) -> String {
-    let specs: BTreeSet<(String, String)> =
-        rows.iter().map(|row| (row.machine.clone(), row.case().setting.machine_spec().to_owned())).collect();
+    let specs: BTreeSet<(String, String)> = rows
+        .iter()
+        .map(|row| (row.machine.clone(), row.case().setting.machine_spec().to_owned()))
+        .collect();
     let mut out = String::new();
     for (name, spec) in specs {
         let stands = if name == spec { String::new() } else { format!(" = {spec}") };
@@ -137,7 +163,8 @@ fn machines(rows: &[&Record]) -> String {
         );
         for value in machine.values() {
             let origin = value.origin.to_string();
-            let cells = [value.parameter.key(), &value.text, value.parameter.meaning(), &origin].map(escaped);
+            let cells = [value.parameter.key(), &value.text, value.parameter.meaning(), &origin]
+                .map(escaped);
             let _ = writeln!(
                 out,
                 "<tr><td>{}</td><td class=\"number\">{}</td><td>{}</td><td>{}</td></tr>",
@@ -152,7 +179,14 @@ fn machines(rows: &[&Record]) -> String {
 fn versions(rows: &[&Record], program: &str) -> String {
     let plugins: BTreeSet<String> = rows
         .iter()
-        .map(|row| format!("{} of plugin {} {}", algorithm_name(&row.algorithm), row.plugin, row.plugin_version))
+        .map(|row| {
+            format!(
+                "{} of plugin {} {}",
+                algorithm_name(&row.algorithm),
+                row.plugin,
+                row.plugin_version
+            )
+        })
         .collect();
     let made = format!("This page was made by {program}.");
     list(plugins.iter().chain([&made]).map(|line| escaped(line)))
@@ -165,8 +199,10 @@ fn algorithm_name(spec: &str) -> &str {
 /// Every row's command, each once.
 fn commands(rows: &[&Record]) -> String {
     let mut known = BTreeSet::new();
-    let commands: Vec<String> = rows.iter().map(|row| command(row)).filter(|c| known.insert(c.clone())).collect();
-    let mut out = format!("<details><summary>{} commands, one a row</summary>\n<pre>", commands.len());
+    let commands: Vec<String> =
+        rows.iter().map(|row| command(row)).filter(|c| known.insert(c.clone())).collect();
+    let mut out =
+        format!("<details><summary>{} commands, one a row</summary>\n<pre>", commands.len());
     for command in &commands {
         out += &escaped(command);
         out.push('\n');

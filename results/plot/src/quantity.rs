@@ -23,7 +23,8 @@ pub enum Y {
     NodeBytes,
     /// Size over time, as nccl-tests has it.
     AlgorithmBandwidth,
-    /// That times what a collective must move through a node at best, over its size: comparable to a node's bandwidth.
+    /// That times what a collective must move through a node at best, over its size: comparable to
+    /// a node's bandwidth.
     BusBandwidth,
 }
 
@@ -49,7 +50,11 @@ impl Y {
         let count = |n: Option<u64>| n.map(|n| n as f64);
         match self {
             Self::Time | Self::Ratio => record.time_us,
-            Self::Bound => record.time_us.zip(record.lower_bound_us).map(|(t, b)| t / b).filter(|r| r.is_finite()),
+            Self::Bound => record
+                .time_us
+                .zip(record.lower_bound_us)
+                .map(|(t, b)| t / b)
+                .filter(|r| r.is_finite()),
             Self::Contention => record.contention_us,
             Self::Steps => count(record.steps),
             Self::Messages => count(record.messages),
@@ -63,8 +68,16 @@ impl Y {
     /// Whether it is made of times.
     pub(crate) fn is_of_times(self) -> bool {
         match self {
-            Self::Time | Self::Ratio | Self::Bound | Self::AlgorithmBandwidth | Self::BusBandwidth => true,
-            Self::Contention | Self::Steps | Self::Messages | Self::LinkMessages | Self::NodeBytes => false,
+            Self::Time
+            | Self::Ratio
+            | Self::Bound
+            | Self::AlgorithmBandwidth
+            | Self::BusBandwidth => true,
+            Self::Contention
+            | Self::Steps
+            | Self::Messages
+            | Self::LinkMessages
+            | Self::NodeBytes => false,
         }
     }
 
@@ -104,8 +117,10 @@ impl Y {
     }
 }
 
-/// Algorithm and bus bandwidth in GB/s, as nccl-tests defines them (its `doc/PERFORMANCE.md`): S/t, and that times what must go through each node at best, over S. S is
-/// what all blocks are together that a node begins or ends with. `None` for collectives that it gives no factor for, and where sizes differ.
+/// Algorithm and bus bandwidth in GB/s, as nccl-tests defines them (its `doc/PERFORMANCE.md`): S/t,
+/// and that times what must go through each node at best, over S. S is what all blocks are together
+/// that a node begins or ends with. `None` for collectives that it gives no factor for, and where
+/// sizes differ.
 fn bandwidths(record: &Record) -> Option<(f64, f64)> {
     let (time, block, n) = (record.time_us?, record.block_bytes? as f64, record.nodes as f64);
     let others = (n - 1.0) / n;
@@ -127,10 +142,12 @@ pub struct Log {
 }
 
 impl Log {
-    /// What suits an axis and values along the other: sizes and nodes go over orders of magnitude, and so do most values over them; whatever is
-    /// shown, curves that span a decade would press each other flat on an even axis.
+    /// What suits an axis and values along the other: sizes and nodes go over orders of magnitude,
+    /// and so do most values over them; whatever is shown, curves that span a decade would press
+    /// each other flat on an even axis.
     pub fn suits(x: Axis, y: Y, values: impl Iterator<Item = f64>) -> Self {
-        let (least, most) = values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
+        let (least, most) =
+            values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
         let even = x == Axis::Variation || matches!(y, Y::Ratio | Y::Bound | Y::LinkMessages);
         Self { x: x != Axis::Variation, y: !even || (least > 0.0 && most / least >= 10.0) }
     }
@@ -145,8 +162,13 @@ mod tests {
     fn bandwidths_are_those_of_nccl_tests() {
         let of = |collective: &str| {
             let collective = collective.to_owned();
-            let record =
-                Record { collective, nodes: 4, block_bytes: Some(3000), time_us: Some(1.0), ..Record::default() };
+            let record = Record {
+                collective,
+                nodes: 4,
+                block_bytes: Some(3000),
+                time_us: Some(1.0),
+                ..Record::default()
+            };
             (Y::AlgorithmBandwidth.of(&record), Y::BusBandwidth.of(&record))
         };
         assert_eq!(of("allreduce"), (Some(3.0), Some(4.5)));
@@ -158,8 +180,14 @@ mod tests {
     #[test]
     fn whatever_spans_a_decade_is_drawn_on_a_logarithmic_axis() {
         let log_y = |x, y, values: &[f64]| Log::suits(x, y, values.iter().copied()).y;
-        assert!(!log_y(Axis::Block, Y::Ratio, &[1.0, 9.0]) && log_y(Axis::Block, Y::Ratio, &[1.0, 11.0]));
-        assert!(!log_y(Axis::Variation, Y::Time, &[1.0, 2.0]) && log_y(Axis::Variation, Y::Time, &[1.0, 20.0]));
+        assert!(
+            !log_y(Axis::Block, Y::Ratio, &[1.0, 9.0])
+                && log_y(Axis::Block, Y::Ratio, &[1.0, 11.0])
+        );
+        assert!(
+            !log_y(Axis::Variation, Y::Time, &[1.0, 2.0])
+                && log_y(Axis::Variation, Y::Time, &[1.0, 20.0])
+        );
         assert!(log_y(Axis::Block, Y::Time, &[1.0, 2.0]));
         assert!(!log_y(Axis::Block, Y::Bound, &[0.0, 20.0]), "0 has no place there");
     }

@@ -33,8 +33,12 @@ impl Stack {
         }
     }
 
-    /// Its pieces, in that order, in the mean over rows, and their sum; `None` where no row has any. A piece without a meaning there is `None`.
-    pub(crate) fn of<'a>(self, rows: impl Iterator<Item = &'a Record>) -> Option<(Vec<Option<f64>>, f64)> {
+    /// Its pieces, in that order, in the mean over rows, and their sum; `None` where no row has
+    /// any. A piece without a meaning there is `None`.
+    pub(crate) fn of<'a>(
+        self,
+        rows: impl Iterator<Item = &'a Record>,
+    ) -> Option<(Vec<Option<f64>>, f64)> {
         if self == Self::Parts {
             let parts = parts::mean(rows);
             return Some((parts.each().map(|(_, part)| part).to_vec(), parts::total(&parts)?));
@@ -53,8 +57,13 @@ impl Stack {
     fn counted(self, row: &Record) -> Option<[f64; 2]> {
         match self {
             Self::Parts => None,
-            Self::Steps => row.steps.map(|steps| [steps, row.sum_link_messages.unwrap_or(steps)].map(|n| n as f64)),
-            Self::Traffic => row.total_bytes.zip(row.total_hop_bytes).map(|(once, all)| [once, all].map(|n| n as f64)),
+            Self::Steps => row
+                .steps
+                .map(|steps| [steps, row.sum_link_messages.unwrap_or(steps)].map(|n| n as f64)),
+            Self::Traffic => row
+                .total_bytes
+                .zip(row.total_hop_bytes)
+                .map(|(once, all)| [once, all].map(|n| n as f64)),
         }
     }
 
@@ -88,10 +97,14 @@ mod tests {
 
     #[test]
     fn counts_are_parted_into_what_there_is_at_least_and_what_comes_on_top() {
-        let rows = [row(Some(4), Some(10), Some([100, 250])), row(Some(6), Some(6), Some([100, 350]))];
+        let rows =
+            [row(Some(4), Some(10), Some([100, 250])), row(Some(6), Some(6), Some([100, 350]))];
         assert_eq!(Stack::Steps.of(rows.iter()), Some((vec![Some(5.0), Some(3.0)], 8.0)));
         assert_eq!(Stack::Traffic.of(rows.iter()), Some((vec![Some(100.0), Some(200.0)], 300.0)));
-        assert_eq!(Stack::Steps.of([row(Some(4), None, None)].iter()), Some((vec![Some(4.0), Some(0.0)], 4.0)));
+        assert_eq!(
+            Stack::Steps.of([row(Some(4), None, None)].iter()),
+            Some((vec![Some(4.0), Some(0.0)], 4.0))
+        );
         assert_eq!(Stack::Traffic.of([row(Some(4), None, None)].iter()), None);
     }
 }

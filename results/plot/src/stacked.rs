@@ -1,4 +1,5 @@
-//! Where time goes, or what is sent, as a figure: a panel a group of cases, a bar an algorithm, its pieces end to end.
+//! Where time goes, or what is sent, as a figure: a panel a group of cases, a bar an algorithm, its
+//! pieces end to end.
 
 use crate::draw::{Drawn, Row, heading, remarks};
 use crate::figure::FigureError;
@@ -79,7 +80,8 @@ impl Stacked {
             }
         }
         let common = title_panels(&mut panels)?;
-        let names = panels.iter().flat_map(|(_, panel)| &panel.bars).map(|bar| bar.name.as_str()).collect();
+        let names =
+            panels.iter().flat_map(|(_, panel)| &panel.bars).map(|bar| bar.name.as_str()).collect();
         let labels = Labels::of(labels, &names)?;
         let title = title.map_or(common, str::to_owned);
         let panels = panels.into_iter().map(|(_, panel)| panel).collect();
@@ -97,10 +99,16 @@ impl Drawn for Stacked {
     /// Every piece of every bar; empty where a model has no meaning for it.
     fn csv(&self) -> Result<String, csv::Error> {
         let columns = self.stack.columns();
-        let columns = ["panel", "algorithm"].map(str::to_owned).into_iter().chain(columns).collect::<Vec<_>>();
-        let bars = self.panels.iter().flat_map(|panel| panel.bars.iter().map(move |bar| (panel, bar)));
+        let columns = ["panel", "algorithm"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(columns)
+            .collect::<Vec<_>>();
+        let bars =
+            self.panels.iter().flat_map(|panel| panel.bars.iter().map(move |bar| (panel, bar)));
         let bars = bars.map(|(panel, bar)| {
-            let pieces = bar.pieces.iter().map(|piece| piece.map(|p| p.to_string()).unwrap_or_default());
+            let pieces =
+                bar.pieces.iter().map(|piece| piece.map(|p| p.to_string()).unwrap_or_default());
             let name = self.labels.name(&bar.name);
             [panel.title.clone(), name.to_owned()].into_iter().chain(pieces).collect()
         });
@@ -119,12 +127,20 @@ impl Drawn for Stacked {
             let of = |bar: &Bar| bar.pieces[piece].unwrap_or(0.0);
             if self.panels.iter().flat_map(|panel| &panel.bars).any(|bar| of(bar) > 0.0) {
                 let (x, y) = row.place(1.6 * font + width(name, font));
-                scene.filled([x, y - 0.8 * font, x + 1.2 * font, y + 0.1 * font], COLOURS[piece], None);
+                scene.filled(
+                    [x, y - 0.8 * font, x + 1.2 * font, y + 0.1 * font],
+                    COLOURS[piece],
+                    None,
+                );
                 scene.text((x + 1.6 * font, y), name, font, Anchor::Start);
             }
         }
         scene.height = remarks(&mut scene, &self.unlike, row.end(), font) + font;
-        Picture::new(scene, if self.title.is_empty() { self.stack.title() } else { &self.title }, paper)
+        Picture::new(
+            scene,
+            if self.title.is_empty() { self.stack.title() } else { &self.title },
+            paper,
+        )
     }
 }
 
@@ -140,25 +156,43 @@ impl Stacked {
         top += 0.6 * font;
         let names = panel.bars.iter().map(|bar| width(self.labels.name(&bar.name), font));
         let left = font + names.fold(0.0, f64::max).min(0.35 * scene.width) + 0.6 * font;
-        let sums = panel.bars.iter().map(|bar| width(&self.stack.text(bar.sum), small)).fold(0.0, f64::max);
+        let sums = panel
+            .bars
+            .iter()
+            .map(|bar| width(&self.stack.text(bar.sum), small))
+            .fold(0.0, f64::max);
         let room = (scene.width - left - sums - 2.0 * font).max(font);
         let names = self.stack.names();
         let longest = panel.bars.iter().map(|bar| bar.sum).fold(0.0, f64::max);
         for bar in &panel.bars {
             let middle = top + high / 2.0 + 0.33 * font;
             let name = wrapped(self.labels.name(&bar.name), font, left - 1.5 * font);
-            scene.text((left - 0.6 * font, middle), name.first().map_or("", String::as_str), font, Anchor::End);
+            scene.text(
+                (left - 0.6 * font, middle),
+                name.first().map_or("", String::as_str),
+                font,
+                Anchor::End,
+            );
             let (mut sum, mut from) = (0.0, left);
             for ((name, value), colour) in names.iter().zip(&bar.pieces).zip(COLOURS) {
                 let Some(value) = value.filter(|value| *value > 0.0) else { continue };
                 sum += value;
                 let to = if longest > 0.0 { left + room * sum / longest } else { left };
                 let share = value / bar.sum * 100.0;
-                let hint = format!("{}: {name} {}, {share:.1} %", self.labels.name(&bar.name), self.stack.text(value));
+                let hint = format!(
+                    "{}: {name} {}, {share:.1} %",
+                    self.labels.name(&bar.name),
+                    self.stack.text(value)
+                );
                 scene.filled([from, top + 0.2 * high, to, top + 0.8 * high], colour, Some(hint));
                 from = to;
             }
-            scene.text((from + 0.5 * font, middle), &self.stack.text(bar.sum), small, Anchor::Start);
+            scene.text(
+                (from + 0.5 * font, middle),
+                &self.stack.text(bar.sum),
+                small,
+                Anchor::Start,
+            );
             top += high;
         }
         let foot = top;
@@ -170,7 +204,8 @@ impl Stacked {
 
 /// Titles the panels by what tells them apart; returns what they have in common.
 fn title_panels(panels: &mut [(&Setting, Bars)]) -> Result<String, FigureError> {
-    const CHOICES: [&str; 4] = ["topologies (--topology)", "workloads (--workload)", "machines (--machine)", "models"];
+    const CHOICES: [&str; 4] =
+        ["topologies (--topology)", "workloads (--workload)", "machines (--machine)", "models"];
     let Some((first, _)) = panels.first() else { return Err(FigureError::NoBars) };
     let of = |s: &Setting| [&s.topology, &s.workload, &s.machine, &s.model].map(String::clone);
     let first = of(first);
@@ -181,7 +216,8 @@ fn title_panels(panels: &mut [(&Setting, Bars)]) -> Result<String, FigureError> 
         chosen.collect::<Vec<_>>().join(", ")
     };
     if panels.len() > Stacked::MOST_PANELS {
-        let apart: BTreeSet<&str> = (0..4).filter(|part| !same(*part)).map(|part| CHOICES[part]).collect();
+        let apart: BTreeSet<&str> =
+            (0..4).filter(|part| !same(*part)).map(|part| CHOICES[part]).collect();
         let differ = apart.into_iter().collect::<Vec<_>>().join(" and ");
         return Err(FigureError::ManyPanels { count: panels.len(), differ });
     }

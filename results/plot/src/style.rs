@@ -1,5 +1,6 @@
-//! How curves are told apart: by marker and by dashes first, so that a grey print says as much, by colour too. An algorithm looks the same in all
-//! figures of a report, and wherever else no other takes its place.
+//! How curves are told apart: by marker and by dashes first, so that a grey print says as much, by
+//! colour too. An algorithm looks the same in all figures of a report, and wherever else no other
+//! takes its place.
 
 use crate::marks::scene::Colour;
 use std::collections::BTreeMap;
@@ -27,7 +28,8 @@ pub enum Marker {
 /// The look of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
-    /// Its colour. Those of Okabe and Ito, which differ for colour-blind eyes too, but for yellow, which is too light for a line.
+    /// Its colour. Those of Okabe and Ito, which differ for colour-blind eyes too, but for yellow,
+    /// which is too light for a line.
     pub colour: Colour,
     /// Its dashes; none for a solid line.
     pub dashes: &'static [f64],
@@ -45,8 +47,14 @@ const COLOURS: [Colour; LOOKS] = [
     Colour(0x56, 0xb4, 0xe9),
     Colour(0x66, 0x66, 0x66),
 ];
-const DASHES: [&[f64]; 6] =
-    [&[], &[8.0, 4.0], &[2.0, 3.0], &[10.0, 3.0, 2.0, 3.0], &[16.0, 5.0], &[8.0, 3.0, 2.0, 3.0, 2.0, 3.0]];
+const DASHES: [&[f64]; 6] = [
+    &[],
+    &[8.0, 4.0],
+    &[2.0, 3.0],
+    &[10.0, 3.0, 2.0, 3.0],
+    &[16.0, 5.0],
+    &[8.0, 3.0, 2.0, 3.0, 2.0, 3.0],
+];
 const MARKERS: [Marker; LOOKS] = [
     Marker::Circle,
     Marker::Square,
@@ -60,7 +68,8 @@ const MARKERS: [Marker; LOOKS] = [
 
 /// The look with this number.
 fn look(index: usize) -> Style {
-    // The first eight differ in their markers; those after them have the same markers with other dashes and colours.
+    // The first eight differ in their markers; those after them have the same markers with other
+    // dashes and colours.
     Style {
         colour: COLOURS[(index + index / LOOKS) % LOOKS],
         dashes: DASHES[index % DASHES.len()],
@@ -73,7 +82,8 @@ fn look(index: usize) -> Style {
 pub struct Styles(BTreeMap<String, usize>);
 
 impl Styles {
-    /// Of names: each has the look that its letters give it, unless one that comes before it in the alphabet took it; then it has the next free one.
+    /// Of names: each has the look that its letters give it, unless one that comes before it in the
+    /// alphabet took it; then it has the next free one.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let names: std::collections::BTreeSet<&str> = names.into_iter().collect();
         let mut taken = BTreeMap::new();
@@ -81,7 +91,10 @@ impl Styles {
             // Eight looks to a round; the next round begins once all of one are taken.
             let (round, own) = (number / LOOKS * LOOKS, digest(name) % LOOKS);
             let is_free = |index: &usize| !taken.values().any(|other| other == index);
-            let index = (0..LOOKS).map(|step| round + (own + step) % LOOKS).find(is_free).unwrap_or(round + own);
+            let index = (0..LOOKS)
+                .map(|step| round + (own + step) % LOOKS)
+                .find(is_free)
+                .unwrap_or(round + own);
             taken.insert(name.to_owned(), index);
         }
         Self(taken)
@@ -95,7 +108,9 @@ impl Styles {
 
 /// A number for a name, the same on every platform and in every version (FNV-1a).
 fn digest(name: &str) -> usize {
-    let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let hash = name
+        .bytes()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     // These bits give the usual rivals looks of their own.
     (hash >> 4) as usize
 }
@@ -108,7 +123,8 @@ mod tests {
 
     #[test]
     fn all_curves_of_a_figure_differ_in_grey() {
-        let names: Vec<String> = (0..Figure::MOST_CURVES).map(|i| format!("algorithm-{i}")).collect();
+        let names: Vec<String> =
+            (0..Figure::MOST_CURVES).map(|i| format!("algorithm-{i}")).collect();
         let styles = Styles::of(names.iter().map(String::as_str));
         let looks: HashSet<String> = names
             .iter()
@@ -122,7 +138,10 @@ mod tests {
     fn a_name_looks_the_same_beside_others_that_leave_it_its_place() {
         let colour = |names: &[&str], name| Styles::of(names.iter().copied()).get(name).colour;
         let alone = ["pex", "suh-shin", "bruck"].map(|name| colour(&[name], name));
-        assert_eq!(["pex", "suh-shin", "bruck"].map(|name| colour(&["pex", "suh-shin", "bruck"], name)), alone);
+        assert_eq!(
+            ["pex", "suh-shin", "bruck"].map(|name| colour(&["pex", "suh-shin", "bruck"], name)),
+            alone
+        );
         assert_eq!(
             HashSet::from(alone.map(|c| (c.0, c.1, c.2))).len(),
             3,

@@ -1,4 +1,5 @@
-//! Who wins where, as a figure: block sizes one way, networks or machines the other, a colour and a marker an algorithm, the margin as its strength.
+//! Who wins where, as a figure: block sizes one way, networks or machines the other, a colour and a
+//! marker an algorithm, the margin as its strength.
 
 use crate::draw::marker::marker;
 use crate::draw::{Drawn, Row, heading, remarks};
@@ -47,8 +48,10 @@ impl Winners {
         labels: &[(String, String)],
     ) -> Result<Self, FigureError> {
         let comparison = compare(files, None)?;
-        let all: Vec<Map> = Across::ALL.into_iter().flat_map(|across| maps(&comparison, across)).collect();
-        // Sizes of one network on one machine are a row by themselves, which both ways of looking at them give.
+        let all: Vec<Map> =
+            Across::ALL.into_iter().flat_map(|across| maps(&comparison, across)).collect();
+        // Sizes of one network on one machine are a row by themselves, which both ways of looking
+        // at them give.
         let several = |map: &&Map| map.rows.len() > 1;
         let maps: Vec<Map> = if all.iter().any(|map| several(&map)) {
             all.iter().filter(several).cloned().collect()
@@ -67,7 +70,8 @@ impl Winners {
         let lines = comparison.groups.iter().flat_map(|group| &group.lines);
         let everyone: BTreeSet<&str> = lines.map(|line| line.algorithm.as_str()).collect();
         let labels = Labels::of(labels, &everyone)?;
-        // Those who win nowhere have looks, too: a figure of curves beside this one gives everyone the same.
+        // Those who win nowhere have looks, too: a figure of curves beside this one gives everyone
+        // the same.
         let styles = Styles::of(everyone);
         let title = title.unwrap_or_default().to_owned();
         Ok(Self { title, maps, names, labels, styles, unlike: comparison.unlike })
@@ -75,15 +79,29 @@ impl Winners {
 }
 
 impl Drawn for Winners {
-    /// Every cell: map, row, size, who wins, its mean time in us, the next and how many times as long it takes, and who can't be told from the first.
+    /// Every cell: map, row, size, who wins, its mean time in us, the next and how many times as
+    /// long it takes, and who can't be told from the first.
     fn csv(&self) -> Result<String, csv::Error> {
-        let columns = ["map", "row", "block_bytes", "winner", "time_us", "second", "times_as_long", "level"];
+        let columns =
+            ["map", "row", "block_bytes", "winner", "time_us", "second", "times_as_long", "level"];
         let cells = self.cells().map(|(map, row, x, Cell { winner, .. })| {
             let second = winner.second.as_ref();
-            let ratio = second.and_then(|s| s.times_as_long.as_ref()).map(|r| r.value.to_string()).unwrap_or_default();
+            let ratio = second
+                .and_then(|s| s.times_as_long.as_ref())
+                .map(|r| r.value.to_string())
+                .unwrap_or_default();
             let second = second.map(|s| s.algorithm.clone()).unwrap_or_default();
             let (time, level) = (winner.time.mean.to_string(), winner.level.join(" "));
-            [map.title.clone(), row.clone(), x.to_string(), winner.algorithm.clone(), time, second, ratio, level]
+            [
+                map.title.clone(),
+                row.clone(),
+                x.to_string(),
+                winner.algorithm.clone(),
+                time,
+                second,
+                ratio,
+                level,
+            ]
         });
         csv([columns.map(str::to_owned)].into_iter().chain(cells))
     }
@@ -106,7 +124,8 @@ impl Winners {
     fn cells(&self) -> impl Iterator<Item = (&Map, &String, f64, &Cell)> {
         self.maps.iter().flat_map(|map| {
             map.rows.iter().zip(&map.cells).flat_map(move |(row, cells)| {
-                let here = map.xs.iter().zip(cells).filter_map(|(x, cell)| Some((*x, cell.as_ref()?)));
+                let here =
+                    map.xs.iter().zip(cells).filter_map(|(x, cell)| Some((*x, cell.as_ref()?)));
                 here.map(move |(x, cell)| (map, row, x, cell))
             })
         })
@@ -128,7 +147,12 @@ impl Winners {
             let lines = wrapped(row, small, left - 1.5 * font);
             let first = top + high / 2.0 + 0.33 * font - 0.55 * font * (lines.len() as f64 - 1.0);
             for (number, line) in lines.iter().enumerate() {
-                scene.text((left - 0.6 * font, first + 1.1 * font * number as f64), line, small, Anchor::End);
+                scene.text(
+                    (left - 0.6 * font, first + 1.1 * font * number as f64),
+                    line,
+                    small,
+                    Anchor::End,
+                );
             }
             for (column, cell) in cells.iter().enumerate() {
                 let x = left + column as f64 * wide;
@@ -145,21 +169,40 @@ impl Winners {
                 free = at + half + 0.5 * font;
             }
         }
-        scene.text(((left + scene.width - font) / 2.0, top + 3.0 * font), Axis::Block.label(), font, Anchor::Middle);
+        scene.text(
+            ((left + scene.width - font) / 2.0, top + 3.0 * font),
+            Axis::Block.label(),
+            font,
+            Anchor::Middle,
+        );
         top + 3.3 * font
     }
 
-    fn cell(&self, scene: &mut Scene, map: &Map, at: (&str, usize), cell: Option<&Cell>, place: [f64; 4]) {
+    fn cell(
+        &self,
+        scene: &mut Scene,
+        map: &Map,
+        at: (&str, usize),
+        cell: Option<&Cell>,
+        place: [f64; 4],
+    ) {
         let [left, top, right, bottom] = place;
         let gap = 0.03 * (bottom - top);
         let inner = [left + gap, top + gap, right - gap, bottom - gap];
         let size = Axis::Block.text(map.xs[at.1]);
         let Some(Cell { winner, .. }) = cell else {
-            return scene.filled(inner, PALE, Some(format!("{}, {size}: no algorithm has a time here", at.0)));
+            return scene.filled(
+                inner,
+                PALE,
+                Some(format!("{}, {size}: no algorithm has a time here", at.0)),
+            );
         };
         let style = self.styles.get(&winner.algorithm);
         let margin = winner.margin();
-        let strength = MARGINS.iter().find(|(known, ..)| *known == margin).map_or(1.0, |(_, strength, _)| *strength);
+        let strength = MARGINS
+            .iter()
+            .find(|(known, ..)| *known == margin)
+            .map_or(1.0, |(_, strength, _)| *strength);
         let mut hint = format!("{}, {size}: {}", at.0, winner.in_words());
         if !winner.level.is_empty() {
             hint += &format!("; not told apart from {}", winner.level.join(", "));
@@ -191,7 +234,8 @@ impl Winners {
             let sample = [x, y - 0.8 * font, x + 1.4 * font, y + 0.1 * font];
             scene.filled(sample, BLACK.paler(0.35), None);
             let inset = 0.06 * font;
-            let inner = [sample[0] + inset, sample[1] + inset, sample[2] - inset, sample[3] - inset];
+            let inner =
+                [sample[0] + inset, sample[1] + inset, sample[2] - inset, sample[3] - inset];
             scene.filled(inner, Colour(0, 0, 0).paler(strength), None);
             scene.text((x + 2.0 * font, y), words, font, Anchor::Start);
         }

@@ -51,7 +51,8 @@ impl Axis {
         }
     }
 
-    /// Whether there are cases between any two: sizes between two sizes, but no networks between two networks.
+    /// Whether there are cases between any two: sizes between two sizes, but no networks between
+    /// two networks.
     pub fn is_dense(self) -> bool {
         match self {
             Self::Block | Self::Variation => true,
@@ -61,7 +62,8 @@ impl Axis {
 
     /// Where a group stands; `None` if it has no such value.
     pub fn place(self, group: &Group) -> Option<Place> {
-        let (topology, workload) = (group.setting.topology.clone(), group.setting.workload.as_str());
+        let (topology, workload) =
+            (group.setting.topology.clone(), group.setting.workload.as_str());
         let within = |(x, workload)| Place { x, topology: topology.clone(), workload };
         match self {
             Self::Nodes => {
@@ -91,7 +93,10 @@ mod tests {
     fn what_of_a_workload_varies_its_row_says() {
         let some = |x: f64, rest: &str| Some((x, rest.to_owned()));
         let irregular = "irregular:dist=pareto,mean=512,cv=0.5";
-        assert_eq!(place(Axis::Block, "permutation/translate:64,by=1x2"), some(64.0, "permutation/translate:by=1x2"));
+        assert_eq!(
+            place(Axis::Block, "permutation/translate:64,by=1x2"),
+            some(64.0, "permutation/translate:by=1x2")
+        );
         assert_eq!(place(Axis::Block, irregular), some(512.0, "irregular:dist=pareto,cv=0.5"));
         assert_eq!(place(Axis::Variation, irregular), some(0.5, "irregular:dist=pareto,mean=512"));
         assert_eq!(place(Axis::Block, "matrix:mine.csv"), None);
@@ -107,8 +112,12 @@ mod tests {
 
     #[test]
     fn values_are_read_with_their_units() {
-        let read = [0.0, 1.0, 32.84, 1023.0, 1024.0, 5000.3, 3_145_728.0].map(|v| Axis::Block.text(v));
+        let read =
+            [0.0, 1.0, 32.84, 1023.0, 1024.0, 5000.3, 3_145_728.0].map(|v| Axis::Block.text(v));
         assert_eq!(read, ["0 B", "1 B", "32.8 B", "1023 B", "1 KiB", "4.88 KiB", "3 MiB"]);
-        assert_eq!((Axis::Nodes.text(16384.0), Axis::Variation.text(1.25)), ("16384".to_owned(), "1.25".to_owned()));
+        assert_eq!(
+            (Axis::Nodes.text(16384.0), Axis::Variation.text(1.25)),
+            ("16384".to_owned(), "1.25".to_owned())
+        );
     }
 }

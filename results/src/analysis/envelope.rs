@@ -1,7 +1,8 @@
 //! Who is fastest where along a family, and where that changes.
 //!
-//! Between two points of a curve time is taken to grow evenly with x: that is what a start-up and a cost a byte do, and it knows nothing of how an
-//! axis is drawn or what is drawn along the other. So a study has one set of crossovers, whatever is shown of it.
+//! Between two points of a curve time is taken to grow evenly with x: that is what a start-up and a
+//! cost a byte do, and it knows nothing of how an axis is drawn or what is drawn along the other.
+//! So a study has one set of crossovers, whatever is shown of it.
 
 use super::axis::Axis;
 use super::family::{Curve, Family};
@@ -31,7 +32,8 @@ pub struct Stretch {
 /// The lowest of a family's curves.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Envelope {
-    /// Who is fastest where, by rising x. Where two follow each other without a crossover, nothing is known of what lies between.
+    /// Who is fastest where, by rising x. Where two follow each other without a crossover, nothing
+    /// is known of what lies between.
     pub stretches: Vec<Stretch>,
     /// Where the fastest changes, by rising x.
     pub crossovers: Vec<Crossover>,
@@ -99,11 +101,13 @@ impl Envelope {
         }
     }
 
-    /// Goes on from `left` to `right`: from the lowest at the left, from crossing to crossing, always onto the one that comes out below.
+    /// Goes on from `left` to `right`: from the lowest at the left, from crossing to crossing,
+    /// always onto the one that comes out below.
     fn extend(&mut self, pieces: &[Piece<'_>], (left, right): (f64, f64), dense: bool) {
         let so_far = self.stretches.last().filter(|s| s.to == left).map(|s| s.algorithm.clone());
         let is_so_far = |piece: &Piece<'_>| so_far.as_deref() == Some(piece.algorithm);
-        // Of those that are equal at the left, the one that is lower from there on; of those equal throughout, the one that was lowest so far.
+        // Of those that are equal at the left, the one that is lower from there on; of those equal
+        // throughout, the one that was lowest so far.
         let order = |a: &&Piece<'_>, b: &&Piece<'_>| {
             let times = a.left.total_cmp(&b.left).then(a.right.total_cmp(&b.right));
             times.then(is_so_far(b).cmp(&is_so_far(a)))
@@ -117,11 +121,13 @@ impl Envelope {
         }
         self.reign(lowest.algorithm, left);
         let mut from = left;
-        // Where nothing lies between, who is lowest there for a while is of no interest: the lowest at the right is.
+        // Where nothing lies between, who is lowest there for a while is of no interest: the lowest
+        // at the right is.
         let last = pieces.iter().map(|p| p.right).fold(f64::INFINITY, f64::min);
         let crossing = |a: &Piece<'_>, b: &Piece<'_>| {
             let (before, after) = (a.left - b.left, a.right - b.right);
-            (before <= 0.0 && after > 0.0).then(|| left + (right - left) * (before / (before - after)))
+            (before <= 0.0 && after > 0.0)
+                .then(|| left + (right - left) * (before / (before - after)))
         };
         while let Some((x, next)) = pieces
             .iter()
@@ -137,7 +143,13 @@ impl Envelope {
         self.reign(lowest.algorithm, right);
     }
 
-    fn cross(&mut self, before: &Piece<'_>, after: &Piece<'_>, (x, time): (f64, f64), within: (f64, f64)) {
+    fn cross(
+        &mut self,
+        before: &Piece<'_>,
+        after: &Piece<'_>,
+        (x, time): (f64, f64),
+        within: (f64, f64),
+    ) {
         self.reign(before.algorithm, x);
         let (before, after) = (before.algorithm.to_owned(), after.algorithm.to_owned());
         self.stretches.push(Stretch { algorithm: after.clone(), from: x, to: x });
@@ -181,7 +193,11 @@ mod tests {
     /// Where each is the fastest: its name, from, to.
     fn stretches(family: &Family) -> String {
         let stretches = family.envelope().stretches;
-        stretches.iter().map(|s| format!("{} {}..{}", s.algorithm, s.from, s.to)).collect::<Vec<_>>().join(", ")
+        stretches
+            .iter()
+            .map(|s| format!("{} {}..{}", s.algorithm, s.from, s.to))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     fn crossings(family: &Family) -> Vec<(f64, f64)> {
@@ -191,9 +207,17 @@ mod tests {
     #[test]
     fn two_lines_cross_where_they_do() {
         // 10 + x and 2 + 3x meet at x = 4
-        let both = family(Axis::Block, &[("start", &[(1.0, 11.0), (9.0, 19.0)]), ("rate", &[(1.0, 5.0), (9.0, 29.0)])]);
-        let crossover =
-            Crossover { x: 4.0, time: 14.0, within: (1.0, 9.0), before: "rate".to_owned(), after: "start".to_owned() };
+        let both = family(
+            Axis::Block,
+            &[("start", &[(1.0, 11.0), (9.0, 19.0)]), ("rate", &[(1.0, 5.0), (9.0, 29.0)])],
+        );
+        let crossover = Crossover {
+            x: 4.0,
+            time: 14.0,
+            within: (1.0, 9.0),
+            before: "rate".to_owned(),
+            after: "start".to_owned(),
+        };
         assert_eq!(both.envelope().crossovers, [crossover]);
         assert_eq!(stretches(&both), "rate 1..4, start 4..9");
         assert_eq!(stretches(&both.only(|name| name == "start")), "start 1..9");
@@ -208,7 +232,8 @@ mod tests {
             ("above", &[(0.0, 50.0), (10.0, 21.0)]),
         ];
         assert_eq!(stretches(&family(Axis::Block, lines)), "a 0..4, b 4..5, c 5..10");
-        // There is no network between two networks: who is lowest for a while there is of no interest.
+        // There is no network between two networks: who is lowest for a while there is of no
+        // interest.
         let nodes = family(Axis::Nodes, lines).envelope();
         let words: Vec<String> = nodes.crossovers.iter().map(|c| c.in_words(Axis::Nodes)).collect();
         assert_eq!(words, ["a is fastest up to 0 nodes, c from 10"]);
@@ -220,9 +245,16 @@ mod tests {
         let touching = family(Axis::Block, &[("a", &[(1.0, 1.0), (2.0, 2.0), (3.0, 1.0)]), flat]);
         assert_eq!((stretches(&touching).as_str(), crossings(&touching)), ("a 1..3", vec![]));
         let through = family(Axis::Block, &[("a", &[(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]), flat]);
-        assert_eq!((stretches(&through).as_str(), crossings(&through)), ("a 1..2, flat 2..3", vec![(2.0, 2.0)]));
+        assert_eq!(
+            (stretches(&through).as_str(), crossings(&through)),
+            ("a 1..2, flat 2..3", vec![(2.0, 2.0)])
+        );
         let alike = family(Axis::Block, &[("other", flat.1), flat]);
-        assert_eq!(stretches(&alike), "other 1..3", "of two that are equal throughout the first, all along");
+        assert_eq!(
+            stretches(&alike),
+            "other 1..3",
+            "of two that are equal throughout the first, all along"
+        );
     }
 
     #[test]
@@ -230,7 +262,8 @@ mod tests {
         let gap: &[(&str, &[(f64, f64)])] =
             &[("a", &[(0.0, 0.0), (2.0, 9.0)]), ("b", &[(0.0, 1.0), (1.0, 1.0), (2.0, 1.0)])];
         assert_eq!(crossings(&family(Axis::Block, gap)), []);
-        let apart: &[(&str, &[(f64, f64)])] = &[("a", &[(16.0, 4.0), (64.0, 5.0)]), ("b", &[(16.0, 3.0), (64.0, 6.0)])];
+        let apart: &[(&str, &[(f64, f64)])] =
+            &[("a", &[(16.0, 4.0), (64.0, 5.0)]), ("b", &[(16.0, 3.0), (64.0, 6.0)])];
         assert_eq!(crossings(&family(Axis::Block, apart)), [(40.0, 4.5)]);
         let crowded = Family { crowded: vec![16.0], ..family(Axis::Block, apart) };
         assert_eq!(crowded.envelope(), Envelope::default());

@@ -40,8 +40,8 @@ pub struct Family {
     pub inputs: String,
     /// A curve an algorithm, by name.
     pub curves: Vec<Curve>,
-    /// The values of x that several groups have, such as two shapes of as many nodes: no line goes through their points, and nothing is said
-    /// of who is fastest there.
+    /// The values of x that several groups have, such as two shapes of as many nodes: no line goes
+    /// through their points, and nothing is said of who is fastest there.
     pub crowded: Vec<f64>,
     /// The groups that its points are of.
     pub groups: BTreeSet<usize>,
@@ -64,10 +64,12 @@ pub fn families(comparison: &Comparison, axis: Axis) -> Families {
             found.elsewhere += 1;
             continue;
         };
-        let at = found.families.iter().position(|family| family.has(&place, group)).unwrap_or_else(|| {
-            found.families.push(Family::of(axis, &place, group));
-            found.families.len() - 1
-        });
+        let at = found.families.iter().position(|family| family.has(&place, group)).unwrap_or_else(
+            || {
+                found.families.push(Family::of(axis, &place, group));
+                found.families.len() - 1
+            },
+        );
         found.families[at].add(place.x, number, group);
     }
     for family in &mut found.families {
@@ -106,7 +108,9 @@ impl Family {
             let point = Point { x, time, group: number, line };
             match self.curves.iter_mut().find(|curve| curve.algorithm == its.algorithm) {
                 Some(curve) => curve.points.push(point),
-                None => self.curves.push(Curve { algorithm: its.algorithm.clone(), points: vec![point] }),
+                None => self
+                    .curves
+                    .push(Curve { algorithm: its.algorithm.clone(), points: vec![point] }),
             }
         }
     }
@@ -117,21 +121,30 @@ impl Family {
         }
         self.curves.sort_by(|a, b| a.algorithm.cmp(&b.algorithm));
         let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
-        for place in self.groups.iter().filter_map(|group| self.axis.place(&comparison.groups[*group])) {
+        for place in
+            self.groups.iter().filter_map(|group| self.axis.place(&comparison.groups[*group]))
+        {
             *counts.entry(place.x.to_bits()).or_default() += 1;
         }
-        self.crowded = counts.into_iter().filter(|(_, n)| *n > 1).map(|(x, _)| f64::from_bits(x)).collect();
+        self.crowded =
+            counts.into_iter().filter(|(_, n)| *n > 1).map(|(x, _)| f64::from_bits(x)).collect();
     }
 
     /// What its cases have in common, in a line.
     pub fn title(&self) -> String {
         let parts = [&self.topology, &self.workload, &self.machine, &self.model, &self.inputs];
-        parts.map(String::as_str).into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+        parts
+            .map(String::as_str)
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// Every x that has a point, rising.
     pub fn xs(&self) -> Vec<f64> {
-        let mut xs: Vec<f64> = self.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
+        let mut xs: Vec<f64> =
+            self.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
         xs.sort_by(f64::total_cmp);
         xs.dedup();
         xs
@@ -175,28 +188,47 @@ mod tests {
     #[test]
     fn cases_that_differ_in_size_alone_are_a_family() {
         let sizes = [("uniform:64", 1.0), ("uniform:8", 2.0), ("matrix:m.csv", 3.0)];
-        let found = of(sizes.iter().map(|(size, time)| at("ring:4", 4, size, "a", *time)).collect(), Axis::Block);
+        let found = of(
+            sizes.iter().map(|(size, time)| at("ring:4", 4, size, "a", *time)).collect(),
+            Axis::Block,
+        );
         assert_eq!((found.families.len(), found.elsewhere), (1, 1));
         let family = &found.families[0];
         assert_eq!(family.title(), "ring:4, uniform, paragon, wormhole");
-        let points: Vec<(f64, f64, usize)> = family.curves[0].points.iter().map(|p| (p.x, p.time, p.group)).collect();
+        let points: Vec<(f64, f64, usize)> =
+            family.curves[0].points.iter().map(|p| (p.x, p.time, p.group)).collect();
         assert_eq!(points, [(8.0, 2.0, 1), (64.0, 1.0, 0)]);
     }
 
     #[test]
     fn nodes_join_topologies_of_as_many_dimensions() {
         let shapes = [("torus:4x4", 16), ("torus:4x4x4", 64), ("torus:9x9", 81)];
-        let found = of(shapes.iter().map(|(t, n)| at(t, *n, "uniform:64", "a", 1.0)).collect(), Axis::Nodes);
-        let xs: Vec<(String, Vec<f64>)> = found.families.iter().map(|f| (f.topology.clone(), f.xs())).collect();
-        assert_eq!(xs, [("2D torus".to_owned(), vec![16.0, 81.0]), ("3D torus".to_owned(), vec![64.0])]);
+        let found = of(
+            shapes.iter().map(|(t, n)| at(t, *n, "uniform:64", "a", 1.0)).collect(),
+            Axis::Nodes,
+        );
+        let xs: Vec<(String, Vec<f64>)> =
+            found.families.iter().map(|f| (f.topology.clone(), f.xs())).collect();
+        assert_eq!(
+            xs,
+            [("2D torus".to_owned(), vec![16.0, 81.0]), ("3D torus".to_owned(), vec![64.0])]
+        );
     }
 
     #[test]
     fn shapes_of_as_many_nodes_are_points_of_their_own_and_nothing_crosses_there() {
         // `b` is slower everywhere, but faster on the one shape than `a` on the other.
-        let shapes = [("torus:2x8", 16, 1.0), ("torus:4x4", 16, 4.0), ("torus:8x8", 64, 9.0), ("torus:2x32", 64, 20.0)];
+        let shapes = [
+            ("torus:2x8", 16, 1.0),
+            ("torus:4x4", 16, 4.0),
+            ("torus:8x8", 64, 9.0),
+            ("torus:2x32", 64, 20.0),
+        ];
         let rows = shapes.iter().flat_map(|(topology, nodes, time)| {
-            [at(topology, *nodes, "uniform:64", "a", *time), at(topology, *nodes, "uniform:64", "b", time + 1.0)]
+            [
+                at(topology, *nodes, "uniform:64", "a", *time),
+                at(topology, *nodes, "uniform:64", "b", time + 1.0),
+            ]
         });
         let family = of(rows.collect(), Axis::Nodes).families.remove(0);
         assert_eq!(family.crowded, [16.0, 64.0]);

@@ -1,4 +1,5 @@
-//! Who is fastest over two things that vary at once: block sizes one way, networks or machines the other.
+//! Who is fastest over two things that vary at once: block sizes one way, networks or machines the
+//! other.
 
 use super::axis::{Axis, Place};
 use crate::compare::{Comparison, Group, Winner};
@@ -57,10 +58,15 @@ impl Across {
                 let kind = crate::family::family(&setting.topology);
                 (
                     setting.topology.clone(),
-                    [&kind, &at.workload, &setting.machine, &setting.model].map(|s| &**s).join(", "),
+                    [&kind, &at.workload, &setting.machine, &setting.model]
+                        .map(|s| &**s)
+                        .join(", "),
                 )
             }
-            Self::Machines => (setting.machine.clone(), [&setting.topology, &at.workload].map(|s| &**s).join(", ")),
+            Self::Machines => (
+                setting.machine.clone(),
+                [&setting.topology, &at.workload].map(|s| &**s).join(", "),
+            ),
         }
     }
 }
@@ -68,7 +74,8 @@ impl Across {
 /// A case on its way into a map: its row, its block size, its group.
 type Found = (String, f64, usize);
 
-/// A map for every lot of cases with two block sizes, or two rows, at least; in the order in which they came.
+/// A map for every lot of cases with two block sizes, or two rows, at least; in the order in which
+/// they came.
 pub fn maps(comparison: &Comparison, across: Across) -> Vec<Map> {
     let mut lots: Vec<(String, Vec<Found>)> = Vec::new();
     for (number, group) in comparison.groups.iter().enumerate() {
@@ -97,7 +104,9 @@ impl Map {
         match across {
             Across::Nodes => rows.sort_by_key(|(_, nodes)| *nodes),
             Across::Machines => {
-                let values = differing(&rows.iter().map(|(machine, _)| machine.as_str()).collect::<Vec<_>>());
+                let values = differing(
+                    &rows.iter().map(|(machine, _)| machine.as_str()).collect::<Vec<_>>(),
+                );
                 let value = |machine: &str| values.get(machine).copied().unwrap_or(f64::INFINITY);
                 rows.sort_by(|a, b| value(&a.0).total_cmp(&value(&b.0)));
             }
@@ -105,10 +114,15 @@ impl Map {
         let rows: Vec<String> = rows.into_iter().map(|(row, _)| row).collect();
         let mut table = vec![vec![None; xs.len()]; rows.len()];
         for (row, x, group) in cells {
-            let at = (rows.iter().position(|known| known == row), xs.iter().position(|known| known == x));
+            let at = (
+                rows.iter().position(|known| known == row),
+                xs.iter().position(|known| known == x),
+            );
             if let (Some(row), Some(column)) = at {
-                table[row][column] =
-                    comparison.groups[*group].winner.clone().map(|winner| Cell { group: *group, winner });
+                table[row][column] = comparison.groups[*group]
+                    .winner
+                    .clone()
+                    .map(|winner| Cell { group: *group, winner });
             }
         }
         Self { across, title, xs, rows, cells: table }
@@ -117,19 +131,28 @@ impl Map {
     /// Every algorithm that is fastest somewhere, by name.
     pub fn winners(&self) -> Vec<&str> {
         let cells = self.cells.iter().flatten().flatten();
-        let names: BTreeMap<&str, ()> = cells.map(|cell| (cell.winner.algorithm.as_str(), ())).collect();
+        let names: BTreeMap<&str, ()> =
+            cells.map(|cell| (cell.winner.algorithm.as_str(), ())).collect();
         names.into_keys().collect()
     }
 }
 
-/// The value that each machine has of the one parameter in which all differ; nothing if they differ in more than that.
+/// The value that each machine has of the one parameter in which all differ; nothing if they differ
+/// in more than that.
 fn differing(machines: &[&str]) -> BTreeMap<String, f64> {
     let read = |machine: &&str| {
         let spec = Spec::parse("machine", machine).ok()?;
-        let args = spec.args().iter().map(|arg| Some((arg.key()?.to_owned(), arg.value().to_owned())));
-        Some(((*machine).to_owned(), spec.name().to_owned(), args.collect::<Option<BTreeMap<String, String>>>()?))
+        let args =
+            spec.args().iter().map(|arg| Some((arg.key()?.to_owned(), arg.value().to_owned())));
+        Some((
+            (*machine).to_owned(),
+            spec.name().to_owned(),
+            args.collect::<Option<BTreeMap<String, String>>>()?,
+        ))
     };
-    let Some(read) = machines.iter().map(read).collect::<Option<Vec<_>>>() else { return BTreeMap::new() };
+    let Some(read) = machines.iter().map(read).collect::<Option<Vec<_>>>() else {
+        return BTreeMap::new();
+    };
     let Some((_, name, first)) = read.first() else { return BTreeMap::new() };
     let varies = |key: &&String| read.iter().any(|(_, _, args)| args.get(*key) != first.get(*key));
     let keys: Vec<&String> = first.keys().filter(varies).collect();
@@ -138,8 +161,12 @@ fn differing(machines: &[&str]) -> BTreeMap<String, f64> {
     if !alike {
         return BTreeMap::new();
     }
-    let number = |text: &String| text.parse().ok().or_else(|| parse_size(text).ok().map(|bytes| bytes as f64));
-    read.iter().filter_map(|(machine, _, args)| Some((machine.clone(), number(args.get(key)?)?))).collect()
+    let number = |text: &String| {
+        text.parse().ok().or_else(|| parse_size(text).ok().map(|bytes| bytes as f64))
+    };
+    read.iter()
+        .filter_map(|(machine, _, args)| Some((machine.clone(), number(args.get(key)?)?)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -149,9 +176,22 @@ mod tests {
     use crate::compare::tests::{files, row};
     use crate::record::Record;
 
-    fn at(topology: &str, nodes: u64, size: &str, machine: &str, algorithm: &str, time: f64) -> Record {
+    fn at(
+        topology: &str,
+        nodes: u64,
+        size: &str,
+        machine: &str,
+        algorithm: &str,
+        time: f64,
+    ) -> Record {
         let (topology, machine) = (topology.to_owned(), machine.to_owned());
-        Record { topology, nodes, workload: format!("uniform:{size}"), machine, ..row(algorithm, 0, time) }
+        Record {
+            topology,
+            nodes,
+            workload: format!("uniform:{size}"),
+            machine,
+            ..row(algorithm, 0, time)
+        }
     }
 
     fn of(rows: Vec<Record>, across: Across) -> Vec<Map> {
@@ -160,7 +200,9 @@ mod tests {
 
     /// Who is fastest, row by row.
     fn names(map: &Map) -> Vec<String> {
-        let name = |cell: &Option<Cell>| cell.as_ref().map_or("-", |cell| &cell.winner.algorithm).to_owned();
+        let name = |cell: &Option<Cell>| {
+            cell.as_ref().map_or("-", |cell| &cell.winner.algorithm).to_owned()
+        };
         map.cells.iter().map(|row| row.iter().map(name).collect::<Vec<_>>().join(" ")).collect()
     }
 
@@ -181,16 +223,24 @@ mod tests {
             (&map.xs[..], &map.rows[..]),
             (&[64.0, 1024.0][..], &["torus:4x4", "torus:8x8"].map(String::from)[..])
         );
-        assert_eq!((names(map), map.winners()), (vec!["- a".to_owned(), "a b".to_owned()], vec!["a", "b"]));
+        assert_eq!(
+            (names(map), map.winners()),
+            (vec!["- a".to_owned(), "a b".to_owned()], vec!["a", "b"])
+        );
         assert_eq!(map.title, "2D torus, uniform, paragon, wormhole");
     }
 
     #[test]
     fn machines_stand_by_the_parameter_that_they_differ_in() {
         let machines = ["paragon:startup_us=100", "paragon:startup_us=9", "paragon:startup_us=22"];
-        let rows = |machines: &[&str]| machines.iter().map(|m| at("ring:4", 4, "64", m, "a", 1.0)).collect();
+        let rows = |machines: &[&str]| {
+            machines.iter().map(|m| at("ring:4", 4, "64", m, "a", 1.0)).collect()
+        };
         let sorted = &of(rows(&machines), Across::Machines)[0].rows;
-        assert_eq!(sorted, &["paragon:startup_us=9", "paragon:startup_us=22", "paragon:startup_us=100"]);
+        assert_eq!(
+            sorted,
+            &["paragon:startup_us=9", "paragon:startup_us=22", "paragon:startup_us=100"]
+        );
         let unlike = ["paragon:startup_us=9", "delta"];
         assert_eq!(&of(rows(&unlike), Across::Machines)[0].rows, &unlike, "as they came");
     }

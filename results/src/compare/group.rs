@@ -8,8 +8,12 @@ use crate::record::{Record, Status, Verified};
 use crate::stats::Ratio;
 use std::collections::BTreeMap;
 
-/// The sample that the others are compared with, or why there is none. A name is a line's own, or that of an algorithm, which then is the first of it.
-fn find_baseline<'s, 'a>(samples: &'s [Sample<'a>], name: Option<&str>) -> Result<&'s Sample<'a>, String> {
+/// The sample that the others are compared with, or why there is none. A name is a line's own, or
+/// that of an algorithm, which then is the first of it.
+fn find_baseline<'s, 'a>(
+    samples: &'s [Sample<'a>],
+    name: Option<&str>,
+) -> Result<&'s Sample<'a>, String> {
     let Some(name) = name else {
         let timed = samples.iter().filter(|s| s.time.is_some());
         let fastest = timed.min_by(|a, b| a.mean().total_cmp(&b.mean()));
@@ -18,7 +22,9 @@ fn find_baseline<'s, 'a>(samples: &'s [Sample<'a>], name: Option<&str>) -> Resul
     let of_that_name = || samples.iter().filter(|s| s.label == name || s.rows[0].algorithm == name);
     match (of_that_name().find(|s| s.time.is_some()), of_that_name().next()) {
         (Some(sample), _) => Ok(sample),
-        (None, Some(sample)) => Err(format!("the baseline `{name}` has no time here: {}", status(sample))),
+        (None, Some(sample)) => {
+            Err(format!("the baseline `{name}` has no time here: {}", status(sample)))
+        }
         (None, None) => Err(format!("the baseline `{name}` has no row here")),
     }
 }
@@ -51,7 +57,10 @@ fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> Line {
     let mut reasons: Vec<&str> = Vec::new();
     for row in &sample.rows {
         *counts.entry(row.status).or_insert(0) += 1;
-        if row.status != Status::Ok && !row.reason.is_empty() && !reasons.contains(&row.reason.as_str()) {
+        if row.status != Status::Ok
+            && !row.reason.is_empty()
+            && !reasons.contains(&row.reason.as_str())
+        {
             reasons.push(&row.reason);
         }
     }
@@ -94,15 +103,22 @@ mod tests {
         assert_eq!(group.baseline, None);
         assert_eq!(group.no_baseline, "the baseline `odd` has no time here: unsupported");
         let odd = &group.lines[1];
-        assert_eq!((odd.status, odd.reason.as_str(), odd.time.as_ref()), (Status::Unsupported, "too odd", None));
+        assert_eq!(
+            (odd.status, odd.reason.as_str(), odd.time.as_ref()),
+            (Status::Unsupported, "too odd", None)
+        );
         assert!(group.lines.iter().all(|l| l.ratio.is_none()));
     }
 
     #[test]
     fn a_group_in_which_the_baseline_has_no_row_says_so() {
         let elsewhere = Record { topology: "ring:5".to_owned(), ..row("slow", 0, 30.0) };
-        let groups = compare(&files(vec![elsewhere, row("fast", 0, 10.0)]), Some("slow")).unwrap().groups;
-        assert_eq!((groups[0].baseline.as_deref(), groups[0].no_baseline.as_str()), (Some("slow"), ""));
+        let groups =
+            compare(&files(vec![elsewhere, row("fast", 0, 10.0)]), Some("slow")).unwrap().groups;
+        assert_eq!(
+            (groups[0].baseline.as_deref(), groups[0].no_baseline.as_str()),
+            (Some("slow"), "")
+        );
         assert_eq!(
             (groups[1].baseline.as_deref(), groups[1].no_baseline.as_str()),
             (None, "the baseline `slow` has no row here")
@@ -143,7 +159,9 @@ mod tests {
         let labels: Vec<&str> = group.lines.iter().map(|l| l.algorithm.as_str()).collect();
         assert_eq!(labels, ["gen", "pex (classic 0.2.0)", "pex (classic 0.1.0)"]);
         let newer = Record { plugin_version: "0.2.0".to_owned(), ..row("pex", 0, 8.0) };
-        for (name, is) in [("pex", "pex (classic 0.1.0)"), ("pex (classic 0.2.0)", "pex (classic 0.2.0)")] {
+        for (name, is) in
+            [("pex", "pex (classic 0.1.0)"), ("pex (classic 0.2.0)", "pex (classic 0.2.0)")]
+        {
             let group = one_group(vec![row("pex", 0, 10.0), newer.clone()], Some(name));
             assert_eq!(group.baseline.as_deref(), Some(is), "of one name, the first to come");
         }
@@ -160,7 +178,11 @@ mod tests {
             one_group(rows, None).lines.into_iter().map(|l| l.algorithm).collect()
         };
         assert_eq!(
-            labels(vec![of("sha256:aa", "0.1.0", 1.0), of("sha256:bb", "0.1.0", 2.0), of("", "", 3.0)]),
+            labels(vec![
+                of("sha256:aa", "0.1.0", 1.0),
+                of("sha256:bb", "0.1.0", 2.0),
+                of("", "", 3.0)
+            ]),
             [
                 "pex (classic 0.1.0, sha256:aa)",
                 "pex (classic 0.1.0, sha256:bb)",

@@ -26,10 +26,16 @@ impl Found<'_> {
     }
 }
 
-/// What must be the same in two rows of one case and repetition: everything but the time it took to make them, the experiment's name, and the
-/// remark, which files of earlier versions lack.
+/// What must be the same in two rows of one case and repetition: everything but the time it took to
+/// make them, the experiment's name, and the remark, which files of earlier versions lack.
 fn figures(r: &Record) -> Record {
-    Record { plan_ms: None, wall_ms: None, experiment: String::new(), note: String::new(), ..r.as_written() }
+    Record {
+        plan_ms: None,
+        wall_ms: None,
+        experiment: String::new(),
+        note: String::new(),
+        ..r.as_written()
+    }
 }
 
 /// Whether the same case may well end otherwise the next time: with more patience, on another day.
@@ -37,8 +43,9 @@ fn may_change(r: &Record) -> bool {
     matches!(r.status, Status::Timeout | Status::Crashed | Status::Error)
 }
 
-/// Groups the rows of files. A row that is there twice counts once. A case that failed by circumstance and was run again counts as both. Anything
-/// else that says two things of one case is an error.
+/// Groups the rows of files. A row that is there twice counts once. A case that failed by
+/// circumstance and was run again counts as both. Anything else that says two things of one case is
+/// an error.
 pub(super) fn merge(files: &[(String, Vec<Record>)]) -> Result<Merged<'_>, CompareError> {
     let mut merged = Merged { groups: Vec::new(), notes: Vec::new() };
     let mut places: HashMap<Setting<&str>, usize> = HashMap::new();
@@ -65,14 +72,23 @@ pub(super) fn merge(files: &[(String, Vec<Record>)]) -> Result<Merged<'_>, Compa
             same_case.push(found);
             merged.groups[place].push((record, RowAt { file: file_number, row }));
         }
-        let rows = |n: usize, one: &str, many: &str| format!("{} {}", count(n, "row"), if n == 1 { one } else { many });
+        let rows = |n: usize, one: &str, many: &str| {
+            format!("{} {}", count(n, "row"), if n == 1 { one } else { many })
+        };
         if twice > 0 {
-            let text = rows(twice, "that was there before is counted once", "that were there before are counted once");
+            let text = rows(
+                twice,
+                "that was there before is counted once",
+                "that were there before are counted once",
+            );
             merged.notes.push(format!("{file}: {text}"));
         }
         if again > 0 {
-            let text =
-                rows(again, "is of a case run again after it failed", "are of cases run again after they failed");
+            let text = rows(
+                again,
+                "is of a case run again after it failed",
+                "are of cases run again after they failed",
+            );
             merged.notes.push(format!("{file}: {text}; both outcomes are shown"));
         }
     }
@@ -80,7 +96,11 @@ pub(super) fn merge(files: &[(String, Vec<Record>)]) -> Result<Merged<'_>, Compa
 }
 
 fn contradiction(first: &Found<'_>, second: &Found<'_>) -> CompareError {
-    CompareError::Contradiction { case: second.record.case().in_words(), first: first.place(), second: second.place() }
+    CompareError::Contradiction {
+        case: second.record.case().in_words(),
+        first: first.place(),
+        second: second.place(),
+    }
 }
 
 #[cfg(test)]
@@ -95,19 +115,24 @@ mod tests {
 
     #[test]
     fn the_same_row_counts_once_and_another_repetition_is_one_more() {
-        let again = Record { wall_ms: Some(3.0), experiment: "other".to_owned(), ..row("fast", 0, 10.0) };
+        let again =
+            Record { wall_ms: Some(3.0), experiment: "other".to_owned(), ..row("fast", 0, 10.0) };
         let compared = two(vec![row("fast", 0, 10.0)], vec![again, row("fast", 1, 12.0)]).unwrap();
         assert_eq!(compared.notes, ["b.csv: 1 row that was there before is counted once"]);
         assert_eq!(compared.groups[0].lines[0].time.as_ref().unwrap().n, 2);
         let other_seed = Record { seed: 7, ..row("fast", 0, 12.0) };
         let compared = two(vec![row("fast", 0, 10.0)], vec![other_seed]).unwrap();
-        assert_eq!((compared.groups[0].lines[0].time.as_ref().unwrap().n, compared.notes.len()), (2, 0));
+        assert_eq!(
+            (compared.groups[0].lines[0].time.as_ref().unwrap().n, compared.notes.len()),
+            (2, 0)
+        );
     }
 
     #[test]
     fn a_remark_makes_no_other_row_but_another_machine_of_that_name_does() {
         let noted = |note: &str| Record { note: note.to_owned(), ..row("fast", 0, 10.0) };
-        let compared = two(vec![row("fast", 0, 10.0)], vec![noted("priced in turns: one port")]).unwrap();
+        let compared =
+            two(vec![row("fast", 0, 10.0)], vec![noted("priced in turns: one port")]).unwrap();
         assert_eq!(compared.notes, ["b.csv: 1 row that was there before is counted once"]);
         assert_eq!(compared.groups[0].lines[0].time.as_ref().unwrap().n, 1);
         let on = |definition: &str, inputs: &str| Record {
@@ -118,13 +143,16 @@ mod tests {
         let compared = two(vec![on("delta", "")], vec![on("delta:startup_us=2", "")]).unwrap();
         assert_eq!((compared.groups.len(), compared.notes.len()), (2, 0));
         // As do files of one name.
-        let compared = two(vec![on("", "m.csv=sha256:aa")], vec![on("", "m.csv=sha256:bb")]).unwrap();
+        let compared =
+            two(vec![on("", "m.csv=sha256:aa")], vec![on("", "m.csv=sha256:bb")]).unwrap();
         assert_eq!((compared.groups.len(), compared.notes.len()), (2, 0));
     }
 
     #[test]
     fn different_figures_of_one_repetition_are_an_error_that_names_both_places() {
-        let error = two(vec![row("slow", 0, 9.0), row("fast", 0, 10.0)], vec![row("fast", 0, 11.0)]).unwrap_err();
+        let error =
+            two(vec![row("slow", 0, 9.0), row("fast", 0, 10.0)], vec![row("fast", 0, 11.0)])
+                .unwrap_err();
         assert_eq!(
             error.to_string(),
             "fast on torus:4x4, uniform:64, paragon, repetition 0 has different figures in a.csv (row 2) and in b.csv (row 1): \
@@ -136,7 +164,10 @@ mod tests {
     fn a_case_that_was_run_again_after_a_timeout_is_both() {
         let late = failed("fast", 0, Status::Timeout, "60 s");
         let compared = two(vec![late, row("fast", 1, 12.0)], vec![row("fast", 0, 10.0)]).unwrap();
-        assert_eq!(compared.notes, ["b.csv: 1 row is of a case run again after it failed; both outcomes are shown"]);
+        assert_eq!(
+            compared.notes,
+            ["b.csv: 1 row is of a case run again after it failed; both outcomes are shown"]
+        );
         let line = &compared.groups[0].lines[0];
         assert_eq!(line.time.as_ref().unwrap().n, 2);
         assert_eq!(

@@ -4,7 +4,8 @@ use super::{RowAt, Tests};
 use crate::case_id::Implementation;
 use crate::record::{Record, Status};
 use crate::stats::{
-    Ratio, Summary, effect, mann_whitney_p, paired_effect, paired_ratio, paired_t_p, ratio, welch_p, wilcoxon_p,
+    Ratio, Summary, effect, mann_whitney_p, paired_effect, paired_ratio, paired_t_p, ratio,
+    welch_p, wilcoxon_p,
 };
 
 /// The rows of one algorithm, from one build of one plugin.
@@ -27,9 +28,11 @@ impl Sample<'_> {
         self.times.iter().map(|(_, time)| *time).collect()
     }
 
-    /// Whether each of its times belongs to one of another sample's: they are of the same repetitions, with the same seeds.
+    /// Whether each of its times belongs to one of another sample's: they are of the same
+    /// repetitions, with the same seeds.
     fn is_paired_with(&self, other: &Self) -> bool {
-        let alone = |times: &[((u32, u64), f64)]| times.windows(2).all(|pair| pair[0].0 != pair[1].0);
+        let alone =
+            |times: &[((u32, u64), f64)]| times.windows(2).all(|pair| pair[0].0 != pair[1].0);
         let same = self.times.iter().map(|(run, _)| run).eq(other.times.iter().map(|(run, _)| run));
         same && self.times.len() > 1 && alone(&self.times)
     }
@@ -48,10 +51,16 @@ pub(super) fn samples<'a>(rows: &[(&'a Record, RowAt)]) -> Vec<Sample<'a>> {
             None => parted.push((implementation, vec![row], vec![*at])),
         }
     }
-    let all: Vec<Implementation<&str>> = parted.iter().map(|(implementation, ..)| *implementation).collect();
-    let sample = |(implementation, rows, members): (Implementation<&'a str>, Vec<&'a Record>, Vec<RowAt>)| {
+    let all: Vec<Implementation<&str>> =
+        parted.iter().map(|(implementation, ..)| *implementation).collect();
+    let sample = |(implementation, rows, members): (
+        Implementation<&'a str>,
+        Vec<&'a Record>,
+        Vec<RowAt>,
+    )| {
         let ok = rows.iter().filter(|r| r.status == Status::Ok);
-        let mut times: Vec<_> = ok.filter_map(|r| Some(((r.repetition, r.seed), r.time_us?))).collect();
+        let mut times: Vec<_> =
+            ok.filter_map(|r| Some(((r.repetition, r.seed), r.time_us?))).collect();
         times.sort_by_key(|(run, _)| *run);
         let time = Summary::of(&times.iter().map(|(_, time)| *time).collect::<Vec<_>>());
         let label = label(&implementation, &all);
@@ -60,14 +69,15 @@ pub(super) fn samples<'a>(rows: &[(&'a Record, RowAt)]) -> Vec<Sample<'a>> {
     parted.into_iter().map(sample).collect()
 }
 
-/// The algorithm, and of plugin, build and program as much as tells it from the others: two builds of one algorithm are two algorithms, for whoever
-/// changes one wants to know what came of it.
+/// The algorithm, and of plugin, build and program as much as tells it from the others: two builds
+/// of one algorithm are two algorithms, for whoever changes one wants to know what came of it.
 fn label(own: &Implementation<&str>, all: &[Implementation<&str>]) -> String {
     type Texts = fn(&Implementation<&str>) -> String;
     fn or_none(text: &str, what: &str) -> String {
         if text.is_empty() { format!("{what} not known") } else { text.to_owned() }
     }
-    let mut others: Vec<_> = all.iter().filter(|other| *other != own && other.algorithm == own.algorithm).collect();
+    let mut others: Vec<_> =
+        all.iter().filter(|other| *other != own && other.algorithm == own.algorithm).collect();
     if others.is_empty() {
         return own.algorithm.to_owned();
     }
@@ -92,7 +102,9 @@ fn label(own: &Implementation<&str>, all: &[Implementation<&str>]) -> String {
 
 /// How many times as long a sample takes as the baseline's, and how sure that is.
 pub(super) fn against(sample: &Sample<'_>, base: &Sample<'_>) -> (Option<Ratio>, Option<Tests>) {
-    let Some((own, other)) = sample.time.as_ref().zip(base.time.as_ref()) else { return (None, None) };
+    let Some((own, other)) = sample.time.as_ref().zip(base.time.as_ref()) else {
+        return (None, None);
+    };
     let (a, b) = (sample.values(), base.values());
     let paired = sample.is_paired_with(base);
     let (ratio, t_p, rank_p, effect) = if paired {

@@ -1,4 +1,5 @@
-//! Where algorithms that are compared are charged for rearrangement unlike: as each declares it, and some declare none that they need.
+//! Where algorithms that are compared are charged for rearrangement unlike: as each declares it,
+//! and some declare none that they need.
 
 use super::{Group, Line};
 use crate::record::Record;
@@ -9,7 +10,8 @@ use swapmeet_core::cost::model::UNDECLARED;
 pub(super) fn remarks(groups: &[Group], files: &[(String, Vec<Record>)]) -> Vec<String> {
     let mut unlike: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for group in groups {
-        let declares_none = |line: &&Line| line.records(files).any(|row| row.note.contains(UNDECLARED));
+        let declares_none =
+            |line: &&Line| line.records(files).any(|row| row.note.contains(UNDECLARED));
         let timed = group.lines.iter().filter(|line| line.time.is_some());
         let (undeclared, others): (Vec<&Line>, Vec<&Line>) = timed.partition(declares_none);
         if !others.is_empty() && !undeclared.is_empty() {
@@ -18,7 +20,8 @@ pub(super) fn remarks(groups: &[Group], files: &[(String, Vec<Record>)]) -> Vec<
         }
     }
     let remark = |(machine, algorithms): (String, BTreeSet<&str>)| {
-        let (declare, their) = if algorithms.len() == 1 { ("declares", "its") } else { ("declare", "their") };
+        let (declare, their) =
+            if algorithms.len() == 1 { ("declares", "its") } else { ("declare", "their") };
         let named: Vec<String> = algorithms.iter().map(|name| format!("`{name}`")).collect();
         format!(
             "{machine} charges rearrangement as algorithms declare it, and {} {declare} none though {their} messages are of several blocks; \
@@ -46,7 +49,12 @@ mod tests {
     #[test]
     fn who_is_charged_for_no_rearrangement_beside_others_is_named() {
         let elsewhere = |row: Record| Record { machine: "delta".to_owned(), ..row };
-        let rows = vec![row("suh-shin", 0, 2.0), free("torus-multiscatter"), free("bruck"), elsewhere(free("bruck"))];
+        let rows = vec![
+            row("suh-shin", 0, 2.0),
+            free("torus-multiscatter"),
+            free("bruck"),
+            elsewhere(free("bruck")),
+        ];
         assert_eq!(
             unlike(rows),
             [

@@ -13,7 +13,8 @@ pub struct Winner {
     pub time: Summary,
     /// The next after it, if any other has a time.
     pub second: Option<Rival>,
-    /// Those that it can't be told from: they took the same time, or the interval of the ratio holds 1.
+    /// Those that it can't be told from: they took the same time, or the interval of the ratio
+    /// holds 1.
     pub level: Vec<String>,
 }
 
@@ -49,7 +50,10 @@ impl Winner {
     pub fn in_words(&self) -> String {
         let mut text = format!("{} {}", self.algorithm, duration(self.time.mean));
         if let Some(second) = &self.second {
-            let times = second.times_as_long.as_ref().map(|ratio| format!(" {:.3} times as long", ratio.value));
+            let times = second
+                .times_as_long
+                .as_ref()
+                .map(|ratio| format!(" {:.3} times as long", ratio.value));
             text += &format!("; next {}{}", second.algorithm, times.unwrap_or_default());
         }
         text
@@ -69,8 +73,12 @@ pub(super) fn winner(ranked: &[&Sample<'_>]) -> Option<Winner> {
     let (first, others) = ranked.split_first()?;
     let time = first.time.as_ref()?;
     let rivals = others.iter().filter(|other| other.time.is_some());
-    let rivals: Vec<Rival> =
-        rivals.map(|rival| Rival { algorithm: rival.label.clone(), times_as_long: against(rival, first).0 }).collect();
+    let rivals: Vec<Rival> = rivals
+        .map(|rival| Rival {
+            algorithm: rival.label.clone(),
+            times_as_long: against(rival, first).0,
+        })
+        .collect();
     let is_level = |rival: &&Rival| {
         let margin = rival.times_as_long.as_ref();
         margin.is_none_or(|r| r.interval.map_or(r.value == 1.0, |interval| interval.contains(1.0)))
@@ -93,7 +101,8 @@ mod tests {
 
     #[test]
     fn the_fastest_wins_by_what_the_next_takes_longer() {
-        let won = of(vec![row("slow", 0, 30.0), row("fast", 0, 10.0), row("next", 0, 12.5)]).unwrap();
+        let won =
+            of(vec![row("slow", 0, 30.0), row("fast", 0, 10.0), row("next", 0, 12.5)]).unwrap();
         let second = won.second.unwrap();
         assert_eq!((&*won.algorithm, won.time.mean, &*second.algorithm), ("fast", 10.0, "next"));
         assert_eq!((second.times_as_long.unwrap().value, won.level), (1.25, vec![]));
@@ -102,12 +111,29 @@ mod tests {
     #[test]
     fn those_that_cannot_be_told_apart_are_level() {
         let of_times = |times: [(&'static str, [f64; 2]); 3]| {
-            of(times.iter().flat_map(|(name, t)| (0..2).map(move |r| row(name, r, t[r as usize]))).collect())
+            of(times
+                .iter()
+                .flat_map(|(name, t)| (0..2).map(move |r| row(name, r, t[r as usize])))
+                .collect())
         };
-        assert_eq!(of_times([("a", [10.0, 10.4]), ("b", [10.4, 10.1]), ("c", [20.0, 20.1])]).unwrap().level, ["b"]);
+        assert_eq!(
+            of_times([("a", [10.0, 10.4]), ("b", [10.4, 10.1]), ("c", [20.0, 20.1])])
+                .unwrap()
+                .level,
+            ["b"]
+        );
         // `b` takes 1 % longer whatever was drawn.
-        assert_eq!(of_times([("a", [10.0, 14.0]), ("b", [10.1, 14.14]), ("c", [20.0, 28.0])]).unwrap().level, [""; 0]);
-        assert_eq!(of(vec![row("a", 0, 5.0), row("b", 0, 5.0)]).unwrap().level, ["b"], "single runs of the same time");
+        assert_eq!(
+            of_times([("a", [10.0, 14.0]), ("b", [10.1, 14.14]), ("c", [20.0, 28.0])])
+                .unwrap()
+                .level,
+            [""; 0]
+        );
+        assert_eq!(
+            of(vec![row("a", 0, 5.0), row("b", 0, 5.0)]).unwrap().level,
+            ["b"],
+            "single runs of the same time"
+        );
     }
 
     #[test]

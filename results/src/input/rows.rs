@@ -1,4 +1,5 @@
-//! Rows of a text, one after another: no more of it is in memory than the row at hand and the one that follows.
+//! Rows of a text, one after another: no more of it is in memory than the row at hand and the one
+//! that follows.
 
 use super::ReadError;
 use crate::record::{Column, Record, column, columns, required_columns};
@@ -32,7 +33,8 @@ struct Raw {
     fields: csv::ByteRecord,
     /// The byte from which the reader came to it.
     from: u64,
-    /// The byte at which it starts. The reader places a row before the blank lines, or the second half of the line end, that it skips on its way there.
+    /// The byte at which it starts. The reader places a row before the blank lines, or the second
+    /// half of the line end, that it skips on its way there.
     start: u64,
     line: u64,
     /// From its start to its end, with the line end.
@@ -54,7 +56,8 @@ impl<R: Read> Rows<R> {
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         let is_all = rows.next.is_none() && rows.line == 1;
         if is_all && columns().collect::<Vec<_>>().join(",").as_bytes().starts_with(text) {
-            // Not even the header's end. (A line of something else is no header of ours that broke off.)
+            // Not even the header's end. (A line of something else is no header of ours that broke
+            // off.)
             return Err(ReadError::Torn { file: rows.file, line: 1, intact: 0 });
         }
         let names = csv::StringRecord::from_byte_record(head.fields)
@@ -89,7 +92,10 @@ impl<R: Read> Rows<R> {
     fn understood(&self, raw: Raw) -> Result<Row, ReadError> {
         let Raw { fields, from, start, line, text } = raw;
         let file = || self.file.clone();
-        let not_utf8 = |good: usize| ReadError::NotUtf8 { file: file(), line: line + super::line_ends(&text[..good]) };
+        let not_utf8 = |good: usize| ReadError::NotUtf8 {
+            file: file(),
+            line: line + super::line_ends(&text[..good]),
+        };
         if let Err(error) = std::str::from_utf8(&text)
             && error.error_len().is_some()
         {
@@ -97,7 +103,11 @@ impl<R: Read> Rows<R> {
         }
         let is_last = self.next.is_none();
         if is_last && (fields.len() < self.header.names.len() || is_cut_off(&text)) {
-            return Err(ReadError::Torn { file: file(), line, intact: usize::try_from(start).unwrap_or(usize::MAX) });
+            return Err(ReadError::Torn {
+                file: file(),
+                line,
+                intact: usize::try_from(start).unwrap_or(usize::MAX),
+            });
         }
         let fields = csv::StringRecord::from_byte_record(fields).map_err(|_| not_utf8(0))?;
         Ok(Row { from, record: self.header.record(&self.file, line, &fields)? })
@@ -131,7 +141,12 @@ impl Header {
     }
 
     /// What a row's fields say.
-    pub(crate) fn record(&self, file: &str, line: u64, row: &csv::StringRecord) -> Result<Record, ReadError> {
+    pub(crate) fn record(
+        &self,
+        file: &str,
+        line: u64,
+        row: &csv::StringRecord,
+    ) -> Result<Record, ReadError> {
         if row.len() != self.names.len() {
             return Err(ReadError::BadRow {
                 file: file.to_owned(),
@@ -151,7 +166,12 @@ impl Header {
             }
         }
         if let Some((column, expected)) = record.impossible() {
-            let found = self.names.iter().zip(row).find(|(name, _)| *name == column).map_or("", |(_, field)| field);
+            let found = self
+                .names
+                .iter()
+                .zip(row)
+                .find(|(name, _)| *name == column)
+                .map_or("", |(_, field)| field);
             return Err(bad(column, found, expected.to_owned()));
         }
         Ok(record)
@@ -163,19 +183,27 @@ fn check(file: &str, header: &csv::StringRecord) -> Result<(), ReadError> {
     if let Some(column) = required_columns().find(|c| !header.iter().any(|h| h == *c)) {
         return Err(ReadError::NoColumn { file: file.to_owned(), column });
     }
-    let twice = header.iter().enumerate().find(|(i, column)| header.iter().take(*i).any(|earlier| earlier == *column));
+    let twice = header
+        .iter()
+        .enumerate()
+        .find(|(i, column)| header.iter().take(*i).any(|earlier| earlier == *column));
     match twice {
-        Some((_, column)) => Err(ReadError::ColumnTwice { file: file.to_owned(), column: column.to_owned() }),
+        Some((_, column)) => {
+            Err(ReadError::ColumnTwice { file: file.to_owned(), column: column.to_owned() })
+        }
         None => Ok(()),
     }
 }
 
-/// Whether the text of a last row lacks its line end: either there is none, or it is within quotes that were never closed.
+/// Whether the text of a last row lacks its line end: either there is none, or it is within quotes
+/// that were never closed.
 fn is_cut_off(row: &[u8]) -> bool {
-    !row.ends_with(b"\n") && !row.ends_with(b"\r") || row.iter().filter(|b| **b == b'"').count() % 2 == 1
+    !row.ends_with(b"\n") && !row.ends_with(b"\r")
+        || row.iter().filter(|b| **b == b'"').count() % 2 == 1
 }
 
-/// Keeps what was read until it is asked for: the reader gives a row's fields, and whether the row broke off only its text tells.
+/// Keeps what was read until it is asked for: the reader gives a row's fields, and whether the row
+/// broke off only its text tells.
 struct Kept<R> {
     inner: R,
     bytes: Vec<u8>,

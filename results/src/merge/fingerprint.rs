@@ -5,7 +5,8 @@ use std::hash::{BuildHasher, Hash, RandomState};
 /// 128 bits: of a thousand million values no two have the same, but for one chance in 10^20.
 pub(super) type Fingerprint = [u64; 2];
 
-/// Two hashes with keys of their own, drawn anew each time: nobody can prepare two values that look the same.
+/// Two hashes with keys of their own, drawn anew each time: nobody can prepare two values that look
+/// the same.
 #[derive(Default)]
 pub(super) struct Fingerprints([RandomState; 2]);
 

@@ -18,13 +18,18 @@ pub struct Mixture {
 /// What the names in rows stand for.
 #[derive(Default)]
 pub(super) struct Meanings {
-    /// For each kind of name the names, and for each what it stands for and where that is said first.
+    /// For each kind of name the names, and for each what it stands for and where that is said
+    /// first.
     known: HashMap<&'static str, HashMap<String, (String, String)>>,
 }
 
 impl Meanings {
     /// Refuses a row that no run could have made that made those before it.
-    pub(super) fn agree(&mut self, row: &Record, place: impl Fn() -> String) -> Result<(), Mixture> {
+    pub(super) fn agree(
+        &mut self,
+        row: &Record,
+        place: impl Fn() -> String,
+    ) -> Result<(), Mixture> {
         let build = format!("{} {}", row.plugin_version, row.plugin_digest);
         let named = [
             ("experiment", "", row.experiment.clone()),
@@ -39,8 +44,18 @@ impl Meanings {
             let known = self.known.entry(what).or_default();
             match known.get(name) {
                 Some((first, there)) if *there != meaning => {
-                    let what = if name.is_empty() { what.to_owned() } else { format!("{what} of `{name}`") };
-                    return Err(Mixture { first: first.clone(), second: place(), what, a: there.clone(), b: meaning });
+                    let what = if name.is_empty() {
+                        what.to_owned()
+                    } else {
+                        format!("{what} of `{name}`")
+                    };
+                    return Err(Mixture {
+                        first: first.clone(),
+                        second: place(),
+                        what,
+                        a: there.clone(),
+                        b: meaning,
+                    });
                 }
                 Some(_) => {}
                 None => {

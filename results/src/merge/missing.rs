@@ -36,7 +36,8 @@ pub(super) struct Named {
 
 impl Named {
     pub(super) fn add(&mut self, row: &Record, fingerprints: &Fingerprints) {
-        let texts = [&row.topology, &row.algorithm, &row.workload, &row.machine].map(String::as_str);
+        let texts =
+            [&row.topology, &row.algorithm, &row.workload, &row.machine].map(String::as_str);
         for (once, text) in self.texts.iter_mut().zip(texts) {
             once.add(text);
         }
@@ -53,8 +54,10 @@ impl Named {
                 for workload in &workloads.order {
                     for machine in &machines.order {
                         for repetition in &self.repetitions.order {
-                            let texts = [topology, algorithm, workload, machine].map(String::as_str);
-                            if !self.combinations.contains(&fingerprints.of(&(texts, *repetition))) {
+                            let texts =
+                                [topology, algorithm, workload, machine].map(String::as_str);
+                            if !self.combinations.contains(&fingerprints.of(&(texts, *repetition)))
+                            {
                                 missing.add(&case(texts, *repetition));
                             }
                         }

@@ -66,11 +66,14 @@ impl<'a> Again<'a> {
         let Opened { reader, header } = self.opened(number)?;
         let mut place = csv::Position::new();
         place.set_byte(from);
-        // Rows of one file mostly follow each other: then the reader is there already, and nothing is read twice.
+        // Rows of one file mostly follow each other: then the reader is there already, and nothing
+        // is read twice.
         reader.seek(place).map_err(not_csv)?;
         let mut fields = csv::StringRecord::new();
         reader.read_record(&mut fields).map_err(not_csv)?;
-        header.record(&source.name, 0, &fields).map_err(|_| ReadError::Changed { file: source.name.clone() })
+        header
+            .record(&source.name, 0, &fields)
+            .map_err(|_| ReadError::Changed { file: source.name.clone() })
     }
 
     fn opened(&mut self, number: usize) -> Result<&mut Opened, ReadError> {
@@ -83,9 +86,13 @@ impl<'a> Again<'a> {
             Entry::Occupied(there) => Ok(there.into_mut()),
             Entry::Vacant(free) => {
                 let source = &self.sources[number];
-                let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(source.open()?);
+                let mut reader =
+                    csv::ReaderBuilder::new().flexible(true).from_reader(source.open()?);
                 let header = reader.headers().cloned().map(Header::new);
-                let header = header.map_err(|error| ReadError::NotCsv { file: source.name.clone(), source: error })?;
+                let header = header.map_err(|error| ReadError::NotCsv {
+                    file: source.name.clone(),
+                    source: error,
+                })?;
                 Ok(free.insert(Opened { reader, header }))
             }
         }

@@ -7,7 +7,10 @@ use crate::stats::Interval;
 /// One row a line of a group, every figure in full; what is not known is empty.
 pub fn as_csv(comparison: &Comparison) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let lines = comparison.groups.iter().flat_map(|group| group.lines.iter().map(move |line| columns(group, line)));
+    let lines = comparison
+        .groups
+        .iter()
+        .flat_map(|group| group.lines.iter().map(move |line| columns(group, line)));
     for (number, columns) in lines.enumerate() {
         if number == 0 {
             writer.write_record(columns.iter().map(|(name, _)| name))?;
@@ -79,9 +82,15 @@ mod tests {
     #[test]
     fn what_is_not_known_is_empty_and_texts_are_as_they_are() {
         let text = as_csv(&partly_failed()).unwrap();
-        let mut rows = csv::Reader::from_reader(text.as_bytes()).into_records().map(|row| row.unwrap()).skip(1);
+        let mut rows = csv::Reader::from_reader(text.as_bytes())
+            .into_records()
+            .map(|row| row.unwrap())
+            .skip(1);
         let from_status = |row: csv::StringRecord| row.iter().skip(9).collect::<Vec<_>>().join(",");
-        assert_eq!(from_status(rows.next().unwrap()), "timeout,60 s are over,blocks,1,20,20,,,,2,,,,,,,,,1,0,0,0,1,0");
+        assert_eq!(
+            from_status(rows.next().unwrap()),
+            "timeout,60 s are over,blocks,1,20,20,,,,2,,,,,,,,,1,0,0,0,1,0"
+        );
         let odd = "unsupported,a side | of 4\nis \u{1b}[31mtoo odd,none,,,,,,,,,,,,,,,,0,1,0,0,0,0";
         assert_eq!(from_status(rows.next().unwrap()), odd);
     }

@@ -10,7 +10,12 @@ pub fn as_html(comparison: &Comparison) -> String {
     for Part { title, cells, sentences } in parts(comparison) {
         let _ = writeln!(out, "<h3>{}</h3>\n<table>\n<thead><tr>", escaped(&title));
         for (name, is_figure) in &cells.header {
-            let _ = writeln!(out, "<th{}>{}</th>", class(*is_figure), escaped(&name.trim().replace(", us", ", µs")));
+            let _ = writeln!(
+                out,
+                "<th{}>{}</th>",
+                class(*is_figure),
+                escaped(&name.trim().replace(", us", ", µs"))
+            );
         }
         out += "</tr></thead>\n<tbody>\n";
         for line in &cells.lines {

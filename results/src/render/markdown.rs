@@ -8,8 +8,11 @@ pub fn as_markdown(comparison: &Comparison) -> String {
     let mut out = String::new();
     for Part { title, cells, sentences } in parts(comparison) {
         let names: Vec<&str> = cells.header.iter().map(|(name, _)| name.trim()).collect();
-        let rule: String =
-            cells.header.iter().map(|(_, is_figure)| if *is_figure { " ---: |" } else { " --- |" }).collect();
+        let rule: String = cells
+            .header
+            .iter()
+            .map(|(_, is_figure)| if *is_figure { " ---: |" } else { " --- |" })
+            .collect();
         out += &format!("### {}\n\n| {} |\n|{rule}\n", title, names.join(" | "));
         for line in &cells.lines {
             let cells: Vec<String> = line.iter().map(|cell| cell.replace('|', "\\|")).collect();

@@ -10,7 +10,10 @@ pub fn as_table(comparison: &Comparison) -> String {
     let mut out = String::new();
     for Part { title, cells, sentences } in parts(comparison) {
         let mut table = Table::new();
-        table.load_style(NOTHING).set_header(cells.header.iter().map(|(name, _)| *name)).add_rows(cells.lines);
+        table
+            .load_style(NOTHING)
+            .set_header(cells.header.iter().map(|(name, _)| *name))
+            .add_rows(cells.lines);
         for (column, (_, is_figure)) in table.column_iter_mut().zip(&cells.header) {
             column.set_padding((0, 2));
             if *is_figure {

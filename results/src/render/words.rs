@@ -1,4 +1,5 @@
-//! Who ran how much faster than whom, and how sure that is. No winner without the uncertainty of it.
+//! Who ran how much faster than whom, and how sure that is. No winner without the uncertainty of
+//! it.
 
 use super::{in_a_line, p_value};
 use crate::compare::{Group, Line, Tests};
@@ -31,14 +32,24 @@ pub fn in_words(group: &Group) -> String {
 
 fn against(line: &Line, baseline: &Line, exact: bool) -> String {
     let Some(ratio) = &line.ratio else {
-        return format!("{} and {}: a time is 0, so that there is no ratio.", named(line), named(baseline));
+        return format!(
+            "{} and {}: a time is 0, so that there is no ratio.",
+            named(line),
+            named(baseline)
+        );
     };
     match ratio.interval {
         None if exact => format!("{}.", times(line, baseline, ratio, "")),
         None => {
-            format!("{} ({}: no uncertainty can be given).", times(line, baseline, ratio, ""), single(line, baseline))
+            format!(
+                "{} ({}: no uncertainty can be given).",
+                times(line, baseline, ratio, ""),
+                single(line, baseline)
+            )
         }
-        Some(i) if i.is_point() => format!("{} ({}).", times(line, baseline, ratio, ""), same(line, baseline)),
+        Some(i) if i.is_point() => {
+            format!("{} ({}).", times(line, baseline, ratio, ""), same(line, baseline))
+        }
         Some(i) => with_spread(line, baseline, ratio, i),
     }
 }
@@ -50,7 +61,11 @@ fn with_spread(line: &Line, baseline: &Line, ratio: &Ratio, interval: Interval) 
         ("Welch's t", "Mann-Whitney")
     };
     let p = |of: fn(&Tests) -> Option<f64>| p_value(line.tests.as_ref().and_then(of));
-    let tests = format!("p by {t} {}, by {rank} {}", p(|tests| tests.t_p_holm), p(|tests| tests.rank_p_holm));
+    let tests = format!(
+        "p by {t} {}, by {rank} {}",
+        p(|tests| tests.t_p_holm),
+        p(|tests| tests.rank_p_holm)
+    );
     if interval.contains(1.0) {
         return format!(
             "{} and {} do not differ by more than their spread (95 %: {} to {} times as long; {tests}).",
@@ -63,12 +78,17 @@ fn with_spread(line: &Line, baseline: &Line, ratio: &Ratio, interval: Interval) 
     let Interval { low, high } = interval;
     let (low, high) = if ratio.value < 1.0 { (1.0 / high, 1.0 / low) } else { (low, high) };
     let value = ratio.value.max(1.0 / ratio.value);
-    // The interval is a little longer above than below: the longer half, so that what is claimed is not more than it says.
+    // The interval is a little longer above than below: the longer half, so that what is claimed is
+    // not more than it says.
     let spread = (high - value).max(value - low);
     // As many digits as make the spread visible.
-    let digits = (2..=6).find(|digits| format!("{spread:.digits$}").parse() != Ok(0.0)).unwrap_or(6);
+    let digits =
+        (2..=6).find(|digits| format!("{spread:.digits$}").parse() != Ok(0.0)).unwrap_or(6);
     let spread = format!(" ± {spread:.digits$}");
-    format!("{} (95 %: {low:.digits$} to {high:.digits$}; {tests}).", times(line, baseline, ratio, &spread))
+    format!(
+        "{} (95 %: {low:.digits$} to {high:.digits$}; {tests}).",
+        times(line, baseline, ratio, &spread)
+    )
 }
 
 /// The faster one comes first, whichever is the baseline: "slower" is read in more than one way.
@@ -77,8 +97,11 @@ fn times(line: &Line, baseline: &Line, ratio: &Ratio, spread: &str) -> String {
     if ratio.value == 1.0 {
         return format!("{line} and {baseline} took the same time");
     }
-    let (fast, slow, value) =
-        if ratio.value < 1.0 { (line, baseline, 1.0 / ratio.value) } else { (baseline, line, ratio.value) };
+    let (fast, slow, value) = if ratio.value < 1.0 {
+        (line, baseline, 1.0 / ratio.value)
+    } else {
+        (baseline, line, ratio.value)
+    };
     format!("{fast} ran {}{spread} times faster than {slow}", factor(value))
 }
 
@@ -89,7 +112,10 @@ fn named(line: &Line) -> String {
 /// Two digits, and more where two would say that nothing differs.
 fn factor(value: f64) -> String {
     let digits = |digits: usize| format!("{value:.digits$}");
-    (2..=6).map(digits).find(|text| value == 1.0 || text.parse() != Ok(1.0)).unwrap_or_else(|| digits(6))
+    (2..=6)
+        .map(digits)
+        .find(|text| value == 1.0 || text.parse() != Ok(1.0))
+        .unwrap_or_else(|| digits(6))
 }
 
 fn runs(line: &Line) -> usize {
@@ -133,12 +159,16 @@ mod tests {
 
     #[test]
     fn a_winner_has_an_interval_and_p() {
-        let rows =
-            || runs_of("fast", &[10.0, 10.4, 9.8]).chain(runs_of("slow", &[20.5, 21.0, 20.0])).collect::<Vec<_>>();
+        let rows = || {
+            runs_of("fast", &[10.0, 10.4, 9.8])
+                .chain(runs_of("slow", &[20.5, 21.0, 20.0]))
+                .collect::<Vec<_>>()
+        };
         let sentence = "`fast` ran 2.04 ± 0.04 times faster than `slow` (95 %: 2.00 to 2.08; p by the paired t test < 0.001, by Wilcoxon 0.250).";
         assert_eq!(verdict(rows(), None), sentence);
         assert_eq!(verdict(rows(), Some("slow")), sentence, "the same seen from either side");
-        let apart = runs_of("fast", &[10.0, 10.4, 9.8]).chain(unpaired(runs_of("slow", &[20.5, 21.0, 20.0])));
+        let apart = runs_of("fast", &[10.0, 10.4, 9.8])
+            .chain(unpaired(runs_of("slow", &[20.5, 21.0, 20.0])));
         assert_eq!(
             verdict(apart.collect(), None),
             "`fast` ran 2.04 ± 0.13 times faster than `slow` (95 %: 1.91 to 2.17; p by Welch's t < 0.001, by Mann-Whitney 0.100)."
@@ -147,7 +177,8 @@ mod tests {
 
     #[test]
     fn without_a_difference_there_is_no_winner() {
-        let apart = runs_of("a", &[10.0, 10.4, 9.8]).chain(unpaired(runs_of("b", &[10.1, 10.3, 9.9])));
+        let apart =
+            runs_of("a", &[10.0, 10.4, 9.8]).chain(unpaired(runs_of("b", &[10.1, 10.3, 9.9])));
         assert_eq!(
             verdict(apart.collect(), None),
             "`b` and `a` do not differ by more than their spread (95 %: 0.94 to 1.07 times as long; p by Welch's t 0.883, by Mann-Whitney 1.000)."
@@ -197,8 +228,12 @@ mod tests {
 
     #[test]
     fn a_small_spread_is_not_rounded_away() {
-        let sentence =
-            verdict(runs_of("a", &[10.0, 10.001, 9.999]).chain(runs_of("b", &[20.0, 20.002, 19.999])).collect(), None);
+        let sentence = verdict(
+            runs_of("a", &[10.0, 10.001, 9.999])
+                .chain(runs_of("b", &[20.0, 20.002, 19.999]))
+                .collect(),
+            None,
+        );
         assert_eq!(
             sentence,
             "`a` ran 2.00 ± 0.0001 times faster than `b` (95 %: 1.9999 to 2.0002; p by the paired t test < 0.001, by Wilcoxon 0.250)."

@@ -5,7 +5,8 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-/// Two-sided p of Welch's t test that two means are the same; `None` for single values, and where neither sample has any spread to test against.
+/// Two-sided p of Welch's t test that two means are the same; `None` for single values, and where
+/// neither sample has any spread to test against.
 pub fn welch_p(a: &Summary, b: &Summary) -> Option<f64> {
     let (sa, sb) = (a.standard_error()?, b.standard_error()?);
     let both = sa.hypot(sb);
@@ -17,8 +18,9 @@ pub fn welch_p(a: &Summary, b: &Summary) -> Option<f64> {
     Some((2.0 * distribution.sf(t)).min(1.0)).filter(|p| !p.is_nan())
 }
 
-/// Two-sided p of the Mann-Whitney U test that neither of two samples tends to be larger; `None` for single values, and where neither sample has any
-/// spread. Exact for small samples without ties, otherwise by the normal approximation with its corrections for ties and continuity.
+/// Two-sided p of the Mann-Whitney U test that neither of two samples tends to be larger; `None`
+/// for single values, and where neither sample has any spread. Exact for small samples without
+/// ties, otherwise by the normal approximation with its corrections for ties and continuity.
 pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let spread = |sample: &[f64]| sample.iter().any(|v| *v != sample[0]);
     if a.len() < 2 || b.len() < 2 || !(spread(a) || spread(b)) {
@@ -29,8 +31,9 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let mut all = [a, b].concat();
     all.sort_by(f64::total_cmp);
     let ties = all.windows(2).any(|w| w[0] == w[1]);
-    // In steps of the count: two samples of a hundred take as many. There the normal approximation is off by less than a thousandth; with a small
-    // sample opposite a large one it stays off by up to three hundredths, but 2 are counted out against a quarter of a million.
+    // In steps of the count: two samples of a hundred take as many. There the normal approximation
+    // is off by less than a thousandth; with a small sample opposite a large one it stays off by up
+    // to three hundredths, but 2 are counted out against a quarter of a million.
     const MOST_STEPS: usize = 1_000_000;
     let (fewer, more) = (a.len().min(b.len()), a.len().max(b.len()));
     if ties || fewer.saturating_mul(fewer).saturating_mul(more) > MOST_STEPS {
@@ -39,12 +42,14 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     Some(exact_p(u, fewer, more))
 }
 
-/// Exact two-sided p of Mann and Whitney's U without ties: twice the share of the ways to deal the ranks in which U is at least as far out.
+/// Exact two-sided p of Mann and Whitney's U without ties: twice the share of the ways to deal the
+/// ranks in which U is at least as far out.
 ///
-/// Our own because statrs 0.19 returns the complement wherever the first sample is not the larger one.
+/// Our own because statrs 0.19 returns the complement wherever the first sample is not the larger
+/// one.
 fn exact_p(u: f64, n: usize, m: usize) -> f64 {
-    // ways[k]: how many ways to deal the ranks have U = k: the coefficients of the Gaussian binomial, made factor by factor, each
-    // (1 - q^(m + i)) / (1 - q^i)
+    // ways[k]: how many ways to deal the ranks have U = k: the coefficients of the Gaussian
+    // binomial, made factor by factor, each (1 - q^(m + i)) / (1 - q^i)
     let most = n * m;
     let mut ways = vec![0.0_f64; most + 1];
     ways[0] = 1.0;
@@ -56,19 +61,22 @@ fn exact_p(u: f64, n: usize, m: usize) -> f64 {
             ways[k] += ways[k - i];
         }
     }
-    // The two tails are alike, but the upper one comes out as the difference of large numbers, in which its own small ones are lost.
+    // The two tails are alike, but the upper one comes out as the difference of large numbers, in
+    // which its own small ones are lost.
     let near = u.min(most as f64 - u).floor() as usize;
     let tail: f64 = ways[..=near.min(most)].iter().sum();
     (2.0 * tail / ways.iter().sum::<f64>()).min(1.0)
 }
 
-/// By how many standard deviations, taken from both samples together, two means differ: Hedges's g, which is Cohen's d less its bias in small
-/// samples. `None` for single values and where neither has a spread.
+/// By how many standard deviations, taken from both samples together, two means differ: Hedges's g,
+/// which is Cohen's d less its bias in small samples. `None` for single values and where neither
+/// has a spread.
 pub fn effect(a: &Summary, b: &Summary) -> Option<f64> {
     let (freedom_a, freedom_b) = ((a.n - 1) as f64, (b.n - 1) as f64);
     let freedom = freedom_a + freedom_b;
     let variance = (freedom_a * a.sd?.powi(2) + freedom_b * b.sd?.powi(2)) / freedom;
-    (variance > 0.0).then(|| (a.mean - b.mean) / variance.sqrt() * (1.0 - 3.0 / (4.0 * freedom - 1.0)))
+    (variance > 0.0)
+        .then(|| (a.mean - b.mean) / variance.sqrt() * (1.0 - 3.0 / (4.0 * freedom - 1.0)))
 }
 
 #[cfg(test)]
@@ -80,15 +88,16 @@ mod tests {
         welch_p(&Summary::of(a).unwrap(), &Summary::of(b).unwrap())
     }
 
-    /// R: `t.test(extra ~ group, data = sleep)` gives t = -1.8608, df = 17.776, p = 0.07939; `wilcox.test`, with ties, p = 0.06933.
+    /// R: `t.test(extra ~ group, data = sleep)` gives t = -1.8608, df = 17.776, p = 0.07939;
+    /// `wilcox.test`, with ties, p = 0.06933.
     #[test]
     fn students_sleep() {
         assert_near(welch(&SLEEP[0], &SLEEP[1]).unwrap(), 0.079_394_140_2);
         assert_near(mann_whitney_p(&SLEEP[0], &SLEEP[1]).unwrap(), 0.069_327_575_4);
     }
 
-    /// Permeability of the human chorioamnion, Hollander & Wolfe, Nonparametric Statistical Methods (1973), page 69; the example of R's `wilcox.test`, where
-    /// one side has p = 0.1272.
+    /// Permeability of the human chorioamnion, Hollander & Wolfe, Nonparametric Statistical Methods
+    /// (1973), page 69; the example of R's `wilcox.test`, where one side has p = 0.1272.
     #[test]
     fn permeability_at_term_and_earlier() {
         let term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
@@ -108,7 +117,8 @@ mod tests {
         assert_near(mann_whitney_p(&a, &b).unwrap(), 0.085_914_019_985_7);
     }
 
-    /// Counted in whole numbers of any length, and the same with scipy; the normal approximation is off by 0.004, 0.00002, 0.03 and a great deal.
+    /// Counted in whole numbers of any length, and the same with scipy; the normal approximation is
+    /// off by 0.004, 0.00002, 0.03 and a great deal.
     #[test]
     fn a_hundred_are_counted_out_and_so_are_a_few_against_many() {
         let row = |n: u32, from: f64| (0..n).map(|v| f64::from(v) + from).collect::<Vec<_>>();
@@ -125,18 +135,25 @@ mod tests {
         }
     }
 
-    /// Cohen's d of the sleep data is -0.832; with 18 degrees of freedom Hedges's factor is 1 - 3/71.
+    /// Cohen's d of the sleep data is -0.832; with 18 degrees of freedom Hedges's factor is 1 -
+    /// 3/71.
     #[test]
     fn an_effect_is_counted_in_standard_deviations() {
         let [a, b] = SLEEP.map(|values| Summary::of(&values).unwrap());
         assert_near(effect(&a, &b).unwrap(), -0.832_181_112_2 * (1.0 - 3.0 / 71.0));
-        assert_eq!(effect(&Summary::of(&[0.1; 7]).unwrap(), &Summary::of(&[0.2; 3]).unwrap()), None);
+        assert_eq!(
+            effect(&Summary::of(&[0.1; 7]).unwrap(), &Summary::of(&[0.2; 3]).unwrap()),
+            None
+        );
         assert_eq!(effect(&a, &Summary::of(&[5.0]).unwrap()), None);
     }
 
     #[test]
     fn what_has_no_spread_has_no_p() {
-        assert_eq!((welch(&[0.1; 7], &[0.2; 3]), mann_whitney_p(&[0.1; 7], &[0.2; 3])), (None, None));
+        assert_eq!(
+            (welch(&[0.1; 7], &[0.2; 3]), mann_whitney_p(&[0.1; 7], &[0.2; 3])),
+            (None, None)
+        );
         assert_eq!((welch(&[5.0], &SLEEP[0]), mann_whitney_p(&[5.0], &SLEEP[0])), (None, None));
         // spread on one side is enough
         assert!(welch(&[0.1; 7], &SLEEP[0]).is_some_and(f64::is_finite));

@@ -1,9 +1,11 @@
 //! Many tests at once.
 
-/// p-values corrected for how many there are, by Holm's method (Scandinavian Journal of Statistics 6, 1979): whichever are below 0.05 afterwards, the
-/// chance that any of them is so by luck alone is below 0.05. Those that are not known stay so and don't count.
+/// p-values corrected for how many there are, by Holm's method (Scandinavian Journal of Statistics
+/// 6, 1979): whichever are below 0.05 afterwards, the chance that any of them is so by luck alone
+/// is below 0.05. Those that are not known stay so and don't count.
 pub fn holm(p: &[Option<f64>]) -> Vec<Option<f64>> {
-    let mut known: Vec<(usize, f64)> = p.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))).collect();
+    let mut known: Vec<(usize, f64)> =
+        p.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))).collect();
     known.sort_by(|a, b| a.1.total_cmp(&b.1));
     let (mut corrected, mut so_far, count) = (vec![None; p.len()], 0.0_f64, known.len());
     for (rank, (index, p)) in known.into_iter().enumerate() {
@@ -22,7 +24,9 @@ mod tests {
     #[test]
     fn the_smallest_counts_most() {
         let corrected = holm(&[Some(0.01), Some(0.04), None, Some(0.03), Some(0.005)]);
-        for (found, expected) in corrected.iter().zip([Some(0.03), Some(0.06), None, Some(0.06), Some(0.02)]) {
+        for (found, expected) in
+            corrected.iter().zip([Some(0.03), Some(0.06), None, Some(0.06), Some(0.02)])
+        {
             assert_eq!(found.is_some(), expected.is_some());
             assert_near(found.unwrap_or(1.0), expected.unwrap_or(1.0));
         }

@@ -1,5 +1,6 @@
-//! Samples whose values belong together pair by pair: repetition r of two algorithms has the same seed and so the same sizes. What both have in
-//! common falls out of their differences, and with it most of the spread.
+//! Samples whose values belong together pair by pair: repetition r of two algorithms has the same
+//! seed and so the same sizes. What both have in common falls out of their differences, and with it
+//! most of the spread.
 
 use super::{Interval, Ratio, Summary, t_quantile};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
@@ -9,7 +10,8 @@ fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 
-/// Two-sided p of the paired t test that the mean difference is 0; `None` for single pairs and where all differences are the same.
+/// Two-sided p of the paired t test that the mean difference is 0; `None` for single pairs and
+/// where all differences are the same.
 pub fn paired_t_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let differences = Summary::of(&differences(a, b))?;
     let error = differences.standard_error().filter(|error| *error > 0.0)?;
@@ -17,8 +19,9 @@ pub fn paired_t_p(a: &[f64], b: &[f64]) -> Option<f64> {
     Some((2.0 * distribution.sf((differences.mean / error).abs())).min(1.0)).filter(|p| !p.is_nan())
 }
 
-/// Two-sided p of Wilcoxon's signed-rank test that differences are as often above 0 as below; pairs without a difference don't count. `None` for
-/// single pairs and where all differences are the same. Exact up to 200 pairs, ties or not: all ways to give the ranks their signs are counted.
+/// Two-sided p of Wilcoxon's signed-rank test that differences are as often above 0 as below; pairs
+/// without a difference don't count. `None` for single pairs and where all differences are the
+/// same. Exact up to 200 pairs, ties or not: all ways to give the ranks their signs are counted.
 /// Beyond, by the normal approximation with its correction for ties.
 pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     const MOST_COUNTED: usize = 200;
@@ -34,11 +37,17 @@ pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
         let twice = 2 * ranks.len() + tied.len() + 1;
         ranks.extend(tied.iter().map(|_| twice));
     }
-    let above: usize = ranks.iter().zip(&differences).filter(|(_, d)| **d > 0.0).map(|(rank, _)| rank).sum();
-    Some(if ranks.len() <= MOST_COUNTED { counted(&ranks, above) } else { approximated(&ranks, above) })
+    let above: usize =
+        ranks.iter().zip(&differences).filter(|(_, d)| **d > 0.0).map(|(rank, _)| rank).sum();
+    Some(if ranks.len() <= MOST_COUNTED {
+        counted(&ranks, above)
+    } else {
+        approximated(&ranks, above)
+    })
 }
 
-/// The share of all choices of signs in which the ranks above 0, twice each, sum up to something at least as far out.
+/// The share of all choices of signs in which the ranks above 0, twice each, sum up to something at
+/// least as far out.
 fn counted(ranks: &[usize], above: usize) -> f64 {
     let total: usize = ranks.iter().sum();
     // ways[s]: how many choices have the sum s
@@ -61,8 +70,9 @@ fn approximated(ranks: &[usize], above: usize) -> f64 {
     (2.0 * Normal::standard().sf(z)).min(1.0)
 }
 
-/// The ratio of the means of paired samples of positive values, by the delta method as [`ratio`](super::ratio()) does, with what the two have in common
-/// taken out of its variance, and Student's t with n - 1 degrees of freedom. `None` where the ratio is undefined.
+/// The ratio of the means of paired samples of positive values, by the delta method as
+/// [`ratio`](super::ratio()) does, with what the two have in common taken out of its variance, and
+/// Student's t with n - 1 degrees of freedom. `None` where the ratio is undefined.
 pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Ratio> {
     let (own, base) = (Summary::of(a)?, Summary::of(b)?);
     let plain = super::ratio(&own, &base)?;
@@ -77,7 +87,8 @@ pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Ratio> {
     Some(Ratio { value: plain.value, interval: Some(interval) })
 }
 
-/// By how many standard deviations of the differences their mean is off 0 (Cohen's d for pairs); `None` where they have no spread.
+/// By how many standard deviations of the differences their mean is off 0 (Cohen's d for pairs);
+/// `None` where they have no spread.
 pub fn paired_effect(a: &[f64], b: &[f64]) -> Option<f64> {
     let differences = Summary::of(&differences(a, b))?;
     differences.sd.filter(|sd| *sd > 0.0).map(|sd| differences.mean / sd)
@@ -89,12 +100,14 @@ mod tests {
     use crate::stats::ratio;
     use crate::stats::tests::{SLEEP, assert_near};
 
-    /// Hamilton's depression scale before and after, Hollander & Wolfe (1973), page 29; the example of R's `wilcox.test`, two-sided.
+    /// Hamilton's depression scale before and after, Hollander & Wolfe (1973), page 29; the example
+    /// of R's `wilcox.test`, two-sided.
     const BEFORE: [f64; 9] = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
     #[expect(clippy::approx_constant, reason = "a measurement")]
     const AFTER: [f64; 9] = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
 
-    /// R: `t.test(before, after, paired = TRUE)`, `wilcox.test(before, after, paired = TRUE)`: p = 0.01618 and 0.03906 (20 of 512).
+    /// R: `t.test(before, after, paired = TRUE)`, `wilcox.test(before, after, paired = TRUE)`: p =
+    /// 0.01618 and 0.03906 (20 of 512).
     #[test]
     fn depression_before_and_after() {
         assert_near(paired_t_p(&BEFORE, &AFTER).unwrap(), 0.016_176_627_434_9);
@@ -102,8 +115,9 @@ mod tests {
         assert_near(wilcoxon_p(&AFTER, &BEFORE).unwrap(), 20.0 / 512.0);
     }
 
-    /// R: `t.test(extra ~ group, data = sleep, paired = TRUE)`: t = -4.0621, p = 0.002833. One pair is equal; of the other nine, with ties among
-    /// them, all have the same sign: 2 of 512 choices of signs.
+    /// R: `t.test(extra ~ group, data = sleep, paired = TRUE)`: t = -4.0621, p = 0.002833. One pair
+    /// is equal; of the other nine, with ties among them, all have the same sign: 2 of 512 choices
+    /// of signs.
     #[test]
     fn students_sleep_in_pairs() {
         assert_near(paired_t_p(&SLEEP[0], &SLEEP[1]).unwrap(), 0.002_832_890_197_4);
@@ -114,7 +128,8 @@ mod tests {
     #[test]
     fn what_two_have_in_common_falls_out_of_their_ratio() {
         let base = [10.0, 14.0, 9.0, 17.0];
-        let other: Vec<f64> = base.iter().zip([0.01, -0.01, 0.02, 0.0]).map(|(b, noise)| b * (2.0 + noise)).collect();
+        let other: Vec<f64> =
+            base.iter().zip([0.01, -0.01, 0.02, 0.0]).map(|(b, noise)| b * (2.0 + noise)).collect();
         let width = |ratio: Ratio| ratio.interval.map(|i| i.high / i.low).unwrap();
         let paired = paired_ratio(&other, &base).unwrap();
         let apart = ratio(&Summary::of(&other).unwrap(), &Summary::of(&base).unwrap()).unwrap();
@@ -125,7 +140,10 @@ mod tests {
     #[test]
     fn what_has_no_spread_has_no_p_and_no_effect() {
         let (a, b) = ([1.0, 2.0, 3.0], [2.0, 3.0, 4.0]);
-        assert_eq!((paired_t_p(&a, &b), wilcoxon_p(&a, &b), paired_effect(&a, &b)), (None, None, None));
+        assert_eq!(
+            (paired_t_p(&a, &b), wilcoxon_p(&a, &b), paired_effect(&a, &b)),
+            (None, None, None)
+        );
         assert_eq!((paired_t_p(&a[..1], &b[..1]), wilcoxon_p(&a[..1], &b[..1])), (None, None));
         assert_eq!(paired_ratio(&[1.0], &[2.0]), Some(Ratio { value: 0.5, interval: None }));
     }
@@ -137,7 +155,8 @@ mod tests {
             let (counted, approximated) = (counted(&ranks, above), approximated(&ranks, above));
             assert!((counted - approximated).abs() < 0.001, "{above}: {counted} {approximated}");
         }
-        let (a, b): (Vec<f64>, Vec<f64>) = (0..300).map(|i| (f64::from(i % 7), f64::from(i % 5))).unzip();
+        let (a, b): (Vec<f64>, Vec<f64>) =
+            (0..300).map(|i| (f64::from(i % 7), f64::from(i % 5))).unzip();
         assert!(wilcoxon_p(&a, &b).is_some_and(|p| p < 0.001));
     }
 }

@@ -12,13 +12,17 @@ pub struct Ratio {
     pub interval: Option<Interval>,
 }
 
-/// The ratio of the means of two samples of positive values; `None` where it is undefined: a mean of 0 or less, or a ratio beyond what a double holds.
+/// The ratio of the means of two samples of positive values; `None` where it is undefined: a mean
+/// of 0 or less, or a ratio beyond what a double holds.
 ///
-/// The interval is that of the ratio's logarithm by the delta method, `ln(a/b) ± t sqrt(sa²/(na a²) + sb²/(nb b²))` (the variance of Hedges, Gurevitch
-/// & Curtis, Ecology 80, 1999, for response ratios), with Student's t at the degrees of freedom of Welch and Satterthwaite for that sum, taken
-/// back by the exponential. Times are positive and their ratio is skewed: this interval stays positive and is the same seen from
-/// either side (`b/a` has the reciprocal ends). Fieller's, the usual rival, is exact for normal samples but can be unbounded, or two
-/// pieces, where `b` is uncertain; the two agree where the relative errors are small, which is where a ratio says anything.
+/// The interval is that of the ratio's logarithm by the delta method, `ln(a/b) ± t sqrt(sa²/(na a²)
+/// + sb²/(nb b²))` (the variance of Hedges, Gurevitch & Curtis, Ecology 80, 1999, for response
+/// ratios), with Student's t at the degrees of freedom of Welch and Satterthwaite for that sum,
+/// taken back by the exponential. Times are positive and their ratio is skewed: this interval stays
+/// positive and is the same seen from either side (`b/a` has the reciprocal ends). Fieller's, the
+/// usual rival, is exact for normal samples but can be unbounded, or two pieces, where `b` is
+/// uncertain; the two agree where the relative errors are small, which is where a ratio says
+/// anything.
 pub fn ratio(a: &Summary, b: &Summary) -> Option<Ratio> {
     let value = a.mean / b.mean;
     if a.mean <= 0.0 || b.mean <= 0.0 || !value.is_normal() {
@@ -32,7 +36,10 @@ pub fn ratio(a: &Summary, b: &Summary) -> Option<Ratio> {
         0.0 => 0.0,
         both => t_quantile(welch_freedom((ra, a.n), (rb, b.n))) * both,
     };
-    Some(Ratio { value, interval: Some(Interval { low: value * (-half).exp(), high: value * half.exp() }) })
+    Some(Ratio {
+        value,
+        interval: Some(Interval { low: value * (-half).exp(), high: value * half.exp() }),
+    })
 }
 
 #[cfg(test)]
@@ -60,7 +67,10 @@ mod tests {
     #[test]
     fn without_spread_the_interval_is_a_point_and_of_one_value_there_is_none() {
         let [same, other] = [(0.1, 7), (0.2, 3)].map(|(v, n)| Summary::of(&vec![v; n]).unwrap());
-        assert_eq!(ratio(&same, &other), Some(Ratio { value: 0.5, interval: Some(Interval { low: 0.5, high: 0.5 }) }));
+        assert_eq!(
+            ratio(&same, &other),
+            Some(Ratio { value: 0.5, interval: Some(Interval { low: 0.5, high: 0.5 }) })
+        );
         let one = Summary::of(&[5.0]).unwrap();
         assert_eq!(ratio(&one, &same).unwrap().interval, None);
     }
@@ -77,7 +87,10 @@ mod tests {
     #[test]
     fn a_ratio_to_nothing_is_undefined() {
         let (zero, some) = (Summary::of(&[0.0, 0.0]).unwrap(), Summary::of(&A).unwrap());
-        assert_eq!((ratio(&some, &zero), ratio(&zero, &some), ratio(&zero, &zero)), (None, None, None));
+        assert_eq!(
+            (ratio(&some, &zero), ratio(&zero, &some), ratio(&zero, &zero)),
+            (None, None, None)
+        );
         let [small, large] = [1e-300, 1e300].map(|v| Summary::of(&[v]).unwrap());
         assert_eq!((ratio(&small, &large), ratio(&large, &small)), (None, None));
     }

@@ -1,6 +1,7 @@
 //! A plugin that makes whatever calls the bytes say, with whatever numbers.
 //!
-//! Pointers are good or null, and arrays are as long as they are said to be or said to be absurdly long: what lies behind a pointer no host can know.
+//! Pointers are good or null, and arrays are as long as they are said to be or said to be absurdly
+//! long: what lies behind a pointer no host can know.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use std::cell::RefCell;
@@ -9,17 +10,25 @@ use std::ptr::null;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 use swapmeet_abi::{
-    SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_OK, SwmAlgorithm, SwmAxis, SwmBlocks, SwmBucket, SwmByteCount,
-    SwmBytes, SwmHead, SwmHost, SwmLayout, SwmPlugin, SwmProblem, SwmRedistribution, SwmRoute, SwmSet, SwmStr,
-    SwmSymmetry,
+    SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_OK, SwmAlgorithm, SwmAxis, SwmBlocks, SwmBucket,
+    SwmByteCount, SwmBytes, SwmHead, SwmHost, SwmLayout, SwmPlugin, SwmProblem, SwmRedistribution,
+    SwmRoute, SwmSet, SwmStr, SwmSymmetry,
 };
 use swapmeet_core::network::topology;
 use swapmeet_runner::host::{self, Answers, Outcome};
 use swapmeet_runner::plugin::{Algorithm, Plugin};
 use swapmeet_workloads::Workload;
 
-const TOPOLOGIES: [&str; 8] =
-    ["ring:4", "torus:3x4", "mesh:2x3", "hypercube:3", "fully-connected:5", "fat-tree:2x2", "rdn:1(ring:2)", "ring:1"];
+const TOPOLOGIES: [&str; 8] = [
+    "ring:4",
+    "torus:3x4",
+    "mesh:2x3",
+    "hypercube:3",
+    "fully-connected:5",
+    "fat-tree:2x2",
+    "rdn:1(ring:2)",
+    "ring:1",
+];
 const WORKLOADS: [&str; 7] = [
     "uniform:8",
     "uniform:1KiB,element=8",
@@ -37,11 +46,17 @@ thread_local! {
     static SCRIPT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Plans with calls as the bytes say. Whatever comes of it, the host lives; and what is not delivered is not called so.
+/// Plans with calls as the bytes say. Whatever comes of it, the host lives; and what is not
+/// delivered is not called so.
 pub fn plan(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
-    let (Ok(topology), Ok(workload)) = (bytes.choose(&TOPOLOGIES), bytes.choose(&WORKLOADS)) else { return };
-    let (Ok(topology), Ok(workload)) = (topology::parse(topology), Workload::parse(workload)) else { return };
+    let (Ok(topology), Ok(workload)) = (bytes.choose(&TOPOLOGIES), bytes.choose(&WORKLOADS)) else {
+        return;
+    };
+    let (Ok(topology), Ok(workload)) = (topology::parse(topology), Workload::parse(workload))
+    else {
+        return;
+    };
     let Ok(task) = workload.task(&topology, 1) else { return };
     let answers = Answers {
         block_bytes: task.sizes.as_ref().map_or(workload.block_bytes(), |sizes| sizes.largest()),
@@ -102,11 +117,18 @@ fn algorithm() -> &'static Algorithm {
         TABLE.store(plugin, Ordering::Relaxed);
         // SAFETY: the table and all it points to were leaked just now.
         let plugin = unsafe { Plugin::of_table(Path::new("fuzzed"), plugin) };
-        plugin.ok().and_then(|plugin| plugin.algorithms.first().cloned()).unwrap_or_else(|| std::process::abort())
+        plugin
+            .ok()
+            .and_then(|plugin| plugin.algorithms.first().cloned())
+            .unwrap_or_else(|| std::process::abort())
     })
 }
 
-unsafe extern "C" fn run(_: *const SwmAlgorithm, _: *const SwmProblem, host: *const SwmHost) -> i32 {
+unsafe extern "C" fn run(
+    _: *const SwmAlgorithm,
+    _: *const SwmProblem,
+    host: *const SwmHost,
+) -> i32 {
     let script = SCRIPT.with_borrow(Clone::clone);
     // SAFETY: the host's table is valid during this call.
     let host = unsafe { &*host };
@@ -140,7 +162,8 @@ impl Calls<'_> {
         let arrays = self.arrays()?;
         let (host, ctx) = (self.host, self.host.ctx);
         let call = self.bytes.int_in_range(0..=15)?;
-        // SAFETY: the functions are the host's own and there; what they are handed lives until they return, as `Arrays` does.
+        // SAFETY: the functions are the host's own and there; what they are handed lives until they
+        // return, as `Arrays` does.
         unsafe {
             match call {
                 0 => {
@@ -149,7 +172,8 @@ impl Calls<'_> {
                         size: self.size::<SwmLayout>()?,
                         axis_count: self.count()? as u32,
                         radices,
-                        // Up to 8 GiB of sets are a plugin's right (what is more is refused): too slow to look for faults with.
+                        // Up to 8 GiB of sets are a plugin's right (what is more is refused): too
+                        // slow to look for faults with.
                         segments: self.number()? as u32 & 0xffff,
                         flags: self.bytes.int_in_range(0..=2)?,
                     };
@@ -210,7 +234,8 @@ impl Calls<'_> {
                 11 => {
                     let axes = [(); ROOM].map(|()| SwmSymmetry { kind: 1, reserved: 0, unit: 1 });
                     let axes = self.symmetries(axes)?;
-                    let (axes, count) = (self.some(axes.as_ptr())?, self.bytes.int_in_range(0..=ROOM as u64 + 1)?);
+                    let (axes, count) =
+                        (self.some(axes.as_ptr())?, self.bytes.int_in_range(0..=ROOM as u64 + 1)?);
                     let mut planned = [0; ROOM];
                     host.symmetric.map(|f| f(ctx, axes, count, planned.as_mut_ptr()));
                 }
@@ -234,13 +259,20 @@ impl Calls<'_> {
         let ctx = self.host.ctx;
         match self.bytes.int_in_range(0..=7)? {
             0 => {
-                let send =
-                    SwmBucket { size: self.size::<SwmBucket>()?, flags, from, to, bucket: self.number()?, route };
+                let send = SwmBucket {
+                    size: self.size::<SwmBucket>()?,
+                    flags,
+                    from,
+                    to,
+                    bucket: self.number()?,
+                    route,
+                };
                 // SAFETY: as in `make_one`; so below.
                 self.host.send_bucket.map(|f| unsafe { f(ctx, &raw const send) });
             }
             1 => {
-                let (size, counts) = (self.size::<SwmBytes>()?, self.some(arrays.byte_counts.as_ptr())?);
+                let (size, counts) =
+                    (self.size::<SwmBytes>()?, self.some(arrays.byte_counts.as_ptr())?);
                 let send = SwmBytes { size, flags, from, to, counts, count: self.count()?, route };
                 // SAFETY: as above.
                 self.host.send_bytes.map(|f| unsafe { f(ctx, &raw const send) });
@@ -267,7 +299,11 @@ impl Calls<'_> {
 
     fn symmetries(&mut self, mut axes: [SwmSymmetry; ROOM]) -> Result<[SwmSymmetry; ROOM]> {
         for axis in axes.iter_mut().take(4) {
-            *axis = SwmSymmetry { kind: self.bytes.int_in_range(0..=3)?, reserved: 0, unit: self.number()? };
+            *axis = SwmSymmetry {
+                kind: self.bytes.int_in_range(0..=3)?,
+                reserved: 0,
+                unit: self.number()?,
+            };
         }
         Ok(axes)
     }
@@ -276,10 +312,18 @@ impl Calls<'_> {
         // One seed for all: the bytes are better spent on calls.
         let seed = self.number()?;
         let mixed = |i: usize| (seed ^ i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7;
-        let small: [u64; ROOM] = std::array::from_fn(|i| if seed < 16 { i as u64 % (seed + 1) } else { mixed(i) % 5 });
+        let small: [u64; ROOM] =
+            std::array::from_fn(|i| if seed < 16 { i as u64 % (seed + 1) } else { mixed(i) % 5 });
         Arrays {
             words: Box::new(std::array::from_fn(mixed)),
-            axes: [(); ROOM].map(|()| SwmAxis { kind: 0, reserved: 0, first: 0, stride: 1, count: 0, words: null() }),
+            axes: [(); ROOM].map(|()| SwmAxis {
+                kind: 0,
+                reserved: 0,
+                first: 0,
+                stride: 1,
+                count: 0,
+                words: null(),
+            }),
             numbers: small.map(|n| n as u32),
             nodes: small,
             signs: small.map(|n| n as i8 - 2),

@@ -1,4 +1,5 @@
-//! Every collective, by every algorithm that does it, on many sizes: proved, and in as many steps and blocks as its source says.
+//! Every collective, by every algorithm that does it, on many sizes: proved, and in as many steps
+//! and blocks as its source says.
 
 use crate::support::{rows, swapmeet, words};
 use serde_json::Value;
@@ -35,7 +36,12 @@ fn log2_up(n: u64) -> u64 {
 }
 
 /// Steps, and blocks of the longest message in each, on sizes from one node on.
-fn check(topologies: &[String], algorithm: &str, collective: &str, expected: impl Fn(u64) -> (u64, u64)) {
+fn check(
+    topologies: &[String],
+    algorithm: &str,
+    collective: &str,
+    expected: impl Fn(u64) -> (u64, u64),
+) {
     for row in run(topologies, algorithm, &format!("{collective}/uniform:1")) {
         let (steps, blocks) = expected(row.nodes);
         assert_eq!(
@@ -58,7 +64,8 @@ fn hypercube_collectives_take_as_many_steps_as_dimensions() {
 
 #[test]
 fn what_mpi_libraries_use_works_on_any_number_of_nodes() {
-    let rings: Vec<String> = (1..=20).chain([63, 64, 65, 100]).map(|n| format!("ring:{n}")).collect();
+    let rings: Vec<String> =
+        (1..=20).chain([63, 64, 65, 100]).map(|n| format!("ring:{n}")).collect();
     check(&rings, "pairwise", "alltoall", |n| (n - 1, n - 1));
     check(&rings, "ring", "alltoall", |n| (n - 1, n * (n - 1) / 2));
     check(&rings, "ring", "allgather", |n| (n - 1, n - 1));
@@ -74,12 +81,18 @@ fn what_mpi_libraries_use_works_on_any_number_of_nodes() {
 
 #[test]
 fn trees_chains_and_pairs_take_the_steps_and_blocks_of_their_closed_forms() {
-    let rings: Vec<String> = (1..=20).chain([63, 64, 65, 100]).map(|n| format!("ring:{n}")).collect();
+    let rings: Vec<String> =
+        (1..=20).chain([63, 64, 65, 100]).map(|n| format!("ring:{n}")).collect();
     check(&rings, "binomial-broadcast", "broadcast", |n| (log2_up(n), log2_up(n)));
     check(&rings, "chain-broadcast:segments=1", "broadcast", |n| (n - 1, n - 1));
     for row in run(&rings, "chain-broadcast:segments=4", "broadcast/uniform:4") {
         let steps = if row.nodes == 1 { 0 } else { row.nodes + 2 };
-        assert_eq!((row.steps, row.critical_bytes), (Some(steps), Some(steps.into())), "{}", row.topology);
+        assert_eq!(
+            (row.steps, row.critical_bytes),
+            (Some(steps), Some(steps.into())),
+            "{}",
+            row.topology
+        );
     }
     let log3_up = |n: u64| (0..).find(|k| 3_u64.pow(*k) >= n).map_or(0, u64::from);
     for row in run(&rings, "retri", "uniform:1") {
@@ -94,25 +107,47 @@ fn trees_chains_and_pairs_take_the_steps_and_blocks_of_their_closed_forms() {
     for row in run(&powers, "scatter-allgather", "broadcast/uniform:512") {
         let n = row.nodes;
         assert_eq!(row.steps, Some(log2_up(n) + n - 1));
-        assert_eq!(row.critical_bytes, Some(u128::from(2 * (n - 1) * (512 / n))), "{}", row.topology);
+        assert_eq!(
+            row.critical_bytes,
+            Some(u128::from(2 * (n - 1) * (512 / n))),
+            "{}",
+            row.topology
+        );
     }
-    check(&rings, "linear-sync:window=3", "alltoall", |n| ((n - 1).div_ceil(3), (n - 1).div_ceil(3)));
+    check(&rings, "linear-sync:window=3", "alltoall", |n| {
+        ((n - 1).div_ceil(3), (n - 1).div_ceil(3))
+    });
     let tori: Vec<String> = ["torus:4x6", "torus:2x3x4", "mesh:5x3"].map(str::to_owned).into();
     for row in run(&tori, "hierarchical", "uniform:1") {
-        let g = row.topology.rsplit('x').next().and_then(|last| last.parse::<u64>().ok()).unwrap_or(0);
+        let g =
+            row.topology.rsplit('x').next().and_then(|last| last.parse::<u64>().ok()).unwrap_or(0);
         let (n, groups) = (row.nodes, row.nodes / g);
         let blocks = 2 * (g - 1) * (n - 1) + (groups - 1) * g * g;
-        assert_eq!((row.steps, row.critical_bytes), (Some(2 * (g - 1) + groups - 1), Some(blocks.into())));
+        assert_eq!(
+            (row.steps, row.critical_bytes),
+            (Some(2 * (g - 1) + groups - 1), Some(blocks.into()))
+        );
     }
 }
 
-/// log2 p (alpha + m beta + m gamma), whatever the model: in each step everyone sends its whole vector and adds the one that comes.
+/// log2 p (alpha + m beta + m gamma), whatever the model: in each step everyone sends its whole
+/// vector and adds the one that comes.
 #[test]
 fn adding_up_takes_its_time_under_every_model() {
     let us = |topology: &str, algorithm: &str, machine: &str| {
-        let collective = if algorithm == "linear" { "reduce/uniform:64" } else { "allreduce/uniform:64" };
+        let collective =
+            if algorithm == "linear" { "reduce/uniform:64" } else { "allreduce/uniform:64" };
         let machine = format!("free:reduce_byte_us=0.25,byte_us=0.5,{machine}");
-        let args = ["--topology", topology, "--algorithm", algorithm, "--workload", collective, "--machine", &machine];
+        let args = [
+            "--topology",
+            topology,
+            "--algorithm",
+            algorithm,
+            "--workload",
+            collective,
+            "--machine",
+            &machine,
+        ];
         let row = rows(&args).remove(0);
         assert_eq!(row.verified, Verified::Contributions, "{}", row.reason);
         assert!(row.lower_bound_us.unwrap() <= row.time_us.unwrap() + 1e-9, "{machine}");
@@ -131,17 +166,28 @@ fn adding_up_takes_its_time_under_every_model() {
     ] {
         let (time, reduction) = us("fully-connected:8", "recursive-doubling-allreduce", machine);
         let closed = 3.0 * (alpha + bytes * 0.5 + 64.0 * 0.25);
-        assert!((time - closed).abs() < 1e-6 && (reduction - 48.0).abs() < 1e-6, "{machine}: {time} ({reduction})");
+        assert!(
+            (time - closed).abs() < 1e-6 && (reduction - 48.0).abs() < 1e-6,
+            "{machine}: {time} ({reduction})"
+        );
     }
     // The root adds four vectors to its own when all have come; they come at once.
     let (time, reduction) = us("fully-connected:5", "linear", "model=fluid,startup_us=10,hop_us=8");
-    assert!((time - (10.0 + 8.0 + 32.0 + 4.0 * 16.0)).abs() < 1e-6 && reduction == 64.0, "{time} ({reduction})");
-    // Whoever has nothing to wait for but data is held up by adding it, too: a ring's p - 1 steps of m/p bytes, then p - 1 without.
+    assert!(
+        (time - (10.0 + 8.0 + 32.0 + 4.0 * 16.0)).abs() < 1e-6 && reduction == 64.0,
+        "{time} ({reduction})"
+    );
+    // Whoever has nothing to wait for but data is held up by adding it, too: a ring's p - 1 steps
+    // of m/p bytes, then p - 1 without.
     let (time, reduction) = us("ring:8", "ring-allreduce", "model=loggp,order=data,latency_us=8");
-    assert!((time - (14.0 * (8.0 + 3.5) + 7.0 * 2.0)).abs() < 1e-6 && reduction == 14.0, "{time} ({reduction})");
+    assert!(
+        (time - (14.0 * (8.0 + 3.5) + 7.0 * 2.0)).abs() < 1e-6 && reduction == 14.0,
+        "{time} ({reduction})"
+    );
 }
 
-/// An allgatherv: who passes a block on passes it to all others in turn, and in each step the longest of them is under way.
+/// An allgatherv: who passes a block on passes it to all others in turn, and in each step the
+/// longest of them is under way.
 #[test]
 fn blocks_for_everyone_may_differ_in_size() {
     let dir = tempfile::tempdir().unwrap();
@@ -150,35 +196,62 @@ fn blocks_for_everyone_may_differ_in_size() {
     let of = |algorithm: &str, collective: &str, rest: &str| {
         let workload = format!("{collective}/matrix:{}{rest}", file.display());
         let row = run(&["ring:6".to_owned()], algorithm, &workload).remove(0);
-        (row.steps.unwrap(), row.messages.unwrap(), row.total_bytes.unwrap(), row.critical_bytes.unwrap())
+        (
+            row.steps.unwrap(),
+            row.messages.unwrap(),
+            row.total_bytes.unwrap(),
+            row.critical_bytes.unwrap(),
+        )
     };
     // Of six blocks one is empty, and needs no message.
     assert_eq!(of("ring", "allgather", ""), (5, 25, 5 * 327, 5 * 300));
     assert_eq!(of("ring", "allgather", ",empty=send"), (5, 30, 5 * 327, 5 * 300));
     assert_eq!(of("linear", "allgather", ""), (1, 25, 5 * 327, 300));
-    // Blocks 4, 5 and 0 and then 4, 5, 0, 1 in front of whom they reach last: all but one's own in ceil(log2 6) steps.
+    // Blocks 4, 5 and 0 and then 4, 5, 0, 1 in front of whom they reach last: all but one's own in
+    // ceil(log2 6) steps.
     assert_eq!(of("bruck", "allgather", "").2, 5 * 327);
     assert_eq!(of("binomial-broadcast", "broadcast", ",root=4"), (3, 5, 5 * 300, 3 * 300));
     assert_eq!(of("linear", "scatter", ",root=4"), (1, 4, 27, 17));
     assert_eq!(of("linear", "gather", ",root=4"), (1, 4, 27, 17));
-    let drawn = run(&["ring:6".to_owned()], "ring", "allgather/irregular:dist=uniform,mean=1000,cv=0.5").remove(0);
-    assert!(drawn.total_bytes.unwrap().is_multiple_of(5) && drawn.total_bytes != Some(5 * 6 * 1000));
+    let drawn =
+        run(&["ring:6".to_owned()], "ring", "allgather/irregular:dist=uniform,mean=1000,cv=0.5")
+            .remove(0);
+    assert!(
+        drawn.total_bytes.unwrap().is_multiple_of(5) && drawn.total_bytes != Some(5 * 6 * 1000)
+    );
 }
 
 #[test]
 fn a_larger_radix_takes_more_steps_and_passes_fewer_blocks_on() {
-    let with = |radix: u64| run(&["ring:64".to_owned()], &format!("bruck:radix={radix}"), "uniform:1").remove(0);
+    let with = |radix: u64| {
+        run(&["ring:64".to_owned()], &format!("bruck:radix={radix}"), "uniform:1").remove(0)
+    };
     let costs = [2, 4, 8, 64].map(|radix| (with(radix).steps, with(radix).critical_bytes));
     assert_eq!(costs, [(6, 192), (9, 144), (14, 112), (63, 63)].map(|(s, b)| (Some(s), Some(b))));
 }
 
-/// What one step after another takes, and that no link is shared: start-ups, links, blocks and what contention adds, with one of each a microsecond.
+/// What one step after another takes, and that no link is shared: start-ups, links, blocks and what
+/// contention adds, with one of each a microsecond.
 fn alone(topology: &str, algorithm: &str, ports: &str, bytes: u64) -> (f64, f64, f64, f64) {
     let machine = format!("free:model=wormhole,startup_us=1,hop_us=1,byte_us=1,ports={ports}");
     let workload = format!("uniform:{bytes}");
-    let flags = ["--topology", topology, "--algorithm", algorithm, "--workload", &workload, "--machine", &machine];
+    let flags = [
+        "--topology",
+        topology,
+        "--algorithm",
+        algorithm,
+        "--workload",
+        &workload,
+        "--machine",
+        &machine,
+    ];
     let row = rows(&flags).remove(0);
-    assert_eq!((row.status, row.verified), (Status::Ok, Verified::Blocks), "{algorithm} on {topology}: {}", row.reason);
+    assert_eq!(
+        (row.status, row.verified),
+        (Status::Ok, Verified::Blocks),
+        "{algorithm} on {topology}: {}",
+        row.reason
+    );
     let of = |part: Option<f64>| part.unwrap_or(f64::NAN);
     let [startup, links, sent, shared] =
         [row.startup_us, row.propagation_us, row.transmission_us, row.contention_us].map(of);
@@ -190,12 +263,18 @@ fn exchanges_by_dimension_meet_the_bounds_of_rings_and_tori() {
     // Both ways round a ring n^2/8 blocks pass every link, and no schedule has fewer.
     for n in [4_u64, 8, 12, 32] {
         let (steps, blocks) = (n as f64 / 2.0, (n * n) as f64 / 8.0);
-        assert_eq!(alone(&format!("ring:{n}"), "half-ring", "all", 60), (steps, steps, blocks, 0.0), "{n}");
+        assert_eq!(
+            alone(&format!("ring:{n}"), "half-ring", "all", 60),
+            (steps, steps, blocks, 0.0),
+            "{n}"
+        );
     }
     assert_eq!(alone("ring:9", "half-ring", "all", 60), (4.0, 4.0, 10.0, 0.0));
-    for (torus, d, n, nodes) in
-        [("torus:4x4", 2.0, 4.0, 16.0), ("torus:8x8", 2.0, 8.0, 64.0), ("torus:4x4x4", 3.0, 4.0, 64.0)]
-    {
+    for (torus, d, n, nodes) in [
+        ("torus:4x4", 2.0, 4.0, 16.0),
+        ("torus:8x8", 2.0, 8.0, 64.0),
+        ("torus:4x4x4", 3.0, 4.0, 64.0),
+    ] {
         let expected = (d * n / 2.0, d * n / 2.0, n * nodes / 8.0, 0.0);
         assert_eq!(alone(torus, "dim-rotation", "all", 60), expected, "{torus}");
     }
@@ -203,13 +282,19 @@ fn exchanges_by_dimension_meet_the_bounds_of_rings_and_tori() {
     assert_eq!((steps, blocks), (8.0, 3.0 * 6.0 + 5.0 * 4.0));
 }
 
-/// Suh & Shin, Table 2: 2^d start-ups, 2^(3d-1) blocks, (2^(2d) + 2)/3 links, and a rearrangement between any two steps.
+/// Suh & Shin, Table 2: 2^d start-ups, 2^(3d-1) blocks, (2^(2d) + 2)/3 links, and a rearrangement
+/// between any two steps.
 #[test]
 fn cyclic_exchange_costs_what_table_2_says_and_shares_no_link() {
     for d in 1..=5_u32 {
         let side = 1_u64 << d;
-        let expected = (side as f64, (side * side).div_ceil(3) as f64, (side.pow(3) / 2) as f64, 0.0);
-        assert_eq!(alone(&format!("mesh:{side}x{side}"), "cyclic-exchange", "1", 1), expected, "{side}");
+        let expected =
+            (side as f64, (side * side).div_ceil(3) as f64, (side.pow(3) / 2) as f64, 0.0);
+        assert_eq!(
+            alone(&format!("mesh:{side}x{side}"), "cyclic-exchange", "1", 1),
+            expected,
+            "{side}"
+        );
     }
     // Half of a row crosses a cut at once: what cyclic exchange is for.
     let (steps, links, blocks, shared) = alone("mesh:8x8", "binary-exchange", "1", 1);
@@ -227,7 +312,8 @@ fn bruck_on_a_power_of_two_sends_half_of_all_in_each_step() {
 
 #[test]
 fn an_algorithm_for_powers_of_two_says_which_take_any_number() {
-    let row = rows(&["--topology", "mesh:4x5", "--algorithm", "pex", "--workload", "uniform:1"]).remove(0);
+    let row = rows(&["--topology", "mesh:4x5", "--algorithm", "pex", "--workload", "uniform:1"])
+        .remove(0);
     let reason = "20 nodes are no power of two, without which exclusive-or makes no pairs; pex-gen, pex-gen-shift and gen take any number";
     assert_eq!((row.status, row.reason.as_str()), (Status::Unsupported, reason));
 }
@@ -237,9 +323,17 @@ fn an_algorithm_for_powers_of_two_says_which_take_any_number() {
 fn store_and_forward_charges_each_hop() {
     let price = |topology: &str, algorithm: &str, workload: &str| {
         let machine = "free:model=store-and-forward,startup_us=100,byte_us=1";
-        let row =
-            rows(&["--topology", topology, "--algorithm", algorithm, "--workload", workload, "--machine", machine])
-                .remove(0);
+        let row = rows(&[
+            "--topology",
+            topology,
+            "--algorithm",
+            algorithm,
+            "--workload",
+            workload,
+            "--machine",
+            machine,
+        ])
+        .remove(0);
         (row.startup_us, row.transmission_us, row.contention_us, row.propagation_us)
     };
     // one hop a step: 3 start-ups, 1 + 2 + 4 blocks of 10 bytes
@@ -249,7 +343,10 @@ fn store_and_forward_charges_each_hop() {
     );
     // a message of 10 bytes to the node opposite goes over 2 links; 2 messages share each
     let (startup, transmission, contention, _) = price("ring:4", "pairwise", "uniform:10");
-    assert_eq!((startup, transmission), (Some(100.0 * (1.0 + 2.0 + 1.0)), Some(10.0 * (1.0 + 2.0 + 1.0))));
+    assert_eq!(
+        (startup, transmission),
+        (Some(100.0 * (1.0 + 2.0 + 1.0)), Some(10.0 * (1.0 + 2.0 + 1.0)))
+    );
     assert_eq!(contention, Some(0.0), "the longest way is as long as two messages on one link");
 }
 
@@ -271,13 +368,20 @@ fn circuits_share_links_up_to_the_virtual_channels() {
         .remove(0);
         (row.startup_us, row.propagation_us, row.transmission_us, row.contention_us, row.note)
     };
-    // A shift by 1, 2 and 3 on a ring of 4: by 2 everyone goes plus over 2 links, and 2 circuits share each.
+    // A shift by 1, 2 and 3 on a ring of 4: by 2 everyone goes plus over 2 links, and 2 circuits
+    // share each.
     let (startup, hops, alone, shared, note) = price("ring:4", "gen", "virtual_channels=2");
-    assert_eq!((startup, hops, alone, shared), (Some(300.0), Some(1.0 + 2.0 + 1.0), Some(15.0), Some(5.0)));
+    assert_eq!(
+        (startup, hops, alone, shared),
+        (Some(300.0), Some(1.0 + 2.0 + 1.0), Some(15.0), Some(5.0))
+    );
     assert_eq!(note, "");
     let (startup, hops, alone, shared, note) = price("ring:4", "gen", "virtual_channels=1");
     // Two turns of the second step, in each of which a message has its links for itself.
-    assert_eq!((startup, hops, alone, shared), (Some(400.0), Some(1.0 + 2.0 * 2.0 + 1.0), Some(20.0), Some(0.0)));
+    assert_eq!(
+        (startup, hops, alone, shared),
+        (Some(400.0), Some(1.0 + 2.0 * 2.0 + 1.0), Some(20.0), Some(0.0))
+    );
     assert_eq!(note, "priced in turns: up to 2 circuits at once on a link with virtual_channels=1");
     let (.., note) = price("ring:4", "linear", "ports=2");
     assert_eq!(
@@ -286,7 +390,8 @@ fn circuits_share_links_up_to_the_virtual_channels() {
     );
 }
 
-/// Where messages differ, each takes as long as its own length times the circuits on its busiest link.
+/// Where messages differ, each takes as long as its own length times the circuits on its busiest
+/// link.
 #[test]
 fn the_most_multiplexed_circuit_decides_not_the_fullest_link() {
     let dir = tempfile::tempdir().unwrap();
@@ -364,7 +469,8 @@ fn no_schedule_beats_its_lower_bound() {
     .concat();
     let mut priced = 0;
     for row in rows(&args) {
-        let case = format!("{} on {}, {}, {}", row.algorithm, row.topology, row.workload, row.machine);
+        let case =
+            format!("{} on {}, {}, {}", row.algorithm, row.topology, row.workload, row.machine);
         if row.status == Status::Unsupported {
             continue;
         }
@@ -377,37 +483,65 @@ fn no_schedule_beats_its_lower_bound() {
     assert!(priced > 4000, "{priced} rows");
 }
 
-/// Of each model a machine on which everything costs something: what a model charges and what it says no schedule can beat are parted here, whoever adds one.
+/// Of each model a machine on which everything costs something: what a model charges and what it
+/// says no schedule can beat are parted here, whoever adds one.
 #[test]
 fn no_model_charges_less_than_its_own_bound() {
     let machines: Vec<String> = models()
         .iter()
         .map(|model| {
-            let costs = model.parameters.iter().map(|parameter| parameter.key()).filter(|key| key.ends_with("_us"));
-            let costs: Vec<String> =
-                (1..).zip(costs).map(|(i, key)| format!(",{key}={}", 0.25 * f64::from(i))).collect();
+            let costs = model
+                .parameters
+                .iter()
+                .map(|parameter| parameter.key())
+                .filter(|key| key.ends_with("_us"));
+            let costs: Vec<String> = (1..)
+                .zip(costs)
+                .map(|(i, key)| format!(",{key}={}", 0.25 * f64::from(i)))
+                .collect();
             format!("free:model={model}{}", costs.concat())
         })
         .collect();
     let mut args = Vec::new();
     for (flag, values) in [
-        ("--topology", &["mesh:3x4", "ring:7", "hypercube:3", "fat-tree:2x3", "fully-connected:5"][..]),
+        (
+            "--topology",
+            &["mesh:3x4", "ring:7", "hypercube:3", "fat-tree:2x3", "fully-connected:5"][..],
+        ),
         (
             "--algorithm",
-            &["pairwise", "linear", "bruck", "ring", "binomial-broadcast", "ring-allreduce", "binomial-gather"],
+            &[
+                "pairwise",
+                "linear",
+                "bruck",
+                "ring",
+                "binomial-broadcast",
+                "ring-allreduce",
+                "binomial-gather",
+            ],
         ),
-        ("--workload", &["uniform:0", "uniform:100", "one-spike:max=900,rest=1", "allgather/uniform:64"]),
+        (
+            "--workload",
+            &["uniform:0", "uniform:100", "one-spike:max=900,rest=1", "allgather/uniform:64"],
+        ),
         ("--workload", &["broadcast/uniform:64", "gather/uniform:64", "allreduce/uniform:256"]),
     ] {
         args.extend(values.iter().flat_map(|value| [flag, value]));
     }
     args.extend(machines.iter().flat_map(|machine| ["--machine", machine]));
-    let rows: Vec<Record> = rows(&args).into_iter().filter(|row| row.status != Status::Unsupported).collect();
+    let rows: Vec<Record> =
+        rows(&args).into_iter().filter(|row| row.status != Status::Unsupported).collect();
     for row in &rows {
-        let case = format!("{} on {}, {}, {}", row.algorithm, row.topology, row.workload, row.machine);
-        let (Some(time), Some(bound)) = (row.time_us, row.lower_bound_us) else { panic!("{case}: {}", row.reason) };
+        let case =
+            format!("{} on {}, {}, {}", row.algorithm, row.topology, row.workload, row.machine);
+        let (Some(time), Some(bound)) = (row.time_us, row.lower_bound_us) else {
+            panic!("{case}: {}", row.reason)
+        };
         assert!(bound <= time * (1.0 + 1e-9), "{case}: {bound} us is to be the least, {time} us");
-        assert!(time > 0.0 && (bound > 0.0 || row.workload == "uniform:0"), "{case}: {bound} and {time} us");
+        assert!(
+            time > 0.0 && (bound > 0.0 || row.workload == "uniform:0"),
+            "{case}: {bound} and {time} us"
+        );
     }
     for model in models() {
         assert!(rows.iter().filter(|row| row.model == model.name).count() > 50, "{model}");
@@ -419,9 +553,11 @@ fn the_page_of_costs_has_every_bundled_algorithm_and_no_other() {
     let page = std::fs::read_to_string(project("docs/algorithms.md")).unwrap();
     let listed = swapmeet(&["list", "algorithms", "--format", "json"]).output().unwrap();
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
-    let listed: BTreeSet<&str> = listed.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    let listed: BTreeSet<&str> =
+        listed.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
     // The first column of its table: a name or several, each between backticks.
     let firsts = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once(" | "));
-    let on_page: BTreeSet<&str> = firsts.flat_map(|(names, _)| names.trim_end_matches('`').split("` `")).collect();
+    let on_page: BTreeSet<&str> =
+        firsts.flat_map(|(names, _)| names.trim_end_matches('`').split("` `")).collect();
     assert_eq!(on_page, listed);
 }

@@ -1,5 +1,6 @@
-//! The collectives on recursive dual-nets, and the networks themselves: proved from every root, in as many rounds and words as an independent implementation that
-//! moves every block has; and what is said where they can't run.
+//! The collectives on recursive dual-nets, and the networks themselves: proved from every root, in
+//! as many rounds and words as an independent implementation that moves every block has; and what
+//! is said where they can't run.
 
 use super::planted::{Planned, only_the_right_schedule_does};
 use crate::support::{rows, swapmeet, words};
@@ -26,15 +27,34 @@ const PATTERNS: [(&str, &str); 4] = [
 ];
 
 fn run(topology: &str, algorithm: &str, workload: &str) -> Record {
-    let args = ["--topology", topology, "--algorithm", algorithm, "--workload", workload, "--machine", MACHINE];
+    let args = [
+        "--topology",
+        topology,
+        "--algorithm",
+        algorithm,
+        "--workload",
+        workload,
+        "--machine",
+        MACHINE,
+    ];
     rows(&args).remove(0)
 }
 
-/// Rounds and words of a schedule that delivers everything, each message to a neighbour and one at a time to and from each node.
+/// Rounds and words of a schedule that delivers everything, each message to a neighbour and one at
+/// a time to and from each node.
 fn proved(topology: &str, algorithm: &str, workload: &str) -> (u64, u64) {
     let row = run(topology, algorithm, workload);
-    assert_eq!((row.status, row.verified), (Status::Ok, Verified::Blocks), "{algorithm} on {topology}: {}", row.reason);
-    assert_eq!((row.max_sends, row.max_receives, row.max_link_messages), (Some(1), Some(1), Some(1)), "{topology}");
+    assert_eq!(
+        (row.status, row.verified),
+        (Status::Ok, Verified::Blocks),
+        "{algorithm} on {topology}: {}",
+        row.reason
+    );
+    assert_eq!(
+        (row.max_sends, row.max_receives, row.max_link_messages),
+        (Some(1), Some(1), Some(1)),
+        "{topology}"
+    );
     assert_eq!(row.critical_hops, row.steps, "{algorithm} on {topology}");
     assert!(row.lower_bound_us.unwrap() <= row.time_us.unwrap(), "{algorithm} on {topology}");
     (row.steps.unwrap(), row.critical_bytes.unwrap().try_into().unwrap())
@@ -44,19 +64,29 @@ fn outcome(spec: &str, algorithm: &str, variant: &str, collective: Collective) -
     let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
     let topology = topology::parse(spec).unwrap();
     let task = Task::new(Arc::clone(&topology), collective);
-    let answers = Answers { block_bytes: 1, ports: 1, virtual_channels: 1, element_bytes: 1, ..Answers::default() };
+    let answers = Answers {
+        block_bytes: 1,
+        ports: 1,
+        virtual_channels: 1,
+        element_bytes: 1,
+        ..Answers::default()
+    };
     let params = [("variant".to_owned(), variant.to_owned())];
-    host::plan(&registry.algorithm(algorithm).unwrap(), &params, &task, answers, None, Vec::new()).outcome
+    host::plan(&registry.algorithm(algorithm).unwrap(), &params, &task, answers, None, Vec::new())
+        .outcome
 }
 
 /// Rounds and words.
 fn totals(outcome: Outcome) -> Result<(u64, u64), String> {
     match outcome {
-        Outcome::Verified(Totals { steps, critical_load, .. }) => Ok((steps, critical_load.try_into().unwrap())),
-        Outcome::Invalid(fault) => Err(fault.to_string()),
-        Outcome::Unsupported(why) | Outcome::Failed(why) | Outcome::HostPanicked(why) | Outcome::TimedOut(why) => {
-            Err(why)
+        Outcome::Verified(Totals { steps, critical_load, .. }) => {
+            Ok((steps, critical_load.try_into().unwrap()))
         }
+        Outcome::Invalid(fault) => Err(fault.to_string()),
+        Outcome::Unsupported(why)
+        | Outcome::Failed(why)
+        | Outcome::HostPanicked(why)
+        | Outcome::TimedOut(why) => Err(why),
     }
 }
 
@@ -77,15 +107,18 @@ fn broadcast_and_scatter_reach_everyone_from_every_root_with_as_few_words_as_can
     for (spec, broadcast, scatter) in nets {
         let n = topology::parse(spec).unwrap().nodes();
         for root in 0..n {
-            let told = totals(outcome(spec, "rdn-broadcast", "lean", Collective::of(&BROADCAST).at(root)));
+            let told =
+                totals(outcome(spec, "rdn-broadcast", "lean", Collective::of(&BROADCAST).at(root)));
             assert_eq!(told, Ok((broadcast, broadcast)), "broadcast on {spec} from {root}");
-            let given = totals(outcome(spec, "rdn-scatter", "lean", Collective::of(&SCATTER).at(root)));
+            let given =
+                totals(outcome(spec, "rdn-scatter", "lean", Collective::of(&SCATTER).at(root)));
             assert_eq!(given, Ok((scatter, n - 1)), "scatter on {spec} from {root}");
         }
     }
 }
 
-/// The third step of Algorithms 1 and 2 asks for `my_cluster_id = s1`, which selects the partner's cluster only where s1 = s2.
+/// The third step of Algorithms 1 and 2 asks for `my_cluster_id = s1`, which selects the partner's
+/// cluster only where s1 = s2.
 #[test]
 fn as_printed_broadcast_and_scatter_reach_everyone_from_few_roots_only() {
     for (algorithm, of) in [
@@ -102,12 +135,18 @@ fn as_printed_broadcast_and_scatter_reach_everyone_from_few_roots_only() {
         assert_eq!(reached, 16);
     }
     // 72 of 128 nodes are reached
-    let error = totals(outcome("rdn:1(hypercube:3)", "rdn-broadcast", "printed", Collective::of(&BROADCAST).at(1)));
+    let error = totals(outcome(
+        "rdn:1(hypercube:3)",
+        "rdn-broadcast",
+        "printed",
+        Collective::of(&BROADCAST).at(1),
+    ));
     let error = error.unwrap_err();
     assert!(error.ends_with("56 blocks in all are missing, at 56 nodes"), "{error}");
 }
 
-/// Rounds and words that an independent implementation has, which moves every block; `None` where printed and lean are the same.
+/// Rounds and words that an independent implementation has, which moves every block; `None` where
+/// printed and lean are the same.
 #[test]
 fn rounds_and_words_are_those_of_an_independent_implementation() {
     let reference = [
@@ -119,7 +158,11 @@ fn rounds_and_words_are_those_of_an_independent_implementation() {
     for (spec, algorithm, collective, lean, printed) in reference {
         let workload = format!("{collective}/uniform:1");
         assert_eq!(proved(spec, algorithm, &workload), lean, "{algorithm}");
-        assert_eq!(proved(spec, &format!("{algorithm}:variant=printed"), &workload), printed, "{algorithm}");
+        assert_eq!(
+            proved(spec, &format!("{algorithm}:variant=printed"), &workload),
+            printed,
+            "{algorithm}"
+        );
     }
     // 32,768 nodes
     let spec = "rdn:2(hypercube:3)";
@@ -132,7 +175,8 @@ fn rounds_and_words_are_those_of_an_independent_implementation() {
     assert_eq!(proved(spec, "rdn-alltoall:variant=printed", "uniform:1"), (18, 343_038));
 }
 
-/// 3,125,000 nodes: 26 rounds with a base told in 5, where its rings one after the other take 6 and so all 30; and a scatter of n - 1 words in 38.
+/// 3,125,000 nodes: 26 rounds with a base told in 5, where its rings one after the other take 6 and
+/// so all 30; and a scatter of n - 1 words in 38.
 #[test]
 fn three_million_nodes_take_as_many_rounds_as_an_independent_implementation() {
     assert_eq!(proved("rdn:2(torus:5x5)", "rdn-broadcast", "broadcast/uniform:1"), (26, 26));
@@ -142,7 +186,8 @@ fn three_million_nodes_take_as_many_rounds_as_an_independent_implementation() {
 /// The same base among 1,250 nodes, told twice, and two crossings; a start-up and a byte a round.
 #[test]
 fn a_base_told_in_five_rounds_is_told_by_the_right_schedule_alone() {
-    let (topology, algorithm, workload) = ("rdn:1(torus:5x5)", "rdn-broadcast", "broadcast/uniform:1");
+    let (topology, algorithm, workload) =
+        ("rdn:1(torus:5x5)", "rdn-broadcast", "broadcast/uniform:1");
     assert_eq!(proved(topology, algorithm, workload), (12, 12));
     let planned = Planned { topology, algorithm, workload, machine: MACHINE };
     only_the_right_schedule_does(planned, |row| (row.steps, row.time_us) == (Some(12), Some(24.0)));
@@ -160,12 +205,20 @@ fn two_levels_of_algorithm_4_add_up_from_one() {
     }
 }
 
-/// Any base: n - 1 words to scatter and gather, the distances from a node to all others in an all-to-all, and never more in fewer levels.
+/// Any base: n - 1 words to scatter and gather, the distances from a node to all others in an
+/// all-to-all, and never more in fewer levels.
 #[test]
 fn lean_schedules_meet_the_bound_over_any_base() {
-    for base in
-        ["ring:2", "ring:5", "ring:6", "hypercube:4", "torus:3x4", "torus:2x3x2", "fully-connected:6", "mesh:2x2"]
-    {
+    for base in [
+        "ring:2",
+        "ring:5",
+        "ring:6",
+        "hypercube:4",
+        "torus:3x4",
+        "torus:2x3x2",
+        "fully-connected:6",
+        "mesh:2x2",
+    ] {
         let spec = format!("rdn:1({base})");
         let net = topology::parse(&spec).unwrap();
         let others = net.nodes() - 1;
@@ -176,9 +229,15 @@ fn lean_schedules_meet_the_bound_over_any_base() {
                 "rdn-alltoall" => {
                     // A mesh of twos is a cube, but says nothing of its distances.
                     let least = net.distance_sum();
-                    assert!(least.is_none_or(|least| words == least), "{spec}: {words}, not {least:?}");
+                    assert!(
+                        least.is_none_or(|least| words == least),
+                        "{spec}: {words}, not {least:?}"
+                    );
                     let row = run(&spec, algorithm, workload);
-                    assert!(least.is_none() || row.lower_bound_us.unwrap() > words as f64, "{spec}");
+                    assert!(
+                        least.is_none() || row.lower_bound_us.unwrap() > words as f64,
+                        "{spec}"
+                    );
                 }
                 _ => assert_eq!(words, others, "{algorithm} on {spec}"),
             }
@@ -212,8 +271,9 @@ fn what_is_no_dual_net_is_refused_with_the_reason() {
     let (status, reason) = told("torus:4x4", "rdn-broadcast");
     assert_eq!(status, Status::Unsupported);
     assert_eq!(reason, "runs on a recursive dual-net only, this is a torus");
-    let args =
-        words("run --topology rdn:1(ring:3) --algorithm rdn-broadcast:variant=fast --workload broadcast/uniform:1");
+    let args = words(
+        "run --topology rdn:1(ring:3) --algorithm rdn-broadcast:variant=fast --workload broadcast/uniform:1",
+    );
     swapmeet(&args)
         .assert()
         .code(2)
@@ -223,7 +283,15 @@ fn what_is_no_dual_net_is_refused_with_the_reason() {
 #[test]
 fn a_dual_net_that_cannot_be_is_shown_where_it_goes_wrong() {
     let refused = |spec: &str, message: &'static str| {
-        let args = ["run", "--topology", spec, "--algorithm", "rdn-broadcast", "--workload", "broadcast/uniform:1"];
+        let args = [
+            "run",
+            "--topology",
+            spec,
+            "--algorithm",
+            "rdn-broadcast",
+            "--workload",
+            "broadcast/uniform:1",
+        ];
         swapmeet(&args).assert().code(2).stderr(predicate::str::contains(message));
     };
     refused("rdn:9(torus:5x5)", "3 levels make more than 2147483648 nodes");
@@ -243,7 +311,12 @@ fn a_network_of_ones_own_runs_like_any_other() {
     assert_eq!(row.total_hop_bytes, Some(10 * (3 + 2 * 6)));
     // a regular one may be a base
     let row = run(&format!("rdn:1({petersen})"), "rdn-scatter", "scatter/uniform:1");
-    assert_eq!((row.status, row.verified, row.nodes), (Status::Ok, Verified::Blocks, 200), "{}", row.reason);
+    assert_eq!(
+        (row.status, row.verified, row.nodes),
+        (Status::Ok, Verified::Blocks, 200),
+        "{}",
+        row.reason
+    );
 }
 
 /// The spec in a row is all that `--resume` needs.
@@ -253,7 +326,15 @@ fn a_run_on_a_network_of_ones_own_is_resumed() {
     let out = dir.path().join("rows.csv");
     let petersen = format!("graph:{}", project("workloads/graphs/petersen.txt").display());
     let resume = |algorithms: &[&str]| {
-        let mut args = vec!["run", "--quiet", "--resume", "--topology", &petersen, "--out", out.to_str().unwrap()];
+        let mut args = vec![
+            "run",
+            "--quiet",
+            "--resume",
+            "--topology",
+            &petersen,
+            "--out",
+            out.to_str().unwrap(),
+        ];
         args.extend(algorithms.iter().flat_map(|algorithm| ["--algorithm", *algorithm]));
         swapmeet(&args).assert().success();
         std::fs::read_to_string(&out).unwrap()

@@ -1,5 +1,6 @@
-//! Liu et al.'s algorithms against the figures of an independent implementation that redistributes element by element (`fixtures/liu.json`), through the real
-//! plugin file. It counts a node's message to itself as a message of its step, as the paper does; so does this test.
+//! Liu et al.'s algorithms against the figures of an independent implementation that redistributes
+//! element by element (`fixtures/liu.json`), through the real plugin file. It counts a node's
+//! message to itself as a message of its step, as the paper does; so does this test.
 
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -38,7 +39,8 @@ impl SplitMix64 {
 /// M[i][j], from a name such as `pattern1(1024,s=1,seed=1)`.
 fn matrix(p: u64, name: &str) -> Vec<Vec<u64>> {
     let (kind, args) = name.trim_end_matches(')').split_once('(').unwrap();
-    let args: Vec<u64> = args.split(',').map(|a| a.rsplit('=').next().unwrap().parse().unwrap()).collect();
+    let args: Vec<u64> =
+        args.split(',').map(|a| a.rsplit('=').next().unwrap().parse().unwrap()).collect();
     let side = p.isqrt();
     let mut random = SplitMix64(*args.last().unwrap());
     (0..p)
@@ -46,14 +48,19 @@ fn matrix(p: u64, name: &str) -> Vec<Vec<u64>> {
             "uniform" => vec![args[0]; p as usize],
             "rand" => (0..p).map(|_| random.below(args[0] + 1)).collect(),
             spikes => {
-                let to = if spikes == "pattern1" { random.below(p) } else { (i % side) * side + i / side };
+                let to = if spikes == "pattern1" {
+                    random.below(p)
+                } else {
+                    (i % side) * side + i / side
+                };
                 (0..p).map(|j| if j == to { args[0] } else { args[1] }).collect()
             }
         })
         .collect()
 }
 
-/// A stage of a schedule: messages with those to oneself, whose step is the last of the stage where nothing else is sent in it.
+/// A stage of a schedule: messages with those to oneself, whose step is the last of the stage where
+/// nothing else is sent in it.
 #[derive(Debug, Default)]
 struct Watched {
     stages: Vec<Vec<(u32, u32, u64, u32)>>,
@@ -118,7 +125,9 @@ fn run(p: u64, matrix: &[Vec<u64>], algorithm: &str) -> Run {
         ..Experiment::default()
     };
     let mut watched = Watched::default();
-    let row = run_group(&cases(&experiment, &registry).unwrap(), &mut [&mut watched], &alone()).pop().unwrap();
+    let row = run_group(&cases(&experiment, &registry).unwrap(), &mut [&mut watched], &alone())
+        .pop()
+        .unwrap();
     assert_eq!(row.status, Status::Ok, "{}", row.reason);
     watched.settle();
     Run { row, stages: watched.stages }
@@ -148,8 +157,14 @@ fn every_figure_agrees() {
         let (p, pattern) = name.strip_prefix("P=").unwrap().split_once(' ').unwrap();
         let p: u64 = p.parse().unwrap();
         let matrix = matrix(p, pattern);
-        assert_eq!(matrix.iter().flatten().sum::<u64>(), expected["total"].as_u64().unwrap(), "{name}");
-        for (paper, algorithm) in ALGORITHMS.iter().filter(|(paper, _)| expected.get(paper).is_some()) {
+        assert_eq!(
+            matrix.iter().flatten().sum::<u64>(),
+            expected["total"].as_u64().unwrap(),
+            "{name}"
+        );
+        for (paper, algorithm) in
+            ALGORITHMS.iter().filter(|(paper, _)| expected.get(paper).is_some())
+        {
             let expected = &expected[paper];
             let Run { row, stages } = run(p, &matrix, algorithm);
             let figure = |key: &str| expected[key].as_u64().unwrap();
@@ -158,12 +173,25 @@ fn every_figure_agrees() {
             assert_eq!(most(p, all().map(|m| (m.0, m.2))), figure("sent_max"), "{at}: sent");
             assert_eq!(most(p, all().map(|m| (m.1, m.2))), figure("recv_max"), "{at}: received");
             let others = || all().filter(|m| m.0 != m.1);
-            assert_eq!(most(p, others().map(|m| (m.0, m.2))), figure("sent_max_noself"), "{at}: sent to others");
+            assert_eq!(
+                most(p, others().map(|m| (m.0, m.2))),
+                figure("sent_max_noself"),
+                "{at}: sent to others"
+            );
             assert_eq!(row.send_buffer_bytes, Some(figure("sbuf_max").into()), "{at}: send buffer");
-            assert_eq!(row.receive_buffer_bytes, Some(figure("rbuf_max").into()), "{at}: receive buffer");
-            let longest: Vec<u64> = stages.iter().map(|s| s.iter().map(|m| m.2).max().unwrap()).collect();
-            let theirs: Vec<u64> =
-                expected["longest"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap()).collect();
+            assert_eq!(
+                row.receive_buffer_bytes,
+                Some(figure("rbuf_max").into()),
+                "{at}: receive buffer"
+            );
+            let longest: Vec<u64> =
+                stages.iter().map(|s| s.iter().map(|m| m.2).max().unwrap()).collect();
+            let theirs: Vec<u64> = expected["longest"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|v| v.as_u64().unwrap())
+                .collect();
             assert_eq!(longest, theirs, "{at}: longest message of each stage");
             let steps: Vec<_> = stages.iter().flat_map(|s| s.chunk_by(|a, b| a.3 == b.3)).collect();
             assert_eq!(steps.len() as u64, figure("steps"), "{at}: steps");
@@ -189,8 +217,15 @@ fn any_number_of_nodes_is_served_one_message_at_a_time() {
                 machines: text("sp2"),
                 ..Experiment::default()
             };
-            let row = run_group(&cases(&experiment, &registry).unwrap(), &mut [], &alone()).pop().unwrap();
-            assert_eq!((row.status, row.verified), (Status::Ok, Verified::Amounts), "{p}: {}", row.reason);
+            let row = run_group(&cases(&experiment, &registry).unwrap(), &mut [], &alone())
+                .pop()
+                .unwrap();
+            assert_eq!(
+                (row.status, row.verified),
+                (Status::Ok, Verified::Amounts),
+                "{p}: {}",
+                row.reason
+            );
             assert_eq!((row.max_sends, row.max_receives), (Some(1), Some(1)), "{p}");
             let side = p.isqrt() + u64::from(p.isqrt().pow(2) < p);
             assert!(row.steps.unwrap() <= 4 * side + 2, "{p}: Theorem 2");
@@ -207,17 +242,25 @@ fn time(p: u64, stages: &[Vec<(u32, u32, u64, u32)>], machine: &str) -> f64 {
         let mut stage = Stage::new(p as usize);
         for &(from, to, elements, step) in messages {
             // Steps count from 1; data that come in a stage are sent on in the next.
-            stage.add(Message { from, to, step: u64::from(step) + 1, after: 0, bytes: elements as f64 * 22.0 });
+            stage.add(Message {
+                from,
+                to,
+                step: u64::from(step) + 1,
+                after: 0,
+                bytes: elements as f64 * 22.0,
+            });
         }
-        let composing =
-            stage.composed.iter().copied().fold(0.0, f64::max) * machine.number("rearrange_byte_us").unwrap();
+        let composing = stage.composed.iter().copied().fold(0.0, f64::max)
+            * machine.number("rearrange_byte_us").unwrap();
         clock = stage.run(&flat, clock.composed(composing), false);
     }
     clock.us()
 }
 
-/// The blocking machine, event by event: the same to the nanosecond that the fixture is rounded to. The fixture's nonblocking machine is not described beyond
-/// its times; where a message goes when its ends are both free, the earliest ready first, they are met, but for stages with messages that are ready at the same moment.
+/// The blocking machine, event by event: the same to the nanosecond that the fixture is rounded to.
+/// The fixture's nonblocking machine is not described beyond its times; where a message goes when
+/// its ends are both free, the earliest ready first, they are met, but for stages with messages
+/// that are ready at the same moment.
 #[test]
 fn times_on_an_sp2_agree() {
     let fixture = fixture();
@@ -228,7 +271,10 @@ fn times_on_an_sp2_agree() {
             let Run { stages, .. } = run(p, &matrix, algorithm);
             let figure = |key: &str| expected[paper][key].as_f64().unwrap();
             let blocking = time(p, &stages, "sp2");
-            assert!((blocking - figure("blocking")).abs() < 0.001, "{name}, {algorithm}: {blocking}");
+            assert!(
+                (blocking - figure("blocking")).abs() < 0.001,
+                "{name}, {algorithm}: {blocking}"
+            );
             let ratio = time(p, &stages, "sp2:mode=nonblocking") / figure("nonblocking");
             let band = if *paper == "A1" { 0.999_999..1.000_001 } else { 0.95..1.01 };
             assert!(band.contains(&ratio), "{name}, {algorithm}: nonblocking x {ratio}");

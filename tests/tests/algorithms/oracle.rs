@@ -1,4 +1,5 @@
-//! The host beside the SDK's naive one, which follows every block by itself: the same verdict on every schedule, and the same steps, messages and bytes.
+//! The host beside the SDK's naive one, which follows every block by itself: the same verdict on
+//! every schedule, and the same steps, messages and bytes.
 
 use proptest::prelude::*;
 use std::path::Path;
@@ -113,11 +114,17 @@ fn rehearsal(task: &Task, params: &[(String, String)], answers: Answers) -> Rehe
 }
 
 /// What the host that runs cases makes of it, with its word on why.
-fn hosted(algorithm: &Algorithm, params: &[(String, String)], task: &Task, answers: Answers) -> (Verdict, String) {
+fn hosted(
+    algorithm: &Algorithm,
+    params: &[(String, String)],
+    task: &Task,
+    answers: Answers,
+) -> (Verdict, String) {
     match host::plan(algorithm, params, task, answers, None, Vec::new()).outcome {
         Outcome::Verified(totals) => {
             let unit = if task.sizes.is_some() { 1 } else { answers.block_bytes };
-            let bytes = |load: u128| (load * u128::from(unit.div_ceil(totals.segments.max(1)))) as u64;
+            let bytes =
+                |load: u128| (load * u128::from(unit.div_ceil(totals.segments.max(1)))) as u64;
             let proved = Proved {
                 steps: totals.steps,
                 messages: totals.messages,
@@ -138,7 +145,12 @@ fn hosted(algorithm: &Algorithm, params: &[(String, String)], task: &Task, answe
 }
 
 /// What the naive one does.
-fn followed(algorithm: &Algorithm, params: &[(String, String)], task: &Task, answers: Answers) -> (Verdict, String) {
+fn followed(
+    algorithm: &Algorithm,
+    params: &[(String, String)],
+    task: &Task,
+    answers: Answers,
+) -> (Verdict, String) {
     let table = algorithm.raw_table().unwrap();
     // SAFETY: the table is that of a plugin which this process has loaded.
     match unsafe { rehearsal(task, params, answers).verify_table(table) } {
@@ -158,22 +170,42 @@ fn variants(algorithm: &Algorithm) -> Vec<Vec<(String, String)>> {
     std::iter::once(Vec::new()).chain(given).collect()
 }
 
-/// Compares the two on all problems of one algorithm; how many schedules were right, and how many wrong.
+/// Compares the two on all problems of one algorithm; how many schedules were right, and how many
+/// wrong.
 fn compare(algorithm: &Algorithm) -> (u64, u64) {
     let (mut right, mut wrong) = (0, 0);
     for topology in TOPOLOGIES.map(|spec| topology::parse(spec).unwrap()) {
         for kind in collective::of_bits(algorithm.collectives) {
-            let root = if kind.is_rooted() { format!(",root={}", topology.nodes() - 1) } else { String::new() };
+            let root = if kind.is_rooted() {
+                format!(",root={}", topology.nodes() - 1)
+            } else {
+                String::new()
+            };
             for generator in WORKLOADS {
-                let Ok(workload) = Workload::parse(&format!("{}/{generator}{root}", kind.word)) else { continue };
+                let Ok(workload) = Workload::parse(&format!("{}/{generator}{root}", kind.word))
+                else {
+                    continue;
+                };
                 let Ok(task) = workload.task(&topology, 7) else { continue };
-                let largest = task.sizes.as_ref().map_or(workload.block_bytes(), |sizes| sizes.largest());
-                let answers = Answers { block_bytes: largest, element_bytes: workload.element_bytes(), ..ANSWERS };
+                let largest =
+                    task.sizes.as_ref().map_or(workload.block_bytes(), |sizes| sizes.largest());
+                let answers = Answers {
+                    block_bytes: largest,
+                    element_bytes: workload.element_bytes(),
+                    ..ANSWERS
+                };
                 for params in variants(algorithm) {
                     let (ours, why) = hosted(algorithm, &params, &task, answers);
                     let (naive, why_naive) = followed(algorithm, &params, &task, answers);
-                    let case = format!("{} {params:?} on {} with {workload}", algorithm.name, topology.spec());
-                    assert_eq!(ours, naive, "{case}: the host says `{why}`, the naive one `{why_naive}`");
+                    let case = format!(
+                        "{} {params:?} on {} with {workload}",
+                        algorithm.name,
+                        topology.spec()
+                    );
+                    assert_eq!(
+                        ours, naive,
+                        "{case}: the host says `{why}`, the naive one `{why_naive}`"
+                    );
                     right += u64::from(matches!(ours, Verdict::Right(_)));
                     wrong += u64::from(ours == Verdict::Wrong);
                 }
@@ -207,7 +239,8 @@ fn two_hosts_agree_on_what_is_wrong() {
     let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
     let plugin = Plugin::load(&file).unwrap();
     // What one node of each orbit says is another schedule there, which `swapmeet check` finds.
-    let honest = plugin.algorithms.iter().filter(|algorithm| algorithm.name != "shifts-not-symmetric");
+    let honest =
+        plugin.algorithms.iter().filter(|algorithm| algorithm.name != "shifts-not-symmetric");
     let found: u64 = honest.map(|algorithm| compare(algorithm).1).sum();
     assert!(found > 20, "{found} wrong schedules");
 }
@@ -243,10 +276,20 @@ struct AsDrawn;
 impl sdk::Algorithm for AsDrawn {
     fn about(&self) -> sdk::About {
         use sdk::Collective::{
-            AllGather, AllReduce, AllToAll, Broadcast, Gather, Permutation, Reduce, ReduceScatter, Scatter,
+            AllGather, AllReduce, AllToAll, Broadcast, Gather, Permutation, Reduce, ReduceScatter,
+            Scatter,
         };
-        let collectives =
-            &[AllToAll, Broadcast, Scatter, Gather, AllGather, Permutation, Reduce, ReduceScatter, AllReduce];
+        let collectives = &[
+            AllToAll,
+            Broadcast,
+            Scatter,
+            Gather,
+            AllGather,
+            Permutation,
+            Reduce,
+            ReduceScatter,
+            AllReduce,
+        ];
         sdk::About { name: "as-drawn", collectives, ..sdk::About::DEFAULT }
     }
 
@@ -260,7 +303,9 @@ impl sdk::Algorithm for AsDrawn {
         for step in &drawn.steps {
             schedule.step()?;
             for pass in step {
-                let axis = |set: Option<(u64, u64)>| [set.map_or(sdk::Axis::ALL, |(a, n)| sdk::Axis::range(a, n))];
+                let axis = |set: Option<(u64, u64)>| {
+                    [set.map_or(sdk::Axis::ALL, |(a, n)| sdk::Axis::range(a, n))]
+                };
                 let (origins, destinations) = (axis(pass.origins), axis(pass.destinations));
                 let mut send = sdk::Blocks::new(pass.from, pass.to);
                 if pass.origins.is_some() {
@@ -272,7 +317,12 @@ impl sdk::Algorithm for AsDrawn {
                 if let Some(segment) = pass.segment {
                     send = send.segments(sdk::Axis::one(segment));
                 }
-                let with = [sdk::Blocks::strict, sdk::Blocks::copy, sdk::Blocks::local, sdk::Blocks::combine];
+                let with = [
+                    sdk::Blocks::strict,
+                    sdk::Blocks::copy,
+                    sdk::Blocks::local,
+                    sdk::Blocks::combine,
+                ];
                 for (bit, with) in with.into_iter().enumerate() {
                     send = if pass.flags >> bit & 1 == 1 { with(send) } else { send };
                 }
@@ -300,11 +350,19 @@ fn passes() -> impl Strategy<Value = Pass> {
         5 => Just(0_u8), 1 => Just(1), 2 => Just(2), 1 => Just(4), 1 => 0..8_u8, 4 => Just(8), 3 => Just(10), 1 => 8..16_u8
     ];
     (0..NODES, 0..NODES, set(), set(), prop::option::weighted(0.2, 0..2_u64), flags).prop_map(
-        |(from, to, origins, destinations, segment, flags)| Pass { from, to, origins, destinations, segment, flags },
+        |(from, to, origins, destinations, segment, flags)| Pass {
+            from,
+            to,
+            origins,
+            destinations,
+            segment,
+            flags,
+        },
     )
 }
 
-/// What is right for the collective, so that not every schedule is wrong: each node's own to each other, copied where it is for all.
+/// What is right for the collective, so that not every schedule is wrong: each node's own to each
+/// other, copied where it is for all.
 fn direct(word: &str) -> Vec<Vec<Pass>> {
     let copies = matches!(word, "broadcast" | "allgather" | "allreduce");
     let sums = matches!(word, "reduce" | "reduce-scatter" | "allreduce");
@@ -318,12 +376,18 @@ fn direct(word: &str) -> Vec<Vec<Pass>> {
     };
     let distance = |by: u64| (0..NODES).map(|from| pass(from, (from + by) % NODES)).collect();
     match word {
-        "permutation" => vec![(0..NODES).map(|from| Pass { flags: 4, ..pass(from, NODES - 1 - from) }).collect()],
+        "permutation" => {
+            vec![(0..NODES).map(|from| Pass { flags: 4, ..pass(from, NODES - 1 - from) }).collect()]
+        }
         "gather" | "reduce" => (1..NODES).map(|by| vec![pass(by, 0)]).collect(),
         "broadcast" | "scatter" => (1..NODES).map(|by| vec![pass(0, by)]).collect(),
         // A sum that has come can't be told from one's own term, which all are to go out before.
         "allgather" | "allreduce" => {
-            vec![(1..NODES).flat_map(|by| (0..NODES).map(move |from| pass(from, (from + by) % NODES))).collect()]
+            vec![
+                (1..NODES)
+                    .flat_map(|by| (0..NODES).map(move |from| pass(from, (from + by) % NODES)))
+                    .collect(),
+            ]
         }
         _ => (1..NODES).map(distance).collect(),
     }

@@ -1,4 +1,5 @@
-//! Schedules proved on one node of each orbit beside the same planned for everyone: every column of every row is the same, for every bundled algorithm that says what maps its schedules onto
+//! Schedules proved on one node of each orbit beside the same planned for everyone: every column of
+//! every row is the same, for every bundled algorithm that says what maps its schedules onto
 //! themselves, on every model; and what is wrong is wrong alike.
 
 use crate::support::timeless;
@@ -18,7 +19,8 @@ use swapmeet_runner::session;
 use swapmeet_tests::build;
 use swapmeet_workloads::Workload;
 
-/// Sides that are odd, even, powers of two and of three, multiples of four and two; networks on which links are folded, rotated, exchanged and gone through one by one.
+/// Sides that are odd, even, powers of two and of three, multiples of four and two; networks on
+/// which links are folded, rotated, exchanged and gone through one by one.
 const TOPOLOGIES: [&str; 19] = [
     "ring:1",
     "ring:2",
@@ -41,7 +43,8 @@ const TOPOLOGIES: [&str; 19] = [
     "twisted-torus:2x4",
 ];
 
-/// One for each way in which a listener reads a schedule: folded or written out, and every model with every part that it can have.
+/// One for each way in which a listener reads a schedule: folded or written out, and every model
+/// with every part that it can have.
 const MACHINES: [&str; 11] = [
     "paragon",
     "delta",
@@ -56,7 +59,8 @@ const MACHINES: [&str; 11] = [
     "free:model=fluid,byte_us=0.01,hop_us=0.1,fairness=equal,barrier_us=1",
 ];
 
-/// After a collective's word; not every collective has every one. A reflection commutes with no shift, and a root is where nothing is symmetric.
+/// After a collective's word; not every collective has every one. A reflection commutes with no
+/// shift, and a root is where nothing is symmetric.
 const WORKLOADS: [&str; 4] = ["uniform:60", "translate:60,by=1", "reflect:60", "uniform:60,root=1"];
 
 /// As it is, and with each declared choice for each of its parameters.
@@ -82,7 +86,11 @@ fn rows(
     let case = |machine: &&str| Case {
         experiment: "orbits".into(),
         topology: Arc::clone(topology),
-        algorithm: Chosen { algorithm: Arc::clone(algorithm), params: params.to_vec(), inputs: Vec::new() },
+        algorithm: Chosen {
+            algorithm: Arc::clone(algorithm),
+            params: params.to_vec(),
+            inputs: Vec::new(),
+        },
         workload: workload.clone(),
         inputs: [].into(),
         machine: Machine::parse(machine).unwrap(),
@@ -99,16 +107,25 @@ fn both_ways(algorithm: &Arc<Algorithm>, mut compare: impl FnMut(&str, &Record, 
     for topology in TOPOLOGIES.map(|spec| topology::parse(spec).unwrap()) {
         for kind in collective::of_bits(algorithm.collectives) {
             for generator in WORKLOADS {
-                let Ok(workload) = Workload::parse(&format!("{}/{generator}", kind.word)) else { continue };
+                let Ok(workload) = Workload::parse(&format!("{}/{generator}", kind.word)) else {
+                    continue;
+                };
                 // Choices are tried where most of them run.
-                let few = ["ring:8", "ring:9", "torus:4x4", "torus:9x3"].contains(&topology.spec().as_str());
-                for params in variants(algorithm).into_iter().filter(|params| few || params.is_empty()) {
+                let few = ["ring:8", "ring:9", "torus:4x4", "torus:9x3"]
+                    .contains(&topology.spec().as_str());
+                for params in
+                    variants(algorithm).into_iter().filter(|params| few || params.is_empty())
+                {
                     let on = (&topology, &workload);
                     let full = rows(algorithm, &params, on, Proving::Full);
                     let auto = rows(algorithm, &params, on, Proving::Auto);
                     assert_eq!(full.len(), auto.len());
                     for ((full, auto), machine) in full.iter().zip(&auto).zip(MACHINES) {
-                        let case = format!("{} {params:?} {} {workload} {machine}", algorithm.name, topology.spec());
+                        let case = format!(
+                            "{} {params:?} {} {workload} {machine}",
+                            algorithm.name,
+                            topology.spec()
+                        );
                         compare(&case, full, auto);
                     }
                 }
@@ -117,13 +134,16 @@ fn both_ways(algorithm: &Arc<Algorithm>, mut compare: impl FnMut(&str, &Record, 
     }
 }
 
-/// Whether an algorithm says on some machine, of a collective without a root, what maps its schedule onto itself.
+/// Whether an algorithm says on some machine, of a collective without a root, what maps its
+/// schedule onto itself.
 fn claims(algorithm: &Algorithm) -> bool {
     let said = |topology: &str, kind: &CollectiveKind| {
         let topology = topology::parse(topology).unwrap();
-        let generators =
-            WORKLOADS.iter().filter_map(|generator| Workload::parse(&format!("{}/{generator}", kind.word)).ok());
-        let tasks: Vec<_> = generators.filter_map(|workload| workload.task(&topology, 42).ok()).collect();
+        let generators = WORKLOADS
+            .iter()
+            .filter_map(|generator| Workload::parse(&format!("{}/{generator}", kind.word)).ok());
+        let tasks: Vec<_> =
+            generators.filter_map(|workload| workload.task(&topology, 42).ok()).collect();
         let answers = Answers {
             block_bytes: 60,
             ports: 1,
@@ -133,13 +153,16 @@ fn claims(algorithm: &Algorithm) -> bool {
             hop_us: 0.1,
             byte_us: 0.1,
         };
-        tasks.iter().any(|task| host::plan(algorithm, &[], task, answers, None, Vec::new()).claims_symmetry)
+        tasks
+            .iter()
+            .any(|task| host::plan(algorithm, &[], task, answers, None, Vec::new()).claims_symmetry)
     };
     let kinds = || collective::of_bits(algorithm.collectives).filter(|kind| !kind.is_rooted());
     TOPOLOGIES.iter().any(|topology| kinds().any(|kind| said(topology, kind)))
 }
 
-/// Whoever adds an algorithm that says what maps its schedules onto themselves has it compared here; and if none of these machines is one on which it is taken at its word, is told so.
+/// Whoever adds an algorithm that says what maps its schedules onto themselves has it compared
+/// here; and if none of these machines is one on which it is taken at its word, is told so.
 #[test]
 fn every_column_is_that_of_the_plan_for_everyone() {
     let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
@@ -175,8 +198,9 @@ fn step(record: &Record) -> Option<&str> {
     rest.split([' ', ':', ';']).next()
 }
 
-/// Planted faults that all shifts of the ranks map onto themselves: a block left out, one delivered twice, one sent on that is not held, too many messages at a port, a
-/// contribution counted twice, one left out, one lost.
+/// Planted faults that all shifts of the ranks map onto themselves: a block left out, one delivered
+/// twice, one sent on that is not held, too many messages at a port, a contribution counted twice,
+/// one left out, one lost.
 #[test]
 fn what_is_wrong_for_one_is_wrong_for_all_in_the_same_step() {
     let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
@@ -195,8 +219,16 @@ fn what_is_wrong_for_one_is_wrong_for_all_in_the_same_step() {
         let algorithm = plugin.algorithms.iter().find(|algorithm| algorithm.name == name).unwrap();
         let mut found = 0;
         both_ways(algorithm, |case, full, auto| {
-            assert_eq!((auto.status, step(auto)), (full.status, step(full)), "{case}: {} {}", auto.reason, full.reason);
-            let says = |record: &Record| record.reason.contains(expected) || record.note.contains(expected);
+            assert_eq!(
+                (auto.status, step(auto)),
+                (full.status, step(full)),
+                "{case}: {} {}",
+                auto.reason,
+                full.reason
+            );
+            let says = |record: &Record| {
+                record.reason.contains(expected) || record.note.contains(expected)
+            };
             assert_eq!(says(auto), says(full), "{case}");
             found += u32::from(says(auto) && !expected.is_empty());
         });

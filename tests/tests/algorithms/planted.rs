@@ -1,4 +1,5 @@
-//! Wrong schedules, planted: a figure that a schedule reaches is worth no more than what its proof and its price refuse.
+//! Wrong schedules, planted: a figure that a schedule reaches is worth no more than what its proof
+//! and its price refuse.
 //!
 //! The schedule is spelled out, read back (then it is as good as planned), and spoilt in one place.
 
@@ -45,9 +46,11 @@ fn misdirect(events: &mut Events) {
     first.as_object_mut().unwrap().remove("path");
 }
 
-/// The first step that passes on what came in the one before it, and all after it, are done a step earlier; where there is one.
+/// The first step that passes on what came in the one before it, and all after it, are done a step
+/// earlier; where there is one.
 fn hurry(events: &mut Events) {
-    let passes_on = |event: &Value| event["after"].as_u64().is_some_and(|after| event["step"] == after + 1);
+    let passes_on =
+        |event: &Value| event["after"].as_u64().is_some_and(|after| event["step"] == after + 1);
     let Some(first) = events.iter().position(passes_on) else { return };
     let step = events[first]["step"].as_u64();
     for send in sends(events).filter(|send| send["step"].as_u64() >= step) {
@@ -69,23 +72,30 @@ fn detour(events: &mut Events) {
     path.splice(0..0, there_and_back);
 }
 
-/// That the planned schedule, spelled out, still has what a row is looked at for, and none of the spoilt ones has.
+/// That the planned schedule, spelled out, still has what a row is looked at for, and none of the
+/// spoilt ones has.
 pub(super) fn only_the_right_schedule_does(planned: Planned<'_>, does: impl Fn(&Record) -> bool) {
     let Planned { topology, algorithm, workload, machine } = planned;
     let place = ["--topology", topology, "--workload", workload, "--machine", machine];
     let args = [&["trace", "--format", "json", "--algorithm", algorithm], &place[..]].concat();
-    let document: Value = serde_json::from_slice(&swapmeet(&args).output().unwrap().stdout).unwrap();
+    let document: Value =
+        serde_json::from_slice(&swapmeet(&args).output().unwrap().stdout).unwrap();
     let dir = tempdir().unwrap();
     let file = dir.path().join("schedule.json");
     let run = |document: &Value| {
         // Whose schedule it is stands before its events.
-        let text = format!("{{\"schedule\":{},\"events\":{}}}", document["schedule"], document["events"]);
+        let text =
+            format!("{{\"schedule\":{},\"events\":{}}}", document["schedule"], document["events"]);
         std::fs::write(&file, text).unwrap();
         let told = format!("schedule:file={}", file.display());
         rows(&[&["--algorithm", &told], &place[..]].concat()).remove(0)
     };
     let right = run(&document);
-    assert!(right.status == Status::Ok && does(&right), "{algorithm} on {topology}, read back: {}", right.reason);
+    assert!(
+        right.status == Status::Ok && does(&right),
+        "{algorithm} on {topology}, read back: {}",
+        right.reason
+    );
     for (what, spoil, may_deliver) in SPOILT {
         let mut wrong = document.clone();
         spoil(wrong["events"].as_array_mut().unwrap());

@@ -1,5 +1,5 @@
-//! `fluid` beside SimGrid 3.32 (`fixtures/simgrid.json`, model CM02 with factors of 1), through the real program and the real plugin files: the same times, and the same
-//! order of algorithms.
+//! `fluid` beside SimGrid 3.32 (`fixtures/simgrid.json`, model CM02 with factors of 1), through the
+//! real program and the real plugin files: the same times, and the same order of algorithms.
 
 use crate::support::rows;
 use serde_json::Value;
@@ -14,7 +14,8 @@ struct Timed {
     mean_us: f64,
 }
 
-/// Times by all that they have in common: topology, machine, workload. Routes that are SimGrid's own are in a unit test of the model.
+/// Times by all that they have in common: topology, machine, workload. Routes that are SimGrid's
+/// own are in a unit test of the model.
 fn fixture() -> BTreeMap<[String; 3], Vec<Timed>> {
     let fixture: Value = serde_json::from_str(include_str!("../../fixtures/simgrid.json")).unwrap();
     let mut settings: BTreeMap<_, Vec<Timed>> = BTreeMap::new();
@@ -33,7 +34,10 @@ fn fixture() -> BTreeMap<[String; 3], Vec<Timed>> {
             us: number("seconds") * 1e6,
             mean_us: number("mean_rank_done") * 1e6,
         };
-        settings.entry([word("topology"), machine, format!("uniform:{}", row["block_bytes"])]).or_default().push(timed);
+        settings
+            .entry([word("topology"), machine, format!("uniform:{}", row["block_bytes"])])
+            .or_default()
+            .push(timed);
     }
     settings
 }
@@ -49,16 +53,27 @@ fn times_and_the_order_of_algorithms_are_simgrids() {
         let ours: Vec<(&Timed, &Record)> = timed.iter().zip(&rows).collect();
         for (theirs, row) in &ours {
             assert_eq!(theirs.algorithm, row.algorithm);
-            let (us, mean) = (row.time_us.unwrap_or_else(|| panic!("{}", row.reason)), row.mean_rank_us.unwrap());
-            let case =
-                format!("{} on {topology}, {machine}, {workload}: {us} us, mean {mean}; {theirs:?}", row.algorithm);
-            assert!((us / theirs.us - 1.0).abs() < 0.01 && (mean / theirs.mean_us - 1.0).abs() < 0.01, "{case}");
+            let (us, mean) = (
+                row.time_us.unwrap_or_else(|| panic!("{}", row.reason)),
+                row.mean_rank_us.unwrap(),
+            );
+            let case = format!(
+                "{} on {topology}, {machine}, {workload}: {us} us, mean {mean}; {theirs:?}",
+                row.algorithm
+            );
+            assert!(
+                (us / theirs.us - 1.0).abs() < 0.01 && (mean / theirs.mean_us - 1.0).abs() < 0.01,
+                "{case}"
+            );
             compared += 1;
         }
         for (a, ours_a) in &ours {
             for (b, ours_b) in ours.iter().filter(|(b, _)| a.us * 1.02 < b.us) {
                 let (first, second) = (ours_a.time_us.unwrap(), ours_b.time_us.unwrap());
-                assert!(first < second, "{topology}, {machine}, {workload}: {a:?} is before {b:?}, not after");
+                assert!(
+                    first < second,
+                    "{topology}, {machine}, {workload}: {a:?} is before {b:?}, not after"
+                );
                 ordered += 1;
             }
         }

@@ -1,5 +1,6 @@
-//! Spencer's algorithms, through the real plugin file: every collective and permutation delivered, within q circuits a link, in the rounds, links and blocks that were found by an
-//! independent implementation or that the thesis's formulas give.
+//! Spencer's algorithms, through the real plugin file: every collective and permutation delivered,
+//! within q circuits a link, in the rounds, links and blocks that were found by an independent
+//! implementation or that the thesis's formulas give.
 
 use super::planted::{Planned, only_the_right_schedule_does};
 use crate::support::{rows, words};
@@ -11,21 +12,35 @@ mod permutations;
 const BLOCK_BYTES: f64 = 720_720.0;
 const ROUND_US: f64 = 4096.0 * BLOCK_BYTES;
 
-/// A machine whose row has each term of a cost alone in its column, and on which schedules choose as the thesis does: rounds are dearest, switching is cheapest.
+/// A machine whose row has each term of a cost alone in its column, and on which schedules choose
+/// as the thesis does: rounds are dearest, switching is cheapest.
 fn machine(ports: &str, q: u64) -> String {
-    format!("free:model=circuit,startup_us={ROUND_US},hop_us=1,byte_us=1,ports={ports},virtual_channels={q}")
+    format!(
+        "free:model=circuit,startup_us={ROUND_US},hop_us=1,byte_us=1,ports={ports},virtual_channels={q}"
+    )
 }
 
-fn run(topologies: &[&str], algorithms: &[&str], workloads: &[&str], machines: &[String]) -> Vec<Record> {
-    let flags = [("--topology", topologies), ("--algorithm", algorithms), ("--workload", workloads)];
-    let mut args: Vec<&str> =
-        flags.iter().flat_map(|(flag, specs)| specs.iter().flat_map(|spec| [*flag, *spec])).collect();
+fn run(
+    topologies: &[&str],
+    algorithms: &[&str],
+    workloads: &[&str],
+    machines: &[String],
+) -> Vec<Record> {
+    let flags =
+        [("--topology", topologies), ("--algorithm", algorithms), ("--workload", workloads)];
+    let mut args: Vec<&str> = flags
+        .iter()
+        .flat_map(|(flag, specs)| specs.iter().flat_map(|spec| [*flag, *spec]))
+        .collect();
     args.extend(machines.iter().flat_map(|machine| ["--machine", machine.as_str()]));
     rows(&args)
 }
 
 fn proved(row: &Record) {
-    let case = format!("{} on {}, {}, {}: {}", row.algorithm, row.topology, row.workload, row.machine, row.reason);
+    let case = format!(
+        "{} on {}, {}, {}: {}",
+        row.algorithm, row.topology, row.workload, row.machine, row.reason
+    );
     assert_eq!((row.status, row.verified), (Status::Ok, Verified::Blocks), "{case}");
 }
 
@@ -44,27 +59,49 @@ fn cost(row: &Record) -> (f64, f64, f64) {
 }
 
 /// A figure to be reached: the planned schedule costs this, and a wrong one does not.
-fn reaches(topology: &str, algorithm: &str, workload: &str, (ports, q): (&str, u64), expected: (f64, f64, f64)) {
-    assert_eq!(costs(topology, algorithm, workload, ports, q), expected, "{algorithm} on {topology}, {workload}");
+fn reaches(
+    topology: &str,
+    algorithm: &str,
+    workload: &str,
+    (ports, q): (&str, u64),
+    expected: (f64, f64, f64),
+) {
+    assert_eq!(
+        costs(topology, algorithm, workload, ports, q),
+        expected,
+        "{algorithm} on {topology}, {workload}"
+    );
     let planned = Planned { topology, algorithm, workload, machine: &machine(ports, q) };
     only_the_right_schedule_does(planned, |row| cost(row) == expected);
 }
 
 #[test]
 fn disseminations_are_delivered_on_any_torus_with_any_channels_and_ports() {
-    let tori = words("ring:1 ring:2 ring:7 ring:16 torus:5x4 torus:9x9 torus:1x6 torus:3x4x5 torus:2x3x2x3");
-    let machines: Vec<String> = [1, 2, 3, 5].iter().flat_map(|q| [machine("1", *q), machine("all", *q)]).collect();
+    let tori = words(
+        "ring:1 ring:2 ring:7 ring:16 torus:5x4 torus:9x9 torus:1x6 torus:3x4x5 torus:2x3x2x3",
+    );
+    let machines: Vec<String> =
+        [1, 2, 3, 5].iter().flat_map(|q| [machine("1", *q), machine("all", *q)]).collect();
     for (algorithms, workload) in [
         (
-            &["torus-broadcast", "torus-broadcast:variant=one-port", "torus-broadcast:variant=all-ports"][..],
+            &[
+                "torus-broadcast",
+                "torus-broadcast:variant=one-port",
+                "torus-broadcast:variant=all-ports",
+            ][..],
             "broadcast",
         ),
         (&["torus-scatter"], "scatter"),
         (&["torus-gather"], "gather"),
-        (&["torus-gossip", "torus-gossip:variant=hybrid", "torus-gossip:variant=one-port"], "allgather"),
+        (
+            &["torus-gossip", "torus-gossip:variant=hybrid", "torus-gossip:variant=one-port"],
+            "allgather",
+        ),
         (&["torus-multiscatter", "torus-multiscatter:variant=hybrid"], "alltoall"),
     ] {
-        run(&tori, algorithms, &[&format!("{workload}/uniform:12")], &machines).iter().for_each(proved);
+        run(&tori, algorithms, &[&format!("{workload}/uniform:12")], &machines)
+            .iter()
+            .for_each(proved);
     }
 }
 
@@ -88,7 +125,13 @@ fn broadcast_and_scatter_meet_the_formulas_where_logarithms_are_whole() {
         );
         for collective in ["scatter", "gather"] {
             assert_eq!(
-                costs(torus, &format!("torus-{collective}"), &format!("{collective}/uniform:720720"), "all", q),
+                costs(
+                    torus,
+                    &format!("torus-{collective}"),
+                    &format!("{collective}/uniform:720720"),
+                    "all",
+                    q
+                ),
                 (rounds, links, (nodes - 1.0) / (2.0 * d)),
                 "{collective} on {torus}"
             );
@@ -98,15 +141,26 @@ fn broadcast_and_scatter_meet_the_formulas_where_logarithms_are_whole() {
 
 #[test]
 fn with_one_port_rounds_and_blocks_are_the_formulas_and_links_are_more() {
-    assert_eq!(costs("ring:9", "torus-broadcast", "broadcast/uniform:720720", "1", 2), (2.0, 6.0, 4.0));
-    assert_eq!(costs("ring:27", "torus-broadcast", "broadcast/uniform:720720", "1", 2), (3.0, 18.0, 6.0));
+    assert_eq!(
+        costs("ring:9", "torus-broadcast", "broadcast/uniform:720720", "1", 2),
+        (2.0, 6.0, 4.0)
+    );
+    assert_eq!(
+        costs("ring:27", "torus-broadcast", "broadcast/uniform:720720", "1", 2),
+        (3.0, 18.0, 6.0)
+    );
     // n/2 only if the first circuit goes to the neighbour.
-    assert_eq!(costs("ring:16", "torus-scatter", "scatter/uniform:720720", "1", 1), (4.0, 8.0, 15.0));
+    assert_eq!(
+        costs("ring:16", "torus-scatter", "scatter/uniform:720720", "1", 1),
+        (4.0, 8.0, 15.0)
+    );
 }
 
 #[test]
 fn multi_scatters_on_rings_are_at_most_the_formulas_and_on_tori_what_bundles_of_one_size_cost() {
-    let all = |torus, q, k| costs(torus, &format!("torus-multiscatter:cycles={k}"), "uniform:720720", "all", q);
+    let all = |torus, q, k| {
+        costs(torus, &format!("torus-multiscatter:cycles={k}"), "uniform:720720", "all", q)
+    };
     // Formula 3.8 has 20, 56 and 208.
     assert_eq!(all("ring:8", 2, 2), (3.0, 5.0, 16.0));
     assert_eq!(all("ring:16", 2, 2), (5.0, 9.0, 48.0));
@@ -127,15 +181,18 @@ fn a_gossip_with_one_port_is_formula_3_6s_kin_and_with_all_ports_sends_nothing_t
     let one_port = "torus-gossip:cycles=4";
     assert_eq!(costs("ring:16", one_port, "allgather/uniform:720720", "1", 3), (4.0, 12.0, 25.0));
     // 24 printed: what goes to the node opposite needn't come from both sides.
-    assert_eq!(costs("ring:16", "torus-gossip:cycles=2", "allgather/uniform:720720", "all", 2).2, 16.0);
+    assert_eq!(
+        costs("ring:16", "torus-gossip:cycles=2", "allgather/uniform:720720", "all", 2).2,
+        16.0
+    );
 }
 
 #[test]
 fn a_direct_baseline_does_the_same() {
     let machines = [machine("all", 1)];
-    for workload in
-        words("broadcast/uniform:8 scatter/uniform:8 gather/uniform:8 allgather/uniform:8 permutation/rotate-90:8")
-    {
+    for workload in words(
+        "broadcast/uniform:8 scatter/uniform:8 gather/uniform:8 allgather/uniform:8 permutation/rotate-90:8",
+    ) {
         run(&["torus:6x6"], &["linear"], &[workload], &machines).iter().for_each(proved);
     }
 }
@@ -185,7 +242,12 @@ fn what_has_no_meaning_or_no_schedule_says_so() {
             "permutation/reflect:8",
             "`form=direct` is for 1- or 2-dimensional transpositions, one in axes of a size",
         ),
-        ("ring:8", "torus-gossip:cycles=3", "allgather/uniform:8", "`cycles=3` does not divide a dimension of 8 nodes"),
+        (
+            "ring:8",
+            "torus-gossip:cycles=3",
+            "allgather/uniform:8",
+            "`cycles=3` does not divide a dimension of 8 nodes",
+        ),
     ] {
         let refused = refusal(topology, algorithm, workload);
         assert!(refused.ends_with(reason), "{refused}");
@@ -201,8 +263,17 @@ fn a_form_that_there_is_not_is_refused_before_anything_runs() {
         ("torus-permutation:directions=back", "forward, both"),
         ("torus-broadcast:variant=hybrid", "one-port, all-ports"),
     ] {
-        let args =
-            ["run", "--topology", "ring:8", "--algorithm", algorithm, "--workload", "uniform:8", "--machine", "free"];
+        let args = [
+            "run",
+            "--topology",
+            "ring:8",
+            "--algorithm",
+            algorithm,
+            "--workload",
+            "uniform:8",
+            "--machine",
+            "free",
+        ];
         let refused = crate::support::swapmeet(&args).assert().code(2);
         let error = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
         assert!(error.contains(&format!("`: expected one of {words}\n")), "{error}");
@@ -233,14 +304,14 @@ fn q_0_is_no_machine() {
 #[test]
 fn no_differing_figure_of_the_reproduction_lacks_a_reason() {
     let committed = swapmeet_tests::project("results/reproduced/spencer.csv");
-    let mut reader =
-        csv::Reader::from_path(&committed).unwrap_or_else(|error| panic!("{}: {error}", committed.display()));
+    let mut reader = csv::Reader::from_path(&committed)
+        .unwrap_or_else(|error| panic!("{}: {error}", committed.display()));
     let mut cells = 0;
     for record in reader.records().map_while(Result::ok) {
         cells += 1;
-        let reasons = record[6]
-            .split("; ")
-            .filter(|why| !why.starts_with("lower bound") && !why.ends_with("with the logarithm rounded up"));
+        let reasons = record[6].split("; ").filter(|why| {
+            !why.starts_with("lower bound") && !why.ends_with("with the logarithm rounded up")
+        });
         assert!(&record[5] == "agrees" || reasons.count() > 0, "{record:?}");
     }
     assert!(cells > 700, "{cells}");

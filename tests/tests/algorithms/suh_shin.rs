@@ -1,5 +1,5 @@
-//! `suh-shin` against the figures of an independent implementation that moves every block (`fixtures/suh-shin.json`), through the real
-//! program and the real plugin file.
+//! `suh-shin` against the figures of an independent implementation that moves every block
+//! (`fixtures/suh-shin.json`), through the real program and the real plugin file.
 
 use crate::support::{rows, swapmeet};
 use serde_json::Value;
@@ -11,7 +11,14 @@ fn fixture() -> Value {
 
 fn run(kind: &str, size: &str) -> Record {
     // one byte a block, so that bytes are blocks
-    let args = ["--topology", &format!("{kind}:{size}"), "--algorithm", "suh-shin", "--workload", "uniform:1"];
+    let args = [
+        "--topology",
+        &format!("{kind}:{size}"),
+        "--algorithm",
+        "suh-shin",
+        "--workload",
+        "uniform:1",
+    ];
     rows(&args).pop().unwrap()
 }
 
@@ -94,7 +101,8 @@ fn the_schedule_agrees_step_by_step() {
             .lines()
             .filter(|line| line.trim_start().starts_with("step "))
             .map(|line| {
-                let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+                let numbers: Vec<u64> =
+                    line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
                 [numbers[0], numbers[1], numbers[2]]
             })
             .collect();
@@ -115,7 +123,8 @@ fn any_size_is_proved_without_contention() {
             topologies.extend((1..=9).map(|c| format!("{kind}:{r}x{c}")));
         }
         for x in 1..=4 {
-            topologies.extend((1..=5).flat_map(|y| (1..=3).map(move |z| format!("{kind}:{x}x{y}x{z}"))));
+            topologies
+                .extend((1..=5).flat_map(|y| (1..=3).map(move |z| format!("{kind}:{x}x{y}x{z}"))));
         }
         topologies.push(format!("{kind}:3x5x2x4"));
     }

@@ -1,5 +1,5 @@
-//! Thakur's algorithms against the figures of an independent walk over every link (`fixtures/thakur.json`), through the real program and the real
-//! plugin file.
+//! Thakur's algorithms against the figures of an independent walk over every link
+//! (`fixtures/thakur.json`), through the real program and the real plugin file.
 
 use crate::support::{rows, swapmeet};
 use serde_json::Value;
@@ -43,23 +43,37 @@ fn every_profile_agrees_in_every_figure() {
         assert_eq!((row.max_sends, row.max_receives), (Some(1), Some(1)), "{name}");
 
         let trace =
-            swapmeet(&["trace", "--summary", "--topology", &topology, "--algorithm", &algorithm]).output().unwrap();
+            swapmeet(&["trace", "--summary", "--topology", &topology, "--algorithm", &algorithm])
+                .output()
+                .unwrap();
         let mut hist: BTreeMap<u64, u64> = BTreeMap::new();
         for line in String::from_utf8(trace.stdout).unwrap().lines() {
             // "  step 3: .., busiest link 2 messages"
-            let f = line.rsplit_once("busiest link ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
+            let f = line
+                .rsplit_once("busiest link ")
+                .unwrap()
+                .1
+                .split(' ')
+                .next()
+                .unwrap()
+                .parse()
+                .unwrap();
             *hist.entry(f).or_default() += 1;
         }
         let expected_hist = expected["hist"].as_object().unwrap();
-        let theirs: BTreeMap<u64, u64> =
-            expected_hist.iter().map(|(f, steps)| (f.parse().unwrap(), steps.as_u64().unwrap())).collect();
+        let theirs: BTreeMap<u64, u64> = expected_hist
+            .iter()
+            .map(|(f, steps)| (f.parse().unwrap(), steps.as_u64().unwrap()))
+            .collect();
         assert_eq!(hist, theirs, "{name}: hist");
-        let half: f64 = hist.iter().map(|(f, steps)| (*f as f64 / 2.0).max(1.0) * *steps as f64).sum();
+        let half: f64 =
+            hist.iter().map(|(f, steps)| (*f as f64 / 2.0).max(1.0) * *steps as f64).sum();
         assert_eq!(half, expected["sum_half"].as_f64().unwrap(), "{name}: sum_half");
     }
 }
 
-/// On a mesh without contention to pay for, Thakur's T = sum of alpha + L max(beta, f beta_sat) is the row's time.
+/// On a mesh without contention to pay for, Thakur's T = sum of alpha + L max(beta, f beta_sat) is
+/// the row's time.
 #[test]
 fn the_rows_time_is_the_papers_formula() {
     let fixture = fixture();
@@ -77,7 +91,8 @@ fn the_rows_time_is_the_papers_formula() {
             "delta",
         ]);
         let expected = &fixture["profiles"][name];
-        let (steps, half) = (expected["steps"].as_f64().unwrap(), expected["sum_half"].as_f64().unwrap());
+        let (steps, half) =
+            (expected["steps"].as_f64().unwrap(), expected["sum_half"].as_f64().unwrap());
         let time = steps * 187.6 + 1024.0 * 0.2498 * half;
         assert!((row[0].time_us.unwrap() - time).abs() < 1e-3, "{name}");
     }
@@ -85,7 +100,11 @@ fn the_rows_time_is_the_papers_formula() {
 
 /// The committed report; that it is what the program writes is tested with the command line.
 fn report() -> Vec<String> {
-    std::fs::read_to_string(project("results/reproduced/thakur.csv")).unwrap().lines().map(str::to_owned).collect()
+    std::fs::read_to_string(project("results/reproduced/thakur.csv"))
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// A text as a field of the report.
@@ -106,7 +125,8 @@ fn the_report_has_the_papers_seconds() {
         for (mesh, seconds) in meshes.as_object().unwrap() {
             for (size, seconds) in sizes.iter().zip(seconds.as_array().unwrap()) {
                 let seconds = seconds.as_f64().unwrap();
-                let printed = if seconds < 10.0 { format!("{seconds:.3}") } else { format!("{seconds:.2}") };
+                let printed =
+                    if seconds < 10.0 { format!("{seconds:.3}") } else { format!("{seconds:.2}") };
                 assert_reported(&report, &format!("{table},{mesh},uniform:{size},{printed},"));
             }
         }
@@ -144,7 +164,10 @@ fn the_fits_agree() {
         let (row, alpha, beta) = (field(row), figure("alpha_us"), figure("beta_us_per_byte"));
         assert_reported(&report, &format!("Fit,{row},\"alpha, us\",,{alpha:.1},"));
         assert_reported(&report, &format!("Fit,{row},\"beta, us a byte\",,{beta:.4},"));
-        assert_reported(&report, &format!("Fit,{row},mean error,,{:.1} %,", 100.0 * figure("mean_error")));
+        assert_reported(
+            &report,
+            &format!("Fit,{row},mean error,,{:.1} %,", 100.0 * figure("mean_error")),
+        );
     }
 }
 
@@ -157,7 +180,10 @@ fn the_preset_is_what_the_fits_give() {
     let figure = |fit: &str, key: &str| fixture["fits"][fit][key].as_f64().unwrap();
     assert!((figure_of("startup_us") - figure("PEX, Table 2", "alpha_us")).abs() < 0.05);
     assert!((figure_of("byte_us") - figure("PEX, Table 2", "beta_us_per_byte")).abs() < 0.000_05);
-    assert!((figure_of("unpaired_byte_us") - figure("GEN, Tables 5 and 6", "beta_us_per_byte")).abs() < 0.000_5);
+    assert!(
+        (figure_of("unpaired_byte_us") - figure("GEN, Tables 5 and 6", "beta_us_per_byte")).abs()
+            < 0.000_5
+    );
 }
 
 #[test]
@@ -166,11 +192,21 @@ fn the_findings_are_counted_alike() {
     for (claim, counts) in fixture["findings"].as_object().unwrap() {
         let (claim, text) = (field(claim), |key: &str| counts[key].as_str().unwrap());
         // where GEN has no part, every machine with the same alpha and beta says the same
-        let column = if counts.get("model, f as printed").is_some() { "at the same cost a byte" } else { "on `delta`" };
-        assert_reported(&report, &format!("Findings,{claim},{column},{},{},", text("tables"), text("model")));
+        let column = if counts.get("model, f as printed").is_some() {
+            "at the same cost a byte"
+        } else {
+            "on `delta`"
+        };
+        assert_reported(
+            &report,
+            &format!("Findings,{claim},{column},{},{},", text("tables"), text("model")),
+        );
         if counts.get("model, f as printed").is_some() {
             let printed = text("model, f as printed");
-            assert_reported(&report, &format!("Findings,{claim},and f as printed,{},{printed},", text("tables")));
+            assert_reported(
+                &report,
+                &format!("Findings,{claim},and f as printed,{},{printed},", text("tables")),
+            );
         }
     }
 }

@@ -6,7 +6,8 @@ use super::*;
 #[test]
 fn a_schedule_that_takes_dimensions_in_another_order_is_another() {
     let dir = tempdir().unwrap();
-    let plan = [("PLAN", "static uint32_t calls; return shift_in_order(problem, host, calls++ % 2);")];
+    let plan =
+        [("PLAN", "static uint32_t calls; return shift_in_order(problem, host, calls++ % 2);")];
     let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "order", &plan) else { return };
     let (code, report) = check(&file, &["--topology", "torus:3x3"]);
     let found = findings(&report);
@@ -15,7 +16,8 @@ fn a_schedule_that_takes_dimensions_in_another_order_is_another() {
     assert!(code == 1 && found.iter().any(|f| f == repeats), "{found:#?}");
 }
 
-/// Each schedule is right for some problem and comes again when asked for again: only other problems in between show what is kept.
+/// Each schedule is right for some problem and comes again when asked for again: only other
+/// problems in between show what is kept.
 #[test]
 fn what_a_plugin_keeps_between_problems_is_found() {
     let dir = tempdir().unwrap();
@@ -41,7 +43,10 @@ fn what_a_plugin_keeps_between_problems_is_found() {
         ),
     ] {
         let plan = format!("{nodes} {plan}");
-        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("PLAN", &plan)]) else { return };
+        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("PLAN", &plan)])
+        else {
+            return;
+        };
         let (code, report) = check(&file, &SHORT_LADDER);
         let found = faults(&report);
         assert!(
@@ -56,11 +61,17 @@ fn what_a_plugin_keeps_between_problems_is_found() {
 fn special_cases_are_tried_on_large_machines_if_there_are_no_small_ones() {
     let dir = tempdir().unwrap();
     let plan = "return host->block_bytes(host->ctx) ? shift(problem, host) : SWM_OK;";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "no_zero", &[("PLAN", plan)]) else { return };
-    let (code, report) = check(&file, &["--topology", "ring:81", "--topology", "ring:80", "--topology", "ring:100"]);
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "no_zero", &[("PLAN", plan)])
+    else {
+        return;
+    };
+    let (code, report) =
+        check(&file, &["--topology", "ring:81", "--topology", "ring:80", "--topology", "ring:100"]);
     let found = findings(&report);
     assert!(
-        found.iter().any(|f| f.starts_with("fault delivers wrong ring:80 ") && f.contains("block 1 -> 0")),
+        found
+            .iter()
+            .any(|f| f.starts_with("fault delivers wrong ring:80 ") && f.contains("block 1 -> 0")),
         "{found:#?}"
     );
     assert_eq!(code, 1);
@@ -74,23 +85,35 @@ fn a_permutation_sent_the_wrong_way_round_is_found_without_naming_machines() {
         for (v = 0; v < n; v++) { const uint64_t to = host->destination(host->ctx, v); SwmBlocks s = everything(to, v); \
         s.flags = SWM_LOCAL; s.origins.kind = SWM_NODE; s.origins.node = to; host->send_blocks(host->ctx, &s); } return SWM_OK;";
     let macros = [("PLAN", plan), ("TABLE", "wrong.collectives = 1u << SWM_PERMUTATION;")];
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "inverse", &macros) else { return };
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "inverse", &macros) else {
+        return;
+    };
     let (code, report) = check(&file, &["--topology", "ring:7", "--topology", "hypercube:6"]);
     let found = faults(&report);
     let first = found.first().unwrap();
     assert!(code == 1 && first.starts_with("fault delivers wrong ring:7 invalid: "), "{found:#?}");
-    assert!(found.iter().all(|f| !f.contains("hypercube:6 invalid") || f.contains("shear")), "{found:#?}");
+    assert!(
+        found.iter().all(|f| !f.contains("hypercube:6 invalid") || f.contains("shear")),
+        "{found:#?}"
+    );
 }
 
-/// What differs from the usual case is tried where sides are odd and uneven too, not on powers of two alone.
+/// What differs from the usual case is tried where sides are odd and uneven too, not on powers of
+/// two alone.
 #[test]
 fn special_cases_are_tried_on_an_odd_machine_too() {
     let dir = tempdir().unwrap();
     let plan = "return problem->topology->nodes == 15 && host->ports(host->ctx) == 2 ? SWM_OK : shift(problem, host);";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "odd", &[("PLAN", plan)]) else { return };
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "odd", &[("PLAN", plan)])
+    else {
+        return;
+    };
     let (code, report) = check(&file, &SHORT_LADDER);
     let found = faults(&report);
-    assert!(matches!(&found[..], [one] if one.starts_with("fault delivers wrong torus:3x5, ports=2")), "{found:#?}");
+    assert!(
+        matches!(&found[..], [one] if one.starts_with("fault delivers wrong torus:3x5, ports=2")),
+        "{found:#?}"
+    );
     assert_eq!(code, 1);
 }
 
@@ -104,10 +127,16 @@ fn what_a_plugin_may_ask_for_is_varied() {
         ("channels", "host->virtual_channels(host->ctx) == 2", "ring:4, virtual_channels=2"),
     ] {
         let plan = format!("return {asks} ? SWM_OK : shift(problem, host);");
-        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("PLAN", &plan)]) else { return };
+        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("PLAN", &plan)])
+        else {
+            return;
+        };
         let (_, report) = check(&file, &["--topology", "ring:4"]);
         let found = faults(&report);
-        assert!(matches!(&found[..], [one] if one.starts_with(&format!("fault delivers wrong {place}"))), "{found:#?}");
+        assert!(
+            matches!(&found[..], [one] if one.starts_with(&format!("fault delivers wrong {place}"))),
+            "{found:#?}"
+        );
     }
 }
 
@@ -127,7 +156,10 @@ fn algorithms_can_be_asked_for_with_parameters() {
     let given = ["--topology", "ring:4", "--algorithm", "wrong", "--algorithm", "wrong:way=back"];
     let (code, report) = check(&file, &given);
     let found = faults(&report);
-    assert!(found.iter().all(|f| f.starts_with("fault delivers wrong:way=back ring:4")), "{found:#?}");
+    assert!(
+        found.iter().all(|f| f.starts_with("fault delivers wrong:way=back ring:4")),
+        "{found:#?}"
+    );
     assert_eq!((code, report["algorithms"].as_array().unwrap().len()), (1, 2));
     for (spec, message) in [
         ("wrogn", "did you mean `wrong`?"),
@@ -148,7 +180,9 @@ fn a_parameter_that_is_refused_everywhere_is_bad_usage() {
         host->fail(host->ctx, text(\"`way=bakc`: expected forth or back\")); return SWM_ERROR;";
     let table = "static SwmParamInfo way; static const SwmParamInfo *params[] = {&way}; way.size = sizeof way; way.key = text(\"way\"); way.help = text(\"?\"); wrong.params = params; wrong.param_count = 1;";
     let macros = [("PLAN", plan), ("TABLE", table)];
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "misprint", &macros) else { return };
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "misprint", &macros) else {
+        return;
+    };
     let refused = swapmeet(&["check", file.to_str().unwrap(), "--algorithm", "wrong:way=bakc"]);
     let message = "--algorithm: `wrong:way=bakc`: `way=bakc`: expected forth or back";
     { refused }.assert().code(2).stdout("").stderr(predicate::str::contains(message));

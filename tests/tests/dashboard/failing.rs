@@ -1,4 +1,5 @@
-//! The network panel of schedules that fail: made in a worker, so that nothing a plugin does reaches the dashboard, and shown up to the send at fault.
+//! The network panel of schedules that fail: made in a worker, so that nothing a plugin does
+//! reaches the dashboard, and shown up to the send at fault.
 
 use super::sessions::Session;
 use crate::support::compile_c;
@@ -7,14 +8,18 @@ use swapmeet_runner::describe::Reader;
 use swapmeet_tests::build;
 use tempfile::tempdir;
 
-/// The network panel of each of these algorithms of the torture plugin, its schedule asked for, with so many seconds for a case.
+/// The network panel of each of these algorithms of the torture plugin, its schedule asked for,
+/// with so many seconds for a case.
 fn panels(algorithms: &[&str], seconds: f64) -> Option<Vec<String>> {
     let dir = tempdir().unwrap();
-    let file = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])?;
+    let file =
+        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])?;
     let reader = Reader::Child(vec![build().join("swapmeet"), "describe-plugins".into()]);
     let quoted: Vec<String> = algorithms.iter().map(|name| format!("\"{name}\"")).collect();
-    let text =
-        format!("topologies = [\"torus:3x3\"]\nalgorithms = [{}]\ntimeout_secs = {seconds:?}\n", quoted.join(", "));
+    let text = format!(
+        "topologies = [\"torus:3x3\"]\nalgorithms = [{}]\ntimeout_secs = {seconds:?}\n",
+        quoted.join(", ")
+    );
     let mut session = Session::with(&[file], &reader, &text);
     session.keys("R");
     session.settle();
@@ -55,6 +60,7 @@ fn a_schedule_that_breaks_a_rule_is_shown_with_the_step_and_the_send_that_break_
     }
     // Beside the send at fault, what was on its way: from node 2.
     let picture: Vec<&str> = screen.lines().filter(|line| line.contains(['□', '■'])).collect();
-    let nodes: String = picture.iter().flat_map(|line| line.chars()).filter(|c| "FT□■".contains(*c)).collect();
+    let nodes: String =
+        picture.iter().flat_map(|line| line.chars()).filter(|c| "FT□■".contains(*c)).collect();
     assert_eq!(nodes, "FT■□□□□□□", "{screen}");
 }

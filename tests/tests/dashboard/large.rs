@@ -5,7 +5,8 @@ use crossterm::event::KeyCode;
 
 /// The network panel of the first case, on the whole screen.
 fn network(topology: &str, algorithm: &str) -> Session {
-    let mut session = Session::new(&format!("topologies = [\"{topology}\"]\nalgorithms = [\"{algorithm}\"]"));
+    let mut session =
+        Session::new(&format!("topologies = [\"{topology}\"]\nalgorithms = [\"{algorithm}\"]"));
     session.keys("R");
     session.settle();
     session.keys("6e");
@@ -35,7 +36,8 @@ fn every_link_of_16x16_has_a_mark() {
     for (width, height) in [(120, 40), (220, 60)] {
         let screen = session.screen(width, height);
         assert_eq!(count(&screen, &['■', '□']), 256, "{width}x{height}:\n{screen}");
-        // In the first step of pairwise exchange each node and its neighbour send each other a message.
+        // In the first step of pairwise exchange each node and its neighbour send each other a
+        // message.
         assert_eq!(count(&screen, &['▸', '◂']), 256, "{width}x{height}:\n{screen}");
     }
 }
@@ -54,34 +56,52 @@ fn a_matrix_has_a_mark_for_each_message() {
                 .then_some((row.parse::<usize>().ok()?, marks))
         });
         let sends: Vec<(usize, usize)> = rows
-            .flat_map(|(row, marks)| (0..16).filter(|to| marks[*to] == "■").map(|to| (row, to)).collect::<Vec<_>>())
+            .flat_map(|(row, marks)| {
+                (0..16).filter(|to| marks[*to] == "■").map(|to| (row, to)).collect::<Vec<_>>()
+            })
             .collect();
-        assert_eq!(sends, (0..16).map(|from| (from, from ^ step)).collect::<Vec<_>>(), "step {step}:\n{screen}");
+        assert_eq!(
+            sends,
+            (0..16).map(|from| (from, from ^ step)).collect::<Vec<_>>(),
+            "step {step}:\n{screen}"
+        );
         session.key(KeyCode::Right);
     }
 }
 
-/// Who shares a link with another is told in colours, and by figures without; bytes are those of a message.
+/// Who shares a link with another is told in colours, and by figures without; bytes are those of a
+/// message.
 #[test]
 fn a_matrix_says_how_busy_links_on_the_way_of_a_message_are() {
     let mut session = network("dragonfly:3x2x2", "pairwise");
     let screen = session.screen(120, 50);
-    let busiest: u64 = screen.split("busiest link ").nth(1).unwrap().split(',').next().unwrap().parse().unwrap();
-    assert!(busiest > 1 && screen.contains("messages on the busiest link of a message: 0"), "{screen}");
+    let busiest: u64 =
+        screen.split("busiest link ").nth(1).unwrap().split(',').next().unwrap().parse().unwrap();
+    assert!(
+        busiest > 1 && screen.contains("messages on the busiest link of a message: 0"),
+        "{screen}"
+    );
     session.keys("v");
     assert!(session.screen(120, 50).contains("bytes of a message: 0 B"));
     session.keys("vv");
     session.plain();
     let screen = session.screen(120, 50);
-    let marks = screen.lines().filter(|line| line.contains('.') && line.split_whitespace().count() > 12);
-    let figures = marks.flat_map(|line| line.split_whitespace().skip(2).filter_map(|mark| mark.parse().ok()));
+    let marks =
+        screen.lines().filter(|line| line.contains('.') && line.split_whitespace().count() > 12);
+    let figures =
+        marks.flat_map(|line| line.split_whitespace().skip(2).filter_map(|mark| mark.parse().ok()));
     assert_eq!(figures.max(), Some(busiest), "{screen}");
 }
 
 #[test]
 fn networks_of_every_family_have_a_picture() {
-    for topology in ["fat-tree:4x3", "dragonfly:5x4x2", "rdn:1(hypercube:2)", "fully-connected:9", "hyperx:3x3,nodes=2"]
-    {
+    for topology in [
+        "fat-tree:4x3",
+        "dragonfly:5x4x2",
+        "rdn:1(hypercube:2)",
+        "fully-connected:9",
+        "hyperx:3x3,nodes=2",
+    ] {
         let mut session = network(topology, "linear");
         let screen = session.screen(120, 50);
         assert!(screen.contains("a row sends to its columns"), "{topology}:\n{screen}");

@@ -4,7 +4,8 @@ use super::sessions::{Session, experiment};
 use crossterm::event::KeyCode;
 use swapmeet_tui::Leave;
 
-/// A mid-sized comparison: two sizes of a torus, one that `pex` can't do, fixed sizes and random ones.
+/// A mid-sized comparison: two sizes of a torus, one that `pex` can't do, fixed sizes and random
+/// ones.
 fn compared() -> Session {
     let mut session = Session::new(
         r#"
@@ -24,18 +25,34 @@ fn compared() -> Session {
 
 #[test]
 fn every_panel_at_three_sizes() {
-    let names =
-        ["explore", "cases", "comparison", "curves", "parts", "network", "details", "log", "winners", "what_if"];
+    let names = [
+        "explore",
+        "cases",
+        "comparison",
+        "curves",
+        "parts",
+        "network",
+        "details",
+        "log",
+        "winners",
+        "what_if",
+    ];
     let mut session = compared();
     // The tenth has the digit 0.
     let all = format!("1-{} panels", names.len() % 10);
     session.keys("1");
-    assert!(session.screen(200, 60).contains(&all), "a panel that isn't among {names:?} has no picture here");
+    assert!(
+        session.screen(200, 60).contains(&all),
+        "a panel that isn't among {names:?} has no picture here"
+    );
     for (width, height) in [(80, 24), (120, 40), (200, 60)] {
         for (number, name) in names.iter().enumerate() {
             session.keys(&((number + 1) % 10).to_string());
             session.settle();
-            insta::assert_snapshot!(format!("{name}-{width}x{height}"), session.screen(width, height));
+            insta::assert_snapshot!(
+                format!("{name}-{width}x{height}"),
+                session.screen(width, height)
+            );
         }
     }
 }
@@ -98,7 +115,10 @@ fn a_terminal_without_colours_or_unicode_shows_the_same() {
         session.settle();
         let screen = session.screen(120, 40);
         assert!(screen.is_ascii(), "panel {keys}:\n{screen}");
-        assert!(!screen.contains('?') || screen.contains("? help") || keys == "?", "panel {keys}:\n{screen}");
+        assert!(
+            !screen.contains('?') || screen.contains("? help") || keys == "?",
+            "panel {keys}:\n{screen}"
+        );
         assert!(!session.is_coloured(120, 40), "panel {keys}");
     }
     insta::assert_snapshot!("plain", session.screen(80, 24));
@@ -149,7 +169,10 @@ fn enter_opens_the_case_under_the_cursor_however_the_cursor_came_there() {
     session.keys("2jj3");
     session.settle();
     let (screen, here) = opened(&mut session);
-    assert!(here.contains("bruck on torus:4x4, uniform:1,"), "the case looked at before has the cursor: {here}");
+    assert!(
+        here.contains("bruck on torus:4x4, uniform:1,"),
+        "the case looked at before has the cursor: {here}"
+    );
     assert!(screen.contains(&here), "{screen}");
     session.keys("2/suh");
     session.key(KeyCode::Enter);
@@ -196,10 +219,16 @@ fn columns_that_have_no_room_are_a_few_keys_away() {
     session.keys("3");
     let head = |session: &mut Session| session.screen(80, 24).lines().nth(2).unwrap().to_owned();
     let narrow = head(&mut session);
-    assert!(narrow.contains("time") && !narrow.contains("worst link") && narrow.contains('›'), "{narrow}");
+    assert!(
+        narrow.contains("time") && !narrow.contains("worst link") && narrow.contains('›'),
+        "{narrow}"
+    );
     session.keys("lllll");
     let moved = head(&mut session);
-    assert!(moved.contains("algorithm") && moved.contains("worst link") && !moved.contains('›'), "{moved}");
+    assert!(
+        moved.contains("algorithm") && moved.contains("worst link") && !moved.contains('›'),
+        "{moved}"
+    );
     session.keys("hhhhh");
     assert_eq!(head(&mut session), narrow);
 }
@@ -218,7 +247,8 @@ fn figures_are_drawn_whole_or_not_at_all_and_time_and_ratio_have_room() {
     session.settle();
     session.keys("3e");
     let figures = |screen: String| -> std::collections::BTreeSet<String> {
-        let words = screen.lines().skip(3).flat_map(|line| line.split([' ', '│', '█'])).map(str::to_owned);
+        let words =
+            screen.lines().skip(3).flat_map(|line| line.split([' ', '│', '█'])).map(str::to_owned);
         words.filter(|word| word.parse::<f64>().is_ok()).collect()
     };
     let whole = figures(session.screen(250, 60));
@@ -229,11 +259,18 @@ fn figures_are_drawn_whole_or_not_at_all_and_time_and_ratio_have_room() {
         assert!(cut.is_empty(), "{width} columns: {cut:?}\n{screen}");
     }
     let narrow = session.screen(60, 40);
-    assert!(narrow.contains("64…") && narrow.contains("4KiB…"), "what tells workloads apart:\n{narrow}");
+    assert!(
+        narrow.contains("64…") && narrow.contains("4KiB…"),
+        "what tells workloads apart:\n{narrow}"
+    );
     session.keys("6");
     session.settle();
     let title = |session: &mut Session| session.screen(72, 24).lines().nth(1).unwrap().to_owned();
-    assert!(title(&mut session).contains("Network: bruck on torus:4x4, uniform:1, paragon"), "{}", title(&mut session));
+    assert!(
+        title(&mut session).contains("Network: bruck on torus:4x4, uniform:1, paragon"),
+        "{}",
+        title(&mut session)
+    );
     while !session.screen(250, 24).contains("mean=4KiB") {
         session.keys("j");
     }
@@ -282,7 +319,10 @@ fn filters_narrow_down_what_is_drawn_and_esc_gives_it_back() {
         session.keys(words);
         let screen = session.screen(80, 24);
         let lines = || screen.lines().skip(2).take(16);
-        assert!(lines().any(|l| l.contains(there)) && !lines().any(|l| l.contains(gone)), "{panel}:\n{screen}");
+        assert!(
+            lines().any(|l| l.contains(there)) && !lines().any(|l| l.contains(gone)),
+            "{panel}:\n{screen}"
+        );
         session.key(KeyCode::Esc);
         let screen = session.screen(80, 24);
         assert!(screen.contains(gone), "what was typed is not kept:\n{screen}");
@@ -291,7 +331,8 @@ fn filters_narrow_down_what_is_drawn_and_esc_gives_it_back() {
 
 #[test]
 fn held_still_nothing_moves_and_nothing_is_lost() {
-    let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\", \"bruck\"]");
+    let mut session =
+        Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\", \"bruck\"]");
     session.keys("fR");
     session.settle();
     session.keys("2");
@@ -307,10 +348,17 @@ fn quitting_asks_first_while_cases_run() {
     session.keys("fR");
     session.settle();
     session.keys("q");
-    assert!(session.screen(80, 24).contains("1 case still to run. Leave them?"), "{}", session.screen(80, 24));
+    assert!(
+        session.screen(80, 24).contains("1 case still to run. Leave them?"),
+        "{}",
+        session.screen(80, 24)
+    );
     for no in [KeyCode::Char('n'), KeyCode::Esc, KeyCode::Char('x')] {
         session.key(no);
-        assert!(session.app.left().is_none() && !session.screen(80, 24).contains("Leave them?"), "{no}");
+        assert!(
+            session.app.left().is_none() && !session.screen(80, 24).contains("Leave them?"),
+            "{no}"
+        );
         session.keys("q");
     }
     session.keys("q");
@@ -329,8 +377,12 @@ fn a_line_that_is_broken_has_no_marks_where_no_node_is() {
     session.settle();
     // All of a ring's nodes send in its first steps.
     let screen = session.screen(80, 24);
-    let marks: Vec<usize> =
-        screen.lines().skip(5).map(|line| line.trim_matches(['|', ' ']).len() / 2).take_while(|n| *n > 0).collect();
+    let marks: Vec<usize> = screen
+        .lines()
+        .skip(5)
+        .map(|line| line.trim_matches(['|', ' ']).len() / 2)
+        .take_while(|n| *n > 0)
+        .collect();
     assert_eq!((marks.iter().sum::<usize>(), marks.last()), (200, Some(&10)), "{screen}");
     assert!(!screen.lines().nth(10).unwrap().contains('.'), "{screen}");
 }
@@ -344,7 +396,10 @@ fn settings_that_run_would_refuse_are_refused_in_the_form() {
     session.control('u');
     session.keys("4");
     let screen = session.screen(100, 24);
-    assert!(screen.contains("4 repetitions go past the largest seed, 18446744073709551615"), "{screen}");
+    assert!(
+        screen.contains("4 repetitions go past the largest seed, 18446744073709551615"),
+        "{screen}"
+    );
     session.key(KeyCode::Esc);
     session.keys("ji");
     session.control('u');
@@ -379,7 +434,10 @@ fn rows_that_were_saved_may_go_until_there_are_new_ones() {
     session.keys(&folder.path().join("s.toml").display().to_string());
     session.key(KeyCode::Enter);
     let message = session.app.message().unwrap().to_owned();
-    assert!(message.contains("s.toml (1 case) and ") && message.ends_with("s.csv (1 row)"), "{message}");
+    assert!(
+        message.contains("s.toml (1 case) and ") && message.ends_with("s.csv (1 row)"),
+        "{message}"
+    );
     let asks = "in no file. Run without them?";
     session.keys("R");
     assert!(!session.screen(80, 24).contains(asks));
@@ -409,7 +467,10 @@ fn repetitions_are_counted_from_one_everywhere() {
     session.keys("2jj");
     session.settle();
     let screen = session.screen(80, 24);
-    assert!(["#1", "#2", "#3"].iter().all(|number| screen.contains(number)) && !screen.contains("#0"), "{screen}");
+    assert!(
+        ["#1", "#2", "#3"].iter().all(|number| screen.contains(number)) && !screen.contains("#0"),
+        "{screen}"
+    );
     session.key(KeyCode::Enter);
     assert!(session.screen(80, 24).contains("Details of repetition 3 of 3: "));
 }
@@ -437,10 +498,15 @@ fn every_size_can_be_drawn() {
     for keys in ["1", "2", "3", "4", "5", "6", "7", "8", "9", "1?", "q1ixyz"] {
         session.keys(keys);
         session.settle();
-        for (width, height) in (1..=60).flat_map(|width| (1..=20).map(move |height| (width, height))) {
+        for (width, height) in
+            (1..=60).flat_map(|width| (1..=20).map(move |height| (width, height)))
+        {
             let screen = session.screen(width, height);
             if (width, height) == (40, 5) {
-                assert!(screen.contains("40x5 is too small") && screen.contains("44x12 is needed"), "{screen}");
+                assert!(
+                    screen.contains("40x5 is too small") && screen.contains("44x12 is needed"),
+                    "{screen}"
+                );
             }
         }
     }
@@ -456,7 +522,9 @@ fn what_is_saved_is_an_experiment() {
     session.keys(&file.display().to_string());
     session.key(KeyCode::Enter);
     let saved = experiment(&std::fs::read_to_string(&file).unwrap());
-    let again = |texts: &[swapmeet_runner::input::Text]| texts.iter().map(|t| t.value.clone()).collect::<Vec<_>>();
+    let again = |texts: &[swapmeet_runner::input::Text]| {
+        texts.iter().map(|t| t.value.clone()).collect::<Vec<_>>()
+    };
     assert_eq!(again(&saved.algorithms), ["suh-shin", "pex", "bruck"]);
     assert_eq!((saved.name.as_str(), saved.repetitions), ("snapshot", 3));
     assert_eq!(saved.baseline.map(|b| b.value).as_deref(), Some("pex"));
@@ -476,5 +544,8 @@ fn the_last_page_of_details_is_full_and_a_mean_says_so() {
     session.settle();
     let screen = session.screen(80, 24);
     assert!(screen.contains("Details of repetition 1 of 3: "), "{screen}");
-    assert!(screen.lines().skip(2).take(20).all(|line| line.trim_matches([' ', '│', '█']).len() > 3), "{screen}");
+    assert!(
+        screen.lines().skip(2).take(20).all(|line| line.trim_matches([' ', '│', '█']).len() > 3),
+        "{screen}"
+    );
 }

@@ -11,7 +11,10 @@ fn session() -> Session {
 /// What a closed list says that is picked of it.
 fn picked(session: &mut Session, list: &str) -> String {
     let screen = session.screen(200, 60);
-    let line = screen.lines().find(|line| line.contains(&format!("▸ {list}"))).unwrap_or_else(|| panic!("{screen}"));
+    let line = screen
+        .lines()
+        .find(|line| line.contains(&format!("▸ {list}")))
+        .unwrap_or_else(|| panic!("{screen}"));
     line.split(list).nth(1).unwrap().split('│').next().unwrap().trim().to_owned()
 }
 
@@ -32,13 +35,20 @@ fn several_specs_are_picked_at_once_and_a_wrong_one_is_pointed_at() {
     assert_eq!(picked(&mut session, "Topologies"), "torus:4x4 ring:9 mesh:2x2");
     typed(&mut session, "uniform:8..32 one-spike:max=64,rest=1");
     session.keys("l");
-    assert_eq!(picked(&mut session, "Workloads"), "uniform:64 uniform:8 uniform:16 uniform:32 one…");
+    assert_eq!(
+        picked(&mut session, "Workloads"),
+        "uniform:64 uniform:8 uniform:16 uniform:32 one…"
+    );
     session.keys("hhi");
     session.keys("ring:4 torsu:4x4");
     let screen = session.screen(100, 30);
-    let line = |text: &str| screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{screen}"));
+    let line = |text: &str| {
+        screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{screen}"))
+    };
     let (at, marks) = (line("ring:4 torsu:4x4"), line("^^^^^"));
-    let column = |y: usize, text: &str| screen.lines().nth(y).unwrap().split(text).next().unwrap().chars().count();
+    let column = |y: usize, text: &str| {
+        screen.lines().nth(y).unwrap().split(text).next().unwrap().chars().count()
+    };
     assert_eq!((at + 1, column(at, "torsu")), (marks, column(marks, "^^^^^")), "{screen}");
 }
 
@@ -51,7 +61,11 @@ fn tab_completes_keys_and_their_values() {
     {
         session.keys(typed);
         session.key(KeyCode::Tab);
-        assert!(session.screen(100, 30).contains(completed), "{typed}:\n{}", session.screen(100, 30));
+        assert!(
+            session.screen(100, 30).contains(completed),
+            "{typed}:\n{}",
+            session.screen(100, 30)
+        );
     }
 }
 
@@ -63,12 +77,20 @@ fn the_parameters_of_machines_and_algorithms_are_a_form() {
     session.keys("gp");
     assert!(session.screen(120, 50).contains("= paragon"), "{}", session.screen(120, 50));
     session.keys("jl");
-    assert!(session.screen(120, 50).contains("= paragon:startup_us=84.2"), "{}", session.screen(120, 50));
+    assert!(
+        session.screen(120, 50).contains("= paragon:startup_us=84.2"),
+        "{}",
+        session.screen(120, 50)
+    );
     session.key(KeyCode::Enter);
     session.control('u');
     session.keys("oops");
     session.key(KeyCode::Enter);
-    assert!(session.screen(120, 50).contains("microseconds, a number from 0"), "{}", session.screen(120, 50));
+    assert!(
+        session.screen(120, 50).contains("microseconds, a number from 0"),
+        "{}",
+        session.screen(120, 50)
+    );
     session.control('u');
     session.keys("220");
     session.key(KeyCode::Enter);
@@ -79,7 +101,8 @@ fn the_parameters_of_machines_and_algorithms_are_a_form() {
     session.key(KeyCode::Enter);
     let screen = session.screen(120, 50);
     assert!(
-        screen.contains("= paragon:model=circuit,startup_us=220") && screen.contains("virtual_channels"),
+        screen.contains("= paragon:model=circuit,startup_us=220")
+            && screen.contains("virtual_channels"),
         "{screen}"
     );
     session.keys("p");

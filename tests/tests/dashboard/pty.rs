@@ -31,8 +31,12 @@ pub(super) fn shell(folder: &Path, script: &str) -> CommandBuilder {
     let mut shell = CommandBuilder::new("sh");
     shell.args(["-c", &script.replace("swapmeet", &program.display().to_string())]);
     shell.cwd(folder);
-    let settings =
-        [("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8"), ("XDG_DATA_HOME", "/nonexistent"), ("RUST_BACKTRACE", "0")];
+    let settings = [
+        ("TERM", "xterm-256color"),
+        ("LC_ALL", "C.UTF-8"),
+        ("XDG_DATA_HOME", "/nonexistent"),
+        ("RUST_BACKTRACE", "0"),
+    ];
     settings.iter().for_each(|(key, value)| shell.env(key, value));
     ["NO_COLOR", "SWAPMEET_PLUGIN_PATH"].iter().for_each(|key| shell.env_remove(key));
     shell
@@ -50,7 +54,8 @@ pub(super) fn in_terminal(
 }
 
 impl Terminal {
-    /// Runs a shell command in a folder; what it leaves behind is printed after it: its exit status and how the terminal is set.
+    /// Runs a shell command in a folder; what it leaves behind is printed after it: its exit status
+    /// and how the terminal is set.
     pub(super) fn start(folder: &Path, command: &str, columns: u16, rows: u16) -> Self {
         let this = std::env::current_exe().unwrap();
         let script = command.replace("THIS-TEST", &this.display().to_string());
@@ -80,7 +85,11 @@ impl Terminal {
     /// The first line that has a text.
     pub(super) fn line(&self, text: &str) -> String {
         let shown = self.shown();
-        shown.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("no {text}:\n{shown}")).to_owned()
+        shown
+            .lines()
+            .find(|line| line.contains(text))
+            .unwrap_or_else(|| panic!("no {text}:\n{shown}"))
+            .to_owned()
     }
 
     /// The places of a character, by their styles.
@@ -117,21 +126,29 @@ impl Terminal {
         self.screen.lock().unwrap().screen_mut().set_size(some(rows), some(columns));
     }
 
-    /// Waits for the end and checks that the terminal is as it was; returns what the normal screen shows.
+    /// Waits for the end and checks that the terminal is as it was; returns what the normal screen
+    /// shows.
     pub(super) fn end(mut self, status: u8) -> String {
         self.wait_for("that is all");
         self.child.wait().unwrap();
         let shown = self.shown();
         assert!(shown.contains(&format!("status {status}\n")), "{shown}");
         for line in ["echo", "icanon"] {
-            assert!(shown.lines().any(|l| l.trim() == line), "the terminal is not as it was:\n{shown}");
+            assert!(
+                shown.lines().any(|l| l.trim() == line),
+                "the terminal is not as it was:\n{shown}"
+            );
         }
         let parser = self.screen.lock().unwrap();
         let screen = parser.screen();
         assert!(!screen.alternate_screen(), "still on the other screen");
         assert!(!screen.hide_cursor(), "no cursor");
         assert!(!screen.bracketed_paste(), "still bracketing");
-        assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None, "the mouse is still caught");
+        assert_eq!(
+            screen.mouse_protocol_mode(),
+            vt100::MouseProtocolMode::None,
+            "the mouse is still caught"
+        );
         shown
     }
 }
@@ -144,7 +161,11 @@ pub(super) fn rows(path: &Path) -> Vec<Record> {
 /// Processes that work in a folder, by their command lines.
 pub(super) fn processes_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-    let here = entries.filter(|entry| std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder));
-    let line = |path: PathBuf| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).replace('\0', " ");
+    let here = entries.filter(|entry| {
+        std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder)
+    });
+    let line = |path: PathBuf| {
+        String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).replace('\0', " ")
+    };
     here.map(|entry| line(entry.path().join("cmdline"))).collect()
 }

@@ -7,7 +7,8 @@ use std::time::Duration;
 /// The dashboard in a terminal, once its cases have run.
 fn done(arguments: &str, columns: u16, rows: u16) -> (tempfile::TempDir, Terminal) {
     let folder = tempfile::tempdir().unwrap();
-    let terminal = Terminal::start(folder.path(), &format!("swapmeet tui {arguments}"), columns, rows);
+    let terminal =
+        Terminal::start(folder.path(), &format!("swapmeet tui {arguments}"), columns, rows);
     terminal.wait_for("done: ");
     (folder, terminal)
 }
@@ -19,7 +20,8 @@ fn leave(mut terminal: Terminal) {
 
 #[test]
 fn rows_that_are_in_no_file_are_not_left_unasked() {
-    let (folder, mut terminal) = done("--topology torus:4x4 --algorithm pex --algorithm bruck", 80, 24);
+    let (folder, mut terminal) =
+        done("--topology torus:4x4 --algorithm pex --algorithm bruck", 80, 24);
     terminal.keys("q");
     terminal.wait_for("2 rows on screen, in no file. Leave without them?");
     terminal.keys("n");
@@ -38,19 +40,24 @@ fn a_theme_that_was_asked_for_stands_against_no_color() {
     terminal.wait_for("done: ");
     // Of the two places with a mark, tab and cursor, none is like the rest.
     let marks = terminal.cells("✓");
-    assert!(marks.iter().any(|cell| cell.bgcolor() != vt100::Color::Default || cell.inverse()), "no cursor");
+    assert!(
+        marks.iter().any(|cell| cell.bgcolor() != vt100::Color::Default || cell.inverse()),
+        "no cursor"
+    );
     leave(terminal);
 }
 
 #[test]
 fn lines_are_sorted_by_columns_that_are_in_sight() {
-    let (_folder, mut terminal) = done("--topology torus:4x4 --algorithm pex --algorithm bruck", 60, 20);
+    let (_folder, mut terminal) =
+        done("--topology torus:4x4 --algorithm pex --algorithm bruck", 60, 20);
     terminal.keys("3");
     terminal.wait_for("ratio");
     for _ in 0..12 {
         terminal.keys("s");
         terminal.wait_for("sorted by ");
-        let is_sorted = || terminal.shown().contains('▴') || terminal.shown().contains("sorted by group");
+        let is_sorted =
+            || terminal.shown().contains('▴') || terminal.shown().contains("sorted by group");
         terminal.wait("the mark of the column", is_sorted);
         // The next press says so anew.
         terminal.keys("kz");
@@ -61,9 +68,11 @@ fn lines_are_sorted_by_columns_that_are_in_sight() {
 
 #[test]
 fn one_message_a_link_is_calm_and_all_algorithms_have_one_scale() {
-    let (_folder, mut terminal) = done("--topology torus:8x8 --algorithm suh-shin --algorithm bruck", 100, 34);
+    let (_folder, mut terminal) =
+        done("--topology torus:8x8 --algorithm suh-shin --algorithm bruck", 100, 34);
     let hot = vt100::Color::Idx(9);
-    let arrows = |terminal: &Terminal| ["▸", "◂", "▾", "▴"].map(|arrow| terminal.cells(arrow)).concat();
+    let arrows =
+        |terminal: &Terminal| ["▸", "◂", "▾", "▴"].map(|arrow| terminal.cells(arrow)).concat();
     // Of the one that has the most.
     let scale = "messages on a link: 0 ·  1 █  2 █  3 █  4 █";
     terminal.keys("2g6");
@@ -71,7 +80,11 @@ fn one_message_a_link_is_calm_and_all_algorithms_have_one_scale() {
     terminal.wait_for("busiest link 1");
     terminal.wait_for(scale);
     let calm = arrows(&terminal);
-    assert!(!calm.is_empty() && calm.iter().all(|cell| cell.fgcolor() != hot), "{}", terminal.shown());
+    assert!(
+        !calm.is_empty() && calm.iter().all(|cell| cell.fgcolor() != hot),
+        "{}",
+        terminal.shown()
+    );
     terminal.keys("j");
     terminal.wait_for("bruck on torus:8x8");
     terminal.wait_for("64 messages");
@@ -84,8 +97,10 @@ fn one_message_a_link_is_calm_and_all_algorithms_have_one_scale() {
 
 #[test]
 fn the_bar_of_the_step_that_is_shown_is_a_bar() {
-    // A bar of what each step takes, and where steps have no time of their own one of its busiest link.
-    for (machine, title) in [("paragon", "time of each step"), ("sp2", "busiest link of each step")] {
+    // A bar of what each step takes, and where steps have no time of their own one of its busiest
+    // link.
+    for (machine, title) in [("paragon", "time of each step"), ("sp2", "busiest link of each step")]
+    {
         let arguments = format!("--topology torus:4x4 --algorithm pex --machine {machine}");
         let (_folder, mut terminal) = done(&arguments, 80, 24);
         terminal.keys("6");
@@ -119,7 +134,8 @@ fn a_case_that_takes_too_long_is_shown_with_the_step_that_it_came_to() {
 #[test]
 fn no_time_is_foreseen_for_a_case_that_hangs() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(plugin) = compile_c("tests/plugins/torture.c", folder.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
+    let Some(plugin) =
+        compile_c("tests/plugins/torture.c", folder.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
     else {
         return;
     };
@@ -140,19 +156,25 @@ fn no_time_is_foreseen_for_a_case_that_hangs() {
 fn marks_stand_on_their_curves_and_curves_that_coincide_are_told() {
     let algorithms = "--algorithm pairwise --algorithm pex --algorithm suh-shin";
     let sizes = "--workload uniform:64 --workload uniform:16KiB";
-    let (_folder, mut terminal) = done(&format!("--topology torus:8x8 {algorithms} {sizes}"), 80, 24);
+    let (_folder, mut terminal) =
+        done(&format!("--topology torus:8x8 {algorithms} {sizes}"), 80, 24);
     terminal.keys("4");
     terminal.wait_for("● pairwise = pex   ▲ suh-shin");
     // The curve begins flat: what comes after the mark is on its line.
     let line = terminal.line("│●");
     let after = line.split('●').nth(1).unwrap().chars().next().unwrap();
-    assert!(('\u{2801}'..='\u{28ff}').contains(&after), "{after:?} in {line}\n{}", terminal.shown());
+    assert!(
+        ('\u{2801}'..='\u{28ff}').contains(&after),
+        "{after:?} in {line}\n{}",
+        terminal.shown()
+    );
     leave(terminal);
 }
 
 #[test]
 fn a_narrow_comparison_has_times() {
-    let (_folder, mut terminal) = done("--topology torus:4x4 --algorithm pex-gen-shift --algorithm bruck", 44, 12);
+    let (_folder, mut terminal) =
+        done("--topology torus:4x4 --algorithm pex-gen-shift --algorithm bruck", 44, 12);
     terminal.keys("3");
     terminal.wait_for("ratio");
     assert!(terminal.line("algorithm").contains("time"), "{}", terminal.shown());
@@ -165,7 +187,9 @@ fn who_wins_where_is_a_map_with_the_case_under_its_cursor_explained() {
     let sizes = "--workload uniform:16KiB --workload uniform:64 --workload uniform:1KiB";
     let (_folder, mut terminal) = done(&format!("{networks} {sizes}"), 100, 30);
     terminal.keys("9");
-    terminal.wait_for("9 Who wins where (1 of 3), by block size and nodes: 2D torus, uniform, paragon, wormhole");
+    terminal.wait_for(
+        "9 Who wins where (1 of 3), by block size and nodes: 2D torus, uniform, paragon, wormhole",
+    );
     terminal.wait_for("64 B   1 KiB  16 KiB");
     // The smaller network first; from the smallest blocks to the largest.
     terminal.keys("ghhh");
@@ -186,7 +210,10 @@ fn filters_know_not_and_or_plugins_and_authors() {
     let (_folder, mut terminal) = done(&format!("--topology torus:4x4 {algorithms}"), 100, 30);
     let cases = |terminal: &Terminal| {
         let shown = terminal.shown();
-        let found = shown.lines().filter(|line| line.contains('✓')).filter_map(|line| line.split_whitespace().nth(4));
+        let found = shown
+            .lines()
+            .filter(|line| line.contains('✓'))
+            .filter_map(|line| line.split_whitespace().nth(4));
         found.map(str::to_owned).collect::<Vec<_>>().join(" ")
     };
     for (filter, left) in [

@@ -36,7 +36,9 @@ impl Session {
     /// The same with these plugins.
     pub(super) fn with(plugins: &[PathBuf], reader: &Reader, text: &str) -> Self {
         let mut experiment = experiment(text);
-        for (list, default) in [(&mut experiment.workloads, "uniform:64"), (&mut experiment.machines, "paragon")] {
+        for (list, default) in
+            [(&mut experiment.workloads, "uniform:64"), (&mut experiment.machines, "paragon")]
+        {
             if list.is_empty() {
                 list.push(swapmeet_runner::input::Text::flag("default", default));
             }
@@ -58,7 +60,9 @@ impl Session {
             rows: None,
             out: None,
         };
-        Self { app: App::new(setup, Looks { theme: Theme::named("default").unwrap(), ascii: false }) }
+        Self {
+            app: App::new(setup, Looks { theme: Theme::named("default").unwrap(), ascii: false }),
+        }
     }
 
     /// No colours, no Unicode.
@@ -132,7 +136,12 @@ impl Session {
         // The last line that has it: tabs come before panels.
         let (row, line) = lines.iter().enumerate().find(|(_, line)| line.contains(text)).unwrap();
         let column = line[..line.find(text).unwrap()].chars().count();
-        let event = MouseEvent { kind, column: column as u16, row: row as u16, modifiers: KeyModifiers::NONE };
+        let event = MouseEvent {
+            kind,
+            column: column as u16,
+            row: row as u16,
+            modifiers: KeyModifiers::NONE,
+        };
         self.app.mouse(&event, &hits);
     }
 
@@ -151,7 +160,8 @@ impl Session {
 
 fn lines(buffer: &Buffer) -> Vec<String> {
     let rows = buffer.content.chunks(usize::from(buffer.area.width));
-    rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>().trim_end().to_owned()).collect()
+    rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>().trim_end().to_owned())
+        .collect()
 }
 
 /// Times of this machine differ from run to run.

@@ -13,7 +13,8 @@ fn session(text: &str) -> Session {
 
 /// The words after some words, up to a column of space.
 fn after(screen: &str, words: &str) -> String {
-    let at = screen.find(words).unwrap_or_else(|| panic!("no `{words}` in\n{screen}")) + words.len();
+    let at =
+        screen.find(words).unwrap_or_else(|| panic!("no `{words}` in\n{screen}")) + words.len();
     let rest = screen[at..].trim_start();
     rest.split(['\n', '│']).next().unwrap().split("  ").next().unwrap().trim().to_owned()
 }
@@ -33,16 +34,22 @@ fn us(text: &str) -> f64 {
 /// The row says what all steps take together: here the last of them ends.
 #[test]
 fn the_last_step_ends_when_the_row_says_whatever_the_model() {
-    for machine in
-        ["paragon", "paragon:model=circuit,virtual_channels=2,ports=all", "paragon:model=store-and-forward", "delta"]
-    {
+    for machine in [
+        "paragon",
+        "paragon:model=circuit,virtual_channels=2,ports=all",
+        "paragon:model=store-and-forward",
+        "delta",
+    ] {
         for algorithm in ["suh-shin", "pex", "bruck"] {
             let mut session = session(&format!(
                 "topologies = [\"torus:8x8\"]\nalgorithms = [\"{algorithm}\"]\nworkloads = [\"uniform:1KiB\"]\nmachines = [\"{machine}\"]"
             ));
             session.keys("2");
-            let time =
-                after(&session.cursor_line(160, 50), "✓").split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+            let time = after(&session.cursor_line(160, 50), "✓")
+                .split_whitespace()
+                .take(2)
+                .collect::<Vec<_>>()
+                .join(" ");
             session.keys("6");
             session.settle();
             session.keys("G");
@@ -65,7 +72,12 @@ fn the_step_that_costs_most_is_one_key_away() {
     let screen = session.screen(160, 50);
     assert!(screen.contains("number 1 of 7 by what it costs"), "{screen}");
     let dearest = after(&screen, "time of each step, most").split(" (").next().unwrap().to_owned();
-    assert!(screen.lines().any(|line| line.contains(&format!("{dearest} ")) && line.contains("ends at")), "{screen}");
+    assert!(
+        screen
+            .lines()
+            .any(|line| line.contains(&format!("{dearest} ")) && line.contains("ends at")),
+        "{screen}"
+    );
     session.keys("w");
     assert!(session.screen(160, 50).contains("number 2 of 7"), "the next dearest");
 }
@@ -86,7 +98,8 @@ fn steps_of_ranks_that_go_on_by_themselves_have_times_once_these_are_asked_for()
     assert!(screen.contains("a rank's mean time in each step"), "{screen}");
 }
 
-/// A broadcast on four ranks, 100 bytes: 3 to start up, a link of 2, a byte 0.5, so that a message takes 55 us. 0 tells 2, and both tell another, who has waited since 0.
+/// A broadcast on four ranks, 100 bytes: 3 to start up, a link of 2, a byte 0.5, so that a message
+/// takes 55 us. 0 tells 2, and both tell another, who has waited since 0.
 #[test]
 fn what_ranks_do_stands_against_time_where_they_go_on_by_themselves() {
     let mut session = session(
@@ -99,20 +112,32 @@ fn what_ranks_do_stands_against_time_where_they_go_on_by_themselves() {
     for (width, height) in [(60, 20), (110, 34), (200, 50)] {
         let screen = session.screen(width, height);
         for part in ["startup", "peer", "rank 0 ends this step last, at 55.00 us"] {
-            assert!(screen.contains(part) || width < 100, "no `{part}` at {width}x{height}:\n{screen}");
+            assert!(
+                screen.contains(part) || width < 100,
+                "no `{part}` at {width}x{height}:\n{screen}"
+            );
         }
         // Whoever is told last waits for nearly half of the time, then for the message.
         let line = screen.lines().find(|line| line.starts_with("│ 1 ·")).unwrap();
         let (waits, comes) = (line.matches('·').count(), line.matches(['▒', '█']).count());
         let (waits, all) = (waits as f64, (waits + comes) as f64);
-        assert!((waits / all - 58.0 / 110.0).abs() < 0.05, "{waits} of {all} at {width}x{height}:\n{screen}");
+        assert!(
+            (waits / all - 58.0 / 110.0).abs() < 0.05,
+            "{waits} of {all} at {width}x{height}:\n{screen}"
+        );
     }
     insta::assert_snapshot!(session.screen(90, 24));
     // In its mean a rank spends 27.5 us in the first step and 82.5 in the second.
     session.keys("w");
     let screen = session.screen(160, 40);
-    assert!(screen.contains("step 2: number 1 of 2 by what it costs") && screen.contains("82.50 us"), "{screen}");
-    assert!(screen.contains("ends at 110.0 us") && screen.contains("a rank's mean time in each step"), "{screen}");
+    assert!(
+        screen.contains("step 2: number 1 of 2 by what it costs") && screen.contains("82.50 us"),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("ends at 110.0 us") && screen.contains("a rank's mean time in each step"),
+        "{screen}"
+    );
     session.keys("z");
     let closer = session.screen(160, 40);
     assert!(
@@ -121,7 +146,8 @@ fn what_ranks_do_stands_against_time_where_they_go_on_by_themselves() {
     );
 }
 
-/// From the network itself the dearest step is found, too: the schedule is priced for that, and the panel goes there once it is known.
+/// From the network itself the dearest step is found, too: the schedule is priced for that, and the
+/// panel goes there once it is known.
 #[test]
 fn the_dearest_step_is_found_where_ranks_go_on_by_themselves() {
     let mut session = session(
@@ -158,9 +184,14 @@ fn two_schedules_stand_beside_each_other_in_step_and_in_time_on_one_scale() {
     session.keys("i");
     let screen = session.screen(260, 50);
     let line = screen.lines().find(|line| line.contains("ends at")).unwrap();
-    let [kept, here] = line.split("ends at").skip(1).map(us).collect::<Vec<_>>()[..] else { panic!("{screen}") };
+    let [kept, here] = line.split("ends at").skip(1).map(us).collect::<Vec<_>>()[..] else {
+        panic!("{screen}")
+    };
     let length = us(line.trim_start_matches(['│', ' ']));
-    assert!(kept - length < here && here <= kept, "{length} us up to {kept} us, {here} us\n{screen}");
+    assert!(
+        kept - length < here && here <= kept,
+        "{length} us up to {kept} us, {here} us\n{screen}"
+    );
     assert!(screen.contains("step 3 of 4") && !screen.contains("step 3 of 15"), "{screen}");
     // One schedule on two networks.
     session.key(KeyCode::Down);
@@ -187,7 +218,10 @@ fn a_case_that_runs_is_open_its_schedule_is_seen_as_it_is_made() {
     terminal.wait_for("messages/s");
     let step = || {
         let shown = terminal.shown();
-        let number = shown.split("│ step ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<u64>().ok());
+        let number = shown
+            .split("│ step ")
+            .nth(1)
+            .and_then(|rest| rest.split(' ').next()?.parse::<u64>().ok());
         number.unwrap_or(0)
     };
     terminal.wait("steps to come", || step() >= 3);
@@ -199,8 +233,7 @@ fn a_case_that_runs_is_open_its_schedule_is_seen_as_it_is_made() {
 #[test]
 fn repetitions_are_run_in_turn_and_their_spread_is_on_bars_and_curves() {
     let folder = tempfile::tempdir().unwrap();
-    let workloads =
-        "--workload irregular:dist=lognormal,mean=64,cv=2 --workload irregular:dist=lognormal,mean=4KiB,cv=2";
+    let workloads = "--workload irregular:dist=lognormal,mean=64,cv=2 --workload irregular:dist=lognormal,mean=4KiB,cv=2";
     let command = format!(
         "swapmeet tui --jobs 1 --out rows.csv --topology torus:4x4 --algorithm pex --algorithm suh-shin {workloads} --repetitions 3"
     );
@@ -212,6 +245,7 @@ fn repetitions_are_run_in_turn_and_their_spread_is_on_bars_and_curves() {
     terminal.wait_for("points are means of 3 repetitions");
     terminal.keys("q");
     terminal.end(0);
-    let order: Vec<u32> = rows(&folder.path().join("rows.csv")).iter().map(|row| row.repetition).collect();
+    let order: Vec<u32> =
+        rows(&folder.path().join("rows.csv")).iter().map(|row| row.repetition).collect();
     assert_eq!(order, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
 }

@@ -29,19 +29,29 @@ fn pick_run_compare_save_quit() {
     terminal.wait_for("saved session.toml");
     terminal.keys("Q");
     let left = terminal.end(0);
-    assert!(left.contains("suh-shin") && left.contains("uniform:8"), "the results are left on the screen:\n{left}");
+    assert!(
+        left.contains("suh-shin") && left.contains("uniform:8"),
+        "the results are left on the screen:\n{left}"
+    );
 
     assert_eq!(rows(&folder.path().join("out.csv")).len(), 4);
     assert_eq!(rows(&folder.path().join("session.csv")).len(), 4);
-    swapmeet(&["run", "--out", "again.csv", "session.toml"]).current_dir(folder.path()).assert().success();
+    swapmeet(&["run", "--out", "again.csv", "session.toml"])
+        .current_dir(folder.path())
+        .assert()
+        .success();
     assert_eq!(rows(&folder.path().join("again.csv")).len(), 4);
 }
 
 #[test]
 fn a_terminal_that_becomes_too_small_says_so_and_still_takes_q() {
     let folder = tempfile::tempdir().unwrap();
-    let mut terminal =
-        Terminal::start(folder.path(), "swapmeet run --tui --topology torus:4x4 --algorithm pex", 80, 24);
+    let mut terminal = Terminal::start(
+        folder.path(),
+        "swapmeet run --tui --topology torus:4x4 --algorithm pex",
+        80,
+        24,
+    );
     terminal.wait_for("done: 1 case verified");
     terminal.resize(140, 44);
     terminal.wait_for("5 Where time goes");
@@ -55,7 +65,8 @@ fn a_terminal_that_becomes_too_small_says_so_and_still_takes_q() {
     terminal.end(0);
 }
 
-/// Ranks that go on by themselves, against time: where they wait, which of them is last, and the step that costs most.
+/// Ranks that go on by themselves, against time: where they wait, which of them is last, and the
+/// step that costs most.
 #[test]
 fn ranks_against_time_are_looked_at() {
     let folder = tempfile::tempdir().unwrap();
@@ -77,8 +88,7 @@ fn ranks_against_time_are_looked_at() {
 fn ctrl_c_in_the_middle_leaves_whole_rows_and_a_sane_terminal() {
     let folder = tempfile::tempdir().unwrap();
     // A quick case first, then one that takes a while.
-    let command =
-        "swapmeet tui --out rows.csv --topology torus:4x4 --topology torus:64x64 --proof full --algorithm gen";
+    let command = "swapmeet tui --out rows.csv --topology torus:4x4 --topology torus:64x64 --proof full --algorithm gen";
     let mut terminal = Terminal::start(folder.path(), command, 100, 30);
     terminal.wait_for("1/2");
     terminal.keys("\u{3}");
@@ -106,7 +116,9 @@ fn being_ended_from_outside_leaves_a_sane_terminal() {
 fn stopped_cases_get_no_row_and_can_be_added_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
-    let Some(plugin) = compile_c("tests/plugins/torture.c", &path, "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+    let Some(plugin) =
+        compile_c("tests/plugins/torture.c", &path, "torture", &[("_DEFAULT_SOURCE", "1")])
+    else {
         return;
     };
     let command = format!(
@@ -118,7 +130,9 @@ fn stopped_cases_get_no_row_and_can_be_added_again() {
     terminal.keys("x");
     terminal.wait_for("done: 1 case verified, 2 stopped");
     terminal.wait_for("-  stopped  sleeps");
-    let workers = || processes_in(&path).into_iter().filter(|line| line.contains(" worker ")).collect::<Vec<_>>();
+    let workers = || {
+        processes_in(&path).into_iter().filter(|line| line.contains(" worker ")).collect::<Vec<_>>()
+    };
     terminal.wait("the worker to be gone", || workers().is_empty());
     // The one that never ends is not picked any more.
     terminal.keys("1/sleeps\r a");
@@ -133,7 +147,8 @@ fn stopped_cases_get_no_row_and_can_be_added_again() {
 #[test]
 fn a_plugin_that_crashes_costs_its_own_row() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(plugin) = compile_c("tests/plugins/torture.c", folder.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
+    let Some(plugin) =
+        compile_c("tests/plugins/torture.c", folder.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
     else {
         return;
     };
@@ -146,9 +161,17 @@ fn a_plugin_that_crashes_costs_its_own_row() {
     let mut terminal = Terminal::start(folder.path(), &command, 140, 30);
     terminal.wait_for("done: 4 cases verified, 2 failed");
     let shown = terminal.shown();
-    let line = |algorithm: &str| shown.lines().find(|line| line.contains(&format!("  {algorithm} "))).unwrap();
-    assert!(line("segfault").contains("crashed") && line("segfault").contains("(SIGSEGV)"), "{shown}");
-    assert!(line("exits").contains("crashed") && line("exits").contains("exit status 0"), "{shown}");
+    let line = |algorithm: &str| {
+        shown.lines().find(|line| line.contains(&format!("  {algorithm} "))).unwrap()
+    };
+    assert!(
+        line("segfault").contains("crashed") && line("segfault").contains("(SIGSEGV)"),
+        "{shown}"
+    );
+    assert!(
+        line("exits").contains("crashed") && line("exits").contains("exit status 0"),
+        "{shown}"
+    );
     for good in ["gen", "bruck", "prints", "pairwise"] {
         assert!(line(good).contains("✓"), "{shown}");
     }
@@ -166,14 +189,17 @@ fn a_plugin_that_crashes_costs_its_own_row() {
     written.sort_by_key(|name| algorithms.iter().position(|algorithm| algorithm == name));
     assert_eq!(written, algorithms);
     for row in rows {
-        let expected =
-            if matches!(row.algorithm.as_str(), "segfault" | "exits") { Status::Crashed } else { Status::Ok };
+        let expected = if matches!(row.algorithm.as_str(), "segfault" | "exits") {
+            Status::Crashed
+        } else {
+            Status::Ok
+        };
         assert_eq!(row.status, expected, "{}: {}", row.algorithm, row.reason);
     }
 }
 
-/// Its window is closed while cases run. The system says so with a signal to the programs in the foreground; others only find that
-/// nothing comes from their terminal any more.
+/// Its window is closed while cases run. The system says so with a signal to the programs in the
+/// foreground; others only find that nothing comes from their terminal any more.
 #[test]
 fn a_terminal_that_is_gone_ends_the_program_and_leaves_whole_rows() {
     for start in ["exec swapmeet", "exec setsid swapmeet"] {
@@ -183,7 +209,8 @@ fn a_terminal_that_is_gone_ends_the_program_and_leaves_whole_rows() {
             "{start} tui --out rows.csv --topology torus:4x4 --topology torus:64x64 --proof full --algorithm gen"
         );
         // Not as the terminal's first process: `setsid` would fork there.
-        let (master, mut child) = in_terminal(shell(&path, &format!("sh -c '{command}'; true")), 100, 30);
+        let (master, mut child) =
+            in_terminal(shell(&path, &format!("sh -c '{command}'; true")), 100, 30);
         let mut reader = master.try_clone_reader().unwrap();
         let mut parser = vt100::Parser::new(some(30), some(100), 0);
         let mut bytes = [0; 4096];
@@ -205,11 +232,11 @@ fn a_terminal_that_is_gone_ends_the_program_and_leaves_whole_rows() {
 fn a_terminal_that_takes_nothing_holds_up_no_row() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
-    let command =
-        "swapmeet tui --out rows.csv --topology torus:4x4 --algorithm pex --algorithm gen --repetitions 100; true";
+    let command = "swapmeet tui --out rows.csv --topology torus:4x4 --algorithm pex --algorithm gen --repetitions 100; true";
     // More is drawn than fits between the program and a terminal that nobody reads from.
     let (master, mut child) = in_terminal(shell(&path, command), 200, 60);
-    let written = || std::fs::read_to_string(path.join("rows.csv")).map_or(0, |text| text.lines().count());
+    let written =
+        || std::fs::read_to_string(path.join("rows.csv")).map_or(0, |text| text.lines().count());
     until("all rows are written", || written() == 201);
     drop(master);
     until("it has ended", || processes_in(&path).is_empty());
@@ -229,7 +256,8 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 #[test]
 fn a_panic_gives_the_terminal_back_and_is_seen() {
     let folder = tempfile::tempdir().unwrap();
-    let command = "THIS-TEST --exact dashboard::terminal::panics_on_the_screen --ignored --nocapture";
+    let command =
+        "THIS-TEST --exact dashboard::terminal::panics_on_the_screen --ignored --nocapture";
     let shown = Terminal::start(folder.path(), command, 80, 24).end(101);
     assert!(shown.contains("as was asked for"), "the message is on the normal screen:\n{shown}");
 }
@@ -242,7 +270,8 @@ fn panics_on_the_screen() {
 
 #[test]
 fn without_a_terminal_it_names_what_to_use() {
-    let output = swapmeet(&["tui", "--topology", "torus:4x4", "--algorithm", "pex"]).assert().code(2);
+    let output =
+        swapmeet(&["tui", "--topology", "torus:4x4", "--algorithm", "pex"]).assert().code(2);
     let message = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
     assert_eq!(
         message,
@@ -267,7 +296,11 @@ fn the_bar_of_a_run_says_how_a_long_case_gets_on() {
     let terminal = Terminal::start(folder.path(), command, 120, 30);
     terminal.wait_for("step ");
     terminal.wait_for(" of 1023, ");
-    assert!(terminal.line(" of 1023, ").contains(" messages/s: gen on mesh:32x32, irregular"), "{}", terminal.shown());
+    assert!(
+        terminal.line(" of 1023, ").contains(" messages/s: gen on mesh:32x32, irregular"),
+        "{}",
+        terminal.shown()
+    );
     terminal.end(0);
 }
 
@@ -285,13 +318,18 @@ fn an_earlier_run_is_taken_up() {
     terminal.keys("q");
     terminal.end(0);
     let rows = rows(&folder.path().join("rows.csv"));
-    assert_eq!(rows.iter().map(|r| r.topology.as_str()).collect::<Vec<_>>(), ["torus:4x4", "torus:8x8"]);
+    assert_eq!(
+        rows.iter().map(|r| r.topology.as_str()).collect::<Vec<_>>(),
+        ["torus:4x4", "torus:8x8"]
+    );
 }
 
 #[test]
 fn looks_are_for_the_dashboard() {
     let output =
-        swapmeet(&["run", "--theme", "rich", "--topology", "torus:4x4", "--algorithm", "pex"]).assert().code(2);
+        swapmeet(&["run", "--theme", "rich", "--topology", "torus:4x4", "--algorithm", "pex"])
+            .assert()
+            .code(2);
     let message = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
     assert_eq!(message, "error: --theme and --ascii are for the dashboard: add --tui\n");
 }

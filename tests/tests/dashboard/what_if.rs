@@ -1,4 +1,5 @@
-//! What if the machine were another: sliders, and that what they show is what `run` says of such a machine.
+//! What if the machine were another: sliders, and that what they show is what `run` says of such a
+//! machine.
 
 use super::pty::{Terminal, rows};
 use super::sessions::Session;
@@ -20,7 +21,9 @@ fn compared(session: &mut Session) -> Vec<String> {
     session.keys("e");
     let lines = screen.lines().filter(|line| line.contains("blocks"));
     // A bound is of traffic, which facts of steps don't have.
-    let figures = |line: &str| line.trim_matches(['│', ' ']).split_whitespace().take(5).collect::<Vec<_>>().join(" ");
+    let figures = |line: &str| {
+        line.trim_matches(['│', ' ']).split_whitespace().take(5).collect::<Vec<_>>().join(" ")
+    };
     lines.map(figures).collect()
 }
 
@@ -50,7 +53,9 @@ fn set(session: &mut Session, slider: &str, value: &str) {
 
 #[test]
 fn what_sliders_show_is_what_run_says_of_such_a_machine() {
-    for (slider, value) in [("startup_us", "220"), ("byte_us", "0.5"), ("ports", "all"), ("rearrangement", "packed")] {
+    for (slider, value) in
+        [("startup_us", "220"), ("byte_us", "0.5"), ("ports", "all"), ("rearrangement", "packed")]
+    {
         let mut tried = run("paragon");
         tried.keys("3");
         set(&mut tried, slider, value);
@@ -128,5 +133,8 @@ fn a_key_held_moves_ranking_and_title_and_a_slider_becomes_a_machine_of_ones_own
     let toml = std::fs::read_to_string(folder.path().join("slow.toml")).unwrap();
     assert!(toml.contains("[machine.slow]\nbase = \"paragon\"\nstartup_us = "), "{toml}");
     assert!(rows(&folder.path().join("slow.csv")).iter().any(|row| row.machine == "slow"));
-    swapmeet(&["run", "--out", "again.csv", "slow.toml"]).current_dir(folder.path()).assert().success();
+    swapmeet(&["run", "--out", "again.csv", "slow.toml"])
+        .current_dir(folder.path())
+        .assert()
+        .success();
 }

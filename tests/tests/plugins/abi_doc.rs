@@ -8,8 +8,11 @@ use swapmeet_tests::project;
 fn the_table_of_structs_is_the_frozen_layout() {
     let layout = std::fs::read_to_string(project("framework/abi/src/layout.rs")).unwrap();
     // frozen!(SwmStr: 16; ptr @ 0, len @ 8);
-    let frozen: BTreeMap<&str, &str> =
-        layout.split("frozen!(").skip(1).filter_map(|rest| rest.split_once(';')?.0.split_once(": ")).collect();
+    let frozen: BTreeMap<&str, &str> = layout
+        .split("frozen!(")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(';')?.0.split_once(": "))
+        .collect();
     let document = std::fs::read_to_string(project("docs/abi.md")).unwrap();
     // | `SwmStr` | 16 | text | no |
     let documented: BTreeMap<&str, &str> = document
@@ -35,7 +38,8 @@ fn the_version_is_the_one_of_the_definition() {
     assert!(document.contains(&format!("The version now is **{version}**.")), "{version}");
 }
 
-/// As a reader likes it: bytes in their units, small numbers in digits, large ones as the powers of two that they are.
+/// As a reader likes it: bytes in their units, small numbers in digits, large ones as the powers of
+/// two that they are.
 fn limit_in_words(what: &str, most: u64) -> String {
     assert!(most.is_power_of_two() || what.starts_with("bytes"), "{what}");
     match most {
@@ -51,8 +55,11 @@ fn limit_in_words(what: &str, most: u64) -> String {
 fn the_limits_are_those_that_are_kept() {
     let document = std::fs::read_to_string(project("docs/abi.md")).unwrap();
     let section = document.split_once("## Limits").unwrap().1.split_once("\n## ").unwrap().0;
-    let documented: Vec<&str> = section.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
-    let kept: Vec<String> =
-        limits::ALL.iter().map(|(what, most)| format!("| {what} | {} |", limit_in_words(what, *most))).collect();
+    let documented: Vec<&str> =
+        section.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
+    let kept: Vec<String> = limits::ALL
+        .iter()
+        .map(|(what, most)| format!("| {what} | {} |", limit_in_words(what, *most)))
+        .collect();
     assert_eq!(documented, kept);
 }

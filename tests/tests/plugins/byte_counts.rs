@@ -139,8 +139,20 @@ fn a_wrong_amount_is_invalid() {
 fn byte_counts_redistributed_by_a_plugin_in_c_arrive() {
     let dir = tempdir().unwrap();
     let plan = "return redistribute_and_collect(problem, host);";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "redistributed", &[("PLAN", plan)]) else { return };
+    let Some(file) =
+        compile_c("tests/plugins/wrong.c", dir.path(), "redistributed", &[("PLAN", plan)])
+    else {
+        return;
+    };
     let (code, row) = run_alone(&file);
-    assert_eq!((code, row.status, row.verified), (0, Status::Ok, Verified::Amounts), "{}", row.reason);
-    assert_eq!((row.steps, row.messages, row.send_buffer_bytes), (Some(6), Some(24), Some(7 * 1024)));
+    assert_eq!(
+        (code, row.status, row.verified),
+        (0, Status::Ok, Verified::Amounts),
+        "{}",
+        row.reason
+    );
+    assert_eq!(
+        (row.steps, row.messages, row.send_buffer_bytes),
+        (Some(6), Some(24), Some(7 * 1024))
+    );
 }

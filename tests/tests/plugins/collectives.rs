@@ -1,4 +1,5 @@
-//! The program, the header, the SDK and the C program that carries schedules out know the same collectives.
+//! The program, the header, the SDK and the C program that carries schedules out know the same
+//! collectives.
 
 use swapmeet_core::delivery::boxes::Side;
 use swapmeet_core::delivery::collective::{After, Before, COLLECTIVES};
@@ -15,12 +16,16 @@ fn every_collective_has_its_number_at_the_boundary_and_its_name_in_the_sdk() {
         let constant = format!("SWM_{}", kind.word.to_uppercase().replace('-', "_"));
         let line = format!("#define {constant} {}", kind.code);
         assert!(HEADER.lines().any(|other| other == line), "no `{line}` in swapmeet.h");
-        assert!(SDK.contains(&format!(" => {constant},")), "the SDK's `Collective` has no {constant}");
+        assert!(
+            SDK.contains(&format!(" => {constant},")),
+            "the SDK's `Collective` has no {constant}"
+        );
     }
     assert_eq!(Collective::ALL.len(), COLLECTIVES.len());
 }
 
-/// Who has what before and after, as `replay.c` must know it to carry a schedule out; and whether exports write sums.
+/// Who has what before and after, as `replay.c` must know it to carry a schedule out; and whether
+/// exports write sums.
 #[test]
 fn exports_know_every_collective_as_its_row_says() {
     for kind in COLLECTIVES {
@@ -32,8 +37,10 @@ fn exports_know_every_collective_as_its_row_says() {
         let tells = |side| u8::from(kind.tells_apart(side));
         let [at_root, sums] = [kind.before == Before::RootAll, kind.sums].map(u8::from);
         // A sum is nobody's by origin.
-        let (origins, destinations) = (tells(Side::Origins) * (1 - sums), tells(Side::Destinations));
-        let row = format!("{{\"{}\", {at_root}, {ends}, {origins}, {destinations}, {sums}}}", kind.word);
+        let (origins, destinations) =
+            (tells(Side::Origins) * (1 - sums), tells(Side::Destinations));
+        let row =
+            format!("{{\"{}\", {at_root}, {ends}, {origins}, {destinations}, {sums}}}", kind.word);
         assert!(REPLAY.contains(&row), "no `{row}` in replay.c");
         assert_eq!(schedule::sums(kind.word), kind.sums, "{}", kind.word);
     }

@@ -17,7 +17,8 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether a text names both a start-up and what is transmitted, as alpha and beta or with what its paper calls them.
+/// Whether a text names both a start-up and what is transmitted, as alpha and beta or with what its
+/// paper calls them.
 fn is_of_alpha_and_beta(text: &str) -> bool {
     text.contains("alpha") && ["beta", "tau"].iter().any(|word| text.contains(word))
 }
@@ -27,23 +28,34 @@ fn opening(text: &str) -> String {
     let lines = text.lines().map(|line| line.trim_start_matches("/*").trim_start());
     let lines = lines.map(|line| line.trim_start_matches("//!").trim_start_matches('*').trim());
     let paragraphs: Vec<&str> = lines.collect();
-    paragraphs.split(|line| line.is_empty()).take(2).flatten().copied().collect::<Vec<_>>().join(" ")
+    paragraphs
+        .split(|line| line.is_empty())
+        .take(2)
+        .flatten()
+        .copied()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
-/// Either the file that names an algorithm opens with it, or the comment of the algorithm itself does. A schedule from a file costs what the file says.
+/// Either the file that names an algorithm opens with it, or the comment of the algorithm itself
+/// does. A schedule from a file costs what the file says.
 #[test]
 fn every_bundled_algorithm_opens_with_its_cost_in_alpha_and_beta() {
     let list = swapmeet(&["list", "algorithms", "--format", "json"]).output().unwrap().stdout;
     let list: Value = serde_json::from_slice(&list).unwrap();
     let mut files = Vec::new();
     sources(&project("plugins"), &mut files);
-    let texts: Vec<String> = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    let texts: Vec<String> =
+        files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
     let named = list.as_array().unwrap().iter().filter(|algorithm| algorithm["plugin"] != "files");
     let (mut seen, mut silent) = (0, Vec::new());
     for name in named.map(|algorithm| algorithm["name"].as_str().unwrap()) {
         let says = [format!("name: \"{name}\""), format!(".name = text(\"{name}\")")];
         let at = |text: &String| says.iter().find_map(|says| text.find(says));
-        let (text, at) = texts.iter().find_map(|text| Some((text, at(text)?))).unwrap_or_else(|| panic!("{name}"));
+        let (text, at) = texts
+            .iter()
+            .find_map(|text| Some((text, at(text)?)))
+            .unwrap_or_else(|| panic!("{name}"));
         // From the algorithm named before it on: the last comment is its own.
         let own = text[..at].rsplit("name: \"").next().unwrap();
         let comments: String = own.lines().filter(|line| line.starts_with("///")).collect();

@@ -1,4 +1,5 @@
-//! `docs/plugin-guide.md`, `docs/tutorial.md` and `docs/models.md` do what they say: programs are built and checked, commands are run in their order and print what is shown.
+//! `docs/plugin-guide.md`, `docs/tutorial.md` and `docs/models.md` do what they say: programs are
+//! built and checked, commands are run in their order and print what is shown.
 
 use crate::support::tools;
 use std::path::Path;
@@ -19,8 +20,10 @@ fn blocks(document: &str) -> Vec<Block> {
         match (line.strip_prefix("```"), open.take()) {
             (Some(_), Some(block)) => blocks.push(block),
             (Some(words), None) => {
-                open =
-                    Some(Block { words: words.split_whitespace().map(str::to_owned).collect(), text: String::new() });
+                open = Some(Block {
+                    words: words.split_whitespace().map(str::to_owned).collect(),
+                    text: String::new(),
+                });
             }
             (None, Some(mut block)) => {
                 block.text += &format!("{line}\n");
@@ -36,7 +39,9 @@ fn blocks(document: &str) -> Vec<Block> {
 fn shell(folder: &Path, command: &str) -> Output {
     let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap());
     let mut sh = Command::new("sh");
-    for (key, _) in std::env::vars().filter(|(key, _)| key.starts_with("CARGO_") && key != "CARGO_HOME") {
+    for (key, _) in
+        std::env::vars().filter(|(key, _)| key.starts_with("CARGO_") && key != "CARGO_HOME")
+    {
         sh.env_remove(key);
     }
     sh.args(["-c", command])
@@ -44,12 +49,20 @@ fn shell(folder: &Path, command: &str) -> Output {
         .env("PATH", path)
         .env("CARGO_NET_OFFLINE", "true")
         .env("NO_COLOR", "1");
-    sh.env_remove("SWAPMEET_PLUGIN_PATH").env_remove("RUSTFLAGS").env("XDG_DATA_HOME", "/nonexistent").output().unwrap()
+    sh.env_remove("SWAPMEET_PLUGIN_PATH")
+        .env_remove("RUSTFLAGS")
+        .env("XDG_DATA_HOME", "/nonexistent")
+        .output()
+        .unwrap()
 }
 
 fn succeeds(folder: &Path, command: &str) -> String {
     let output = shell(folder, command);
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert!(output.status.success(), "{command}: {said}");
     said
 }
@@ -59,7 +72,9 @@ fn matches(shown: &[&str], said: &[&str]) -> bool {
     match shown.split_first() {
         None => said.is_empty(),
         Some((&"..", rest)) => (0..=said.len()).any(|skip| matches(rest, &said[skip..])),
-        Some((first, rest)) => said.split_first().is_some_and(|(line, more)| line == first && matches(rest, more)),
+        Some((first, rest)) => {
+            said.split_first().is_some_and(|(line, more)| line == first && matches(rest, more))
+        }
     }
 }
 
@@ -68,7 +83,9 @@ fn run_console(folder: &Path, text: &str) {
     for part in format!("\n{text}").split("\n$ ").skip(1) {
         let (command, shown) = part.split_once('\n').unwrap_or((part, ""));
         let said = succeeds(folder, command);
-        let lines = |text: &str| text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+        let lines = |text: &str| {
+            text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>()
+        };
         let (shown, said) = (lines(shown), lines(&said));
         let all_of = |lines: &[String]| lines.join("\n");
         let same = matches(
@@ -81,7 +98,11 @@ fn run_console(folder: &Path, text: &str) {
 
 /// Puts the program of a block in a new plugin's folder, builds it, and has it checked.
 fn build_and_check(folder: &Path, language: &str, name: &str, text: &str) {
-    let place = if language == "c" && name != "my-ring-in-c" { format!("{name}-in-c") } else { name.to_owned() };
+    let place = if language == "c" && name != "my-ring-in-c" {
+        format!("{name}-in-c")
+    } else {
+        name.to_owned()
+    };
     if !folder.join(&place).exists() {
         succeeds(folder, &format!("swapmeet new-plugin {place} --lang {language}"));
     }

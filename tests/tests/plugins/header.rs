@@ -1,4 +1,5 @@
-//! The committed `framework/abi/include/swapmeet.h` is what the Rust definitions say, and C compilers take it.
+//! The committed `framework/abi/include/swapmeet.h` is what the Rust definitions say, and C
+//! compilers take it.
 
 use super::rows_of;
 use crate::support::{tools, words};
@@ -12,7 +13,8 @@ fn folder() -> PathBuf {
     project("framework/abi")
 }
 
-/// What cbindgen makes of the definitions, with the links of Rust's documentation as plain names for readers of C.
+/// What cbindgen makes of the definitions, with the links of Rust's documentation as plain names
+/// for readers of C.
 fn generated() -> String {
     let config = cbindgen::Config::from_file(folder().join("cbindgen.toml")).unwrap();
     let mut text = Vec::new();
@@ -45,9 +47,14 @@ fn compile(source: &str, flags: &[&str]) -> Option<Result<(), String>> {
     let file = dir.path().join("test.c");
     std::fs::write(&file, source).unwrap();
     let mut cc = Command::new("cc");
-    cc.args(["-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I"]).arg(folder().join("include"));
+    cc.args(["-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I"])
+        .arg(folder().join("include"));
     let output = cc.args(flags).arg(&file).output().unwrap();
-    Some(if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) })
+    Some(if output.status.success() {
+        Ok(())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    })
 }
 
 #[test]
@@ -76,7 +83,11 @@ fn c_sees_the_layout_that_rust_has_frozen() {
         for field in fields.split(',') {
             let Some((field, offset)) = field.split_once('@') else { continue };
             let (field, offset) = (field.trim(), offset.trim());
-            writeln!(source, "_Static_assert(offsetof({name}, {field}) == {offset}, \"{name}.{field}\");").unwrap();
+            writeln!(
+                source,
+                "_Static_assert(offsetof({name}, {field}) == {offset}, \"{name}.{field}\");"
+            )
+            .unwrap();
             checks += 1;
         }
     }
@@ -90,8 +101,7 @@ fn c_sees_the_layout_that_rust_has_frozen() {
 /// A C++ plugin's entry is exported by what the header declares, with no `extern "C"` of its own.
 #[test]
 fn cpp_exports_the_entry_under_its_name() {
-    let source =
-        "#include <swapmeet.h>\nSwmPlugin *swapmeet_plugin(void) { static SwmPlugin plugin; return &plugin; }\n";
+    let source = "#include <swapmeet.h>\nSwmPlugin *swapmeet_plugin(void) { static SwmPlugin plugin; return &plugin; }\n";
     if !tools::has(&["c++", "nm"]) {
         return;
     }
@@ -99,15 +109,20 @@ fn cpp_exports_the_entry_under_its_name() {
     let (file, library) = (dir.path().join("entry.cpp"), dir.path().join("libentry.so"));
     std::fs::write(&file, source).unwrap();
     let mut compiler = Command::new("c++");
-    compiler.args(words("-std=c++17 -Wall -Wextra -pedantic -Werror -shared -fPIC -fvisibility=hidden -I"));
-    let made = compiler.arg(folder().join("include")).arg("-o").arg(&library).arg(&file).output().unwrap();
+    compiler.args(words(
+        "-std=c++17 -Wall -Wextra -pedantic -Werror -shared -fPIC -fvisibility=hidden -I",
+    ));
+    let made =
+        compiler.arg(folder().join("include")).arg("-o").arg(&library).arg(&file).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let symbols = Command::new("nm").args(["--dynamic", "--defined-only"]).arg(&library).output().unwrap();
+    let symbols =
+        Command::new("nm").args(["--dynamic", "--defined-only"]).arg(&library).output().unwrap();
     let symbols = String::from_utf8_lossy(&symbols.stdout).into_owned();
     assert!(symbols.lines().any(|line| line.ends_with(" T swapmeet_plugin")), "{symbols}");
 }
 
-/// `//export` writes a prototype of its own beside the header's: the two must agree. The plugin is then one like any other.
+/// `//export` writes a prototype of its own beside the header's: the two must agree. The plugin is
+/// then one like any other.
 #[test]
 fn a_plugin_in_go_is_built_and_passes() {
     // `go` knows no --version.
@@ -117,14 +132,21 @@ fn a_plugin_in_go_is_built_and_passes() {
     }
     let dir = tempfile::tempdir().unwrap();
     std::fs::copy(project("tests/plugins/direct.go"), dir.path().join("direct.go")).unwrap();
-    std::fs::write(dir.path().join("go.mod"), "module swapmeet.example/direct\n\ngo 1.19\n").unwrap();
+    std::fs::write(dir.path().join("go.mod"), "module swapmeet.example/direct\n\ngo 1.19\n")
+        .unwrap();
     let mut go = Command::new("go");
     go.args(["build", "-buildmode=c-shared", "-o", "libdirect.so", "."]).current_dir(dir.path());
-    go.env("CGO_ENABLED", "1").env("CGO_CFLAGS", format!("-I{}", folder().join("include").display()));
+    go.env("CGO_ENABLED", "1")
+        .env("CGO_CFLAGS", format!("-I{}", folder().join("include").display()));
     go.env("GOFLAGS", "-mod=mod").env("GOCACHE", dir.path().join("cache")).env("GOPROXY", "off");
     let made = go.output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let (code, rows) = rows_of(&dir.path().join("libdirect.so"), "ring:4", "go-direct");
     let row = &rows[0];
-    assert_eq!((code, row.status, row.steps, row.messages), (0, Status::Ok, Some(3), Some(12)), "{}", row.reason);
+    assert_eq!(
+        (code, row.status, row.steps, row.messages),
+        (0, Status::Ok, Some(3), Some(12)),
+        "{}",
+        row.reason
+    );
 }

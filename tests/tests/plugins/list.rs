@@ -20,14 +20,21 @@ fn each_says_where_it_came_from() {
     std::fs::create_dir_all(&folder).unwrap();
     let Some(file) = compile_c("plugins/ring-c/ring.c", &folder, "ring", &[]) else { return };
     let origin = |args: &[&str], key: &str, value: &Path| {
-        let output = swapmeet(&["list", "plugins", "--format", "json"]).args(args).env(key, value).output().unwrap();
+        let output = swapmeet(&["list", "plugins", "--format", "json"])
+            .args(args)
+            .env(key, value)
+            .output()
+            .unwrap();
         let list = plugins(&output);
         assert_eq!(named(&list, "classic")["origin"], "beside the program");
         let ring = named(&list, "ring-c");
         assert_eq!(ring["file"], file.to_str().unwrap());
         ring["origin"].as_str().unwrap().to_owned()
     };
-    assert_eq!(origin(&["--plugin-dir", file.to_str().unwrap()], "UNUSED", dir.path()), "--plugin-dir");
+    assert_eq!(
+        origin(&["--plugin-dir", file.to_str().unwrap()], "UNUSED", dir.path()),
+        "--plugin-dir"
+    );
     assert_eq!(origin(&[], "SWAPMEET_PLUGIN_PATH", &folder), "SWAPMEET_PLUGIN_PATH");
     assert_eq!(origin(&[], "XDG_DATA_HOME", dir.path()), "user's data folder");
 }
@@ -36,7 +43,10 @@ fn each_says_where_it_came_from() {
 fn json_has_everything_that_a_plugin_says_of_its_algorithms() {
     let list = plugins(&swapmeet(&["list", "plugins", "--format", "json"]).output().unwrap());
     let suh_shin = named(&list, "suh-shin");
-    assert_eq!((&suh_shin["abi"], &suh_shin["licence"]), (&Value::from("1.0"), &Value::from("MIT OR Apache-2.0")));
+    assert_eq!(
+        (&suh_shin["abi"], &suh_shin["licence"]),
+        (&Value::from("1.0"), &Value::from("MIT OR Apache-2.0"))
+    );
     let algorithm = &suh_shin["algorithms"][0];
     assert_eq!(
         (&algorithm["name"], &algorithm["ports"], &algorithm["collectives"]),

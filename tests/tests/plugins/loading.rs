@@ -1,4 +1,5 @@
-//! To load a library is to run its code: whatever a plugin does then, the process that writes rows is none the worse.
+//! To load a library is to run its code: whatever a plugin does then, the process that writes rows
+//! is none the worse.
 
 use crate::support::{compile_c, swapmeet};
 use std::path::PathBuf;
@@ -16,7 +17,11 @@ fn plugin(place: &str, does: &str) -> Option<(TempDir, PathBuf)> {
 #[test]
 fn a_plugin_that_ends_its_process_when_loaded_is_named_and_stops_nothing() {
     for (place, does, how) in [
-        ("AT_ENTRY", "abort()", "it can't be asked what it offers: its process was killed by signal 6 (SIGABRT)"),
+        (
+            "AT_ENTRY",
+            "abort()",
+            "it can't be asked what it offers: its process was killed by signal 6 (SIGABRT)",
+        ),
         (
             "AT_ENTRY",
             "__builtin_trap()",
@@ -27,7 +32,11 @@ fn a_plugin_that_ends_its_process_when_loaded_is_named_and_stops_nothing() {
             "_exit(0)",
             "it can't be asked what it offers: its process ended with exit status 0, without an answer",
         ),
-        ("AT_LOAD", "raise(SIGKILL)", "it can't be asked what it offers: its process was killed by signal 9 (SIGKILL)"),
+        (
+            "AT_LOAD",
+            "raise(SIGKILL)",
+            "it can't be asked what it offers: its process was killed by signal 9 (SIGKILL)",
+        ),
         (
             "AT_ENTRY",
             "for(int i=0;i<64;++i)close(i);",
@@ -38,7 +47,15 @@ fn a_plugin_that_ends_its_process_when_loaded_is_named_and_stops_nothing() {
         let said = format!("{}: {how}", file.display());
 
         // Named, it is the user's mistake.
-        let run = ["run", "--topology", "ring:4", "--algorithm", "ring", "--plugin-dir", file.to_str().unwrap()];
+        let run = [
+            "run",
+            "--topology",
+            "ring:4",
+            "--algorithm",
+            "ring",
+            "--plugin-dir",
+            file.to_str().unwrap(),
+        ];
         let output = swapmeet(&run).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         let stderr = String::from_utf8(output.stderr).unwrap();
@@ -47,17 +64,33 @@ fn a_plugin_that_ends_its_process_when_loaded_is_named_and_stops_nothing() {
         // In a folder that is looked through, it is passed over.
         let path = ("SWAPMEET_PLUGIN_PATH", dir.path());
         let output = swapmeet(&run[..5]).env(path.0, path.1).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{does}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{does}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let listed = swapmeet(&["list", "plugins"]).env(path.0, path.1).output().unwrap();
         let stderr = String::from_utf8(listed.stderr).unwrap();
-        assert!(stderr.contains("passed over") && stderr.contains("misbehaves"), "{does}: {stderr}");
+        assert!(
+            stderr.contains("passed over") && stderr.contains("misbehaves"),
+            "{does}: {stderr}"
+        );
     }
 }
 
 #[test]
 fn what_a_plugin_prints_when_loaded_is_no_row() {
     let Some((dir, file)) = plugin("AT_LOAD", "puts(\"hello\")") else { return };
-    let args = ["run", "--topology", "ring:4", "--algorithm", "c-ring", "--plugin-dir", file.to_str().unwrap()];
+    let args = [
+        "run",
+        "--topology",
+        "ring:4",
+        "--algorithm",
+        "c-ring",
+        "--plugin-dir",
+        file.to_str().unwrap(),
+    ];
     let output = swapmeet(&[&args[..], &["--out", "-"]].concat()).output().unwrap();
     let file = dir.path().join("rows.csv");
     std::fs::write(&file, &output.stdout).unwrap();

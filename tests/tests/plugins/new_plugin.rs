@@ -1,4 +1,5 @@
-//! A third party's first ten minutes: from an empty folder to a plugin that `swapmeet check` finds nothing wrong with, without a network.
+//! A third party's first ten minutes: from an empty folder to a plugin that `swapmeet check` finds
+//! nothing wrong with, without a network.
 
 use crate::support::{swapmeet, tools};
 use std::path::Path;
@@ -13,7 +14,9 @@ fn program() -> String {
 /// Runs in a folder, with nothing of this project's own build in the environment.
 fn run(folder: &Path, command: &str, args: &[&str]) -> Output {
     let mut command = Command::new(command);
-    for (key, _) in std::env::vars().filter(|(key, _)| key.starts_with("CARGO_") && key != "CARGO_HOME") {
+    for (key, _) in
+        std::env::vars().filter(|(key, _)| key.starts_with("CARGO_") && key != "CARGO_HOME")
+    {
         command.env_remove(key);
     }
     command.env("SWAPMEET", program()).env("CARGO_NET_OFFLINE", "true").env_remove("RUSTFLAGS");
@@ -22,7 +25,11 @@ fn run(folder: &Path, command: &str, args: &[&str]) -> Output {
 
 fn succeeds(folder: &Path, command: &str, args: &[&str]) -> String {
     let output = run(folder, command, args);
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert!(output.status.success(), "{command} {args:?}: {said}");
     said
 }
@@ -39,21 +46,33 @@ fn a_new_plugin_in_rust_builds_offline_passes_its_tests_and_runs() {
         .assert()
         .success()
         .stdout("")
-        .stderr("made my-ring; next: cd my-ring && cargo build --release, then see its README.md\n");
+        .stderr(
+            "made my-ring; next: cd my-ring && cargo build --release, then see its README.md\n",
+        );
     let folder = empty.path().join("my-ring");
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let said = succeeds(&folder, &cargo, &["build", "--release"]);
     assert!(!said.contains("warning"), "{said}");
-    if Command::new("rustfmt").arg("--version").output().is_ok_and(|output| output.status.success()) {
+    if Command::new("rustfmt").arg("--version").output().is_ok_and(|output| output.status.success())
+    {
         succeeds(&folder, &cargo, &["fmt", "--check"]);
     }
-    let plugin = folder.join(format!("target/release/libmy_ring.{}", std::env::consts::DLL_EXTENSION));
+    let plugin =
+        folder.join(format!("target/release/libmy_ring.{}", std::env::consts::DLL_EXTENSION));
     let report = succeeds(&folder, &program(), &["check", plugin.to_str().unwrap()]);
     assert!(report.ends_with("passed: 0 faults, 0 remarks\n"), "{report}");
     // its own test runs `check` again, on the file that cargo has just built
     let said = succeeds(&folder, &cargo, &["test"]);
     assert!(said.contains("swapmeet_finds_nothing_wrong ... ok"), "{said}");
-    let args = ["run", "--plugin-dir", plugin.to_str().unwrap(), "--algorithm", "my-ring", "--topology", "ring:16"];
+    let args = [
+        "run",
+        "--plugin-dir",
+        plugin.to_str().unwrap(),
+        "--algorithm",
+        "my-ring",
+        "--topology",
+        "ring:16",
+    ];
     let table = succeeds(&folder, &program(), &args);
     assert!(table.contains("ring:16   my-ring    uniform:1KiB  paragon  blocks"), "{table}");
 }
@@ -70,7 +89,11 @@ fn its_own_test_fails_when_the_rule_is_broken() {
     std::fs::write(&source, broken).unwrap();
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let output = run(&folder, &cargo, &["test", "--test", "check"]);
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert!(!output.status.success() && said.contains("was never delivered"), "{said}");
 }
 
@@ -80,14 +103,21 @@ fn a_new_plugin_in_c_builds_without_a_warning_and_passes() {
         return;
     }
     let empty = tempdir().unwrap();
-    swapmeet(&["new-plugin", "my-ring", "--lang", "c"]).current_dir(empty.path()).assert().success();
+    swapmeet(&["new-plugin", "my-ring", "--lang", "c"])
+        .current_dir(empty.path())
+        .assert()
+        .success();
     let folder = empty.path().join("my-ring");
     let said = succeeds(&folder, "make", &["CFLAGS=-O2 -Werror"]);
     assert!(!said.contains("warning"), "{said}");
     let report = succeeds(&folder, "make", &["test"]);
     assert!(report.contains("passed: 0 faults, 0 remarks"), "{report}");
     let data = empty.path().join("data");
-    succeeds(&folder, "make", &["install", &format!("PLUGINS={}", data.join("swapmeet/plugins").display())]);
+    succeeds(
+        &folder,
+        "make",
+        &["install", &format!("PLUGINS={}", data.join("swapmeet/plugins").display())],
+    );
     swapmeet(&["run", "--algorithm", "my-ring", "--topology", "ring:8", "--quiet"])
         .env("XDG_DATA_HOME", &data)
         .assert()
@@ -124,7 +154,8 @@ fn two_new_plugins_live_in_one_workspace() {
     let said = succeeds(root.path(), &cargo, &["build", "--workspace", "--all-targets"]);
     assert!(!said.contains("warning"), "{said}");
     for name in ["my_ring", "my_tree"] {
-        let file = root.path().join(format!("target/debug/lib{name}.{}", std::env::consts::DLL_EXTENSION));
+        let file =
+            root.path().join(format!("target/debug/lib{name}.{}", std::env::consts::DLL_EXTENSION));
         assert!(file.is_file(), "{}", file.display());
     }
     // A workspace that doesn't list it keeps its hands off.
@@ -139,6 +170,8 @@ fn two_new_plugins_live_in_one_workspace() {
 
 #[test]
 fn the_header_is_to_be_had_without_a_checkout() {
-    let header = std::fs::read_to_string(swapmeet_tests::project("framework/abi/include/swapmeet.h")).unwrap();
+    let header =
+        std::fs::read_to_string(swapmeet_tests::project("framework/abi/include/swapmeet.h"))
+            .unwrap();
     swapmeet(&["header"]).assert().success().stdout(header).stderr("");
 }

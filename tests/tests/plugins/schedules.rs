@@ -5,19 +5,32 @@ use crate::support::{compile_c, swapmeet};
 use swapmeet_results::{Status, Verified, read_records};
 use tempfile::tempdir;
 
-/// A name, what `plan` does on `ring:4`, and what the row's reason says; its status is `invalid`. What the core finds, its own tests have word for word.
+/// A name, what `plan` does on `ring:4`, and what the row's reason says; its status is `invalid`.
+/// What the core finds, its own tests have word for word.
 pub(crate) type Case = (&'static str, &'static str, &'static str);
 
 /// Who sends what, when.
 const SENDS: [Case; 16] = [
-    ("unknown_receiver", "SwmBlocks s = everything(0, 9); return one_step(host, &s);", "receiver 9 is unknown"),
+    (
+        "unknown_receiver",
+        "SwmBlocks s = everything(0, 9); return one_step(host, &s);",
+        "receiver 9 is unknown",
+    ),
     (
         "unknown_sender",
         "SwmBlocks s = everything(UINT64_MAX, 1); return one_step(host, &s);",
         "sender 18446744073709551615 is unknown",
     ),
-    ("to_itself", "SwmBlocks s = everything(1, 1); return one_step(host, &s);", "node 1 sends to itself"),
-    ("not_held", "SwmBlocks s = block(2, 3, 1, 3); return one_step(host, &s);", "node 1 sends node 3 block 2 -> 3"),
+    (
+        "to_itself",
+        "SwmBlocks s = everything(1, 1); return one_step(host, &s);",
+        "node 1 sends to itself",
+    ),
+    (
+        "not_held",
+        "SwmBlocks s = block(2, 3, 1, 3); return one_step(host, &s);",
+        "node 1 sends node 3 block 2 -> 3",
+    ),
     ("nothing_sent", "return SWM_OK;", "after step 0: block 1 -> 0 was never delivered"),
     (
         "one_too_few",
@@ -61,7 +74,11 @@ const SENDS: [Case; 16] = [
         "SwmBlocks s = everything(1, 1); one_step(host, &s); shift(problem, host); return SWM_OK;",
         "node 1 sends to itself",
     ),
-    ("null", "host->step(host->ctx); return host->send_blocks(host->ctx, 0);", "the plugin sends null"),
+    (
+        "null",
+        "host->step(host->ctx); return host->send_blocks(host->ctx, 0);",
+        "the plugin sends null",
+    ),
     (
         "size_forgotten",
         "SwmBlocks s = everything(0, 1); s.size = 0; return one_step(host, &s);",
@@ -91,14 +108,26 @@ const GRIDS: [Case; 19] = [
         "const uint64_t n = 4; host->place(host->ctx, 0, 1, 1); return lay_out(host, &n, 1);",
         "the schedule sets its grid after it has placed a node",
     ),
-    ("layout_null", "return host->layout(host->ctx, 0);", "the schedule's grid: the plugin gives none"),
+    (
+        "layout_null",
+        "return host->layout(host->ctx, 0);",
+        "the schedule's grid: the plugin gives none",
+    ),
     (
         "layout_size_forgotten",
         "const uint64_t n = 4; SwmLayout l; memset(&l, 0, sizeof l); l.axis_count = 1; l.radices = &n; return host->layout(host->ctx, &l);",
         "the schedule's grid: its `size` is below 24: set it to sizeof(SwmLayout)",
     ),
-    ("null_radices", "return lay_out(host, 0, 2);", "the schedule's grid: it has null for the radices of 2 axes"),
-    ("radix_0", "const uint64_t n = 0; return lay_out(host, &n, 1);", "axis 0 of the grid has radix 0"),
+    (
+        "null_radices",
+        "return lay_out(host, 0, 2);",
+        "the schedule's grid: it has null for the radices of 2 axes",
+    ),
+    (
+        "radix_0",
+        "const uint64_t n = 0; return lay_out(host, &n, 1);",
+        "axis 0 of the grid has radix 0",
+    ),
     (
         "huge_grid",
         "const uint64_t n[2] = {1u << 30, 1u << 30}; return lay_out(host, n, 2);",
@@ -194,14 +223,26 @@ const SETS: [Case; 16] = [
         "SwmAxis a = range(0, 1, 1); a.kind = 9; return send_to_set(host, &a, 1);",
         "step 1: in the send from 0 to 1, the set of destinations has an axis of an unknown kind",
     ),
-    ("range_outside", "SwmAxis a = range(4, 1, 1); return send_to_set(host, &a, 1);", "axis 0: it starts at 4"),
-    ("range_of_none", "SwmAxis a = range(0, 1, 0); return send_to_set(host, &a, 1);", "axis 0: it has 0 members"),
+    (
+        "range_outside",
+        "SwmAxis a = range(4, 1, 1); return send_to_set(host, &a, 1);",
+        "axis 0: it starts at 4",
+    ),
+    (
+        "range_of_none",
+        "SwmAxis a = range(0, 1, 0); return send_to_set(host, &a, 1);",
+        "axis 0: it has 0 members",
+    ),
     (
         "range_without_stride",
         "SwmAxis a = range(0, 0, 2); return send_to_set(host, &a, 1);",
         "axis 0: it has 2 members 0 apart",
     ),
-    ("range_twice", "SwmAxis a = range(0, 2, 3); return send_to_set(host, &a, 1);", "(3 members 2 apart, modulo 4)"),
+    (
+        "range_twice",
+        "SwmAxis a = range(0, 2, 3); return send_to_set(host, &a, 1);",
+        "(3 members 2 apart, modulo 4)",
+    ),
     (
         "bits_null",
         "SwmAxis a = bits(0, 1); return send_to_set(host, &a, 1);",
@@ -246,7 +287,11 @@ const ROUTES: [Case; 9] = [
         "const uint64_t p[2] = {UINT64_MAX, 2}; return send_by_path(host, p, 2);",
         "step 1: the message from node 0 to node 2 can't be routed: ring:4 has no link from node 0 to node 18446744073709551615",
     ),
-    ("path_to_another", "const uint64_t p = 1; return send_by_path(host, &p, 1);", "got one that ends at node 1"),
+    (
+        "path_to_another",
+        "const uint64_t p = 1; return send_by_path(host, &p, 1);",
+        "got one that ends at node 1",
+    ),
     (
         "path_too_long",
         "const uint64_t p = 2; return send_by_path(host, &p, UINT64_MAX);",
@@ -283,21 +328,37 @@ const ROUTES: [Case; 9] = [
 const ANSWERS: [Case; 10] = [
     ("unknown_code", "return 99;", "the plugin returned 99, expected 0 to 4"),
     ("negative_code", "return INT32_MIN;", "the plugin returned -2147483648, expected 0 to 4"),
-    ("with_a_reason", "host->fail(host->ctx, text(\"out of luck\")); return SWM_ERROR;", "out of luck"),
+    (
+        "with_a_reason",
+        "host->fail(host->ctx, text(\"out of luck\")); return SWM_ERROR;",
+        "out of luck",
+    ),
     ("without_a_reason", "return SWM_ERROR;", "the plugin gives no reason"),
-    ("with_an_empty_reason", "host->fail(host->ctx, text(\"\")); return SWM_ERROR;", "the plugin gives no reason"),
+    (
+        "with_an_empty_reason",
+        "host->fail(host->ctx, text(\"\")); return SWM_ERROR;",
+        "the plugin gives no reason",
+    ),
     (
         "stopped_with_a_blank",
         "host->fail(host->ctx, text(\" \")); return SWM_STOPPED;",
         "the plugin stopped, though the host did not ask it to",
     ),
-    ("stopped_by_nobody", "return SWM_STOPPED;", "the plugin stopped, though the host did not ask it to"),
+    (
+        "stopped_by_nobody",
+        "return SWM_STOPPED;",
+        "the plugin stopped, though the host did not ask it to",
+    ),
     (
         "reason_null",
         "SwmStr s = {0, 5}; host->fail(host->ctx, s); return SWM_ERROR;",
         "its reason is null, though it has a length",
     ),
-    ("reason_not_utf8", "host->fail(host->ctx, text(\"\\xff\")); return SWM_ERROR;", "its reason is not UTF-8"),
+    (
+        "reason_not_utf8",
+        "host->fail(host->ctx, text(\"\\xff\")); return SWM_ERROR;",
+        "its reason is not UTF-8",
+    ),
     (
         "reason_too_long",
         "SwmStr t = text(\"x\"); t.len = SIZE_MAX; host->fail(host->ctx, t); return SWM_ERROR;",
@@ -309,13 +370,30 @@ const ANSWERS: [Case; 10] = [
 pub(crate) fn each_costs_its_own_row(cases: &[Case], status: Status) {
     for (name, plan, reason) in cases {
         let dir = tempdir().unwrap();
-        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("PLAN", plan)]) else { return };
-        let args = ["run", "--out", "-", "--quiet", "--plugin-dir", file.to_str().unwrap(), "--topology", "ring:4"];
+        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("PLAN", plan)])
+        else {
+            return;
+        };
+        let args = [
+            "run",
+            "--out",
+            "-",
+            "--quiet",
+            "--plugin-dir",
+            file.to_str().unwrap(),
+            "--topology",
+            "ring:4",
+        ];
         let output = swapmeet(&args)
             .args(["--algorithm", "gen", "--algorithm", "wrong", "--algorithm", "pex"])
             .output()
             .unwrap();
-        assert_eq!(output.status.code(), Some(1), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(
+            output.status.code(),
+            Some(1),
+            "{name}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
         let statuses: Vec<Status> = rows.iter().map(|r| r.status).collect();
         assert_eq!(statuses, [Status::Ok, status, Status::Ok], "{name}");
@@ -362,7 +440,10 @@ fn structs_and_numbers_at_odd_addresses_are_read() {
         SwmBlocks s = block(v, to, v, to); SwmRoute route = no_route(); memcpy(p + 1, &to, 8); route.path = (const void *)(p + 1); \
         route.path_len = 1; memcpy(r + 1, &route, sizeof route); if (d == 1) s.route = (const void *)(r + 1); \
         memcpy(b + 1, &s, sizeof s); host->send_blocks(host->ctx, (const void *)(b + 1)); } } return SWM_OK;";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "askew", &[("PLAN", plan)]) else { return };
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "askew", &[("PLAN", plan)])
+    else {
+        return;
+    };
     let (code, row) = run_alone(&file);
     assert_eq!((code, row.status, row.steps), (0, Status::Ok, Some(3)), "{}", row.reason);
 }
@@ -381,38 +462,58 @@ fn a_plugin_that_schedules_while_it_is_only_asked_is_told_so() {
     for (i, call) in calls.iter().enumerate() {
         let dir = tempdir().unwrap();
         let body = format!("{call} return SWM_OK;");
-        let Some(file) =
-            compile_c("tests/plugins/wrong.c", dir.path(), &format!("early{i}"), &[("SUPPORTS", body.as_str())])
-        else {
+        let Some(file) = compile_c(
+            "tests/plugins/wrong.c",
+            dir.path(),
+            &format!("early{i}"),
+            &[("SUPPORTS", body.as_str())],
+        ) else {
             return;
         };
         let (code, row) = run_alone(&file);
         assert_eq!((code, row.status), (1, Status::Invalid), "{call}");
-        assert_eq!(row.reason, "the plugin gives a schedule where it is only asked whether it can run", "{call}");
+        assert_eq!(
+            row.reason, "the plugin gives a schedule where it is only asked whether it can run",
+            "{call}"
+        );
     }
 }
 
-/// What cannot run is no failure, with a reason or without; whatever else `supports` answers is one.
+/// What cannot run is no failure, with a reason or without; whatever else `supports` answers is
+/// one.
 #[test]
 fn what_supports_answers_decides_the_row() {
     let cases = [
-        ("host->fail(host->ctx, text(\"only at full moon\")); return SWM_UNSUPPORTED;", 0, "only at full moon"),
+        (
+            "host->fail(host->ctx, text(\"only at full moon\")); return SWM_UNSUPPORTED;",
+            0,
+            "only at full moon",
+        ),
         ("return SWM_UNSUPPORTED;", 0, "the plugin gives no reason"),
-        ("host->fail(host->ctx, text(\"\")); return SWM_UNSUPPORTED;", 0, "the plugin gives no reason"),
+        (
+            "host->fail(host->ctx, text(\"\")); return SWM_UNSUPPORTED;",
+            0,
+            "the plugin gives no reason",
+        ),
         ("host->fail(host->ctx, text(\"no moon\")); return SWM_ERROR;", 1, "no moon"),
         ("return 5;", 1, "the plugin returned 5, expected 0 to 4"),
     ];
     for (i, (body, code, reason)) in cases.into_iter().enumerate() {
         let dir = tempdir().unwrap();
         let name = format!("asked{i}");
-        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), &name, &[("SUPPORTS", body)]) else { return };
+        let Some(file) =
+            compile_c("tests/plugins/wrong.c", dir.path(), &name, &[("SUPPORTS", body)])
+        else {
+            return;
+        };
         let status = if code == 0 { Status::Unsupported } else { Status::Error };
         let (exit, row) = run_alone(&file);
         assert_eq!((exit, row.status, row.reason.as_str()), (code, status, reason), "{body}");
     }
 }
 
-/// A plugin that hands on what others wrote says what is wrong with it: the schedule's fault, not its own.
+/// A plugin that hands on what others wrote says what is wrong with it: the schedule's fault, not
+/// its own.
 #[test]
 fn a_schedule_that_a_plugin_finds_broken_is_invalid_for_its_reason() {
     let cases = [

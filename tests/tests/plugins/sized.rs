@@ -1,7 +1,9 @@
 //! A struct that may grow is read as what it says it is: older, newer, or never filled in.
 
 use std::mem::{offset_of, size_of};
-use swapmeet_abi::{Growing, SwmAlgorithm, SwmHead, SwmPlugin, SwmProblem, SwmTopology, read_sized};
+use swapmeet_abi::{
+    Growing, SwmAlgorithm, SwmHead, SwmPlugin, SwmProblem, SwmTopology, read_sized,
+};
 
 /// [`SwmTopology`] as a later version might have it.
 #[repr(C)]

@@ -26,9 +26,17 @@ const WRONG_TABLES: [(&str, &str, &str); 19] = [
         "FILE: not a swapmeet plugin: its table begins with 0x000000000000002a, expected 0x5445454d50415753",
     ),
     ("null", "return 0;", "FILE: not a swapmeet plugin: its entry returns no table"),
-    ("small", "plugin.head.size = 40;", "FILE: not a swapmeet plugin: its table has 40 bytes, expected at least 88"),
+    (
+        "small",
+        "plugin.head.size = 40;",
+        "FILE: not a swapmeet plugin: its table has 40 bytes, expected at least 88",
+    ),
     ("empty", "plugin.algorithm_count = 0;", "FILE: not a swapmeet plugin: it has no algorithms"),
-    ("null_algorithms", "plugin.algorithms = 0;", "FILE: not a swapmeet plugin: it has no algorithms"),
+    (
+        "null_algorithms",
+        "plugin.algorithms = 0;",
+        "FILE: not a swapmeet plugin: it has no algorithms",
+    ),
     (
         "many",
         "plugin.algorithm_count = 1000000;",
@@ -56,9 +64,21 @@ const WRONG_TABLES: [(&str, &str, &str); 19] = [
         "static const SwmAlgorithm *two[2]; two[0] = two[1] = &wrong; plugin.algorithms = two; plugin.algorithm_count = 2;",
         "FILE: not a swapmeet plugin: algorithms 0 and 1 are both named `wrong`",
     ),
-    ("utf8", "plugin.version = text(\"\\xff\");", "FILE: not a swapmeet plugin: its version is not UTF-8"),
-    ("no_plan", "wrong.plan = 0;", "FILE: not a swapmeet plugin: algorithm 0: `wrong` has no `plan` function"),
-    ("idle", "wrong.collectives = 0;", "FILE: not a swapmeet plugin: algorithm 0: `wrong` does no collective"),
+    (
+        "utf8",
+        "plugin.version = text(\"\\xff\");",
+        "FILE: not a swapmeet plugin: its version is not UTF-8",
+    ),
+    (
+        "no_plan",
+        "wrong.plan = 0;",
+        "FILE: not a swapmeet plugin: algorithm 0: `wrong` has no `plan` function",
+    ),
+    (
+        "idle",
+        "wrong.collectives = 0;",
+        "FILE: not a swapmeet plugin: algorithm 0: `wrong` does no collective",
+    ),
     (
         "many_params",
         "wrong.param_count = 65;",
@@ -80,7 +100,10 @@ const WRONG_TABLES: [(&str, &str, &str); 19] = [
 fn a_wrong_table_is_an_error_when_named_and_passed_over_in_a_scan() {
     for (name, spoil, message) in WRONG_TABLES {
         let dir = tempdir().unwrap();
-        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("TABLE", spoil)]) else { return };
+        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("TABLE", spoil)])
+        else {
+            return;
+        };
         let message = message.replace("FILE", file.to_str().unwrap());
         let (code, said) = refused(&file);
         assert_eq!((code, said), (Some(2), format!("error: {message}")), "{name}");
@@ -94,7 +117,9 @@ fn a_later_minor_version_is_welcome() {
     let dir = tempdir().unwrap();
     let spoil = "plugin.head.abi_minor = 9; plugin.head.size = 4096; wrong.size = 4096;";
     let macros = [("TABLE", spoil), ("PLAN", "return shift(problem, host);")];
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "minor", &macros) else { return };
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "minor", &macros) else {
+        return;
+    };
     assert_eq!(run_alone(&file).1.status, Status::Ok);
 }
 
@@ -106,7 +131,10 @@ fn files_that_are_no_plugins_say_what_they_are() {
     let (code, said) = refused(&text);
     // what follows is the system's
     let ours = format!("error: {}: not a library that can be loaded: ", text.display());
-    assert!(code == Some(2) && said.starts_with(&ours) && said.len() > ours.len(), "{code:?} {said}");
+    assert!(
+        code == Some(2) && said.starts_with(&ours) && said.len() > ours.len(),
+        "{code:?} {said}"
+    );
     let missing = dir.path().join("missing.so");
     let (code, said) = refused(&missing);
     assert_eq!(
@@ -115,12 +143,16 @@ fn files_that_are_no_plugins_say_what_they_are() {
     );
     let log = passed_over(dir.path());
     assert_eq!(log.len(), 1);
-    assert!(log[0].starts_with(&format!("passed over {}: not a library that can be loaded: ", text.display())));
+    assert!(log[0].starts_with(&format!(
+        "passed over {}: not a library that can be loaded: ",
+        text.display()
+    )));
 
     let empty = dir.path().join("empty.c");
     std::fs::write(&empty, "int nothing;\n").unwrap();
     let Some(file) = compile_c(empty.to_str().unwrap(), dir.path(), "empty", &[]) else { return };
-    let message = format!("{}: not a swapmeet plugin: it has no symbol `swapmeet_plugin`", file.display());
+    let message =
+        format!("{}: not a swapmeet plugin: it has no symbol `swapmeet_plugin`", file.display());
     assert_eq!(refused(&file), (Some(2), format!("error: {message}")));
     assert!(passed_over(dir.path()).contains(&format!("passed over {message}")));
 }
@@ -137,26 +169,40 @@ fn a_file_in_a_searched_folder_is_not_read_unless_its_name_is_that_of_a_library(
 fn of_two_algorithms_of_one_name_the_first_found_runs() {
     let dir = tempdir().unwrap();
     let plugin = |plugin: &str, algorithm: &str| {
-        let spoil = format!("plugin.name = text(\"{plugin}\"); wrong.name = text(\"{algorithm}\");");
+        let spoil =
+            format!("plugin.name = text(\"{plugin}\"); wrong.name = text(\"{algorithm}\");");
         let macros = [("TABLE", spoil.as_str()), ("PLAN", "return shift(problem, host);")];
         compile_c("tests/plugins/wrong.c", dir.path(), plugin, &macros)
     };
-    let (Some(mine), Some(theirs)) = (plugin("mine", "gen"), plugin("theirs", "gen")) else { return };
+    let (Some(mine), Some(theirs)) = (plugin("mine", "gen"), plugin("theirs", "gen")) else {
+        return;
+    };
     let (code, rows) = rows_of(&mine, "ring:4", "gen");
     assert_eq!((code, rows[0].plugin.as_str()), (0, "mine"));
 
     let (mine, theirs) = (mine.to_str().unwrap(), theirs.to_str().unwrap());
-    swapmeet(&["list", "plugins", "--plugin-dir", theirs, "--plugin-dir", mine]).assert().success().stderr(
-        predicate::str::contains(format!(
-            "`gen` of {mine} is hidden by that of plugin `theirs`, which was found first"
-        ))
-        .and(predicate::str::contains("swapmeet_plugin_thakur")),
-    );
+    swapmeet(&["list", "plugins", "--plugin-dir", theirs, "--plugin-dir", mine])
+        .assert()
+        .success()
+        .stderr(
+            predicate::str::contains(format!(
+                "`gen` of {mine} is hidden by that of plugin `theirs`, which was found first"
+            ))
+            .and(predicate::str::contains("swapmeet_plugin_thakur")),
+        );
 }
 
 /// Exit status and message of a run with a file that the user named.
 fn refused(file: &Path) -> (Option<i32>, String) {
-    let args = ["run", "--plugin-dir", file.to_str().unwrap(), "--topology", "ring:4", "--algorithm", "wrong"];
+    let args = [
+        "run",
+        "--plugin-dir",
+        file.to_str().unwrap(),
+        "--topology",
+        "ring:4",
+        "--algorithm",
+        "wrong",
+    ];
     let output = swapmeet(&args).output().unwrap();
     assert!(output.stdout.is_empty());
     (output.status.code(), String::from_utf8(output.stderr).unwrap().trim_end().to_owned())
@@ -164,7 +210,8 @@ fn refused(file: &Path) -> (Option<i32>, String) {
 
 /// What `list plugins` says of a folder.
 fn passed_over(folder: &Path) -> Vec<String> {
-    let output = swapmeet(&["list", "plugins", "--plugin-dir", folder.to_str().unwrap()]).output().unwrap();
+    let output =
+        swapmeet(&["list", "plugins", "--plugin-dir", folder.to_str().unwrap()]).output().unwrap();
     assert!(output.status.success());
     String::from_utf8(output.stderr).unwrap().lines().map(str::to_owned).collect()
 }

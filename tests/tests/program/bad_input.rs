@@ -1,10 +1,21 @@
-//! Bad input: a message that says what, where and what was expected, exit status 2, nothing on standard output.
+//! Bad input: a message that says what, where and what was expected, exit status 2, nothing on
+//! standard output.
 
 use crate::support::{refused, rows, swapmeet};
 use swapmeet_results::Status;
 
 fn refused_run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> String {
-    refused(&["run", "--topology", topology, "--algorithm", algorithm, "--workload", workload, "--machine", machine])
+    refused(&[
+        "run",
+        "--topology",
+        topology,
+        "--algorithm",
+        algorithm,
+        "--workload",
+        workload,
+        "--machine",
+        machine,
+    ])
 }
 
 #[test]
@@ -73,8 +84,16 @@ fn missing_things_are_asked_for() {
     insta::assert_snapshot!(refused(&["run", "no-such-file.toml"]), @r"error: no-such-file.toml: can't be read: No such file or directory (os error 2)");
     assert!(refused(&["run", "--plugin-dir", "no-such-folder"]).contains("nothing to run"));
     assert!(
-        refused(&["run", "--topology", "ring:4", "--algorithm", "gen", "--plugin-dir", "no-such-folder"])
-            .contains("no-such-folder")
+        refused(&[
+            "run",
+            "--topology",
+            "ring:4",
+            "--algorithm",
+            "gen",
+            "--plugin-dir",
+            "no-such-folder"
+        ])
+        .contains("no-such-folder")
     );
     assert!(refused(&["run", "--repetitions", "0"]).contains("--repetitions"));
     assert!(refused(&["run", "--timeout", "-3"]).contains("--timeout"));
@@ -94,10 +113,12 @@ fn refused_file(content: &str) -> String {
 fn a_time_limit_is_the_same_in_a_file_and_in_a_flag() {
     let expected = "expected a number of seconds above 0, at most 1000000000";
     for bad in ["1e300", "1e18", "0", "-1", "inf", "nan"] {
-        let content = format!("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\ntimeout_secs = {bad}\n");
+        let content =
+            format!("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\ntimeout_secs = {bad}\n");
         let said = refused_file(&content);
         assert!(said.contains(&format!("e.toml:3:16: {expected}, found {bad}")), "{said}");
-        let said = refused(&["run", "--topology", "ring:4", "--algorithm", "gen", "--timeout", bad]);
+        let said =
+            refused(&["run", "--topology", "ring:4", "--algorithm", "gen", "--timeout", bad]);
         assert!(said.contains(expected), "{said}");
     }
     let fine = rows(&["--topology", "ring:4", "--algorithm", "gen", "--timeout", "1e9"]);
@@ -106,8 +127,17 @@ fn a_time_limit_is_the_same_in_a_file_and_in_a_flag() {
 
 #[test]
 fn more_cases_than_can_be_held_are_refused_before_anything_is_looked_up() {
-    let args =
-        ["run", "--topology", "ring:4", "--topology", "ring:5", "--algorithm", "no-such", "--repetitions", "5000000"];
+    let args = [
+        "run",
+        "--topology",
+        "ring:4",
+        "--topology",
+        "ring:5",
+        "--algorithm",
+        "no-such",
+        "--repetitions",
+        "5000000",
+    ];
     insta::assert_snapshot!(refused(&args), @r"
     error: the experiment: its lists multiply to 10000000 cases, expected at most 1000000
      --> the experiment:1:1
@@ -117,7 +147,8 @@ fn more_cases_than_can_be_held_are_refused_before_anything_is_looked_up() {
       |
     help: make several experiments of it, each with a file of rows of its own
     ");
-    let most = ["run", "--topology", "ring:4", "--algorithm", "no-such", "--repetitions", "1000000"];
+    let most =
+        ["run", "--topology", "ring:4", "--algorithm", "no-such", "--repetitions", "1000000"];
     assert!(refused(&most).contains("unknown algorithm"));
 }
 
@@ -132,7 +163,10 @@ fn dual_nets_within_dual_nets_without_end_are_refused_at_the_ninth() {
 fn files_without_end_are_refused() {
     let said = refused_run("ring:4", "gen", "matrix:/dev/zero", "paragon");
     assert!(said.contains("--workload: is a folder or a device"), "{said}");
-    assert_eq!(refused(&["run", "/dev/zero"]), "error: /dev/zero: holds more than 16MiB, expected an experiment\n");
+    assert_eq!(
+        refused(&["run", "/dev/zero"]),
+        "error: /dev/zero: holds more than 16MiB, expected an experiment\n"
+    );
     assert!(refused(&["run", "/"]).starts_with("error: /: can't be read: "));
 }
 
@@ -201,7 +235,11 @@ fn what_looks_nearly_right_is_told_what_it_should_be() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("e.toml");
     let file_says = |tables: &str| {
-        std::fs::write(&file, format!("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\n{tables}")).unwrap();
+        std::fs::write(
+            &file,
+            format!("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\n{tables}"),
+        )
+        .unwrap();
         refused(&["run", file.to_str().unwrap()])
     };
     let said = file_says("[machines.mine]\nbase = \"paragon\"\n");
@@ -209,7 +247,15 @@ fn what_looks_nearly_right_is_told_what_it_should_be() {
     assert!(said.contains("a machine of the experiment's own is `[machine.NAME]`"), "{said}");
     let said = file_says("[machine.a]\nbase = \"paragon\"\n[machine.b]\nbase = \"a\"\n");
     assert!(said.contains("a base is a preset, not a machine of the experiment's own"), "{said}");
-    let said = refused(&["run", "--topology", "ring:4", "--algorithm", "gen", "--plugin-dir", "/no/where"]);
+    let said = refused(&[
+        "run",
+        "--topology",
+        "ring:4",
+        "--algorithm",
+        "gen",
+        "--plugin-dir",
+        "/no/where",
+    ]);
     assert_eq!(said, "error: /no/where: no such plugin file or folder\n");
 }
 
@@ -229,23 +275,38 @@ fn a_list_as_csv_is_of_one_kind() {
 fn no_seed_wraps_around() {
     let run = |repetitions| {
         let seed = u64::MAX.to_string();
-        let args = ["run", "--topology", "ring:4", "--algorithm", "gen", "--seed", &seed, "--repetitions", repetitions];
+        let args = [
+            "run",
+            "--topology",
+            "ring:4",
+            "--algorithm",
+            "gen",
+            "--seed",
+            &seed,
+            "--repetitions",
+            repetitions,
+        ];
         swapmeet(&args).output().unwrap()
     };
     assert_eq!(run("1").status.code(), Some(0));
     let output = run("3");
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(said.contains("seed: 3 repetitions go past the largest seed, 18446744073709551615"), "{said}");
+    assert!(
+        said.contains("seed: 3 repetitions go past the largest seed, 18446744073709551615"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_list_names_nothing_twice() {
     let said = refused_run_of(&["--workload", "uniform:64", "--workload", "uniform:64B"]);
     assert!(said.contains("--workload: `uniform:64B` is there already, as `uniform:64`"), "{said}");
-    let said = refused_run_of(&["--machine", "paragon", "--machine", "delta", "--machine", "paragon"]);
+    let said =
+        refused_run_of(&["--machine", "paragon", "--machine", "delta", "--machine", "paragon"]);
     assert!(said.contains("--machine: `paragon` is there already, as `paragon`"), "{said}");
-    let said = refused_file("topologies = [\"ring:4\", \"ring:5\"]\nalgorithms = [\"gen\",\n  \"gen\"]\n");
+    let said =
+        refused_file("topologies = [\"ring:4\", \"ring:5\"]\nalgorithms = [\"gen\",\n  \"gen\"]\n");
     assert!(said.contains(":3:3: `gen` is there already, as `gen` on line 2, column 15"), "{said}");
 }
 
@@ -255,7 +316,9 @@ fn refused_run_of(lists: &[&str]) -> String {
 
 #[test]
 fn a_machines_number_is_no_text() {
-    let said = refused_file("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\n[machine.mine]\nstartup_us = \"3\"\n");
+    let said = refused_file(
+        "topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\n[machine.mine]\nstartup_us = \"3\"\n",
+    );
     assert!(said.contains(":4:14: expected a number, without quotes, found a text"), "{said}");
 }
 

@@ -8,19 +8,41 @@ use swapmeet_tests::project;
 
 #[test]
 fn rows_are_data_on_stdout_and_words_go_to_stderr() {
-    let args = ["run", "--topology", "torus:4x4", "--topology", "mesh:3x3", "--algorithm", "pex", "--out", "-"];
+    let args = [
+        "run",
+        "--topology",
+        "torus:4x4",
+        "--topology",
+        "mesh:3x3",
+        "--algorithm",
+        "pex",
+        "--out",
+        "-",
+    ];
     let output = swapmeet(&args).output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert_eq!(stdout.lines().next().unwrap(), columns().collect::<Vec<_>>().join(","));
     let rows = read_records("stdout", &stdout).unwrap();
-    assert_eq!(rows.iter().map(|r| r.status).collect::<Vec<_>>(), [Status::Ok, Status::Unsupported]);
+    assert_eq!(
+        rows.iter().map(|r| r.status).collect::<Vec<_>>(),
+        [Status::Ok, Status::Unsupported]
+    );
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "2 cases: 1 verified, 1 unsupported\n");
     assert_eq!(output.status.code(), Some(0), "plainly unsupported is no failure");
 }
 
 #[test]
 fn rows_as_json_have_the_names_and_figures_of_csv_an_object_a_line() {
-    let case = ["run", "--quiet", "--topology", "torus:4x4", "--topology", "mesh:3x3", "--algorithm", "pex"];
+    let case = [
+        "run",
+        "--quiet",
+        "--topology",
+        "torus:4x4",
+        "--topology",
+        "mesh:3x3",
+        "--algorithm",
+        "pex",
+    ];
     let printed = |format: &str| {
         let output = swapmeet(&[&case[..], &["--format", format]].concat()).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
@@ -31,13 +53,18 @@ fn rows_as_json_have_the_names_and_figures_of_csv_an_object_a_line() {
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     assert_eq!((rows.len(), json.lines().count()), (2, 2));
     for (row, line) in rows.iter().zip(json.lines()) {
-        let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
+        let object: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(line).unwrap();
         assert_eq!(object.len(), names.len());
-        for (name, text) in names.iter().zip(row).filter(|(name, _)| !["plan_ms", "wall_ms"].contains(name)) {
+        for (name, text) in
+            names.iter().zip(row).filter(|(name, _)| !["plan_ms", "wall_ms"].contains(name))
+        {
             match &object[*name] {
                 serde_json::Value::Null => assert_eq!(text, "", "{name}"),
                 serde_json::Value::String(said) => assert_eq!(text, said, "{name}"),
-                figure => assert_eq!(text.parse::<f64>().unwrap(), figure.as_f64().unwrap(), "{name}"),
+                figure => {
+                    assert_eq!(text.parse::<f64>().unwrap(), figure.as_f64().unwrap(), "{name}")
+                }
             }
         }
     }
@@ -45,7 +72,8 @@ fn rows_as_json_have_the_names_and_figures_of_csv_an_object_a_line() {
     assert!(said.contains("--format json is for standard output: leave --out"), "{said}");
 }
 
-/// What a user sets once: the machine where none is named, and folders of plugins; the current folder's file comes first, and names no code.
+/// What a user sets once: the machine where none is named, and folders of plugins; the current
+/// folder's file comes first, and names no code.
 #[test]
 fn a_configuration_says_what_is_taken_where_nothing_is_named() {
     let home = tempfile::tempdir().unwrap();
@@ -55,16 +83,22 @@ fn a_configuration_says_what_is_taken_where_nothing_is_named() {
     let file = format!("libswapmeet_plugin_thakur.{}", std::env::consts::DLL_EXTENSION);
     std::fs::copy(swapmeet_tests::build().join(&file), plugins.join(&file)).unwrap();
     let run = |args: &[&str]| {
-        let output = swapmeet(args).current_dir(&here).env("XDG_CONFIG_HOME", home.path()).output().unwrap();
+        let output =
+            swapmeet(args).current_dir(&here).env("XDG_CONFIG_HOME", home.path()).output().unwrap();
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
     let machine = |more: &[&str]| {
-        let case = ["run", "--quiet", "--topology", "ring:4", "--algorithm", "ring", "--format", "csv"];
+        let case =
+            ["run", "--quiet", "--topology", "ring:4", "--algorithm", "ring", "--format", "csv"];
         let (csv, said) = run(&[&case[..], more].concat());
         read_records("rows", &csv).unwrap_or_else(|e| panic!("{e}: {said}"))[0].machine.clone()
     };
-    std::fs::write(own.join("swapmeet.toml"), "plugin_dirs = [\"more\"]\nmachine = \"delta\"\n").unwrap();
-    assert_eq!((machine(&[]), machine(&["--machine", "sp2"])), ("delta".to_owned(), "sp2".to_owned()));
+    std::fs::write(own.join("swapmeet.toml"), "plugin_dirs = [\"more\"]\nmachine = \"delta\"\n")
+        .unwrap();
+    assert_eq!(
+        (machine(&[]), machine(&["--machine", "sp2"])),
+        ("delta".to_owned(), "sp2".to_owned())
+    );
     let (list, _) = run(&["list", "plugins", "--format", "csv"]);
     assert!(list.contains(plugins.join(&file).to_str().unwrap()), "{list}");
 
@@ -106,9 +140,9 @@ fn a_configuration_says_what_is_taken_where_nothing_is_named() {
 
 #[test]
 fn time_is_the_sum_of_its_six_parts() {
-    for row in
-        rows(&words("--topology mesh:6x8 --algorithm suh-shin --algorithm gen --machine delta --machine paragon"))
-    {
+    for row in rows(&words(
+        "--topology mesh:6x8 --algorithm suh-shin --algorithm gen --machine delta --machine paragon",
+    )) {
         let parts = [
             row.startup_us,
             row.transmission_us,
@@ -126,15 +160,24 @@ fn time_is_the_sum_of_its_six_parts() {
 
 #[test]
 fn a_range_of_sizes_is_one_case_a_size_on_the_command_line_and_in_a_file() {
-    let sizes = |rows: Vec<swapmeet_results::Record>| -> Vec<String> { rows.into_iter().map(|r| r.workload).collect() };
-    let flags =
-        ["--topology", "ring:4", "--algorithm", "ring", "--workload", "uniform:8..1KiB*4", "--workload", "uniform:5"];
+    let sizes = |rows: Vec<swapmeet_results::Record>| -> Vec<String> {
+        rows.into_iter().map(|r| r.workload).collect()
+    };
+    let flags = [
+        "--topology",
+        "ring:4",
+        "--algorithm",
+        "ring",
+        "--workload",
+        "uniform:8..1KiB*4",
+        "--workload",
+        "uniform:5",
+    ];
     let expected = ["uniform:8", "uniform:32", "uniform:128", "uniform:512", "uniform:5"];
     assert_eq!(sizes(rows(&flags)), expected);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sizes.toml");
-    let lists =
-        "topologies = [\"ring:4\"]\nalgorithms = [\"ring\"]\nworkloads = [\"uniform:8..1KiB*4\", \"uniform:5\"]\n";
+    let lists = "topologies = [\"ring:4\"]\nalgorithms = [\"ring\"]\nworkloads = [\"uniform:8..1KiB*4\", \"uniform:5\"]\n";
     std::fs::write(&file, lists).unwrap();
     assert_eq!(sizes(rows(&[file.to_str().unwrap()])), expected);
 }
@@ -175,10 +218,17 @@ fn rows_do_not_depend_on_what_else_is_run() {
 fn flags_override_the_files_list_of_their_kind() {
     let file = project("workloads/experiments/quick-start.toml");
     let rows = rows(&[file.to_str().unwrap(), "--topology", "ring:4", "--workload", "uniform:2"]);
-    let cases: Vec<_> = rows.iter().map(|r| (r.topology.as_str(), r.algorithm.as_str(), r.workload.as_str())).collect();
+    let cases: Vec<_> = rows
+        .iter()
+        .map(|r| (r.topology.as_str(), r.algorithm.as_str(), r.workload.as_str()))
+        .collect();
     assert_eq!(
         cases,
-        [("ring:4", "suh-shin", "uniform:2"), ("ring:4", "pex", "uniform:2"), ("ring:4", "gen", "uniform:2")]
+        [
+            ("ring:4", "suh-shin", "uniform:2"),
+            ("ring:4", "pex", "uniform:2"),
+            ("ring:4", "gen", "uniform:2")
+        ]
     );
     assert!(rows.iter().all(|r| r.experiment == "quick-start"));
 }
@@ -191,7 +241,8 @@ fn every_shipped_experiment_runs() {
         let small = ["--topology", "torus:8x8", "--topology", "mesh:4x6"];
         let rows = rows(&[&[file.to_str().unwrap()], &small[..]].concat());
         assert!(
-            !rows.is_empty() && rows.iter().all(|r| matches!(r.status, Status::Ok | Status::Unsupported)),
+            !rows.is_empty()
+                && rows.iter().all(|r| matches!(r.status, Status::Ok | Status::Unsupported)),
             "{file:?}"
         );
     }
@@ -199,15 +250,30 @@ fn every_shipped_experiment_runs() {
 
 #[test]
 fn one_node_needs_nothing() {
-    for row in rows(&["--topology", "torus:1x1", "--algorithm", "suh-shin", "--algorithm", "gen", "--algorithm", "pex"])
-    {
-        assert_eq!((row.status, row.time_us, row.steps), (Status::Ok, Some(0.0), Some(0)), "{}", row.algorithm);
+    for row in rows(&[
+        "--topology",
+        "torus:1x1",
+        "--algorithm",
+        "suh-shin",
+        "--algorithm",
+        "gen",
+        "--algorithm",
+        "pex",
+    ]) {
+        assert_eq!(
+            (row.status, row.time_us, row.steps),
+            (Status::Ok, Some(0.0), Some(0)),
+            "{}",
+            row.algorithm
+        );
     }
 }
 
 #[test]
 fn a_trace_prints_the_schedule_as_the_papers_do() {
-    let output = swapmeet(&["trace", "--topology", "torus:4x4", "--algorithm", "suh-shin"]).output().unwrap();
+    let output = swapmeet(&["trace", "--topology", "torus:4x4", "--algorithm", "suh-shin"])
+        .output()
+        .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let head: Vec<&str> = text.lines().take(6).collect();
     insta::assert_snapshot!(head.join("\n"), @r"
@@ -230,13 +296,26 @@ fn a_trace_is_of_the_plan_for_its_machine_and_of_the_workload_of_its_seed() {
         String::from_utf8(output.stdout).unwrap()
     };
     let steps = |text: &str| text.lines().filter(|line| line.starts_with("  step ")).count();
-    let broadcast = ["--topology", "ring:15", "--algorithm", "torus-broadcast", "--workload", "broadcast/uniform:1"];
+    let broadcast = [
+        "--topology",
+        "ring:15",
+        "--algorithm",
+        "torus-broadcast",
+        "--workload",
+        "broadcast/uniform:1",
+    ];
     let with = |machine: &str| trace(&[&broadcast[..], &["--machine", machine]].concat());
     // ceil(log_(2q + 1) 15)
     assert_eq!(steps(&with("free:model=circuit,ports=all,virtual_channels=1")), 3);
     assert_eq!(steps(&with("free:model=circuit,ports=all,virtual_channels=2")), 2);
-    let drawn =
-        ["--topology", "ring:4", "--algorithm", "linear", "--workload", "irregular:dist=uniform,mean=100,cv=0.5"];
+    let drawn = [
+        "--topology",
+        "ring:4",
+        "--algorithm",
+        "linear",
+        "--workload",
+        "irregular:dist=uniform,mean=100,cv=0.5",
+    ];
     let with = |seed: &str| trace(&[&drawn[..], &["--seed", seed]].concat());
     assert_eq!(with("42"), trace(&drawn));
     assert_ne!(with("42"), with("43"));
@@ -245,7 +324,9 @@ fn a_trace_is_of_the_plan_for_its_machine_and_of_the_workload_of_its_seed() {
 #[test]
 fn a_trace_explains_its_virtual_nodes_where_it_has_some() {
     let last = |topology: &str| {
-        let output = swapmeet(&["trace", "--topology", topology, "--algorithm", "suh-shin"]).output().unwrap();
+        let output = swapmeet(&["trace", "--topology", topology, "--algorithm", "suh-shin"])
+            .output()
+            .unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         (text.contains(")*"), text.lines().last().unwrap_or_default().to_owned())
     };
@@ -262,9 +343,13 @@ fn lists_say_what_there_is() {
     for name in ["suh-shin", "pex", "pex-gen", "pex-gen-shift", "gen"] {
         assert!(algorithms.lines().any(|l| l.starts_with(&format!("{name},"))), "{algorithms}");
     }
-    let machines: serde_json::Value = serde_json::from_str(&list(&["list", "machines", "--format", "json"])).unwrap();
-    let barrier =
-        machines.as_array().unwrap().iter().find(|m| m["name"] == "paragon" && m["parameter"] == "barrier_us");
+    let machines: serde_json::Value =
+        serde_json::from_str(&list(&["list", "machines", "--format", "json"])).unwrap();
+    let barrier = machines
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|m| m["name"] == "paragon" && m["parameter"] == "barrier_us");
     assert_eq!(barrier.unwrap()["value"], "126d-113");
     assert!(list(&["list", "topologies"]).contains("hypercube:D"));
     assert!(list(&["list", "plugins"]).contains("libswapmeet_plugin_thakur"));
@@ -275,14 +360,18 @@ fn lists_say_what_there_is() {
 fn help_has_examples() {
     swapmeet(&["--help"]).assert().success().stdout(predicate::str::contains("Exit status"));
     for command in ["run", "trace", "reproduce"] {
-        swapmeet(&[command, "--help"]).assert().success().stdout(predicate::str::contains("Examples:"));
+        swapmeet(&[command, "--help"])
+            .assert()
+            .success()
+            .stdout(predicate::str::contains("Examples:"));
     }
 }
 
 #[test]
 fn a_closed_pipe_is_no_panic() {
     let program = swapmeet_tests::build().join("swapmeet");
-    let command = format!("{} trace --topology torus:16x16 --algorithm gen | head -n 1", program.display());
+    let command =
+        format!("{} trace --topology torus:16x16 --algorithm gen | head -n 1", program.display());
     let output = std::process::Command::new("sh").args(["-c", &command]).output().unwrap();
     assert!(
         !String::from_utf8_lossy(&output.stderr).contains("panicked"),
@@ -300,10 +389,19 @@ fn the_committed_reproductions_are_up_to_date() {
         std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name()).collect()
     };
     let committed = project("results/reproduced");
-    assert_eq!(names(dir.path()), names(&committed), "run `swapmeet reproduce --out results/reproduced`");
+    assert_eq!(
+        names(dir.path()),
+        names(&committed),
+        "run `swapmeet reproduce --out results/reproduced`"
+    );
     for name in names(dir.path()) {
-        let same = std::fs::read(committed.join(&name)).unwrap() == std::fs::read(dir.path().join(&name)).unwrap();
-        assert!(same, "{} is out of date: run `swapmeet reproduce --out results/reproduced`", name.display());
+        let same = std::fs::read(committed.join(&name)).unwrap()
+            == std::fs::read(dir.path().join(&name)).unwrap();
+        assert!(
+            same,
+            "{} is out of date: run `swapmeet reproduce --out results/reproduced`",
+            name.display()
+        );
     }
 }
 
@@ -312,7 +410,9 @@ fn compare_reads_what_run_wrote() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("rows.csv");
     let file = file.to_str().unwrap();
-    let run = words("run --topology torus:4x4 --algorithm suh-shin --algorithm gen --algorithm pex --quiet");
+    let run = words(
+        "run --topology torus:4x4 --algorithm suh-shin --algorithm gen --algorithm pex --quiet",
+    );
     swapmeet(&run).args(["--out", file, "--repetitions", "3"]).assert().success();
     swapmeet(&["compare", file, "--baseline", "pex"])
         .assert()
@@ -353,11 +453,19 @@ fn sizes_that_differ_pair_by_pair_are_conserved() {
         "--machine",
         "free:byte_us=1",
     ]);
-    let off_diagonal: u64 =
-        (0..16).flat_map(|i| (0..16).map(move |j| (i, j))).filter(|(i, j)| i != j).map(|(i, j)| i * 100 + j).sum();
-    assert_eq!(rows[0].total_bytes, Some(off_diagonal.into()), "a direct exchange moves every block once");
+    let off_diagonal: u64 = (0..16)
+        .flat_map(|i| (0..16).map(move |j| (i, j)))
+        .filter(|(i, j)| i != j)
+        .map(|(i, j)| i * 100 + j)
+        .sum();
+    assert_eq!(
+        rows[0].total_bytes,
+        Some(off_diagonal.into()),
+        "a direct exchange moves every block once"
+    );
     // the longest message of a shift by d is from node 15, whose sizes are the largest
-    let longest: u64 = (1..16).map(|d| (0..16).map(|i| matrix[i][(i + d) % 16]).max().unwrap()).sum();
+    let longest: u64 =
+        (1..16).map(|d| (0..16).map(|i| matrix[i][(i + d) % 16]).max().unwrap()).sum();
     assert_eq!(rows[0].critical_bytes, Some(longest.into()));
     assert_eq!(rows[1].verified, Verified::Blocks);
     assert!(rows[1].total_bytes > rows[0].total_bytes, "combining passes blocks on");
@@ -372,13 +480,22 @@ fn random_workloads_follow_the_seed_and_only_the_seed() {
             "--topology mesh:3x4 --workload irregular:dist=pareto,mean=512,cv=2 --workload \
             one-spike:max=1024,rest=8",
         );
-        rows(&[&args[..], &["--algorithm", "gen", "--algorithm", "pex-gen", "--seed", seed]].concat())
+        rows(
+            &[&args[..], &["--algorithm", "gen", "--algorithm", "pex-gen", "--seed", seed]]
+                .concat(),
+        )
     };
-    let bytes = |rows: &[swapmeet_results::Record]| rows.iter().map(|r| r.total_bytes.unwrap()).collect::<Vec<_>>();
+    let bytes = |rows: &[swapmeet_results::Record]| {
+        rows.iter().map(|r| r.total_bytes.unwrap()).collect::<Vec<_>>()
+    };
     let (first, again, other) = (bytes(&run("1")), bytes(&run("1")), bytes(&run("2")));
     assert_eq!(first, again);
     assert_ne!(first, other);
-    assert_eq!((first[0], first[1]), (first[2], first[3]), "the same blocks whatever the algorithm");
+    assert_eq!(
+        (first[0], first[1]),
+        (first[2], first[3]),
+        "the same blocks whatever the algorithm"
+    );
 }
 
 #[test]
@@ -389,23 +506,32 @@ fn a_row_on_a_machine_of_ones_own_says_what_its_name_stands_for() {
                 [machine.mine]\nbase = \"paragon\"\nstartup_us = 220\nbarrier_us = 0.5\n";
     std::fs::write(&file, text).unwrap();
     let named = rows(&[file.to_str().unwrap()]);
-    let said: Vec<_> = named.iter().map(|r| (r.machine.as_str(), r.machine_definition.as_str())).collect();
+    let said: Vec<_> =
+        named.iter().map(|r| (r.machine.as_str(), r.machine_definition.as_str())).collect();
     let meaning = "paragon:startup_us=220,barrier_us=0.5";
     assert_eq!(said, [("mine", meaning), ("mine:ports=2", &format!("{meaning},ports=2"))]);
-    let spelled_out =
-        rows(&["--topology", "ring:4", "--algorithm", "gen", "--machine", "paragon:startup_us=220,barrier_us=0.5"]);
+    let spelled_out = rows(&[
+        "--topology",
+        "ring:4",
+        "--algorithm",
+        "gen",
+        "--machine",
+        "paragon:startup_us=220,barrier_us=0.5",
+    ]);
     assert_eq!(spelled_out[0].time_us, named[0].time_us);
 }
 
 #[test]
 fn a_topology_too_large_to_run_is_unsupported_not_out_of_memory() {
-    let args =
-        words("--topology torus:46340x46340 --algorithm suh-shin --algorithm linear --workload one-spike:max=2,rest=1");
+    let args = words(
+        "--topology torus:46340x46340 --algorithm suh-shin --algorithm linear --workload one-spike:max=2,rest=1",
+    );
     for row in rows(&args) {
         assert_eq!(row.status, Status::Unsupported);
         assert_eq!(row.reason, "2147395600 nodes are more than a case may have, 67108864");
     }
-    let row = rows(&["--topology", "ring:1000000", "--algorithm", "bruck", "--proof", "full"]).remove(0);
+    let row =
+        rows(&["--topology", "ring:1000000", "--algorithm", "bruck", "--proof", "full"]).remove(0);
     assert_eq!(row.status, Status::Unsupported);
     assert_eq!(
         row.reason,
@@ -413,7 +539,8 @@ fn a_topology_too_large_to_run_is_unsupported_not_out_of_memory() {
     );
 }
 
-/// On a ring every block passes half of the nodes: n * n (n - 1) / 2 of them in all, and 1 TiB each. Counted in blocks or in bytes, they add up beyond 64 bits.
+/// On a ring every block passes half of the nodes: n * n (n - 1) / 2 of them in all, and 1 TiB
+/// each. Counted in blocks or in bytes, they add up beyond 64 bits.
 #[test]
 fn bytes_over_a_whole_schedule_are_exact_however_many() {
     let n: u128 = 340;
@@ -425,7 +552,13 @@ fn bytes_over_a_whole_schedule_are_exact_however_many() {
     let total = (n * (n * (n - 1) / 2)) << 40;
     assert!(total > u128::from(u64::MAX));
     for row in rows {
-        assert_eq!((row.status, row.total_bytes), (Status::Ok, Some(total)), "{}: {}", row.workload, row.reason);
+        assert_eq!(
+            (row.status, row.total_bytes),
+            (Status::Ok, Some(total)),
+            "{}: {}",
+            row.workload,
+            row.reason
+        );
         assert_eq!(row.total_hop_bytes, Some(total), "every message goes one hop");
         assert_eq!(row.critical_bytes, Some(total / n), "all nodes send alike");
     }

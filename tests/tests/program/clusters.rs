@@ -1,4 +1,5 @@
-//! `docs/clusters.md`: its job script does what it says, by itself and under a real Slurm of one machine.
+//! `docs/clusters.md`: its job script does what it says, by itself and under a real Slurm of one
+//! machine.
 
 use crate::support::{swapmeet, tools};
 use std::net::TcpListener;
@@ -30,7 +31,10 @@ fn folder() -> (TempDir, Vec<Record>) {
     let path = |name: &str| dir.path().join(name);
     std::fs::write(path("sweep.toml"), SWEEP).unwrap();
     std::fs::write(path("sweep.sh"), &blocks()[0]).unwrap();
-    swapmeet(&["run", "sweep.toml", "--quiet", "--out", "whole.csv"]).current_dir(dir.path()).assert().success();
+    swapmeet(&["run", "sweep.toml", "--quiet", "--out", "whole.csv"])
+        .current_dir(dir.path())
+        .assert()
+        .success();
     let whole = timeless(&path("whole.csv"));
     assert_eq!(whole.len(), 48);
     (dir, whole)
@@ -51,7 +55,11 @@ fn shell(folder: &Path, script: &str) -> Command {
 }
 
 fn text(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
 }
 
 #[test]
@@ -59,12 +67,16 @@ fn the_job_script_runs_each_task_and_again_without_harm() {
     let (dir, whole) = folder();
     for task in ["0", "1", "2", "3", "2"] {
         let mut job = shell(dir.path(), "sh sweep.sh");
-        job.env("SLURM_ARRAY_TASK_ID", task).env("SLURM_ARRAY_TASK_COUNT", "4").env("SLURM_ARRAY_TASK_MIN", "0");
+        job.env("SLURM_ARRAY_TASK_ID", task)
+            .env("SLURM_ARRAY_TASK_COUNT", "4")
+            .env("SLURM_ARRAY_TASK_MIN", "0");
         let output = job.env("SLURM_CPUS_PER_TASK", "1").output().unwrap();
         assert!(output.status.success(), "{}", text(&output));
     }
     let output =
-        shell(dir.path(), "swapmeet merge part-*.csv --experiment sweep.toml --out rows.csv").output().unwrap();
+        shell(dir.path(), "swapmeet merge part-*.csv --experiment sweep.toml --out rows.csv")
+            .output()
+            .unwrap();
     assert!(output.status.success(), "{}", text(&output));
     assert_eq!(timeless(&dir.path().join("rows.csv")), whole);
 }
@@ -96,11 +108,16 @@ fn a_real_slurm_runs_the_sweep() {
     }
     let logs = shell(dir.path(), "cat part-*.log merge.log").output().unwrap();
     assert_eq!(timeless(&dir.path().join("rows.csv")), whole, "{}{}", text(&logs), slurm.logs());
-    assert!((0..4).all(|task| dir.path().join(format!("part-{task}.csv")).is_file()), "{}", text(&logs));
+    assert!(
+        (0..4).all(|task| dir.path().join(format!("part-{task}.csv")).is_file()),
+        "{}",
+        text(&logs)
+    );
 }
 
-/// `run --on slurm` writes a job; submitted, it leaves rows of what was measured. Ranks are started by mpirun, which asks Slurm for the job's nodes: `srun`
-/// does so only where Slurm was built with what this MPI speaks.
+/// `run --on slurm` writes a job; submitted, it leaves rows of what was measured. Ranks are started
+/// by mpirun, which asks Slurm for the job's nodes: `srun` does so only where Slurm was built with
+/// what this MPI speaks.
 #[test]
 fn a_real_slurm_measures_what_run_writes_a_job_for() {
     if !tools::has(&["mpicc", "mpirun"]) {
@@ -108,16 +125,35 @@ fn a_real_slurm_measures_what_run_writes_a_job_for() {
     }
     let Some(slurm) = Slurm::start() else { return };
     let dir = tempdir().unwrap();
-    let launch = "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n {ranks}";
-    let cases = ["--topology", "fully-connected:2", "--algorithm", "pairwise", "--algorithm", "ring"];
-    let job =
-        ["--script", "job.sh", "--launch", launch, "--name", "cluster", "--repetitions", "2", "--out", "rows.csv"];
-    swapmeet(&["run", "--on", "slurm"]).args(cases).args(job).current_dir(dir.path()).assert().success();
-    let submitted = slurm.shell(dir.path(), "sbatch --wait --output=job.log job.sh").output().unwrap();
+    let launch =
+        "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n {ranks}";
+    let cases =
+        ["--topology", "fully-connected:2", "--algorithm", "pairwise", "--algorithm", "ring"];
+    let job = [
+        "--script",
+        "job.sh",
+        "--launch",
+        launch,
+        "--name",
+        "cluster",
+        "--repetitions",
+        "2",
+        "--out",
+        "rows.csv",
+    ];
+    swapmeet(&["run", "--on", "slurm"])
+        .args(cases)
+        .args(job)
+        .current_dir(dir.path())
+        .assert()
+        .success();
+    let submitted =
+        slurm.shell(dir.path(), "sbatch --wait --output=job.log job.sh").output().unwrap();
     let log = std::fs::read_to_string(dir.path().join("job.log")).unwrap_or_default();
     assert!(submitted.status.success(), "{}{log}{}", text(&submitted), slurm.logs());
     let rows = read_file(&dir.path().join("rows.csv")).unwrap();
-    let measured: Vec<_> = rows.iter().map(|row| (&*row.algorithm, &*row.machine, row.verified)).collect();
+    let measured: Vec<_> =
+        rows.iter().map(|row| (&*row.algorithm, &*row.machine, row.verified)).collect();
     let of = |algorithm| [(algorithm, "measured:cluster", Verified::Bytes); 2];
     assert_eq!(measured, [of("pairwise"), of("ring")].concat(), "{log}");
 }
@@ -130,9 +166,14 @@ struct Slurm {
 impl Slurm {
     /// `None`, and a line that says why, where there can be none.
     fn start() -> Option<Self> {
-        let missing = ["munged", "slurmctld", "slurmd", "sbatch"].into_iter().find(|name| found(name).is_none());
+        let missing = ["munged", "slurmctld", "slurmd", "sbatch"]
+            .into_iter()
+            .find(|name| found(name).is_none());
         if let Some(name) = missing {
-            tools::left_out("slurm", &format!("no `{name}` here (Debian: apt-get install slurm-wlm)"));
+            tools::left_out(
+                "slurm",
+                &format!("no `{name}` here (Debian: apt-get install slurm-wlm)"),
+            );
             return None;
         }
         if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
@@ -153,9 +194,11 @@ impl Slurm {
             flag("--log-file", "munged.log"),
             flag("--seed-file", "munged.seed"),
         ];
-        for (program, args) in
-            [("munged", &munged[..]), ("slurmctld", &["-c".to_owned()]), ("slurmd", &["-c".to_owned()])]
-        {
+        for (program, args) in [
+            ("munged", &munged[..]),
+            ("slurmctld", &["-c".to_owned()]),
+            ("slurmd", &["-c".to_owned()]),
+        ] {
             let started = slurm.command(found(program)?).args(args).output().unwrap();
             assert!(started.status.success(), "{program}: {}{}", text(&started), slurm.logs());
         }
@@ -163,7 +206,8 @@ impl Slurm {
     }
 
     fn configure(&self) {
-        let host = String::from_utf8(Command::new("hostname").arg("-s").output().unwrap().stdout).unwrap();
+        let host =
+            String::from_utf8(Command::new("hostname").arg("-s").output().unwrap().stdout).unwrap();
         let (host, dir) = (host.trim(), self.dir.path().display());
         // Ports that were free a moment ago; two at once, so that they differ.
         let ports = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
@@ -181,11 +225,18 @@ impl Slurm {
              NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN\n\
              PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n"
         );
-        let write = |name: &str, content: &[u8]| std::fs::write(self.dir.path().join(name), content).unwrap();
+        let write = |name: &str, content: &[u8]| {
+            std::fs::write(self.dir.path().join(name), content).unwrap()
+        };
         write("slurm.conf", conf.as_bytes());
-        // Nobody else reaches this cluster; munge only wants some bytes, and to be the only one to read them.
+        // Nobody else reaches this cluster; munge only wants some bytes, and to be the only one to
+        // read them.
         write("munge.key", conf.repeat(2).as_bytes());
-        std::fs::set_permissions(self.dir.path().join("munge.key"), PermissionsExt::from_mode(0o400)).unwrap();
+        std::fs::set_permissions(
+            self.dir.path().join("munge.key"),
+            PermissionsExt::from_mode(0o400),
+        )
+        .unwrap();
         for name in ["state", "spool"] {
             std::fs::create_dir(self.dir.path().join(name)).unwrap();
         }
@@ -204,7 +255,8 @@ impl Slurm {
     }
 
     fn logs(&self) -> String {
-        let read = |name: &str| std::fs::read_to_string(self.dir.path().join(name)).unwrap_or_default();
+        let read =
+            |name: &str| std::fs::read_to_string(self.dir.path().join(name)).unwrap_or_default();
         ["munged.log", "slurmctld.log", "slurmd.log"].map(read).concat()
     }
 }
@@ -230,11 +282,13 @@ impl Drop for Slurm {
 /// A program on the path, or where daemons are.
 fn found(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
+    let folders =
+        std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
     folders.map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
-/// What the page's table says of Open MPI: ranks that need nothing of each other make the rows of a single run.
+/// What the page's table says of Open MPI: ranks that need nothing of each other make the rows of a
+/// single run.
 #[test]
 fn ranks_of_mpirun_are_shards() {
     if !tools::has(&["mpirun"]) {
@@ -250,7 +304,11 @@ fn ranks_of_mpirun_are_shards() {
     let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap());
     let mut ranks = Command::new("sh");
     ranks.args(["-c", &command]).current_dir(dir.path()).env("PATH", path);
-    let ranks = ranks.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent").output().unwrap();
+    let ranks = ranks
+        .env_remove("SWAPMEET_PLUGIN_PATH")
+        .env("XDG_DATA_HOME", "/nonexistent")
+        .output()
+        .unwrap();
     assert!(ranks.status.success(), "{}", String::from_utf8_lossy(&ranks.stderr));
     let parts: Vec<String> = (0..4).map(|rank| format!("part-{rank}.csv")).collect();
     let merge = ["merge", "--experiment", "sweep.toml", "--out", "rows.csv"];

@@ -25,7 +25,8 @@ fn collect(folder: &Path, said: &mut Vec<String>) {
             let source = std::fs::read_to_string(&path).unwrap();
             // The project's own path leads through the folder of tests.
             let below = path.strip_prefix(project("")).unwrap();
-            let whole = below.components().any(|c| c.as_os_str() == "tests") || path.ends_with("tests.rs");
+            let whole =
+                below.components().any(|c| c.as_os_str() == "tests") || path.ends_with("tests.rs");
             let own = || source.rsplit_once("\n#[cfg(test)]\n").map_or("", |(_, tests)| tests);
             let tests = if whole { &source } else { own() };
             strings(tests.parse().unwrap_or_else(|e| panic!("{}: {e}", path.display())), said);
@@ -33,7 +34,8 @@ fn collect(folder: &Path, said: &mut Vec<String>) {
     }
 }
 
-/// The string literals among the tokens; a comment of documentation is one too, to the lexer, and is passed over.
+/// The string literals among the tokens; a comment of documentation is one too, to the lexer, and
+/// is passed over.
 fn strings(tokens: TokenStream, said: &mut Vec<String>) {
     let mut before = [String::new(), String::new()];
     for token in tokens {
@@ -68,13 +70,16 @@ fn messages(line: &str) -> Vec<String> {
     found
 }
 
-/// The messages of a line of the document: in a table all that its last column quotes, elsewhere what is quoted and is more than a word. A command
-/// that is to be typed is none.
+/// The messages of a line of the document: in a table all that its last column quotes, elsewhere
+/// what is quoted and is more than a word. A command that is to be typed is none.
 fn messages_of(line: &str) -> Vec<String> {
     if let Some(row) = line.strip_prefix("| ").filter(|row| !row.starts_with("---")) {
         return messages(row.trim_end_matches('|').rsplit_once(" | ").map_or("", |(_, last)| last));
     }
-    messages(line).into_iter().filter(|m| m.contains(' ') && !m.starts_with("swapmeet list ")).collect()
+    messages(line)
+        .into_iter()
+        .filter(|m| m.contains(' ') && !m.starts_with("swapmeet list "))
+        .collect()
 }
 
 #[test]
@@ -88,7 +93,8 @@ fn every_message_is_one_that_a_test_provokes() {
         for message in section.lines().skip(1).flat_map(messages_of) {
             // `FILE: ` stands for a file's name, `..` for what varies.
             let parts = message.trim_start_matches("FILE: ").split("..");
-            let parts: Vec<String> = parts.map(|part| flat(part.trim_matches([' ', ',', ':', ';']))).collect();
+            let parts: Vec<String> =
+                parts.map(|part| flat(part.trim_matches([' ', ',', ':', ';']))).collect();
             assert!(parts.iter().any(|part| !part.is_empty()), "`{message}` says nothing");
             for part in parts.into_iter().filter(|part| !part.is_empty()) {
                 checked += 1;

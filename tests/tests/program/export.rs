@@ -15,7 +15,17 @@ mod simgrid;
 /// Exports to `out`; `false` where the algorithm says that it can't run there.
 fn exports(format: &str, case: [&str; 3], more: &[&str], out: &Path) -> bool {
     let [topology, algorithm, workload] = case;
-    let args = ["export", "--format", format, "--topology", topology, "--algorithm", algorithm, "--workload", workload];
+    let args = [
+        "export",
+        "--format",
+        format,
+        "--topology",
+        topology,
+        "--algorithm",
+        algorithm,
+        "--workload",
+        workload,
+    ];
     let output = swapmeet(&args).args(more).arg("--out").arg(out).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
@@ -37,14 +47,23 @@ fn the_docs_have_every_format_of_other_programs_and_no_other() {
         let table = section.split("\n\n").find(|table| table.starts_with("| format |")).unwrap();
         table.lines().skip(2).map(|row| row.split('`').nth(1).unwrap().to_owned()).collect()
     };
-    let names = |all: &[&str]| -> BTreeSet<String> { all.iter().map(|name| (*name).to_owned()).collect() };
-    let out: Vec<&str> = export::FORMATS.iter().map(|format| format.name).chain([export::JSON.0]).collect();
+    let names =
+        |all: &[&str]| -> BTreeSet<String> { all.iter().map(|name| (*name).to_owned()).collect() };
+    let out: Vec<&str> =
+        export::FORMATS.iter().map(|format| format.name).chain([export::JSON.0]).collect();
     assert_eq!(documented("A schedule out"), names(&out));
-    assert_eq!(documented("Measurements in"), names(&import::FORMATS.each_ref().map(|format| format.name)));
-    assert_eq!(documented("A decision table"), names(&tune::LIBRARIES.each_ref().map(|library| library.name)));
+    assert_eq!(
+        documented("Measurements in"),
+        names(&import::FORMATS.each_ref().map(|format| format.name))
+    );
+    assert_eq!(
+        documented("A decision table"),
+        names(&tune::LIBRARIES.each_ref().map(|library| library.name))
+    );
 }
 
-/// The figures that LogGOPSim prints of a text are those that its formula gives (`docs/bridges.md`): 2 x (o + L + (s - 1) G + o).
+/// The figures that LogGOPSim prints of a text are those that its formula gives
+/// (`docs/bridges.md`): 2 x (o + L + (s - 1) G + o).
 #[test]
 fn loggopsim_runs_what_is_exported_for_it() {
     if !tools::has(&["txt2bin", "LogGOPSim"]) {
@@ -53,10 +72,20 @@ fn loggopsim_runs_what_is_exported_for_it() {
     let dir = tempdir().unwrap();
     let (text, binary) = (dir.path().join("a.goal"), dir.path().join("a.bin"));
     assert!(exports("goal", ["fully-connected:3", "pairwise", "uniform:100"], &[], &text));
-    assert!(Command::new("txt2bin").arg("-i").arg(&text).arg("-o").arg(&binary).status().unwrap().success());
+    assert!(
+        Command::new("txt2bin")
+            .arg("-i")
+            .arg(&text)
+            .arg("-o")
+            .arg(&binary)
+            .status()
+            .unwrap()
+            .success()
+    );
     let printed = Command::new("LogGOPSim").arg("-f").arg(&binary).output().unwrap().stdout;
     let printed = String::from_utf8(printed).unwrap();
-    let times: Vec<&str> = printed.lines().filter_map(|line| line.strip_prefix("Host ")?.split(": ").nth(1)).collect();
+    let times: Vec<&str> =
+        printed.lines().filter_map(|line| line.strip_prefix("Host ")?.split(": ").nth(1)).collect();
     assert_eq!(times, ["12188"; 3], "{printed}");
 }
 
@@ -67,7 +96,8 @@ fn what_is_there_is_written_over_only_when_asked() {
     let out = out.to_str().unwrap();
     let case = ["fully-connected:3", "pairwise", "uniform:1"];
     assert!(exports("goal", case, &[], Path::new(out)));
-    let args = ["export", "--format", "goal", "--topology", "ring:3", "--algorithm", "ring", "--out", out];
+    let args =
+        ["export", "--format", "goal", "--topology", "ring:3", "--algorithm", "ring", "--out", out];
     assert!(refused(&args).contains("it is there already, with "));
     assert!(exports("goal", case, &["--force"], Path::new(out)));
     let folder = ["export", "--format", "mpi", "--topology", "ring:3", "--algorithm", "ring"];

@@ -20,12 +20,16 @@ fn rows_in(dir: &TempDir) -> PathBuf {
     )
     .unwrap();
     let out = dir.path().join("rows.csv");
-    swapmeet(&["run", experiment.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()]).assert().success();
+    swapmeet(&["run", experiment.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()])
+        .assert()
+        .success();
     out
 }
 
 fn plot(rows: &Path, out: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
-    swapmeet(&["plot", rows.to_str().unwrap(), "--force", "--out", out.to_str().unwrap()]).args(args).assert()
+    swapmeet(&["plot", rows.to_str().unwrap(), "--force", "--out", out.to_str().unwrap()])
+        .args(args)
+        .assert()
 }
 
 #[test]
@@ -35,65 +39,118 @@ fn a_figure_has_its_curves_its_axes_and_its_crossovers() {
     let said = plot(&rows, &out, &["--topology", "torus:8x8", "--machine", "paragon"]).success();
     let said = String::from_utf8(said.get_output().stderr.clone()).unwrap();
     let svg = std::fs::read_to_string(&out).unwrap();
-    for text in
-        ["torus:8x8, uniform, paragon", "block size", "completion time", "bruck", "pex", "suh-shin", "64 KiB", "10 ms"]
-    {
+    for text in [
+        "torus:8x8, uniform, paragon",
+        "block size",
+        "completion time",
+        "bruck",
+        "pex",
+        "suh-shin",
+        "64 KiB",
+        "10 ms",
+    ] {
         assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
     }
     // what is said is drawn: a letter at the ring, and its meaning below
     let crossover = said.lines().next().unwrap();
     assert!(
-        crossover.starts_with("suh-shin is fastest up to about ") && svg.contains(&format!(">{crossover}<")),
+        crossover.starts_with("suh-shin is fastest up to about ")
+            && svg.contains(&format!(">{crossover}<")),
         "{said}"
     );
     assert!(svg.contains(">a<"), "{svg}");
 }
 
-/// Suh & Shin's schedule is charged for what it rearranges on the paper's machine, Bruck's for nothing: whoever compares the two is told.
+/// Suh & Shin's schedule is charged for what it rearranges on the paper's machine, Bruck's for
+/// nothing: whoever compares the two is told.
 #[test]
 fn comparisons_say_where_rearrangement_is_charged_unlike() {
     let dir = tempdir().unwrap();
     let rows = dir.path().join("rows.csv");
     let sizes = ["--workload", "uniform:64", "--workload", "uniform:256"];
     let machines = ["--machine", "paragon", "--machine", "paragon:rearrangement=packed"];
-    let args = ["run", "--quiet", "--topology", "torus:8x8", "--algorithm", "suh-shin", "--algorithm", "bruck"];
-    swapmeet(&args).args(sizes).args(machines).args(["--out", rows.to_str().unwrap()]).assert().success();
+    let args = [
+        "run",
+        "--quiet",
+        "--topology",
+        "torus:8x8",
+        "--algorithm",
+        "suh-shin",
+        "--algorithm",
+        "bruck",
+    ];
+    swapmeet(&args)
+        .args(sizes)
+        .args(machines)
+        .args(["--out", rows.to_str().unwrap()])
+        .assert()
+        .success();
     let remark = "paragon charges rearrangement as algorithms declare it, and `bruck` declares none though its messages are of several blocks; \
                   with rearrangement=packed all are charged alike.";
-    let compared = swapmeet(&["compare", rows.to_str().unwrap()]).assert().success().get_output().stdout.clone();
+    let compared = swapmeet(&["compare", rows.to_str().unwrap()])
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
     let compared = String::from_utf8(compared).unwrap();
-    assert_eq!(compared.matches("declares none though").count(), 1, "once, of one machine: {compared}");
+    assert_eq!(
+        compared.matches("declares none though").count(),
+        1,
+        "once, of one machine: {compared}"
+    );
     assert!(compared.contains(&format!("note: {remark}\n")), "{compared}");
     // In a figure it may be on several lines.
     let drawn = |args: &[&str]| {
         let out = dir.path().join("figure.svg");
         plot(&rows, &out, args).success();
         let svg = std::fs::read_to_string(&out).unwrap();
-        let texts: Vec<&str> = svg.split("</text>").filter_map(|text| text.rsplit('>').next()).collect();
+        let texts: Vec<&str> =
+            svg.split("</text>").filter_map(|text| text.rsplit('>').next()).collect();
         texts.join(" ").contains(&remark.replace('`', ""))
     };
     assert!(drawn(&[]) && drawn(&["--kind", "winners"]) && drawn(&["--kind", "parts"]));
     assert!(!drawn(&["--y", "steps"]) && !drawn(&["--machine", "paragon:rearrangement=packed"]));
     let page = dir.path().join("page.html");
-    swapmeet(&["report", rows.to_str().unwrap(), "--out", page.to_str().unwrap()]).assert().success();
-    assert!(text_of_html(&std::fs::read_to_string(page).unwrap()).contains(&remark.replace('`', "")));
+    swapmeet(&["report", rows.to_str().unwrap(), "--out", page.to_str().unwrap()])
+        .assert()
+        .success();
+    assert!(
+        text_of_html(&std::fs::read_to_string(page).unwrap()).contains(&remark.replace('`', ""))
+    );
 }
 
-/// Where the two really cross is where the figure says: the times on either side of it are the other way round.
+/// Where the two really cross is where the figure says: the times on either side of it are the
+/// other way round.
 #[test]
 fn a_crossover_is_where_the_order_changes() {
     let dir = tempdir().unwrap();
     let rows = dir.path().join("rows.csv");
     let run = |sizes: &[String], out: &Path| {
-        let args = ["run", "--quiet", "--topology", "torus:16x16", "--algorithm", "suh-shin", "--algorithm", "bruck"];
+        let args = [
+            "run",
+            "--quiet",
+            "--topology",
+            "torus:16x16",
+            "--algorithm",
+            "suh-shin",
+            "--algorithm",
+            "bruck",
+        ];
         let sizes = sizes.iter().flat_map(|s| ["--workload".to_owned(), format!("uniform:{s}")]);
         swapmeet(&args).args(sizes).args(["--out", out.to_str().unwrap()]).assert().success();
     };
     run(&["64".to_owned(), "1024".to_owned()], &rows);
     let said = plot(&rows, &dir.path().join("f.svg"), &[]).success().get_output().stderr.clone();
     let said = String::from_utf8(said).unwrap();
-    let at: f64 =
-        said.trim().trim_start_matches("bruck is fastest up to about ").split(' ').next().unwrap().parse().unwrap();
+    let at: f64 = said
+        .trim()
+        .trim_start_matches("bruck is fastest up to about ")
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
     let sides = [format!("{}", at.floor() as u64 - 1), format!("{}", at.ceil() as u64 + 1)];
     let near = dir.path().join("near.csv");
     run(&sides, &near);
@@ -113,15 +170,36 @@ fn crossovers_do_not_depend_on_what_is_shown() {
     let (rows, out) = (rows_in(&dir), dir.path().join("figure.svg"));
     let said = |args: &[&str]| {
         let args = [&["--topology", "torus:8x8", "--machine", "paragon"], args].concat();
-        let said = String::from_utf8(plot(&rows, &out, &args).success().get_output().stderr.clone()).unwrap();
-        said.lines().filter(|line| line.contains(" is fastest up to ")).map(str::to_owned).collect::<Vec<_>>()
+        let said =
+            String::from_utf8(plot(&rows, &out, &args).success().get_output().stderr.clone())
+                .unwrap();
+        said.lines()
+            .filter(|line| line.contains(" is fastest up to "))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
     let crossovers = said(&[]);
     assert!(!crossovers.is_empty());
-    for y in ["ratio", "bound", "contention", "steps", "messages", "link-messages", "node-bytes", "algbw", "busbw"] {
+    for y in [
+        "ratio",
+        "bound",
+        "contention",
+        "steps",
+        "messages",
+        "link-messages",
+        "node-bytes",
+        "algbw",
+        "busbw",
+    ] {
         assert_eq!(said(&["--y", y]), crossovers, "{y}");
     }
-    for args in [["--log", "none"], ["--log", "x"], ["--log", "both"], ["--baseline", "pex"], ["--baseline", "bruck"]] {
+    for args in [
+        ["--log", "none"],
+        ["--log", "x"],
+        ["--log", "both"],
+        ["--baseline", "pex"],
+        ["--baseline", "bruck"],
+    ] {
         assert_eq!(said(&[&["--y", "ratio"], &args[..]].concat()), crossovers, "{args:?}");
     }
 }
@@ -158,11 +236,20 @@ fn irregular_sizes_have_error_bars_and_ratios_a_baseline() {
     let dir = tempdir().unwrap();
     let (rows, out) = (dir.path().join("rows.csv"), dir.path().join("figure.svg"));
     let sizes = ["0.5", "1", "2"].map(|cv| format!("irregular:dist=lognormal,mean=1KiB,cv={cv}"));
-    swapmeet(&["run", "--quiet", "--topology", "torus:4x4", "--algorithm", "gen", "--algorithm", "bruck"])
-        .args(sizes.iter().flat_map(|s| ["--workload", s]))
-        .args(["--repetitions", "5", "--out", rows.to_str().unwrap()])
-        .assert()
-        .success();
+    swapmeet(&[
+        "run",
+        "--quiet",
+        "--topology",
+        "torus:4x4",
+        "--algorithm",
+        "gen",
+        "--algorithm",
+        "bruck",
+    ])
+    .args(sizes.iter().flat_map(|s| ["--workload", s]))
+    .args(["--repetitions", "5", "--out", rows.to_str().unwrap()])
+    .assert()
+    .success();
     let svg = |args: &[&str]| {
         plot(&rows, &out, &[&["--x", "cv"], args].concat()).success();
         std::fs::read_to_string(&out).unwrap()
@@ -176,7 +263,8 @@ fn irregular_sizes_have_error_bars_and_ratios_a_baseline() {
     assert_eq!(spreads(&svg(&["--y", "steps"])), 6, "nor have steps");
 }
 
-/// A figure for print: as wide as a column, letters of its size, names of one's own in one's own order, and what no schedule can beat.
+/// A figure for print: as wide as a column, letters of its size, names of one's own in one's own
+/// order, and what no schedule can beat.
 #[test]
 fn a_figure_is_as_a_paper_wants_it() {
     let dir = tempdir().unwrap();
@@ -190,17 +278,25 @@ fn a_figure_is_as_a_paper_wants_it() {
     let svg = std::fs::read_to_string(&out).unwrap();
     assert!(svg.contains(" width=\"84mm\" ") && svg.contains(" viewBox=\"0 0 317.48 "), "{svg}");
     assert!(svg.contains(" font-size=\"10.67\""), "8 points are 10.67 pixels: {svg}");
-    let places = [">Suh &amp; Shin<", ">Pairwise<", ">bruck<", ">lower bound<"].map(|name| svg.find(name).unwrap());
+    let places = [">Suh &amp; Shin<", ">Pairwise<", ">bruck<", ">lower bound<"]
+        .map(|name| svg.find(name).unwrap());
     assert!(places.is_sorted(), "{places:?}");
     let data = std::fs::read_to_string(dir.path().join("figure.csv")).unwrap();
-    assert!(data.starts_with("panel,curve,block size,completion time,low,high\n,bruck,1,"), "{data}");
+    assert!(
+        data.starts_with("panel,curve,block size,completion time,low,high\n,bruck,1,"),
+        "{data}"
+    );
     // Nothing beats the bound.
     let time = |name: &str, size: &str| -> f64 {
         let row = data.lines().find(|line| line.starts_with(&format!(",{name},{size},"))).unwrap();
         row.split(',').nth(3).unwrap().parse().unwrap()
     };
     for size in ["1", "64", "4096", "65536"] {
-        assert!(["bruck", "Pairwise", "Suh & Shin"].iter().all(|name| time(name, size) >= time("lower bound", size)));
+        assert!(
+            ["bruck", "Pairwise", "Suh & Shin"]
+                .iter()
+                .all(|name| time(name, size) >= time("lower bound", size))
+        );
     }
     let tex = dir.path().join("figure.tex");
     plot(&rows, &tex, &["--machine", "paragon", "--baseline", "pex", "--y", "ratio"]).success();
@@ -217,7 +313,9 @@ fn a_figure_is_as_a_paper_wants_it() {
 fn a_map_of_winners_says_who_is_fastest_where() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("winners.svg"));
-    plot(&rows, &out, &["--kind", "winners", "--data", "--label", "pex=Pairwise"]).success().stderr("");
+    plot(&rows, &out, &["--kind", "winners", "--data", "--label", "pex=Pairwise"])
+        .success()
+        .stderr("");
     let svg = std::fs::read_to_string(&out).unwrap();
     for text in ["torus:8x8, uniform", "paragon", "own", "4 KiB", "block size", "not told apart"] {
         assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
@@ -227,15 +325,22 @@ fn a_map_of_winners_says_who_is_fastest_where() {
     let cells: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
     let records: Vec<Record> = read_file(&rows).unwrap();
     let timed = |machine: &str, bytes: u64| {
-        let alike = |r: &&Record| r.topology == "torus:8x8" && r.machine == machine && r.block_bytes == Some(bytes);
+        let alike = |r: &&Record| {
+            r.topology == "torus:8x8" && r.machine == machine && r.block_bytes == Some(bytes)
+        };
         records.iter().filter(alike).filter(|r| r.status == Status::Ok).collect::<Vec<_>>()
     };
     let on_torus: Vec<_> = cells.iter().filter(|cell| cell[0].starts_with("torus:8x8")).collect();
     assert_eq!(on_torus.len(), 8, "two machines, four sizes: {table}");
     for cell in on_torus {
         let rows = timed(&cell[1], cell[2].parse().unwrap());
-        let fastest = rows.iter().min_by(|a, b| a.time_us.unwrap().total_cmp(&b.time_us.unwrap())).unwrap();
-        assert_eq!((&cell[3], cell[4].parse().ok()), (&*fastest.algorithm, fastest.time_us), "{cell:?}");
+        let fastest =
+            rows.iter().min_by(|a, b| a.time_us.unwrap().total_cmp(&b.time_us.unwrap())).unwrap();
+        assert_eq!(
+            (&cell[3], cell[4].parse().ok()),
+            (&*fastest.algorithm, fastest.time_us),
+            "{cell:?}"
+        );
     }
 }
 
@@ -243,19 +348,26 @@ fn a_map_of_winners_says_who_is_fastest_where() {
 fn bars_of_parts_are_as_long_as_the_rows_say() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("parts.csv"));
-    plot(&rows, &out, &["--kind", "parts", "--machine", "own", "--topology", "torus:8x8"]).success().stderr("");
+    plot(&rows, &out, &["--kind", "parts", "--machine", "own", "--topology", "torus:8x8"])
+        .success()
+        .stderr("");
     let table = std::fs::read_to_string(&out).unwrap();
     let mut reader = csv::Reader::from_reader(table.as_bytes());
-    let columns: Vec<String> = reader.headers().unwrap().iter().skip(2).map(str::to_owned).collect();
+    let columns: Vec<String> =
+        reader.headers().unwrap().iter().skip(2).map(str::to_owned).collect();
     let bars: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
     assert_eq!(bars.len(), 3 * 4);
     let records: Vec<Record> = read_file(&rows).unwrap();
     for bar in &bars {
         let here = |r: &&Record| {
-            r.machine == "own" && r.topology == "torus:8x8" && r.workload == bar[0] && r.algorithm == bar[1]
+            r.machine == "own"
+                && r.topology == "torus:8x8"
+                && r.workload == bar[0]
+                && r.algorithm == bar[1]
         };
         let row = records.iter().find(here).unwrap();
-        let at = |column: &str| swapmeet_results::columns().position(|known| known == column).unwrap();
+        let at =
+            |column: &str| swapmeet_results::columns().position(|known| known == column).unwrap();
         let fields: Vec<String> = row.fields().collect();
         for (number, column) in columns.iter().enumerate() {
             let drawn: Option<f64> = bar[number + 2].parse().ok();
@@ -264,7 +376,8 @@ fn bars_of_parts_are_as_long_as_the_rows_say() {
     }
     for (format, begins) in [("svg", "<svg"), ("pdf", "%PDF"), ("png", "\u{89}PNG")] {
         let out = dir.path().join(format!("parts.{format}"));
-        plot(&rows, &out, &["--kind", "parts", "--machine", "own", "--topology", "torus:8x8"]).success();
+        plot(&rows, &out, &["--kind", "parts", "--machine", "own", "--topology", "torus:8x8"])
+            .success();
         let bytes = std::fs::read(&out).unwrap();
         let start: String = bytes.iter().take(4).map(|byte| char::from(*byte)).collect();
         assert_eq!(start, begins);
@@ -276,7 +389,8 @@ fn bars_of_steps_and_of_traffic_are_what_the_rows_count() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("bars.csv"));
     let drawn = |kind: &str| -> Vec<csv::StringRecord> {
-        plot(&rows, &out, &["--kind", kind, "--machine", "own", "--topology", "torus:8x8"]).success();
+        plot(&rows, &out, &["--kind", kind, "--machine", "own", "--topology", "torus:8x8"])
+            .success();
         let table = std::fs::read_to_string(&out).unwrap();
         csv::Reader::from_reader(table.as_bytes()).records().map(Result::unwrap).collect()
     };
@@ -293,7 +407,10 @@ fn bars_of_steps_and_of_traffic_are_what_the_rows_count() {
         assert_eq!(bars.len(), 3 * 4);
         for bar in &bars {
             let here = |r: &&Record| {
-                r.machine == "own" && r.topology == "torus:8x8" && r.workload == bar[0] && r.algorithm == bar[1]
+                r.machine == "own"
+                    && r.topology == "torus:8x8"
+                    && r.workload == bar[0]
+                    && r.algorithm == bar[1]
             };
             let row = records.iter().find(here).unwrap();
             let pieces = [2, 3].map(|at: usize| bar[at].parse::<f64>().unwrap());
@@ -307,30 +424,66 @@ fn what_cannot_be_drawn_is_said() {
     let dir = tempdir().unwrap();
     let rows = rows_in(&dir);
     let refused = |out: &str, args: &[&str], message: &str| {
-        plot(&rows, &dir.path().join(out), args).code(2).stdout("").stderr(predicate::str::contains(message));
+        plot(&rows, &dir.path().join(out), args)
+            .code(2)
+            .stdout("")
+            .stderr(predicate::str::contains(message));
     };
-    refused("figure.gif", &[], "expected a name that ends in .svg, .png, .pdf, .tex or .csv, or --format");
+    refused(
+        "figure.gif",
+        &[],
+        "expected a name that ends in .svg, .png, .pdf, .tex or .csv, or --format",
+    );
     refused("f.svg", &["--width", "84"], "expected a length above 0 such as 84mm");
-    refused("f.svg", &["--width", "1mm"], "a figure is 16 to 400 times as wide as its letters are high");
+    refused(
+        "f.svg",
+        &["--width", "1mm"],
+        "a figure is 16 to 400 times as wide as its letters are high",
+    );
     refused(
         "f.svg",
         &["--label", "nobody=x"],
         "--label nobody: no algorithm has that name; there are bruck, pex, suh-shin",
     );
     refused("f.svg", &["--label", "pex"], "expected ALGORITHM=TEXT");
-    refused("f.svg", &["--y", "ratio", "--lower-bound"], "a lower bound can be shown where completion times are");
-    refused("f.svg", &["--algorithm", "gen"], "--algorithm gen: no row has it; there are bruck, pex, suh-shin");
+    refused(
+        "f.svg",
+        &["--y", "ratio", "--lower-bound"],
+        "a lower bound can be shown where completion times are",
+    );
+    refused(
+        "f.svg",
+        &["--algorithm", "gen"],
+        "--algorithm gen: no row has it; there are bruck, pex, suh-shin",
+    );
     refused("f.svg", &["--baseline", "gen"], "baseline `gen`");
     refused("f.svg", &["--x", "cv"], "no row has something to show with coefficient of variation");
     refused("f.svg", &["--kind", "parts"], "a figure has room for 12: choose among their ");
-    refused("f.svg", &["--kind", "winners", "--y", "ratio"], "--y is for curves: leave it out, or --kind");
-    refused("f.tex", &["--kind", "winners"], "pgfplots draws curves: for another --kind take svg, png, pdf or csv");
+    refused(
+        "f.svg",
+        &["--kind", "winners", "--y", "ratio"],
+        "--y is for curves: leave it out, or --kind",
+    );
+    refused(
+        "f.tex",
+        &["--kind", "winners"],
+        "pgfplots draws curves: for another --kind take svg, png, pdf or csv",
+    );
     refused(
         "f.svg",
         &["--kind", "winners", "--label", "nobody=x"],
         "no algorithm has that name; there are bruck, pex, suh-shin",
     );
-    let one = ["--workload", "uniform:64", "--topology", "torus:8x8", "--machine", "own", "--kind", "winners"];
+    let one = [
+        "--workload",
+        "uniform:64",
+        "--topology",
+        "torus:8x8",
+        "--machine",
+        "own",
+        "--kind",
+        "winners",
+    ];
     refused("f.svg", &one, "a map needs rows of two block sizes, or of two networks or machines");
     // failures aren't silently left out
     plot(&rows, &dir.path().join("f.svg"), &["--y", "contention", "--machine", "paragon"])
@@ -357,7 +510,10 @@ fn every_row_says_enough_to_be_made_again() {
             ..r
         }
     };
-    assert!(rows.iter().any(|r| r.status == Status::Unsupported) && rows.iter().any(|r| r.machine == "own"));
+    assert!(
+        rows.iter().any(|r| r.status == Status::Unsupported)
+            && rows.iter().any(|r| r.machine == "own")
+    );
     for row in rows.iter().step_by(5) {
         let line = command(row);
         // as a shell reads it
@@ -365,7 +521,8 @@ fn every_row_says_enough_to_be_made_again() {
             .args(["-c", &format!("set -- {}; shift; printf '%s\\n' \"$@\"", line)])
             .output()
             .unwrap();
-        let words: Vec<String> = String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect();
+        let words: Vec<String> =
+            String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let output = swapmeet(&words).output().unwrap();
         let again = read_records("again", &String::from_utf8(output.stdout).unwrap()).unwrap();

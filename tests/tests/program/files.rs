@@ -1,4 +1,5 @@
-//! Files that the program writes are whole or as they were, whatever the disk does and whoever else writes to them.
+//! Files that the program writes are whole or as they were, whatever the disk does and whoever else
+//! writes to them.
 
 use crate::support::swapmeet;
 use std::fs::File;
@@ -11,7 +12,8 @@ use tempfile::{TempDir, tempdir};
 /// A folder with `rows.csv` of some 40 cases.
 fn folder() -> TempDir {
     let dir = tempdir().unwrap();
-    let args = ["run", "--quiet", "--out", "rows.csv", "--topology", "ring:5", "--algorithm", "gen"];
+    let args =
+        ["run", "--quiet", "--out", "rows.csv", "--topology", "ring:5", "--algorithm", "gen"];
     swapmeet(&args).args(["--repetitions", "40"]).current_dir(dir.path()).assert().success();
     dir
 }
@@ -21,7 +23,11 @@ fn cramped(folder: &Path, blocks: u32, arguments: &str) -> Output {
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec swapmeet {arguments}");
     let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());
     let mut shell = Command::new("sh");
-    shell.args(["-c", &script]).current_dir(folder).env("PATH", path).env("XDG_DATA_HOME", "/nonexistent");
+    shell
+        .args(["-c", &script])
+        .current_dir(folder)
+        .env("PATH", path)
+        .env("XDG_DATA_HOME", "/nonexistent");
     shell.output().unwrap()
 }
 
@@ -44,8 +50,12 @@ fn merge_leaves_a_file_alone_that_a_run_is_writing() {
     std::fs::write(&out, "half a run").unwrap();
     let run = File::open(&out).unwrap();
     run.lock().unwrap();
-    let merge =
-        || swapmeet(&["merge", "rows.csv", "--out", "live.csv", "--force"]).current_dir(dir.path()).output().unwrap();
+    let merge = || {
+        swapmeet(&["merge", "rows.csv", "--out", "live.csv", "--force"])
+            .current_dir(dir.path())
+            .output()
+            .unwrap()
+    };
     let output = merge();
     assert_eq!(
         (output.status.code(), said(&output).as_str()),
@@ -83,9 +93,16 @@ fn what_could_not_be_written_whole_is_as_it_was() {
         let output = cramped(dir.path(), 1, arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments}: {}", said(&output));
         assert!(said(&output).contains("File too large"), "{arguments}: {}", said(&output));
-        assert_eq!(std::fs::read_to_string(dir.path().join(name)).unwrap(), "from before", "{arguments}");
+        assert_eq!(
+            std::fs::read_to_string(dir.path().join(name)).unwrap(),
+            "from before",
+            "{arguments}"
+        );
         let there = names(dir.path());
-        assert!(!there.iter().any(|name| name.starts_with(".swapmeet") || name.starts_with(".tmp")), "{there:?}");
+        assert!(
+            !there.iter().any(|name| name.starts_with(".swapmeet") || name.starts_with(".tmp")),
+            "{there:?}"
+        );
     }
 }
 
@@ -97,8 +114,11 @@ fn a_new_plugin_that_could_not_be_made_can_be_made_again() {
     assert!(said(&output).contains("File too large"), "{}", said(&output));
     assert_eq!(names(dir.path()), [""; 0]);
     swapmeet(&["new-plugin", "mine"]).current_dir(dir.path()).assert().success();
-    let modes =
-        |name: &str| std::os::unix::fs::PermissionsExt::mode(&dir.path().join(name).metadata().unwrap().permissions());
+    let modes = |name: &str| {
+        std::os::unix::fs::PermissionsExt::mode(
+            &dir.path().join(name).metadata().unwrap().permissions(),
+        )
+    };
     std::fs::create_dir(dir.path().join("plain")).unwrap();
     assert_eq!(modes("mine"), modes("plain"), "a folder like any other");
 }
@@ -122,7 +142,10 @@ fn a_file_keeps_its_mode_and_a_link_stays_a_link() {
     assert!(path("link.csv").symlink_metadata().unwrap().is_symlink());
     // More than the umask gives a new file: shared with a group.
     std::fs::set_permissions(path("new.csv"), std::fs::Permissions::from_mode(0o664)).unwrap();
-    swapmeet(&["merge", "rows.csv", "--out", "new.csv", "--force"]).current_dir(dir.path()).assert().success();
+    swapmeet(&["merge", "rows.csv", "--out", "new.csv", "--force"])
+        .current_dir(dir.path())
+        .assert()
+        .success();
     assert_eq!(mode("new.csv") & 0o777, 0o664);
 }
 
@@ -133,11 +156,17 @@ fn a_link_to_nothing_leads_to_the_file_that_is_made() {
     std::fs::create_dir(path("sub")).unwrap();
     std::os::unix::fs::symlink("all.csv", path("sub/second.csv")).unwrap();
     std::os::unix::fs::symlink("sub/second.csv", path("first.csv")).unwrap();
-    swapmeet(&["merge", "rows.csv", "--out", "first.csv"]).current_dir(dir.path()).assert().success();
+    swapmeet(&["merge", "rows.csv", "--out", "first.csv"])
+        .current_dir(dir.path())
+        .assert()
+        .success();
     assert!(path("first.csv").is_symlink() && path("sub/second.csv").is_symlink());
     assert_eq!(read_file(&path("sub/all.csv")).unwrap().len(), 40);
     std::os::unix::fs::symlink("round.csv", path("round.csv")).unwrap();
-    let output = swapmeet(&["merge", "rows.csv", "--out", "round.csv"]).current_dir(dir.path()).output().unwrap();
+    let output = swapmeet(&["merge", "rows.csv", "--out", "round.csv"])
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
     assert!(!output.status.success() && path("round.csv").is_symlink(), "{}", said(&output));
 }
 
@@ -171,8 +200,14 @@ fn what_is_read_is_not_written_over() {
 fn a_place_where_no_file_can_be_is_bad_input() {
     let dir = folder();
     for (arguments, message) in [
-        ("merge rows.csv --out nowhere/all.csv", "error: nowhere/all.csv: No such file or directory (os error 2)\n"),
-        ("plot rows.csv --out rows.csv/a.svg", "error: rows.csv/a.svg: Not a directory (os error 20)\n"),
+        (
+            "merge rows.csv --out nowhere/all.csv",
+            "error: nowhere/all.csv: No such file or directory (os error 2)\n",
+        ),
+        (
+            "plot rows.csv --out rows.csv/a.svg",
+            "error: rows.csv/a.svg: Not a directory (os error 20)\n",
+        ),
         ("report rows.csv --out .", "error: .: Is a directory (os error 21)\n"),
     ] {
         let output = cramped(dir.path(), 1000, arguments);
@@ -180,7 +215,8 @@ fn a_place_where_no_file_can_be_is_bad_input() {
     }
 }
 
-/// Whoever reads standard output may have enough of it; a pipe that was named is asked for all the rows.
+/// Whoever reads standard output may have enough of it; a pipe that was named is asked for all the
+/// rows.
 #[test]
 fn a_named_pipe_that_is_closed_early_is_told() {
     let dir = tempdir().unwrap();
@@ -188,7 +224,11 @@ fn a_named_pipe_that_is_closed_early_is_told() {
     let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());
     let closing = |script: &str| {
         let mut shell = Command::new("sh");
-        shell.args(["-c", script]).current_dir(dir.path()).env("PATH", &path).env("XDG_DATA_HOME", "/nonexistent");
+        shell
+            .args(["-c", script])
+            .current_dir(dir.path())
+            .env("PATH", &path)
+            .env("XDG_DATA_HOME", "/nonexistent");
         let output = shell.output().unwrap();
         (std::fs::read_to_string(dir.path().join("status")).unwrap(), said(&output))
     };
@@ -202,20 +242,27 @@ fn a_named_pipe_that_is_closed_early_is_told() {
     );
 }
 
-/// What the program says is of no matter to what it does: rows are all there, and the exit status is the same.
+/// What the program says is of no matter to what it does: rows are all there, and the exit status
+/// is the same.
 #[test]
 fn nobody_need_listen_to_what_is_said() {
     let dir = tempdir().unwrap();
     let run = "swapmeet run --topology ring:5 --topology ring:8 --algorithm gen --algorithm pex --repetitions 20 --out rows.csv";
     let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());
     let mut seen = Vec::new();
-    for ending in ["2>/dev/null", "2>/dev/full", "2>&-", "2>&1 >/dev/null | true; exit \"$(cat status)\""] {
+    for ending in
+        ["2>/dev/null", "2>/dev/full", "2>&-", "2>&1 >/dev/null | true; exit \"$(cat status)\""]
+    {
         let script = match ending.contains('|') {
             true => format!("(sleep 0.2; {run}; echo $? > status) {ending}"),
             false => format!("{run} {ending}"),
         };
         let mut shell = Command::new("sh");
-        shell.args(["-c", &script]).current_dir(dir.path()).env("PATH", &path).env("XDG_DATA_HOME", "/nonexistent");
+        shell
+            .args(["-c", &script])
+            .current_dir(dir.path())
+            .env("PATH", &path)
+            .env("XDG_DATA_HOME", "/nonexistent");
         let status = shell.status().unwrap().code();
         seen.push((status, read_file(&dir.path().join("rows.csv")).unwrap().len()));
         std::fs::remove_file(dir.path().join("rows.csv")).unwrap();
@@ -224,7 +271,13 @@ fn nobody_need_listen_to_what_is_said() {
     let wrong = |ending: &str| {
         let mut shell = Command::new("sh");
         let script = format!("swapmeet run --topology tors:4 --algorithm gen {ending}");
-        shell.args(["-c", &script]).current_dir(dir.path()).env("PATH", &path).status().unwrap().code()
+        shell
+            .args(["-c", &script])
+            .current_dir(dir.path())
+            .env("PATH", &path)
+            .status()
+            .unwrap()
+            .code()
     };
     assert_eq!([wrong("2>/dev/null"), wrong("2>/dev/full")], [Some(2); 2]);
 }

@@ -4,19 +4,25 @@ use crate::support::{refused, swapmeet, tools};
 use std::process::Command;
 use swapmeet_tests::project;
 
-/// 44 times of 3.7 us + 0.00042 us a byte with 2 % of noise, of which four are 2.5 to 9 times too long.
+/// 44 times of 3.7 us + 0.00042 us a byte with 2 % of noise, of which four are 2.5 to 9 times too
+/// long.
 const PINGS: &str = "tests/fixtures/fit/ping-pong.csv";
 
-/// What scipy 1.17.1 finds in them by `robust.py`, which stands beside: costs that nobody planted, for the noise is in them.
+/// What scipy 1.17.1 finds in them by `robust.py`, which stands beside: costs that nobody planted,
+/// for the noise is in them.
 const BY_SCIPY: [f64; 2] = [3.718_173_814_124, 0.000_415_479_814_238_9];
 
 /// The costs that the program prints for the fixture's times.
 fn costs() -> [f64; 2] {
-    let output = swapmeet(&["fit", project(PINGS).to_str().unwrap(), "--name", "pings"]).output().unwrap();
+    let output =
+        swapmeet(&["fit", project(PINGS).to_str().unwrap(), "--name", "pings"]).output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(printed.starts_with("# fitted to 40 times, 4 left out as too far off; "), "{printed}");
     let figure = |key: &str| {
-        let line = printed.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_else(|| panic!("{printed}"));
+        let line = printed
+            .lines()
+            .find_map(|line| line.strip_prefix(key))
+            .unwrap_or_else(|| panic!("{printed}"));
         line.split_whitespace().next().unwrap().parse().unwrap()
     };
     [figure("startup_us = "), figure("byte_us = ")]

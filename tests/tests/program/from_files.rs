@@ -1,4 +1,5 @@
-//! `schedule:file=X.json` and `msccl:file=X.xml`: what any tool hands over is proved, priced and named in faults as what a plugin plans itself.
+//! `schedule:file=X.json` and `msccl:file=X.xml`: what any tool hands over is proved, priced and
+//! named in faults as what a plugin plans itself.
 
 use crate::support::{rows, swapmeet};
 use swapmeet_results::{Record, Status};
@@ -10,12 +11,17 @@ fn row(topology: &str, workload: &str, file: &str) -> Record {
     rows(&["--topology", topology, "--workload", workload, "--algorithm", &algorithm]).remove(0)
 }
 
-/// What it says of where the time goes and what moved, but for who planned it and for how many nodes: a file has them all.
+/// What it says of where the time goes and what moved, but for who planned it and for how many
+/// nodes: a file has them all.
 fn figures(row: &Record) -> Vec<String> {
-    let planner = ["experiment", "algorithm", "plugin", "plugin_version", "plugin_digest", "inputs"];
+    let planner =
+        ["experiment", "algorithm", "plugin", "plugin_version", "plugin_digest", "inputs"];
     let skipped = [&planner[..], &["proved_on", "plan_ms", "wall_ms"]].concat();
     let named = swapmeet_results::columns().zip(row.fields());
-    named.filter(|(name, _)| !skipped.contains(name)).map(|(name, field)| format!("{name}={field}")).collect()
+    named
+        .filter(|(name, _)| !skipped.contains(name))
+        .map(|(name, field)| format!("{name}={field}"))
+        .collect()
 }
 
 #[test]
@@ -30,10 +36,21 @@ fn an_exported_schedule_comes_back_as_the_same_row() {
     ] {
         let file = dir.path().join(format!("{algorithm}.json"));
         let file = file.to_str().unwrap();
-        let args =
-            ["export", "--format", "json", "--topology", topology, "--algorithm", algorithm, "--workload", workload];
+        let args = [
+            "export",
+            "--format",
+            "json",
+            "--topology",
+            topology,
+            "--algorithm",
+            algorithm,
+            "--workload",
+            workload,
+        ];
         swapmeet(&args).args(["--out", file]).assert().success();
-        let planned = rows(&["--topology", topology, "--workload", workload, "--algorithm", algorithm]).remove(0);
+        let planned =
+            rows(&["--topology", topology, "--workload", workload, "--algorithm", algorithm])
+                .remove(0);
         let read = row(topology, workload, file);
         assert_eq!(planned.status, Status::Ok, "{}", planned.reason);
         assert_eq!(figures(&read), figures(&planned), "{algorithm}");
@@ -83,8 +100,18 @@ fn a_schedule_told_by_hand_is_proved_and_its_faults_are_in_its_own_words() {
             "a run from 2 to 3, expected an origin below 3, the last not below the first at line 5",
         ),
         ("\"to\":1", "\"to\":9", Status::Invalid, "nodes 0 to 2 [step 1 of the file]"),
-        ("\"nodes\":3", "\"nodes\":4", Status::Unsupported, "the file's schedule is for 4 nodes, and there are 3"),
-        ("allgather", "alltoall", Status::Unsupported, "the file's schedule does `alltoall`, not `allgather`"),
+        (
+            "\"nodes\":3",
+            "\"nodes\":4",
+            Status::Unsupported,
+            "the file's schedule is for 4 nodes, and there are 3",
+        ),
+        (
+            "allgather",
+            "alltoall",
+            Status::Unsupported,
+            "the file's schedule does `alltoall`, not `allgather`",
+        ),
         ("\"version\":1", "\"version\":7", Status::Error, "its version is 7, expected 1 at line 1"),
         ("]}\n", "", Status::Error, "hand.json: EOF while parsing"),
     ] {
@@ -117,12 +144,16 @@ fn a_file_that_has_changed_is_another_case() {
     std::fs::write(&file, TOLD_BY_HAND.replace("second hop", "last hop")).unwrap();
     let changed = swapmeet(&args).arg(&out).output().unwrap();
     assert_eq!(changed.status.code(), Some(2), "{}", String::from_utf8_lossy(&changed.stderr));
-    let missing = swapmeet(&["run", "--topology", "ring:3", "--algorithm", "schedule:file=no.json"]).output().unwrap();
+    let missing =
+        swapmeet(&["run", "--topology", "ring:3", "--algorithm", "schedule:file=no.json"])
+            .output()
+            .unwrap();
     assert_eq!(missing.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&missing.stderr).contains("`no.json` can't be read"));
 }
 
-/// An MSCCL algorithm over three GPUs: a ring that passes blocks on, so that the second of a GPU goes through the next one.
+/// An MSCCL algorithm over three GPUs: a ring that passes blocks on, so that the second of a GPU
+/// goes through the next one.
 fn msccl() -> String {
     let mut text = "<algo name=\"ring\" proto=\"LL\" nchannels=\"1\" nchunksperloop=\"3\" ngpus=\"3\" coll=\"allgather\" inplace=\"0\" outofplace=\"1\" minBytes=\"0\" maxBytes=\"0\">\n".to_owned();
     for gpu in 0..3 {
@@ -131,7 +162,9 @@ fn msccl() -> String {
             "<gpu id=\"{gpu}\" i_chunks=\"1\" o_chunks=\"3\" s_chunks=\"0\">\n<tb id=\"0\" send=\"{next}\" recv=\"{last}\" chan=\"0\">\n"
         );
         for (s, (word, from, to)) in
-            [("cpy", 0, gpu), ("s", 0, gpu), ("rcs", 0, last), ("r", 0, next)].into_iter().enumerate()
+            [("cpy", 0, gpu), ("s", 0, gpu), ("rcs", 0, last), ("r", 0, next)]
+                .into_iter()
+                .enumerate()
         {
             text += &format!(
                 "<step s=\"{s}\" type=\"{word}\" srcbuf=\"i\" srcoff=\"{from}\" dstbuf=\"o\" dstoff=\"{to}\" cnt=\"1\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n"
@@ -149,8 +182,16 @@ fn an_msccl_algorithm_is_priced_as_the_ring_that_it_is() {
     let file = dir.path().join("ring.xml");
     std::fs::write(&file, msccl()).unwrap();
     let algorithm = format!("msccl:file={}", file.display());
-    let case =
-        ["--topology", "ring:3", "--workload", "allgather/uniform:64", "--machine", "paragon", "--machine", "t3d"];
+    let case = [
+        "--topology",
+        "ring:3",
+        "--workload",
+        "allgather/uniform:64",
+        "--machine",
+        "paragon",
+        "--machine",
+        "t3d",
+    ];
     let read = rows(&[&case[..], &["--algorithm", &algorithm]].concat());
     let planned = rows(&[&case[..], &["--algorithm", "ring"]].concat());
     for (read, planned) in read.iter().zip(&planned) {
@@ -159,7 +200,8 @@ fn an_msccl_algorithm_is_priced_as_the_ring_that_it_is() {
     }
 }
 
-/// What is wrong is a row that says file, line and step; a fault that the host finds names the send as the file does.
+/// What is wrong is a row that says file, line and step; a fault that the host finds names the send
+/// as the file does.
 #[test]
 fn an_msccl_algorithm_at_fault_is_a_row_with_the_place_in_its_file() {
     let dir = tempdir().unwrap();
@@ -178,16 +220,33 @@ fn an_msccl_algorithm_at_fault_is_a_row_with_the_place_in_its_file() {
             Status::Invalid,
             "ring.xml: line 2: GPU 0 ends with chunk 0 of GPU 2's block in output chunk 0, expected chunk 0 of GPU 0's block",
         ),
-        ("ngpus=\"3\"", "ngpus=\"2\"", Status::Error, "ring.xml: line 1: ngpus=\"2\" and 3 GPUs, expected as many"),
+        (
+            "ngpus=\"3\"",
+            "ngpus=\"2\"",
+            Status::Error,
+            "ring.xml: line 1: ngpus=\"2\" and 3 GPUs, expected as many",
+        ),
         ("allgather", "alltoall", Status::Unsupported, "the file's algorithm does `alltoall`"),
         ("</algo>", "", Status::Error, "ring.xml: line "),
     ] {
         assert!(sound.contains(from), "{from}");
         std::fs::write(&file, sound.replacen(from, to, 1)).unwrap();
         let algorithm = format!("msccl:file={}", file.display());
-        let row =
-            rows(&["--topology", "ring:3", "--workload", "allgather/uniform:8", "--algorithm", &algorithm]).remove(0);
-        assert!(row.status == status && row.reason.contains(why), "{from} -> {to}: {}: {}", row.status, row.reason);
+        let row = rows(&[
+            "--topology",
+            "ring:3",
+            "--workload",
+            "allgather/uniform:8",
+            "--algorithm",
+            &algorithm,
+        ])
+        .remove(0);
+        assert!(
+            row.status == status && row.reason.contains(why),
+            "{from} -> {to}: {}: {}",
+            row.status,
+            row.reason
+        );
     }
     // Twice the same block to one receiver: nothing in the file's own buffers is wrong.
     let twice = "<algo name=\"t\" ngpus=\"2\" coll=\"alltoall\">

@@ -5,7 +5,8 @@ use swapmeet_tests::project;
 use tempfile::tempdir;
 
 pub(crate) fn said(args: &[&str]) -> String {
-    String::from_utf8(swapmeet(args).assert().success().stderr("").get_output().stdout.clone()).unwrap()
+    String::from_utf8(swapmeet(args).assert().success().stderr("").get_output().stdout.clone())
+        .unwrap()
 }
 
 /// The commands that the program's own help lists, but for `help`.
@@ -13,7 +14,10 @@ pub(crate) fn commands() -> Vec<String> {
     let help = said(&["--help"]);
     let listed = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap().to_owned();
     let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    names.map(|line| line.split_whitespace().next().unwrap().to_owned()).filter(|name| name != "help").collect()
+    names
+        .map(|line| line.split_whitespace().next().unwrap().to_owned())
+        .filter(|name| name != "help")
+        .collect()
 }
 
 #[test]
@@ -83,7 +87,10 @@ fn commands_flags_and_what_there_is_are_completed() {
     for command in commands() {
         assert!(words.contains(&command), "{command}: {words:?}");
     }
-    assert!(!words.iter().any(|word| word == "check-question"), "what only the program itself calls");
+    assert!(
+        !words.iter().any(|word| word == "check-question"),
+        "what only the program itself calls"
+    );
     assert!(completed(&["run", "--topo"]).contains(&"--topology".to_owned()));
     for (flag, begun, whole) in [
         ("--topology", "tor", "torus:"),
@@ -102,8 +109,15 @@ fn bash_completes_an_algorithm() {
     let script = "eval \"$(swapmeet completions bash)\"; COMP_WORDS=(swapmeet run --algorithm su); COMP_CWORD=3; \
                   _clap_complete_swapmeet swapmeet su --algorithm; echo \"${COMPREPLY[@]}\"";
     let path = format!("{}:{}", swapmeet_tests::build().display(), std::env::var("PATH").unwrap());
-    let Ok(answer) = std::process::Command::new("bash").args(["-c", script]).env("PATH", path).output() else {
+    let Ok(answer) =
+        std::process::Command::new("bash").args(["-c", script]).env("PATH", path).output()
+    else {
         return crate::support::tools::left_out("bash", "no bash");
     };
-    assert_eq!(String::from_utf8(answer.stdout).unwrap(), "suh-shin\n", "{}", String::from_utf8_lossy(&answer.stderr));
+    assert_eq!(
+        String::from_utf8(answer.stdout).unwrap(),
+        "suh-shin\n",
+        "{}",
+        String::from_utf8_lossy(&answer.stderr)
+    );
 }

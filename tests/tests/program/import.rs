@@ -14,15 +14,25 @@ const OSU: &str = "\
 #[test]
 fn measurements_are_rows_of_the_same_cases_as_predictions() {
     let dir = tempdir().unwrap();
-    let (first, second, out) = (dir.path().join("1.txt"), dir.path().join("2.txt"), dir.path().join("rows.csv"));
+    let (first, second, out) =
+        (dir.path().join("1.txt"), dir.path().join("2.txt"), dir.path().join("rows.csv"));
     std::fs::write(&first, OSU).unwrap();
     std::fs::write(&second, OSU.replace("18.75", "19.25")).unwrap();
     let files = [first.to_str().unwrap(), second.to_str().unwrap()];
-    let more =
-        ["--topology", "torus:4x4", "--name", "cluster", "--algorithm", "pairwise", "--out", out.to_str().unwrap()];
+    let more = [
+        "--topology",
+        "torus:4x4",
+        "--name",
+        "cluster",
+        "--algorithm",
+        "pairwise",
+        "--out",
+        out.to_str().unwrap(),
+    ];
     swapmeet(&[&["import"], &files[..], &more].concat()).assert().success().stdout("");
     let rows = read_file(&out).unwrap();
-    let told: Vec<_> = rows.iter().map(|row| (row.workload.as_str(), row.repetition, row.time_us)).collect();
+    let told: Vec<_> =
+        rows.iter().map(|row| (row.workload.as_str(), row.repetition, row.time_us)).collect();
     let expected = [
         ("uniform:64", 0, Some(4.31)),
         ("uniform:1KiB", 0, Some(18.75)),
@@ -37,12 +47,24 @@ fn measurements_are_rows_of_the_same_cases_as_predictions() {
         ("measured:cluster", "measured", "pairwise")
     );
     // A sample like any other.
-    let said = swapmeet(&["compare", out.to_str().unwrap()]).assert().success().get_output().stdout.clone();
+    let said = swapmeet(&["compare", out.to_str().unwrap()])
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
     assert!(String::from_utf8(said).unwrap().contains("measured:cluster"));
     // Ranks are asked for where nobody says.
     let unknown = [&["import", files[0]], &more[2..4]].concat();
-    assert!(refused(&unknown).contains("1.txt: it does not say how many ranks there were: give --topology or --ranks"));
+    assert!(
+        refused(&unknown).contains(
+            "1.txt: it does not say how many ranks there were: give --topology or --ranks"
+        )
+    );
     std::fs::write(&first, OSU.replace("18.75", "soon")).unwrap();
     let said = refused(&[&unknown[..], &["--ranks", "4"]].concat());
-    assert!(said.contains("1.txt: line 4: the average latency is `soon`, expected a time"), "{said}");
+    assert!(
+        said.contains("1.txt: line 4: the average latency is `soon`, expected a time"),
+        "{said}"
+    );
 }

@@ -1,4 +1,5 @@
-//! The program where it is installed: alone, with its plugins in it; from the archive; from the Debian package; from the Python wheel.
+//! The program where it is installed: alone, with its plugins in it; from the archive; from the
+//! Debian package; from the Python wheel.
 
 use crate::support::tools::{has, left_out};
 use crate::support::{timeless_rows, words};
@@ -12,7 +13,11 @@ use tempfile::tempdir;
 /// The program at `program`, as a user calls it who has no plugins of his own.
 fn run(program: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(program);
-    command.args(args).env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent").env("NO_COLOR", "1");
+    command
+        .args(args)
+        .env_remove("SWAPMEET_PLUGIN_PATH")
+        .env("XDG_DATA_HOME", "/nonexistent")
+        .env("NO_COLOR", "1");
     command.output().unwrap()
 }
 
@@ -25,10 +30,17 @@ fn printed(output: &Output) -> String {
 /// The rows of quick start as that program makes them, without their build's digest.
 fn quick_start(program: &Path) -> Vec<Record> {
     let dir = tempdir().unwrap();
-    let (rows, experiment) = (dir.path().join("rows.csv"), project("workloads/experiments/quick-start.toml"));
-    printed(&run(program, &["run", experiment.to_str().unwrap(), "--quiet", "--out", rows.to_str().unwrap()]));
+    let (rows, experiment) =
+        (dir.path().join("rows.csv"), project("workloads/experiments/quick-start.toml"));
+    printed(&run(
+        program,
+        &["run", experiment.to_str().unwrap(), "--quiet", "--out", rows.to_str().unwrap()],
+    ));
     let rows = timeless_rows(&rows);
-    assert!(rows.iter().all(|row| !row.plugin_digest.is_empty()), "a row says which build it is of");
+    assert!(
+        rows.iter().all(|row| !row.plugin_digest.is_empty()),
+        "a row says which build it is of"
+    );
     rows.into_iter().map(|row| Record { plugin_digest: String::new(), ..row }).collect()
 }
 
@@ -51,9 +63,14 @@ fn the_program_alone_has_every_bundled_algorithm_and_makes_the_same_rows() {
     let (files, linked) = (plugins(&build().join("swapmeet")), plugins(&alone));
     assert!(files.iter().all(|(_, origin)| origin == "beside the program"), "{files:?}");
     assert!(linked.iter().all(|(_, origin)| origin == "in the program"), "{linked:?}");
-    assert_eq!(names(&linked), names(&files), "a bundled plugin is a row of `framework/cli/src/bundled.rs`");
+    assert_eq!(
+        names(&linked),
+        names(&files),
+        "a bundled plugin is a row of `framework/cli/src/bundled.rs`"
+    );
     assert_eq!(quick_start(&alone), quick_start(&build().join("swapmeet")));
-    // In the sandbox of `reproduce` its own file is none that a case needs: the plugins in it must be found without.
+    // In the sandbox of `reproduce` its own file is none that a case needs: the plugins in it must
+    // be found without.
     let pages = dir.path().join("pages");
     printed(&run(&alone, &["reproduce", "tpu-v4", "--out", pages.to_str().unwrap()]));
     let page = |path: &Path| std::fs::read_to_string(path).unwrap();
@@ -66,12 +83,23 @@ fn a_plugin_file_of_the_users_comes_before_the_one_in_the_program() {
     let alone = dir.path().join("swapmeet");
     std::fs::copy(build().join("swapmeet"), &alone).unwrap();
     let file = build().join("libswapmeet_plugin_classic.so");
-    let list =
-        printed(&run(&alone, &["list", "algorithms", "--plugin-dir", file.to_str().unwrap(), "--format", "csv"]));
+    let list = printed(&run(
+        &alone,
+        &["list", "algorithms", "--plugin-dir", file.to_str().unwrap(), "--format", "csv"],
+    ));
     assert!(list.contains("\nbruck,"), "{list}");
     let rows = dir.path().join("rows.csv");
-    let case =
-        ["run", "--topology", "ring:4", "--algorithm", "bruck", "--workload", "uniform:8", "--machine", "paragon"];
+    let case = [
+        "run",
+        "--topology",
+        "ring:4",
+        "--algorithm",
+        "bruck",
+        "--workload",
+        "uniform:8",
+        "--machine",
+        "paragon",
+    ];
     let digest = |more: &[&str]| {
         let out = ["--quiet", "--force", "--out", rows.to_str().unwrap()];
         printed(&run(&alone, &[&case[..], &out, more].concat()));
@@ -82,7 +110,8 @@ fn a_plugin_file_of_the_users_comes_before_the_one_in_the_program() {
 
 /// What `dist` makes of the build that is tested: archive and, where Debian's tools are, package.
 fn dist(folder: &Path) -> Vec<PathBuf> {
-    let made = Command::new(build().join("xtask")).arg("dist").arg(folder).arg(build()).output().unwrap();
+    let made =
+        Command::new(build().join("xtask")).arg("dist").arg(folder).arg(build()).output().unwrap();
     printed(&made).lines().map(PathBuf::from).collect()
 }
 
@@ -111,7 +140,11 @@ fn archive_and_package_are_whole_and_quick_start_runs_from_them() {
             share/fish/vendor_completions.d/swapmeet.fish share/swapmeet/experiments/quick-start.toml \
             share/doc/swapmeet/README.md share/doc/swapmeet/docs/plugin-guide.md",
         ) {
-            assert!(top.join(part).metadata().is_ok_and(|m| m.len() > 0), "{} lacks {part}", file.display());
+            assert!(
+                top.join(part).metadata().is_ok_and(|m| m.len() > 0),
+                "{} lacks {part}",
+                file.display()
+            );
         }
         let program = top.join("bin/swapmeet");
         assert!(plugins(&program).iter().all(|(_, origin)| origin == "beside the program"));
@@ -119,10 +152,14 @@ fn archive_and_package_are_whole_and_quick_start_runs_from_them() {
         std::fs::remove_dir_all(&prefix).unwrap();
     }
     let is_package = |file: &PathBuf| file.extension().is_some_and(|e| e == "deb");
-    assert_eq!(made.iter().filter(|file| is_package(file)).count(), usize::from(has(&["dpkg-deb"])));
+    assert_eq!(
+        made.iter().filter(|file| is_package(file)).count(),
+        usize::from(has(&["dpkg-deb"]))
+    );
 }
 
-/// Read by what the wheel brings: the types of the columns, an empty figure, a total beyond 64 bits, a text behind an apostrophe, an older file.
+/// Read by what the wheel brings: the types of the columns, an empty figure, a total beyond 64
+/// bits, a text behind an apostrophe, an older file.
 const READ: &str = r#"
 import sys, swapmeet
 rows = swapmeet.read(sys.argv[1])
@@ -159,14 +196,23 @@ fn pip_installs_a_wheel_that_runs_and_reads_rows() {
     if !made.is_ok_and(|made| made.status.success()) {
         return left_out("python3", "no `python3` with venv");
     }
-    let pip = |args: &[&str]| Command::new(&python).args(["-m", "pip", "install", "-q"]).args(args).output().unwrap();
+    let pip = |args: &[&str]| {
+        Command::new(&python).args(["-m", "pip", "install", "-q"]).args(args).output().unwrap()
+    };
     let needed = pip(&["setuptools>=70.1", "pandas"]);
     if !needed.status.success() {
         return left_out("pip", "pip gets neither setuptools nor pandas");
     }
     // A copy: setuptools leaves things behind where it builds.
     let source = dir.path().join("source");
-    printed(&Command::new("cp").arg("-r").arg(project("framework/python")).arg(&source).output().unwrap());
+    printed(
+        &Command::new("cp")
+            .arg("-r")
+            .arg(project("framework/python"))
+            .arg(&source)
+            .output()
+            .unwrap(),
+    );
     let wheel = Command::new(&python)
         .args(["-m", "pip", "install", "-q", "--no-build-isolation"])
         .arg(&source)
@@ -178,8 +224,13 @@ fn pip_installs_a_wheel_that_runs_and_reads_rows() {
     assert_eq!(quick_start(&program), quick_start(&build().join("swapmeet")));
     let rows = dir.path().join("rows.csv");
     let experiment = project("workloads/experiments/quick-start.toml");
-    printed(&run(&program, &["run", experiment.to_str().unwrap(), "--quiet", "--out", rows.to_str().unwrap()]));
+    printed(&run(
+        &program,
+        &["run", experiment.to_str().unwrap(), "--quiet", "--out", rows.to_str().unwrap()],
+    ));
     let script = dir.path().join("read.py");
     std::fs::write(&script, READ).unwrap();
-    printed(&Command::new(&python).arg(script).arg(&rows).current_dir(dir.path()).output().unwrap());
+    printed(
+        &Command::new(&python).arg(script).arg(&rows).current_dir(dir.path()).output().unwrap(),
+    );
 }

@@ -20,7 +20,8 @@ fn the_docs_explain_every_column() {
     }
 }
 
-/// Whoever adds a column is told here that nobody fills it: rows of a few unlike cases have something in each.
+/// Whoever adds a column is told here that nobody fills it: rows of a few unlike cases have
+/// something in each.
 #[test]
 fn every_column_is_filled_in() {
     let folder = tempfile::tempdir().unwrap();
@@ -48,18 +49,35 @@ fn the_docs_table_of_parameters_is_the_programs() {
     let section = document.split_once("## Machines").unwrap().1.split_once("\n## ").unwrap().0;
     let documented: Vec<&str> = section.lines().filter(|line| line.starts_with("| `")).collect();
     let row = |p: &&dyn Parameter| {
-        format!("| `{}` | {} | {} | {} | {} |", p.key(), p.meaning(), p.symbols(), p.default(), readers(*p))
+        format!(
+            "| `{}` | {} | {} | {} | {} |",
+            p.key(),
+            p.meaning(),
+            p.symbols(),
+            p.default(),
+            readers(*p)
+        )
     };
     let known: Vec<String> = parameters().iter().map(row).collect();
     assert_eq!(documented, known);
     for kind in models() {
-        assert!(document.contains(&format!("the model `{kind}`")), "docs/figures.md: what does `{kind}` charge?");
+        assert!(
+            document.contains(&format!("the model `{kind}`")),
+            "docs/figures.md: what does `{kind}` charge?"
+        );
     }
 }
 
 #[test]
 fn a_machine_is_described_value_by_value_with_where_each_is_from() {
-    let (text, _) = said(&["list", "machines", "--describe", "delta:model=circuit,startup_us=50", "--format", "csv"]);
+    let (text, _) = said(&[
+        "list",
+        "machines",
+        "--describe",
+        "delta:model=circuit,startup_us=50",
+        "--format",
+        "csv",
+    ]);
     for line in [
         "startup_us,50,start-up of a message,set by the user",
         "byte_us,0.2498,transmission of a byte,preset: beta = 0.2498 us a byte: the same fit",
@@ -70,33 +88,45 @@ fn a_machine_is_described_value_by_value_with_where_each_is_from() {
     }
     let (json, _) = said(&["list", "machines", "--describe", "paragon", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!((&json["machine"], &json["parameters"][1]["value"]), (&"paragon".into(), &"75".into()));
+    assert_eq!(
+        (&json["machine"], &json["parameters"][1]["value"]),
+        (&"paragon".into(), &"75".into())
+    );
 }
 
 #[test]
 fn a_parameter_that_nothing_reads_is_refused_where_it_is_given() {
     let run = ["run", "--topology", "ring:4", "--algorithm", "pairwise", "--workload", "uniform:1"];
-    let (_, flag) = said(&[&run[..], &["--machine", "paragon:mode=nonblocking,buffers=2"]].concat());
-    assert!(flag.contains("--machine:1:9") && flag.contains("`mode` is not read by the model `wormhole`"), "{flag}");
+    let (_, flag) =
+        said(&[&run[..], &["--machine", "paragon:mode=nonblocking,buffers=2"]].concat());
+    assert!(
+        flag.contains("--machine:1:9")
+            && flag.contains("`mode` is not read by the model `wormhole`"),
+        "{flag}"
+    );
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("e.toml");
     let own = "topologies = [\"ring:4\"]\nalgorithms = [\"pairwise\"]\nworkloads = [\"uniform:1\"]\nmachines = [\"mine\"]\n[machine.mine]\nbase = \"delta\"\nfree_contention = 2\nmodel = \"circuit\"\n";
     std::fs::write(&file, own).unwrap();
     let (_, table) = said(&["run", file.to_str().unwrap()]);
     assert!(
-        table.contains("e.toml:7:1: ") && table.contains("`free_contention` is not read by the model `circuit`"),
+        table.contains("e.toml:7:1: ")
+            && table.contains("`free_contention` is not read by the model `circuit`"),
         "{table}"
     );
 }
 
-/// A file beside the spec, as those of workloads: read by the worker in its sandbox, told by its digest, refused in words.
+/// A file beside the spec, as those of workloads: read by the worker in its sandbox, told by its
+/// digest, refused in words.
 #[test]
 fn a_machine_reads_its_file_of_background_traffic() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     let run = |machine: &str, more: &[&str]| {
-        let args = ["run", "--topology", "ring:2", "--algorithm", "pairwise", "--workload", "uniform:100"];
-        let args = [&args[..], &["--machine", machine, "--out", "rows.csv", "--quiet"], more].concat();
+        let args =
+            ["run", "--topology", "ring:2", "--algorithm", "pairwise", "--workload", "uniform:100"];
+        let args =
+            [&args[..], &["--machine", machine, "--out", "rows.csv", "--quiet"], more].concat();
         swapmeet(&args).current_dir(folder.path()).output().unwrap()
     };
     let said = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();

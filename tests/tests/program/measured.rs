@@ -13,9 +13,13 @@ fn a_run_on_real_ranks_is_rows_of_what_was_measured() {
     }
     let dir = tempdir().unwrap();
     let out = dir.path().join("rows.csv");
-    let launch = "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n {ranks}";
-    let cases = words("--topology fully-connected:4 --topology ring:3 --algorithm bruck --algorithm binary-exchange");
-    let on = ["--on", "mpirun", "--launch", launch, "--name", "here", "--repetitions", "3", "--out"];
+    let launch =
+        "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n {ranks}";
+    let cases = words(
+        "--topology fully-connected:4 --topology ring:3 --algorithm bruck --algorithm binary-exchange",
+    );
+    let on =
+        ["--on", "mpirun", "--launch", launch, "--name", "here", "--repetitions", "3", "--out"];
     let run = swapmeet(&["run"]).args(&cases).args(on).arg(&out).output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let rows = read_file(&out).unwrap();
@@ -23,9 +27,12 @@ fn a_run_on_real_ranks_is_rows_of_what_was_measured() {
     assert!(rows.iter().all(|row| row.machine == "measured:here" && row.model == "measured"));
     assert!(of(Status::Ok).len() == 2 * 3, "{rows:?}");
     assert!(
-        of(Status::Ok).iter().all(|row| row.verified == Verified::Bytes && row.time_us.is_some_and(|time| time > 0.0))
+        of(Status::Ok).iter().all(
+            |row| row.verified == Verified::Bytes && row.time_us.is_some_and(|time| time > 0.0)
+        )
     );
-    let refused: Vec<_> = of(Status::Unsupported).iter().map(|row| (&*row.topology, &*row.algorithm)).collect();
+    let refused: Vec<_> =
+        of(Status::Unsupported).iter().map(|row| (&*row.topology, &*row.algorithm)).collect();
     assert_eq!(refused, [("fully-connected:4", "binary-exchange"), ("ring:3", "binary-exchange")]);
     let again = swapmeet(&["run"]).args(&cases).args(on).arg(&out).output().unwrap();
     assert_eq!(again.status.code(), Some(2), "rows are not written over");
@@ -39,7 +46,8 @@ fn a_job_for_slurm_compiles_carries_out_and_collects() {
     }
     let dir = tempdir().unwrap();
     let (script, out) = (dir.path().join("a job.sh"), dir.path().join("rows.csv"));
-    let launch = "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n {ranks}";
+    let launch =
+        "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n {ranks}";
     let args = [
         "run",
         "--on",
@@ -60,7 +68,10 @@ fn a_job_for_slurm_compiles_carries_out_and_collects() {
     ];
     swapmeet(&args).arg(&script).arg("--out").arg(&out).assert().success();
     let text = std::fs::read_to_string(&script).unwrap();
-    assert!(text.starts_with("#!/bin/bash\n#SBATCH --job-name=swapmeet\n#SBATCH --ntasks=3\n"), "{text}");
+    assert!(
+        text.starts_with("#!/bin/bash\n#SBATCH --job-name=swapmeet\n#SBATCH --ntasks=3\n"),
+        "{text}"
+    );
     let ran = Command::new("bash").arg(&script).current_dir("/").output().unwrap();
     assert!(ran.status.success(), "{}\n{text}", String::from_utf8_lossy(&ran.stderr));
     let rows = read_file(&out).unwrap();

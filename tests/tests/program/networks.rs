@@ -14,10 +14,23 @@ fn graph(edges: &str) -> (tempfile::TempDir, String) {
 }
 
 fn run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record {
-    let mut rows =
-        rows(&["--topology", topology, "--algorithm", algorithm, "--workload", workload, "--machine", machine]);
+    let mut rows = rows(&[
+        "--topology",
+        topology,
+        "--algorithm",
+        algorithm,
+        "--workload",
+        workload,
+        "--machine",
+        machine,
+    ]);
     let row = rows.remove(0);
-    assert_eq!((row.status, row.verified), (Status::Ok, Verified::Blocks), "{algorithm} on {topology}: {}", row.reason);
+    assert_eq!(
+        (row.status, row.verified),
+        (Status::Ok, Verified::Blocks),
+        "{algorithm} on {topology}: {}",
+        row.reason
+    );
     row
 }
 
@@ -28,13 +41,16 @@ fn one_message(edges: &str, model: &str) -> f64 {
     let file = dir.path().join("sizes.csv");
     std::fs::write(&file, "0,0,1000\n0,0,0\n0,0,0\n").unwrap();
     let machine = format!("free:model={model},byte_us=1,ports=all");
-    run(&spec, "linear", &format!("matrix:{}", file.display()), &machine).time_us.unwrap_or(f64::NAN)
+    run(&spec, "linear", &format!("matrix:{}", file.display()), &machine)
+        .time_us
+        .unwrap_or(f64::NAN)
 }
 
 #[test]
 fn whatever_runs_anywhere_runs_on_a_list_of_edges() {
-    let (_dir, petersen) =
-        graph("# the Petersen graph\n0 1\n1 2\n2 3\n3 4\n4 0\n0 5\n1 6\n2 7\n3 8\n4 9\n5 7\n7 9\n9 6\n6 8\n8 5\n");
+    let (_dir, petersen) = graph(
+        "# the Petersen graph\n0 1\n1 2\n2 3\n3 4\n4 0\n0 5\n1 6\n2 7\n3 8\n4 9\n5 7\n7 9\n9 6\n6 8\n8 5\n",
+    );
     for algorithm in ["linear", "pairwise", "ring", "bruck", "direct", "four-stage"] {
         for machine in ["paragon", "paragon:model=circuit", "paragon:model=store-and-forward"] {
             let args = ["--topology", &petersen, "--algorithm", algorithm, "--machine", machine];
@@ -51,9 +67,14 @@ fn whatever_runs_anywhere_runs_on_a_list_of_edges() {
 #[test]
 fn a_graph_of_a_ring_costs_what_the_ring_costs() {
     let (_dir, ring) = graph("0 1\n1 2\n2 3\n3 4\n4 0\n");
-    for machine in ["paragon", "paragon:model=circuit,virtual_channels=2", "paragon:model=store-and-forward"] {
-        for workload in ["uniform:64", "irregular:dist=exponential,mean=100", "allgather/uniform:64"] {
-            let (ours, theirs) = (run(&ring, "ring", workload, machine), run("ring:5", "ring", workload, machine));
+    for machine in
+        ["paragon", "paragon:model=circuit,virtual_channels=2", "paragon:model=store-and-forward"]
+    {
+        for workload in
+            ["uniform:64", "irregular:dist=exponential,mean=100", "allgather/uniform:64"]
+        {
+            let (ours, theirs) =
+                (run(&ring, "ring", workload, machine), run("ring:5", "ring", workload, machine));
             assert_eq!(
                 (ours.time_us, ours.max_link_messages),
                 (theirs.time_us, theirs.max_link_messages),
@@ -65,9 +86,11 @@ fn a_graph_of_a_ring_costs_what_the_ring_costs() {
 
 #[test]
 fn a_message_is_as_slow_as_its_slowest_link_or_stored_as_slow_as_all() {
-    for (edges, through, stored) in
-        [("0 1\n1 2\n", 1000.0, 2000.0), ("0 1 2\n1 2 2\n", 500.0, 1000.0), ("0 1 4\n1 2 0.5\n", 2000.0, 2250.0)]
-    {
+    for (edges, through, stored) in [
+        ("0 1\n1 2\n", 1000.0, 2000.0),
+        ("0 1 2\n1 2 2\n", 500.0, 1000.0),
+        ("0 1 4\n1 2 0.5\n", 2000.0, 2250.0),
+    ] {
         assert_eq!(one_message(edges, "wormhole"), through, "{edges}");
         assert_eq!(one_message(edges, "store-and-forward"), stored, "{edges}");
     }
@@ -115,7 +138,8 @@ fn what_is_no_graph_is_told_with_its_line() {
 
 #[test]
 fn a_network_is_described_beside_what_the_paper_says() {
-    let described = swapmeet(&["list", "topologies", "--describe", "rdn:1(torus:5x5)"]).assert().success();
+    let described =
+        swapmeet(&["list", "topologies", "--describe", "rdn:1(torus:5x5)"]).assert().success();
     insta::assert_snapshot!(String::from_utf8_lossy(&described.get_output().stdout), @r"
     figure                                      rdn:1(torus:5x5)  how                                                    Li, Peng & Chu
     nodes                                       1250                                                                     1250 (Theorem 1), 1250 (Table I)
@@ -126,8 +150,10 @@ fn a_network_is_described_beside_what_the_paper_says() {
     bisection, links one way                    313               formula for the best cut known, perhaps not the least  313 (Theorem 1)
     cost ratio, (degree + diameter) / lg nodes  1.46              of these                                               1.46 (Table I)
     ");
-    let json = swapmeet(&["list", "--describe", "torus:10x10x10", "--format", "json"]).assert().success();
-    let json: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).unwrap_or_default();
+    let json =
+        swapmeet(&["list", "--describe", "torus:10x10x10", "--format", "json"]).assert().success();
+    let json: serde_json::Value =
+        serde_json::from_slice(&json.get_output().stdout).unwrap_or_default();
     assert_eq!(json["figures"][3]["value"], "15");
     assert_eq!(json["figures"][6]["paper"], "2.11 (Table I)");
     let (_dir, path) = graph("0 1 2\n1 2\n");
@@ -139,10 +165,16 @@ fn a_network_is_described_beside_what_the_paper_says() {
 #[test]
 fn only_topologies_and_machines_can_be_described() {
     for (args, message) in [
-        (["list", "workloads", "--describe", "uniform:1"], "expected `list topologies --describe SPEC` or"),
+        (
+            ["list", "workloads", "--describe", "uniform:1"],
+            "expected `list topologies --describe SPEC` or",
+        ),
         (["list", "machines", "--describe", "paragn"], "did you mean `paragon`?"),
         (["list", "topologies", "--describe", "tours:5x5"], "did you mean `torus`?"),
-        (["list", "topologies", "--describe", "rdn:9(torus:5x5)"], "which is the most a topology may have"),
+        (
+            ["list", "topologies", "--describe", "rdn:9(torus:5x5)"],
+            "which is the most a topology may have",
+        ),
     ] {
         let refused = swapmeet(&args).assert().code(2);
         let error = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();

@@ -1,4 +1,5 @@
-//! Every command that writes where the user says: over nothing that is there unless it is told to, and over nothing that it reads whatever it is told.
+//! Every command that writes where the user says: over nothing that is there unless it is told to,
+//! and over nothing that it reads whatever it is told.
 
 use super::help::{commands, said};
 use crate::support::swapmeet;
@@ -6,14 +7,21 @@ use std::path::Path;
 use std::process::Output;
 use tempfile::{TempDir, tempdir};
 
-/// A command, what it is given, `--out`, the file that it then writes, and a file that it reads and could be told to write.
+/// A command, what it is given, `--out`, the file that it then writes, and a file that it reads and
+/// could be told to write.
 const WRITING: [(&str, &str, &str, &str, Option<&str>); 11] = [
     ("run", "e.toml --quiet", "new.csv", "new.csv", Some("e.toml")),
     ("merge", "rows.csv", "all.csv", "all.csv", Some("rows.csv")),
     ("import", "osu.txt --name cluster --ranks 4", "measured.csv", "measured.csv", Some("osu.txt")),
     ("fit", "pings.csv --name cluster", "machine.toml", "machine.toml", Some("pings.csv")),
     ("tune", "rows.csv --format openmpi", "rules.txt", "rules.txt", Some("rows.csv")),
-    ("export", "--format goal --topology graph:g.txt --algorithm linear", "linear.goal", "linear.goal", Some("g.txt")),
+    (
+        "export",
+        "--format goal --topology graph:g.txt --algorithm linear",
+        "linear.goal",
+        "linear.goal",
+        Some("g.txt"),
+    ),
     ("plot", "rows.csv --format svg", "figure.svg", "figure.svg", Some("rows.csv")),
     ("report", "rows.csv", "page.html", "page.html", Some("rows.csv")),
     ("reproduce", "tpu-v4", "pages", "pages/tpu-v4.md", None),
@@ -33,7 +41,10 @@ fn folder() -> TempDir {
     write("pings.csv", "bytes,time_us\n1,2.1\n1024,3.2\n65536,70.5\n");
     write("g.txt", "0 1\n1 2\n");
     std::fs::create_dir(dir.path().join("pages")).unwrap();
-    swapmeet(&["run", "e.toml", "--quiet", "--out", "rows.csv"]).current_dir(dir.path()).assert().success();
+    swapmeet(&["run", "e.toml", "--quiet", "--out", "rows.csv"])
+        .current_dir(dir.path())
+        .assert()
+        .success();
     dir
 }
 
@@ -66,16 +77,28 @@ fn nothing_that_is_there_is_written_over_unasked() {
         if command == "tui" {
             continue;
         }
-        assert!(said.contains(&format!("{file}: it is there already, with 15 bytes: ")), "{command}: {said}");
+        assert!(
+            said.contains(&format!("{file}: it is there already, with 15 bytes: ")),
+            "{command}: {said}"
+        );
         assert!(said.trim_end().ends_with("--force writes over it"), "{command}: {said}");
         let output = written(dir.path(), command, args, out, true);
-        assert_eq!(output.status.code(), Some(0), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{command}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         assert_ne!(std::fs::read_to_string(&path).unwrap(), "notes to myself", "{command}");
         // What is empty is nobody's.
         std::fs::write(&path, "").unwrap();
         std::fs::remove_dir_all(dir.path().join("pages")).unwrap();
         std::fs::create_dir(dir.path().join("pages")).unwrap();
-        assert_eq!(written(dir.path(), command, args, out, false).status.code(), Some(0), "{command}");
+        assert_eq!(
+            written(dir.path(), command, args, out, false).status.code(),
+            Some(0),
+            "{command}"
+        );
         std::fs::remove_dir_all(dir.path().join("pages")).unwrap();
         std::fs::create_dir(dir.path().join("pages")).unwrap();
     }

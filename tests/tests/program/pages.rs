@@ -1,4 +1,5 @@
-//! The pages of `docs`, and those beside them: links lead somewhere, and the table of contents has every page.
+//! The pages of `docs`, and those beside them: links lead somewhere, and the table of contents has
+//! every page.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,14 +7,23 @@ use swapmeet_tests::project;
 
 fn pages() -> Vec<PathBuf> {
     let docs = std::fs::read_dir(project("docs")).unwrap().map(|entry| entry.unwrap().path());
-    let beside = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "framework/python/README.md"];
-    docs.chain(beside.map(project)).filter(|path| path.extension().is_some_and(|e| e == "md")).collect()
+    let beside = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "framework/python/README.md",
+    ];
+    docs.chain(beside.map(project))
+        .filter(|path| path.extension().is_some_and(|e| e == "md"))
+        .collect()
 }
 
 /// The targets of a page's links, code left out.
 fn links(text: &str) -> Vec<String> {
     let prose: String = text.split("```").step_by(2).collect();
-    let targets = prose.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0.to_owned()));
+    let targets =
+        prose.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0.to_owned()));
     targets.filter(|target| !target.contains("://")).collect()
 }
 
@@ -25,7 +35,9 @@ fn anchors(text: &str) -> BTreeSet<String> {
         .filter(|line| line.starts_with('#'))
         .map(|line| line.trim_start_matches('#').trim().to_lowercase());
     let kept = |c: char| c.is_alphanumeric() || c == ' ' || c == '-' || c == '_';
-    headings.map(|heading| heading.chars().filter(|c| kept(*c)).collect::<String>().replace(' ', "-")).collect()
+    headings
+        .map(|heading| heading.chars().filter(|c| kept(*c)).collect::<String>().replace(' ', "-"))
+        .collect()
 }
 
 #[test]
@@ -36,12 +48,19 @@ fn every_link_leads_to_a_file_that_is_there_and_to_a_heading_in_it() {
         for link in links(&text) {
             count += 1;
             let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
-            let target =
-                if file.is_empty() { page.clone() } else { page.parent().unwrap_or(Path::new(".")).join(file) };
+            let target = if file.is_empty() {
+                page.clone()
+            } else {
+                page.parent().unwrap_or(Path::new(".")).join(file)
+            };
             assert!(target.exists(), "{}: no {link}", page.display());
             if !anchor.is_empty() {
                 let there = anchors(&std::fs::read_to_string(&target).unwrap());
-                assert!(there.contains(anchor), "{}: no heading of {link}, there are {there:?}", page.display());
+                assert!(
+                    there.contains(anchor),
+                    "{}: no heading of {link}, there are {there:?}",
+                    page.display()
+                );
             }
         }
     }
@@ -52,9 +71,11 @@ fn every_link_leads_to_a_file_that_is_there_and_to_a_heading_in_it() {
 fn the_table_of_contents_has_every_page() {
     let contents = std::fs::read_to_string(project("docs/SUMMARY.md")).unwrap();
     let linked: BTreeSet<String> = links(&contents).into_iter().collect();
-    let docs =
-        std::fs::read_dir(project("docs")).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned());
-    let there: BTreeSet<String> = docs.filter(|name| name.ends_with(".md") && name != "SUMMARY.md").collect();
+    let docs = std::fs::read_dir(project("docs"))
+        .unwrap()
+        .map(|e| e.unwrap().file_name().to_string_lossy().into_owned());
+    let there: BTreeSet<String> =
+        docs.filter(|name| name.ends_with(".md") && name != "SUMMARY.md").collect();
     assert_eq!(linked, there);
 }
 

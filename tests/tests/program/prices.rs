@@ -4,7 +4,16 @@ use crate::support::rows;
 use swapmeet_results::Record;
 
 fn priced(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record {
-    let flags = ["--topology", topology, "--algorithm", algorithm, "--workload", workload, "--machine", machine];
+    let flags = [
+        "--topology",
+        topology,
+        "--algorithm",
+        algorithm,
+        "--workload",
+        workload,
+        "--machine",
+        machine,
+    ];
     let row = rows(&flags).remove(0);
     assert_eq!(row.reason, "");
     row
@@ -27,7 +36,15 @@ fn ports_are_as_fast_as_the_links_behind_them() {
     let graph = |name: &str, text: &str| format!("graph:{}", file(&folder, name, text));
     let pair = graph("pair.txt", "0 1 4\n");
     for model in ["circuit", "wormhole"] {
-        assert_eq!(time(&pair, "linear", "uniform:1000", &format!("free:model={model},byte_us=1,ports=all")), 250.0);
+        assert_eq!(
+            time(
+                &pair,
+                "linear",
+                "uniform:1000",
+                &format!("free:model={model},byte_us=1,ports=all")
+            ),
+            250.0
+        );
     }
     let line = graph("line.txt", "0 1 4\n1 2 4\n");
     let in_turns = "free:model=circuit,byte_us=1,ports=all,virtual_channels=1";
@@ -35,7 +52,11 @@ fn ports_are_as_fast_as_the_links_behind_them() {
     let four = graph("four.txt", "0 1 4\n0 2 4\n0 3 4\n1 2 4\n1 3 4\n2 3 4\n");
     let one_port = "free:byte_us=1,ports=1";
     assert_eq!(time(&four, "linear", "uniform:1000", one_port), 750.0);
-    assert_eq!(time(&four, "pairwise", "uniform:1000", one_port), 750.0, "the same messages, one a step");
+    assert_eq!(
+        time(&four, "pairwise", "uniform:1000", one_port),
+        750.0,
+        "the same messages, one a step"
+    );
 }
 
 #[test]
@@ -52,7 +73,8 @@ fn the_busiest_link_is_one_link() {
 #[test]
 fn a_flat_sender_has_output_ports() {
     let machine = |ports: &str| format!("free:model=flat,mode=nonblocking,byte_us=1,ports={ports}");
-    let scatter = |ports: &str| time("fully-connected:16", "linear", "scatter/uniform:1MiB", &machine(ports));
+    let scatter =
+        |ports: &str| time("fully-connected:16", "linear", "scatter/uniform:1MiB", &machine(ports));
     assert_eq!(scatter("1"), 15.0 * 1_048_576.0);
     assert_eq!(scatter("5"), 3.0 * 1_048_576.0);
     assert_eq!(scatter("all"), 1_048_576.0);
@@ -61,7 +83,12 @@ fn a_flat_sender_has_output_ports() {
 /// Blocks of 13 bytes go in two halves of 7.
 #[test]
 fn fractions_of_a_byte_do_not_travel() {
-    let row = priced("torus:12x12", "torus-scatter", "scatter/uniform:13", "free:model=circuit,byte_us=1,ports=all");
+    let row = priced(
+        "torus:12x12",
+        "torus-scatter",
+        "scatter/uniform:13",
+        "free:model=circuit,byte_us=1,ports=all",
+    );
     let (critical, all) = (row.critical_bytes.unwrap(), row.transmission_us.unwrap());
     assert_eq!(critical as f64, all, "each round as long as its longest message");
     assert_eq!(critical % 7, 0, "{critical}");
@@ -69,30 +96,55 @@ fn fractions_of_a_byte_do_not_travel() {
 
 #[test]
 fn messages_to_oneself_count_where_the_machine_says_so() {
-    let startup =
-        |rule: &str| priced("fully-connected:16", "direct", "uniform:64", &format!("sp2{rule}")).startup_us.unwrap();
+    let startup = |rule: &str| {
+        priced("fully-connected:16", "direct", "uniform:64", &format!("sp2{rule}"))
+            .startup_us
+            .unwrap()
+    };
     assert_eq!([startup(""), startup(":self_messages=count")], [15.0 * 44.0, 16.0 * 44.0]);
 }
 
 #[test]
 fn rearrangement_is_one_rule_for_all_or_what_papers_count() {
     let row = |algorithm: &str, rule: &str| {
-        priced("torus:8x8", algorithm, "uniform:10", &format!("free:rearrange_byte_us=1,byte_us=1{rule}"))
+        priced(
+            "torus:8x8",
+            algorithm,
+            "uniform:10",
+            &format!("free:rearrange_byte_us=1,byte_us=1{rule}"),
+        )
     };
     let us = |algorithm: &str, rule: &str| row(algorithm, rule).rearrangement_us.unwrap();
     let declared = ",rearrangement=declared";
-    assert_eq!([us("bruck", declared), us("pairwise", declared), us("pairwise", "")], [0.0, 0.0, 0.0]);
+    assert_eq!(
+        [us("bruck", declared), us("pairwise", declared), us("pairwise", "")],
+        [0.0, 0.0, 0.0]
+    );
     // Six steps, in each 32 blocks gathered and 32 scattered.
     assert_eq!(us("bruck", ""), 6.0 * 64.0 * 10.0);
-    assert!(us("suh-shin", "") > us("suh-shin", declared), "what it forwards is packed more often than it says");
+    assert!(
+        us("suh-shin", "") > us("suh-shin", declared),
+        "what it forwards is packed more often than it says"
+    );
     let remark = "declares no rearrangement, though messages are of several blocks";
-    assert!(row("bruck", declared).note.contains(remark) && !row("bruck", "").note.contains(remark));
-    assert!(!row("suh-shin", declared).note.contains(remark) && !row("pairwise", declared).note.contains(remark));
+    assert!(
+        row("bruck", declared).note.contains(remark) && !row("bruck", "").note.contains(remark)
+    );
+    assert!(
+        !row("suh-shin", declared).note.contains(remark)
+            && !row("pairwise", declared).note.contains(remark)
+    );
 }
 
 #[test]
 fn a_whole_exchange_in_one_step_says_how_its_contention_is_counted() {
-    let note = |algorithm: &str| priced("torus:8x8", algorithm, "uniform:10", "free:byte_us=1,ports=all").note;
-    assert!(note("linear").contains("one step: its messages share links over the whole of it"), "{}", note("linear"));
+    let note = |algorithm: &str| {
+        priced("torus:8x8", algorithm, "uniform:10", "free:byte_us=1,ports=all").note
+    };
+    assert!(
+        note("linear").contains("one step: its messages share links over the whole of it"),
+        "{}",
+        note("linear")
+    );
     assert_eq!(note("pairwise"), "");
 }

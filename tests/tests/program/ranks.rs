@@ -4,11 +4,21 @@ use crate::support::{rows, swapmeet, words};
 use swapmeet_results::{Record, Status};
 
 fn run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record {
-    let args = ["--topology", topology, "--algorithm", algorithm, "--workload", workload, "--machine", machine];
+    let args = [
+        "--topology",
+        topology,
+        "--algorithm",
+        algorithm,
+        "--workload",
+        workload,
+        "--machine",
+        machine,
+    ];
     rows(&args).remove(0)
 }
 
-/// Around a ring of four nodes with four ranks each an allgather's blocks go from rank to rank: in blocks of ranks one of four messages leaves its node, in turns every one does, over one link.
+/// Around a ring of four nodes with four ranks each an allgather's blocks go from rank to rank: in
+/// blocks of ranks one of four messages leaves its node, in turns every one does, over one link.
 #[test]
 fn a_placement_decides_what_crosses_links() {
     let hop_bytes = |topology: &str| {
@@ -26,17 +36,25 @@ fn a_placement_decides_what_crosses_links() {
 #[test]
 fn bounds_hold_for_ranks_that_share_nodes() {
     for place in ["", ",place=cyclic", ",place=random:3"] {
-        for topology in ["ring:4,ranks=3", "mesh:2x3,ranks=2", "torus:1,ranks=8", "dragonfly:3x2x1,ranks=2"] {
+        for topology in
+            ["ring:4,ranks=3", "mesh:2x3,ranks=2", "torus:1,ranks=8", "dragonfly:3x2x1,ranks=2"]
+        {
             let topology = format!("{topology}{place}");
             for workload in words(
                 "uniform:64 allgather/uniform:64 broadcast/uniform:64 allreduce/uniform:64 \
                 irregular:dist=zipf,mean=64,density=0.3",
             ) {
                 for model in ["wormhole", "circuit", "store-and-forward", "fluid"] {
-                    let machine =
-                        format!("free:model={model},startup_us=2,byte_us=0.01,injection_byte_us=0.02,ports=2");
+                    let machine = format!(
+                        "free:model={model},startup_us=2,byte_us=0.01,injection_byte_us=0.02,ports=2"
+                    );
                     let row = run(&topology, "linear", workload, &machine);
-                    assert_eq!(row.status, Status::Ok, "{topology} {workload} {model}: {}", row.reason);
+                    assert_eq!(
+                        row.status,
+                        Status::Ok,
+                        "{topology} {workload} {model}: {}",
+                        row.reason
+                    );
                     assert!(
                         row.lower_bound_us <= row.time_us,
                         "{topology} {workload} {model}: {:?} {:?}",
@@ -55,10 +73,16 @@ fn who_runs_on_a_torus_says_that_nodes_of_ranks_are_none_and_hierarchical_takes_
     assert_eq!(refused.status, Status::Unsupported);
     let row = run("torus:2x2,ranks=4", "hierarchical", "uniform:64", "paragon");
     // To the leader in 3 steps, across in 3, back in 3; only the middle ones cross links.
-    assert_eq!((row.status, row.steps, row.max_link_messages), (Status::Ok, Some(9), Some(1)), "{}", row.reason);
+    assert_eq!(
+        (row.status, row.steps, row.max_link_messages),
+        (Status::Ok, Some(9), Some(1)),
+        "{}",
+        row.reason
+    );
 }
 
-/// Every node of a hypercube to its opposite. By the one route of each, links carry one message; by way of random nodes a half of either part, expected.
+/// Every node of a hypercube to its opposite. By the one route of each, links carry one message; by
+/// way of random nodes a half of either part, expected.
 #[test]
 fn drawn_routes_are_priced_by_what_is_expected_and_by_one_draw_where_one_is_needed() {
     let of = |routing: &str, model: &str| {
@@ -66,19 +90,38 @@ fn drawn_routes_are_priced_by_what_is_expected_and_by_one_draw_where_one_is_need
         let hop = if model == "store-and-forward" { "" } else { ",hop_us=1" };
         let machine = format!("free:model={model},byte_us=1{hop},ports=all");
         let workload = "permutation/reflect:100";
-        let args = ["--topology", &topology, "--algorithm", "linear", "--machine", &machine, "--workload", workload];
+        let args = [
+            "--topology",
+            &topology,
+            "--algorithm",
+            "linear",
+            "--machine",
+            &machine,
+            "--workload",
+            workload,
+        ];
         rows(&[&args[..], &["--repetitions", "3"]].concat())
     };
     for row in of("", "wormhole") {
-        assert_eq!((row.transmission_us, row.contention_us, row.propagation_us), (Some(100.0), Some(0.0), Some(4.0)));
+        assert_eq!(
+            (row.transmission_us, row.contention_us, row.propagation_us),
+            (Some(100.0), Some(0.0), Some(4.0))
+        );
         assert_eq!((row.critical_hops, row.max_link_messages), (Some(4), Some(1)));
     }
     for row in of(",routing=valiant", "wormhole") {
         // Two parts of two hops each on average, between random nodes.
-        assert_eq!((row.transmission_us, row.contention_us, row.propagation_us), (Some(100.0), Some(0.0), Some(4.0)));
+        assert_eq!(
+            (row.transmission_us, row.contention_us, row.propagation_us),
+            (Some(100.0), Some(0.0), Some(4.0))
+        );
         assert_eq!((row.critical_hops, row.total_hop_bytes), (None, None));
         assert_eq!((row.max_link_messages, row.sum_link_messages), (None, None));
-        assert!(row.note.contains("loads of links and hops are those expected of the routes"), "{}", row.note);
+        assert!(
+            row.note.contains("loads of links and hops are those expected of the routes"),
+            "{}",
+            row.note
+        );
         assert!(row.lower_bound_us <= row.time_us);
     }
     // Drawn, links are not alike, and repetitions are not either.
@@ -87,7 +130,11 @@ fn drawn_routes_are_priced_by_what_is_expected_and_by_one_draw_where_one_is_need
     let ecmp = of(",routing=ecmp", "store-and-forward");
     assert_eq!(ecmp[0].transmission_us, Some(400.0), "four links, whichever");
     let circuit = of(",routing=ecmp", "circuit");
-    assert!(circuit[0].note.contains("one route a pair, drawn from the seed"), "{}", circuit[0].note);
+    assert!(
+        circuit[0].note.contains("one route a pair, drawn from the seed"),
+        "{}",
+        circuit[0].note
+    );
 }
 
 #[test]
@@ -98,20 +145,46 @@ fn files_are_repetitions_of_one_workload() {
     }
     let spec = format!("matrix:{}/*.csv", dir.path().display());
     let out = dir.path().join("rows.out");
-    let args = ["--topology", "ring:2", "--algorithm", "linear", "--machine", "free:byte_us=1", "--workload", &spec];
+    let args = [
+        "--topology",
+        "ring:2",
+        "--algorithm",
+        "linear",
+        "--machine",
+        "free:byte_us=1",
+        "--workload",
+        &spec,
+    ];
     let of_all = rows(&args);
-    let seen: Vec<_> = of_all.iter().map(|row| (row.repetition, row.workload.clone(), row.time_us)).collect();
-    assert_eq!(seen, [(0, spec.clone(), Some(10.0)), (1, spec.clone(), Some(20.0)), (2, spec.clone(), Some(40.0))]);
+    let seen: Vec<_> =
+        of_all.iter().map(|row| (row.repetition, row.workload.clone(), row.time_us)).collect();
+    assert_eq!(
+        seen,
+        [
+            (0, spec.clone(), Some(10.0)),
+            (1, spec.clone(), Some(20.0)),
+            (2, spec.clone(), Some(40.0))
+        ]
+    );
     // What is made again is made of the same file.
-    let run =
-        |more: &[&str]| swapmeet(&[&["run"], &args[..], &["--out", out.to_str().unwrap()], more].concat()).assert();
+    let run = |more: &[&str]| {
+        swapmeet(&[&["run"], &args[..], &["--out", out.to_str().unwrap()], more].concat()).assert()
+    };
     run(&[]).success();
     swapmeet(&["rerun", out.to_str().unwrap(), "--all"]).assert().success();
     let refused = run(&["--repetitions", "2", "--force"]).code(2).get_output().stderr.clone();
     let refused = String::from_utf8(refused).unwrap();
-    assert!(refused.contains("has 3 files, one a repetition, and there are to be 2 repetitions"), "{refused}");
+    assert!(
+        refused.contains("has 3 files, one a repetition, and there are to be 2 repetitions"),
+        "{refused}"
+    );
     // Nothing is written over a file that is read.
     let over = dir.path().join("b.csv");
-    let refused = swapmeet(&[&["run"], &args[..], &["--force", "--out", over.to_str().unwrap()]].concat()).assert();
-    assert!(String::from_utf8_lossy(&refused.code(2).get_output().stderr).contains("it is read for this"));
+    let refused =
+        swapmeet(&[&["run"], &args[..], &["--force", "--out", over.to_str().unwrap()]].concat())
+            .assert();
+    assert!(
+        String::from_utf8_lossy(&refused.code(2).get_output().stderr)
+            .contains("it is read for this")
+    );
 }

@@ -1,4 +1,5 @@
-//! `trace`: what it prints for other programs is the whole schedule, and what is asked for alone is that alone.
+//! `trace`: what it prints for other programs is the whole schedule, and what is asked for alone is
+//! that alone.
 
 use crate::support::{swapmeet, words};
 use predicates::prelude::*;
@@ -13,7 +14,17 @@ use swapmeet_core::simulation::step::Totals;
 use swapmeet_workloads::Workload;
 
 fn document(topology: &str, algorithm: &str, workload: &str, more: &[&str]) -> Value {
-    let args = ["trace", "--format", "json", "--topology", topology, "--algorithm", algorithm, "--workload", workload];
+    let args = [
+        "trace",
+        "--format",
+        "json",
+        "--topology",
+        topology,
+        "--algorithm",
+        algorithm,
+        "--workload",
+        workload,
+    ];
     let output = swapmeet(&[&args, more].concat()).output().unwrap();
     serde_json::from_slice(&output.stdout).unwrap()
 }
@@ -49,7 +60,8 @@ fn replay(document: &Value) -> Totals {
     let (mut grid, mut segments) = (topology.nodes(), 1);
     let events = document["events"].as_array().unwrap();
     if events.iter().any(|event| event["redistribute"].is_object()) {
-        let units = Units { block_bytes: workload.block_bytes(), element_bytes: workload.element_bytes() };
+        let units =
+            Units { block_bytes: workload.block_bytes(), element_bytes: workload.element_bytes() };
         simulation.layout(&[], Division::WHOLE, Some(units)).unwrap();
     }
     for event in events {
@@ -58,10 +70,13 @@ fn replay(document: &Value) -> Totals {
         } else if event["rearrange"].is_boolean() {
             simulation.rearrange().unwrap();
         } else if let Some(r) = event["redistribute"].as_object() {
-            let list = |key: &str| numbers(&r[key]).into_iter().map(|n| n as u32).collect::<Vec<u32>>();
+            let list =
+                |key: &str| numbers(&r[key]).into_iter().map(|n| n as u32).collect::<Vec<u32>>();
             let (starts, firsts) = (list("starts"), list("firsts"));
-            let [node, buckets, cycle, first] = ["node", "buckets", "cycle", "first"].map(|key| number(&r[key]));
-            let redistribution = Redistribution { node, buckets, cycle, first, starts: &starts, firsts: &firsts };
+            let [node, buckets, cycle, first] =
+                ["node", "buckets", "cycle", "first"].map(|key| number(&r[key]));
+            let redistribution =
+                Redistribution { node, buckets, cycle, first, starts: &starts, firsts: &firsts };
             simulation.redistribute(&redistribution).unwrap();
         } else if event["layout"].is_object() {
             segments = number(&event["layout"]["segments"]);
@@ -94,7 +109,8 @@ fn replay(document: &Value) -> Totals {
                     .flatten()
                     .map(|pair| (number(&pair[0]), pair[1].as_u64().unwrap_or(ALL_BYTES)))
                     .collect();
-                let what = event["share"]["bucket"].as_u64().map_or(What::Listed(&listed), What::Bucket);
+                let what =
+                    event["share"]["bucket"].as_u64().map_or(What::Listed(&listed), What::Bucket);
                 simulation.send_shares(&Share { from, to, local, what }, route.as_ref()).unwrap();
                 continue;
             }
@@ -105,10 +121,13 @@ fn replay(document: &Value) -> Totals {
                 if is_summed && !sums.insert(value) {
                     continue;
                 }
-                let side = |key: &str| block.get(key).map(|runs| bits(runs, grid, |node| homes[node as usize]));
+                let side = |key: &str| {
+                    block.get(key).map(|runs| bits(runs, grid, |node| homes[node as usize]))
+                };
                 let origins = if is_summed { None } else { side("origins") };
                 let destinations = side("destinations");
-                let chosen = block.get("segments").map(|runs| bits(runs, segments, |segment| segment));
+                let chosen =
+                    block.get("segments").map(|runs| bits(runs, segments, |segment| segment));
                 let o = origins.as_ref().map(|words| [Axis::Bits(words)]);
                 let d = destinations.as_ref().map(|words| [Axis::Bits(words)]);
                 let rule = Rule {
@@ -167,28 +186,45 @@ fn bytes_of_segments_are_whole() {
     assert_eq!(replay(&document).segments, 2);
 }
 
-/// In a reduction blocks are cut into a part for each node before that: three bytes of ten, of four nodes.
+/// In a reduction blocks are cut into a part for each node before that: three bytes of ten, of four
+/// nodes.
 #[test]
 fn bytes_of_parts_are_whole() {
     let document = document("ring:4", "ring-allreduce", "allreduce/uniform:10", &[]);
-    let sends = document["events"].as_array().unwrap().iter().filter(|event| event["step"].is_u64());
+    let sends =
+        document["events"].as_array().unwrap().iter().filter(|event| event["step"].is_u64());
     assert_eq!(sends.map(|send| number(&send["bytes"])).collect::<Vec<_>>(), [3; 24]);
 }
 
-/// A ring passes on what came in the step before; a node that sends what it had all along waits for nothing.
+/// A ring passes on what came in the step before; a node that sends what it had all along waits for
+/// nothing.
 #[test]
 fn a_send_says_after_which_step_it_can_be_made() {
     let after = |algorithm: &str, workload: &str| -> Vec<(u64, Option<u64>)> {
         let document = document("ring:4", algorithm, workload, &[]);
-        let sends = document["events"].as_array().unwrap().iter().filter(|event| event["step"].is_u64());
+        let sends =
+            document["events"].as_array().unwrap().iter().filter(|event| event["step"].is_u64());
         sends.map(|send| (number(&send["step"]), send["after"].as_u64())).collect()
     };
-    let of_steps = |after: [Option<u64>; 3]| (1..).zip(after).flat_map(|step| [step; 4]).collect::<Vec<_>>();
+    let of_steps =
+        |after: [Option<u64>; 3]| (1..).zip(after).flat_map(|step| [step; 4]).collect::<Vec<_>>();
     assert_eq!(after("ring", "allgather/uniform:8"), of_steps([None, Some(1), Some(2)]));
     assert_eq!(after("pairwise", "uniform:8"), of_steps([None; 3]));
-    let args = ["trace", "--topology", "ring:4", "--algorithm", "ring", "--workload", "allgather/uniform:8"];
+    let args = [
+        "trace",
+        "--topology",
+        "ring:4",
+        "--algorithm",
+        "ring",
+        "--workload",
+        "allgather/uniform:8",
+    ];
     let text = String::from_utf8(swapmeet(&args).output().unwrap().stdout).unwrap();
-    assert_eq!([1, 2, 3].map(|step| text.matches(&format!("(after step {step})")).count()), [4, 4, 0], "{text}");
+    assert_eq!(
+        [1, 2, 3].map(|step| text.matches(&format!("(after step {step})")).count()),
+        [4, 4, 0],
+        "{text}"
+    );
 }
 
 #[test]
@@ -202,14 +238,19 @@ fn one_step_or_one_node_can_be_asked_for() {
         .map(|event| (number(&event["step"]), number(&event["from"]), number(&event["to"])))
         .collect();
     assert_eq!(ends, [(2, 2, 3), (2, 3, 0)]);
-    let args = ["trace", "--topology", "ring:4", "--algorithm", "ring", "--step", "2", "--node", "3"];
+    let args =
+        ["trace", "--topology", "ring:4", "--algorithm", "ring", "--step", "2", "--node", "3"];
     let text = String::from_utf8(swapmeet(&args).output().unwrap().stdout).unwrap();
     assert_eq!(text.lines().count(), 3, "a step and two messages: {text}");
     let no_node = ["trace", "--topology", "ring:4", "--algorithm", "ring", "--node", "4"];
-    swapmeet(&no_node).assert().code(2).stderr(predicate::str::contains("expected a number below 4"));
+    swapmeet(&no_node)
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("expected a number below 4"));
 }
 
-/// What ranks do when: their steps follow each other, kinds of time add up to each rank's end, the last end is the row's time; and the document still is a schedule.
+/// What ranks do when: their steps follow each other, kinds of time add up to each rank's end, the
+/// last end is the row's time; and the document still is a schedule.
 #[test]
 fn times_of_ranks_add_up_to_the_rows_time() {
     let machine = |more: &str| format!("free:{more},byte_us=0.5,barrier_us=1");
@@ -231,14 +272,17 @@ fn times_of_ranks_add_up_to_the_rows_time() {
         let machine = machine(more);
         let document = document(topology, algorithm, workload, &["--machine", &machine, "--times"]);
         let times = document["times"].as_array().unwrap();
-        let us = |entry: &Value, key: &str| entry[key].as_f64().unwrap_or_else(|| panic!("{key} of {entry}"));
+        let us = |entry: &Value, key: &str| {
+            entry[key].as_f64().unwrap_or_else(|| panic!("{key} of {entry}"))
+        };
         let mut last = 0.0_f64;
         for of_rank in times.chunk_by(|a, b| a["rank"] == b["rank"]) {
             let mut end = 0.0;
             for entry in of_rank {
                 assert!((us(entry, "posted") - end).abs() < 1e-9, "{machine}: {entry}");
                 end = us(entry, "ended");
-                let spent: f64 = entry["kinds"].as_object().unwrap().values().filter_map(Value::as_f64).sum();
+                let spent: f64 =
+                    entry["kinds"].as_object().unwrap().values().filter_map(Value::as_f64).sum();
                 assert!((us(entry, "posted") + spent - end).abs() < 1e-6, "{machine}: {entry}");
             }
             last = last.max(end);
@@ -252,12 +296,22 @@ fn times_of_ranks_add_up_to_the_rows_time() {
     }
 }
 
-/// Two ranks exchange 100 bytes: 3 to start up, then a link of 2 and 50 of bytes. Of one rank and of a step alone there is as much as was asked for.
+/// Two ranks exchange 100 bytes: 3 to start up, then a link of 2 and 50 of bytes. Of one rank and
+/// of a step alone there is as much as was asked for.
 #[test]
 fn times_of_ranks_are_printed_for_reading() {
-    let args = ["trace", "--topology", "fully-connected:2", "--algorithm", "pairwise", "--workload", "uniform:100"];
+    let args = [
+        "trace",
+        "--topology",
+        "fully-connected:2",
+        "--algorithm",
+        "pairwise",
+        "--workload",
+        "uniform:100",
+    ];
     let times = |more: &[&str]| {
-        let machine = ["--times", "--machine", "free:model=fluid,startup_us=3,hop_us=2,byte_us=0.5"];
+        let machine =
+            ["--times", "--machine", "free:model=fluid,startup_us=3,hop_us=2,byte_us=0.5"];
         let output = swapmeet(&[&args[..], &machine, more].concat()).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         text.split("times of ranks, in us\n").nth(1).unwrap().to_owned()
@@ -265,10 +319,14 @@ fn times_of_ranks_are_printed_for_reading() {
     let head = "         rank        step      posted     started      waited       ended  into\n";
     let line = |rank: u32| {
         let kinds = "startup 3.000, transmission 50.000, propagation 2.000";
-        format!("            {rank}           1       0.000       3.000       3.000      55.000  {kinds}\n")
+        format!(
+            "            {rank}           1       0.000       3.000       3.000      55.000  {kinds}\n"
+        )
     };
     let end = |rank: u32| {
-        format!("            {rank} ends at 55.000: startup 3.000, transmission 50.000, propagation 2.000\n")
+        format!(
+            "            {rank} ends at 55.000: startup 3.000, transmission 50.000, propagation 2.000\n"
+        )
     };
     assert_eq!(times(&[]), [head, &line(0), &line(1), &end(0), &end(1)].concat());
     assert_eq!(times(&["--node", "1"]), [head, &line(1), &end(1)].concat());
@@ -282,8 +340,7 @@ fn times_of_ranks_are_printed_for_reading() {
         .success()
         .stderr(predicate::str::contains("it needs ranks=1"));
     // Ranks of a machine of steps have no time of their own.
-    swapmeet(&[&args[..], &["--times", "--machine", "paragon"]].concat())
-        .assert()
-        .code(2)
-        .stderr(predicate::str::contains("expected a machine of the model `flat`, `loggp` or `fluid`"));
+    swapmeet(&[&args[..], &["--times", "--machine", "paragon"]].concat()).assert().code(2).stderr(
+        predicate::str::contains("expected a machine of the model `flat`, `loggp` or `fluid`"),
+    );
 }

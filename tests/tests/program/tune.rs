@@ -10,25 +10,40 @@ const PROGRAM: &str = "#include <mpi.h>\n#include <stdlib.h>\nint main(int argc,
 MPI_Init(&argc, &argv); MPI_Comm_size(MPI_COMM_WORLD, &n); out = calloc(n, bytes); in = calloc(n, bytes); \
 MPI_Alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD); MPI_Finalize(); return 0; }\n";
 
-/// A sweep in which Bruck is fastest up to a block of 512 bytes on 4 ranks, and pairwise from 1 KiB on: predicted on a machine with a dear start-up.
+/// A sweep in which Bruck is fastest up to a block of 512 bytes on 4 ranks, and pairwise from 1 KiB
+/// on: predicted on a machine with a dear start-up.
 fn sweep(folder: &Path) -> String {
     let out = folder.join("sweep.csv").to_str().unwrap().to_owned();
-    let mut args =
-        vec!["run", "--topology", "fully-connected:4", "--algorithm", "bruck", "--algorithm", "pairwise", "--quiet"];
+    let mut args = vec![
+        "run",
+        "--topology",
+        "fully-connected:4",
+        "--algorithm",
+        "bruck",
+        "--algorithm",
+        "pairwise",
+        "--quiet",
+    ];
     args.extend(words("--workload uniform:16 --workload uniform:512 --workload uniform:1KiB --workload uniform:16KiB"));
     args.extend(["--machine", "free:startup_us=10,byte_us=0.01", "--out", &out]);
     swapmeet(&args).assert().success();
     out
 }
 
-/// To how many others rank 0 sends in an all-to-all of so many bytes a pair, as Open MPI's own monitoring counts it: in a file a rank, for what several ranks
-/// print at once comes mixed.
+/// To how many others rank 0 sends in an all-to-all of so many bytes a pair, as Open MPI's own
+/// monitoring counts it: in a file a rank, for what several ranks print at once comes mixed.
 fn peers(program: &Path, ranks: u64, block: u64, settings: &[&str]) -> (usize, String) {
     let dir = tempdir().unwrap();
     let counts = dir.path().join("sent");
     let counts = counts.to_str().unwrap();
-    let monitoring =
-        ["pml_monitoring_enable", "2", "pml_monitoring_enable_output", "3", "pml_monitoring_filename", counts];
+    let monitoring = [
+        "pml_monitoring_enable",
+        "2",
+        "pml_monitoring_enable_output",
+        "3",
+        "pml_monitoring_filename",
+        counts,
+    ];
     let mut mpirun = tools::mpirun(ranks, dir.path());
     for setting in settings.chunks(2).chain(monitoring.chunks(2)) {
         mpirun.arg("--mca").args(setting);
@@ -48,7 +63,8 @@ fn compiled(folder: &Path) -> PathBuf {
     program
 }
 
-/// On 16 ranks 4.1 takes Bruck's algorithm below 512 bytes, which sends to 4 others; then linear_sync, which sends to all.
+/// On 16 ranks 4.1 takes Bruck's algorithm below 512 bytes, which sends to 4 others; then
+/// linear_sync, which sends to all.
 #[test]
 fn open_mpi_decides_by_itself_as_tune_says_that_it_does() {
     if !tools::has(&["mpicc", "mpirun"]) {
@@ -56,7 +72,10 @@ fn open_mpi_decides_by_itself_as_tune_says_that_it_does() {
     }
     let version = Command::new("mpirun").arg("--version").output().unwrap().stdout;
     if !String::from_utf8_lossy(&version).contains("(Open MPI) 4.1.") {
-        return tools::left_out("openmpi-4.1", "no Open MPI 4.1 here: others decide in another way");
+        return tools::left_out(
+            "openmpi-4.1",
+            "no Open MPI 4.1 here: others decide in another way",
+        );
     }
     let dir = tempdir().unwrap();
     let program = compiled(dir.path());
@@ -66,7 +85,8 @@ fn open_mpi_decides_by_itself_as_tune_says_that_it_does() {
     }
 }
 
-/// Bruck on 4 ranks sends 2 messages a rank (log2 of the ranks), pairwise 3 (all others). Open MPI's monitoring counts what it really sent.
+/// Bruck on 4 ranks sends 2 messages a rank (log2 of the ranks), pairwise 3 (all others). Open
+/// MPI's monitoring counts what it really sent.
 #[test]
 fn open_mpi_sends_as_the_table_says() {
     if !tools::has(&["mpicc", "mpirun"]) {
@@ -82,14 +102,24 @@ fn open_mpi_sends_as_the_table_says() {
     let said = String::from_utf8(said.get_output().stderr.clone()).unwrap();
     assert!(said.contains("alltoall on 4 ranks, 16384 bytes: `bruck` takes"), "{said}");
     // What the sweep doesn't have.
-    assert!(said.contains("by Open MPI 4.1: linear_sync in 4 cases, of which no row has a time"), "{said}");
+    assert!(
+        said.contains("by Open MPI 4.1: linear_sync in 4 cases, of which no row has a time"),
+        "{said}"
+    );
     let program = compiled(dir.path());
     let text = std::fs::read_to_string(&rules).unwrap();
     // Where the prediction changes: 10 (1 + 2) + ..; the first size of pairwise, times the ranks.
-    let from: u64 =
-        text.lines().find_map(|line| line.strip_suffix("# pairwise")?.split(' ').next()?.parse().ok()).unwrap();
+    let from: u64 = text
+        .lines()
+        .find_map(|line| line.strip_suffix("# pairwise")?.split(' ').next()?.parse().ok())
+        .unwrap();
     for (block, expected) in [(from / 4 - 1, 2), (from / 4, 3)] {
-        let with = ["coll_tuned_use_dynamic_rules", "1", "coll_tuned_dynamic_rules_filename", rules.to_str().unwrap()];
+        let with = [
+            "coll_tuned_use_dynamic_rules",
+            "1",
+            "coll_tuned_dynamic_rules_filename",
+            rules.to_str().unwrap(),
+        ];
         let (of_rank_0, printed) = peers(&program, 4, block, &with);
         assert_eq!(of_rank_0, expected, "{block} bytes a pair: {printed}");
     }
@@ -100,12 +130,21 @@ fn rows_that_no_table_can_be_made_of_are_refused() {
     let dir = tempdir().unwrap();
     let sweep = sweep(dir.path());
     let said = refused(&["tune", &sweep, "--format", "nccl"]);
-    assert!(said.contains("no row has a time of an algorithm that the library has: ring (allgather)"), "{said}");
-    let said = refused(&["tune", &sweep, "--format", "openmpi", "--default", "gen", "--out", "/dev/null"]);
+    assert!(
+        said.contains("no row has a time of an algorithm that the library has: ring (allgather)"),
+        "{said}"
+    );
+    let said =
+        refused(&["tune", &sweep, "--format", "openmpi", "--default", "gen", "--out", "/dev/null"]);
     assert!(said.contains("--default gen: no row has a time of it"), "{said}");
     let other = dir.path().join("other.csv");
-    let args = words("run --topology ring:4 --algorithm bruck --machine free:startup_us=10,byte_us=0.01 --quiet --out");
+    let args = words(
+        "run --topology ring:4 --algorithm bruck --machine free:startup_us=10,byte_us=0.01 --quiet --out",
+    );
     swapmeet(&args).arg(&other).assert().success();
     let said = refused(&["tune", &sweep, other.to_str().unwrap(), "--format", "openmpi"]);
-    assert!(said.contains("topologies of 4 nodes: fully-connected:4, ring:4: name one with --topology"), "{said}");
+    assert!(
+        said.contains("topologies of 4 nodes: fully-connected:4, ring:4: name one with --topology"),
+        "{said}"
+    );
 }

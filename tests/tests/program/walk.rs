@@ -23,7 +23,11 @@ fn shell(folder: &Path, command: &str) -> String {
         sh.env(key, "1");
     }
     let output = sh.output().unwrap();
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert!(output.status.success(), "{command}: {said}");
     said
 }
@@ -44,25 +48,32 @@ fn every_command_of_the_walk_from_a_plugin_to_a_rule_does_what_it_is_there_for()
     let said: Vec<String> = commands.iter().map(|command| shell(folder, command)).collect();
     let measured = read_file(&folder.join("measured.csv")).unwrap();
     assert_eq!(measured.len(), 3 * 6 * 10);
-    assert!(
-        measured
-            .iter()
-            .all(|row| row.status == Status::Ok && row.verified == Verified::Bytes && row.machine == "measured:here")
-    );
+    assert!(measured.iter().all(|row| row.status == Status::Ok
+        && row.verified == Verified::Bytes
+        && row.machine == "measured:here"));
     let compared = &said[5];
     let beside = compared.split("measured beside predicted\n").nth(1).unwrap();
-    let line = beside.lines().find(|line| line.contains("uniform:256") && line.contains("  mine  ")).unwrap();
+    let line = beside
+        .lines()
+        .find(|line| line.contains("uniform:256") && line.contains("  mine  "))
+        .unwrap();
     assert!(
-        line.contains("measured:here") && line.contains("sp2") && line.ends_with(|c: char| c.is_ascii_digit()),
+        line.contains("measured:here")
+            && line.contains("sp2")
+            && line.ends_with(|c: char| c.is_ascii_digit()),
         "{line}"
     );
     assert_eq!(read_file(&folder.join("both.csv")).unwrap().len(), 18 + 180);
     assert!(
-        std::fs::read_to_string(folder.join("report.html")).unwrap().contains("<h3>measured beside predicted</h3>")
+        std::fs::read_to_string(folder.join("report.html"))
+            .unwrap()
+            .contains("<h3>measured beside predicted</h3>")
     );
     // The machine is one that an experiment takes.
     let machine = std::fs::read_to_string(folder.join("here.toml")).unwrap();
-    let experiment = format!("topologies = [\"ring:4\"]\nalgorithms = [\"ring\"]\nmachines = [\"here\"]\n{machine}");
+    let experiment = format!(
+        "topologies = [\"ring:4\"]\nalgorithms = [\"ring\"]\nmachines = [\"here\"]\n{machine}"
+    );
     std::fs::write(folder.join("next.toml"), experiment).unwrap();
     shell(folder, "swapmeet run next.toml --out next.csv");
     assert!(std::fs::read_to_string(folder.join("rules.txt")).unwrap().contains("# ranks"));

@@ -1,4 +1,5 @@
-//! What was there stays there: files of the user's, rows that others cut off, rows after a power cut, and folders as they were found.
+//! What was there stays there: files of the user's, rows that others cut off, rows after a power
+//! cut, and folders as they were found.
 
 use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows};
 use std::fs::File;
@@ -13,9 +14,13 @@ use tempfile::tempdir;
 /// A run whose first two cases are done in a moment, and whose last takes half a minute.
 fn slow_run(torture: &Path, out: &Path, change: impl FnOnce(&mut Command)) -> Child {
     let mut run = Command::new(build().join("swapmeet"));
-    run.args(["run", "--quiet", "--jobs", "1", "--topology", "ring:6", "--plugin-dir"]).arg(torture);
-    run.args(["--algorithm", "gen", "--algorithm", "pairwise", "--algorithm", "sleeps", "--out"]).arg(out);
-    run.env("XDG_DATA_HOME", "/nonexistent").env_remove("SWAPMEET_PLUGIN_PATH").stderr(Stdio::piped());
+    run.args(["run", "--quiet", "--jobs", "1", "--topology", "ring:6", "--plugin-dir"])
+        .arg(torture);
+    run.args(["--algorithm", "gen", "--algorithm", "pairwise", "--algorithm", "sleeps", "--out"])
+        .arg(out);
+    run.env("XDG_DATA_HOME", "/nonexistent")
+        .env_remove("SWAPMEET_PLUGIN_PATH")
+        .stderr(Stdio::piped());
     change(&mut run);
     run.spawn().unwrap()
 }
@@ -53,8 +58,12 @@ fn rows_that_somebody_cuts_off_are_written_again() {
     File::create(&out).unwrap();
     let output = run.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("something else has cut it off to 0 bytes while rows were written"), "{said}");
-    let names: Vec<String> = read_file(&out).unwrap().into_iter().map(|row| row.algorithm).collect();
+    assert!(
+        said.contains("something else has cut it off to 0 bytes while rows were written"),
+        "{said}"
+    );
+    let names: Vec<String> =
+        read_file(&out).unwrap().into_iter().map(|row| row.algorithm).collect();
     assert_eq!(names, ["gen", "pairwise", "sleeps"]);
 }
 
@@ -66,7 +75,10 @@ fn what_somebody_adds_to_rows_stays_and_is_told() {
     File::options().append(true).open(&out).unwrap().write_all(b"theirs").unwrap();
     let output = run.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("rows.csv: something else has added to it while rows were written"), "{said}");
+    assert!(
+        said.contains("rows.csv: something else has added to it while rows were written"),
+        "{said}"
+    );
     let text = std::fs::read_to_string(&out).unwrap();
     let rest = text.strip_prefix(&format!("{before}theirs\n")).unwrap();
     assert!(rest.lines().count() == 1 && rest.contains(",sleeps,"), "{text}");
@@ -86,7 +98,9 @@ fn a_power_cut_costs_no_row_of_a_case_that_had_ended() {
     let mut run = slow_run(&torture, &out, |run| {
         run.env("LD_PRELOAD", &power).env("POWER_DISK", &disk);
     });
-    wait_for("rows that have come are not brought to the disk", || lines(&disk.join("rows.csv")) == 3);
+    wait_for("rows that have come are not brought to the disk", || {
+        lines(&disk.join("rows.csv")) == 3
+    });
     run.kill().unwrap();
     run.wait().unwrap();
     let resumed = disk.join("rows.csv");
@@ -94,10 +108,20 @@ fn a_power_cut_costs_no_row_of_a_case_that_had_ended() {
     let alone = rows(&["--topology", "ring:6", "--algorithm", "gen", "--algorithm", "pairwise"]);
     assert_eq!(kept, alone.iter().map(timeless).collect::<Vec<_>>());
 
-    // Rows that came out of order are put in order in a file that takes the other's place: so does the folder's entry.
+    // Rows that came out of order are put in order in a file that takes the other's place: so does
+    // the folder's entry.
     let out = dir.path().join("other.csv");
-    let mut run =
-        swapmeet(&["run", "--quiet", "--jobs", "2", "--timeout", "0.3", "--topology", "ring:6", "--plugin-dir"]);
+    let mut run = swapmeet(&[
+        "run",
+        "--quiet",
+        "--jobs",
+        "2",
+        "--timeout",
+        "0.3",
+        "--topology",
+        "ring:6",
+        "--plugin-dir",
+    ]);
     run.arg(&torture).args(["--algorithm", "sleeps", "--algorithm", "gen", "--out"]).arg(&out);
     run.env("LD_PRELOAD", &power).env("POWER_DISK", &disk).assert().code(1);
     let folders = std::fs::read_to_string(disk.join("folders")).unwrap_or_default();
@@ -109,11 +133,21 @@ fn a_power_cut_costs_no_row_of_a_case_that_had_ended() {
 fn a_file_that_is_there_is_written_over_only_when_asked_for() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("notes.csv");
-    let run = ["run", "--quiet", "--topology", "ring:5", "--algorithm", "gen", "--out", out.to_str().unwrap()];
+    let run = [
+        "run",
+        "--quiet",
+        "--topology",
+        "ring:5",
+        "--algorithm",
+        "gen",
+        "--out",
+        out.to_str().unwrap(),
+    ];
     std::fs::write(&out, "notes to myself").unwrap();
     let said = refused(&run);
     let place = out.display();
-    let expected = "it is there already, with 15 bytes: --resume takes its rows up, --force writes over it";
+    let expected =
+        "it is there already, with 15 bytes: --resume takes its rows up, --force writes over it";
     assert_eq!(said, format!("error: {place}: {expected}\n"));
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "notes to myself");
     swapmeet(&run).arg("--force").assert().success();
@@ -129,20 +163,41 @@ fn nothing_is_written_over_what_it_is_made_of() {
     let path = |name: &str| dir.path().join(name).display().to_string();
     std::fs::write(path("e.toml"), "topologies = [\"ring:5\"]\nalgorithms = [\"gen\"]\n").unwrap();
     swapmeet(&["run", &path("e.toml"), "--quiet", "--out", &path("rows.csv")]).assert().success();
-    let said = refused(&["merge", &path("rows.csv"), "--experiment", &path("e.toml"), "--out", &path("e.toml")]);
+    let said = refused(&[
+        "merge",
+        &path("rows.csv"),
+        "--experiment",
+        &path("e.toml"),
+        "--out",
+        &path("e.toml"),
+    ]);
     assert!(said.contains("e.toml: it is read for this: give another --out"), "{said}");
     let Some(torture) = torture(dir.path()) else { return };
     let plugin = torture.to_str().unwrap();
-    let run =
-        ["run", "--plugin-dir", plugin, "--topology", "ring:5", "--algorithm", "prints", "--out", plugin, "--force"];
+    let run = [
+        "run",
+        "--plugin-dir",
+        plugin,
+        "--topology",
+        "ring:5",
+        "--algorithm",
+        "prints",
+        "--out",
+        plugin,
+        "--force",
+    ];
     let said = refused(&run);
     assert!(said.contains("it is read for this: give another --out"), "{said}");
     swapmeet(&run[..7]).assert().success();
     let program = path("swapmeet");
     std::fs::copy(build().join("swapmeet"), &program).unwrap();
-    let merge =
-        Command::new(&program).args(["merge", &path("rows.csv"), "--force", "--out", &program]).output().unwrap();
-    assert!(String::from_utf8_lossy(&merge.stderr).contains("it is read for this: give another --out"));
+    let merge = Command::new(&program)
+        .args(["merge", &path("rows.csv"), "--force", "--out", &program])
+        .output()
+        .unwrap();
+    assert!(
+        String::from_utf8_lossy(&merge.stderr).contains("it is read for this: give another --out")
+    );
     assert_eq!(merge.status.code(), Some(2));
 }
 
@@ -153,7 +208,16 @@ fn a_pipe_holds_no_rows_to_take_up() {
     if !Command::new("mkfifo").arg(&pipe).status().is_ok_and(|status| status.success()) {
         return crate::support::tools::left_out("mkfifo", "no `mkfifo` here");
     }
-    let args = ["run", "--topology", "ring:5", "--algorithm", "gen", "--resume", "--out", pipe.to_str().unwrap()];
+    let args = [
+        "run",
+        "--topology",
+        "ring:5",
+        "--algorithm",
+        "gen",
+        "--resume",
+        "--out",
+        pipe.to_str().unwrap(),
+    ];
     assert!(refused(&args).contains("a folder, a pipe or a device, expected a file of rows"));
 }
 
@@ -168,11 +232,15 @@ fn what_can_not_be_written_is_an_error_and_not_the_programs_end() {
         let output = shell.env("XDG_DATA_HOME", "/nonexistent").output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    let (status, said) =
-        shell("ulimit -f 4; exec \"$1\" run --topology ring:5 --algorithm gen --repetitions 50 --out rows.csv");
+    let (status, said) = shell(
+        "ulimit -f 4; exec \"$1\" run --topology ring:5 --algorithm gen --repetitions 50 --out rows.csv",
+    );
     assert!(status == Some(1) && said.contains("rows.csv: File too large"), "{status:?}: {said}");
     let (status, said) = shell("exec \"$1\" --help > /dev/full");
-    assert!(status == Some(1) && said.contains("standard output: No space left on device"), "{status:?}: {said}");
+    assert!(
+        status == Some(1) && said.contains("standard output: No space left on device"),
+        "{status:?}: {said}"
+    );
 }
 
 #[test]
@@ -187,25 +255,42 @@ fn a_terminal_is_told_nothing_by_names_of_files_and_specs() {
     }
 }
 
-/// A folder is never named by nothing: what is remembered of plugins, and where they are looked for, is left out.
+/// A folder is never named by nothing: what is remembered of plugins, and where they are looked
+/// for, is left out.
 #[test]
 fn a_home_that_is_nowhere_is_no_folder() {
     let dir = tempdir().unwrap();
     for (home, cache) in [("", ""), ("relative", "relative")] {
-        let mut run = swapmeet(&["run", "--quiet", "--topology", "ring:5", "--algorithm", "gen", "--out", "-"]);
-        run.env("HOME", home).env("XDG_CACHE_HOME", cache).env("XDG_DATA_HOME", cache).current_dir(dir.path());
+        let mut run = swapmeet(&[
+            "run",
+            "--quiet",
+            "--topology",
+            "ring:5",
+            "--algorithm",
+            "gen",
+            "--out",
+            "-",
+        ]);
+        run.env("HOME", home)
+            .env("XDG_CACHE_HOME", cache)
+            .env("XDG_DATA_HOME", cache)
+            .current_dir(dir.path());
         run.assert().success();
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }
 
-/// What a program that was killed has left behind goes with the next file; what another is at stays.
+/// What a program that was killed has left behind goes with the next file; what another is at
+/// stays.
 #[test]
 fn drafts_of_programs_that_were_killed_are_removed() {
     let dir = tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     let rows = path("rows.csv");
-    swapmeet(&["run", "--quiet", "--topology", "ring:5", "--algorithm", "gen", "--out"]).arg(&rows).assert().success();
+    swapmeet(&["run", "--quiet", "--topology", "ring:5", "--algorithm", "gen", "--out"])
+        .arg(&rows)
+        .assert()
+        .success();
     let long_ago = SystemTime::now() - Duration::from_secs(3600);
     let draft = |name: &str| {
         let file = File::create(path(name)).unwrap();
@@ -219,7 +304,8 @@ fn drafts_of_programs_that_were_killed_are_removed() {
     let busy = draft(".swapmeet-busy");
     busy.try_lock().unwrap();
     swapmeet(&["merge"]).arg(&rows).arg("--out").arg(path("all.csv")).assert().success();
-    let left = [".swapmeet-left", ".swapmeet-folder", ".swapmeet-busy", "all.csv"].map(|name| path(name).exists());
+    let left = [".swapmeet-left", ".swapmeet-folder", ".swapmeet-busy", "all.csv"]
+        .map(|name| path(name).exists());
     assert_eq!(left, [false, false, true, true]);
 }
 
@@ -228,10 +314,14 @@ fn drafts_of_programs_that_were_killed_are_removed() {
 fn a_file_of_two_names_is_not_parted() {
     let dir = tempdir().unwrap();
     let [rows, one, other] = ["rows.csv", "one.csv", "other.csv"].map(|name| dir.path().join(name));
-    swapmeet(&["run", "--quiet", "--topology", "ring:5", "--algorithm", "gen", "--out"]).arg(&rows).assert().success();
+    swapmeet(&["run", "--quiet", "--topology", "ring:5", "--algorithm", "gen", "--out"])
+        .arg(&rows)
+        .assert()
+        .success();
     std::fs::write(&one, "both").unwrap();
     std::fs::hard_link(&one, &other).unwrap();
-    let said = refused(&["merge", rows.to_str().unwrap(), "--out", one.to_str().unwrap(), "--force"]);
+    let said =
+        refused(&["merge", rows.to_str().unwrap(), "--out", one.to_str().unwrap(), "--force"]);
     assert!(said.contains("it has another name, which would keep what was there"), "{said}");
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "both");
 }

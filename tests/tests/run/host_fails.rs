@@ -30,7 +30,11 @@ fn a_panic_of_the_host_is_an_error_with_its_message() {
         experiment: "test".into(),
         inputs: [].into(),
         topology: topology::parse("ring:8").unwrap(),
-        algorithm: Chosen { algorithm: Arc::clone(several_steps), params: Vec::new(), inputs: Vec::new() },
+        algorithm: Chosen {
+            algorithm: Arc::clone(several_steps),
+            params: Vec::new(),
+            inputs: Vec::new(),
+        },
         workload: Workload::parse("alltoall/uniform:8").unwrap(),
         machine: Machine::parse("free").unwrap(),
         repetition: 0,

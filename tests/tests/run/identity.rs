@@ -1,4 +1,5 @@
-//! What makes two rows one case: a run takes up none whose inputs, machine, build or version are others.
+//! What makes two rows one case: a run takes up none whose inputs, machine, build or version are
+//! others.
 
 use crate::support::{compile_c, rows, swapmeet};
 use std::path::Path;
@@ -10,7 +11,8 @@ use tempfile::tempdir;
 fn a_file_that_has_changed_is_another_experiment() {
     let dir = tempdir().unwrap();
     let run = |more: &[&str]| {
-        let mut command = swapmeet(&["run", "--quiet", "--algorithm", "gen", "--topology", "graph:g.txt"]);
+        let mut command =
+            swapmeet(&["run", "--quiet", "--algorithm", "gen", "--topology", "graph:g.txt"]);
         command.args(["--workload", "matrix:m.csv"]).args(more).current_dir(dir.path());
         let output = command.output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
@@ -26,10 +28,16 @@ fn a_file_that_has_changed_is_another_experiment() {
     std::fs::write(dir.path().join("m.csv"), "0,1,1\n1,0,1\n1,1,5\n").unwrap();
     let (status, said) = run(&["--out", "a.csv", "--resume"]);
     assert_eq!(status, Some(2));
-    assert!(said.contains("row 1 is of another experiment: its inputs is `g.txt=sha256:"), "{said}");
+    assert!(
+        said.contains("row 1 is of another experiment: its inputs is `g.txt=sha256:"),
+        "{said}"
+    );
     run(&["--out", "b.csv", "--seed", "43"]);
     std::fs::write(dir.path().join("g.txt"), "0 1\n1 2\n2 0\n").unwrap();
-    let output = swapmeet(&["merge", "a.csv", "b.csv", "--out", "c.csv"]).current_dir(dir.path()).output().unwrap();
+    let output = swapmeet(&["merge", "a.csv", "b.csv", "--out", "c.csv"])
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("their file of `m.csv` is `sha256:"));
 }
@@ -59,16 +67,24 @@ fn a_machine_that_costs_something_else_is_another_machine() {
     let differs = "its machine_definition is `free:startup_us=22`, here `free:startup_us=2`";
     assert!(said.contains(&format!("row 1 is of another experiment: {differs}")), "{said}");
     experiment("22.0");
-    assert_eq!(taken_up(dir.path(), &["e.toml", "--resume"]).0, Some(0), "another spelling of the same");
+    assert_eq!(
+        taken_up(dir.path(), &["e.toml", "--resume"]).0,
+        Some(0),
+        "another spelling of the same"
+    );
 }
 
 #[test]
 fn rows_of_a_file_with_any_name_are_taken_up() {
     let dir = tempdir().unwrap();
     std::fs::write(dir.path().join("a; b is sha256:.csv"), "0,1\n1,0\n").unwrap();
-    let args = ["--topology", "ring:2", "--algorithm", "gen", "--workload", "matrix:a; b is sha256:.csv"];
+    let args =
+        ["--topology", "ring:2", "--algorithm", "gen", "--workload", "matrix:a; b is sha256:.csv"];
     assert_eq!(taken_up(dir.path(), &args), (Some(0), String::new()));
-    assert_eq!(taken_up(dir.path(), &[&args[..], &["--resume"]].concat()), (Some(0), String::new()));
+    assert_eq!(
+        taken_up(dir.path(), &[&args[..], &["--resume"]].concat()),
+        (Some(0), String::new())
+    );
 }
 
 /// A plugin that was built again says the same of itself, and may do something else.
@@ -82,14 +98,21 @@ fn rows_of_two_builds_are_not_mixed() {
         compile_c(file.to_str().unwrap(), dir.path(), "ring", &[])
     };
     let Some(plugin) = build("once") else { return };
-    let args = ["--topology", "ring:5", "--algorithm", "c-ring", "--plugin-dir", plugin.to_str().unwrap()];
+    let args =
+        ["--topology", "ring:5", "--algorithm", "c-ring", "--plugin-dir", plugin.to_str().unwrap()];
     assert_eq!(taken_up(dir.path(), &args), (Some(0), String::new()));
     std::fs::copy(dir.path().join("rows.csv"), dir.path().join("first.csv")).unwrap();
-    assert_eq!(taken_up(dir.path(), &[&args[..], &["--resume"]].concat()), (Some(0), String::new()));
+    assert_eq!(
+        taken_up(dir.path(), &[&args[..], &["--resume"]].concat()),
+        (Some(0), String::new())
+    );
     build("again").unwrap();
     let (status, said) = taken_up(dir.path(), &[&args[..], &["--resume"]].concat());
     assert_eq!(status, Some(2));
-    assert!(said.contains("row 1 is of another experiment: its plugin_digest is `sha256:"), "{said}");
+    assert!(
+        said.contains("row 1 is of another experiment: its plugin_digest is `sha256:"),
+        "{said}"
+    );
 
     std::fs::remove_file(dir.path().join("rows.csv")).unwrap();
     taken_up(dir.path(), &args);
@@ -102,14 +125,16 @@ fn rows_of_two_builds_are_not_mixed() {
     assert_eq!(compared.matches("\nc-ring (ring-c 0.1.0, sha256:").count(), 2, "{compared}");
 }
 
-/// What an earlier version wrote can be compared, drawn and merged; more rows would not be of the same code.
+/// What an earlier version wrote can be compared, drawn and merged; more rows would not be of the
+/// same code.
 #[test]
 fn rows_of_an_earlier_version_are_read_but_not_added_to() {
     let dir = tempdir().unwrap();
     let args = ["--topology", "ring:5", "--algorithm", "gen", "--algorithm", "pairwise"];
     taken_up(dir.path(), &args);
     let text = std::fs::read_to_string(dir.path().join("rows.csv")).unwrap();
-    let promised: String = text.lines().map(|l| l.split(',').take(37).collect::<Vec<_>>().join(",") + "\n").collect();
+    let promised: String =
+        text.lines().map(|l| l.split(',').take(37).collect::<Vec<_>>().join(",") + "\n").collect();
     std::fs::write(dir.path().join("rows.csv"), promised).unwrap();
     for args in [
         &["compare", "rows.csv"][..],
@@ -127,12 +152,20 @@ fn rows_of_an_earlier_version_are_read_but_not_added_to() {
 #[test]
 fn specs_are_written_in_one_form() {
     let of = |algorithm: &str, machine: &str| {
-        let row = rows(&["--topology", "torus:4x4", "--algorithm", algorithm, "--machine", machine]).remove(0);
+        let row =
+            rows(&["--topology", "torus:4x4", "--algorithm", algorithm, "--machine", machine])
+                .remove(0);
         (row.algorithm, row.machine)
     };
     let plain = ("four-stage".to_owned(), "paragon".to_owned());
     assert_eq!(of("four-stage", "paragon"), plain);
-    assert_eq!(of("four-stage:stall=corrected,start=printed", "paragon:startup_us=75,ports=1"), plain);
+    assert_eq!(
+        of("four-stage:stall=corrected,start=printed", "paragon:startup_us=75,ports=1"),
+        plain
+    );
     let other = of("four-stage:start=printed,stall=printed", "paragon:ports=2,startup_us=220");
-    assert_eq!(other, ("four-stage:stall=printed".to_owned(), "paragon:startup_us=220,ports=2".to_owned()));
+    assert_eq!(
+        other,
+        ("four-stage:stall=printed".to_owned(), "paragon:startup_us=220,ports=2".to_owned())
+    );
 }

@@ -27,7 +27,9 @@ fn rows_in(folder: &Path) -> std::path::PathBuf {
     )
     .unwrap();
     let rows = folder.join("rows.csv");
-    swapmeet(&["run", experiment.to_str().unwrap(), "--quiet", "--out", rows.to_str().unwrap()]).assert().success();
+    swapmeet(&["run", experiment.to_str().unwrap(), "--quiet", "--out", rows.to_str().unwrap()])
+        .assert()
+        .success();
     rows
 }
 
@@ -52,12 +54,23 @@ fn a_row_that_differs_says_where_and_why() {
     records[4].plugin_digest = "sha256:00".to_owned();
     records[5].algorithm = "no-such-thing".to_owned();
     write(&rows, &records);
-    let (status, out, err) = rerun(&rows, &["--row", "4", "--row", "5", "--row", "6", "--row", "7"]);
+    let (status, out, err) =
+        rerun(&rows, &["--row", "4", "--row", "5", "--row", "6", "--row", "7"]);
     let lines: Vec<&str> = out.lines().collect();
-    let first = format!("steps was `999`, is `{}`; version, build, files and machine are as they were", steps.unwrap());
+    let first = format!(
+        "steps was `999`, is `{}`; version, build, files and machine are as they were",
+        steps.unwrap()
+    );
     assert!(lines[0].starts_with("row 4 (") && lines[0].ends_with(&first), "{out}");
-    assert!(lines[1].contains("time_us was `1`, is `") && lines[1].contains("plugin_digest was `sha256:00`"), "{out}");
-    assert!(lines[2].contains("can't be made again: algorithm: unknown algorithm `no-such-thing`"), "{out}");
+    assert!(
+        lines[1].contains("time_us was `1`, is `")
+            && lines[1].contains("plugin_digest was `sha256:00`"),
+        "{out}"
+    );
+    assert!(
+        lines[2].contains("can't be made again: algorithm: unknown algorithm `no-such-thing`"),
+        "{out}"
+    );
     assert!(lines[3].ends_with(": the same"), "{out}");
     assert_eq!((status, err.as_str()), (Some(1), "4 rows made again: 1 the same, 3 not\n"));
 }
@@ -69,6 +82,9 @@ fn a_row_that_is_not_there_is_bad_usage() {
     for number in ["0", "13"] {
         let (status, out, err) = rerun(&rows, &["--row", number]);
         assert_eq!((status, out.as_str()), (Some(2), ""));
-        assert!(err.contains(&format!("--row {number}: ")) && err.contains("has rows 1 to 12"), "{err}");
+        assert!(
+            err.contains(&format!("--row {number}: ")) && err.contains("has rows 1 to 12"),
+            "{err}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Rows are kept: whatever stops a run or shares its work out leaves whole rows, and a run that takes them up ends with the file of one that was let be.
+//! Rows are kept: whatever stops a run or shares its work out leaves whole rows, and a run that
+//! takes them up ends with the file of one that was let be.
 
 use super::SWEEP;
 use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows};
@@ -28,21 +29,31 @@ fn rows_are_the_same_whatever_runs_them() {
 fn a_run_killed_at_any_moment_is_taken_up_where_it_was() {
     let dir = tempdir().unwrap();
     let whole = dir.path().join("whole.csv");
-    let sweep =
-        |out: &Path| swapmeet(&["run", "--quiet", "--out", out.to_str().unwrap()]).args(SWEEP).assert().success();
+    let sweep = |out: &Path| {
+        swapmeet(&["run", "--quiet", "--out", out.to_str().unwrap()]).args(SWEEP).assert().success()
+    };
     sweep(&whole);
     for (number, after) in [0, 3, 15, 40, 80, 160].into_iter().enumerate() {
         let out = dir.path().join(format!("{number}.csv"));
         let mut run = Command::new(build().join("swapmeet"));
-        run.args(["run", "--quiet", "--out", out.to_str().unwrap()]).args(SWEEP).env("XDG_DATA_HOME", "/nonexistent");
+        run.args(["run", "--quiet", "--out", out.to_str().unwrap()])
+            .args(SWEEP)
+            .env("XDG_DATA_HOME", "/nonexistent");
         let mut run = run.stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(after));
         run.kill().unwrap();
         run.wait().unwrap();
         // killed before it had made its file: nothing to take up, which is no error
         let before = if out.exists() { read_file(&out).map_or(0, |rows| rows.len()) } else { 0 };
-        swapmeet(&["run", "--quiet", "--resume", "--out", out.to_str().unwrap()]).args(SWEEP).assert().success();
-        assert_eq!(timeless_rows(&out), timeless_rows(&whole), "killed after {after} ms, with {before} rows");
+        swapmeet(&["run", "--quiet", "--resume", "--out", out.to_str().unwrap()])
+            .args(SWEEP)
+            .assert()
+            .success();
+        assert_eq!(
+            timeless_rows(&out),
+            timeless_rows(&whole),
+            "killed after {after} ms, with {before} rows"
+        );
     }
 }
 
@@ -54,7 +65,10 @@ fn a_torn_last_row_is_dropped_and_run_again() {
     let bytes = std::fs::read(&whole).unwrap();
     for part in [0, 17, bytes.len() / 3, bytes.len() - 2, bytes.len()] {
         std::fs::write(&torn, &bytes[..part]).unwrap();
-        swapmeet(&["run", "--quiet", "--resume", "--out", torn.to_str().unwrap()]).args(SWEEP).assert().success();
+        swapmeet(&["run", "--quiet", "--resume", "--out", torn.to_str().unwrap()])
+            .args(SWEEP)
+            .assert()
+            .success();
         assert_eq!(timeless_rows(&torn), timeless_rows(&whole), "{part} bytes were left");
     }
 }
@@ -64,8 +78,16 @@ fn a_file_of_something_else_is_left_alone() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("notes.csv");
     std::fs::write(&out, "notes to myself").unwrap();
-    let said =
-        refused(&["run", "--resume", "--out", out.to_str().unwrap(), "--topology", "ring:5", "--algorithm", "gen"]);
+    let said = refused(&[
+        "run",
+        "--resume",
+        "--out",
+        out.to_str().unwrap(),
+        "--topology",
+        "ring:5",
+        "--algorithm",
+        "gen",
+    ]);
     assert!(said.contains("notes.csv:1: the header"), "{said}");
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "notes to myself");
 }
@@ -87,7 +109,10 @@ fn a_file_that_went_through_another_program_is_taken_up() {
             .stderr(predicates::str::contains("8 rows kept from before"));
         assert_eq!(timeless_rows(&other), timeless_rows(&whole));
         let bytes = std::fs::read(&other).unwrap();
-        assert!(bytes.starts_with(b"experiment,") && !bytes.contains(&b'\r'), "one kind of line end");
+        assert!(
+            bytes.starts_with(b"experiment,") && !bytes.contains(&b'\r'),
+            "one kind of line end"
+        );
     }
 }
 
@@ -99,8 +124,12 @@ fn rows_out_of_turn_are_put_in_order() {
     swapmeet(&["run", "--quiet", "--out", whole.to_str().unwrap()]).args(SWEEP).assert().success();
     let text = std::fs::read_to_string(&whole).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    std::fs::write(&mixed, format!("{}\n{}\n{}\n{}\n", lines[0], lines[1], lines[9], lines[4])).unwrap();
-    swapmeet(&["run", "--quiet", "--resume", "--out", mixed.to_str().unwrap()]).args(SWEEP).assert().success();
+    std::fs::write(&mixed, format!("{}\n{}\n{}\n{}\n", lines[0], lines[1], lines[9], lines[4]))
+        .unwrap();
+    swapmeet(&["run", "--quiet", "--resume", "--out", mixed.to_str().unwrap()])
+        .args(SWEEP)
+        .assert()
+        .success();
     assert_eq!(timeless_rows(&mixed), timeless_rows(&whole));
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "nothing is left beside them");
 }
@@ -111,7 +140,18 @@ fn of_rows_of_the_same_case_the_last_stands() {
     let dir = tempdir().unwrap();
     let file = dir.path().join("rows.csv");
     let out = file.to_str().unwrap();
-    let run = ["run", "--quiet", "--out", out, "--topology", "ring:5", "--algorithm", "gen", "--algorithm", "pairwise"];
+    let run = [
+        "run",
+        "--quiet",
+        "--out",
+        out,
+        "--topology",
+        "ring:5",
+        "--algorithm",
+        "gen",
+        "--algorithm",
+        "pairwise",
+    ];
     swapmeet(&run).assert().success();
     let first = read_file(&file).unwrap();
     let mut second = first.clone();
@@ -136,13 +176,27 @@ fn of_rows_of_the_same_case_the_last_stands() {
 #[test]
 fn a_row_is_on_disk_as_soon_as_its_case_has_ended() {
     let dir = tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+    let Some(file) =
+        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
+    else {
         return;
     };
     let out = dir.path().join("rows.csv");
     let mut run = Command::new(build().join("swapmeet"));
-    run.args(["run", "--quiet", "--jobs", "2", "--timeout", "60", "--topology", "ring:6", "--plugin-dir"]).arg(&file);
-    run.args(["--algorithm", "sleeps", "--algorithm", "gen", "--algorithm", "pairwise", "--out"]).arg(&out);
+    run.args([
+        "run",
+        "--quiet",
+        "--jobs",
+        "2",
+        "--timeout",
+        "60",
+        "--topology",
+        "ring:6",
+        "--plugin-dir",
+    ])
+    .arg(&file);
+    run.args(["--algorithm", "sleeps", "--algorithm", "gen", "--algorithm", "pairwise", "--out"])
+        .arg(&out);
     let mut run = run.spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(30);
     while std::fs::read_to_string(&out).unwrap_or_default().lines().count() < 3 {
@@ -151,7 +205,8 @@ fn a_row_is_on_disk_as_soon_as_its_case_has_ended() {
     }
     run.kill().unwrap();
     run.wait().unwrap();
-    let algorithms: Vec<String> = read_file(&out).unwrap().into_iter().map(|row| row.algorithm).collect();
+    let algorithms: Vec<String> =
+        read_file(&out).unwrap().into_iter().map(|row| row.algorithm).collect();
     assert_eq!(algorithms, ["gen", "pairwise"]);
 }
 
@@ -159,13 +214,19 @@ fn a_row_is_on_disk_as_soon_as_its_case_has_ended() {
 #[test]
 fn files_that_change_under_a_run_are_noticed() {
     let dir = tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+    let Some(file) =
+        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
+    else {
         return;
     };
-    let (out, moved, graph) = (dir.path().join("rows.csv"), dir.path().join("moved.csv"), dir.path().join("g.txt"));
+    let (out, moved, graph) =
+        (dir.path().join("rows.csv"), dir.path().join("moved.csv"), dir.path().join("g.txt"));
     std::fs::write(&graph, "0 1\n1 2\n2 0\n").unwrap();
     let mut run = Command::new(build().join("swapmeet"));
-    run.args(["run", "--quiet", "--jobs", "2", "--timeout", "1", "--plugin-dir"]).arg(&file).arg("--out").arg(&out);
+    run.args(["run", "--quiet", "--jobs", "2", "--timeout", "1", "--plugin-dir"])
+        .arg(&file)
+        .arg("--out")
+        .arg(&out);
     run.args(["--topology", "ring:6", "--topology"]).arg(format!("graph:{}", graph.display()));
     run.args(["--algorithm", "sleeps", "--algorithm", "gen"]).stderr(Stdio::piped());
     let run = run.spawn().unwrap();
@@ -181,12 +242,20 @@ fn files_that_change_under_a_run_are_noticed() {
     let output = run.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("rows.csv: something else has taken its place while rows were written"), "{said}");
+    assert!(
+        said.contains("rows.csv: something else has taken its place while rows were written"),
+        "{said}"
+    );
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "somebody else's");
     let rows = read_file(&moved).unwrap();
     assert_eq!(rows.len(), 4);
     for row in rows.iter().filter(|row| row.topology.starts_with("graph:")) {
-        assert!(row.status == Status::Error || row.algorithm == "sleeps", "{}: {}", row.status, row.reason);
+        assert!(
+            row.status == Status::Error || row.algorithm == "sleeps",
+            "{}: {}",
+            row.status,
+            row.reason
+        );
         if row.status == Status::Error {
             assert!(row.reason.starts_with("changed while the run went on: "), "{}", row.reason);
         }
@@ -222,7 +291,9 @@ fn another_experiment_is_refused_with_what_differs() {
     assert_eq!(std::fs::read(out).unwrap(), before, "the file is as it was");
     let text = String::from_utf8(before).unwrap();
     std::fs::write(out, text.replace("note", "remark")).unwrap();
-    assert!(again(&["--algorithm", "pairwise"]).contains("its columns are not those of this version"));
+    assert!(
+        again(&["--algorithm", "pairwise"]).contains("its columns are not those of this version")
+    );
     assert_eq!(
         refused(&["run", "--resume", "--topology", "ring:5", "--algorithm", "gen"]),
         "error: --resume takes up a file: give it with --out\n"
@@ -237,17 +308,22 @@ fn a_second_run_on_the_same_file_is_refused() {
     other.lock().unwrap();
     let out = out.to_str().unwrap();
     for more in [&["--resume"][..], &[]] {
-        let args = [&["run", "--out", out, "--topology", "ring:5", "--algorithm", "gen"], more].concat();
+        let args =
+            [&["run", "--out", out, "--topology", "ring:5", "--algorithm", "gen"], more].concat();
         assert_eq!(refused(&args), format!("error: {out}: another run is writing to it\n"));
     }
     drop(other);
-    swapmeet(&["run", "--out", out, "--topology", "ring:5", "--algorithm", "gen"]).assert().success();
+    swapmeet(&["run", "--out", out, "--topology", "ring:5", "--algorithm", "gen"])
+        .assert()
+        .success();
 }
 
 #[test]
 fn a_full_disk_and_a_closed_pipe_are_reported() {
     let output =
-        swapmeet(&["run", "--out", "/dev/full", "--topology", "ring:5", "--algorithm", "gen"]).output().unwrap();
+        swapmeet(&["run", "--out", "/dev/full", "--topology", "ring:5", "--algorithm", "gen"])
+            .output()
+            .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
         (output.status.code(), said.contains("error: /dev/full: No space left on device")),
@@ -259,7 +335,11 @@ fn a_full_disk_and_a_closed_pipe_are_reported() {
         "{} run --quiet --out - --topology ring:9 --algorithm gen --repetitions 2000 | head -n 1",
         program.display()
     );
-    let output = Command::new("sh").args(["-c", &command]).env("XDG_DATA_HOME", "/nonexistent").output().unwrap();
+    let output = Command::new("sh")
+        .args(["-c", &command])
+        .env("XDG_DATA_HOME", "/nonexistent")
+        .output()
+        .unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "whoever closed the pipe knows");
 }
 
@@ -282,10 +362,14 @@ fn an_interrupt_leaves_all_that_is_finished() {
         "--proof",
         "full",
     ]);
-    run.args(["--repetitions", "50", "--jobs", "2"]).env("XDG_DATA_HOME", "/nonexistent").stderr(Stdio::piped());
+    run.args(["--repetitions", "50", "--jobs", "2"])
+        .env("XDG_DATA_HOME", "/nonexistent")
+        .stderr(Stdio::piped());
     let run = run.spawn().unwrap();
     let start = Instant::now();
-    while read_file(&out).map_or(0, |rows| rows.len()) < 50 && start.elapsed() < Duration::from_secs(60) {
+    while read_file(&out).map_or(0, |rows| rows.len()) < 50
+        && start.elapsed() < Duration::from_secs(60)
+    {
         std::thread::sleep(Duration::from_millis(20));
     }
     Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
@@ -303,7 +387,8 @@ fn an_interrupt_leaves_all_that_is_finished() {
 fn a_failed_case_is_run_again_only_when_asked_for() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("rows.csv");
-    let run = ["run", "--out", out.to_str().unwrap(), "--topology", "ring:5", "--topology", "ring:6"];
+    let run =
+        ["run", "--out", out.to_str().unwrap(), "--topology", "ring:5", "--topology", "ring:6"];
     let run = |more: &[&str]| {
         let all = [&run[..], &["--algorithm", "gen", "--algorithm", "pairwise"], more].concat();
         let output = swapmeet(&all).output().unwrap();
@@ -314,7 +399,8 @@ fn a_failed_case_is_run_again_only_when_asked_for() {
     // As if the second and third cases had failed.
     let mut rows = good.clone();
     for (row, status) in [(1, Status::Crashed), (2, Status::Timeout)] {
-        rows[row] = Record { status, reason: "bad luck".to_owned(), time_us: None, ..rows[row].clone() };
+        rows[row] =
+            Record { status, reason: "bad luck".to_owned(), time_us: None, ..rows[row].clone() };
     }
     let mut csv = swapmeet_results::CsvSink::new(File::create(&out).unwrap());
     for row in &rows {
@@ -324,7 +410,10 @@ fn a_failed_case_is_run_again_only_when_asked_for() {
     let (status, said) = run(&["--resume"]);
     let place = out.display();
     assert_eq!(status, Some(1));
-    assert_eq!(said, format!("4 cases: 2 verified, 2 failed; 4 rows kept from before; rows in {place}\n"));
+    assert_eq!(
+        said,
+        format!("4 cases: 2 verified, 2 failed; 4 rows kept from before; rows in {place}\n")
+    );
     assert_eq!(timeless_rows(&out), rows);
     let (status, said) = run(&["--resume", "--retry-failed"]);
     assert_eq!(status, Some(0));

@@ -15,13 +15,17 @@ fn shards_are_merged_into_one_run_again() {
     let parts: Vec<String> = (1..=3).map(|i| path(&format!("part-{i}.csv"))).collect();
     let mut sizes = Vec::new();
     for (i, part) in (1..).zip(&parts) {
-        swapmeet(&["run", "--quiet", "--shard", &format!("{i}/3"), "--out", part]).args(SWEEP).assert().success();
+        swapmeet(&["run", "--quiet", "--shard", &format!("{i}/3"), "--out", part])
+            .args(SWEEP)
+            .assert()
+            .success();
         sizes.push(read_file(Path::new(part)).unwrap().len());
     }
     assert_eq!(sizes.iter().sum::<usize>(), 108);
     assert!(sizes.iter().all(|n| *n > 0), "{sizes:?}");
-    let merge =
-        |parts: &[String]| swapmeet(&["merge", "--force", "--out", &path("merged.csv")]).args(parts).output().unwrap();
+    let merge = |parts: &[String]| {
+        swapmeet(&["merge", "--force", "--out", &path("merged.csv")]).args(parts).output().unwrap()
+    };
     assert_eq!(merge(&parts).status.code(), Some(0));
     let sorted = |name: &str| {
         let mut rows = timeless_rows(Path::new(&path(name)));
@@ -31,7 +35,11 @@ fn shards_are_merged_into_one_run_again() {
     assert_eq!(sorted("merged.csv"), sorted("whole.csv"));
     let output = merge(&parts[..2]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("of 108 cases are missing: nothing was written"));
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("of 108 cases are missing: nothing was written")
+    );
     let output = merge(&[&parts[..], &parts[..1]].concat());
     assert!(String::from_utf8(output.stderr).unwrap().contains("expected every case once"));
     assert_eq!(output.status.code(), Some(2));
@@ -58,8 +66,11 @@ fn merged_rows_stand_in_the_order_of_the_experiment_or_of_the_files() {
     let (text, said) = go(&["merge", "a.csv", "b.csv", "--out", "-"]);
     let remark = "rows stand in the order of the files: --experiment FILE gives the experiment's";
     assert_eq!(said, format!("4 rows\n{remark}\n"));
-    let topologies: Vec<String> =
-        swapmeet_results::read_records("-", &text).unwrap().into_iter().map(|r| r.topology).collect();
+    let topologies: Vec<String> = swapmeet_results::read_records("-", &text)
+        .unwrap()
+        .into_iter()
+        .map(|r| r.topology)
+        .collect();
     assert_eq!(topologies, ["ring:6", "ring:6", "ring:5", "ring:5"]);
     assert!(!dir.path().join("-").exists());
     let (_, said) = go(&["merge", "a.csv", "b.csv", "--experiment", "e.toml", "--out", "all.csv"]);
@@ -75,7 +86,11 @@ fn a_shard_that_comes_through_a_pipe_is_merged_as_a_file_is() {
     let path = |name: &str| dir.path().join(name);
     for part in ["1/2", "2/2"] {
         let out = path(&format!("{}.csv", &part[..1]));
-        swapmeet(&["run", "--quiet", "--shard", part, "--out"]).arg(out).args(SWEEP).assert().success();
+        swapmeet(&["run", "--quiet", "--shard", part, "--out"])
+            .arg(out)
+            .args(SWEEP)
+            .assert()
+            .success();
     }
     let merge = |second: &str, out: &str, piped: Vec<u8>| {
         let mut command = swapmeet(&["merge", "1.csv", second, "--out", out]);
@@ -94,23 +109,34 @@ fn slurm_says_which_shard() {
     };
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     for task in ["3", "4"] {
-        let output =
-            run(&[("SLURM_ARRAY_TASK_ID", task), ("SLURM_ARRAY_TASK_COUNT", "2"), ("SLURM_ARRAY_TASK_MIN", "3")]);
+        let output = run(&[
+            ("SLURM_ARRAY_TASK_ID", task),
+            ("SLURM_ARRAY_TASK_COUNT", "2"),
+            ("SLURM_ARRAY_TASK_MIN", "3"),
+        ]);
         for line in String::from_utf8(output.stdout).unwrap().lines().skip(1) {
             *seen.entry(line.split(",ok,").next().unwrap().to_owned()).or_default() += 1;
         }
     }
     assert!(seen.len() > 50 && seen.values().all(|n| *n == 1));
     let said = |vars: &[(&str, &str)]| String::from_utf8(run(vars).stderr).unwrap();
-    assert!(said(&[]).starts_with("error: --shard auto: this is no task of a parallel job or an array"));
+    assert!(
+        said(&[]).starts_with("error: --shard auto: this is no task of a parallel job or an array")
+    );
     assert!(said(&[("PBS_ARRAY_INDEX", "2")]).contains("expected --shard auto/N"));
-    let holes = [("SLURM_ARRAY_TASK_ID", "9"), ("SLURM_ARRAY_TASK_COUNT", "2"), ("SLURM_ARRAY_TASK_MIN", "3")];
+    let holes = [
+        ("SLURM_ARRAY_TASK_ID", "9"),
+        ("SLURM_ARRAY_TASK_COUNT", "2"),
+        ("SLURM_ARRAY_TASK_MIN", "3"),
+    ];
     assert!(said(&holes).contains("an array must number its tasks one by one"));
     // --array=0,2,3 and --array=0-6:2: the first task sees the hole too.
     for (task, last, step) in [("0", "3", "1"), ("2", "3", "1"), ("0", "6", "2")] {
         let count = if step == "1" { "3" } else { "4" };
-        let vars = ["ID", "COUNT", "MIN", "MAX", "STEP"].map(|name| format!("SLURM_ARRAY_TASK_{name}"));
-        let vars: Vec<(&str, &str)> = vars.iter().map(String::as_str).zip([task, count, "0", last, step]).collect();
+        let vars =
+            ["ID", "COUNT", "MIN", "MAX", "STEP"].map(|name| format!("SLURM_ARRAY_TASK_{name}"));
+        let vars: Vec<(&str, &str)> =
+            vars.iter().map(String::as_str).zip([task, count, "0", last, step]).collect();
         assert!(said(&vars).contains("an array must number its tasks one by one"), "{vars:?}");
     }
 }
@@ -119,7 +145,8 @@ fn slurm_says_which_shard() {
 fn a_shard_does_not_take_up_anothers_file() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("part.csv");
-    let run = ["run", "--quiet", "--resume", "--out", out.to_str().unwrap(), "--topology", "ring:5"];
+    let run =
+        ["run", "--quiet", "--resume", "--out", out.to_str().unwrap(), "--topology", "ring:5"];
     let run = [&run[..], &["--algorithm", "gen", "--algorithm", "pairwise", "--shard"]].concat();
     swapmeet(&run).arg("1/2").assert().success();
     let said = refused(&[&run[..], &["2/2"]].concat());

@@ -82,13 +82,16 @@ const GOOD: [&str; ENDS.len() + 1] = [
 #[test]
 fn a_plugin_that_misbehaves_costs_its_own_row() {
     let dir = tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+    let Some(file) =
+        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
+    else {
         return;
     };
     let asked = GOOD.iter().flat_map(|name| ["--algorithm", name]);
     let good = rows(&["--topology", "ring:6"].into_iter().chain(asked).collect::<Vec<_>>());
     let out = dir.path().join("rows.csv");
-    let mut args = vec!["run", "--plugin-dir", file.to_str().unwrap(), "--topology", "ring:6", "--quiet"];
+    let mut args =
+        vec!["run", "--plugin-dir", file.to_str().unwrap(), "--topology", "ring:6", "--quiet"];
     for (good, (bad, ..)) in GOOD.iter().zip(&ENDS) {
         args.extend(["--algorithm", good, "--algorithm", bad]);
     }
@@ -125,10 +128,21 @@ fn a_plugin_that_misbehaves_costs_its_own_row() {
 #[test]
 fn a_process_that_is_not_as_it_was_serves_no_other_case() {
     let dir = tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+    let Some(file) =
+        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
+    else {
         return;
     };
-    let common = ["--plugin-dir", file.to_str().unwrap(), "--topology", "ring:6", "--machine", "delta", "--jobs", "1"];
+    let common = [
+        "--plugin-dir",
+        file.to_str().unwrap(),
+        "--topology",
+        "ring:6",
+        "--machine",
+        "delta",
+        "--jobs",
+        "1",
+    ];
     let good = ["gen", "pex-gen", "pairwise", "bruck", "ring", "linear"];
     let alone = rows(&[&common[..], &good.map(|name| ["--algorithm", name]).concat()].concat());
     let bad = ["rounds", "limits", "alarms", "blocks", "threads", "forges"];
@@ -144,23 +158,39 @@ fn a_process_that_is_not_as_it_was_serves_no_other_case() {
     for (row, alone) in mixed.iter().skip(1).step_by(2).zip(&alone) {
         assert_eq!(timeless(row), timeless(alone));
     }
-    let ends: Vec<_> = mixed.iter().step_by(2).map(|row| (row.algorithm.as_str(), row.status)).collect();
+    let ends: Vec<_> =
+        mixed.iter().step_by(2).map(|row| (row.algorithm.as_str(), row.status)).collect();
     let rounds = if cfg!(target_arch = "x86_64") { Status::Error } else { Status::Ok };
     let ok = |name| (name, Status::Ok);
-    let expected = [ok("limits"), ok("alarms"), ok("blocks"), ok("threads"), ("forges", Status::Crashed), ok("prints")];
+    let expected = [
+        ok("limits"),
+        ok("alarms"),
+        ok("blocks"),
+        ok("threads"),
+        ("forges", Status::Crashed),
+        ok("prints"),
+    ];
     assert_eq!(ends, [&[("rounds", rounds)][..], &expected].concat());
-    assert!(mixed[10].reason.starts_with("the worker process sent what is no row: "), "{}", mixed[10].reason);
+    assert!(
+        mixed[10].reason.starts_with("the worker process sent what is no row: "),
+        "{}",
+        mixed[10].reason
+    );
 }
 
-/// A plugin reaches nothing but its cases' files, as far as the kernel holds it; `--no-sandbox` lets it.
+/// A plugin reaches nothing but its cases' files, as far as the kernel holds it; `--no-sandbox`
+/// lets it.
 #[test]
 fn what_a_plugin_reaches_for_is_out_of_its_reach() {
     let dir = tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+    let Some(file) =
+        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
+    else {
         return;
     };
     let file = file.to_str().unwrap();
-    let listed = String::from_utf8(swapmeet(&["list", "plugins"]).output().unwrap().stdout).unwrap();
+    let listed =
+        String::from_utf8(swapmeet(&["list", "plugins"]).output().unwrap().stdout).unwrap();
     if !listed.contains("sandbox: Landlock ") || listed.contains("This kernel can't hold") {
         return left_out("landlock", "a kernel that holds all of the sandbox");
     }
@@ -178,16 +208,36 @@ fn what_a_plugin_reaches_for_is_out_of_its_reach() {
     ];
     let ends = |more: &[&str]| {
         let asked = reaching.map(|(name, _)| ["--algorithm", name]).concat();
-        let mut run = swapmeet(&["run", "--out", "-", "--jobs", "1", "--topology", "ring:4", "--plugin-dir", file]);
-        let output =
-            run.args(asked).args(more).env("TORTURE_SECRET", &secret).env("TORTURE_MARK", &mark).output().unwrap();
-        let rows = read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap();
+        let mut run = swapmeet(&[
+            "run",
+            "--out",
+            "-",
+            "--jobs",
+            "1",
+            "--topology",
+            "ring:4",
+            "--plugin-dir",
+            file,
+        ]);
+        let output = run
+            .args(asked)
+            .args(more)
+            .env("TORTURE_SECRET", &secret)
+            .env("TORTURE_MARK", &mark)
+            .output()
+            .unwrap();
+        let rows =
+            read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap();
         rows.into_iter().map(|row| (row.status, row.reason)).collect::<Vec<_>>()
     };
     let out_of_reach = vec![(Status::Ok, String::new()); reaching.len()];
     assert_eq!(ends(&[]), out_of_reach);
-    assert_eq!((std::fs::read_to_string(&secret).unwrap().as_str(), mark.exists()), ("a secret", false));
-    let within: Vec<_> = reaching.iter().map(|(_, could)| (Status::Error, (*could).to_owned())).collect();
+    assert_eq!(
+        (std::fs::read_to_string(&secret).unwrap().as_str(), mark.exists()),
+        ("a secret", false)
+    );
+    let within: Vec<_> =
+        reaching.iter().map(|(_, could)| (Status::Error, (*could).to_owned())).collect();
     assert_eq!(ends(&["--no-sandbox"]), within);
     assert!(mark.exists() && !secret.exists(), "the test's own doing would show");
 }
@@ -196,10 +246,13 @@ fn what_a_plugin_reaches_for_is_out_of_its_reach() {
 #[test]
 fn a_plugin_reads_the_files_that_its_case_names() {
     let dir = tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+    let Some(file) =
+        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
+    else {
         return;
     };
-    let listed = String::from_utf8(swapmeet(&["list", "plugins"]).output().unwrap().stdout).unwrap();
+    let listed =
+        String::from_utf8(swapmeet(&["list", "plugins"]).output().unwrap().stdout).unwrap();
     if !listed.contains("sandbox: Landlock ") {
         return left_out("landlock", "a kernel with Landlock");
     }
@@ -207,10 +260,22 @@ fn a_plugin_reads_the_files_that_its_case_names() {
     let [named, other] = ["named.csv", "other.csv"].map(|name| elsewhere.path().join(name));
     [&named, &other].iter().for_each(|path| std::fs::write(path, "0,1\n1,0\n").unwrap());
     let reads = |secret: &Path| {
-        let mut run = swapmeet(&["run", "--quiet", "--out", "-", "--topology", "ring:2", "--algorithm", "reads"]);
-        run.arg("--plugin-dir").arg(&file).args(["--workload", &format!("matrix:{}", named.display())]);
+        let mut run = swapmeet(&[
+            "run",
+            "--quiet",
+            "--out",
+            "-",
+            "--topology",
+            "ring:2",
+            "--algorithm",
+            "reads",
+        ]);
+        run.arg("--plugin-dir")
+            .arg(&file)
+            .args(["--workload", &format!("matrix:{}", named.display())]);
         let output = run.current_dir(dir.path()).env("TORTURE_SECRET", secret).output().unwrap();
-        let mut rows = read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap();
+        let mut rows =
+            read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap();
         (rows[0].status, std::mem::take(&mut rows[0].reason))
     };
     assert_eq!(reads(&named), (Status::Error, "could read a file".to_owned()));
@@ -221,40 +286,71 @@ fn a_plugin_reads_the_files_that_its_case_names() {
 #[test]
 fn a_trace_of_a_plugin_that_crashes_or_hangs_ends_and_says_so() {
     let dir = tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+    let Some(file) =
+        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
+    else {
         return;
     };
     let trace = |algorithm: &str| {
-        let args = ["trace", "--topology", "ring:4", "--timeout", "0.5", "--plugin-dir", file.to_str().unwrap()];
+        let args = [
+            "trace",
+            "--topology",
+            "ring:4",
+            "--timeout",
+            "0.5",
+            "--plugin-dir",
+            file.to_str().unwrap(),
+        ];
         let output = swapmeet(&args).args(["--algorithm", algorithm]).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
     };
     let (status, _, said) = trace("segfault");
     assert_eq!(status, Some(1));
-    assert!(said.contains("segfault on ring:4: crashed: its process was killed by signal 11 (SIGSEGV)"), "{said}");
+    assert!(
+        said.contains("segfault on ring:4: crashed: its process was killed by signal 11 (SIGSEGV)"),
+        "{said}"
+    );
     let (status, _, said) = trace("exits");
     assert_eq!(status, Some(1));
-    assert!(said.contains("exits on ring:4: crashed: its process ended with exit status 0"), "{said}");
+    assert!(
+        said.contains("exits on ring:4: crashed: its process ended with exit status 0"),
+        "{said}"
+    );
     let (status, _, said) = trace("loops");
     assert_eq!(status, Some(1));
     assert!(said.contains("loops on ring:4: timeout: not done after 0.5 s"), "{said}");
     let (status, text, _) = trace("repeats");
-    assert_eq!((status, text.lines().filter(|line| line.starts_with("  step ")).count()), (Some(1), 1), "{text}");
+    assert_eq!(
+        (status, text.lines().filter(|line| line.starts_with("  step ")).count()),
+        (Some(1), 1),
+        "{text}"
+    );
     let last: Vec<&str> = text.lines().last().unwrap_or_default().split_whitespace().collect();
     assert_eq!(last, ["0", "->", "1", "breaks", "a", "rule"], "{text}");
     let (status, text, said) = trace("prints");
-    assert_eq!((status, text.lines().filter(|line| line.starts_with("  step ")).count()), (Some(0), 3), "{said}");
+    assert_eq!(
+        (status, text.lines().filter(|line| line.starts_with("  step ")).count()),
+        (Some(0), 3),
+        "{said}"
+    );
 }
 
-/// The tables of papers are made in a child: what its plugins do there costs the paper, and is told with the schedule that was under way.
+/// The tables of papers are made in a child: what its plugins do there costs the paper, and is told
+/// with the schedule that was under way.
 #[test]
 fn a_plugin_that_misbehaves_costs_a_reproduction_and_not_the_program() {
     let dir = tempdir().unwrap();
     let source = std::fs::read_to_string(project("plugins/ring-c/ring.c")).unwrap();
-    let plan = "plan(const SwmAlgorithm *algorithm, const SwmProblem *problem, const SwmHost *host)\n{";
+    let plan =
+        "plan(const SwmAlgorithm *algorithm, const SwmProblem *problem, const SwmHost *host)\n{";
     assert!(source.contains(plan) && source.contains("text(\"c-ring\")"));
     let file = dir.path().join("bad.c");
-    let (under_way, limits) = ("error: suh-shin: suh-shin on ", ["--timeout", "0.5", "--memory-limit", "256MiB"]);
+    let (under_way, limits) =
+        ("error: suh-shin: suh-shin on ", ["--timeout", "0.5", "--memory-limit", "256MiB"]);
     for (name, deed, end) in [
         ("crashes", "*(volatile int *)8 = 1;", "its process was killed by signal 11 (SIGSEGV)"),
         ("exits", "exit(0);", "its process ended with exit status 0, without an answer"),
@@ -265,14 +361,22 @@ fn a_plugin_that_misbehaves_costs_a_reproduction_and_not_the_program() {
             "its process was killed by signal 6 (SIGABRT)",
         ),
     ] {
-        let bad = source.replace("text(\"c-ring\")", "text(\"suh-shin\")").replacen(plan, &format!("{plan} {deed}"), 1);
+        let bad = source.replace("text(\"c-ring\")", "text(\"suh-shin\")").replacen(
+            plan,
+            &format!("{plan} {deed}"),
+            1,
+        );
         std::fs::write(&file, format!("#include <stdlib.h>\n#include <string.h>\n{bad}")).unwrap();
         let Some(plugin) = compile_c(file.to_str().unwrap(), dir.path(), name, &[]) else { return };
-        let mut reproduce = swapmeet(&["reproduce", "suh-shin", "--plugin-dir", plugin.to_str().unwrap()]);
+        let mut reproduce =
+            swapmeet(&["reproduce", "suh-shin", "--plugin-dir", plugin.to_str().unwrap()]);
         let output = reproduce.args(limits).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{name}: {said}");
-        assert!(said.starts_with(under_way) && said.ends_with(&format!(": {end}\n")), "{name}: {said}");
+        assert!(
+            said.starts_with(under_way) && said.ends_with(&format!(": {end}\n")),
+            "{name}: {said}"
+        );
     }
 }
 
@@ -280,15 +384,31 @@ fn a_plugin_that_misbehaves_costs_a_reproduction_and_not_the_program() {
 #[test]
 fn what_one_algorithm_prints_is_not_the_last_words_of_another() {
     let dir = tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+    let Some(file) =
+        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
+    else {
         return;
     };
-    let topologies = ["ring:4", "ring:5", "ring:6", "ring:7", "ring:8"].map(|ring| ["--topology", ring]).concat();
-    let cases =
-        ["--plugin-dir", file.to_str().unwrap(), "--jobs", "1", "--algorithm", "prints", "--algorithm", "segfault"];
+    let topologies = ["ring:4", "ring:5", "ring:6", "ring:7", "ring:8"]
+        .map(|ring| ["--topology", ring])
+        .concat();
+    let cases = [
+        "--plugin-dir",
+        file.to_str().unwrap(),
+        "--jobs",
+        "1",
+        "--algorithm",
+        "prints",
+        "--algorithm",
+        "segfault",
+    ];
     for row in rows(&[&cases[..], &topologies].concat()) {
         if row.algorithm == "segfault" {
-            assert_eq!(row.reason, "its process was killed by signal 11 (SIGSEGV)", "{}", row.topology);
+            assert_eq!(
+                row.reason, "its process was killed by signal 11 (SIGSEGV)",
+                "{}",
+                row.topology
+            );
         }
     }
 }

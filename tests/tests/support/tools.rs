@@ -1,7 +1,8 @@
 //! Tools that some tests need and not every machine has.
 //!
-//! Without its tool such a test is left out, and says so where it is seen: not by `println!`, which `cargo test` keeps to itself. A machine that
-//! ought to have a tool names it in `SWAPMEET_TESTS_NEED` (`cc make`): there the test fails instead.
+//! Without its tool such a test is left out, and says so where it is seen: not by `println!`, which
+//! `cargo test` keeps to itself. A machine that ought to have a tool names it in
+//! `SWAPMEET_TESTS_NEED` (`cc make`): there the test fails instead.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -19,8 +20,9 @@ pub(crate) fn has(tools: &[&str]) -> bool {
     })
 }
 
-/// Starts so many ranks on this machine; the program and its arguments are to be added. What Open MPI keeps of a job lies in a folder of the test's own: in the one
-/// that all jobs of a user share, one that ends takes away what another has just made.
+/// Starts so many ranks on this machine; the program and its arguments are to be added. What Open
+/// MPI keeps of a job lies in a folder of the test's own: in the one that all jobs of a user share,
+/// one that ends takes away what another has just made.
 pub(crate) fn mpirun(ranks: u64, own: &Path) -> Command {
     let mut mpirun = Command::new("mpirun");
     mpirun.args(["--allow-run-as-root", "--oversubscribe", "--mca", "orte_tmpdir_base"]).arg(own);

@@ -22,7 +22,8 @@ pub(super) const HOT: Generator = Generator {
 };
 
 fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
-    let (receivers, share, mean) = (args.require("receivers")?, args.require("share")?, args.require("mean")?);
+    let (receivers, share, mean) =
+        (args.require("receivers")?, args.require("share")?, args.require("mean")?);
     Ok(Arc::new(Hot {
         receivers: args.whole(receivers, 1..=u64::from(u32::MAX))?,
         share: args.number(share, 0.0..=1.0)?,
@@ -48,14 +49,20 @@ impl Pattern for Hot {
 
     fn sizes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
         if self.receivers >= nodes {
-            return Err(format!("needs more nodes than its {} receivers, there are {nodes}", self.receivers));
+            return Err(format!(
+                "needs more nodes than its {} receivers, there are {nodes}",
+                self.receivers
+            ));
         }
         Matrix::affordable(nodes)?;
         let all = self.mean as f64 * nodes as f64;
-        let each =
-            |bytes: f64, among: u64| ((bytes / among as f64 / element as f64).round() as u64).saturating_mul(element);
-        let (hot, rest) =
-            (each(all * self.share, self.receivers), each(all * (1.0 - self.share), nodes - self.receivers));
+        let each = |bytes: f64, among: u64| {
+            ((bytes / among as f64 / element as f64).round() as u64).saturating_mul(element)
+        };
+        let (hot, rest) = (
+            each(all * self.share, self.receivers),
+            each(all * (1.0 - self.share), nodes - self.receivers),
+        );
         let mut row = vec![rest; nodes as usize];
         Stream::new(seed, 0)
             .shuffled(nodes)
@@ -74,7 +81,9 @@ mod tests {
     fn the_hot_receivers_are_the_same_for_all_and_get_their_share() {
         let sizes = |seed| Hot { receivers: 2, share: 0.5, mean: 30 }.sizes(10, 1, seed).unwrap();
         // Of 300 bytes a sender 150 go to two, 150 to eight.
-        let row = |seed: u64, from: u64| (0..10).map(|to| sizes(seed).bytes(from, to)).collect::<Vec<u64>>();
+        let row = |seed: u64, from: u64| {
+            (0..10).map(|to| sizes(seed).bytes(from, to)).collect::<Vec<u64>>()
+        };
         let mut sorted = row(1, 0);
         sorted.sort_unstable();
         assert_eq!(sorted, [19, 19, 19, 19, 19, 19, 19, 19, 75, 75]);

@@ -1,7 +1,9 @@
-//! Random sizes with a mean and a coefficient of variation (standard deviation over mean), from one of five distributions; or by rank, after Zipf; and of all pairs only some.
+//! Random sizes with a mean and a coefficient of variation (standard deviation over mean), from one
+//! of five distributions; or by rank, after Zipf; and of all pairs only some.
 //!
-//! Every size takes one number in (0, 1) from ChaCha8, put through the distribution's inverse: so sizes are the same on every platform and whatever
-//! the version of any library of distributions. Row r is stream r of the generator; adding nodes changes no other row's stream.
+//! Every size takes one number in (0, 1) from ChaCha8, put through the distribution's inverse: so
+//! sizes are the same on every platform and whatever the version of any library of distributions.
+//! Row r is stream r of the generator; adding nodes changes no other row's stream.
 
 use super::matrix::Matrix;
 use super::nodes::{By, NodeSizes};
@@ -42,7 +44,11 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     };
     if let Some(other) = others {
         let has = if by_rank { "an `exponent`, no `cv`" } else { "a `cv`, no `exponent`" };
-        return Err(args.spec.error(other.at(), other.len(), &format!("sizes of dist={} have {has}", dist.value())));
+        return Err(args.spec.error(
+            other.at(),
+            other.len(),
+            &format!("sizes of dist={} have {has}", dist.value()),
+        ));
     }
     let density = match args.take("density") {
         None => 1.0,
@@ -56,12 +62,17 @@ fn distribution(args: &mut Args<'_>, dist: &Arg, mean: f64) -> Result<Distributi
     let shape = shape.ok_or_else(|| {
         let names = || Shape::ALL.iter().map(|(_, name)| *name).chain([Zipf::NAME]);
         let expected = format!("one of {}", names().collect::<Vec<_>>().join(", "));
-        SpecError { near: near_matches(dist.value(), names()), ..args.spec.bad_value(dist, &expected) }
+        SpecError {
+            near: near_matches(dist.value(), names()),
+            ..args.spec.bad_value(dist, &expected)
+        }
     })?;
     let cv = match (args.take("cv"), shape) {
         (Some(cv), _) => cv,
         (None, Shape::Exponential) => return Ok(Distribution { shape, mean, cv: 1.0 }),
-        (None, Shape::Uniform | Shape::Lognormal | Shape::Pareto | Shape::Bimodal) => return Err(args.missing("cv")),
+        (None, Shape::Uniform | Shape::Lognormal | Shape::Pareto | Shape::Bimodal) => {
+            return Err(args.missing("cv"));
+        }
     };
     let number = cv.value().parse::<f64>().unwrap_or(f64::NAN);
     Distribution::new(shape, mean, number).map_err(|expected| args.spec.bad_value(cv, &expected))
@@ -85,7 +96,10 @@ impl Pattern for Irregular {
         let mut arguments = match &self.drawn {
             Drawn::OneByOne(Distribution { shape, mean, cv }) => {
                 let cv = (*shape != Shape::Exponential).then(|| ("cv", cv.to_string()));
-                [("dist", shape.to_string()), ("mean", format_size(*mean as u64))].into_iter().chain(cv).collect()
+                [("dist", shape.to_string()), ("mean", format_size(*mean as u64))]
+                    .into_iter()
+                    .chain(cv)
+                    .collect()
             }
             Drawn::ByRank(Zipf { mean, exponent }) => {
                 let exponent = (*exponent != 1.0).then(|| ("exponent", exponent.to_string()));
@@ -109,7 +123,12 @@ impl Pattern for Irregular {
     }
 
     /// As what the matrix has for node 0 to send: a draw for each node.
-    fn sizes_of_nodes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
+    fn sizes_of_nodes(
+        &self,
+        nodes: u64,
+        element: u64,
+        seed: u64,
+    ) -> Result<Arc<dyn BlockSizes>, String> {
         let mut of = match &self.drawn {
             Drawn::OneByOne(distribution) => distribution.row(0, nodes, element, seed),
             Drawn::ByRank(zipf) => zipf.rows(0..1, nodes, element, seed),
@@ -121,7 +140,8 @@ impl Pattern for Irregular {
     }
 }
 
-/// The same sizes for a share of pairs, drawn one by one, and nothing for the others. Draws are from streams beyond those of sizes, so that what is left is as large as it was.
+/// The same sizes for a share of pairs, drawn one by one, and nothing for the others. Draws are
+/// from streams beyond those of sizes, so that what is left is as large as it was.
 fn thinned(mut matrix: Matrix, density: f64, seed: u64) -> Matrix {
     (0..).zip(matrix.rows_mut()).for_each(|(row, sizes)| thin(sizes, row, density, seed));
     matrix
@@ -142,7 +162,8 @@ pub enum Shape {
     Exponential,
     /// The logarithm is normal.
     Lognormal,
-    /// A power law from a smallest size on. From a cv of about 1 on, the variance rests on sizes so rare that most samples have none of them, and less spread.
+    /// A power law from a smallest size on. From a cv of about 1 on, the variance rests on sizes so
+    /// rare that most samples have none of them, and less spread.
     Pareto,
     /// One in ten is large, the others are small; cv up to 3.
     Bimodal,
@@ -198,7 +219,9 @@ impl Distribution {
         if !(0.0..=most + 1e-12).contains(&cv) {
             // Rounded down: what is said to be the most must be taken.
             let most = (most * 1e4).floor() / 1e4;
-            return Err(format!("a number from 0 to {most}: with more, sizes would be negative (or mean nothing)"));
+            return Err(format!(
+                "a number from 0 to {most}: with more, sizes would be negative (or mean nothing)"
+            ));
         }
         Ok(Self { shape, mean, cv })
     }
@@ -281,7 +304,8 @@ mod tests {
         }
     }
 
-    /// What a sample can't show: asked for a cv of 2, four thousand sizes mostly have one of about 1.1. So it is read off the quantiles.
+    /// What a sample can't show: asked for a cv of 2, four thousand sizes mostly have one of about
+    /// 1.1. So it is read off the quantiles.
     #[test]
     fn a_power_law_has_the_mean_and_variation_asked_for() {
         for cv in [0.1, 0.4, 1.0, 2.0, 20.0] {
@@ -323,7 +347,8 @@ mod tests {
         [336, 7000, 336, 336],
     ];
 
-    /// Of 40,000 pairs a tenth: 4,000, with a standard deviation of 60. What is left is as large as in the dense matrix.
+    /// Of 40,000 pairs a tenth: 4,000, with a standard deviation of 60. What is left is as large as
+    /// in the dense matrix.
     #[test]
     fn of_a_sparse_matrix_a_share_of_the_sizes_is_left() {
         let dense = Distribution::new(Shape::Lognormal, 1e6, 0.5).unwrap().matrix(200, 1, 7);
@@ -345,7 +370,10 @@ mod tests {
             cv(Shape::Bimodal, 3.1),
             "a number from 0 to 3: with more, sizes would be negative (or mean nothing)"
         );
-        assert_eq!(cv(Shape::Exponential, 0.5), "1, which an exponential distribution has by nature");
+        assert_eq!(
+            cv(Shape::Exponential, 0.5),
+            "1, which an exponential distribution has by nature"
+        );
         assert!(cv(Shape::Pareto, f64::NAN).starts_with("a number from 0"));
     }
 }

@@ -1,4 +1,5 @@
-//! A size for every pair of nodes, one by one: drawn at random, or read from a file of N rows of N byte counts.
+//! A size for every pair of nodes, one by one: drawn at random, or read from a file of N rows of N
+//! byte counts.
 
 use super::nodes::{By, NodeSizes};
 use super::{Generator, Pattern};
@@ -47,7 +48,8 @@ fn read_fractions(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let element = args.element;
     from_file(args, arg, Some(bytes), |value| {
         let fraction = value.parse::<f64>().ok().filter(|f| (0.0..=1.0).contains(f));
-        let fraction = fraction.ok_or_else(|| "is no fraction, expected a number from 0 to 1".to_owned())?;
+        let fraction =
+            fraction.ok_or_else(|| "is no fraction, expected a number from 0 to 1".to_owned())?;
         Ok((fraction * bytes as f64) as u64 / element * element)
     })
 }
@@ -88,7 +90,9 @@ fn sizes_in(
     // Whose block it is, where there is one a node.
     let by = match (args.collective.before, args.collective.after) {
         (Before::EachItsOwn, After::EachWhatIsForIt | After::EachItsSendersOwn) => None,
-        (Before::RootAll, After::EachWhatIsForIt | After::EachItsSendersOwn) => Some(By::Destination),
+        (Before::RootAll, After::EachWhatIsForIt | After::EachItsSendersOwn) => {
+            Some(By::Destination)
+        }
         (_, After::RootAll | After::EachAll) => Some(By::Origin),
     };
     let cells = Cells::parse(&content, by.is_some(), cell);
@@ -186,7 +190,12 @@ impl Pattern for FromFile {
         })
     }
 
-    fn sizes_of_nodes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
+    fn sizes_of_nodes(
+        &self,
+        nodes: u64,
+        element: u64,
+        seed: u64,
+    ) -> Result<Arc<dyn BlockSizes>, String> {
         match &self.sizes {
             Sizes::Nodes(_) => self.sizes(nodes, element, seed),
             Sizes::Pairs(matrix) => {
@@ -223,14 +232,17 @@ pub struct MatrixError {
 impl Matrix {
     /// No larger matrix is held: 8,192 nodes, half a gigabyte.
     pub const MOST_NODES: u64 = 8192;
-    /// No longer file is read: a size has at most 13 digits, and as many pairs as there can be fit in.
+    /// No longer file is read: a size has at most 13 digits, and as many pairs as there can be fit
+    /// in.
     pub const MOST_TEXT: u64 = 1 << 30;
 
     /// `Err` says, after a workload's name, that there are more nodes.
     pub(crate) fn affordable(nodes: u64) -> Result<(), String> {
         let most = Self::MOST_NODES;
         if nodes > most {
-            return Err(format!("has a size for every pair: at most {most} nodes, there are {nodes}"));
+            return Err(format!(
+                "has a size for every pair: at most {most} nodes, there are {nodes}"
+            ));
         }
         Ok(())
     }
@@ -244,7 +256,8 @@ impl Matrix {
         self.nodes
     }
 
-    /// Reads N rows of N byte counts, separated by commas, without a header; row i is what node i has for each.
+    /// Reads N rows of N byte counts, separated by commas, without a header; row i is what node i
+    /// has for each.
     pub fn parse(content: &str) -> Result<Self, MatrixError> {
         let Cells { rows, bytes, .. } = Cells::parse(content, false, byte_count)?;
         Ok(Self::new(rows as u64, bytes))
@@ -263,9 +276,15 @@ struct Cells {
 }
 
 impl Cells {
-    /// Reads as many rows of as many fields, or, with `one_a_node`, one row or column; `cell` makes a field bytes, its error says what was expected.
-    fn parse(content: &str, one_a_node: bool, cell: impl Fn(&str) -> Result<u64, String>) -> Result<Self, MatrixError> {
-        let error = |line: usize, column: usize, message: String| MatrixError { line, column, message };
+    /// Reads as many rows of as many fields, or, with `one_a_node`, one row or column; `cell` makes
+    /// a field bytes, its error says what was expected.
+    fn parse(
+        content: &str,
+        one_a_node: bool,
+        cell: impl Fn(&str) -> Result<u64, String>,
+    ) -> Result<Self, MatrixError> {
+        let error =
+            |line: usize, column: usize, message: String| MatrixError { line, column, message };
         let or_one = if one_a_node { ", or one of them alone" } else { "" };
         let content = content.strip_prefix('\u{feff}').unwrap_or(content);
         let mut bytes = Vec::new();
@@ -278,14 +297,19 @@ impl Cells {
             let before = bytes.len();
             for (field, value) in text.split(',').enumerate() {
                 let value = value.trim();
-                let size = cell(value).map_err(|wrong| error(line, field + 1, format!("`{value}` {wrong}")))?;
+                let size = cell(value)
+                    .map_err(|wrong| error(line, field + 1, format!("`{value}` {wrong}")))?;
                 bytes.push(size);
             }
             let here = bytes.len() - before;
             if rows == 0 {
                 columns = here;
                 if columns as u64 > Matrix::MOST_NODES {
-                    return Err(error(line, 1, format!("{columns} columns, expected at most {}", Matrix::MOST_NODES)));
+                    return Err(error(
+                        line,
+                        1,
+                        format!("{columns} columns, expected at most {}", Matrix::MOST_NODES),
+                    ));
                 }
             } else if here != columns {
                 return Err(error(
@@ -296,7 +320,11 @@ impl Cells {
             }
             rows += 1;
             if rows > columns && !(one_a_node && columns == 1) {
-                return Err(error(line, 1, format!("more rows than columns, expected {columns} of each{or_one}")));
+                return Err(error(
+                    line,
+                    1,
+                    format!("more rows than columns, expected {columns} of each{or_one}"),
+                ));
             }
         }
         if rows == 0 || rows < columns && !(one_a_node && rows == 1) {
@@ -338,23 +366,41 @@ mod tests {
 
     #[test]
     fn what_is_no_matrix_is_shown_with_line_and_column() {
-        let error =
-            |text: &str| Matrix::parse(text).map(|_| ()).map_err(|e| (e.line, e.column, e.message)).unwrap_err();
+        let error = |text: &str| {
+            Matrix::parse(text).map(|_| ()).map_err(|e| (e.line, e.column, e.message)).unwrap_err()
+        };
         let count = "is no byte count, expected a whole number from 0 to 1099511627776";
         assert_eq!(error("0,1\n2,x\n"), (2, 2, format!("`x` {count}")));
         assert_eq!(error("0,-1\n2,0\n"), (1, 2, format!("`-1` {count}")));
         assert_eq!(error("0,1\n2,9999999999999\n"), (2, 2, format!("`9999999999999` {count}")));
-        assert_eq!(error("0,1\n2\n"), (2, 2, "1 sizes in this row, expected 2 as in the first".to_owned()));
-        assert_eq!(error("0,1\n2,0,3\n"), (2, 3, "3 sizes in this row, expected 2 as in the first".to_owned()));
-        assert_eq!(error("0,1\n1,0\n1,1\n"), (3, 1, "more rows than columns, expected 2 of each".to_owned()));
-        assert_eq!(error("0,1,2\n1,0,2\n"), (2, 1, "2 rows and 3 columns, expected as many of each".to_owned()));
+        assert_eq!(
+            error("0,1\n2\n"),
+            (2, 2, "1 sizes in this row, expected 2 as in the first".to_owned())
+        );
+        assert_eq!(
+            error("0,1\n2,0,3\n"),
+            (2, 3, "3 sizes in this row, expected 2 as in the first".to_owned())
+        );
+        assert_eq!(
+            error("0,1\n1,0\n1,1\n"),
+            (3, 1, "more rows than columns, expected 2 of each".to_owned())
+        );
+        assert_eq!(
+            error("0,1,2\n1,0,2\n"),
+            (2, 1, "2 rows and 3 columns, expected as many of each".to_owned())
+        );
         assert_eq!(error(""), (1, 1, "0 rows and 0 columns, expected as many of each".to_owned()));
     }
 
     #[test]
     fn where_there_is_one_block_a_node_a_row_or_a_column_will_do() {
-        let read = |text: &str| Cells::parse(text, true, byte_count).map(|cells| cells.bytes).map_err(|e| e.message);
-        assert_eq!((read("1,2,3"), read("1\n2\n3\n"), read("7")), (Ok(vec![1, 2, 3]), Ok(vec![1, 2, 3]), Ok(vec![7])));
+        let read = |text: &str| {
+            Cells::parse(text, true, byte_count).map(|cells| cells.bytes).map_err(|e| e.message)
+        };
+        assert_eq!(
+            (read("1,2,3"), read("1\n2\n3\n"), read("7")),
+            (Ok(vec![1, 2, 3]), Ok(vec![1, 2, 3]), Ok(vec![7]))
+        );
         assert_eq!(
             read("1,2,3\n4,5,6").unwrap_err(),
             "2 rows and 3 columns, expected as many of each, or one of them alone"

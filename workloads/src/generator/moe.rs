@@ -1,4 +1,5 @@
-//! Expert-parallel dispatch, as models with a mixture of experts send tokens: each node has tokens, each token goes to its top experts, each expert is at a node.
+//! Expert-parallel dispatch, as models with a mixture of experts send tokens: each node has tokens,
+//! each token goes to its top experts, each expert is at a node.
 
 use super::irregular::normal_quantile;
 use super::matrix::Matrix;
@@ -35,7 +36,9 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
         (None, None) => Spread::Skew(0.0),
         (Some(arg), None) => Spread::Skew(args.number(arg, 0.0..=10.0)?),
         (None, Some(arg)) => Spread::Violation(args.number(arg, 0.0..=(experts - 1) as f64)?),
-        (Some(_), Some(arg)) => return Err(args.spec.bad_value(arg, "skew or violation, not both")),
+        (Some(_), Some(arg)) => {
+            return Err(args.spec.bad_value(arg, "skew or violation, not both"));
+        }
     };
     let cyclic = match args.take("experts_at") {
         None => false,
@@ -53,7 +56,8 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
 enum Spread {
     /// Standard deviation of the logarithm of popularity.
     Skew(f64),
-    /// What the most popular has beyond the mean, over the mean (the *maximum violation* of balance).
+    /// What the most popular has beyond the mean, over the mean (the *maximum violation* of
+    /// balance).
     Violation(f64),
 }
 
@@ -73,7 +77,8 @@ impl Dispatch {
     fn popularity(&self, seed: u64) -> Vec<f64> {
         // Tokens are drawn from the streams of their nodes.
         let mut stream = Stream::new(seed, u64::MAX);
-        let drawn: Vec<f64> = (0..self.experts).map(|_| normal_quantile(stream.fraction())).collect();
+        let drawn: Vec<f64> =
+            (0..self.experts).map(|_| normal_quantile(stream.fraction())).collect();
         let of = |skew: f64| {
             let most = drawn.iter().copied().fold(f64::MIN, f64::max);
             let weights: Vec<f64> = drawn.iter().map(|z| (skew * (z - most)).exp()).collect();
@@ -83,8 +88,11 @@ impl Dispatch {
         match self.spread {
             Spread::Skew(skew) => of(skew),
             Spread::Violation(violation) => {
-                // The most popular's share rises with the skew, from the mean to all there is: halved 100 times, the interval is as narrow as numbers are.
-                let beyond = |skew: f64| of(skew).into_iter().fold(0.0, f64::max) * self.experts as f64 - 1.0;
+                // The most popular's share rises with the skew, from the mean to all there is:
+                // halved 100 times, the interval is as narrow as numbers are.
+                let beyond = |skew: f64| {
+                    of(skew).into_iter().fold(0.0, f64::max) * self.experts as f64 - 1.0
+                };
                 let (mut low, mut high) = (0.0, 1e6);
                 for _ in 0..100 {
                     let middle = f64::midpoint(low, high);
@@ -121,7 +129,8 @@ impl Choice {
     }
 
     fn draw(&self, stream: &mut Stream, chosen: &mut Vec<usize>) {
-        /// Who is drawn again is left out; where that happens so often, the others are gone through.
+        /// Who is drawn again is left out; where that happens so often, the others are gone
+        /// through.
         const TRIES: usize = 16;
         let last = self.up_to.len() - 1;
         let all = self.up_to[last];
@@ -184,7 +193,8 @@ impl Pattern for Dispatch {
                     choice.draw(&mut stream, &mut chosen);
                 }
                 for expert in &chosen {
-                    bytes[(node * nodes + self.node_of(*expert as u64, nodes)) as usize] += self.bytes;
+                    bytes[(node * nodes + self.node_of(*expert as u64, nodes)) as usize] +=
+                        self.bytes;
                 }
             }
         }
@@ -203,11 +213,16 @@ mod tests {
     #[test]
     fn every_token_goes_to_as_many_different_experts() {
         // All experts but one at a node of its own: a token's copies go to different nodes.
-        for (spread, top) in [(Spread::Skew(0.0), 3), (Spread::Skew(4.0), 7), (Spread::Violation(6.0), 8)] {
+        for (spread, top) in
+            [(Spread::Skew(0.0), 3), (Spread::Skew(4.0), 7), (Spread::Violation(6.0), 8)]
+        {
             let sizes = dispatch(8, top, spread).sizes(8, 1, 5).unwrap();
             for node in 0..8 {
                 assert_eq!(sizes.total(&[node], &[0, 1, 2, 3, 4, 5, 6, 7]), 1000 * top * 2);
-                assert!((0..8).all(|to| sizes.bytes(node, to) <= 1000 * 2), "{spread:?}: none twice");
+                assert!(
+                    (0..8).all(|to| sizes.bytes(node, to) <= 1000 * 2),
+                    "{spread:?}: none twice"
+                );
             }
         }
     }
@@ -222,7 +237,8 @@ mod tests {
         }
     }
 
-    /// 8,000 tokens, a quarter of them expected at each of four nodes: 2,000, with a standard deviation of 39.
+    /// 8,000 tokens, a quarter of them expected at each of four nodes: 2,000, with a standard
+    /// deviation of 39.
     #[test]
     fn alike_experts_get_alike_many_tokens() {
         let sizes = dispatch(16, 1, Spread::Skew(0.0)).sizes(4, 1, 1).unwrap();
@@ -235,8 +251,14 @@ mod tests {
     #[test]
     fn experts_are_placed_in_blocks_or_in_turn() {
         let block = dispatch(8, 1, Spread::Skew(0.0));
-        assert_eq!((0..8).map(|e| block.node_of(e, 4)).collect::<Vec<_>>(), [0, 0, 1, 1, 2, 2, 3, 3]);
+        assert_eq!(
+            (0..8).map(|e| block.node_of(e, 4)).collect::<Vec<_>>(),
+            [0, 0, 1, 1, 2, 2, 3, 3]
+        );
         let cyclic = Dispatch { cyclic: true, ..block };
-        assert_eq!((0..8).map(|e| cyclic.node_of(e, 4)).collect::<Vec<_>>(), [0, 1, 2, 3, 0, 1, 2, 3]);
+        assert_eq!(
+            (0..8).map(|e| cyclic.node_of(e, 4)).collect::<Vec<_>>(),
+            [0, 1, 2, 3, 0, 1, 2, 3]
+        );
     }
 }

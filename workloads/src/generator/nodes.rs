@@ -48,6 +48,9 @@ mod tests {
     fn every_block_of_a_node_has_its_size() {
         let by = |by| NodeSizes { of: vec![1, 20, 300], by };
         assert_eq!((by(By::Origin).bytes(1, 2), by(By::Destination).bytes(1, 2)), (20, 300));
-        assert_eq!((by(By::Origin).total(&[0, 2], &[1]), by(By::Destination).total(&[0, 2], &[1])), (301, 40));
+        assert_eq!(
+            (by(By::Origin).total(&[0, 2], &[1]), by(By::Destination).total(&[0, 2], &[1])),
+            (301, 40)
+        );
     }
 }

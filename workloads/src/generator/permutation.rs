@@ -1,7 +1,10 @@
-//! Permutations of a grid's nodes: every node has one block for one other (C. C. Spencer, *Circuit-Switched Structured Communications on Toroidal Meshes*, 1994).
+//! Permutations of a grid's nodes: every node has one block for one other (C. C. Spencer,
+//! *Circuit-Switched Structured Communications on Toroidal Meshes*, 1994).
 //!
-//! Coordinates are (x, y, z, ..), the topology's first dimension first. A permutation of the axes sends the node at (x, y) to, say, (y, -x), where -x stands for
-//! -1 - x modulo n: the mirror lies between nodes n - 1 and 0, so that no node is its own image. One that exchanges axes needs them of the same size.
+//! Coordinates are (x, y, z, ..), the topology's first dimension first. A permutation of the axes
+//! sends the node at (x, y) to, say, (y, -x), where -x stands for -1 - x modulo n: the mirror lies
+//! between nodes n - 1 and 0, so that no node is its own image. One that exchanges axes needs them
+//! of the same size.
 
 use super::{Generator, Pattern};
 use crate::args::{Args, WORD};
@@ -21,19 +24,30 @@ pub(crate) static PERMUTATIONS: &[Generator] = &[
             mirrored,
         )
     },
-    row("transpose-2d", "transpose-2d:SIZE", "(x, y) to (y, x): the main diagonal", |args| fixed("y.x", args)),
-    row("transpose-2d-anti", "transpose-2d-anti:SIZE", "(x, y) to (-y, -x): the other diagonal", |args| {
-        fixed("-y.-x", args)
+    row("transpose-2d", "transpose-2d:SIZE", "(x, y) to (y, x): the main diagonal", |args| {
+        fixed("y.x", args)
     }),
+    row(
+        "transpose-2d-anti",
+        "transpose-2d-anti:SIZE",
+        "(x, y) to (-y, -x): the other diagonal",
+        |args| fixed("-y.-x", args),
+    ),
     row("rotate-90", "rotate-90:SIZE", "(x, y) to (y, -x)", |args| fixed("y.-x", args)),
     row("rotate-180", "rotate-180:SIZE", "(x, y) to (-x, -y)", |args| fixed("-x.-y", args)),
     row("rotate-270", "rotate-270:SIZE", "(x, y) to (-y, x)", |args| fixed("-y.x", args)),
     row("reflect", "reflect:SIZE", "(x, y, ..) to (-x, -y, ..): through the mid-point", |args| {
         of(args, Map::Reflect, None)
     }),
-    row("rotate-3d-120", "rotate-3d-120:SIZE", "(x, y, z) to (y, z, x)", |args| fixed("y.z.x", args)),
-    row("rotate-3d-180", "rotate-3d-180:SIZE", "(x, y, z) to (-y, -x, -z)", |args| fixed("-y.-x.-z", args)),
-    row("rotate-3d-240", "rotate-3d-240:SIZE", "(x, y, z) to (z, x, y)", |args| fixed("z.x.y", args)),
+    row("rotate-3d-120", "rotate-3d-120:SIZE", "(x, y, z) to (y, z, x)", |args| {
+        fixed("y.z.x", args)
+    }),
+    row("rotate-3d-180", "rotate-3d-180:SIZE", "(x, y, z) to (-y, -x, -z)", |args| {
+        fixed("-y.-x.-z", args)
+    }),
+    row("rotate-3d-240", "rotate-3d-240:SIZE", "(x, y, z) to (z, x, y)", |args| {
+        fixed("z.x.y", args)
+    }),
     row(
         "transpose-3d-1",
         "transpose-3d-1:SIZE",
@@ -61,22 +75,44 @@ pub(crate) static PERMUTATIONS: &[Generator] = &[
     },
     Generator {
         keys: &[WORD, "by"],
-        ..row("shear-2d", "shear-2d:SIZE,by=C", "(x, y) to (x + C y, y); C is 1 unless given", sheared)
+        ..row(
+            "shear-2d",
+            "shear-2d:SIZE,by=C",
+            "(x, y) to (x + C y, y); C is 1 unless given",
+            sheared,
+        )
     },
 ];
 
 type Read = fn(&mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError>;
 
-const fn row(name: &'static str, syntax: &'static str, help: &'static str, read: Read) -> Generator {
+const fn row(
+    name: &'static str,
+    syntax: &'static str,
+    help: &'static str,
+    read: Read,
+) -> Generator {
     let axes = &[(Axis::BlockSize, WORD)];
-    Generator { name, syntax, help, keys: &[WORD], axes, pair_by_pair: false, node_by_node: false, random: false, read }
+    Generator {
+        name,
+        syntax,
+        help,
+        keys: &[WORD],
+        axes,
+        pair_by_pair: false,
+        node_by_node: false,
+        random: false,
+        read,
+    }
 }
 
 fn mirrored(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let axis = match args.take("axis").map(|arg| (arg, arg.value().parse::<usize>())) {
         None => 0,
         Some((_, Ok(axis))) if axis < 32 => axis,
-        Some((arg, _)) => return Err(args.spec.bad_value(arg, "a dimension's number from 0 to 31")),
+        Some((arg, _)) => {
+            return Err(args.spec.bad_value(arg, "a dimension's number from 0 to 31"));
+        }
     };
     let map = Map::Axes((0..=axis).map(|i| (i, i == axis)).collect());
     of(args, map, (axis > 0).then(|| ("axis", axis.to_string())))
@@ -85,14 +121,17 @@ fn mirrored(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
 fn any_axes(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let arg = args.require("to")?;
     let signed = signed(arg.value());
-    let map = signed.ok_or_else(|| args.spec.bad_value(arg, "each of x, y, .. once, as in `y.-x.z`"))?;
+    let map =
+        signed.ok_or_else(|| args.spec.bad_value(arg, "each of x, y, .. once, as in `y.-x.z`"))?;
     of(args, Map::Axes(map), Some(("to", arg.value().to_owned())))
 }
 
 fn translated(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let arg = args.require("by")?;
     let by = arg.value().split('x').map(small).collect::<Option<Vec<i64>>>();
-    let by = by.ok_or_else(|| args.spec.bad_value(arg, "distances, as in `3x-9x7`, or one for all axes"))?;
+    let by = by.ok_or_else(|| {
+        args.spec.bad_value(arg, "distances, as in `3x-9x7`, or one for all axes")
+    })?;
     let printed: Vec<String> = by.iter().map(i64::to_string).collect();
     of(args, Map::Translate(by), Some(("by", printed.join("x"))))
 }
@@ -100,7 +139,8 @@ fn translated(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
 fn sheared(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let by = match args.take("by") {
         None => 1,
-        Some(arg) => small(arg.value()).ok_or_else(|| args.spec.bad_value(arg, "a whole number, as in `2`"))?,
+        Some(arg) => small(arg.value())
+            .ok_or_else(|| args.spec.bad_value(arg, "a whole number, as in `2`"))?,
     };
     of(args, Map::Shear(by), (by != 1).then(|| ("by", by.to_string())))
 }
@@ -111,7 +151,11 @@ fn fixed(axes: &str, args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError>
 }
 
 /// With the size, and the permutation's own argument as specs print it.
-fn of(args: &mut Args<'_>, map: Map, own: Option<(&'static str, String)>) -> Result<Arc<dyn Pattern>, SpecError> {
+fn of(
+    args: &mut Args<'_>,
+    map: Map,
+    own: Option<(&'static str, String)>,
+) -> Result<Arc<dyn Pattern>, SpecError> {
     let arg = args.word("a size, as in `permutation/transpose-2d:64`")?;
     Ok(Arc::new(Permutation { bytes: args.whole_elements(arg)?, map, own }))
 }
@@ -128,7 +172,8 @@ struct Permutation {
 
 #[derive(Debug)]
 enum Map {
-    /// For each of the leading axes of the image, the axis it is taken from and whether it is negated.
+    /// For each of the leading axes of the image, the axis it is taken from and whether it is
+    /// negated.
     Axes(Vec<(usize, bool)>),
     /// Every axis negated.
     Reflect,
@@ -157,7 +202,11 @@ impl Pattern for Permutation {
         let strides = strides(radices);
         let image = |node: u64| -> u32 {
             let at = |axis: usize| node / strides[axis] % radices[axis];
-            let to = map.iter().zip(radices).zip(&strides).map(|((term, n), stride)| term.of(&at, *n) * stride);
+            let to = map
+                .iter()
+                .zip(radices)
+                .zip(&strides)
+                .map(|((term, n), stride)| term.of(&at, *n) * stride);
             to.sum::<u64>() as u32
         };
         Ok(Some((0..nodes).map(image).collect()))
@@ -188,7 +237,10 @@ impl Map {
             Self::Reflect => terms.iter_mut().for_each(|t| t.negated = true),
             Self::Translate(by) => {
                 if by.len() != 1 && by.len() != d {
-                    return Err(format!("has {} distances, expected 1 or one for each of {d} dimensions", by.len()));
+                    return Err(format!(
+                        "has {} distances, expected 1 or one for each of {d} dimensions",
+                        by.len()
+                    ));
                 }
                 for (i, term) in terms.iter_mut().enumerate() {
                     term.plus = by[if by.len() == 1 { 0 } else { i }];
@@ -318,7 +370,10 @@ mod tests {
         let distinct = |spec: &str, topology: &str| {
             let mut to = images(spec, topology).unwrap();
             to.sort_unstable();
-            assert!(to.iter().enumerate().all(|(i, node)| *node == i as u32), "{spec} on {topology}");
+            assert!(
+                to.iter().enumerate().all(|(i, node)| *node == i as u32),
+                "{spec} on {topology}"
+            );
         };
         for row in super::PERMUTATIONS {
             let spec = match row.name {

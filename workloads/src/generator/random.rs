@@ -14,12 +14,14 @@ impl Stream {
         Self(rng)
     }
 
-    /// A number in (0, 1): 53 random bits, in the middle of their interval, so that it is never 0 and never 1.
+    /// A number in (0, 1): 53 random bits, in the middle of their interval, so that it is never 0
+    /// and never 1.
     pub(super) fn fraction(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
-    /// A number below another: a draw scaled down, not a library's way, which may change with its version.
+    /// A number below another: a draw scaled down, not a library's way, which may change with its
+    /// version.
     pub(super) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
     }

@@ -1,7 +1,7 @@
 //! Workloads in which all blocks are small but one a node: `one-spike` and `transpose`.
 //!
-//! They cost no N x N memory: the sum over any product of origins and destinations is the small size times the number of pairs, with a correction
-//! for each spike within it.
+//! They cost no N x N memory: the sum over any product of origins and destinations is the small
+//! size times the number of pairs, with a correction for each spike within it.
 
 use super::{Generator, Pattern};
 use crate::args::Args;
@@ -79,15 +79,20 @@ pub struct Spikes {
 }
 
 impl Spikes {
-    /// Each node's spike goes to a node drawn at random, itself allowed, several for the same node too (Liu et al., Pattern 1).
+    /// Each node's spike goes to a node drawn at random, itself allowed, several for the same node
+    /// too (Liu et al., Pattern 1).
     pub fn at_random(nodes: u64, max: u64, rest: u64, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        // A draw scaled down, not a library's way of drawing below a bound: that may change with its version.
-        let to = (0..nodes).map(|_| ((u128::from(rng.next_u64()) * u128::from(nodes)) >> 64) as u32).collect();
+        // A draw scaled down, not a library's way of drawing below a bound: that may change with
+        // its version.
+        let to = (0..nodes)
+            .map(|_| ((u128::from(rng.next_u64()) * u128::from(nodes)) >> 64) as u32)
+            .collect();
         Self { max, rest, to }
     }
 
-    /// Nodes as a square array: node (r, c) has its spike for node (c, r) (Liu et al., Pattern 2). `None` unless their number is a square.
+    /// Nodes as a square array: node (r, c) has its spike for node (c, r) (Liu et al., Pattern 2).
+    /// `None` unless their number is a square.
     pub fn transpose(nodes: u64, max: u64, rest: u64) -> Option<Self> {
         let side = nodes.isqrt();
         let to = (0..nodes).map(|i| ((i % side) * side + i / side) as u32).collect();
@@ -102,9 +107,10 @@ impl BlockSizes for Spikes {
 
     fn total(&self, origins: &[u64], destinations: &[u64]) -> u64 {
         let pairs = origins.len() as u64 * destinations.len() as u64;
-        let spikes =
-            origins.iter().filter(|o| destinations.binary_search(&u64::from(self.to[**o as usize])).is_ok()).count()
-                as u64;
+        let spikes = origins
+            .iter()
+            .filter(|o| destinations.binary_search(&u64::from(self.to[**o as usize])).is_ok())
+            .count() as u64;
         (pairs - spikes) * self.rest + spikes * self.max
     }
 

@@ -58,6 +58,11 @@ impl BlockSizes for Uniform {
 
     fn busiest(&self, nodes: u64) -> Busiest {
         let peers = if self.bytes == 0 { 0 } else { nodes - 1 };
-        Busiest { sent: peers * self.bytes, received: peers * self.bytes, peers, pairs: nodes * peers }
+        Busiest {
+            sent: peers * self.bytes,
+            received: peers * self.bytes,
+            peers,
+            pairs: nodes * peers,
+        }
     }
 }

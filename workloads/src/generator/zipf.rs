@@ -1,4 +1,5 @@
-//! Sizes by rank: each sender ranks its destinations at random, and the one of rank r has a share of what it sends in proportion to r^-exponent.
+//! Sizes by rank: each sender ranks its destinations at random, and the one of rank r has a share
+//! of what it sends in proportion to r^-exponent.
 
 use super::matrix::Matrix;
 use super::random::Stream;
@@ -21,9 +22,11 @@ impl Zipf {
 
     /// What some of them have for each, one after another.
     pub(super) fn rows(&self, rows: Range<u64>, nodes: u64, element: u64, seed: u64) -> Vec<u64> {
-        let weights: Vec<f64> = (1..=nodes).map(|rank| (rank as f64).powf(-self.exponent)).collect();
+        let weights: Vec<f64> =
+            (1..=nodes).map(|rank| (rank as f64).powf(-self.exponent)).collect();
         let unit = self.mean * nodes as f64 / weights.iter().sum::<f64>() / element as f64;
-        let sizes: Vec<u64> = weights.iter().map(|w| ((w * unit).round() as u64).saturating_mul(element)).collect();
+        let sizes: Vec<u64> =
+            weights.iter().map(|w| ((w * unit).round() as u64).saturating_mul(element)).collect();
         let ranks = rows.flat_map(|row| Stream::new(seed, row).shuffled(nodes));
         ranks.map(|rank| sizes[rank as usize]).collect()
     }
@@ -45,7 +48,9 @@ mod tests {
         }
         let favourites = |seed: u64| {
             let matrix = Zipf { mean: 100.0, exponent: 1.0 }.matrix(64, 1, seed);
-            (0..64).map(|row| (0..64).max_by_key(|to| matrix.bytes(row, *to)).unwrap()).collect::<Vec<u64>>()
+            (0..64)
+                .map(|row| (0..64).max_by_key(|to| matrix.bytes(row, *to)).unwrap())
+                .collect::<Vec<u64>>()
         };
         assert_ne!(favourites(1), favourites(2));
         assert_eq!(Zipf { mean: 8.0, exponent: 0.0 }.matrix(3, 1, 1), Matrix::new(3, vec![8; 9]));

@@ -1,7 +1,9 @@
-//! Chakra execution traces, as ASTRA-sim reads them for a custom collective: a file a rank, each message preceded by its length.
+//! Chakra execution traces, as ASTRA-sim reads them for a custom collective: a file a rank, each
+//! message preceded by its length.
 //!
-//! A send or receive depends on all that its rank did in the step before. Sizes are those of the file, whatever the workload says that
-//! ASTRA-sim runs: one export a size. Of the schema (`et_def.proto`) only what its feeder reads is written.
+//! A send or receive depends on all that its rank did in the step before. Sizes are those of the
+//! file, whatever the workload says that ASTRA-sim runs: one export a size. Of the schema
+//! (`et_def.proto`) only what its feeder reads is written.
 
 use super::spool::{Piece, Spool};
 use super::{Export, Folder, Step, unwritten};
@@ -33,7 +35,9 @@ struct Rank {
 
 impl Chakra {
     pub(super) fn new(head: &Head, folder: Folder) -> Result<Self, String> {
-        let too_large = |what: &str, most: u64| format!("it has over {most} {what}: ASTRA-sim has 32 bits for them");
+        let too_large = |what: &str, most: u64| {
+            format!("it has over {most} {what}: ASTRA-sim has 32 bits for them")
+        };
         if head.nodes > i32::MAX as u64 {
             return Err(too_large("ranks", i32::MAX as u64));
         }
@@ -47,8 +51,16 @@ impl Chakra {
         Ok(Self { folder, spool, ranks: vec![Rank::default(); head.nodes as usize] })
     }
 
-    fn node(&mut self, rank: u64, step: u64, kind: u64, (from, to): (u64, u64), bytes: u64) -> Result<(), String> {
-        let known = self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
+    fn node(
+        &mut self,
+        rank: u64,
+        step: u64,
+        kind: u64,
+        (from, to): (u64, u64),
+        bytes: u64,
+    ) -> Result<(), String> {
+        let known =
+            self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
         let id = known.nodes + 1;
         known.nodes = id;
         if known.step != step {
@@ -64,7 +76,8 @@ impl Chakra {
             (known.before.0..known.before.1).for_each(|id| varint(&mut waits_for, id));
             text(&mut node, 5, &waits_for);
         }
-        // Which field of the union holds a value is what the feeder goes by: bool 27, int64 9, int32 7.
+        // Which field of the union holds a value is what the feeder goes by: bool 27, int64 9,
+        // int32 7.
         for (name, field, value) in [
             ("is_cpu_op", 27, 0),
             ("comm_size", 9, bytes),

@@ -1,4 +1,5 @@
-//! Bytes that are counted: how many for each destination a message takes, where a schedule only says which bucket of what was redistributed.
+//! Bytes that are counted: how many for each destination a message takes, where a schedule only
+//! says which bucket of what was redistributed.
 
 use swapmeet_interchange::schedule::{Head, HowMany, Redistribution, Share};
 
@@ -18,9 +19,12 @@ impl Counts {
         let element = head.element_bytes.max(1);
         let nodes = head.nodes as usize;
         let bytes = |from: usize, to: usize| {
-            head.block_bytes.unwrap_or_else(|| head.sizes.get(from * nodes + to).copied().unwrap_or(0))
+            head.block_bytes
+                .unwrap_or_else(|| head.sizes.get(from * nodes + to).copied().unwrap_or(0))
         };
-        let held = (0..nodes).map(|from| (0..nodes).map(|to| bytes(from, to) / element).collect()).collect();
+        let held = (0..nodes)
+            .map(|from| (0..nodes).map(|to| bytes(from, to) / element).collect())
+            .collect();
         Self { element, held, buckets: vec![Vec::new(); nodes], arriving: Vec::new() }
     }
 
@@ -28,7 +32,9 @@ impl Counts {
     pub(super) fn redistribute(&mut self, how: &Redistribution) -> Result<(), String> {
         let Redistribution { node, buckets, cycle, first, starts, firsts } = how;
         if *cycle == 0 || *buckets == 0 || *node >= self.held.len() as u64 {
-            return Err(format!("node {node} redistributes over {buckets} buckets in rounds of {cycle}"));
+            return Err(format!(
+                "node {node} redistributes over {buckets} buckets in rounds of {cycle}"
+            ));
         }
         let mut all = vec![Vec::new(); *buckets as usize];
         for (destination, held) in self.held[*node as usize].iter_mut().enumerate() {
@@ -51,7 +57,12 @@ impl Counts {
     }
 
     /// What a send takes: destinations, and how many bytes for each.
-    pub(super) fn take(&mut self, from: u64, to: u64, share: &Share) -> Result<Vec<(u64, u64)>, String> {
+    pub(super) fn take(
+        &mut self,
+        from: u64,
+        to: u64,
+        share: &Share,
+    ) -> Result<Vec<(u64, u64)>, String> {
         let nobody = || format!("there is no node {}", from.max(to));
         let held = self.held.get_mut(from as usize).ok_or_else(nobody)?;
         let taken = match share {
@@ -69,15 +80,18 @@ impl Counts {
                         HowMany::Bytes(bytes) => bytes / self.element,
                         HowMany::All(_) => *there,
                     };
-                    *there = there
-                        .checked_sub(elements)
-                        .ok_or_else(|| format!("node {from} has not so many bytes for node {destination}"))?;
+                    *there = there.checked_sub(elements).ok_or_else(|| {
+                        format!("node {from} has not so many bytes for node {destination}")
+                    })?;
                     taken.push((*destination, elements));
                 }
                 taken
             }
         };
-        let bytes = taken.iter().map(|(destination, elements)| (*destination, elements * self.element)).collect();
+        let bytes = taken
+            .iter()
+            .map(|(destination, elements)| (*destination, elements * self.element))
+            .collect();
         self.arriving.push((to, taken));
         Ok(bytes)
     }
@@ -86,7 +100,11 @@ impl Counts {
     pub(super) fn arrive(&mut self) {
         for (to, list) in self.arriving.drain(..) {
             for (destination, elements) in list {
-                if let Some(held) = self.held.get_mut(to as usize).and_then(|held| held.get_mut(destination as usize)) {
+                if let Some(held) = self
+                    .held
+                    .get_mut(to as usize)
+                    .and_then(|held| held.get_mut(destination as usize))
+                {
                     *held += elements;
                 }
             }

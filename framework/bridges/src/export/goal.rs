@@ -1,10 +1,12 @@
 //! GOAL text, as LogGOPSim and ATLAHS read it (`txt2bin.re` of LogGOPSim is the grammar).
 //!
-//! A rank begins a step once it has ended the one before: its sends and receives of a step wait for a `calc` of no time that waits for those of
-//! the step before, so that there are as many dependencies as operations. Between ranks only messages wait, told apart by the step's number.
+//! A rank begins a step once it has ended the one before: its sends and receives of a step wait for
+//! a `calc` of no time that waits for those of the step before, so that there are as many
+//! dependencies as operations. Between ranks only messages wait, told apart by the step's number.
 //!
-//! For a machine with `order=data` a rank makes its sends one after another, and one that passes on what came to it waits, by a `calc`, for all that its rank receives up to the step in which the last of
-//! it came; receives wait for nothing.
+//! For a machine with `order=data` a rank makes its sends one after another, and one that passes on
+//! what came to it waits, by a `calc`, for all that its rank receives up to the step in which the
+//! last of it came; receives wait for nothing.
 
 use super::spool::{Piece, Spool};
 use super::{Export, Folder, Message, Step, unwritten};
@@ -47,8 +49,15 @@ impl Goal {
     }
 
     /// A send or receive of a rank in this step, where sends wait for data alone.
-    fn by_data(&mut self, rank: u64, step: u64, (is_send, peer): (bool, u64), message: &Message) -> Result<(), String> {
-        let known = self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
+    fn by_data(
+        &mut self,
+        rank: u64,
+        step: u64,
+        (is_send, peer): (bool, u64),
+        message: &Message,
+    ) -> Result<(), String> {
+        let known =
+            self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
         self.text.clear();
         let (text, bytes) = (&mut self.text, message.bytes.max(1));
         if !is_send {
@@ -83,8 +92,16 @@ impl Goal {
     }
 
     /// One operation of a rank in this step.
-    fn operation(&mut self, rank: u64, step: u64, is_send: bool, peer: u64, bytes: u64) -> Result<(), String> {
-        let known = self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
+    fn operation(
+        &mut self,
+        rank: u64,
+        step: u64,
+        is_send: bool,
+        peer: u64,
+        bytes: u64,
+    ) -> Result<(), String> {
+        let known =
+            self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
         // Labels are written before they are named, or `txt2bin` refuses them.
         self.text.clear();
         let text = &mut self.text;
@@ -103,7 +120,8 @@ impl Goal {
             known.step = step;
             known.since = (known.sends, known.receives);
         }
-        // LogGOPSim counts G for all bytes but one: a message of none would come out as one of 2^64 - 1.
+        // LogGOPSim counts G for all bytes but one: a message of none would come out as one of 2^64
+        // - 1.
         let bytes = bytes.max(1);
         let (letter, number) = if is_send {
             known.sends += 1;
@@ -126,8 +144,11 @@ impl Export for Goal {
         if step.number > u64::from(u32::MAX) {
             return Err("it has over 2^32 - 1 steps, more than GOAL has tags".to_owned());
         }
-        for (is_send, message) in [true, false].into_iter().flat_map(|is| step.messages.iter().map(move |m| (is, m))) {
-            let (rank, peer) = if is_send { (message.from, message.to) } else { (message.to, message.from) };
+        for (is_send, message) in
+            [true, false].into_iter().flat_map(|is| step.messages.iter().map(move |m| (is, m)))
+        {
+            let (rank, peer) =
+                if is_send { (message.from, message.to) } else { (message.to, message.from) };
             if self.by_data {
                 self.by_data(rank, step.number, (is_send, peer), message)?;
             } else {

@@ -1,7 +1,10 @@
-//! A schedule for real ranks: a text file, and the one C program that carries any such file out under MPI ([`PROGRAM`]).
+//! A schedule for real ranks: a text file, and the one C program that carries any such file out
+//! under MPI ([`PROGRAM`]).
 //!
-//! The file says who sends whom which blocks or sums, or how many bytes for whom, rank by rank, each rank's lines found by their place, so that no rank reads another's. What blocks there
-//! are, who has them and who is to have them the program knows from the collective: it checks delivery by itself.
+//! The file says who sends whom which blocks or sums, or how many bytes for whom, rank by rank,
+//! each rank's lines found by their place, so that no rank reads another's. What blocks there are,
+//! who has them and who is to have them the program knows from the collective: it checks delivery
+//! by itself.
 
 use super::spool::{Piece, Spool};
 use super::{Export, Folder, Message, Moved, Step, unwritten};
@@ -29,11 +32,27 @@ impl Mpi {
     pub(super) fn new(head: &Head, folder: Folder) -> Result<Self, String> {
         let spool = Spool::new(&folder.0, head.nodes).map_err(unwritten)?;
         let ranks = vec![(0, 0); head.nodes as usize];
-        Ok(Self { folder, spool, head: head.clone(), segments: 1, counts: false, ranks, text: String::new() })
+        Ok(Self {
+            folder,
+            spool,
+            head: head.clone(),
+            segments: 1,
+            counts: false,
+            ranks,
+            text: String::new(),
+        })
     }
 
-    fn line(&mut self, rank: u64, step: u64, letter: char, peer: u64, message: &Message) -> Result<(), String> {
-        let known = self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
+    fn line(
+        &mut self,
+        rank: u64,
+        step: u64,
+        letter: char,
+        peer: u64,
+        message: &Message,
+    ) -> Result<(), String> {
+        let known =
+            self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
         self.text.clear();
         if known.0 != step {
             known.0 = step;
@@ -41,10 +60,18 @@ impl Mpi {
         }
         let _ = write!(self.text, "{letter} {peer}");
         self.counts |= message.blocks.is_none();
-        for Moved { set: BlockSet { origins, destinations, segments }, keeps, adds } in message.blocks.iter().flatten()
+        for Moved { set: BlockSet { origins, destinations, segments }, keeps, adds } in
+            message.blocks.iter().flatten()
         {
-            let (word, add) = (if *keeps { "keep" } else { "move" }, if *adds { "-add" } else { "" });
-            let _ = write!(self.text, " {word}{add} {} {} {}", runs(origins), runs(destinations), runs(segments));
+            let (word, add) =
+                (if *keeps { "keep" } else { "move" }, if *adds { "-add" } else { "" });
+            let _ = write!(
+                self.text,
+                " {word}{add} {} {} {}",
+                runs(origins),
+                runs(destinations),
+                runs(segments)
+            );
         }
         for (destination, bytes) in &message.counts {
             let _ = write!(self.text, " {destination} {bytes}");
@@ -71,7 +98,8 @@ impl Mpi {
             (None, false) => writeln!(text, "bytes {}", spaced(sizes)),
             (None, true) => return Err("it does not say how many bytes its blocks have".to_owned()),
         };
-        let (names, fields): (Vec<&str>, Vec<String>) = row.iter().map(|(name, field)| (*name, quoted(field))).unzip();
+        let (names, fields): (Vec<&str>, Vec<String>) =
+            row.iter().map(|(name, field)| (*name, quoted(field))).unzip();
         let _ = writeln!(text, "columns {}\nrow {}", names.join(","), fields.join(","));
         Ok(text)
     }
@@ -90,7 +118,9 @@ fn spaced(numbers: &[u64]) -> String {
 /// Runs as `0-3,5`; there is only number 0 of what blocks are not told apart by.
 fn runs(runs: &Option<Runs>) -> String {
     let Some(runs) = runs else { return "0".to_owned() };
-    let one = |(first, last): &(u64, u64)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    let one = |(first, last): &(u64, u64)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
     runs.iter().map(one).collect::<Vec<_>>().join(",")
 }
 
@@ -111,7 +141,8 @@ impl Export for Mpi {
     fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), String> {
         std::fs::write(self.folder.0.join("replay.c"), PROGRAM).map_err(unwritten)?;
         let preamble = self.preamble(row)?;
-        // Places have a fixed width, so that where the first rank's lines begin does not depend on them.
+        // Places have a fixed width, so that where the first rank's lines begin does not depend on
+        // them.
         const DIGITS: usize = 18;
         let mut at = (preamble.len() + "ranks".len() + (1 + DIGITS) * self.ranks.len() + 1) as u64;
         let mut out = self.folder.create(FILE)?;

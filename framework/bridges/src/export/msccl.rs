@@ -1,13 +1,17 @@
 //! MSCCL's XML: what each GPU's thread blocks do, with buffers, scratch and dependencies.
 //!
-//! A thread block of a GPU sends to the one so many numbers further on and receives from the one so many numbers back. What a GPU does in a step waits
-//! for all that it did in the last one before; what is to go lies together, copied to scratch first where it does not. Values of a reduction stay at
-//! their places in one buffer, so that what is added is added there. What MSCCL can't hold is refused by the limit's name.
+//! A thread block of a GPU sends to the one so many numbers further on and receives from the one so
+//! many numbers back. What a GPU does in a step waits for all that it did in the last one before;
+//! what is to go lies together, copied to scratch first where it does not. Values of a reduction
+//! stay at their places in one buffer, so that what is added is added there. What MSCCL can't hold
+//! is refused by the limit's name.
 
 use super::{Export, Folder, Message, Moved, Step, unwritten};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
-use swapmeet_interchange::msccl::{self, Buffer, Collective, Gpu, Kind, Place, Program, ThreadBlock};
+use swapmeet_interchange::msccl::{
+    self, Buffer, Collective, Gpu, Kind, Place, Program, ThreadBlock,
+};
 use swapmeet_interchange::schedule::{Head, Runs};
 
 pub(super) const FILE: &str = "schedule.xml";
@@ -29,7 +33,8 @@ pub(super) struct Msccl {
     gpus: Vec<Work>,
 }
 
-/// Chunks that one step of a thread block can send, and whether the receiver adds them to what it has.
+/// Chunks that one step of a thread block can send, and whether the receiver adds them to what it
+/// has.
 type Piece = (Vec<[u64; 3]>, bool);
 
 /// A GPU under way.
@@ -41,7 +46,8 @@ struct Work {
     scratch: u64,
     /// Where each chunk is that the GPU has.
     at: HashMap<[u64; 3], Place>,
-    /// The last steps of all thread blocks that did something in the last step in which the GPU did.
+    /// The last steps of all thread blocks that did something in the last step in which the GPU
+    /// did.
     ended: BTreeMap<usize, usize>,
     /// The same of the step under way.
     ending: BTreeMap<usize, usize>,
@@ -51,7 +57,8 @@ impl Msccl {
     pub(super) fn new(head: &Head, folder: Folder) -> Result<Self, String> {
         let word = head.collective.replace('-', "");
         let known = Collective::WORDS.iter().find(|(known, _)| *known == word);
-        let (_, collective) = *known.ok_or_else(|| format!("MSCCL has no `{}`", head.collective))?;
+        let (_, collective) =
+            *known.ok_or_else(|| format!("MSCCL has no `{}`", head.collective))?;
         if head.block_bytes.is_none() {
             return Err("its blocks differ in size, and MSCCL's chunks are all alike".to_owned());
         }
@@ -70,12 +77,16 @@ impl Msccl {
             let own: Vec<([u64; 3], u64)> = match self.collective {
                 Collective::AllToAll => (0..n * k).map(|i| ([gpu, i / k, i % k], i)).collect(),
                 Collective::Scatter if !root => Vec::new(),
-                Collective::Scatter | Collective::ReduceScatter => (0..n * k).map(|i| ([0, i / k, i % k], i)).collect(),
+                Collective::Scatter | Collective::ReduceScatter => {
+                    (0..n * k).map(|i| ([0, i / k, i % k], i)).collect()
+                }
                 Collective::Broadcast if !root => Vec::new(),
                 Collective::Broadcast | Collective::Reduce | Collective::AllReduce => {
                     (0..k).map(|i| ([0, 0, i], i)).collect()
                 }
-                Collective::Gather | Collective::AllGather => (0..k).map(|i| ([gpu, 0, i], i)).collect(),
+                Collective::Gather | Collective::AllGather => {
+                    (0..k).map(|i| ([gpu, 0, i], i)).collect()
+                }
             };
             let mut copies = Vec::new();
             for (chunk, offset) in own {
@@ -135,7 +146,9 @@ impl Msccl {
         let k = self.segments;
         let offset = match self.collective {
             Collective::AllToAll => (destination == gpu).then_some(origin * k + segment),
-            Collective::Scatter | Collective::ReduceScatter => (destination == gpu).then_some(segment),
+            Collective::Scatter | Collective::ReduceScatter => {
+                (destination == gpu).then_some(segment)
+            }
             Collective::Gather => (gpu == self.root).then_some(origin * k + segment),
             Collective::AllGather => Some(origin * k + segment),
             Collective::Broadcast | Collective::AllReduce => Some(segment),
@@ -159,19 +172,29 @@ impl Msccl {
         if let Some(block) = work.by_distance.get(&key) {
             return Ok(*block);
         }
-        let channel = key.0.saturating_sub(1) / ON_A_CHANNEL + key.1 as u64 * (self.nodes.div_ceil(ON_A_CHANNEL));
+        let channel = key.0.saturating_sub(1) / ON_A_CHANNEL
+            + key.1 as u64 * (self.nodes.div_ceil(ON_A_CHANNEL));
         if work.blocks.len() == THREAD_BLOCKS {
-            return Err(format!("GPU {gpu} needs more than {THREAD_BLOCKS} thread blocks, MSCCL's limit for a GPU"));
+            return Err(format!(
+                "GPU {gpu} needs more than {THREAD_BLOCKS} thread blocks, MSCCL's limit for a GPU"
+            ));
         }
         if channel >= CHANNELS {
             return Err(format!("GPU {gpu} needs more than {CHANNELS} channels, MSCCL's limit"));
         }
-        work.blocks.push(ThreadBlock { send: None, receive: None, channel, steps: Vec::new(), line: 0 });
+        work.blocks.push(ThreadBlock {
+            send: None,
+            receive: None,
+            channel,
+            steps: Vec::new(),
+            line: 0,
+        });
         work.by_distance.insert(key, work.blocks.len() - 1);
         Ok(work.blocks.len() - 1)
     }
 
-    /// One step of a thread block; the first that it does in a step of the schedule waits for all that the GPU did before.
+    /// One step of a thread block; the first that it does in a step of the schedule waits for all
+    /// that the GPU did before.
     fn push(
         &mut self,
         gpu: u64,
@@ -213,14 +236,20 @@ impl Msccl {
     /// What a message takes, piece by piece.
     fn pieces(&self, message: &Message) -> Result<Vec<Piece>, String> {
         let Some(blocks) = &message.blocks else {
-            return Err("it moves byte counts, not blocks: MSCCL must know which bytes go where".to_owned());
+            return Err(
+                "it moves byte counts, not blocks: MSCCL must know which bytes go where".to_owned()
+            );
         };
         let from = &self.gpus[message.from as usize];
         let mut chunks = Vec::new();
         for Moved { set, adds, .. } in blocks {
             let numbers = |runs: &Option<Runs>| -> Vec<u64> {
                 let all = vec![(0, 0)];
-                runs.as_ref().unwrap_or(&all).iter().flat_map(|(first, last)| *first..=*last).collect()
+                runs.as_ref()
+                    .unwrap_or(&all)
+                    .iter()
+                    .flat_map(|(first, last)| *first..=*last)
+                    .collect()
             };
             // Of blocks that are whole there is one segment, and nothing says so.
             let segments = match &set.segments {
@@ -229,27 +258,33 @@ impl Msccl {
             };
             for origin in numbers(&set.origins) {
                 for destination in numbers(&set.destinations) {
-                    chunks.extend(segments.iter().map(|segment| ([origin, destination, *segment], *adds)));
+                    chunks.extend(
+                        segments.iter().map(|segment| ([origin, destination, *segment], *adds)),
+                    );
                 }
             }
         }
         let mut placed = Vec::new();
         for (chunk, adds) in chunks {
             let place = from.at.get(&chunk).copied();
-            let place =
-                place.ok_or_else(|| format!("GPU {} has no chunk {chunk:?} in a step that sends it", message.from))?;
+            let place = place.ok_or_else(|| {
+                format!("GPU {} has no chunk {chunk:?} in a step that sends it", message.from)
+            })?;
             placed.push((place, chunk, adds));
         }
         placed.sort_unstable();
         let mut pieces: Vec<Piece> = Vec::new();
         let mut last: Option<Place> = None;
         for (place, chunk, adds) in placed {
-            let next = last.is_some_and(|last| last.buffer == place.buffer && last.offset + 1 == place.offset);
+            let next = last
+                .is_some_and(|last| last.buffer == place.buffer && last.offset + 1 == place.offset);
             last = Some(place);
             // Values have their places; blocks are put together.
             let joins = next || !self.collective.sums();
             match pieces.last_mut() {
-                Some((list, added)) if joins && *added == adds && list.len() < CHUNKS => list.push(chunk),
+                Some((list, added)) if joins && *added == adds && list.len() < CHUNKS => {
+                    list.push(chunk)
+                }
                 Some(_) | None => pieces.push((vec![chunk], adds)),
             }
         }
@@ -284,7 +319,13 @@ impl Msccl {
         Ok(())
     }
 
-    fn receive(&mut self, message: &Message, piece: usize, chunks: &[[u64; 3]], adds: bool) -> Result<(), String> {
+    fn receive(
+        &mut self,
+        message: &Message,
+        piece: usize,
+        chunks: &[[u64; 3]],
+        adds: bool,
+    ) -> Result<(), String> {
         let (gpu, count) = (message.to, chunks.len() as u64);
         let block = self.thread_block(gpu, (self.distance(message), piece))?;
         self.gpus[gpu as usize].blocks[block].receive = Some(message.from);
@@ -297,7 +338,8 @@ impl Msccl {
             self.push(gpu, block, kind, target, target, count)?;
             return Ok(());
         }
-        let homes: Vec<Option<Place>> = chunks.iter().map(|chunk| self.output(gpu, *chunk)).collect();
+        let homes: Vec<Option<Place>> =
+            chunks.iter().map(|chunk| self.output(gpu, *chunk)).collect();
         let whole: Option<Vec<Place>> = homes.iter().copied().collect();
         if let Some(homes) = whole.filter(|homes| together(homes)) {
             self.push(gpu, block, Kind::RECEIVE, homes[0], homes[0], count)?;
@@ -325,7 +367,9 @@ impl Msccl {
 
 /// Whether places follow one another.
 fn together(places: &[Place]) -> bool {
-    places.windows(2).all(|two| two[0].buffer == two[1].buffer && two[0].offset + 1 == two[1].offset)
+    places
+        .windows(2)
+        .all(|two| two[0].buffer == two[1].buffer && two[0].offset + 1 == two[1].offset)
 }
 
 /// Copies of several chunks at once, where both sides follow one another.
@@ -355,7 +399,11 @@ impl Export for Msccl {
         if self.segments == 0 {
             self.begin(1)?;
         }
-        let pieces = step.messages.iter().map(|message| self.pieces(message)).collect::<Result<Vec<_>, _>>()?;
+        let pieces = step
+            .messages
+            .iter()
+            .map(|message| self.pieces(message))
+            .collect::<Result<Vec<_>, _>>()?;
         let in_step = |why: String| format!("step {}: {why}", step.number);
         // A thread block sends before it receives: both at once.
         for (message, pieces) in step.messages.iter().zip(&pieces) {
@@ -383,7 +431,9 @@ impl Export for Msccl {
                 let own = |buffer, offset| Place { buffer, offset };
                 let block = self.thread_block(gpu, (0, 0))?;
                 let pairs: Vec<(Place, Place)> = (0..self.segments)
-                    .map(|i| (own(Buffer::Scratch, gpu * self.segments + i), own(Buffer::Output, i)))
+                    .map(|i| {
+                        (own(Buffer::Scratch, gpu * self.segments + i), own(Buffer::Output, i))
+                    })
                     .collect();
                 for (from, to, count) in runs_of(&pairs) {
                     self.push(gpu, block, Kind::COPY, from, to, count)?;
@@ -391,7 +441,11 @@ impl Export for Msccl {
             }
         }
         let [inputs, outputs] = self.chunks();
-        let gpu = |work: Work| Gpu { chunks: [inputs, outputs, work.scratch], blocks: work.blocks, line: 0 };
+        let gpu = |work: Work| Gpu {
+            chunks: [inputs, outputs, work.scratch],
+            blocks: work.blocks,
+            line: 0,
+        };
         let gpus = std::mem::take(&mut self.gpus).into_iter().map(gpu).collect();
         let program = Program { collective: self.collective, in_place: false, gpus };
         let mut out = self.folder.create(FILE)?;

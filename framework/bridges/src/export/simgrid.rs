@@ -1,8 +1,11 @@
-//! A SimGrid platform whose routes are those of the schedule, its messages, and a program of ours that plays them ([`PROGRAM`]).
+//! A SimGrid platform whose routes are those of the schedule, its messages, and a program of ours
+//! that plays them ([`PROGRAM`]).
 //!
-//! SimGrid's own torus goes its own way where two are equally long; so hosts, links and routes are written out, each pair's as its messages travel. For a
-//! torus there is SimGrid's own, too (`cluster.xml`): with the axes reversed, for SimGrid counts the first dimension fastest, its numbers are ours.
-//! Latencies are zero: where they are not, SimGrid shares a link by the routes' round trips.
+//! SimGrid's own torus goes its own way where two are equally long; so hosts, links and routes are
+//! written out, each pair's as its messages travel. For a torus there is SimGrid's own, too
+//! (`cluster.xml`): with the axes reversed, for SimGrid counts the first dimension fastest, its
+//! numbers are ours. Latencies are zero: where they are not, SimGrid shares a link by the routes'
+//! round trips.
 
 use super::{Export, Folder, Step, unwritten};
 use std::collections::BTreeSet;
@@ -43,12 +46,24 @@ impl SimGrid {
             .ok_or("the machine has no `byte_us` above 0, which is a link's bandwidth: name a --machine that has")?;
         let mut messages = folder.create("messages.txt")?;
         writeln!(messages, "swapmeet-simgrid 1\nnodes {}", head.nodes).map_err(unwritten)?;
-        let sides = head.topology.strip_prefix("torus:").map(|sides| sides.split('x').map(str::to_owned).collect());
+        let sides = head
+            .topology
+            .strip_prefix("torus:")
+            .map(|sides| sides.split('x').map(str::to_owned).collect());
         let whole = |sides: &Vec<String>| sides.iter().all(|side| side.parse::<u64>().is_ok());
         let torus = sides.filter(whole);
         let routes = BufWriter::new(tempfile::tempfile_in(&folder.0).map_err(unwritten)?);
         let (known, links) = (HashMap::new(), BTreeSet::new());
-        Ok(Self { folder, nodes: head.nodes, bandwidth: 1e6 / byte_us, torus, messages, routes, known, links })
+        Ok(Self {
+            folder,
+            nodes: head.nodes,
+            bandwidth: 1e6 / byte_us,
+            torus,
+            messages,
+            routes,
+            known,
+            links,
+        })
     }
 
     /// The route of a pair, in the words of a platform.
@@ -69,7 +84,11 @@ impl SimGrid {
                 writeln!(out, "    <host id=\"n{node}\" speed=\"1Gf\"/>")?;
             }
             for (from, to) in &self.links {
-                writeln!(out, "    <link id=\"l{from}-{to}\" bandwidth=\"{:.6}Bps\" latency=\"0s\"/>", self.bandwidth)?;
+                writeln!(
+                    out,
+                    "    <link id=\"l{from}-{to}\" bandwidth=\"{:.6}Bps\" latency=\"0s\"/>",
+                    self.bandwidth
+                )?;
             }
             self.routes.flush()?;
             self.routes.rewind()?;
@@ -97,15 +116,17 @@ impl SimGrid {
     }
 }
 
-const HEADING: &str =
-    "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">";
+const HEADING: &str = "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">";
 
 impl Export for SimGrid {
     fn step(&mut self, step: &Step) -> Result<(), String> {
         for message in &step.messages {
             let (from, to) = (message.from, message.to);
             if message.path.len() < 2 {
-                return Err(format!("step {}: nothing says how the message from {from} to {to} travels", step.number));
+                return Err(format!(
+                    "step {}: nothing says how the message from {from} to {to} travels",
+                    step.number
+                ));
             }
             let digest = digest(&message.path);
             match self.known.entry((from as u32, to as u32)) {
@@ -121,7 +142,8 @@ impl Export for SimGrid {
                     ));
                 }
             }
-            writeln!(self.messages, "{} {from} {to} {}", step.number, message.bytes).map_err(unwritten)?;
+            writeln!(self.messages, "{} {from} {to} {}", step.number, message.bytes)
+                .map_err(unwritten)?;
         }
         Ok(())
     }

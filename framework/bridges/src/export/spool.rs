@@ -1,6 +1,8 @@
-//! What is written rank by rank but comes step by step: each rank's text is put aside in chunks of one file, and taken out whole at the end.
+//! What is written rank by rank but comes step by step: each rank's text is put aside in chunks of
+//! one file, and taken out whole at the end.
 //!
-//! In memory are the last chunk of each rank and the places of the others: 64 MB and eight bytes a chunk, whatever the schedule's length.
+//! In memory are the last chunk of each rank and the places of the others: 64 MB and eight bytes a
+//! chunk, whatever the schedule's length.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -30,13 +32,20 @@ impl Spool {
     pub(super) fn new(folder: &Path, parts: u64) -> io::Result<Self> {
         let chunk = (ALL / parts.max(1)).clamp(LEAST, MOST) as usize;
         let parts = usize::try_from(parts).map_err(io::Error::other)?;
-        Ok(Self { file: tempfile::tempfile_in(folder)?, end: 0, chunk, parts: vec![Part::default(); parts] })
+        Ok(Self {
+            file: tempfile::tempfile_in(folder)?,
+            end: 0,
+            chunk,
+            parts: vec![Part::default(); parts],
+        })
     }
 
     /// More of a part; one that is not there is an error.
     pub(super) fn append(&mut self, part: u64, mut text: &[u8]) -> io::Result<()> {
-        let part =
-            self.parts.get_mut(part as usize).ok_or_else(|| io::Error::other(format!("there is no rank {part}")))?;
+        let part = self
+            .parts
+            .get_mut(part as usize)
+            .ok_or_else(|| io::Error::other(format!("there is no rank {part}")))?;
         while !text.is_empty() {
             let (now, later) = text.split_at(text.len().min(self.chunk - part.last.len()));
             part.last.extend_from_slice(now);
@@ -52,7 +61,10 @@ impl Spool {
     }
 
     /// Parts one after another, each handed to `take` with its number, in pieces.
-    pub(super) fn finish(mut self, mut take: impl FnMut(u64, Piece<'_>) -> io::Result<()>) -> io::Result<()> {
+    pub(super) fn finish(
+        mut self,
+        mut take: impl FnMut(u64, Piece<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut chunk = vec![0; self.chunk];
         for (number, part) in (0..).zip(std::mem::take(&mut self.parts)) {
             take(number, Piece::Begin)?;

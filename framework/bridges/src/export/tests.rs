@@ -1,4 +1,5 @@
-//! Formats read back by readers that share nothing with their writers, and texts that others printed.
+//! Formats read back by readers that share nothing with their writers, and texts that others
+//! printed.
 
 use super::*;
 use std::collections::{BTreeMap, HashMap};
@@ -18,14 +19,17 @@ fn exported(name: &str, nodes: u64, steps: &[&[(u64, u64, u64)]]) -> BTreeMap<St
     exporter.head(head).unwrap();
     for (number, sends) in (1..).zip(steps) {
         for &(from, to, bytes) in *sends {
-            let send = Send { step: number, from, to, bytes, path: vec![from, to], ..Send::default() };
+            let send =
+                Send { step: number, from, to, bytes, path: vec![from, to], ..Send::default() };
             exporter.event(Event::Send(send)).unwrap();
         }
         exporter.event(Event::EndOfStep).unwrap();
     }
     exporter.finish(&[]).unwrap();
     let files = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap());
-    files.map(|file| (file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap())).collect()
+    files
+        .map(|file| (file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap()))
+        .collect()
 }
 
 fn goal(nodes: u64, steps: &[&[(u64, u64, u64)]]) -> String {
@@ -56,7 +60,15 @@ fn goal_of_order_data_waits_for_what_is_passed_on() {
     let folder = tempfile::tempdir().unwrap();
     let mut exporter = Exporter::new(format("goal").unwrap(), folder.path());
     let machine = "free:model=loggp,order=data".to_owned();
-    exporter.head(Head { format: FORMAT.to_owned(), version: VERSION, nodes: 3, machine, ..Head::default() }).unwrap();
+    exporter
+        .head(Head {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            nodes: 3,
+            machine,
+            ..Head::default()
+        })
+        .unwrap();
     // The schedule's own numbers: in steps 1 and 3 nothing leaves a node.
     for (step, from, after) in [(2, 0, 0), (4, 0, 0), (4, 1, 2), (5, 1, 4)] {
         let send = Send { step, from, to: from + 1, bytes: 50, after, ..Send::default() };
@@ -73,9 +85,10 @@ fn goal_of_order_data_waits_for_what_is_passed_on() {
     assert_eq!(text, expected);
 }
 
-/// LogGP of a GOAL text: when each rank is done, with L, o, g and G in nanoseconds, by reading each rank's lines in order. A rank's send takes its
-/// processor o and its network max(g, o + (s - 1) G) later may send again; the message is there L + (s - 1) G after the send's o, and takes o to receive.
-/// No more than the tests need: one message at a time between two ranks.
+/// LogGP of a GOAL text: when each rank is done, with L, o, g and G in nanoseconds, by reading each
+/// rank's lines in order. A rank's send takes its processor o and its network max(g, o + (s - 1) G)
+/// later may send again; the message is there L + (s - 1) G after the send's o, and takes o to
+/// receive. No more than the tests need: one message at a time between two ranks.
 fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
     let mut ranks: Vec<Vec<Vec<&str>>> = Vec::new();
     for line in text.lines().skip(1).filter(|line| !line.is_empty()) {
@@ -98,14 +111,19 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
             while let Some(line) = lines.get(at[rank]) {
                 // What an operation requires stands after it.
                 let label = line[0].trim_end_matches(':');
-                let required: Vec<&str> =
-                    lines.iter().filter(|l| l[0] == label && l[1] == "requires").map(|l| l[2]).collect();
+                let required: Vec<&str> = lines
+                    .iter()
+                    .filter(|l| l[0] == label && l[1] == "requires")
+                    .map(|l| l[2])
+                    .collect();
                 if line[1] == "requires" {
                     at[rank] += 1;
                     continue;
                 }
-                let Some(ready) =
-                    required.iter().map(|label| done.get(&(rank, *label)).copied()).collect::<Option<Vec<_>>>()
+                let Some(ready) = required
+                    .iter()
+                    .map(|label| done.get(&(rank, *label)).copied())
+                    .collect::<Option<Vec<_>>>()
                 else {
                     break;
                 };
@@ -123,7 +141,9 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
                         ready + o
                     }
                     "recv" => {
-                        let Some((arrives, size)) = there.get(&(line[4].parse().unwrap(), rank, line[6])) else {
+                        let Some((arrives, size)) =
+                            there.get(&(line[4].parse().unwrap(), rank, line[6]))
+                        else {
                             break;
                         };
                         assert_eq!(*size, bytes(line[2]), "both ends agree");
@@ -141,7 +161,9 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
     }
     assert!(at.iter().zip(&ranks).all(|(at, lines)| *at == lines.len()), "deadlock");
     (0..ranks.len())
-        .map(|rank| done.iter().filter(|((r, _), _)| *r == rank).map(|(_, end)| *end).max().unwrap_or(0))
+        .map(|rank| {
+            done.iter().filter(|((r, _), _)| *r == rank).map(|(_, end)| *end).max().unwrap_or(0)
+        })
         .collect()
 }
 
@@ -163,8 +185,7 @@ fn goal_joins_what_has_equal_ends_and_never_writes_a_message_of_no_bytes() {
 #[test]
 fn steps_in_which_a_rank_rests_cost_it_no_line() {
     let text = goal(3, &[&[(0, 1, 1)], &[(1, 2, 1)], &[(2, 0, 1)]]);
-    let rank_0 =
-        "rank 0 {\ns1: send 1b to 1 tag 1\nj1: calc 0\nj1 requires s1\nr1: recv 1b from 2 tag 3\nr1 requires j1\n}";
+    let rank_0 = "rank 0 {\ns1: send 1b to 1 tag 1\nj1: calc 0\nj1 requires s1\nr1: recv 1b from 2 tag 3\nr1 requires j1\n}";
     assert!(text.contains(rank_0), "{text}");
 }
 
@@ -226,10 +247,13 @@ fn chakra_nodes_wait_for_all_that_their_rank_did_before() {
         let kinds: Vec<u64> = nodes[1..].iter().map(|node| node[2].1).collect();
         assert_eq!(kinds, [5, 6, 5, 6]);
         for (index, node) in nodes[1..].iter().enumerate() {
-            let deps = node.iter().find(|(field, ..)| *field == 5).map_or(&[][..], |(.., ids)| *ids);
+            let deps =
+                node.iter().find(|(field, ..)| *field == 5).map_or(&[][..], |(.., ids)| *ids);
             assert_eq!(deps, if index < 2 { &[][..] } else { &[1, 2] });
-            let attributes: Vec<_> = node.iter().filter(|(field, ..)| *field == 10).map(|(.., a)| fields(a)).collect();
-            let value = |name: &str| attributes.iter().find(|a| a[0].2 == name.as_bytes()).unwrap()[1].1;
+            let attributes: Vec<_> =
+                node.iter().filter(|(field, ..)| *field == 10).map(|(.., a)| fields(a)).collect();
+            let value =
+                |name: &str| attributes.iter().find(|a| a[0].2 == name.as_bytes()).unwrap()[1].1;
             let peer = (rank + if index % 2 == 0 { 1 } else { 2 } * (index as u64 / 2 + 1)) % 3;
             let (from, to) = if index % 2 == 0 { (rank, peer) } else { (peer, rank) };
             assert_eq!(

@@ -1,4 +1,5 @@
-//! Times of messages there and back: OSU's latency test, Intel's PingPong, or a table of bytes and times.
+//! Times of messages there and back: OSU's latency test, Intel's PingPong, or a table of bytes and
+//! times.
 
 use super::Sample;
 use crate::import::{Cells, Wrong, wrong};
@@ -29,17 +30,27 @@ pub fn read(source: &str, text: &str) -> Result<Vec<Sample>, Wrong> {
             time = line.starts_with("# OSU MPI Latency Test").then_some(1);
         } else if let Some(name) = line.strip_prefix("# Benchmarking ") {
             time = (name.trim() == "PingPong").then_some(2);
-        } else if let (Some(time), false) = (time, line.trim().is_empty() || line.trim_start().starts_with('#')) {
+        } else if let (Some(time), false) =
+            (time, line.trim().is_empty() || line.trim_start().starts_with('#'))
+        {
             let spaced = line.replace(separator, " ");
             let cells = Cells::of(number, &spaced)
                 .ok_or_else(|| wrong(number, format!("`{line}`: expected bytes and a time")))?;
             let bytes = cells.whole(0, "bytes")? as f64;
             let time_us = cells.time(time, "the time")?;
-            samples.push(Sample { source: format!("{source}, line {number}"), messages: 1.0, bytes, time_us });
+            samples.push(Sample {
+                source: format!("{source}, line {number}"),
+                messages: 1.0,
+                bytes,
+                time_us,
+            });
         }
     }
     match samples.is_empty() {
-        true => Err(wrong(0, "no time in it, expected OSU's latency test, Intel's PingPong or `bytes,time_us`")),
+        true => Err(wrong(
+            0,
+            "no time in it, expected OSU's latency test, Intel's PingPong or `bytes,time_us`",
+        )),
         false => Ok(samples),
     }
 }

@@ -7,7 +7,10 @@ fn sample(messages: f64, bytes: f64, time_us: f64) -> Sample {
 }
 
 fn line(startup: f64, byte: f64) -> Vec<Sample> {
-    (0..16).map(|i| f64::from(1_u32 << i)).map(|bytes| sample(1.0, bytes, startup + byte * bytes)).collect()
+    (0..16)
+        .map(|i| f64::from(1_u32 << i))
+        .map(|bytes| sample(1.0, bytes, startup + byte * bytes))
+        .collect()
 }
 
 fn near(found: f64, expected: f64, within: f64) {
@@ -26,15 +29,17 @@ fn exact_times_give_their_costs() {
 /// Collectives: steps one after another, and the bytes of the longest message of each.
 #[test]
 fn several_messages_one_after_another_are_counted() {
-    let samples: Vec<Sample> = [(3.0, 300.0), (7.0, 70_000.0), (15.0, 15.0), (4.0, 1e6), (2.0, 2e5), (31.0, 31e3)]
-        .map(|(steps, bytes)| sample(steps, bytes, 8.0 * steps + 0.01 * bytes))
-        .into();
+    let samples: Vec<Sample> =
+        [(3.0, 300.0), (7.0, 70_000.0), (15.0, 15.0), (4.0, 1e6), (2.0, 2e5), (31.0, 31e3)]
+            .map(|(steps, bytes)| sample(steps, bytes, 8.0 * steps + 0.01 * bytes))
+            .into();
     let found = fit(&samples).unwrap();
     near(found.costs.startup_us.value, 8.0, 1e-6);
     near(found.costs.byte_us.value, 0.01, 1e-6);
 }
 
-/// A fifth of the times are three to ten times too long: they are left out, and the costs are as planted.
+/// A fifth of the times are three to ten times too long: they are left out, and the costs are as
+/// planted.
 #[test]
 fn planted_outliers_are_left_out() {
     let mut samples = line(12.5, 0.002);
@@ -54,7 +59,13 @@ fn planted_outliers_are_left_out() {
 fn the_size_at_which_costs_change_is_found() {
     let samples: Vec<Sample> = (0..20)
         .map(|i| f64::from(1_u32 << i))
-        .map(|bytes| sample(1.0, bytes, if bytes < 4096.0 { 2.0 + 0.001 * bytes } else { 9.0 + 0.0004 * bytes }))
+        .map(|bytes| {
+            sample(
+                1.0,
+                bytes,
+                if bytes < 4096.0 { 2.0 + 0.001 * bytes } else { 9.0 + 0.0004 * bytes },
+            )
+        })
         .collect();
     let found = fit(&samples).unwrap();
     let (from, long) = found.rendezvous.unwrap();
@@ -65,16 +76,30 @@ fn the_size_at_which_costs_change_is_found() {
     near(long.byte_us.value, 0.0004, 1e-6);
 }
 
-/// Weighted least squares, weights 1 / t^2, in closed form: with u = 1/t and v = s/t, of sum (1 - a u - b v)^2.
+/// Weighted least squares, weights 1 / t^2, in closed form: with u = 1/t and v = s/t, of sum (1 - a
+/// u - b v)^2.
 #[test]
 fn noisy_times_meet_the_closed_form_and_its_interval() {
-    let data = [(100.0, 11.0), (1000.0, 19.8), (3000.0, 40.4), (7000.0, 79.2), (15000.0, 161.6), (31000.0, 316.8)];
+    let data = [
+        (100.0, 11.0),
+        (1000.0, 19.8),
+        (3000.0, 40.4),
+        (7000.0, 79.2),
+        (15000.0, 161.6),
+        (31000.0, 316.8),
+    ];
     let samples: Vec<Sample> = data.map(|(bytes, time)| sample(1.0, bytes, time)).into();
     let refs: Vec<&Sample> = samples.iter().collect();
     let (Pair([a, b]), errors, freedom) = least_squares(&refs, &[1.0; 6]).unwrap();
-    let sum = |f: &dyn Fn(f64, f64) -> f64| data.iter().map(|(s, t)| f(1.0 / t, s / t)).sum::<f64>();
-    let (uu, uv, vv, u, v) =
-        (sum(&|u, _| u * u), sum(&|u, v| u * v), sum(&|_, v| v * v), sum(&|u, _| u), sum(&|_, v| v));
+    let sum =
+        |f: &dyn Fn(f64, f64) -> f64| data.iter().map(|(s, t)| f(1.0 / t, s / t)).sum::<f64>();
+    let (uu, uv, vv, u, v) = (
+        sum(&|u, _| u * u),
+        sum(&|u, v| u * v),
+        sum(&|_, v| v * v),
+        sum(&|u, _| u),
+        sum(&|_, v| v),
+    );
     let determinant = uu * vv - uv * uv;
     let expected = [(u * vv - v * uv) / determinant, (v * uu - u * uv) / determinant];
     near(a, expected[0], 1e-9);
@@ -85,18 +110,28 @@ fn noisy_times_meet_the_closed_form_and_its_interval() {
     assert_eq!(freedom, 4.0);
     let costs = fit(&samples).unwrap().costs;
     let (from, to) = costs.byte_us.interval.unwrap();
-    assert!(from < costs.byte_us.value && costs.byte_us.value < to && to - from < 0.001, "{from} to {to}");
+    assert!(
+        from < costs.byte_us.value && costs.byte_us.value < to && to - from < 0.001,
+        "{from} to {to}"
+    );
 }
 
 #[test]
 fn what_says_nothing_is_refused() {
-    assert_eq!(fit(&[sample(1.0, 8.0, 1.0)]).unwrap_err(), "times of 1 sizes of messages, expected at least 3");
+    assert_eq!(
+        fit(&[sample(1.0, 8.0, 1.0)]).unwrap_err(),
+        "times of 1 sizes of messages, expected at least 3"
+    );
     let nothing = fit(&[sample(1.0, 8.0, 0.0)]).unwrap_err();
     assert!(nothing.contains("expected a time above 0"), "{nothing}");
     // No start-up explains times that fall off faster than their bytes.
-    let found =
-        fit(&[sample(1.0, 10.0, 0.9), sample(1.0, 100.0, 9.9), sample(1.0, 1000.0, 101.0), sample(1.0, 1e4, 1000.0)])
-            .unwrap();
+    let found = fit(&[
+        sample(1.0, 10.0, 0.9),
+        sample(1.0, 100.0, 9.9),
+        sample(1.0, 1000.0, 101.0),
+        sample(1.0, 1e4, 1000.0),
+    ])
+    .unwrap();
     assert_eq!(found.costs.startup_us.value, 0.0);
 }
 
@@ -104,7 +139,9 @@ fn what_says_nothing_is_refused() {
 fn ping_pongs_are_read_wherever_they_stand() {
     let osu = "# OSU MPI Latency Test v7.4\n# Size          Latency (us)\n1                       1.20\n1024                    2.50\n";
     let imb = "# Benchmarking PingPong\n# #processes = 2\n       #bytes #repetitions      t[usec]   Mbytes/sec\n            0         1000         1.10         0.00\n         1024         1000         2.50       400.00\n\n# Benchmarking Alltoall\n 8 1000 1 2 3\n";
-    for (text, sizes) in [(osu, [1.0, 1024.0]), (imb, [0.0, 1024.0]), ("bytes,time_us\n4,1.5\n8,2\n", [4.0, 8.0])] {
+    for (text, sizes) in
+        [(osu, [1.0, 1024.0]), (imb, [0.0, 1024.0]), ("bytes,time_us\n4,1.5\n8,2\n", [4.0, 8.0])]
+    {
         assert!(ping_pong::is_like(text));
         let found = ping_pong::read("f", text).unwrap();
         assert_eq!(found.iter().map(|sample| sample.bytes).collect::<Vec<_>>(), sizes);

@@ -1,4 +1,5 @@
-//! Intel MPI Benchmarks: sections, each with its benchmark, its processes and a table in microseconds.
+//! Intel MPI Benchmarks: sections, each with its benchmark, its processes and a table in
+//! microseconds.
 
 use super::table::Cells;
 use super::{Measurement, SizeOf, Source, Wrong, collective, wrong};
@@ -8,7 +9,8 @@ pub(super) fn is_like(text: &str) -> bool {
 }
 
 pub(super) fn read(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> {
-    let (mut now, mut ranks, mut columns): (Option<String>, _, Vec<&str>) = (None, None, Vec::new());
+    let (mut now, mut ranks, mut columns): (Option<String>, _, Vec<&str>) =
+        (None, None, Vec::new());
     let mut list = Vec::new();
     for (number, line) in (1..).zip(source.text.lines()) {
         if let Some(name) = line.strip_prefix("# Benchmarking ") {
@@ -17,22 +19,24 @@ pub(super) fn read(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> {
             (ranks, columns) = (None, Vec::new());
         } else if let Some(count) = line.strip_prefix("# #processes =") {
             let count = count.split_whitespace().next().unwrap_or_default();
-            ranks = Some(
-                count.parse().map_err(|_| wrong(number, format!("`{count}` processes, expected a whole number")))?,
-            );
+            ranks = Some(count.parse().map_err(|_| {
+                wrong(number, format!("`{count}` processes, expected a whole number"))
+            })?);
         } else if line.trim_start().starts_with("#bytes") {
             columns = line.split_whitespace().collect();
         } else if let (Some(collective), Some(cells)) = (&now, Cells::of(number, line)) {
             let time = columns.iter().position(|name| *name == "t_avg[usec]");
-            let time = time.ok_or_else(|| wrong(number, "no column `t_avg[usec]` is named above it"))?;
+            let time =
+                time.ok_or_else(|| wrong(number, "no column `t_avg[usec]` is named above it"))?;
             if cells.len() < columns.len() {
-                return Err(wrong(number, format!("{} numbers, expected {}", cells.len(), columns.len())));
+                return Err(wrong(
+                    number,
+                    format!("{} numbers, expected {}", cells.len(), columns.len()),
+                ));
             }
-            let more = columns
-                .iter()
-                .zip(0..)
-                .filter(|(_, at)| *at > 0 && *at != time)
-                .filter_map(|(name, at)| Some(format!("{} {}", name.trim_start_matches('#'), cells.word(at)?)));
+            let more = columns.iter().zip(0..).filter(|(_, at)| *at > 0 && *at != time).filter_map(
+                |(name, at)| Some(format!("{} {}", name.trim_start_matches('#'), cells.word(at)?)),
+            );
             list.push(Measurement {
                 collective: collective.clone(),
                 size_of: SizeOf::Count,

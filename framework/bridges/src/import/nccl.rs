@@ -1,4 +1,5 @@
-//! nccl-tests, as text or as JSON of version 3. Sizes are those of the larger buffer; times are those out of place.
+//! nccl-tests, as text or as JSON of version 3. Sizes are those of the larger buffer; times are
+//! those out of place.
 
 use super::table::Cells;
 use super::{Measurement, SizeOf, Source, Wrong, collective, known_collective, wrong};
@@ -21,12 +22,15 @@ fn which(source: &Source<'_>, line: usize, text: &str) -> Result<String, Wrong> 
     match (source.collective, of_program(text)) {
         (Some(name), _) => known_collective(line, name),
         (None, Some(known)) => Ok(known.to_owned()),
-        (None, None) => Err(wrong(line, "it does not say which collective it is of: name it with --collective")),
+        (None, None) => {
+            Err(wrong(line, "it does not say which collective it is of: name it with --collective"))
+        }
     }
 }
 
 pub(super) fn is_like_text(text: &str) -> bool {
-    text.lines().any(|line| line.starts_with('#') && line.contains("algbw") && line.contains("busbw"))
+    text.lines()
+        .any(|line| line.starts_with('#') && line.contains("algbw") && line.contains("busbw"))
 }
 
 pub(super) fn read_text(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> {
@@ -108,7 +112,8 @@ pub(super) fn is_like_json(text: &str) -> bool {
 
 pub(super) fn read_json(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> {
     const VERSION: u64 = 3;
-    let document: Document = serde_json::from_str(source.text).map_err(|e| wrong(e.line(), e.to_string()))?;
+    let document: Document =
+        serde_json::from_str(source.text).map_err(|e| wrong(e.line(), e.to_string()))?;
     if document.version != VERSION {
         return Err(wrong(0, format!("its version is {}, expected {VERSION}", document.version)));
     }
@@ -118,10 +123,16 @@ pub(super) fn read_json(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> 
     for result in document.results {
         let Some(times) = result.out_of_place else { continue };
         if times.nwrong.is_some_and(|n| n != 0.0) {
-            return Err(wrong(0, format!("of {} bytes results were wrong, expected none", result.size)));
+            return Err(wrong(
+                0,
+                format!("of {} bytes results were wrong, expected none", result.size),
+            ));
         }
         if !(times.time.is_finite() && times.time >= 0.0) {
-            return Err(wrong(0, format!("of {} bytes the time is {}, expected a time", result.size, times.time)));
+            return Err(wrong(
+                0,
+                format!("of {} bytes the time is {}, expected a time", result.size, times.time),
+            ));
         }
         let spread = ["min_us", "max_us", "p50_us", "p99_us", "stdev_us"];
         let note = spread.iter().filter_map(|key| Some(format!("{key} {}", times.more.get(*key)?)));

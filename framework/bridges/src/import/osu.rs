@@ -1,4 +1,5 @@
-//! OSU micro-benchmarks: a title that names the collective, names of columns, a line a size. Neither ranks nor hosts are in it.
+//! OSU micro-benchmarks: a title that names the collective, names of columns, a line a size.
+//! Neither ranks nor hosts are in it.
 
 use super::table::Cells;
 use super::{Measurement, SizeOf, Source, Wrong, collective, wrong};
@@ -35,14 +36,20 @@ pub(super) fn read(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> {
             // Names have spaces in them, columns at least two between them.
             columns = names.split("  ").map(str::trim).filter(|name| !name.is_empty()).collect();
         } else if let Some(cells) = Cells::of(number, line) {
-            let collective = now
-                .clone()
-                .ok_or_else(|| wrong(number, "no title says which collective it is of: name it with --collective"))?;
+            let collective = now.clone().ok_or_else(|| {
+                wrong(number, "no title says which collective it is of: name it with --collective")
+            })?;
             if columns.first().is_some_and(|name| !name.contains("Latency")) {
-                return Err(wrong(number, format!("the first column is `{}`, expected a latency", columns[0])));
+                return Err(wrong(
+                    number,
+                    format!("the first column is `{}`, expected a latency", columns[0]),
+                ));
             }
-            let more =
-                columns.iter().zip(1..).skip(1).filter_map(|(name, at)| Some(format!("{name} {}", cells.word(at)?)));
+            let more = columns
+                .iter()
+                .zip(1..)
+                .skip(1)
+                .filter_map(|(name, at)| Some(format!("{name} {}", cells.word(at)?)));
             list.push(Measurement {
                 collective,
                 size_of: SizeOf::Count,
@@ -55,7 +62,10 @@ pub(super) fn read(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> {
                 line: number,
             });
         } else if !line.starts_with('#') && !line.trim().is_empty() {
-            return Err(wrong(number, format!("`{line}`: expected a comment or a line of numbers")));
+            return Err(wrong(
+                number,
+                format!("`{line}`: expected a comment or a line of numbers"),
+            ));
         }
     }
     Ok(list)

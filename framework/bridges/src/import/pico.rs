@@ -1,5 +1,7 @@
-//! PICO: one data file a configuration, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, a row an iteration, in nanoseconds. The collective, and the ranks where only
-//! the slowest rank's time was kept, stand in `SYSTEM_metadata.csv` two folders above, in the row of the folder's timestamp; or the user names them.
+//! PICO: one data file a configuration, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, a row an iteration,
+//! in nanoseconds. The collective, and the ranks where only the slowest rank's time was kept, stand
+//! in `SYSTEM_metadata.csv` two folders above, in the row of the folder's timestamp; or the user
+//! names them.
 
 use super::{Measurement, SizeOf, Source, Wrong, known_collective, wrong};
 
@@ -27,8 +29,12 @@ fn metadata(source: &Source<'_>) -> Option<(String, u64)> {
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let header = lines.next()?;
     let column = |name: &str| header.iter().position(|column| *column == name);
-    let [at, collective, nodes, tasks] =
-        [column("timestamp")?, column("collective_type")?, column("nnodes")?, column("tasks_per_node")?];
+    let [at, collective, nodes, tasks] = [
+        column("timestamp")?,
+        column("collective_type")?,
+        column("nnodes")?,
+        column("tasks_per_node")?,
+    ];
     let timestamp = run.file_name()?.to_str()?;
     let row = lines.find(|row| row.get(at) == Some(&timestamp))?;
     let number = |at: usize| row.get(at)?.parse::<u64>().ok();
@@ -47,23 +53,33 @@ pub(super) fn read(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> {
         )
     };
     let [count, algorithm @ .., kind] = parts.as_slice() else { return Err(named()) };
-    let (count, bytes) = (count.parse::<u64>().map_err(|_| named())?, bytes_of(kind).ok_or_else(named)?);
+    let (count, bytes) =
+        (count.parse::<u64>().map_err(|_| named())?, bytes_of(kind).ok_or_else(named)?);
     let metadata = metadata(source);
     let collective = match (source.collective, &metadata) {
         (Some(name), _) => known_collective(0, name)?,
         (None, Some((name, _))) => known_collective(0, name)?,
-        (None, None) => return Err(wrong(0, "no metadata says which collective it is of: name it with --collective")),
+        (None, None) => {
+            return Err(wrong(
+                0,
+                "no metadata says which collective it is of: name it with --collective",
+            ));
+        }
     };
     let mut lines = (1..).zip(source.text.lines());
-    let ranks = lines.next().map(|(_, header)| header.split(',').count() as u64 - 1).filter(|ranks| *ranks > 0);
+    let ranks = lines
+        .next()
+        .map(|(_, header)| header.split(',').count() as u64 - 1)
+        .filter(|ranks| *ranks > 0);
     let ranks = ranks.or(metadata.map(|(_, ranks)| ranks));
     let size = count.checked_mul(bytes).ok_or_else(named)?;
     lines
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(number, line)| {
             let slowest = line.split(',').next().unwrap_or_default().trim();
-            let nanoseconds: u64 =
-                slowest.parse().map_err(|_| wrong(number, format!("`{slowest}`, expected nanoseconds")))?;
+            let nanoseconds: u64 = slowest
+                .parse()
+                .map_err(|_| wrong(number, format!("`{slowest}`, expected nanoseconds")))?;
             Ok(Measurement {
                 collective: collective.clone(),
                 size_of: SizeOf::Count,

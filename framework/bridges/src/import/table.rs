@@ -37,8 +37,16 @@ impl<'a> Cells<'a> {
         Err(wrong(self.line, format!("{name} is `{time}`, expected a time")))
     }
 
-    fn parsed<T: std::str::FromStr>(&self, at: usize, name: &str, expected: &str) -> Result<T, Wrong> {
-        let word = self.word(at).ok_or_else(|| wrong(self.line, format!("{name} is missing, expected {expected}")))?;
-        word.parse().map_err(|_| wrong(self.line, format!("{name} is `{word}`, expected {expected}")))
+    fn parsed<T: std::str::FromStr>(
+        &self,
+        at: usize,
+        name: &str,
+        expected: &str,
+    ) -> Result<T, Wrong> {
+        let word = self
+            .word(at)
+            .ok_or_else(|| wrong(self.line, format!("{name} is missing, expected {expected}")))?;
+        word.parse()
+            .map_err(|_| wrong(self.line, format!("{name} is `{word}`, expected {expected}")))
     }
 }

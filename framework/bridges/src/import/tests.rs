@@ -4,7 +4,8 @@ use super::*;
 use std::path::Path;
 
 fn read_as(path: &str, text: &str, collective: Option<&str>) -> Result<Vec<Measurement>, String> {
-    read(&Source { path: Path::new(path), text, collective }, None).map_err(|wrong| wrong.to_string())
+    read(&Source { path: Path::new(path), text, collective }, None)
+        .map_err(|wrong| wrong.to_string())
 }
 
 const OSU: &str = "\
@@ -18,13 +19,18 @@ const OSU: &str = "\
 #[test]
 fn osu_sizes_are_a_pairs() {
     let list = read_as("a.txt", OSU, None).unwrap();
-    let found: Vec<_> = list.iter().map(|m| (m.collective.as_str(), m.size, m.time_us, m.block_bytes(7))).collect();
+    let found: Vec<_> =
+        list.iter().map(|m| (m.collective.as_str(), m.size, m.time_us, m.block_bytes(7))).collect();
     assert_eq!(found, [("alltoall", 1, 4.31, Ok(1)), ("alltoall", 1024, 18.75, Ok(1024))]);
     assert_eq!(list[1].note, "Min Latency(us) 18.00, Max Latency(us) 19.50, Iterations 1000");
     assert_eq!((list[1].ranks, list[1].is_checked, list[1].line), (None, false, 5));
     let reduce_scatter = OSU.replace("All-to-All Personalized Exchange", "Reduce_scatter");
     let list = read_as("a.txt", &reduce_scatter, None).unwrap();
-    assert_eq!(list[1].block_bytes(4), Ok(256), "the size is the send buffer's, a result a fourth of it");
+    assert_eq!(
+        list[1].block_bytes(4),
+        Ok(256),
+        "the size is the send buffer's, a result a fourth of it"
+    );
     assert_eq!(
         list[0].block_bytes(4).unwrap_err().to_string(),
         "line 4: 1 bytes are no multiple of 4 ranks, among which they are split"
@@ -43,7 +49,11 @@ fn osu_that_is_broken_is_refused_with_its_line() {
             "line 5: the average latency is missing",
         ),
         ("All-to-All Personalized Exchange", "Bandwidth", "names no collective that is known here"),
-        ("Avg Latency(us)", "Bandwidth (MB/s)", "the first column is `Bandwidth (MB/s)`, expected a latency"),
+        (
+            "Avg Latency(us)",
+            "Bandwidth (MB/s)",
+            "the first column is `Bandwidth (MB/s)`, expected a latency",
+        ),
     ] {
         let error = read_as("a.txt", &OSU.replace(from, to), None).unwrap_err();
         assert!(error.contains(why), "{from} -> {to}: {error}");
@@ -69,7 +79,10 @@ fn imb_tables_of_collectives_are_read_and_others_passed_over() {
     let list = read_as("a.txt", IMB, None).unwrap();
     assert_eq!(list.len(), 1);
     let m = &list[0];
-    assert_eq!((m.collective.as_str(), m.size, m.time_us, m.ranks, m.line), ("alltoall", 1024, 22.41, Some(32), 11));
+    assert_eq!(
+        (m.collective.as_str(), m.size, m.time_us, m.ranks, m.line),
+        ("alltoall", 1024, 22.41, Some(32), 11)
+    );
     assert_eq!(m.note, "repetitions 1000, t_min[usec] 21.10, t_max[usec] 23.55");
     let short = read_as("a.txt", &IMB.replace("        22.41", ""), None).unwrap_err();
     assert_eq!(short, "line 11: 4 numbers, expected 5");
@@ -90,7 +103,10 @@ const NCCL: &str = "\
 fn nccl_sizes_are_the_whole_buffers() {
     let list = read_as("a.txt", NCCL, None).unwrap();
     let m = &list[0];
-    assert_eq!((m.collective.as_str(), m.time_us, m.ranks, m.is_checked), ("alltoall", 41.2, Some(2), true));
+    assert_eq!(
+        (m.collective.as_str(), m.time_us, m.ranks, m.is_checked),
+        ("alltoall", 41.2, Some(2), true)
+    );
     assert_eq!((m.size, m.block_bytes(2)), (1_048_576, Ok(524_288)));
     let broken = read_as("a.txt", &NCCL.replace("22.27      0", "22.27      7"), None).unwrap_err();
     assert_eq!(broken, "line 8: 7 results were wrong, expected 0: not a time of this collective");
@@ -107,8 +123,14 @@ fn nccl_json_of_version_3_is_read() {
     let list = read_as("a.json", NCCL_JSON, None).unwrap();
     assert_eq!(list.len(), 1, "what was not run has no time");
     let m = &list[0];
-    assert_eq!((m.collective.as_str(), m.size, m.time_us, m.ranks), ("allreduce", 1_048_576, 41.2, Some(2)));
-    assert_eq!((m.block_bytes(2), m.note.as_str(), m.is_checked), (Ok(1_048_576), "min_us 40.0", true));
+    assert_eq!(
+        (m.collective.as_str(), m.size, m.time_us, m.ranks),
+        ("allreduce", 1_048_576, 41.2, Some(2))
+    );
+    assert_eq!(
+        (m.block_bytes(2), m.note.as_str(), m.is_checked),
+        (Ok(1_048_576), "min_us 40.0", true)
+    );
     let cpu = read_as("a.json", &NCCL_JSON.replace("\"time\"", "\"cpu_time\""), None).unwrap();
     assert_eq!(cpu[0].time_us, 41.2);
     for (from, to, why) in [
@@ -127,26 +149,39 @@ fn pico_is_named_by_its_file_and_its_metadata() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("results/lumi/2026_11_21___10_00_00");
     std::fs::create_dir_all(&run).unwrap();
-    let metadata =
-        "timestamp,test_id,nnodes,tasks_per_node,collective_type,mpi_lib\n2026_11_21___10_00_00,0,8,1,ALLTOALL,OMPI\n";
+    let metadata = "timestamp,test_id,nnodes,tasks_per_node,collective_type,mpi_lib\n2026_11_21___10_00_00,0,8,1,ALLTOALL,OMPI\n";
     std::fs::write(dir.path().join("results/lumi_metadata.csv"), metadata).unwrap();
     let file = run.join("1024_modified_bruck_int32.csv");
     let list = read_as(file.to_str().unwrap(), "highest\n41200\n40100\n", None).unwrap();
     assert_eq!(list.len(), 2);
     let m = &list[0];
-    assert_eq!((m.collective.as_str(), m.size, m.ranks, m.time_us), ("alltoall", 4096, Some(8), 41.2));
+    assert_eq!(
+        (m.collective.as_str(), m.size, m.ranks, m.time_us),
+        ("alltoall", 4096, Some(8), 41.2)
+    );
     assert_eq!(m.algorithm.as_deref(), Some("modified_bruck"));
-    let all =
-        read_as("8_pairwise_double.csv", "highest,rank0,rank1,rank2\n5000,4000,5000,3000\n", Some("bcast")).unwrap();
+    let all = read_as(
+        "8_pairwise_double.csv",
+        "highest,rank0,rank1,rank2\n5000,4000,5000,3000\n",
+        Some("bcast"),
+    )
+    .unwrap();
     assert_eq!((all[0].collective.as_str(), all[0].size, all[0].ranks), ("broadcast", 64, Some(3)));
     let refused = |path: &str, text: &str| read_as(path, text, Some("bcast")).unwrap_err();
-    assert!(refused("lost.csv", "highest\n1\n").contains("expected COUNT_ALGORITHM[_SEGMENT]_TYPE.csv"));
-    assert_eq!(refused("8_linear_int8.csv", "highest\n1.5\n"), "line 2: `1.5`, expected nanoseconds");
+    assert!(
+        refused("lost.csv", "highest\n1\n").contains("expected COUNT_ALGORITHM[_SEGMENT]_TYPE.csv")
+    );
+    assert_eq!(
+        refused("8_linear_int8.csv", "highest\n1.5\n"),
+        "line 2: `1.5`, expected nanoseconds"
+    );
 }
 
 #[test]
 fn what_looks_like_nothing_known_is_refused() {
-    assert!(read_as("a.txt", "hello\n", None).unwrap_err().contains("osu, imb, nccl-json, nccl, pico"));
+    assert!(
+        read_as("a.txt", "hello\n", None).unwrap_err().contains("osu, imb, nccl-json, nccl, pico")
+    );
     assert!(
         read_as("a.txt", "# OSU MPI Allgather Latency Test\n# Size  Latency\n", None)
             .unwrap_err()

@@ -1,7 +1,9 @@
-//! MPICH's selection JSON (`MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE`): objects in objects, each key a test, the innermost the algorithm.
+//! MPICH's selection JSON (`MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE`): objects in objects, each
+//! key a test, the innermost the algorithm.
 //!
-//! A table must say something of every collective, so the library's own (`generic.json`) is taken and only what was decided is put in its place; groups
-//! smaller than the smallest of the sweep keep what it had. Order matters there, so members are kept in theirs.
+//! A table must say something of every collective, so the library's own (`generic.json`) is taken
+//! and only what was decided is put in its place; groups smaller than the smallest of the sweep
+//! keep what it had. Order matters there, so members are kept in theirs.
 
 use super::{Algorithm, Choice, Chooser, Table};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -26,7 +28,8 @@ pub(super) static ALGORITHMS: [Algorithm; 11] = [
     both("reduce", "binomial-reduce", "MPIR_Reduce_intra_binomial"),
 ];
 
-/// Its word for a collective, the size that it compares, and whether that is a block times the ranks.
+/// Its word for a collective, the size that it compares, and whether that is a block times the
+/// ranks.
 fn collective(word: &str) -> Option<(&'static str, &'static str, bool)> {
     Some(match word {
         "alltoall" => ("alltoall", "avg_msg_size", false),
@@ -80,8 +83,15 @@ impl Tree {
         }
         out.push_str("{\n");
         for (number, (key, tree)) in self.0.iter().enumerate() {
-            // Whatever a file of the user's says is written as it was read, line breaks in a key and all.
-            let _ = write!(out, "{:1$}{key}: ", "", 4 * (depth + 1), key = serde_json::Value::from(key.as_str()));
+            // Whatever a file of the user's says is written as it was read, line breaks in a key
+            // and all.
+            let _ = write!(
+                out,
+                "{:1$}{key}: ",
+                "",
+                4 * (depth + 1),
+                key = serde_json::Value::from(key.as_str())
+            );
             tree.write(depth + 1, out);
             out.push_str(if number + 1 < self.0.len() { ",\n" } else { "\n" });
         }
@@ -100,9 +110,12 @@ fn leaf(name: &str) -> Tree {
         Tree(vec![(test.to_owned(), tree), (other.to_owned(), else_)])
     };
     match name {
-        "MPIR_Allgather_intra_recursive_doubling" => {
-            either("comm_size=pow2", plain(name), "comm_size=any", plain("MPIR_Allgather_intra_brucks"))
-        }
+        "MPIR_Allgather_intra_recursive_doubling" => either(
+            "comm_size=pow2",
+            plain(name),
+            "comm_size=any",
+            plain("MPIR_Allgather_intra_brucks"),
+        ),
         "MPIR_Allreduce_intra_reduce_scatter_allgather" => {
             let doubling = || plain("MPIR_Allreduce_intra_recursive_doubling");
             let many = either("count<pow2", doubling(), "count=any", plain(name));
@@ -118,13 +131,18 @@ pub(super) fn json(tables: &[Table], own: Option<&str>) -> Result<String, String
     let mut tree = Tree::read(own).map_err(|why| format!("--base: {why}"))?;
     for table in tables {
         let Some((word, compared, is_times_ranks)) = collective(table.collective) else { continue };
-        let missing = |key: &str| format!("--base: it has no `{key}`, expected MPICH's generic.json");
+        let missing =
+            |key: &str| format!("--base: it has no `{key}`, expected MPICH's generic.json");
         let key = format!("collective={word}");
         let mut place = tree.member(&key).ok_or_else(|| missing(&key))?;
-        place = place.member("comm_type=intra").ok_or_else(|| missing(&format!("{key} / comm_type=intra")))?;
+        place = place
+            .member("comm_type=intra")
+            .ok_or_else(|| missing(&format!("{key} / comm_type=intra")))?;
         if word == "alltoall" {
             let inside = "is_sendbuf_inplace=no";
-            place = place.member(inside).ok_or_else(|| missing(&format!("{key} / comm_type=intra / {inside}")))?;
+            place = place
+                .member(inside)
+                .ok_or_else(|| missing(&format!("{key} / comm_type=intra / {inside}")))?;
         }
         let before = std::mem::take(place);
         let rules = |ranks: u64, rules: &[(u64, Algorithm)]| {
@@ -133,14 +151,19 @@ pub(super) fn json(tables: &[Table], own: Option<&str>) -> Result<String, String
                 format!("{compared}<={}", bytes.saturating_sub(1))
             });
             let ends = ends.chain([format!("{compared}=any")]);
-            Tree(ends.zip(rules).map(|(test, (_, algorithm))| (test, leaf(algorithm.name))).collect())
+            Tree(
+                ends.zip(rules)
+                    .map(|(test, (_, algorithm))| (test, leaf(algorithm.name)))
+                    .collect(),
+            )
         };
         let entries = &table.entries;
         let first = entries.first().map_or(0, |(ranks, _)| *ranks);
         place.0.push((format!("comm_size<{first}"), before));
         for (number, (ranks, list)) in entries.iter().enumerate() {
-            let test =
-                entries.get(number + 1).map_or("comm_size=any".to_owned(), |(next, _)| format!("comm_size<{next}"));
+            let test = entries
+                .get(number + 1)
+                .map_or("comm_size=any".to_owned(), |(next, _)| format!("comm_size<{next}"));
             place.0.push((test, rules(*ranks, list)));
         }
     }
@@ -162,7 +185,11 @@ pub(super) fn own(own: Option<&str>) -> Result<Option<Chooser>, String> {
 
 fn chosen<'a>(tree: &'a Tree, word: &str, ranks: u64, bytes: u64) -> Option<&'a str> {
     let (theirs, ..) = collective(word)?;
-    let mut at = tree.0.iter().find(|(key, _)| *key == format!("collective={theirs}")).map(|(_, tree)| tree)?;
+    let mut at = tree
+        .0
+        .iter()
+        .find(|(key, _)| *key == format!("collective={theirs}"))
+        .map(|(_, tree)| tree)?;
     loop {
         let (key, next) = at.0.iter().find(|(key, _)| holds(key, word, ranks, bytes))?;
         if let Some(name) = key.strip_prefix("algorithm=") {
@@ -197,11 +224,12 @@ fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
             };
         }
     };
-    let (is, bound) = match (test.strip_prefix("<="), test.strip_prefix('<'), test.strip_prefix('=')) {
-        (Some(bound), ..) => ("<=", bound),
-        (None, Some(bound), _) => ("<", bound),
-        (None, None, bound) => ("=", bound.unwrap_or_default()),
-    };
+    let (is, bound) =
+        match (test.strip_prefix("<="), test.strip_prefix('<'), test.strip_prefix('=')) {
+            (Some(bound), ..) => ("<=", bound),
+            (None, Some(bound), _) => ("<", bound),
+            (None, None, bound) => ("=", bound.unwrap_or_default()),
+        };
     let bound = match bound {
         "any" => return true,
         "pow2" if is == "=" => return number.is_power_of_two(),

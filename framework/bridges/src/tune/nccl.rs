@@ -9,11 +9,18 @@ pub(super) static ALGORITHMS: [Algorithm; 2] = [
 ];
 
 pub(super) fn csv(tables: &[Table]) -> String {
-    let mut out = "# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n".to_owned();
+    let mut out =
+        "# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n".to_owned();
     for table in tables {
         for (ranks, rules) in &table.entries {
-            let whole = |bytes: u64| if table.collective == "allgather" { bytes.saturating_mul(*ranks) } else { bytes };
-            let ends = rules.iter().skip(1).map(|(bytes, _)| whole(*bytes) - 1).chain([u64::from(u32::MAX)]);
+            let whole = |bytes: u64| {
+                if table.collective == "allgather" { bytes.saturating_mul(*ranks) } else { bytes }
+            };
+            let ends = rules
+                .iter()
+                .skip(1)
+                .map(|(bytes, _)| whole(*bytes) - 1)
+                .chain([u64::from(u32::MAX)]);
             for ((bytes, algorithm), last) in rules.iter().zip(ends) {
                 let _ = writeln!(
                     out,

@@ -1,6 +1,7 @@
 //! Open MPI's coll/tuned, in both formats that it reads.
 //!
-//! The size that it compares is not a block's everywhere: for alltoall, allgather and gather it is the block times the ranks.
+//! The size that it compares is not a block's everywhere: for alltoall, allgather and gather it is
+//! the block times the ranks.
 
 use super::{Algorithm, Chooser, Table};
 use serde_json::{Value, json};
@@ -8,7 +9,12 @@ use std::fmt::Write as _;
 
 mod fixed;
 
-const fn both(collective: &'static str, ours: &'static str, name: &'static str, number: u32) -> Algorithm {
+const fn both(
+    collective: &'static str,
+    ours: &'static str,
+    name: &'static str,
+    number: u32,
+) -> Algorithm {
     Algorithm { collective, ours, name, number }
 }
 
@@ -38,7 +44,8 @@ pub(super) static ALGORITHMS: [Algorithm; 22] = [
     both("reduce", "binomial-reduce", "binomial", 5),
 ];
 
-/// Its number of a collective, its name, and whether the size that is compared is a block times the ranks.
+/// Its number of a collective, its name, and whether the size that is compared is a block times the
+/// ranks.
 fn collective(word: &str) -> Option<(u32, &'static str, bool)> {
     Some(match word {
         "allgather" => (0, "allgather", true),
@@ -63,20 +70,37 @@ pub(super) fn own(_: Option<&str>) -> Result<Option<Chooser>, String> {
 }
 
 pub(super) fn classic(tables: &[Table]) -> String {
-    let known: Vec<_> = tables.iter().filter_map(|table| Some((table, collective(table.collective)?))).collect();
+    let known: Vec<_> =
+        tables.iter().filter_map(|table| Some((table, collective(table.collective)?))).collect();
     let mut out = format!("{}  # collectives\n", known.len());
     for (table, (number, name, times)) in known {
         // Fewer ranks than the first entry's would take that entry, not Open MPI's own decision.
         let guard = table.entries.first().is_some_and(|(ranks, _)| *ranks > 1);
-        let _ = writeln!(out, "{number}  # {name}\n{}  # numbers of ranks", table.entries.len() + usize::from(guard));
+        let _ = writeln!(
+            out,
+            "{number}  # {name}\n{}  # numbers of ranks",
+            table.entries.len() + usize::from(guard)
+        );
         if guard {
-            let _ = writeln!(out, "1  # fewer ranks than the sweep had: Open MPI's own decision\n1\n0 0 0 0");
+            let _ = writeln!(
+                out,
+                "1  # fewer ranks than the sweep had: Open MPI's own decision\n1\n0 0 0 0"
+            );
         }
         for (ranks, rules) in &table.entries {
-            let _ = writeln!(out, "{ranks}  # ranks\n{}  # rules: from bytes, algorithm, fan, segment", rules.len());
+            let _ = writeln!(
+                out,
+                "{ranks}  # ranks\n{}  # rules: from bytes, algorithm, fan, segment",
+                rules.len()
+            );
             for (bytes, algorithm) in rules {
-                let _ =
-                    writeln!(out, "{} {} 0 0  # {}", compared(*bytes, *ranks, times), algorithm.number, algorithm.name);
+                let _ = writeln!(
+                    out,
+                    "{} {} 0 0  # {}",
+                    compared(*bytes, *ranks, times),
+                    algorithm.number,
+                    algorithm.name
+                );
             }
         }
     }
@@ -87,7 +111,12 @@ pub(super) fn json(tables: &[Table]) -> String {
     let mut collectives = serde_json::Map::new();
     for table in tables {
         let Some((_, name, times)) = collective(table.collective) else { continue };
-        let ends = table.entries.iter().skip(1).map(|(ranks, _)| Value::from(ranks - 1)).chain([Value::from("inf")]);
+        let ends = table
+            .entries
+            .iter()
+            .skip(1)
+            .map(|(ranks, _)| Value::from(ranks - 1))
+            .chain([Value::from("inf")]);
         let entries = table.entries.iter().zip(ends).map(|((ranks, rules), last)| {
             let ends = rules.iter().skip(1).map(|(bytes, _)| Value::from(compared(*bytes, *ranks, times) - 1));
             let rules = rules.iter().zip(ends.chain([Value::from("inf")])).map(|((bytes, algorithm), last)| {
@@ -97,5 +126,8 @@ pub(super) fn json(tables: &[Table]) -> String {
         });
         collectives.insert(name.to_owned(), entries.collect());
     }
-    format!("{:#}\n", json!({ "rule_file_version": 3, "module": "tuned", "collectives": collectives }))
+    format!(
+        "{:#}\n",
+        json!({ "rule_file_version": 3, "module": "tuned", "collectives": collectives })
+    )
 }

@@ -1,13 +1,22 @@
 use super::*;
 
 fn cell(collective: &str, ranks: u64, bytes: u64, algorithm: &str, time_us: f64) -> Cell {
-    Cell { collective: collective.to_owned(), ranks, bytes, algorithm: algorithm.to_owned(), time_us }
+    Cell {
+        collective: collective.to_owned(),
+        ranks,
+        bytes,
+        algorithm: algorithm.to_owned(),
+        time_us,
+    }
 }
 
-/// Bruck below a KiB on 4 ranks, pairwise above; always linear_sync on 64. What Open MPI lacks is fastest everywhere.
+/// Bruck below a KiB on 4 ranks, pairwise above; always linear_sync on 64. What Open MPI lacks is
+/// fastest everywhere.
 fn sweep() -> Vec<Cell> {
     let mut cells = Vec::new();
-    for (bytes, bruck, pairwise) in [(16, 3.0, 5.0), (512, 4.0, 5.0), (1024, 9.0, 7.0), (4096, 20.0, 9.0)] {
+    for (bytes, bruck, pairwise) in
+        [(16, 3.0, 5.0), (512, 4.0, 5.0), (1024, 9.0, 7.0), (4096, 20.0, 9.0)]
+    {
         cells.push(cell("alltoall", 4, bytes, "bruck", bruck));
         cells.push(cell("alltoall", 4, bytes, "pairwise", pairwise));
         cells.push(cell("alltoall", 4, bytes, "suh-shin", 1.0));
@@ -17,13 +26,29 @@ fn sweep() -> Vec<Cell> {
     cells
 }
 
-/// The file of the format's description, in which the size is that of all ranks' blocks together; with a guard before the first entry.
+/// The file of the format's description, in which the size is that of all ranks' blocks together;
+/// with a guard before the first entry.
 #[test]
 fn classic_rules_are_of_ranks_times_bytes() {
     let library = library("openmpi").unwrap();
     let text = library.written(&library.decide(&sweep()).unwrap(), None).unwrap();
-    let numbers: Vec<String> = text.lines().map(|line| line.split('#').next().unwrap().trim().to_owned()).collect();
-    let expected = ["1", "3", "3", "1", "1", "0 0 0 0", "4", "2", "0 3 0 0", "4096 2 0 0", "64", "1", "0 4 0 0"];
+    let numbers: Vec<String> =
+        text.lines().map(|line| line.split('#').next().unwrap().trim().to_owned()).collect();
+    let expected = [
+        "1",
+        "3",
+        "3",
+        "1",
+        "1",
+        "0 0 0 0",
+        "4",
+        "2",
+        "0 3 0 0",
+        "4096 2 0 0",
+        "64",
+        "1",
+        "0 4 0 0",
+    ];
     assert_eq!(numbers, expected, "{text}");
 }
 
@@ -34,7 +59,10 @@ fn json_rules_leave_no_gap_and_overlap_nowhere() {
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value["rule_file_version"], 3);
     let entries = &value["collectives"]["alltoall"];
-    assert_eq!((&entries[0]["comm_size_min"], &entries[0]["comm_size_max"]), (&4.into(), &63.into()));
+    assert_eq!(
+        (&entries[0]["comm_size_min"], &entries[0]["comm_size_max"]),
+        (&4.into(), &63.into())
+    );
     assert_eq!(entries[1]["comm_size_max"], "inf");
     let rules = &entries[0]["rules"];
     let expected = serde_json::json!([
@@ -60,9 +88,15 @@ fn nccl_lines_have_no_spaces_and_are_of_the_whole_buffer() {
 #[test]
 fn losses_are_against_the_fastest_that_the_library_has() {
     let losses = library("openmpi").unwrap().losses(&sweep(), "pairwise");
-    let found: Vec<_> = losses.iter().map(|loss| (loss.ranks, loss.bytes, loss.best.as_str(), loss.ratio)).collect();
+    let found: Vec<_> = losses
+        .iter()
+        .map(|loss| (loss.ranks, loss.bytes, loss.best.as_str(), loss.ratio))
+        .collect();
     assert_eq!(found[0], (4, 16, "bruck", 5.0 / 3.0));
-    assert!(found.contains(&(4, 4096, "pairwise", 1.0)) && found.contains(&(64, 16, "linear-sync", 2.0)));
+    assert!(
+        found.contains(&(4, 4096, "pairwise", 1.0))
+            && found.contains(&(64, 16, "linear-sync", 2.0))
+    );
 }
 
 /// As MPICH's own is made: tests in tests, in order.
@@ -74,14 +108,16 @@ const OWN: &str = r#"{ "collective=bcast": { "algorithm=MPIR_Bcast_intra_binomia
                                                   "avg_msg_size=any": { "algorithm=MPIR_Alltoall_intra_pairwise": {} } } } },
     "comm_type=inter": { "algorithm=MPIR_Alltoall_inter_pairwise_exchange": {} } } }"#;
 
-/// What was decided stands where MPICH's own decision was, which smaller groups keep; a rule holds up to the byte before the next. All else stays, in order.
+/// What was decided stands where MPICH's own decision was, which smaller groups keep; a rule holds
+/// up to the byte before the next. All else stays, in order.
 #[test]
 fn mpich_keeps_all_of_its_table_but_what_was_decided() {
     let library = library("mpich").unwrap();
     let text = library.written(&library.decide(&sweep()).unwrap(), Some(OWN)).unwrap();
     let squeezed: String = text.split_whitespace().collect();
     let own: String = OWN.split_whitespace().collect();
-    let decided = own.find("\"is_sendbuf_inplace=no\":").unwrap() + "\"is_sendbuf_inplace=no\":".len();
+    let decided =
+        own.find("\"is_sendbuf_inplace=no\":").unwrap() + "\"is_sendbuf_inplace=no\":".len();
     assert_eq!(squeezed[..decided], own[..decided]);
     let before = &own[decided..own.find("},\"comm_type=inter").unwrap()];
     let expected = format!(
@@ -89,8 +125,13 @@ fn mpich_keeps_all_of_its_table_but_what_was_decided() {
     );
     assert!(squeezed[decided..].starts_with(&expected), "{squeezed}");
     let why = library.written(&library.decide(&sweep()).unwrap(), None).unwrap_err();
-    assert!(why.contains("give its own (maint/tuning/coll/mpir/generic.json) with --base"), "{why}");
-    let why = library.written(&library.decide(&sweep()).unwrap(), Some("{\"collective=bcast\": {}}")).unwrap_err();
+    assert!(
+        why.contains("give its own (maint/tuning/coll/mpir/generic.json) with --base"),
+        "{why}"
+    );
+    let why = library
+        .written(&library.decide(&sweep()).unwrap(), Some("{\"collective=bcast\": {}}"))
+        .unwrap_err();
     assert_eq!(why, "--base: it has no `collective=alltoall`, expected MPICH's generic.json");
 }
 
@@ -120,16 +161,22 @@ fn losses_are_against_what_mpichs_own_table_chooses() {
     assert_eq!(without_a_time, of_others.map(|(name, times)| (name.to_owned(), times)).into());
 }
 
-/// On 4 ranks Open MPI 4.1 takes linear_sync below 8 KiB; on 64 Bruck below a KiB, linear from there, linear_sync from 2 KiB, linear from 4 KiB.
+/// On 4 ranks Open MPI 4.1 takes linear_sync below 8 KiB; on 64 Bruck below a KiB, linear from
+/// there, linear_sync from 2 KiB, linear from 4 KiB.
 #[test]
 fn losses_are_against_what_open_mpi_decides_by_itself() {
     let mut cells = sweep();
     cells.push(cell("alltoall", 4, 16, "linear-sync", 6.0));
     cells.push(cell("alltoall", 64, 16, "bruck", 4.0));
     for name in ["openmpi", "openmpi-json"] {
-        let Own { losses, without_a_time } = library(name).unwrap().losses_of_own(&cells, None).unwrap().unwrap();
-        let found: Vec<_> = losses.iter().map(|l| (l.ranks, l.bytes, &*l.kept, &*l.best, l.ratio)).collect();
-        assert_eq!(found, [(4, 16, "linear-sync", "bruck", 2.0), (64, 16, "bruck", "linear-sync", 4.0)]);
+        let Own { losses, without_a_time } =
+            library(name).unwrap().losses_of_own(&cells, None).unwrap().unwrap();
+        let found: Vec<_> =
+            losses.iter().map(|l| (l.ranks, l.bytes, &*l.kept, &*l.best, l.ratio)).collect();
+        assert_eq!(
+            found,
+            [(4, 16, "linear-sync", "bruck", 2.0), (64, 16, "bruck", "linear-sync", 4.0)]
+        );
         let of_others = [("linear", 2), ("linear_sync", 3), ("modified_bruck", 1)];
         assert_eq!(without_a_time, of_others.map(|(name, times)| (name.to_owned(), times)).into());
     }

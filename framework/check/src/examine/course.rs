@@ -20,14 +20,16 @@ const OTHER_MACHINES: [(&str, &str); 3] = [
 ];
 
 impl Examiner<'_> {
-    /// Every collective up the ladder, then what is special: on the largest machine that still has few nodes, or else the smallest, and on an
-    /// odd or uneven one.
+    /// Every collective up the ladder, then what is special: on the largest machine that still has
+    /// few nodes, or else the smallest, and on an odd or uneven one.
     pub(super) fn all(&mut self, topologies: &[&str]) -> io::Result<()> {
         for kind in of_bits(self.about.collectives) {
             let collective = kind.word;
-            // Of permutations the reflection has a meaning on every machine; but it is its own inverse.
+            // Of permutations the reflection has a meaning on every machine; but it is its own
+            // inverse.
             let plain = if kind.permutes() { "reflect" } else { "uniform" };
-            let sizes = |generator: &str| format!("{collective}/{}", generator.replace("uniform", plain));
+            let sizes =
+                |generator: &str| format!("{collective}/{}", generator.replace("uniform", plain));
             if let Err(error) = Workload::parse(&sizes("uniform:8")) {
                 self.remark(
                     "delivers",
@@ -42,7 +44,8 @@ impl Examiner<'_> {
             let mut reasons = BTreeSet::new();
             let (cases_before, refused_before) = (self.done.cases, self.done.unsupported);
             for topology in topologies {
-                let Some((nodes, plan)) = self.tried(&self.rung(topology, sizes("uniform:8"), ONE_PORT), topology)?
+                let Some((nodes, plan)) =
+                    self.tried(&self.rung(topology, sizes("uniform:8"), ONE_PORT), topology)?
                 else {
                     continue;
                 };
@@ -68,15 +71,21 @@ impl Examiner<'_> {
                 }
             }
             // Without its file there is nothing to be wrong with.
-            if self.done.cases - cases_before == self.done.unsupported - refused_before && !self.lacks_a_file() {
+            if self.done.cases - cases_before == self.done.unsupported - refused_before
+                && !self.lacks_a_file()
+            {
                 let reasons: Vec<String> = reasons.into_iter().take(3).collect();
-                let what =
-                    format!("refused on every machine tried ({}); name others with --topology", reasons.join("; "));
+                let what = format!(
+                    "refused on every machine tried ({}); name others with --topology",
+                    reasons.join("; ")
+                );
                 self.fault("delivers", &At { place: collective, workload: "" }, what);
             }
             let special = special.map(|(_, topology, plan)| (topology, plan));
             let uneven = uneven.map(|(_, topology, plan)| (topology, plan));
-            let uneven = uneven.filter(|(topology, _)| special.as_ref().is_none_or(|(other, _)| other != topology));
+            let uneven = uneven.filter(|(topology, _)| {
+                special.as_ref().is_none_or(|(other, _)| other != topology)
+            });
             for (topology, plan) in special.into_iter().chain(uneven) {
                 self.specials(topology, sizes, &plan)?;
             }
@@ -87,23 +96,31 @@ impl Examiner<'_> {
         self.among()
     }
 
-    /// What one problem leaves behind must not change the next: some of the cases, of all sizes and collectives, in one process.
+    /// What one problem leaves behind must not change the next: some of the cases, of all sizes and
+    /// collectives, in one process.
     fn among(&mut self) -> io::Result<()> {
         /// Enough to meet what is kept between problems, few enough to be quick.
         const CASES: usize = 12;
         let steady = std::mem::take(&mut self.steady);
         let every = steady.len().div_ceil(CASES).max(1);
         let some: Vec<_> = steady.iter().rev().step_by(every).rev().collect();
-        if some.len() < 2 || self.hung >= ENOUGH_HUNG || self.findings.iter().any(|f| f.test == "repeats") {
+        if some.len() < 2
+            || self.hung >= ENOUGH_HUNG
+            || self.findings.iter().any(|f| f.test == "repeats")
+        {
             return Ok(());
         }
         let rungs: Vec<Rung> = some.iter().map(|(rung, ..)| rung.clone()).collect();
         let place = "several problems in one process";
-        let Some(Answer::Among(plans)) = self.answered(&Question::Among(rungs), &At { place, workload: "" })? else {
+        let Some(Answer::Among(plans)) =
+            self.answered(&Question::Among(rungs), &At { place, workload: "" })?
+        else {
             return Ok(());
         };
         // A plan that is late says nothing of its schedule.
-        let differs = |(i, _, plan): &&(usize, bool, Plan)| !plan.is_like(&some[*i].2) && plan.status != "timeout";
+        let differs = |(i, _, plan): &&(usize, bool, Plan)| {
+            !plan.is_like(&some[*i].2) && plan.status != "timeout"
+        };
         if let Some((i, beside, plan)) = plans.iter().find(differs) {
             let (rung, place, alone) = some[*i];
             let at = &At { place, workload: &rung.workload };
@@ -115,7 +132,12 @@ impl Examiner<'_> {
     }
 
     /// Cases that differ from the ladder's in one thing.
-    fn specials(&mut self, topology: &str, sizes: impl Fn(&str) -> String + Copy, usual: &Plan) -> io::Result<()> {
+    fn specials(
+        &mut self,
+        topology: &str,
+        sizes: impl Fn(&str) -> String + Copy,
+        usual: &Plan,
+    ) -> io::Result<()> {
         for generator in [
             "uniform:0",
             "uniform:1MiB",
@@ -133,19 +155,29 @@ impl Examiner<'_> {
             }
         }
         for (special, machine) in OTHER_MACHINES {
-            self.tried(&self.rung(topology, sizes("uniform:8"), machine), &format!("{topology}, {special}"))?;
+            self.tried(
+                &self.rung(topology, sizes("uniform:8"), machine),
+                &format!("{topology}, {special}"),
+            )?;
         }
         self.parameters(topology, sizes, usual)
     }
 
     /// Every default given, which must change nothing, and every declared choice.
-    fn parameters(&mut self, topology: &str, sizes: impl Fn(&str) -> String, usual: &Plan) -> io::Result<()> {
+    fn parameters(
+        &mut self,
+        topology: &str,
+        sizes: impl Fn(&str) -> String,
+        usual: &Plan,
+    ) -> io::Result<()> {
         for Param { key, kind, default, .. } in &self.about.params {
             if self.params.iter().any(|(given, _)| given == key) {
                 continue;
             }
             let others = kind.words().iter().filter(|word| *word != default);
-            for value in Some(default).filter(|default| !default.is_empty()).into_iter().chain(others) {
+            for value in
+                Some(default).filter(|default| !default.is_empty()).into_iter().chain(others)
+            {
                 let mut rung = self.rung(topology, sizes("uniform:8"), ONE_PORT);
                 rung.params.push((key.clone(), value.clone()));
                 let place = format!("{topology}, {key}={value}");
@@ -155,7 +187,9 @@ impl Examiner<'_> {
                         "ok" => "makes another schedule".to_owned(),
                         status => format!("ends in {status}: {}", plan.reason),
                     };
-                    let what = format!("`{default}` is named as the default of `{key}`, but giving it {what}");
+                    let what = format!(
+                        "`{default}` is named as the default of `{key}`, but giving it {what}"
+                    );
                     self.fault("defaults", &At { place: &place, workload: &rung.workload }, what);
                 }
             }

@@ -28,9 +28,11 @@ pub(super) struct Examiner<'a> {
     pub params: Params,
     pub done: Examined,
     pub findings: Vec<Finding>,
-    /// Small cases that came out alike each time, with their places and what came of them in a process of their own.
+    /// Small cases that came out alike each time, with their places and what came of them in a
+    /// process of their own.
     pub steady: Vec<(Rung, String, Plan)>,
-    /// Cases that had to be killed. Each takes all the time there is: after some the rest is not tried.
+    /// Cases that had to be killed. Each takes all the time there is: after some the rest is not
+    /// tried.
     pub hung: u32,
 }
 
@@ -39,7 +41,8 @@ pub(super) const ENOUGH_HUNG: u32 = 2;
 
 impl<'a> Examiner<'a> {
     pub(super) fn new(bench: &'a dyn Bench, about: &'a AlgorithmAbout, params: Params) -> Self {
-        let collectives: Vec<&'static str> = of_bits(about.collectives).map(|kind| kind.word).collect();
+        let collectives: Vec<&'static str> =
+            of_bits(about.collectives).map(|kind| kind.word).collect();
         let done = Examined {
             algorithm: spec_of(&about.name, &params),
             ports_claimed: about.ports,
@@ -50,11 +53,13 @@ impl<'a> Examiner<'a> {
     }
 
     pub(super) fn fault(&mut self, test: &'static str, at: &At<'_>, what: String) {
-        self.findings.push(Finding::fault(test, &self.done.algorithm, what).at(at.place, at.workload));
+        self.findings
+            .push(Finding::fault(test, &self.done.algorithm, what).at(at.place, at.workload));
     }
 
     pub(super) fn remark(&mut self, test: &'static str, at: &At<'_>, what: String) {
-        self.findings.push(Finding::remark(test, &self.done.algorithm, what).at(at.place, at.workload));
+        self.findings
+            .push(Finding::remark(test, &self.done.algorithm, what).at(at.place, at.workload));
     }
 
     /// A remark of which an algorithm gets one.
@@ -80,7 +85,8 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// Why every case was refused, where that is for the parameters given: the user's slip, not the plugin's fault.
+    /// Why every case was refused, where that is for the parameters given: the user's slip, not the
+    /// plugin's fault.
     pub(super) fn misprint(&self) -> Option<&str> {
         let (first, rest) = self.findings.split_first()?;
         let why = first.what.strip_prefix("error: ")?;
@@ -91,24 +97,35 @@ impl<'a> Examiner<'a> {
 
     /// What comes of a case, each time.
     pub(super) fn asked(&mut self, rung: &Rung, place: &str) -> io::Result<Option<Ran>> {
-        let answer = self.answered(&Question::Run(rung.clone()), &At { place, workload: &rung.workload })?;
+        let answer =
+            self.answered(&Question::Run(rung.clone()), &At { place, workload: &rung.workload })?;
         Ok(answer.and_then(|answer| if let Answer::Ran(ran) = answer { Some(ran) } else { None }))
     }
 
-    /// What the bench says to a question about this algorithm; what keeps it from an answer is a fault.
-    pub(super) fn answered(&mut self, question: &Question, at: &At<'_>) -> io::Result<Option<Answer>> {
+    /// What the bench says to a question about this algorithm; what keeps it from an answer is a
+    /// fault.
+    pub(super) fn answered(
+        &mut self,
+        question: &Question,
+        at: &At<'_>,
+    ) -> io::Result<Option<Answer>> {
         match self.bench.ask(question)? {
-            Outcome::Answered { answer: Answer::BadQuestion(why) | Answer::Refused(why), .. } => {
+            Outcome::Answered {
+                answer: Answer::BadQuestion(why) | Answer::Refused(why), ..
+            } => {
                 self.fault("tables", at, why);
             }
             Outcome::Answered { answer: Answer::ClosedFiles, .. } => {
-                let what =
-                    "closes files that it didn't open: a run would lose the process that its schedules are made in";
+                let what = "closes files that it didn't open: a run would lose the process that its schedules are made in";
                 self.fault("survives", at, what.to_owned());
             }
             Outcome::Answered { answer, printed } => {
-                if let Some(line) = printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet")) {
-                    self.findings.push(Finding::prints(&self.done.algorithm, &line).at(at.place, at.workload));
+                if let Some(line) =
+                    printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet"))
+                {
+                    self.findings.push(
+                        Finding::prints(&self.done.algorithm, &line).at(at.place, at.workload),
+                    );
                 }
                 return Ok(Some(answer));
             }
@@ -122,9 +139,17 @@ impl<'a> Examiner<'a> {
             Outcome::Hung(step) => {
                 self.hung += 1;
                 let (most, place) = (self.bench.limits().time.as_secs_f64(), where_it_was(step));
-                self.fault("time", at, format!("not done after {most} s{place}, and it doesn't heed the host: killed"));
+                self.fault(
+                    "time",
+                    at,
+                    format!("not done after {most} s{place}, and it doesn't heed the host: killed"),
+                );
                 if self.hung == ENOUGH_HUNG {
-                    self.remark("time", at, "given up: what comes after it was not tried".to_owned());
+                    self.remark(
+                        "time",
+                        at,
+                        "given up: what comes after it was not tried".to_owned(),
+                    );
                 }
             }
         }

@@ -7,14 +7,17 @@ use std::io;
 use swapmeet_core::delivery::fault::Count;
 
 impl Examiner<'_> {
-    /// One case, with all that can be said of it: nodes and what came of it, unless the process did not come back.
+    /// One case, with all that can be said of it: nodes and what came of it, unless the process did
+    /// not come back.
     pub(super) fn tried(&mut self, rung: &Rung, place: &str) -> io::Result<Option<(u64, Plan)>> {
         let at = &At { place, workload: &rung.workload };
         if self.hung >= ENOUGH_HUNG {
             return Ok(None);
         }
         self.done.cases += 1;
-        let Some(Ran { nodes, plans, ms, symmetry, bytes }) = self.asked(rung, place)? else { return Ok(None) };
+        let Some(Ran { nodes, plans, ms, symmetry, bytes }) = self.asked(rung, place)? else {
+            return Ok(None);
+        };
         let Some(first) = plans.first().cloned() else { return Ok(None) };
         match first.status.as_str() {
             "ok" => {
@@ -31,18 +34,28 @@ impl Examiner<'_> {
                 if let Some(symmetry) = symmetry {
                     self.done.symmetric += 1;
                     if let Some(differs) = symmetry.differs {
-                        let what = format!("one node of each orbit says another schedule than all nodes do: {differs}");
+                        let what = format!(
+                            "one node of each orbit says another schedule than all nodes do: {differs}"
+                        );
                         self.fault("symmetry", at, what);
                     }
                 }
-                // Where blocks have bytes, of the algorithm as it is: a choice may be one that shows what goes wrong.
+                // Where blocks have bytes, of the algorithm as it is: a choice may be one that
+                // shows what goes wrong.
                 let is_plain = rung.machine == ONE_PORT && rung.workload.ends_with("uniform:8");
                 // A bucket may be empty; blocks are named by who sends them.
-                if is_plain && first.proof != "amounts" && rung.params == self.params && !first.waste.is_empty() {
+                if is_plain
+                    && first.proof != "amounts"
+                    && rung.params == self.params
+                    && !first.waste.is_empty()
+                {
                     self.remark_once("waste", at, first.waste.join("; "));
                 }
                 if first.threads > 0 {
-                    let what = format!("{} outlived the plan: let it end first", Count(first.threads, "thread"));
+                    let what = format!(
+                        "{} outlived the plan: let it end first",
+                        Count(first.threads, "thread")
+                    );
                     self.remark_once("threads", at, what);
                 }
             }
@@ -64,21 +77,35 @@ impl Examiner<'_> {
         Ok(Some((nodes, first)))
     }
 
-    /// The same problem must give the same schedule: again, on two threads at once, in another process.
-    fn repeats(&mut self, first: &Plan, again: &[Plan], nodes: u64, rung: &Rung, place: &str) -> io::Result<()> {
+    /// The same problem must give the same schedule: again, on two threads at once, in another
+    /// process.
+    fn repeats(
+        &mut self,
+        first: &Plan,
+        again: &[Plan],
+        nodes: u64,
+        rung: &Rung,
+        place: &str,
+    ) -> io::Result<()> {
         let at = &At { place, workload: &rung.workload };
-        const TOLD: [&str; 3] = ["the second time", "beside another thread", "beside another thread"];
+        const TOLD: [&str; 3] =
+            ["the second time", "beside another thread", "beside another thread"];
         let differs = |plan: &Plan| !plan.is_like(first);
         if let Some((plan, when)) = again.iter().zip(TOLD).find(|(plan, _)| differs(plan)) {
             self.fault("repeats", at, format!("{when} {}", what_differs(first, plan)));
             return Ok(());
         }
-        // Another process has other addresses and another time of day. Large cases would only cost time.
+        // Another process has other addresses and another time of day. Large cases would only cost
+        // time.
         if nodes > 1 && nodes <= FEW {
             let Some(Ran { plans, .. }) = self.asked(rung, place)? else { return Ok(()) };
             match plans.first() {
                 Some(plan) if differs(plan) => {
-                    self.fault("repeats", at, format!("in another process {}", what_differs(first, plan)));
+                    self.fault(
+                        "repeats",
+                        at,
+                        format!("in another process {}", what_differs(first, plan)),
+                    );
                 }
                 _ => self.steady.push((rung.clone(), place.to_owned(), first.clone())),
             }
@@ -86,7 +113,8 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Ports claimed against ports used, of the algorithm as it is: a choice may be one that uses more, or that shows what goes wrong.
+    /// Ports claimed against ports used, of the algorithm as it is: a choice may be one that uses
+    /// more, or that shows what goes wrong.
     fn ports(&mut self, plan: &Plan, rung: &Rung, place: &str) {
         let at = &At { place, workload: &rung.workload };
         if rung.params != self.params {
@@ -112,8 +140,12 @@ impl Examiner<'_> {
 
 pub(super) fn what_differs(first: &Plan, other: &Plan) -> String {
     if first.status != other.status {
-        let because = if other.reason.is_empty() { String::new() } else { format!(" ({})", other.reason) };
-        return format!("the same problem is {}{because}, the first time {}", other.status, first.status);
+        let because =
+            if other.reason.is_empty() { String::new() } else { format!(" ({})", other.reason) };
+        return format!(
+            "the same problem is {}{because}, the first time {}",
+            other.status, first.status
+        );
     }
     if first.fingerprint == other.fingerprint {
         return "the same problem is refused for another reason".to_owned();

@@ -18,7 +18,10 @@ pub(super) fn findings(about: &About) -> Vec<Finding> {
         ));
     }
     if !is_version(&about.version) {
-        fault_at(format!("the version is `{}`, expected one such as 0.1.0: rows carry it", about.version));
+        fault_at(format!(
+            "the version is `{}`, expected one such as 0.1.0: rows carry it",
+            about.version
+        ));
     }
     let mut remarks = Vec::new();
     if about.licence.trim().is_empty() {
@@ -39,23 +42,37 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
     let mut found = Vec::new();
     for (text, what) in [(&about.title, "title"), (&about.accepts, "word on what it accepts")] {
         if text.trim().is_empty() {
-            found.push(remark(&about.name, format!("no {what}: `swapmeet list algorithms` has nothing to show")));
+            found.push(remark(
+                &about.name,
+                format!("no {what}: `swapmeet list algorithms` has nothing to show"),
+            ));
         }
     }
-    for (text, what) in [(&about.title, "title"), (&about.accepts, "text on what it accepts"), (&about.paper, "paper")]
-    {
+    for (text, what) in [
+        (&about.title, "title"),
+        (&about.accepts, "text on what it accepts"),
+        (&about.paper, "paper"),
+    ] {
         if text.chars().any(char::is_control) {
-            found.push(fault(&about.name, format!("its {what} has line breaks or other control characters")));
+            found.push(fault(
+                &about.name,
+                format!("its {what} has line breaks or other control characters"),
+            ));
         }
     }
     if about.collectives >> COLLECTIVES.len() != 0 {
-        found.push(remark(&about.name, "claims a collective that this program doesn't know".to_owned()));
+        found.push(remark(
+            &about.name,
+            "claims a collective that this program doesn't know".to_owned(),
+        ));
     }
     let mut keys = BTreeSet::new();
     for Param { key, help, .. } in &about.params {
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
         if key.is_empty() || !key.chars().all(fine) {
-            let what = format!("parameter `{key}`: expected lower-case letters, digits, `_` and `-`, as users type it");
+            let what = format!(
+                "parameter `{key}`: expected lower-case letters, digits, `_` and `-`, as users type it"
+            );
             found.push(fault(&about.name, what));
         }
         if !keys.insert(key) {
@@ -136,7 +153,10 @@ mod tests {
             wrong(|a| a.version = "one".to_owned()),
             ["the version is `one`, expected one such as 0.1.0: rows carry it"]
         );
-        assert_eq!(wrong(|a| a.licence.clear()), ["no licence: others can't know whether they may use it"]);
+        assert_eq!(
+            wrong(|a| a.licence.clear()),
+            ["no licence: others can't know whether they may use it"]
+        );
         let twice = |a: &mut About| {
             let param = a.algorithms[0].params[0].clone();
             a.algorithms[0].params.push(param);
@@ -144,7 +164,9 @@ mod tests {
         assert_eq!(wrong(twice), ["parameter `slices` comes twice"]);
         assert_eq!(
             wrong(|a| a.algorithms[0].params[0].key = "Slices".to_owned()),
-            ["parameter `Slices`: expected lower-case letters, digits, `_` and `-`, as users type it"]
+            [
+                "parameter `Slices`: expected lower-case letters, digits, `_` and `-`, as users type it"
+            ]
         );
         assert_eq!(
             wrong(|a| a.algorithms[0].title.push('\n')),

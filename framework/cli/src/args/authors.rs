@@ -44,7 +44,8 @@ pub(crate) enum Lang {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewPluginArgs {
-    /// The plugin's name, and that of its folder and its algorithm: lower-case letters, digits and hyphens.
+    /// The plugin's name, and that of its folder and its algorithm: lower-case letters, digits and
+    /// hyphens.
     pub name: String,
     /// The language.
     #[arg(long, default_value = "rust")]
@@ -58,7 +59,8 @@ pub(crate) struct CheckArgs {
     /// A topology to try it on, instead of the built-in ladder; may be given several times.
     #[arg(long = "topology", value_name = "SPEC")]
     pub topologies: Vec<String>,
-    /// An algorithm to try instead of all, with parameters (`NAME:key=value`); may be given several times.
+    /// An algorithm to try instead of all, with parameters (`NAME:key=value`); may be given several
+    /// times.
     #[arg(long = "algorithm", value_name = "SPEC")]
     pub algorithms: Vec<String>,
     /// Seconds that one schedule may take.

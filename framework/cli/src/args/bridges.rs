@@ -74,7 +74,8 @@ as predicted beside them.";
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
-    /// Ping-pongs (OSU's latency test, Intel's PingPong, or `bytes,time_us`), or rows of what was measured.
+    /// Ping-pongs (OSU's latency test, Intel's PingPong, or `bytes,time_us`), or rows of what was
+    /// measured.
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// What the machine is called.
@@ -106,13 +107,16 @@ pub(crate) enum On {
 /// How `run` measures.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RealRanks {
-    /// Carry schedules out on real ranks instead of pricing them, every byte verified. Needs MPI and its C compiler, mpicc.
+    /// Carry schedules out on real ranks instead of pricing them, every byte verified. Needs MPI
+    /// and its C compiler, mpicc.
     #[arg(long, value_name = "LAUNCHER", conflicts_with = "tui")]
     pub on: Option<On>,
-    /// With --on, the command that starts ranks [default: mpirun -n {ranks}; for Slurm srun -n {ranks}].
+    /// With --on, the command that starts ranks [default: mpirun -n {ranks}; for Slurm srun -n
+    /// {ranks}].
     #[arg(long, value_name = "COMMAND", requires = "on")]
     pub launch: Option<String>,
-    /// With --on, what is measured on: the rows' machine is `measured:NAME` [default: the host's name].
+    /// With --on, what is measured on: the rows' machine is `measured:NAME` [default: the host's
+    /// name].
     #[arg(long, value_name = "NAME", requires = "on")]
     pub name: Option<String>,
     /// With --on, how often a schedule is carried out before it is timed [default: 2].

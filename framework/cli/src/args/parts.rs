@@ -40,7 +40,8 @@ pub(crate) struct RerunArgs {
     /// How many cases run at a time [default: one a core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub jobs: Option<u32>,
-    /// How many threads share a case that is planned for everyone [default: the cores, over the cases that run at a time]; rows say the same.
+    /// How many threads share a case that is planned for everyone [default: the cores, over the
+    /// cases that run at a time]; rows say the same.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub threads: Option<u32>,
     /// Seconds that a case may take [default: 600].

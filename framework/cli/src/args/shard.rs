@@ -24,13 +24,25 @@ struct Starter {
 
 impl Starter {
     const fn new(name: &'static str, number: &'static str) -> Self {
-        Self { name, number, first: 0, first_in: None, count_in: None, last_in: None, step_in: None }
+        Self {
+            name,
+            number,
+            first: 0,
+            first_in: None,
+            count_in: None,
+            last_in: None,
+            step_in: None,
+        }
     }
 }
 
-/// From the innermost on: a rank of a parallel job runs within a task of an array. Variables are those of the programs' own manuals.
+/// From the innermost on: a rank of a parallel job runs within a task of an array. Variables are
+/// those of the programs' own manuals.
 const STARTERS: &[Starter] = &[
-    Starter { count_in: Some("OMPI_COMM_WORLD_SIZE"), ..Starter::new("Open MPI", "OMPI_COMM_WORLD_RANK") },
+    Starter {
+        count_in: Some("OMPI_COMM_WORLD_SIZE"),
+        ..Starter::new("Open MPI", "OMPI_COMM_WORLD_RANK")
+    },
     Starter { count_in: Some("PMI_SIZE"), ..Starter::new("MPICH's PMI", "PMI_RANK") },
     Starter {
         first_in: Some("SLURM_ARRAY_TASK_MIN"),
@@ -79,18 +91,23 @@ impl Shard {
     pub(crate) fn resolve(self) -> Result<(usize, usize), String> {
         match self {
             Self::Part(i, n) => Ok((i - 1, n)),
-            Self::Auto(of) => {
-                from_variables(of, |name| std::env::var(name).ok()).map_err(|e| format!("--shard auto: {e}"))
-            }
+            Self::Auto(of) => from_variables(of, |name| std::env::var(name).ok())
+                .map_err(|e| format!("--shard auto: {e}")),
         }
     }
 }
 
-/// What the variables of the innermost starter say that has more than one task; `of` how many, where the user does.
-fn from_variables(of: Option<usize>, variable: impl Fn(&str) -> Option<String>) -> Result<(usize, usize), String> {
+/// What the variables of the innermost starter say that has more than one task; `of` how many,
+/// where the user does.
+fn from_variables(
+    of: Option<usize>,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<(usize, usize), String> {
     let number = |name: &'static str| {
         let text = variable(name).filter(|text| !text.is_empty() && text != "undefined");
-        let read = |text: String| text.parse().map_err(|_| format!("{name} is `{text}`, expected a whole number"));
+        let read = |text: String| {
+            text.parse().map_err(|_| format!("{name} is `{text}`, expected a whole number"))
+        };
         text.map(read).transpose()
     };
     let given = |name: Option<&'static str>| name.map_or(Ok(None), number);
@@ -103,9 +120,13 @@ fn from_variables(of: Option<usize>, variable: impl Fn(&str) -> Option<String>) 
         }
         let first = given(starter.first_in)?.unwrap_or(starter.first);
         let (last, step) = (given(starter.last_in)?, given(starter.step_in)?.unwrap_or(1));
-        let span = last.map(|last| last.checked_sub(first).map_or(0, |span| span.saturating_add(1)));
+        let span =
+            last.map(|last| last.checked_sub(first).map_or(0, |span| span.saturating_add(1)));
         let count = given(starter.count_in)?.or(span).or(of).ok_or_else(|| {
-            format!("{} doesn't say how many tasks there are: expected --shard auto/N, with N of them", starter.name)
+            format!(
+                "{} doesn't say how many tasks there are: expected --shard auto/N, with N of them",
+                starter.name
+            )
         })?;
         let whole = span.is_none_or(|span| span == count) && step == 1;
         let index = task.checked_sub(first).filter(|index| *index < count && whole).ok_or_else(|| {
@@ -125,7 +146,10 @@ fn from_variables(of: Option<usize>, variable: impl Fn(&str) -> Option<String>) 
     }
     alone.ok_or_else(|| {
         let names: Vec<&str> = STARTERS.iter().map(|starter| starter.number).collect();
-        format!("this is no task of a parallel job or an array: none of {} is set", names.join(", "))
+        format!(
+            "this is no task of a parallel job or an array: none of {} is set",
+            names.join(", ")
+        )
     })
 }
 
@@ -134,7 +158,9 @@ mod tests {
     use super::*;
 
     fn found(of: Option<usize>, variables: &[(&str, &str)]) -> Result<(usize, usize), String> {
-        from_variables(of, |name| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned()))
+        from_variables(of, |name| {
+            variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned())
+        })
     }
 
     #[test]
@@ -146,13 +172,24 @@ mod tests {
             ("SLURM_ARRAY_TASK_MAX", "6"),
         ];
         assert_eq!(found(None, &slurm), Ok((2, 4)));
-        let sge = [("SGE_TASK_ID", "3"), ("SGE_TASK_FIRST", "1"), ("SGE_TASK_LAST", "8"), ("SGE_TASK_STEPSIZE", "1")];
+        let sge = [
+            ("SGE_TASK_ID", "3"),
+            ("SGE_TASK_FIRST", "1"),
+            ("SGE_TASK_LAST", "8"),
+            ("SGE_TASK_STEPSIZE", "1"),
+        ];
         assert_eq!(found(None, &sge), Ok((2, 8)));
         assert_eq!(
-            found(None, &[("LSB_JOBINDEX", "8"), ("LSB_JOBINDEX_END", "8"), ("LSB_JOBINDEX_STEP", "1")]),
+            found(
+                None,
+                &[("LSB_JOBINDEX", "8"), ("LSB_JOBINDEX_END", "8"), ("LSB_JOBINDEX_STEP", "1")]
+            ),
             Ok((7, 8))
         );
-        assert_eq!(found(None, &[("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "4")]), Ok((0, 4)));
+        assert_eq!(
+            found(None, &[("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "4")]),
+            Ok((0, 4))
+        );
         assert_eq!(found(None, &[("PMI_RANK", "3"), ("PMI_SIZE", "4")]), Ok((3, 4)));
         assert_eq!(found(Some(6), &[("PBS_ARRAY_INDEX", "6")]), Ok((5, 6)));
         assert_eq!(found(Some(6), &[("PBS_ARRAYID", "1")]), Ok((0, 6)));
@@ -170,16 +207,40 @@ mod tests {
 
     #[test]
     fn what_says_nothing_is_told() {
-        assert!(found(None, &[]).unwrap_err().contains("none of OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_ARRAY_TASK_ID"));
         assert!(
-            found(None, &[("SGE_TASK_ID", "undefined"), ("LSB_JOBINDEX", "0"), ("LSB_JOBINDEX_END", "0")]).is_err()
+            found(None, &[])
+                .unwrap_err()
+                .contains("none of OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_ARRAY_TASK_ID")
         );
-        assert!(found(None, &[("PBS_ARRAY_INDEX", "2")]).unwrap_err().contains("expected --shard auto/N"));
+        assert!(
+            found(
+                None,
+                &[("SGE_TASK_ID", "undefined"), ("LSB_JOBINDEX", "0"), ("LSB_JOBINDEX_END", "0")]
+            )
+            .is_err()
+        );
+        assert!(
+            found(None, &[("PBS_ARRAY_INDEX", "2")])
+                .unwrap_err()
+                .contains("expected --shard auto/N")
+        );
         assert!(found(Some(4), &[("PBS_ARRAY_INDEX", "0")]).unwrap_err().contains("begin with 1"));
-        assert!(found(None, &[("PMI_RANK", "x")]).unwrap_err().contains("PMI_RANK is `x`, expected a whole number"));
-        assert!(found(Some(8), &[("PMI_RANK", "1"), ("PMI_SIZE", "4")]).unwrap_err().contains("4 tasks, not 8"));
-        let stepped =
-            [("SGE_TASK_ID", "3"), ("SGE_TASK_FIRST", "1"), ("SGE_TASK_LAST", "8"), ("SGE_TASK_STEPSIZE", "2")];
+        assert!(
+            found(None, &[("PMI_RANK", "x")])
+                .unwrap_err()
+                .contains("PMI_RANK is `x`, expected a whole number")
+        );
+        assert!(
+            found(Some(8), &[("PMI_RANK", "1"), ("PMI_SIZE", "4")])
+                .unwrap_err()
+                .contains("4 tasks, not 8")
+        );
+        let stepped = [
+            ("SGE_TASK_ID", "3"),
+            ("SGE_TASK_FIRST", "1"),
+            ("SGE_TASK_LAST", "8"),
+            ("SGE_TASK_STEPSIZE", "2"),
+        ];
         assert!(found(None, &stepped).unwrap_err().contains("must number its tasks one by one"));
     }
 
@@ -189,6 +250,10 @@ mod tests {
             ["2/8", "auto", "auto/8"].map(|text| text.parse()),
             [Ok(Shard::Part(2, 8)), Ok(Shard::Auto(None)), Ok(Shard::Auto(Some(8)))]
         );
-        assert!(["", "0/8", "9/8", "8", "auto/0", "auto/x", "/"].iter().all(|text| text.parse::<Shard>().is_err()));
+        assert!(
+            ["", "0/8", "9/8", "8", "auto/0", "auto/x", "/"]
+                .iter()
+                .all(|text| text.parse::<Shard>().is_err())
+        );
     }
 }

@@ -106,7 +106,8 @@ pub(crate) enum FigureFormat {
     Csv,
 }
 
-/// An algorithm, and what it is called. An algorithm's parameters have equals signs of their own: the last one counts.
+/// An algorithm, and what it is called. An algorithm's parameters have equals signs of their own:
+/// the last one counts.
 fn label(text: &str) -> Result<(String, String), String> {
     let (name, label) = text.rsplit_once('=').ok_or("expected ALGORITHM=TEXT")?;
     Ok((name.to_owned(), label.to_owned()))

@@ -1,4 +1,5 @@
-//! How far a run has come, on stderr: a bar for the sweep and a line a running case on a terminal, a plain line now and then elsewhere.
+//! How far a run has come, on stderr: a bar for the sweep and a line a running case on a terminal,
+//! a plain line now and then elsewhere.
 
 use crate::say::say;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -60,7 +61,14 @@ impl Progress {
         } else {
             Shown::Lines { last: Instant::now() }
         };
-        Self { shown, done, cases, forecast: Forecast::new(open), lengths: Lengths::default(), began: Instant::now() }
+        Self {
+            shown,
+            done,
+            cases,
+            forecast: Forecast::new(open),
+            lengths: Lengths::default(),
+            began: Instant::now(),
+        }
     }
 
     /// Work on a case has begun, and on so many that share its schedule.
@@ -68,19 +76,32 @@ impl Progress {
         if let Shown::Bars { all, running, .. } = &mut self.shown {
             let bar = all.add(ProgressBar::new_spinner());
             bar.set_style(style("  {elapsed:>4}  {msg}"));
-            let more = if cases.len() > 1 { format!(" and {} more", cases.len() - 1) } else { String::new() };
-            let what = format!("{} on {}, {}{more}", first.algorithm, first.topology.spec(), first.workload);
+            let more = if cases.len() > 1 {
+                format!(" and {} more", cases.len() - 1)
+            } else {
+                String::new()
+            };
+            let what = format!(
+                "{} on {}, {}{more}",
+                first.algorithm,
+                first.topology.spec(),
+                first.workload
+            );
             bar.set_message(cut(&what, BESIDE_ELAPSED));
             bar.enable_steady_tick(Duration::from_millis(250));
             let length = self.lengths.of(first);
-            running.insert(cases[0], Running { bar, what, pace: Pace::default(), length, open: cases.to_vec() });
+            running.insert(
+                cases[0],
+                Running { bar, what, pace: Pace::default(), length, open: cases.to_vec() },
+            );
         }
     }
 
     /// A case's schedule has come so far.
     pub(super) fn steps(&mut self, case: usize, steps: u64, messages: u64) {
         if let Shown::Bars { running, .. } = &mut self.shown
-            && let Some(Running { bar, what, pace, length, .. }) = running.get_mut(&case).filter(|_| steps > 0)
+            && let Some(Running { bar, what, pace, length, .. }) =
+                running.get_mut(&case).filter(|_| steps > 0)
         {
             pace.reached(steps, messages, bar.elapsed());
             // First what changes: the line may be cut.
@@ -154,7 +175,8 @@ impl Progress {
     }
 }
 
-/// Columns beside a case's text: its time, and room for the `^C` that a terminal shows, which would else begin a line of its own and leave the bar behind.
+/// Columns beside a case's text: its time, and room for the `^C` that a terminal shows, which would
+/// else begin a line of its own and leave the bar behind.
 const BESIDE_ELAPSED: usize = 12;
 
 /// A text that fits into the terminal's line, so many columns of which are taken.

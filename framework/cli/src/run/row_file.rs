@@ -1,8 +1,10 @@
 //! A file that rows go to: it stays what was written to it, and what was written reaches the disk.
 //!
-//! Somebody else may cut it off meanwhile (`: > rows.csv`): rows that follow would stand behind a hole. So each is appended, the length is looked at first, and
-//! what is missing is written again from memory. Somebody else may add to it, too: that stays where it is. A thread of its own has the system bring rows to the disk, as many at a time as have come: a power
-//! cut costs what came in the last moment, and no row waits for a disk.
+//! Somebody else may cut it off meanwhile (`: > rows.csv`): rows that follow would stand behind a
+//! hole. So each is appended, the length is looked at first, and what is missing is written again
+//! from memory. Somebody else may add to it, too: that stays where it is. A thread of its own has
+//! the system bring rows to the disk, as many at a time as have come: a power cut costs what came
+//! in the last moment, and no row waits for a disk.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -32,12 +34,19 @@ pub(crate) struct RowFile {
 
 impl RowFile {
     /// A file, opened for appending, that holds so much.
-    pub(crate) fn new(file: File, path: PathBuf, held: Vec<u8>, remarks: Remarks) -> io::Result<Self> {
-        let disk = if file.metadata()?.is_file() { Some(Disk::new(file.try_clone()?)?) } else { None };
+    pub(crate) fn new(
+        file: File,
+        path: PathBuf,
+        held: Vec<u8>,
+        remarks: Remarks,
+    ) -> io::Result<Self> {
+        let disk =
+            if file.metadata()?.is_file() { Some(Disk::new(file.try_clone()?)?) } else { None };
         Ok(Self { file, path, held, is_looked_at: false, has_others: false, disk, remarks })
     }
 
-    /// Looks whether the file is as it was left: what somebody else has cut off is written again, what somebody else has added stays.
+    /// Looks whether the file is as it was left: what somebody else has cut off is written again,
+    /// what somebody else has added stays.
     fn look(&mut self) -> io::Result<()> {
         if self.disk.is_none() {
             return Ok(());
@@ -151,7 +160,8 @@ mod tests {
         std::fs::write(&path, "one\n").unwrap();
         let file = File::options().read(true).append(true).open(&path).unwrap();
         let remarks = Remarks::default();
-        let mut rows = RowFile::new(file, path.clone(), b"one\n".to_vec(), Arc::clone(&remarks)).unwrap();
+        let mut rows =
+            RowFile::new(file, path.clone(), b"one\n".to_vec(), Arc::clone(&remarks)).unwrap();
         rows.write_all(b"two\n").unwrap();
         for cut in [0, 6] {
             File::options().write(true).open(&path).unwrap().set_len(cut).unwrap();
@@ -164,7 +174,11 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\ntwo\nthree\nthree\n");
         let lines = remarks.lock().unwrap().clone();
         assert_eq!(lines.len(), 3);
-        assert!(lines[1].contains("rows.csv: something else has cut it off to 6 bytes"), "{}", lines[1]);
+        assert!(
+            lines[1].contains("rows.csv: something else has cut it off to 6 bytes"),
+            "{}",
+            lines[1]
+        );
     }
 
     #[test]
@@ -184,7 +198,10 @@ mod tests {
         // And what they added comes back, too.
         other.set_len(0).unwrap();
         rows.flush().unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\ntheirs\ntwo\nhalf a line\nthree\n");
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            "one\ntheirs\ntwo\nhalf a line\nthree\n"
+        );
         let lines = remarks.lock().unwrap().clone();
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(lines[0].ends_with(

@@ -1,4 +1,5 @@
-//! Where rows go: a table at the end, standard output, or a file, which may hold rows of a run that was stopped.
+//! Where rows go: a table at the end, standard output, or a file, which may hold rows of a run that
+//! was stopped.
 
 use super::row_file::{Remarks, RowFile};
 use crate::args::RowFormat;
@@ -9,7 +10,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use swapmeet_results::{CaseId, CsvSink, ReadError, Record, Sink, Status, columns, read_bytes, whole};
+use swapmeet_results::{
+    CaseId, CsvSink, ReadError, Record, Sink, Status, columns, read_bytes, whole,
+};
 use swapmeet_runner::case::{Case, Product};
 
 /// A place for rows.
@@ -53,7 +56,8 @@ impl Found {
 
     /// Without the rows of cases that may go better next time; whether there were any.
     fn drop_failed(&mut self) -> bool {
-        let failed = |r: &Record| matches!(r.status, Status::Crashed | Status::Timeout | Status::Error);
+        let failed =
+            |r: &Record| matches!(r.status, Status::Crashed | Status::Timeout | Status::Error);
         let before = self.kept();
         self.rows.iter_mut().for_each(|row| *row = row.take().filter(|r| !failed(r)));
         self.in_order &= self.rows.iter().take_while(|row| row.is_some()).count() == self.kept();
@@ -87,7 +91,9 @@ impl Rows {
         all: &Product,
         remarks: &Remarks,
     ) -> Result<(Self, Found), Failure> {
-        let Some(path) = out else { return Ok((Self::Kept(Vec::new()), Found::nothing(cases.len()))) };
+        let Some(path) = out else {
+            return Ok((Self::Kept(Vec::new()), Found::nothing(cases.len())));
+        };
         if path == Path::new("-") {
             return Ok(Self::printed(RowFormat::Csv, cases.len()));
         }
@@ -95,7 +101,10 @@ impl Rows {
         let (file, found) = take_up(path, before, cases, all)?;
         let lock = file.try_clone().map_err(|e| refused(&e))?;
         let csv = sink(file, path, remarks).map_err(|e| refused(&e))?;
-        Ok((Self::Written { csv: Box::new(csv), path: Some(path.to_owned()), lock: Some(lock) }, found))
+        Ok((
+            Self::Written { csv: Box::new(csv), path: Some(path.to_owned()), lock: Some(lock) },
+            found,
+        ))
     }
 
     /// Whether rows go to a file that [`Rows::settle`] can put in order later.
@@ -125,15 +134,23 @@ impl Rows {
 
     fn failed(&self, e: &io::Error) -> Failure {
         match self {
-            Self::Written { path: Some(path), .. } => Failure::writing(&path.display().to_string(), e),
+            Self::Written { path: Some(path), .. } => {
+                Failure::writing(&path.display().to_string(), e)
+            }
             _ => Failure::printing(e),
         }
     }
 
-    /// Puts the rows of a file, which came as cases ended, in the order of cases unless they are already. Where that can't be, says why: all
-    /// rows are there nevertheless.
-    pub(crate) fn settle(&mut self, cases: &[Case], in_order: bool) -> Result<Option<String>, Failure> {
-        let Self::Written { path: Some(path), lock: Some(lock), .. } = self else { return Ok(None) };
+    /// Puts the rows of a file, which came as cases ended, in the order of cases unless they are
+    /// already. Where that can't be, says why: all rows are there nevertheless.
+    pub(crate) fn settle(
+        &mut self,
+        cases: &[Case],
+        in_order: bool,
+    ) -> Result<Option<String>, Failure> {
+        let Self::Written { path: Some(path), lock: Some(lock), .. } = self else {
+            return Ok(None);
+        };
         let path: &Path = path;
         if is_replaced(path, lock) {
             return Err(Failure::Output(format!(
@@ -145,15 +162,23 @@ impl Rows {
             return Ok(None);
         }
         if lock.metadata().is_ok_and(|m| m.nlink() > 1) {
-            return Ok(Some(format!("{} has another name, which would keep them so", path.display())));
+            return Ok(Some(format!(
+                "{} has another name, which would keep them so",
+                path.display()
+            )));
         }
         let sorted = || {
-            let bytes = std::fs::read(path).map_err(|e| Failure::writing(&path.display().to_string(), &e))?;
-            let records = read_bytes(path.display().to_string(), &bytes).map_err(|e| Failure::Output(e.to_string()))?;
+            let bytes = std::fs::read(path)
+                .map_err(|e| Failure::writing(&path.display().to_string(), &e))?;
+            let records = read_bytes(path.display().to_string(), &bytes)
+                .map_err(|e| Failure::Output(e.to_string()))?;
             let held = records.len();
             let found = matched(path, records, cases)?;
             if found.kept() < held {
-                return Err(Failure::Output(format!("{}: it has rows that are none of this run's", path.display())));
+                return Err(Failure::Output(format!(
+                    "{}: it has rows that are none of this run's",
+                    path.display()
+                )));
             }
             rewritten(path, &found)
         };
@@ -167,7 +192,8 @@ impl Rows {
     }
 }
 
-/// A file of the rows found, in the place of the one that held them in another order, or more; locked. Never is there half a file.
+/// A file of the rows found, in the place of the one that held them in another order, or more;
+/// locked. Never is there half a file.
 fn rewritten(path: &Path, found: &Found) -> Result<File, Failure> {
     let (beside, real) = output::beside(path)?;
     let failed = |e: &io::Error| Failure::file(path, e);
@@ -183,8 +209,15 @@ fn rewritten(path: &Path, found: &Found) -> Result<File, Failure> {
     Ok(file)
 }
 
-/// A file for rows of these cases, that no other run writes to for as long as it is open, and what it holds already: nothing, unless what is there is to be kept. `all` are the cases of all shards.
-pub(crate) fn take_up(path: &Path, before: Before, cases: &[Case], all: &Product) -> Result<(File, Found), Failure> {
+/// A file for rows of these cases, that no other run writes to for as long as it is open, and what
+/// it holds already: nothing, unless what is there is to be kept. `all` are the cases of all
+/// shards.
+pub(crate) fn take_up(
+    path: &Path,
+    before: Before,
+    cases: &[Case],
+    all: &Product,
+) -> Result<(File, Found), Failure> {
     let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
     // Asked before it is opened: a pipe would wait for whoever reads it.
     let is_there = std::fs::metadata(path).ok();
@@ -195,7 +228,8 @@ pub(crate) fn take_up(path: &Path, before: Before, cases: &[Case], all: &Product
         )));
     }
     let mut file = open(path)?;
-    let (is_file, there) = file.metadata().map(|m| (m.is_file(), m.len())).map_err(|e| refused(&e))?;
+    let (is_file, there) =
+        file.metadata().map(|m| (m.is_file(), m.len())).map_err(|e| refused(&e))?;
     let mut found = Found::nothing(cases.len());
     match before {
         Before::Leave if is_file && there > 0 => {
@@ -223,10 +257,15 @@ pub(crate) fn take_up(path: &Path, before: Before, cases: &[Case], all: &Product
 }
 
 /// Rows that are added to a file that was taken up.
-pub(crate) fn sink(file: File, path: &Path, remarks: &Remarks) -> io::Result<CsvSink<Box<dyn Write + Send>>> {
+pub(crate) fn sink(
+    file: File,
+    path: &Path,
+    remarks: &Remarks,
+) -> io::Result<CsvSink<Box<dyn Write + Send>>> {
     let held = if is_regular(&file) { std::fs::read(path)? } else { Vec::new() };
     let is_headed = !held.is_empty();
-    let out: Box<dyn Write + Send> = Box::new(RowFile::new(file, path.to_owned(), held, Remarks::clone(remarks))?);
+    let out: Box<dyn Write + Send> =
+        Box::new(RowFile::new(file, path.to_owned(), held, Remarks::clone(remarks))?);
     Ok(if is_headed { CsvSink::appending(out) } else { CsvSink::new(out) })
 }
 
@@ -237,14 +276,16 @@ fn open(path: &Path) -> Result<File, Failure> {
     let options = File::options().read(is_file).append(true).create(true).open(path);
     let file = options.map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
     output::lock(&file, path)?;
-    // Another run has put its rows in order since we opened it: the lock is on what was in that place.
+    // Another run has put its rows in order since we opened it: the lock is on what was in that
+    // place.
     if is_replaced(path, &file) { open(path) } else { Ok(file) }
 }
 
 /// Whether the path leads to another file by now.
 fn is_replaced(path: &Path, file: &File) -> bool {
     let identity = |m: std::fs::Metadata| (m.dev(), m.ino());
-    is_regular(file) && file.metadata().map(identity).ok() != std::fs::metadata(path).map(identity).ok()
+    is_regular(file)
+        && file.metadata().map(identity).ok() != std::fs::metadata(path).map(identity).ok()
 }
 
 fn is_regular(file: &File) -> bool {
@@ -256,7 +297,8 @@ struct Whole {
     /// How many bytes they take, with the header.
     intact: u64,
     records: Vec<Record>,
-    /// Whether rows can be added as we write them: another program may have given the file a byte-order mark or other line ends.
+    /// Whether rows can be added as we write them: another program may have given the file a
+    /// byte-order mark or other line ends.
     is_as_written: bool,
 }
 
@@ -269,7 +311,8 @@ fn read_found(path: &Path, file: &mut File) -> Result<Option<Whole>, Failure> {
         Ok(records) => Some((bytes.len(), records)),
         Err(ReadError::Torn { intact: 0, .. } | ReadError::Empty { .. }) => None,
         Err(ReadError::Torn { intact, .. }) => {
-            let records = read_bytes(name.clone(), &bytes[..intact]).map_err(|e| Failure::Usage(e.to_string()))?;
+            let records = read_bytes(name.clone(), &bytes[..intact])
+                .map_err(|e| Failure::Usage(e.to_string()))?;
             Some((intact, records))
         }
         Err(e) => return Err(Failure::Usage(e.to_string())),
@@ -277,7 +320,9 @@ fn read_found(path: &Path, file: &mut File) -> Result<Option<Whole>, Failure> {
     let header: String = columns().collect::<Vec<_>>().join(",");
     let is_as_written = bytes.starts_with(format!("{header}\n").as_bytes());
     let unmarked = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
-    let is_ours = [format!("{header}\n"), format!("{header}\r\n")].iter().any(|h| unmarked.starts_with(h.as_bytes()));
+    let is_ours = [format!("{header}\n"), format!("{header}\r\n")]
+        .iter()
+        .any(|h| unmarked.starts_with(h.as_bytes()));
     if usable.is_some() && !is_ours {
         return Err(Failure::Usage(format!(
             "{name}: its columns are not those of this version, rows of which can't be added to it: give another --out"
@@ -287,14 +332,20 @@ fn read_found(path: &Path, file: &mut File) -> Result<Option<Whole>, Failure> {
 }
 
 /// Refuses rows of the experiment's other shards.
-fn own_shard(path: &Path, records: &[Record], cases: &[Case], all: &Product) -> Result<(), Failure> {
+fn own_shard(
+    path: &Path,
+    records: &[Record],
+    cases: &[Case],
+    all: &Product,
+) -> Result<(), Failure> {
     if cases.len() == all.len() {
         return Ok(());
     }
     let ours: Vec<CaseId> = cases.iter().map(Case::id).collect();
     let ours: HashSet<CaseId<&str>> = ours.iter().map(CaseId::borrowed).collect();
     let others = records.iter().enumerate().filter(|(_, record)| !ours.contains(&record.case()));
-    let others: HashMap<CaseId<&str>, usize> = others.map(|(row, record)| (record.case(), row)).collect();
+    let others: HashMap<CaseId<&str>, usize> =
+        others.map(|(row, record)| (record.case(), row)).collect();
     if others.is_empty() {
         return Ok(());
     }
@@ -308,12 +359,13 @@ fn own_shard(path: &Path, records: &[Record], cases: &[Case], all: &Product) -> 
     })
 }
 
-/// Each row to its case; an error says in what a row differs from all cases. A case that was run again, as the dashboard does, is there
-/// twice: the later row stands.
+/// Each row to its case; an error says in what a row differs from all cases. A case that was run
+/// again, as the dashboard does, is there twice: the later row stands.
 fn matched(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, Failure> {
     let ids: Vec<CaseId> = cases.iter().map(Case::id).collect();
     let ids: Vec<CaseId<&str>> = ids.iter().map(CaseId::borrowed).collect();
-    let numbers: HashMap<&CaseId<&str>, usize> = ids.iter().enumerate().map(|(i, id)| (id, i)).collect();
+    let numbers: HashMap<&CaseId<&str>, usize> =
+        ids.iter().enumerate().map(|(i, id)| (id, i)).collect();
     let mut found = Found::nothing(cases.len());
     for (line, record) in records.into_iter().enumerate() {
         let refused = |what: String| {
@@ -324,7 +376,10 @@ fn matched(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, F
             ))
         };
         if let Some(case) = cases.first().filter(|case| *case.experiment != *record.experiment) {
-            return Err(refused(format!("its experiment is `{}`, here `{}`", record.experiment, case.experiment)));
+            return Err(refused(format!(
+                "its experiment is `{}`, here `{}`",
+                record.experiment, case.experiment
+            )));
         }
         let Some(number) = numbers.get(&record.case()).copied() else {
             return Err(refused(record.case().unlike(ids.iter().map(CaseId::owned))));
@@ -345,13 +400,15 @@ mod tests {
     #[test]
     fn rows_put_in_order_are_still_in_the_same_place_and_locked() {
         let dir = tempfile::tempdir().unwrap();
-        let [file, link, others] = ["rows", "link", "rows.sorted"].map(|name| dir.path().join(name));
+        let [file, link, others] =
+            ["rows", "link", "rows.sorted"].map(|name| dir.path().join(name));
         std::fs::write(&others, "the user's").unwrap();
         std::fs::write(&file, "").unwrap();
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
         symlink(&file, &link).unwrap();
         let none = Product::of(&Experiment::default(), &Registry::default()).unwrap();
-        let (mut rows, _) = Rows::open(Some(&link), Before::Drop, &[], &none, &Remarks::default()).unwrap();
+        let (mut rows, _) =
+            Rows::open(Some(&link), Before::Drop, &[], &none, &Remarks::default()).unwrap();
         rows.finish().unwrap();
         let before = std::fs::metadata(&file).unwrap();
         rows.settle(&[], false).unwrap();

@@ -1,4 +1,5 @@
-//! A schedule in full, for other programs: every set spelled out, every route, every byte (`docs/trace.md`). One JSON document, an event a line.
+//! A schedule in full, for other programs: every set spelled out, every route, every byte
+//! (`docs/trace.md`). One JSON document, an event a line.
 
 use super::only::Only;
 use super::times::Timetable;
@@ -75,7 +76,8 @@ impl<W: Write> Json<W> {
         self.put(&format!("{comma}{event}"));
     }
 
-    /// Before the first send: how blocks are split and, where the schedule has a grid of its own, who runs what.
+    /// Before the first send: how blocks are split and, where the schedule has a grid of its own,
+    /// who runs what.
     fn lay_out(&mut self, sent: &Sent<'_>) {
         if std::mem::replace(&mut self.laid_out, true) {
             return;
@@ -87,8 +89,10 @@ impl<W: Write> Json<W> {
         }
         if !sent.placement.is_identity() {
             let virtual_nodes = 0..sent.placement.grid().nodes();
-            let placement: Value = virtual_nodes.map(|node| sent.placement.physical(node)).collect();
-            let homes: Value = (0..sent.topology.nodes()).map(|node| sent.placement.home(node)).collect();
+            let placement: Value =
+                virtual_nodes.map(|node| sent.placement.physical(node)).collect();
+            let homes: Value =
+                (0..sent.topology.nodes()).map(|node| sent.placement.home(node)).collect();
             layout.insert("placement".to_owned(), placement);
             layout.insert("homes".to_owned(), homes);
         }
@@ -147,7 +151,10 @@ impl<W: Write> Listener for Json<W> {
             What::Bucket(bucket) => json!({ "bucket": bucket }),
             What::Listed(byte_counts) => {
                 let pair = |(destination, bytes): &(u64, u64)| {
-                    json!([destination, if *bytes == ALL_BYTES { Value::from("all") } else { (*bytes).into() }])
+                    json!([
+                        destination,
+                        if *bytes == ALL_BYTES { Value::from("all") } else { (*bytes).into() }
+                    ])
                 };
                 json!({ "byte_counts": byte_counts.iter().map(pair).collect::<Value>() })
             }
@@ -170,7 +177,11 @@ impl<W: Write> Listener for Json<W> {
             set("virtual_to", sent.to.virtual_node.into());
         }
         let segments = if sent.proof == Proof::ByteCounts { 1 } else { sent.segments };
-        let load = if sent.proof == Proof::ByteCounts { sent.load } else { self.bytes(sent.load, segments) };
+        let load = if sent.proof == Proof::ByteCounts {
+            sent.load
+        } else {
+            self.bytes(sent.load, segments)
+        };
         set("bytes", load.into());
         if sent.after > 0 {
             set("after", sent.after.into());
@@ -199,10 +210,12 @@ impl<W: Write> Listener for Json<W> {
     }
 }
 
-/// The vertices passed through, sender and receiver included; switches are numbered after the nodes.
+/// The vertices passed through, sender and receiver included; switches are numbered after the
+/// nodes.
 fn path(sent: &Sent<'_>) -> Vec<u64> {
     let (topology, from) = (sent.topology, sent.from.physical);
-    // Runs are of ascending links, whichever way they are travelled: the links of a route are put in order by their ends.
+    // Runs are of ascending links, whichever way they are travelled: the links of a route are put
+    // in order by their ends.
     let mut links = Vec::new();
     let routed = topology.route(from, sent.to.physical, sent.route, &mut |run| {
         links.push((0..run.len).map(|i| run.first + i * run.stride).collect::<Vec<_>>());
@@ -212,7 +225,8 @@ fn path(sent: &Sent<'_>) -> Vec<u64> {
         return path;
     }
     for run in links {
-        let mut ends: Vec<(u64, u64)> = run.into_iter().filter_map(|link| topology.link_ends(link)).collect();
+        let mut ends: Vec<(u64, u64)> =
+            run.into_iter().filter_map(|link| topology.link_ends(link)).collect();
         let at = path.last().copied().unwrap_or(from);
         if ends.first().is_some_and(|(from, _)| *from != at) {
             ends.reverse();
@@ -222,12 +236,17 @@ fn path(sent: &Sent<'_>) -> Vec<u64> {
     path
 }
 
-/// A box, as runs of nodes of the machine (first and last); a side that the collective doesn't tell blocks apart by is left out.
+/// A box, as runs of nodes of the machine (first and last); a side that the collective doesn't tell
+/// blocks apart by is left out.
 fn block_set(sent: &Sent<'_>, bits: &[u64]) -> Value {
     let mut set = Map::new();
     for (side, key) in [(Side::Origins, "origins"), (Side::Destinations, "destinations")] {
         if sent.layout.has(side) {
-            let nodes = sent.layout.nodes_of(side, bits).into_iter().map(|node| sent.placement.physical(node));
+            let nodes = sent
+                .layout
+                .nodes_of(side, bits)
+                .into_iter()
+                .map(|node| sent.placement.physical(node));
             set.insert(key.to_owned(), runs(nodes.collect()));
         }
     }
@@ -240,5 +259,8 @@ fn block_set(sent: &Sent<'_>, bits: &[u64]) -> Value {
 
 fn runs(mut numbers: Vec<u64>) -> Value {
     numbers.sort_unstable();
-    numbers.chunk_by(|a, b| a + 1 == *b).filter_map(|run| Some(json!([run.first()?, run.last()?]))).collect()
+    numbers
+        .chunk_by(|a, b| a + 1 == *b)
+        .filter_map(|run| Some(json!([run.first()?, run.last()?])))
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! What nodes, sets and directions are called: in the machine's own coordinates, whatever the schedule's grid.
+//! What nodes, sets and directions are called: in the machine's own coordinates, whatever the
+//! schedule's grid.
 
 use std::collections::BTreeSet;
 use swapmeet_core::delivery::boxes::Side;
@@ -31,19 +32,28 @@ impl<'a> Names<'a> {
     /// A box in words: `from (0,0) for (*,4-7)`.
     pub(super) fn selection(&self, bits: &[u64]) -> String {
         let layout = self.sent.layout;
-        let side = |side: Side, word: &str| layout.has(side).then(|| format!("{word} {}", self.set(side, bits)));
+        let side = |side: Side, word: &str| {
+            layout.has(side).then(|| format!("{word} {}", self.set(side, bits)))
+        };
         let destinations = if self.sent.in_parts { "in part" } else { "for" };
         let parts = layout.coordinates_of(Side::Segments, bits);
-        let parts =
-            parts.first().filter(|_| layout.segments() > 1).map(|c| format!("part {}", ranges(c, layout.segments())));
+        let parts = parts
+            .first()
+            .filter(|_| layout.segments() > 1)
+            .map(|c| format!("part {}", ranges(c, layout.segments())));
         let words = [parts, side(Side::Origins, "from"), side(Side::Destinations, destinations)];
         words.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
     /// A set of nodes: a product of coordinates if it is one, else how many there are.
     fn set(&self, side: Side, bits: &[u64]) -> String {
-        let nodes: Vec<u64> =
-            self.sent.layout.nodes_of(side, bits).iter().map(|n| self.sent.placement.physical(*n)).collect();
+        let nodes: Vec<u64> = self
+            .sent
+            .layout
+            .nodes_of(side, bits)
+            .iter()
+            .map(|n| self.sent.placement.physical(*n))
+            .collect();
         let mut axes = vec![BTreeSet::new(); coordinates(0, self.radices).len()];
         for node in &nodes {
             for (axis, c) in axes.iter_mut().zip(coordinates(*node, self.radices)) {

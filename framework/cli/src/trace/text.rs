@@ -22,9 +22,11 @@ pub(super) struct Text<W: Write> {
     rearrangements: u32,
     /// Whether some node of the schedule's own grid is a virtual one, run by a node of the machine.
     has_virtual: bool,
-    /// Messages of the step under way, and the schedule's number of the step: they are printed under the step's own line.
+    /// Messages of the step under way, and the schedule's number of the step: they are printed
+    /// under the step's own line.
     lines: Vec<(u64, String)>,
-    /// The schedule's own numbers of the steps so far in which something left a node: their places are what is printed.
+    /// The schedule's own numbers of the steps so far in which something left a node: their places
+    /// are what is printed.
     steps: Vec<u64>,
     /// The sides of the machine.
     radices: Vec<u64>,
@@ -33,7 +35,18 @@ pub(super) struct Text<W: Write> {
 impl<W: Write> Text<W> {
     pub(super) fn new(out: W, only: Only, summary: bool, bytes: bool, radices: &[u64]) -> Self {
         let (lines, steps, radices) = (Vec::new(), Vec::new(), radices.to_vec());
-        Self { out, only, summary, bytes, phase: None, rearrangements: 0, has_virtual: false, lines, steps, radices }
+        Self {
+            out,
+            only,
+            summary,
+            bytes,
+            phase: None,
+            rearrangements: 0,
+            has_virtual: false,
+            lines,
+            steps,
+            radices,
+        }
     }
 
     fn put(&mut self, text: &str) {
@@ -52,10 +65,12 @@ impl<W: Write> Text<W> {
         }
     }
 
-    /// Prints what was sent before the schedule's step `before`, in steps in which nothing left a node.
+    /// Prints what was sent before the schedule's step `before`, in steps in which nothing left a
+    /// node.
     fn put_what_stays(&mut self, before: u64) {
-        let (stays, rest) =
-            std::mem::take(&mut self.lines).into_iter().partition::<Vec<_>, _>(|(step, _)| *step < before);
+        let (stays, rest) = std::mem::take(&mut self.lines)
+            .into_iter()
+            .partition::<Vec<_>, _>(|(step, _)| *step < before);
         self.lines = rest;
         if !stays.is_empty() {
             self.put_phase();
@@ -152,7 +167,10 @@ impl<W: Write> Listener for Text<W> {
 
     fn unsent(&mut self, unsent: &Unsent) {
         if unsent.is_refused {
-            let line = format!("    {:>9} -> {:<9} breaks a rule", unsent.from.physical, unsent.to.physical);
+            let line = format!(
+                "    {:>9} -> {:<9} breaks a rule",
+                unsent.from.physical, unsent.to.physical
+            );
             self.lines.push((unsent.step, line));
         }
     }
@@ -241,7 +259,11 @@ mod tests {
         simulation.finish().unwrap();
         let printed = String::from_utf8(text.out).unwrap();
         let headed: Vec<&str> = printed.lines().filter(|line| !line.starts_with("    ")).collect();
-        let step = |number| format!("  step {number}: 1 message, longest 1 block over 1 hop, busiest link 1 message");
+        let step = |number| {
+            format!(
+                "  step {number}: 1 message, longest 1 block over 1 hop, busiest link 1 message"
+            )
+        };
         assert_eq!(headed, ["out", &step(1), "copies", "  within nodes only", "back", &step(2)]);
     }
 }

@@ -1,4 +1,5 @@
-//! `--times`: when each rank comes to each step and is done with it, and what its time goes into; as the machine's model has it, where ranks have time of their own.
+//! `--times`: when each rank comes to each step and is done with it, and what its time goes into;
+//! as the machine's model has it, where ranks have time of their own.
 
 use super::only::Only;
 use crate::failure::Failure;
@@ -37,12 +38,19 @@ pub(super) struct Timetable {
 /// That there are times to print: of one case, on a machine whose ranks have some.
 pub(super) fn can_be_had(cases: &[Case]) -> Result<(), Failure> {
     if cases.len() > 1 {
-        return Err(Failure::Usage(format!("--times: expected one size of blocks, found {}", cases.len())));
+        return Err(Failure::Usage(format!(
+            "--times: expected one size of blocks, found {}",
+            cases.len()
+        )));
     }
-    let Some(case) = cases.first().filter(|case| Times::new(case, None).is_none()) else { return Ok(()) };
-    let expected =
-        "a machine of the model `flat`, `loggp` or `fluid` (--machine free:model=fluid,startup_us=10,byte_us=0.01)";
-    Err(Failure::Usage(format!("--times: on {} ranks have no times of their own, expected {expected}", case.machine)))
+    let Some(case) = cases.first().filter(|case| Times::new(case, None).is_none()) else {
+        return Ok(());
+    };
+    let expected = "a machine of the model `flat`, `loggp` or `fluid` (--machine free:model=fluid,startup_us=10,byte_us=0.01)";
+    Err(Failure::Usage(format!(
+        "--times: on {} ranks have no times of their own, expected {expected}",
+        case.machine
+    )))
 }
 
 impl Times {
@@ -69,7 +77,8 @@ impl Times {
 impl Timetable {
     /// The schedule's own numbers of an entry's first and last step.
     fn steps_of(&self, entry: &Entry) -> [u64; 2] {
-        [entry.first_step, entry.last_step].map(|step| self.steps.0.get(step as usize - 1).copied().unwrap_or(step))
+        [entry.first_step, entry.last_step]
+            .map(|step| self.steps.0.get(step as usize - 1).copied().unwrap_or(step))
     }
 
     /// The entries that were asked for, each with its rank.
@@ -96,7 +105,8 @@ impl Timetable {
         })
     }
 
-    /// A line an entry, or with `summary` a line a rank; `printed` says under which number a step of the schedule is printed, `name` what a rank is called.
+    /// A line an entry, or with `summary` a line a rank; `printed` says under which number a step
+    /// of the schedule is printed, `name` what a rank is called.
     pub(super) fn lines(
         &self,
         only: Only,
@@ -106,21 +116,30 @@ impl Timetable {
     ) -> Vec<String> {
         let mut lines = vec!["\ntimes of ranks, in us".to_owned()];
         if !summary {
-            let heads = ["posted", "started", "waited", "ended"].map(|head| format!("{head:>12}")).concat();
+            let heads =
+                ["posted", "started", "waited", "ended"].map(|head| format!("{head:>12}")).concat();
             lines.push(format!("    {:>9} {:>11}{heads}  into", "rank", "step"));
             for (rank, entry) in self.entries(only) {
                 let [first, last] = self.steps_of(entry).map(&printed);
-                let steps = if first == last { first.to_string() } else { format!("{first}-{last}") };
+                let steps =
+                    if first == last { first.to_string() } else { format!("{first}-{last}") };
                 let moments = [entry.posted, entry.started, entry.waited, entry.ended];
                 let moments = moments.map(|us| format!("{us:>12.3}")).concat();
-                lines.push(format!("    {:>9} {steps:>11}{moments}  {}", name(rank), in_words(&entry.kinds)));
+                lines.push(format!(
+                    "    {:>9} {steps:>11}{moments}  {}",
+                    name(rank),
+                    in_words(&entry.kinds)
+                ));
             }
         }
-        let ends: Vec<usize> = (0..self.record.ranks()).filter(|rank| !self.record.of(*rank).is_empty()).collect();
+        let ends: Vec<usize> =
+            (0..self.record.ranks()).filter(|rank| !self.record.of(*rank).is_empty()).collect();
         for rank in ends.into_iter().filter(|_| only.step.is_none()) {
             let mut kinds = [0.0; KINDS];
             let of_rank = self.record.of(rank);
-            of_rank.iter().for_each(|entry| kinds.iter_mut().zip(entry.kinds).for_each(|(sum, us)| *sum += us));
+            of_rank.iter().for_each(|entry| {
+                kinds.iter_mut().zip(entry.kinds).for_each(|(sum, us)| *sum += us)
+            });
             let ended = of_rank.last().map_or(0.0, |entry| entry.ended);
             lines.push(format!("    {:>9} ends at {ended:.3}: {}", name(rank), in_words(&kinds)));
         }

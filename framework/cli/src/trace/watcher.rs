@@ -1,4 +1,5 @@
-//! In the worker that makes the schedule: who writes it down, and who keeps the times of its ranks beside that.
+//! In the worker that makes the schedule: who writes it down, and who keeps the times of its ranks
+//! beside that.
 
 use super::json::Json;
 use super::only::Only;
@@ -26,11 +27,18 @@ pub(super) struct Asked {
 pub(crate) const WATCH: Watch = Watch {
     name: "trace",
     start: |case, asked, report| {
-        let Asked { json, summary, step, node, times } = Asked::deserialize(asked).map_err(|e| e.to_string())?;
+        let Asked { json, summary, step, node, times } =
+            Asked::deserialize(asked).map_err(|e| e.to_string())?;
         let (out, only) = (Lines { text: Vec::new(), report }, Only { step, node });
         let writer: Box<dyn Writer> = match json {
             true => Box::new(Json::new(out, only, case)),
-            false => Box::new(Text::new(out, only, summary, !case.workload.is_uniform(), case.topology.radices())),
+            false => Box::new(Text::new(
+                out,
+                only,
+                summary,
+                !case.workload.is_uniform(),
+                case.topology.radices(),
+            )),
         };
         Ok(Box::new(Traced { writer, times: if times { Times::new(case, node) } else { None } }))
     },

@@ -1,7 +1,9 @@
-//! What a schedule's steps were, kept: whoever prices by the facts of steps alone prices it again, on any machine and at any block size, without a plan.
+//! What a schedule's steps were, kept: whoever prices by the facts of steps alone prices it again,
+//! on any machine and at any block size, without a plan.
 //!
-//! Few steps of a schedule differ in their facts: each kind is kept once, and the schedule as runs of kinds. They are replayed one by one and in their order, so that sums are
-//! those of the plan, to the last bit.
+//! Few steps of a schedule differ in their facts: each kind is kept once, and the schedule as runs
+//! of kinds. They are replayed one by one and in their order, so that sums are those of the plan,
+//! to the last bit.
 
 use super::machine::Machine;
 use super::model::{Cost, Scale};
@@ -74,7 +76,11 @@ impl Ledger {
 
     /// Steps in all.
     pub fn steps(&self) -> u64 {
-        self.runs.iter().filter(|(event, _)| matches!(event, Event::Step(_))).map(|(_, times)| times).sum()
+        self.runs
+            .iter()
+            .filter(|(event, _)| matches!(event, Event::Step(_)))
+            .map(|(_, times)| times)
+            .sum()
     }
 
     /// What the schedule costs on a machine; `None` if that is not a matter of these facts.
@@ -100,9 +106,13 @@ impl Ledger {
                         evaluator.step(&step);
                     }
                 }
-                Event::Rearranged { most, segments } => (0..*times).for_each(|_| evaluator.rearranged(most, segments)),
+                Event::Rearranged { most, segments } => {
+                    (0..*times).for_each(|_| evaluator.rearranged(most, segments))
+                }
                 Event::Summed { most, segments } => {
-                    (0..*times).for_each(|_| evaluator.summed(Summed { most, of: &[], symmetry: None, segments }));
+                    (0..*times).for_each(|_| {
+                        evaluator.summed(Summed { most, of: &[], symmetry: None, segments })
+                    });
                 }
             }
         }
@@ -295,7 +305,8 @@ mod tests {
             expected: None,
             bandwidth_times: None,
         };
-        let times = BandwidthTimes { message: 0.1, link: 1.0 / 3.0, multiplexed: 7.25, node: 1e300 };
+        let times =
+            BandwidthTimes { message: 0.1, link: 1.0 / 3.0, multiplexed: 7.25, node: 1e300 };
         let full = StepFacts {
             max_multiplexed_load: Some((12 << 64) + 13),
             max_packed_load: Some(14),

@@ -1,7 +1,9 @@
 //! Machines: a model and its parameters.
 //!
-//! A machine starts from one of the [`presets`], whose every figure has its source, and is changed by settings. What a setting is called and how it is read says the
-//! [`parameter`](super::parameter) that it sets; which parameters there are say planning and the [`models`].
+//! A machine starts from one of the [`presets`], whose every figure has its source, and is changed
+//! by settings. What a setting is called and how it is read says the
+//! [`parameter`](super::parameter) that it sets; which parameters there are say planning and the
+//! [`models`].
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
@@ -110,53 +112,80 @@ impl Machine {
         };
         let base = base.map_err(|e| spec.error(0, spec.name().len(), &e.to_string()))?;
         let unknown = |arg| spec.unknown_key(arg, parameters().iter().map(|p| p.key()));
-        let given: Result<Vec<_>, _> =
-            spec.args().iter().map(|arg| arg.key().map(|key| (key, arg.value())).ok_or_else(|| unknown(arg))).collect();
+        let given: Result<Vec<_>, _> = spec
+            .args()
+            .iter()
+            .map(|arg| arg.key().map(|key| (key, arg.value())).ok_or_else(|| unknown(arg)))
+            .collect();
         base.with(&given?).map_err(|(index, error)| {
             let arg = &spec.args()[index];
             match error {
                 ParameterError::Unknown { .. } => unknown(arg),
                 ParameterError::Bad { expected, .. } => spec.bad_value(arg, &expected),
-                ParameterError::Unread { key, .. } => spec.error(arg.at(), key.len(), &error.to_string()),
+                ParameterError::Unread { key, .. } => {
+                    spec.error(arg.at(), key.len(), &error.to_string())
+                }
             }
         })
     }
 
     fn of(preset: &'static Preset) -> Result<Self, ParameterError> {
-        Self::made(preset.name.to_owned(), None, Settings { preset, own: Vec::new(), set: Vec::new() })
+        Self::made(
+            preset.name.to_owned(),
+            None,
+            Settings { preset, own: Vec::new(), set: Vec::new() },
+        )
     }
 
-    fn made(name: String, stands_for: Option<String>, settings: Settings) -> Result<Self, ParameterError> {
+    fn made(
+        name: String,
+        stands_for: Option<String>,
+        settings: Settings,
+    ) -> Result<Self, ParameterError> {
         let model = settings.value(&MODEL)?;
         let (priced_by, planning) = ((model.prepare)(&settings)?, Planning::of(&settings)?);
         Ok(Self { name, stands_for, settings, model, priced_by, planning, background: None })
     }
 
-    /// With parameters changed, (key, value) each, in any order; `Err` says which of them can't be set, and why.
+    /// With parameters changed, (key, value) each, in any order; `Err` says which of them can't be
+    /// set, and why.
     pub fn with(&self, given: &[(&str, &str)]) -> Result<Self, (usize, ParameterError)> {
         let mut settings = self.settings.clone();
         let mut keys = Vec::new();
         for (index, (key, text)) in given.iter().enumerate() {
             let parameter = find(key).map_err(|error| (index, error))?;
-            let bad = |expected| ParameterError::Bad { key: parameter.key(), expected, found: (*text).to_owned() };
-            settings.put(parameter.key(), parameter.canonical(text).map_err(|expected| (index, bad(expected)))?);
+            let bad = |expected| ParameterError::Bad {
+                key: parameter.key(),
+                expected,
+                found: (*text).to_owned(),
+            };
+            settings.put(
+                parameter.key(),
+                parameter.canonical(text).map_err(|expected| (index, bad(expected)))?,
+            );
             keys.push(parameter.key());
         }
-        let mut machine = Self::made(self.name.clone(), self.stands_for.clone(), settings).map_err(|e| (0, e))?;
+        let mut machine =
+            Self::made(self.name.clone(), self.stands_for.clone(), settings).map_err(|e| (0, e))?;
         // Only now it is known which model all of them are for.
         let has: Vec<&str> = machine.parameters().iter().map(|p| p.key()).collect();
         if let Some(index) = keys.iter().position(|key| !has.contains(key)) {
-            return Err((index, ParameterError::Unread { key: keys[index], model: machine.model.name, has }));
+            return Err((
+                index,
+                ParameterError::Unread { key: keys[index], model: machine.model.name, has },
+            ));
         }
         machine.settings.set = machine.canonical();
         Ok(machine)
     }
 
-    /// What is set, in the one way to say it: in the order of the parameters, without what means what is inherited.
+    /// What is set, in the one way to say it: in the order of the parameters, without what means
+    /// what is inherited.
     fn canonical(&self) -> Vec<Setting> {
         let set = |p: &&'static dyn Parameter| {
             let (text, origin) = self.settings.get(*p);
-            (origin == Origin::User && text != self.settings.inherited(*p).0).then(|| (p.key(), text))
+            (origin == Origin::User && text != self.settings.inherited(*p).0)
+                .then(|| (p.key(), text))
         };
         self.parameters().iter().filter_map(set).collect()
     }
@@ -165,12 +194,15 @@ impl Machine {
     pub fn parameters(&self) -> Vec<&'static dyn Parameter> {
         let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
         all.extend(self.model.parameters);
-        let more = Planning::PARAMETERS.iter().filter(|p| !self.model.parameters.iter().any(|q| q.key() == p.key()));
+        let more = Planning::PARAMETERS
+            .iter()
+            .filter(|p| !self.model.parameters.iter().any(|q| q.key() == p.key()));
         all.extend(more);
         all
     }
 
-    /// Every parameter that the machine's model or planning reads, with its value and where that is from.
+    /// Every parameter that the machine's model or planning reads, with its value and where that is
+    /// from.
     pub fn values(&self) -> Vec<Value> {
         self.values_of(self.parameters())
     }
@@ -240,7 +272,11 @@ impl Machine {
     /// What no schedule can beat on it.
     pub fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         // What moves nothing takes no time, whatever the model.
-        if traffic.peers == 0 { Bound::default() } else { self.priced_by.lower_bound(topology, traffic) }
+        if traffic.peers == 0 {
+            Bound::default()
+        } else {
+            self.priced_by.lower_bound(topology, traffic)
+        }
     }
 
     /// Whether [`Machine::lower_bound`] looks at what links must carry.
@@ -259,12 +295,14 @@ impl Machine {
         self
     }
 
-    /// What a name of the user's own stands for: a spec that means the same without the user's file.
+    /// What a name of the user's own stands for: a spec that means the same without the user's
+    /// file.
     pub fn stands_for(&self) -> Option<&str> {
         self.stands_for.as_deref()
     }
 
-    /// The same machine as a spec of presets, where its name is the user's own: what the name stands for, and what was set besides.
+    /// The same machine as a spec of presets, where its name is the user's own: what the name
+    /// stands for, and what was set besides.
     pub fn definition(&self) -> Option<String> {
         self.stands_for.as_ref().map(|_| self.in_presets())
     }
@@ -302,7 +340,10 @@ impl Listener for NoNodes {
 
 impl Evaluator for NoNodes {
     fn cost(&mut self) -> Result<Cost, String> {
-        Err(format!("the model `{}` knows no nodes that several ranks share: it needs ranks=1", self.0))
+        Err(format!(
+            "the model `{}` knows no nodes that several ranks share: it needs ranks=1",
+            self.0
+        ))
     }
 
     /// Its ranks have time of their own; why there is none here, the cost says.

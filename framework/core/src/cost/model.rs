@@ -1,10 +1,13 @@
 //! Models: from the facts of each step to the parts of time.
 //!
-//! A model is a file: its parameters, what a schedule costs, and what no schedule can beat, beside its row of [`models`]. A machine holds one with its parameters
-//! read ([`Model`]). One simulation of a schedule is priced by many evaluators at once: an evaluator is a listener that holds one machine and one block size.
+//! A model is a file: its parameters, what a schedule costs, and what no schedule can beat, beside
+//! its row of [`models`]. A machine holds one with its parameters read ([`Model`]). One simulation
+//! of a schedule is priced by many evaluators at once: an evaluator is a listener that holds one
+//! machine and one block size.
 //!
-//! What is to be priced comes step by step with every message of it, so that a model may ask for no more than a step's facts (those of `synchronous` steps) or
-//! keep messages and follow each node's own time (`flat`).
+//! What is to be priced comes step by step with every message of it, so that a model may ask for no
+//! more than a step's facts (those of `synchronous` steps) or keep messages and follow each node's
+//! own time (`flat`).
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
@@ -38,8 +41,14 @@ pub fn models() -> &'static [&'static ModelKind] {
     MODELS
 }
 
-static MODELS: &[&ModelKind] =
-    &[&wormhole::KIND, &circuit::KIND, &store_and_forward::KIND, &flat::KIND, &loggp::KIND, &fluid::KIND];
+static MODELS: &[&ModelKind] = &[
+    &wormhole::KIND,
+    &circuit::KIND,
+    &store_and_forward::KIND,
+    &flat::KIND,
+    &loggp::KIND,
+    &fluid::KIND,
+];
 
 /// A model before its parameters are known.
 #[derive(Debug)]
@@ -89,7 +98,8 @@ pub trait Model: Debug + Send + Sync {
     }
 }
 
-/// The parts of a completion time, in microseconds. A part that a model has no meaning for is `None`.
+/// The parts of a completion time, in microseconds. A part that a model has no meaning for is
+/// `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Parts {
     /// Start-ups of messages (alpha).
@@ -124,8 +134,19 @@ impl Parts {
 
     /// Their sum: the completion time.
     pub fn total(&self) -> f64 {
-        let Self { startup, transmission, propagation, rearrangement, barrier, contention, reduction } = *self;
-        [startup, transmission, propagation, rearrangement, barrier, contention, reduction].into_iter().flatten().sum()
+        let Self {
+            startup,
+            transmission,
+            propagation,
+            rearrangement,
+            barrier,
+            contention,
+            reduction,
+        } = *self;
+        [startup, transmission, propagation, rearrangement, barrier, contention, reduction]
+            .into_iter()
+            .flatten()
+            .sum()
     }
 }
 
@@ -162,12 +183,14 @@ pub trait Evaluator: Listener + Send {
     /// The cost of all that went by; `Err` says why there is none.
     fn cost(&mut self) -> Result<Cost, String>;
 
-    /// The parts of what went by so far, where steps follow each other; `None` where nothing is known before the end.
+    /// The parts of what went by so far, where steps follow each other; `None` where nothing is
+    /// known before the end.
     fn so_far(&self) -> Option<Parts> {
         None
     }
 
-    /// Fills in when each rank does what, from the first step on, before which it is asked; hands the record back where ranks have no time of their own.
+    /// Fills in when each rank does what, from the first step on, before which it is asked; hands
+    /// the record back where ranks have no time of their own.
     fn keep_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
         Err(record)
     }
@@ -193,7 +216,8 @@ pub struct Scale<'a> {
     pub background: Option<&'a Background>,
 }
 
-/// Bytes of a segment of a unit that is split in so many: fractions of a byte don't travel, so segments are padded to whole bytes.
+/// Bytes of a segment of a unit that is split in so many: fractions of a byte don't travel, so
+/// segments are padded to whole bytes.
 pub(crate) fn segment_bytes(unit_bytes: f64, segments: u64) -> f64 {
     (unit_bytes / segments as f64).ceil()
 }

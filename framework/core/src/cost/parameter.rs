@@ -1,6 +1,7 @@
 //! Parameters of machines: what each is called, what it means, how its text is read.
 //!
-//! Here stand those that several models or planning read; what only one model reads is declared in that model's file.
+//! Here stand those that several models or planning read; what only one model reads is declared in
+//! that model's file.
 
 use std::fmt::{self, Debug, Display};
 
@@ -72,7 +73,11 @@ impl<T: Display + Debug> Parameter for Typed<T> {
 impl<T: Display + Debug> Typed<T> {
     /// The value that a text in canonical form stands for.
     pub(super) fn value(&self, text: String) -> Result<T, ParameterError> {
-        (self.read)(&text).map_err(|expected| ParameterError::Bad { key: self.key, expected, found: text })
+        (self.read)(&text).map_err(|expected| ParameterError::Bad {
+            key: self.key,
+            expected,
+            found: text,
+        })
     }
 }
 
@@ -258,7 +263,8 @@ impl Display for Ports {
 pub enum Barrier {
     /// The same on any number of nodes, in us.
     Fixed(f64),
-    /// `per_round * ceil(log2 nodes) + offset`, in us, and never below 0: a barrier by messages takes that many rounds.
+    /// `per_round * ceil(log2 nodes) + offset`, in us, and never below 0: a barrier by messages
+    /// takes that many rounds.
     Rounds {
         /// What a round costs.
         per_round: f64,
@@ -269,8 +275,12 @@ pub enum Barrier {
 
 impl Barrier {
     fn read(text: &str) -> Result<Self, String> {
-        let Some((per_round, offset)) = text.split_once('d') else { return micros(text).map(Self::Fixed) };
-        let expected = |e: String| format!("{e}, or a number of them for each round and what is added, as 126d-113");
+        let Some((per_round, offset)) = text.split_once('d') else {
+            return micros(text).map(Self::Fixed);
+        };
+        let expected = |e: String| {
+            format!("{e}, or a number of them for each round and what is added, as 126d-113")
+        };
         let per_round = micros(per_round).map_err(expected)?;
         let sign = if offset.starts_with('-') { -1.0 } else { 1.0 };
         let offset = match offset {
@@ -305,7 +315,9 @@ impl Display for Barrier {
 /// One of a few words.
 pub(super) fn word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, String> {
     let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-    found.ok_or_else(|| format!("one of {}", words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ")))
+    found.ok_or_else(|| {
+        format!("one of {}", words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", "))
+    })
 }
 
 pub(super) fn number(text: &str) -> Option<f64> {
@@ -317,7 +329,10 @@ pub(super) fn micros(text: &str) -> Result<f64, String> {
     const MOST: f64 = 8.64e10;
     let fits = |us: &f64| (0.0..=MOST).contains(us);
     // A negative zero would print differently from zero.
-    number(text).filter(fits).map(|us| us + 0.0).ok_or_else(|| format!("microseconds, a number from 0 to {MOST}"))
+    number(text)
+        .filter(fits)
+        .map(|us| us + 0.0)
+        .ok_or_else(|| format!("microseconds, a number from 0 to {MOST}"))
 }
 
 pub(super) fn whole(text: &str, expected: &str) -> Result<u64, String> {

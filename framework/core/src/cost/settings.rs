@@ -1,7 +1,9 @@
-//! What a machine says of each parameter: its preset, its own name's meaning and its spec, one over the other.
+//! What a machine says of each parameter: its preset, its own name's meaning and its spec, one over
+//! the other.
 //!
-//! Who reads parameters names them once, with `parameters!`: the list makes the struct that holds the values, so that a model can't read what it doesn't have, and what it has
-//! and never reads is dead code to the compiler.
+//! Who reads parameters names them once, with `parameters!`: the list makes the struct that holds
+//! the values, so that a model can't read what it doesn't have, and what it has and never reads is
+//! dead code to the compiler.
 
 use super::parameter::{Default, Parameter, ParameterError, Typed};
 use std::fmt::{self, Debug, Display};
@@ -57,14 +59,18 @@ pub struct Settings {
 
 impl Settings {
     /// The value of a parameter, read.
-    pub(super) fn value<T: Display + Debug>(&self, parameter: &Typed<T>) -> Result<T, ParameterError> {
+    pub(super) fn value<T: Display + Debug>(
+        &self,
+        parameter: &Typed<T>,
+    ) -> Result<T, ParameterError> {
         parameter.value(self.get(parameter).0)
     }
 
     /// The value of a parameter, and where it is from.
     pub(super) fn get(&self, parameter: &dyn Parameter) -> (String, Origin) {
-        let given =
-            |list: &[Setting]| list.iter().find(|(key, _)| *key == parameter.key()).map(|(_, text)| text.clone());
+        let given = |list: &[Setting]| {
+            list.iter().find(|(key, _)| *key == parameter.key()).map(|(_, text)| text.clone())
+        };
         let set = given(&self.set).map(|text| (text, Origin::User));
         set.unwrap_or_else(|| self.inherited(parameter))
     }
@@ -75,7 +81,9 @@ impl Settings {
         if let Some((_, text)) = self.own.iter().find(|(own, _)| *own == key) {
             return (text.clone(), Origin::Own);
         }
-        if let Some((_, text, source)) = self.preset.figures.iter().find(|(figure, ..)| *figure == key) {
+        if let Some((_, text, source)) =
+            self.preset.figures.iter().find(|(figure, ..)| *figure == key)
+        {
             return ((*text).to_owned(), Origin::Preset(source));
         }
         match parameter.default() {
@@ -90,7 +98,8 @@ impl Settings {
     }
 }
 
-/// Declares a struct with a field for each parameter of a machine that its owner reads, in the order in which specs print them.
+/// Declares a struct with a field for each parameter of a machine that its owner reads, in the
+/// order in which specs print them.
 macro_rules! parameters {
     ($(#[$doc:meta])* $vis:vis struct $name:ident { $($field:ident: $type:ty = $parameter:path,)* }) => {
         $(#[$doc])*

@@ -1,11 +1,14 @@
 //! Boxes of blocks: products of per-axis coordinate subsets, packed into words.
 //!
-//! A box is *origins x destinations x segments*, each of them a product over the axes of the schedule's grid. Every axis is a field of
-//! bits, one bit a coordinate; small fields share a word (a 20-dimensional hypercube's node set is 40 bits), large ones get words of
-//! their own (a side of 128 takes two). One layout serves all boxes of an exchange, so that a box is just `layout.words()` words.
+//! A box is *origins x destinations x segments*, each of them a product over the axes of the
+//! schedule's grid. Every axis is a field of bits, one bit a coordinate; small fields share a word
+//! (a 20-dimensional hypercube's node set is 40 bits), large ones get words of their own (a side of
+//! 128 takes two). One layout serves all boxes of an exchange, so that a box is just
+//! `layout.words()` words.
 //!
-//! Rejected: (first, stride, count) triples an axis. They are as small on tori, but sets that `xor` and Bruck's algorithm make
-//! fall apart into many of them, a triple an axis costs 240 bytes on the hypercube, and their intersection needs a division.
+//! Rejected: (first, stride, count) triples an axis. They are as small on tori, but sets that `xor`
+//! and Bruck's algorithm make fall apart into many of them, a triple an axis costs 240 bytes on the
+//! hypercube, and their intersection needs a division.
 
 use crate::delivery::grid::Grid;
 
@@ -50,7 +53,8 @@ pub struct Layout {
     /// Every bit of every field.
     full: Vec<u64>,
     full_count: u64,
-    /// For each word, whether it belongs to one field alone that has other words too: only there a zero word is no empty field.
+    /// For each word, whether it belongs to one field alone that has other words too: only there a
+    /// zero word is no empty field.
     simple: bool,
 }
 
@@ -90,8 +94,16 @@ impl Layout {
         let segments = side(&[u64::from(segments.max(1))], &mut fields);
         let words = if next.1 > 0 { next.0 + 1 } else { next.0 };
         let simple = fields.iter().all(|f| f.words == 1);
-        let mut layout =
-            Self { grid, fields, origins, destinations, segments, full: vec![0; words], full_count: 0, simple };
+        let mut layout = Self {
+            grid,
+            fields,
+            origins,
+            destinations,
+            segments,
+            full: vec![0; words],
+            full_count: 0,
+            simple,
+        };
         let mut full = std::mem::take(&mut layout.full);
         for index in 0..layout.fields.len() {
             layout.fill(index, &mut full);
@@ -174,14 +186,24 @@ impl Layout {
     }
 
     /// Narrows one axis of `side` of `out` down to these coordinates.
-    pub(crate) fn narrow_axis(&self, side: Side, axis: usize, members: impl IntoIterator<Item = u64>, out: &mut [u64]) {
+    pub(crate) fn narrow_axis(
+        &self,
+        side: Side,
+        axis: usize,
+        members: impl IntoIterator<Item = u64>,
+        out: &mut [u64],
+    ) {
         let index = self.range(side).start + axis;
         self.clear(index, out);
         members.into_iter().for_each(|member| self.insert(index, member, out));
     }
 
     fn field_is_empty(&self, f: &Field, bits: &[u64]) -> bool {
-        if f.words == 1 { bits[f.word] & f.mask == 0 } else { bits[f.word..f.word + f.words].iter().all(|w| *w == 0) }
+        if f.words == 1 {
+            bits[f.word] & f.mask == 0
+        } else {
+            bits[f.word..f.word + f.words].iter().all(|w| *w == 0)
+        }
     }
 
     /// Writes the intersection of two boxes to `out`; false (and `out` is garbage) if it is empty.
@@ -203,17 +225,24 @@ impl Layout {
         self.fields.iter().fold(1, |product: u64, f| product.saturating_mul(self.members(f, a)))
     }
 
-    /// Words in front of a box that say where its blocks come from: what follows them says which values they are terms of.
+    /// Words in front of a box that say where its blocks come from: what follows them says which
+    /// values they are terms of.
     pub(crate) fn origin_words(&self) -> usize {
-        self.origins.end.checked_sub(1).map_or(0, |last| self.fields[last].word + self.fields[last].words)
+        self.origins
+            .end
+            .checked_sub(1)
+            .map_or(0, |last| self.fields[last].word + self.fields[last].words)
     }
 
     /// Values that the blocks of a box are terms of.
     pub fn values(&self, a: &[u64]) -> u64 {
-        self.fields[self.origins.end..].iter().fold(1, |product: u64, f| product.saturating_mul(self.members(f, a)))
+        self.fields[self.origins.end..]
+            .iter()
+            .fold(1, |product: u64, f| product.saturating_mul(self.members(f, a)))
     }
 
-    /// Writes to `out` those blocks of `a` that are terms of values which `b` has blocks of, too; false if there are none.
+    /// Writes to `out` those blocks of `a` that are terms of values which `b` has blocks of, too;
+    /// false if there are none.
     pub(crate) fn terms_of(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
         let first = self.origin_words();
         for i in first..a.len() {
@@ -250,9 +279,17 @@ impl Layout {
         }
     }
 
-    /// Hands out boxes that together are `a` without `inner`, which must be a box within `a`. `scratch` is overwritten.
-    pub(crate) fn subtract(&self, a: &[u64], inner: &[u64], scratch: &mut [u64], mut piece: impl FnMut(&[u64])) {
-        // Axis by axis: what differs in this axis, agrees with `inner` in those before and is as `a` in those after.
+    /// Hands out boxes that together are `a` without `inner`, which must be a box within `a`.
+    /// `scratch` is overwritten.
+    pub(crate) fn subtract(
+        &self,
+        a: &[u64],
+        inner: &[u64],
+        scratch: &mut [u64],
+        mut piece: impl FnMut(&[u64]),
+    ) {
+        // Axis by axis: what differs in this axis, agrees with `inner` in those before and is as
+        // `a` in those after.
         let mut is_first = true;
         for (index, f) in self.fields.iter().enumerate() {
             let range = f.word..f.word + f.words;
@@ -291,7 +328,8 @@ impl Layout {
             return false;
         };
         let alike_elsewhere = if f.words == 1 {
-            (a[first] ^ b[first]) & !f.mask == 0 && same_words(&a[first + 1..], &b[first + 1..], u64::MAX)
+            (a[first] ^ b[first]) & !f.mask == 0
+                && same_words(&a[first + 1..], &b[first + 1..], u64::MAX)
         } else {
             same_words(&a[f.word + f.words..], &b[f.word + f.words..], u64::MAX)
         };
@@ -313,7 +351,10 @@ impl Layout {
         let mut nodes = vec![0_u64];
         for f in &self.fields[self.range(side)] {
             let coordinates = coordinates(f, a);
-            nodes = nodes.iter().flat_map(|n| coordinates.iter().map(move |c| n * u64::from(f.radix) + c)).collect();
+            nodes = nodes
+                .iter()
+                .flat_map(|n| coordinates.iter().map(move |c| n * u64::from(f.radix) + c))
+                .collect();
         }
         nodes
     }
@@ -338,7 +379,8 @@ impl Layout {
     }
 }
 
-/// Whether words agree within `mask`. Word by word: boxes were often written a moment ago, and a wide comparison would wait for that.
+/// Whether words agree within `mask`. Word by word: boxes were often written a moment ago, and a
+/// wide comparison would wait for that.
 fn same_words(a: &[u64], b: &[u64], mask: u64) -> bool {
     a.iter().zip(b).all(|(a, b)| (a ^ b) & mask == 0)
 }

@@ -1,12 +1,16 @@
 //! The second kind of exchange: byte counts instead of blocks.
 //!
-//! Some algorithms forget where data comes from: they redistribute what they hold element by element, so that every message is about as long as
-//! every other (Liu, Wang & Prasanna, section 3; Bader et al.). There a node holds *so many bytes for each destination*, and what is proved is
-//! that none are lost or made on the way and that all end where they should: `verified` is then `amounts`.
+//! Some algorithms forget where data comes from: they redistribute what they hold element by
+//! element, so that every message is about as long as every other (Liu, Wang & Prasanna, section 3;
+//! Bader et al.). There a node holds *so many bytes for each destination*, and what is proved is
+//! that none are lost or made on the way and that all end where they should: `verified` is then
+//! `amounts`.
 //!
-//! A node's holdings are one number a destination. What a node redistributed stays with it as it was, with a note of who got which bucket; only when a
-//! receiver needs to know what it holds are the notes settled, for all nodes that share their receivers together. That costs a few operations a
-//! node and destination, however many buckets there are: an exchange of a full matrix takes time in proportion to its N x N entries.
+//! A node's holdings are one number a destination. What a node redistributed stays with it as it
+//! was, with a note of who got which bucket; only when a receiver needs to know what it holds are
+//! the notes settled, for all nodes that share their receivers together. That costs a few
+//! operations a node and destination, however many buckets there are: an exchange of a full matrix
+//! takes time in proportion to its N x N entries.
 
 use crate::delivery::boxes::Layout;
 use crate::delivery::collective::BlockSizes;
@@ -31,8 +35,9 @@ pub struct Units {
     pub element_bytes: u64,
 }
 
-/// A node redistributes all it holds, element by element, over buckets. Element x (from 0) of what it holds for destination d has number
-/// `c = (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + c) % buckets`.
+/// A node redistributes all it holds, element by element, over buckets. Element x (from 0) of what
+/// it holds for destination d has number `c = (starts[d] + x) % cycle` and goes to bucket `(first +
+/// firsts[d] + c) % buckets`.
 #[derive(Debug, Clone, Copy, Hash)]
 pub struct Redistribution<'a> {
     /// The node of the schedule's grid that redistributes what it holds.
@@ -74,8 +79,9 @@ pub enum What<'a> {
     Listed(&'a [(u64, u64)]),
 }
 
-/// A number of elements for one destination. Narrow where all that anybody can hold for one destination fits: the table of a large exchange is
-/// gigabytes, and going through it is what costs time.
+/// A number of elements for one destination. Narrow where all that anybody can hold for one
+/// destination fits: the table of a large exchange is gigabytes, and going through it is what costs
+/// time.
 pub trait Cell: Copy + Default + fmt::Debug + Into<u64> {
     /// From a number that is known to fit.
     fn of(elements: u64) -> Self;
@@ -133,7 +139,11 @@ pub(crate) struct ByteCounts<T> {
 
 impl<T: Cell> ByteCounts<T> {
     /// Everyone holds what the workload gives them. Block sizes must be multiples of the element.
-    pub(crate) fn new(placement: Placement, sizes: Option<Arc<dyn BlockSizes>>, units: Units) -> Result<Self, Fault> {
+    pub(crate) fn new(
+        placement: Placement,
+        sizes: Option<Arc<dyn BlockSizes>>,
+        units: Units,
+    ) -> Result<Self, Fault> {
         let nodes = placement.grid().nodes();
         if nodes != placement.machine_nodes() || !placement.is_identity() {
             return Err(Fault::BadGrid("a schedule of byte counts runs each node on its own, expected a grid of as many nodes as the machine, none placed".to_owned()));
@@ -145,7 +155,9 @@ impl<T: Cell> ByteCounts<T> {
                 limits::HELD_BYTES >> 30
             )));
         }
-        if u128::from(units.block_bytes) * u128::from(nodes) * u128::from(nodes) > u128::from(u64::MAX / 2) {
+        if u128::from(units.block_bytes) * u128::from(nodes) * u128::from(nodes)
+            > u128::from(u64::MAX / 2)
+        {
             return Err(Fault::Refused(format!(
                 "blocks of {} bytes among {nodes} nodes add up beyond 2^63 bytes",
                 units.block_bytes
@@ -215,7 +227,8 @@ impl<T: Cell> ByteCounts<T> {
 
     /// What `from` has for `to` in the beginning.
     fn elements(&self, from: usize, to: usize) -> Result<u64, Fault> {
-        let bytes = self.sizes.as_ref().map_or(self.units.block_bytes, |s| s.bytes(from as u64, to as u64));
+        let bytes =
+            self.sizes.as_ref().map_or(self.units.block_bytes, |s| s.bytes(from as u64, to as u64));
         let element = self.units.element_bytes;
         if element == 1 {
             return Ok(bytes);
@@ -251,7 +264,10 @@ impl<T: Cell> ByteCounts<T> {
             .iter()
             .filter_map(|n| Some((*n, self.redistributed[*n as usize].as_ref()?.first_unsent()?)));
         if let Some((node, bucket)) = unsent.min() {
-            return Err(Fault::End(self.step, EndFault::BucketUnsent { node: u64::from(node), bucket }));
+            return Err(Fault::End(
+                self.step,
+                EndFault::BucketUnsent { node: u64::from(node), bucket },
+            ));
         }
         let (mut astray, mut nodes, mut first) = (0_u64, 0_u64, None);
         for node in 0..self.nodes {
@@ -281,8 +297,9 @@ impl<T: Cell> ByteCounts<T> {
         ))
     }
 
-    /// The last step in which the last send's sender received anything before it had what it sent: before the redistribution, if that is a bucket; 0 if it
-    /// received nothing. Where bytes come from is forgotten: they may be of that step or of any earlier one.
+    /// The last step in which the last send's sender received anything before it had what it sent:
+    /// before the redistribution, if that is a bucket; 0 if it received nothing. Where bytes come
+    /// from is forgotten: they may be of that step or of any earlier one.
     pub(crate) fn after(&self) -> u64 {
         self.after
     }

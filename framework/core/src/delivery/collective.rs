@@ -1,7 +1,9 @@
 //! Which block is to reach whom.
 //!
-//! A collective is what each node holds before and what each is to hold after: a row of [`COLLECTIVES`]. All else follows: by what blocks are told
-//! apart, which sets a schedule may name, whether there is a root, which sizes there can be, what must move at least. Whoever adds one adds its row.
+//! A collective is what each node holds before and what each is to hold after: a row of
+//! [`COLLECTIVES`]. All else follows: by what blocks are told apart, which sets a schedule may
+//! name, whether there is a root, which sizes there can be, what must move at least. Whoever adds
+//! one adds its row.
 
 use crate::delivery::boxes::Side;
 use std::fmt;
@@ -57,9 +59,11 @@ pub struct CollectiveKind {
     pub after: After,
     /// Whether nodes may receive what they have.
     pub second_copy: SecondCopy,
-    /// Whether it can be done by byte counts for each destination: where it does not matter where data comes from.
+    /// Whether it can be done by byte counts for each destination: where it does not matter where
+    /// data comes from.
     pub by_byte_counts: bool,
-    /// Whether what comes from different nodes is summed: then a node holds one value where elsewhere it holds a block from each.
+    /// Whether what comes from different nodes is summed: then a node holds one value where
+    /// elsewhere it holds a block from each.
     pub sums: bool,
 }
 
@@ -172,8 +176,17 @@ pub static ALL_REDUCE: CollectiveKind = CollectiveKind {
 };
 
 /// All collectives, in the order of their numbers.
-pub static COLLECTIVES: [&CollectiveKind; 9] =
-    [&ALL_TO_ALL, &BROADCAST, &SCATTER, &GATHER, &ALL_GATHER, &PERMUTATION, &REDUCE, &REDUCE_SCATTER, &ALL_REDUCE];
+pub static COLLECTIVES: [&CollectiveKind; 9] = [
+    &ALL_TO_ALL,
+    &BROADCAST,
+    &SCATTER,
+    &GATHER,
+    &ALL_GATHER,
+    &PERMUTATION,
+    &REDUCE,
+    &REDUCE_SCATTER,
+    &ALL_REDUCE,
+];
 
 /// The collectives of a set that has bit `1 << code` for each.
 pub fn of_bits(bits: u64) -> impl Iterator<Item = &'static CollectiveKind> {
@@ -191,7 +204,8 @@ impl CollectiveKind {
         self.after == After::EachItsSendersOwn
     }
 
-    /// Whether blocks are told apart by `side`: a broadcast's block has neither origin nor destination to tell it from others.
+    /// Whether blocks are told apart by `side`: a broadcast's block has neither origin nor
+    /// destination to tell it from others.
     pub fn tells_apart(&self, side: Side) -> bool {
         match side {
             Side::Origins => self.before == Before::EachItsOwn,
@@ -208,7 +222,8 @@ impl CollectiveKind {
         }
     }
 
-    /// Whether blocks go to everyone, so that their sizes can depend on who has them, and on nothing else.
+    /// Whether blocks go to everyone, so that their sizes can depend on who has them, and on
+    /// nothing else.
     pub fn is_sized_by_origin(&self) -> bool {
         match self.after {
             After::EachAll => !self.sums,
@@ -220,7 +235,8 @@ impl CollectiveKind {
     pub fn is_from_each_to_each(&self) -> bool {
         match (self.before, self.after) {
             (Before::EachItsOwn, After::EachWhatIsForIt | After::EachAll) => true,
-            (Before::EachItsOwn, After::RootAll | After::EachItsSendersOwn) | (Before::RootAll, _) => false,
+            (Before::EachItsOwn, After::RootAll | After::EachItsSendersOwn)
+            | (Before::RootAll, _) => false,
         }
     }
 
@@ -229,7 +245,8 @@ impl CollectiveKind {
         self.tells_apart(side) && !(self.sums && side == Side::Origins)
     }
 
-    /// Why a set of `side` says nothing about its blocks; `None` if it does. Taken for all, it would send more than was meant.
+    /// Why a set of `side` says nothing about its blocks; `None` if it does. Taken for all, it
+    /// would send more than was meant.
     pub fn refuses(&self, side: Side) -> Option<String> {
         if self.may_name(side) {
             return None;
@@ -280,7 +297,8 @@ pub enum Blocks {
 }
 
 impl Collective {
-    /// One of this kind, its root, where it has one, at node 0. A permutation takes every node to itself: see [`Collective::permutation`].
+    /// One of this kind, its root, where it has one, at node 0. A permutation takes every node to
+    /// itself: see [`Collective::permutation`].
     pub fn of(kind: &'static CollectiveKind) -> Self {
         Self { kind, root: 0, permutation: None }
     }
@@ -335,7 +353,9 @@ impl Collective {
             (After::EachWhatIsForIt, _) => Blocks::For(node),
             (After::EachAll, _) => Blocks::All,
             (After::RootAll, _) => self.all_at_root(node),
-            (After::EachItsSendersOwn, Some(permutation)) => Blocks::From(permutation.from[node as usize].into()),
+            (After::EachItsSendersOwn, Some(permutation)) => {
+                Blocks::From(permutation.from[node as usize].into())
+            }
             (After::EachItsSendersOwn, None) => Blocks::From(node),
         }
     }
@@ -363,7 +383,8 @@ mod tests {
     /// One that is not would run, and be taken for the one that has its number.
     #[test]
     fn every_row_of_this_file_stands_in_the_table() {
-        let is_row = |line: &&str| line.starts_with("pub static") && line.contains(": CollectiveKind =");
+        let is_row =
+            |line: &&str| line.starts_with("pub static") && line.contains(": CollectiveKind =");
         assert_eq!(include_str!("collective.rs").lines().filter(is_row).count(), COLLECTIVES.len());
     }
 
@@ -377,14 +398,19 @@ mod tests {
     #[test]
     fn a_root_alone_begins_or_ends_with_everything() {
         let scatter = Collective::of(&SCATTER).at(2);
-        assert_eq!([0, 1, 2].map(|node| scatter.before(node)), [Blocks::None, Blocks::None, Blocks::All]);
+        assert_eq!(
+            [0, 1, 2].map(|node| scatter.before(node)),
+            [Blocks::None, Blocks::None, Blocks::All]
+        );
         assert_eq!(Collective::of(&GATHER).after(0), Blocks::All);
         assert_eq!((scatter.root(), Collective::of(&ALL_GATHER).root()), (Some(2), None));
     }
 
     #[test]
     fn sets_that_tell_no_blocks_apart_are_refused() {
-        let refused = |kind: &CollectiveKind| [Side::Origins, Side::Destinations].map(|side| kind.refuses(side));
+        let refused = |kind: &CollectiveKind| {
+            [Side::Origins, Side::Destinations].map(|side| kind.refuses(side))
+        };
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(refused(&ALL_TO_ALL), [None, None]);
         assert_eq!(
@@ -401,8 +427,16 @@ mod tests {
         );
         assert_eq!(
             refused(&REDUCE_SCATTER),
-            [some("can't be used in a reduce-scatter, which sums what comes from different nodes"), None]
+            [
+                some(
+                    "can't be used in a reduce-scatter, which sums what comes from different nodes"
+                ),
+                None
+            ]
         );
-        assert_eq!(refused(&REDUCE)[1], some("can't be used in a reduce, whose vector is not laid out in parts"));
+        assert_eq!(
+            refused(&REDUCE)[1],
+            some("can't be used in a reduce, whose vector is not laid out in parts")
+        );
     }
 }

@@ -1,7 +1,9 @@
-//! The exchange: what everyone holds, followed block by block through every step, and the proof that all of it arrives.
+//! The exchange: what everyone holds, followed block by block through every step, and the proof
+//! that all of it arrives.
 //!
-//! Blocks are never listed. A send takes boxes out of one node's holdings and puts them into another's, and since a block that moves is
-//! in one place at a time, counting what each node holds at the end proves delivery.
+//! Blocks are never listed. A send takes boxes out of one node's holdings and puts them into
+//! another's, and since a block that moves is in one place at a time, counting what each node holds
+//! at the end proves delivery.
 
 use crate::delivery::boxes::{Axis, Layout, NodeSet, Selection};
 use crate::delivery::collective::{BlockSizes, Collective};
@@ -82,8 +84,8 @@ struct Lack {
 }
 
 impl Exchange {
-    /// Everyone holds what the collective gives them. `sizes` is `None` for uniform blocks, which are counted; with sizes, loads are
-    /// bytes.
+    /// Everyone holds what the collective gives them. `sizes` is `None` for uniform blocks, which
+    /// are counted; with sizes, loads are bytes.
     pub fn new(
         collective: Collective,
         placement: Placement,
@@ -98,12 +100,16 @@ impl Exchange {
         let (mut held, mut exists) = (vec![0; placement.machine_nodes() as usize], 0);
         for (physical, held) in (0..).zip(&mut held) {
             for bits in inventory.before(physical) {
-                let load =
-                    inventory.load(&bits, if inventory.sums() { layout.values(&bits) } else { layout.count(&bits) });
+                let load = inventory.load(
+                    &bits,
+                    if inventory.sums() { layout.values(&bits) } else { layout.count(&bits) },
+                );
                 exists += u128::from(load);
                 if exists > MOST_LOAD {
                     let segments = inventory.units();
-                    return Err(Fault::Refused(format!("its blocks, in {segments} segments each, add up beyond 2^63")));
+                    return Err(Fault::Refused(format!(
+                        "its blocks, in {segments} segments each, add up beyond 2^63"
+                    )));
                 }
                 *held += load;
                 holdings.insert_box(layout, placement.home(physical), &bits, 0);
@@ -123,7 +129,8 @@ impl Exchange {
         })
     }
 
-    /// The same, which notes of all that is held in which step it came ([`Exchange::after`]). To be asked for before the first step.
+    /// The same, which notes of all that is held in which step it came ([`Exchange::after`]). To be
+    /// asked for before the first step.
     #[must_use]
     pub(crate) fn following_arrivals(self) -> Self {
         Self { holdings: self.holdings.following_arrivals(), ..self }
@@ -134,8 +141,8 @@ impl Exchange {
         self.step += 1;
     }
 
-    /// Carries out one send and returns the load that went, `None` if nothing did (blocks may be of no bytes). What arrives can be
-    /// sent on only after [`Exchange::end_step`].
+    /// Carries out one send and returns the load that went, `None` if nothing did (blocks may be of
+    /// no bytes). What arrives can be sent on only after [`Exchange::end_step`].
     pub fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
         let Self { inventory, holdings, way, selection, step, .. } = self;
         let first = way.receivers.len();
@@ -144,7 +151,11 @@ impl Exchange {
             Ok(Some(Taken { load, after })) => {
                 let placement = &self.inventory.placement;
                 self.after = after;
-                self.took((placement.physical(rule.from), placement.physical(rule.to)), rule.copy, load);
+                self.took(
+                    (placement.physical(rule.from), placement.physical(rule.to)),
+                    rule.copy,
+                    load,
+                );
                 Ok(Some(load))
             }
             Ok(None) => Ok(None),
@@ -163,7 +174,8 @@ impl Exchange {
     /// Ends the step: what was sent has arrived.
     pub fn end_step(&mut self) -> Result<(), Fault> {
         let Self { inventory, holdings, way, loads, copied, redundant, step, .. } = self;
-        let (mut first, came) = (None, Arriving { inventory, shape: holdings.shape(), step: *step, copied: *copied });
+        let (mut first, came) =
+            (None, Arriving { inventory, shape: holdings.shape(), step: *step, copied: *copied });
         came.all(way, &mut holdings.whole(), &mut first, &mut |settled| loads.settle(settled))?;
         *redundant = redundant.take().or(first.map(|(_, node, block)| Box::new((node, block))));
         // Only now is all waste off what a node holds.
@@ -187,7 +199,8 @@ impl Exchange {
         /// Looked at by one: sooner than anybody else could begin.
         const NODES: u64 = 1 << 9;
         let nodes = self.inventory.placement.machine_nodes();
-        let lacks: Vec<OnceLock<Lack>> = (0..nodes.div_ceil(NODES)).map(|_| OnceLock::new()).collect();
+        let lacks: Vec<OnceLock<Lack>> =
+            (0..nodes.div_ceil(NODES)).map(|_| OnceLock::new()).collect();
         let parts = Rounds::of(1, lacks.len());
         executor.together(&|thread| {
             let look = |_, part: usize| {
@@ -217,7 +230,13 @@ impl Exchange {
             let node = placement.home(physical);
             let before = all.missing;
             for wanted in self.inventory.after(physical) {
-                let of_it = |held| if layout.intersect(held, &wanted, &mut inner) { layout.count(&inner) } else { 0 };
+                let of_it = |held| {
+                    if layout.intersect(held, &wanted, &mut inner) {
+                        layout.count(&inner)
+                    } else {
+                        0
+                    }
+                };
                 let has: u64 = self.holdings.of(node).map(of_it).sum();
                 let lacks = layout.count(&wanted) - has;
                 if lacks > 0 {
@@ -230,7 +249,8 @@ impl Exchange {
         all
     }
 
-    /// Of what the last send took, the latest step in which any came to its sender; 0 if all was there at the start, or if arrivals are not followed.
+    /// Of what the last send took, the latest step in which any came to its sender; 0 if all was
+    /// there at the start, or if arrivals are not followed.
     pub fn after(&self) -> u64 {
         self.after
     }
@@ -240,7 +260,8 @@ impl Exchange {
         self.step
     }
 
-    /// Parts that blocks are cut in, segments of parts included: loads are in these. Where blocks differ in size loads are bytes, of padded parts.
+    /// Parts that blocks are cut in, segments of parts included: loads are in these. Where blocks
+    /// differ in size loads are bytes, of padded parts.
     pub fn segments(&self) -> u64 {
         if self.inventory.sizes.is_some() { 1 } else { self.inventory.units() }
     }
@@ -260,7 +281,8 @@ impl Exchange {
         self.loads.most_summed()
     }
 
-    /// The load that each node of the machine added to what it had, in the step that has ended; empty if none did.
+    /// The load that each node of the machine added to what it had, in the step that has ended;
+    /// empty if none did.
     pub fn summed(&self) -> &[u64] {
         self.loads.all_summed()
     }
@@ -275,7 +297,8 @@ impl Exchange {
         &self.inventory.layout
     }
 
-    /// The boxes that sends of this step put on their way, from the `first` on, with their receivers.
+    /// The boxes that sends of this step put on their way, from the `first` on, with their
+    /// receivers.
     pub(crate) fn on_their_way(&self, first: usize) -> impl Iterator<Item = (u64, &[u64])> + Clone {
         // Cut before they are walked: a step of many sends asks for the last few again and again.
         let (shape, first) = (self.holdings.shape(), first.min(self.way.receivers.len()));
@@ -289,7 +312,8 @@ impl Exchange {
         self.way.receivers.len()
     }
 
-    /// Blocks in the boxes from number `first` on; segments of one block that are in several boxes count as often.
+    /// Blocks in the boxes from number `first` on; segments of one block that are in several boxes
+    /// count as often.
     pub(crate) fn blocks_on_their_way(&self, first: usize) -> u32 {
         let shape = self.holdings.shape();
         let records = self.way.records[first * shape.words()..].chunks_exact(shape.words());

@@ -10,7 +10,8 @@ pub use end::EndFault;
 pub use place::{Block, Count, Place, Whereabouts};
 pub use send::SendFault;
 
-/// A broken rule: the schedule does not do what it should. Steps count from 1 and include those in which nothing was sent.
+/// A broken rule: the schedule does not do what it should. Steps count from 1 and include those in
+/// which nothing was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// In this step, a send that can't be.
@@ -38,7 +39,8 @@ pub enum Fault {
     /// A group that does not act on the grid.
     #[error("the schedule's symmetry: {0}")]
     BadSymmetry(String),
-    /// What is wrong at a node is wrong at so many others, for a group maps the schedule onto itself.
+    /// What is wrong at a node is wrong at so many others, for a group maps the schedule onto
+    /// itself.
     #[error("{0}, and so at {1}")]
     ForOrbit(Box<Fault>, Count),
     /// What the plugin calls the send at fault.
@@ -52,7 +54,8 @@ pub enum Fault {
     /// What a plugin found wrong with a schedule that it was given to hand on.
     #[error("{0}")]
     Found(String),
-    /// No broken rule: the case asks for more than can be followed, or for what doesn't go together.
+    /// No broken rule: the case asks for more than can be followed, or for what doesn't go
+    /// together.
     #[error("{0}")]
     Refused(String),
     /// A call at the wrong time.

@@ -1,13 +1,16 @@
 //! Who holds what: for every node a short list of boxes.
 //!
-//! A node's boxes lie one after another in one vector, each with its count in front, so that a look through them reads memory in order:
-//! with thousands of nodes that, not the arithmetic, is what a send costs. (Chained slots in one arena, which move whole boxes without
-//! copying, were slower by half.) A box that goes in part is split by intersection; what stays and what arrives is joined with its
-//! neighbours, so that in the algorithms of the papers a list stays two or three boxes long however many blocks a node holds.
+//! A node's boxes lie one after another in one vector, each with its count in front, so that a look
+//! through them reads memory in order: with thousands of nodes that, not the arithmetic, is what a
+//! send costs. (Chained slots in one arena, which move whole boxes without copying, were slower by
+//! half.) A box that goes in part is split by intersection; what stays and what arrives is joined
+//! with its neighbours, so that in the algorithms of the papers a list stays two or three boxes
+//! long however many blocks a node holds.
 
 use crate::delivery::boxes::{Cut, Layout, Selection};
 
-/// Boxes of all nodes. A *record* is a box with its count of blocks in front and, before that, if arrivals are followed, the step in which it came.
+/// Boxes of all nodes. A *record* is a box with its count of blocks in front and, before that, if
+/// arrivals are followed, the step in which it came.
 #[derive(Debug)]
 pub(crate) struct Holdings {
     shape: Shape,
@@ -16,7 +19,8 @@ pub(crate) struct Holdings {
     scratch: Vec<Scratch>,
 }
 
-/// Room to work in, kept from call to call, so that no send allocates; on cache lines of its own, for other threads write to theirs.
+/// Room to work in, kept from call to call, so that no send allocates; on cache lines of its own,
+/// for other threads write to theirs.
 #[derive(Debug, Clone)]
 #[repr(align(128))]
 struct Scratch {
@@ -40,7 +44,8 @@ impl Scratch {
     }
 }
 
-/// The boxes of some nodes that follow each other, to work on while others work on those of other nodes.
+/// The boxes of some nodes that follow each other, to work on while others work on those of other
+/// nodes.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     shape: Shape,
@@ -79,7 +84,8 @@ impl Shape {
         self.head > 1
     }
 
-    /// The latest step in which any of a record's box came; 0 if all was there at the start, or if arrivals are not followed.
+    /// The latest step in which any of a record's box came; 0 if all was there at the start, or if
+    /// arrivals are not followed.
     pub(crate) fn came(self, record: &[u64]) -> u64 {
         if self.follows_arrivals() { record[0] } else { 0 }
     }
@@ -125,8 +131,13 @@ impl Holdings {
     #[must_use]
     pub(crate) fn following_arrivals(self) -> Self {
         let Shape { head, words } = self.shape;
-        let noted = |list: Vec<u64>| list.chunks_exact(words).flat_map(|record| [&[0], record].concat()).collect();
-        Self::shaped(Shape { head: head + 1, words: words + 1 }, self.lists.into_iter().map(noted).collect())
+        let noted = |list: Vec<u64>| {
+            list.chunks_exact(words).flat_map(|record| [&[0], record].concat()).collect()
+        };
+        Self::shaped(
+            Shape { head: head + 1, words: words + 1 },
+            self.lists.into_iter().map(noted).collect(),
+        )
     }
 
     pub(crate) fn shape(&self) -> Shape {
@@ -135,7 +146,9 @@ impl Holdings {
 
     /// The boxes of a node.
     pub(crate) fn of(&self, node: u64) -> impl Iterator<Item = &[u64]> {
-        self.lists[node as usize].chunks_exact(self.shape.words).map(|record| self.shape.bits(record))
+        self.lists[node as usize]
+            .chunks_exact(self.shape.words)
+            .map(|record| self.shape.bits(record))
     }
 
     /// Adds a box, none of whose blocks the node holds, which comes in this step.
@@ -163,10 +176,13 @@ impl Part<'_> {
 
     /// The boxes of a node.
     pub(super) fn of(&self, node: u64) -> impl Iterator<Item = &[u64]> {
-        self.lists[node as usize - self.first].chunks_exact(self.shape.words).map(|record| self.shape.bits(record))
+        self.lists[node as usize - self.first]
+            .chunks_exact(self.shape.words)
+            .map(|record| self.shape.bits(record))
     }
 
-    /// Takes what lies within `selection` out of a node's list (or copies it, if `keep`) and hands out the records.
+    /// Takes what lies within `selection` out of a node's list (or copies it, if `keep`) and hands
+    /// out the records.
     pub(super) fn select(
         &mut self,
         layout: &Layout,
@@ -178,8 +194,8 @@ impl Part<'_> {
         let Scratch { inner, joined, rest, .. } = &mut *self.scratch;
         let (shape, list) = (self.shape, &mut self.lists[node as usize - self.first]);
         let Shape { head, words: size } = shape;
-        // Nobody holds a block twice: once all that was asked for is found, the rest of the list has none of it. The newest boxes are at
-        // the end and most often asked for.
+        // Nobody holds a block twice: once all that was asked for is found, the rest of the list
+        // has none of it. The newest boxes are at the end and most often asked for.
         let mut wanted = selection.count();
         let mut at = list.len();
         while at > 0 && wanted > 0 {
@@ -197,11 +213,16 @@ impl Part<'_> {
                     inner[head - 1] = segment;
                     found(inner);
                     if !keep {
-                        layout.subtract(shape.bits(held), shape.bits(inner), &mut joined[head..], |piece| {
-                            rest.extend_from_slice(&held[..head - 1]);
-                            rest.push(layout.count(piece));
-                            rest.extend_from_slice(piece);
-                        });
+                        layout.subtract(
+                            shape.bits(held),
+                            shape.bits(inner),
+                            &mut joined[head..],
+                            |piece| {
+                                rest.extend_from_slice(&held[..head - 1]);
+                                rest.push(layout.count(piece));
+                                rest.extend_from_slice(piece);
+                            },
+                        );
                     }
                 }
             }
@@ -212,8 +233,15 @@ impl Part<'_> {
         self.put_back(layout, node);
     }
 
-    /// Takes out of a node's list what is a term of the values that `bits` has terms of, and hands out the records.
-    pub(super) fn take_terms(&mut self, layout: &Layout, node: u64, bits: &[u64], mut found: impl FnMut(&[u64])) {
+    /// Takes out of a node's list what is a term of the values that `bits` has terms of, and hands
+    /// out the records.
+    pub(super) fn take_terms(
+        &mut self,
+        layout: &Layout,
+        node: u64,
+        bits: &[u64],
+        mut found: impl FnMut(&[u64]),
+    ) {
         let Scratch { inner, joined, rest, .. } = &mut *self.scratch;
         let (shape, list) = (self.shape, &mut self.lists[node as usize - self.first]);
         let Shape { head, words: size } = shape;
@@ -228,11 +256,16 @@ impl Part<'_> {
             inner[head - 1] = layout.count(shape.bits(inner));
             found(inner);
             if shape.count(inner) < shape.count(held) {
-                layout.subtract(shape.bits(held), shape.bits(inner), &mut joined[head..], |piece| {
-                    rest.extend_from_slice(&held[..head - 1]);
-                    rest.push(layout.count(piece));
-                    rest.extend_from_slice(piece);
-                });
+                layout.subtract(
+                    shape.bits(held),
+                    shape.bits(inner),
+                    &mut joined[head..],
+                    |piece| {
+                        rest.extend_from_slice(&held[..head - 1]);
+                        rest.push(layout.count(piece));
+                        rest.extend_from_slice(piece);
+                    },
+                );
             }
             remove(list, at, size);
         }
@@ -252,13 +285,15 @@ impl Part<'_> {
         self.scratch.rest.clear();
     }
 
-    /// Adds a record, none of whose blocks the node holds, to the node's list, joining it with what it fits.
+    /// Adds a record, none of whose blocks the node holds, to the node's list, joining it with what
+    /// it fits.
     pub(super) fn insert(&mut self, layout: &Layout, node: u64, record: &[u64]) {
         let new = &mut self.scratch.joined;
         let (shape, list) = (self.shape, &mut self.lists[node as usize - self.first]);
         let Shape { head, words: size } = shape;
         new.copy_from_slice(record);
-        // Each join makes the box larger; a larger box may fit others, so look again until none does.
+        // Each join makes the box larger; a larger box may fit others, so look again until none
+        // does.
         let mut at = list.len();
         while at > 0 {
             at -= size;
@@ -272,7 +307,8 @@ impl Part<'_> {
             }
         }
         if list.len() + size > list.capacity() {
-            // Not grown where it lies, but moved to what memory this thread has: others' lists lie about the old place.
+            // Not grown where it lies, but moved to what memory this thread has: others' lists lie
+            // about the old place.
             let mut grown = Vec::with_capacity(2 * list.len().max(size));
             grown.extend_from_slice(list);
             *list = grown;
@@ -300,9 +336,15 @@ impl Part<'_> {
     }
 }
 
-/// Blocks in the boxes of these records; segments of one block that are in several boxes count as often.
-pub(crate) fn blocks<'a>(layout: &Layout, shape: Shape, records: impl Iterator<Item = &'a [u64]>) -> u32 {
-    let blocks = records.map(|record| shape.count(record) / layout.segments_of(shape.bits(record)).max(1));
+/// Blocks in the boxes of these records; segments of one block that are in several boxes count as
+/// often.
+pub(crate) fn blocks<'a>(
+    layout: &Layout,
+    shape: Shape,
+    records: impl Iterator<Item = &'a [u64]>,
+) -> u32 {
+    let blocks =
+        records.map(|record| shape.count(record) / layout.segments_of(shape.bits(record)).max(1));
     blocks.fold(0, |sum: u32, more| sum.saturating_add(u32::try_from(more).unwrap_or(u32::MAX)))
 }
 

@@ -55,13 +55,15 @@ macro_rules! either {
 }
 
 impl Payload {
-    /// Byte counts, as the workload gives them. Nobody can hold more for a node than all have for it together.
+    /// Byte counts, as the workload gives them. Nobody can hold more for a node than all have for
+    /// it together.
     pub(crate) fn byte_counts(
         placement: Placement,
         sizes: Option<Arc<dyn BlockSizes>>,
         units: Units,
     ) -> Result<Self, Fault> {
-        let largest = sizes.as_ref().map_or(units.block_bytes, |s| s.largest()) / units.element_bytes.max(1);
+        let largest =
+            sizes.as_ref().map_or(units.block_bytes, |s| s.largest()) / units.element_bytes.max(1);
         let most = u128::from(largest) * u128::from(placement.machine_nodes());
         Ok(if most <= u128::from(u32::MAX) {
             Self::ByteCounts(ByteCounts::new(placement, sizes, units)?)
@@ -71,11 +73,14 @@ impl Payload {
     }
 
     /// A node redistributes all it holds.
-    pub(crate) fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
+    pub(crate) fn redistribute(
+        &mut self,
+        redistribution: &Redistribution<'_>,
+    ) -> Result<(), Fault> {
         match self {
-            Self::Blocks(_) | Self::Orbits(_) => {
-                Err(Fault::OutOfOrder("the schedule redistributes, but did not say that it moves byte counts"))
-            }
+            Self::Blocks(_) | Self::Orbits(_) => Err(Fault::OutOfOrder(
+                "the schedule redistributes, but did not say that it moves byte counts",
+            )),
             Self::ByteCounts(byte_counts) => byte_counts.redistribute(redistribution),
             Self::LargeByteCounts(byte_counts) => byte_counts.redistribute(redistribution),
         }
@@ -84,9 +89,9 @@ impl Payload {
     /// Carries out one send of byte counts; the load that went, if any did.
     pub(crate) fn send_shares(&mut self, share: &Share<'_>) -> Result<Option<u64>, Fault> {
         match self {
-            Self::Blocks(_) | Self::Orbits(_) => {
-                Err(Fault::OutOfOrder("the schedule sends byte counts, but did not say that it moves them"))
-            }
+            Self::Blocks(_) | Self::Orbits(_) => Err(Fault::OutOfOrder(
+                "the schedule sends byte counts, but did not say that it moves them",
+            )),
             Self::ByteCounts(byte_counts) => byte_counts.send(share),
             Self::LargeByteCounts(byte_counts) => byte_counts.send(share),
         }
@@ -112,7 +117,8 @@ impl Payload {
         either!(self, payload => payload.end_step())
     }
 
-    /// The first block of the step that has ended which came where it was already, and no fault; where blocks are followed node by node.
+    /// The first block of the step that has ended which came where it was already, and no fault;
+    /// where blocks are followed node by node.
     pub(crate) fn take_redundant(&mut self) -> Option<(Place, Block)> {
         match self {
             Self::Blocks(exchange) => exchange.take_redundant(),
@@ -120,7 +126,8 @@ impl Payload {
         }
     }
 
-    /// Proves that everyone has what they should; several may look at the nodes, where they are many.
+    /// Proves that everyone has what they should; several may look at the nodes, where they are
+    /// many.
     pub(crate) fn verify(&mut self, executor: &dyn Executor) -> Result<(), Fault> {
         match self {
             Self::Blocks(exchange) => exchange.verify_by(executor),
@@ -168,7 +175,8 @@ impl Payload {
         }
     }
 
-    /// The load that each node of the machine, or each representative, added to what it had, in the step that has ended; empty if none did.
+    /// The load that each node of the machine, or each representative, added to what it had, in the
+    /// step that has ended; empty if none did.
     pub(crate) fn summed(&self) -> &[u64] {
         match self {
             Self::Blocks(exchange) => exchange.summed(),
@@ -177,7 +185,8 @@ impl Payload {
         }
     }
 
-    /// Of what the last send took, the latest step in which any came to its sender, as far as arrivals are followed.
+    /// Of what the last send took, the latest step in which any came to its sender, as far as
+    /// arrivals are followed.
     pub(crate) fn after(&self) -> u64 {
         match self {
             Self::Blocks(exchange) => exchange.after(),
@@ -207,7 +216,9 @@ impl Payload {
     pub(crate) fn proved_on(&self) -> u64 {
         match self {
             Self::Orbits(exchange) => exchange.group().representatives(),
-            Self::Blocks(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => self.placement().machine_nodes(),
+            Self::Blocks(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => {
+                self.placement().machine_nodes()
+            }
         }
     }
 }

@@ -5,8 +5,9 @@ use crate::delivery::grid::Grid;
 
 const NOBODY: u32 = u32::MAX;
 
-/// A grid of virtual nodes that run on the machine's physical ones. Each physical node has one *home* in the grid, the virtual node that has its
-/// blocks; the other virtual nodes only pass on blocks of others.
+/// A grid of virtual nodes that run on the machine's physical ones. Each physical node has one
+/// *home* in the grid, the virtual node that has its blocks; the other virtual nodes only pass on
+/// blocks of others.
 #[derive(Debug, Clone)]
 pub struct Placement {
     grid: Grid,

@@ -1,4 +1,5 @@
-//! Work on many parts, round by round, by whoever has time for it: some hundred thousand rounds a second, so those who wait look, rather than be woken.
+//! Work on many parts, round by round, by whoever has time for it: some hundred thousand rounds a
+//! second, so those who wait look, rather than be woken.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,7 +10,8 @@ use std::thread::{panicking, yield_now};
 #[repr(align(128))]
 pub(crate) struct Apart<T>(pub T);
 
-/// Parts that are gone through in rounds: a round begins once all parts of the one before it are done. Who comes late finds less to do, and who never comes is not missed.
+/// Parts that are gone through in rounds: a round begins once all parts of the one before it are
+/// done. Who comes late finds less to do, and who never comes is not missed.
 #[derive(Debug)]
 pub(crate) struct Rounds {
     rounds: usize,
@@ -39,15 +41,17 @@ impl Rounds {
         self.end.fetch_min(round + 1, Ordering::AcqRel);
     }
 
-    /// Does what there is to do, from the part `home` on, until all rounds are done: `work(round, part)`. While others do what is left of a round, `meanwhile` may do something else;
-    /// it says whether there was anything.
+    /// Does what there is to do, from the part `home` on, until all rounds are done: `work(round,
+    /// part)`. While others do what is left of a round, `meanwhile` may do something else; it says
+    /// whether there was anything.
     pub(crate) fn go_through(
         &self,
         home: usize,
         mut work: impl FnMut(usize, usize),
         mut meanwhile: impl FnMut() -> bool,
     ) {
-        /// So many looks, some tens of microseconds; then whoever else wants the core has it between two of them.
+        /// So many looks, some tens of microseconds; then whoever else wants the core has it
+        /// between two of them.
         const LOOKS: u32 = 1000;
         let _present = Present(self);
         let parts = self.taken.len();
@@ -110,8 +114,12 @@ mod tests {
                 let (rounds, parts) = (&rounds, &parts);
                 scope.spawn(move || {
                     let work = |round, part: usize| {
-                        let before: usize = parts.iter().map(|part| part.load(Ordering::Relaxed)).sum();
-                        assert!((5 * round..5 * round + 5).contains(&before), "all parts of a round before the next");
+                        let before: usize =
+                            parts.iter().map(|part| part.load(Ordering::Relaxed)).sum();
+                        assert!(
+                            (5 * round..5 * round + 5).contains(&before),
+                            "all parts of a round before the next"
+                        );
                         parts[part].fetch_add(1, Ordering::Relaxed);
                         if round == 700 && part == 2 {
                             rounds.end_with(round);

@@ -1,4 +1,5 @@
-//! A network as a list of links, for whoever must look at every one: figures of networks, and cuts for bounds.
+//! A network as a list of links, for whoever must look at every one: figures of networks, and cuts
+//! for bounds.
 
 use super::topology::Topology;
 use std::collections::VecDeque;
@@ -20,7 +21,9 @@ impl Adjacency {
         if topology.link_slots() > MOST_SLOTS {
             return None;
         }
-        let links = || (0..topology.link_slots()).filter_map(|link| Some((link, topology.link_ends(link)?)));
+        let links = || {
+            (0..topology.link_slots()).filter_map(|link| Some((link, topology.link_ends(link)?)))
+        };
         let vertices = (topology.nodes() + topology.switches()) as usize;
         let mut first = vec![0; vertices + 1];
         links().for_each(|(_, (from, _))| first[from as usize + 1] += 1);
@@ -54,7 +57,8 @@ impl Adjacency {
 
     /// The ends and the bandwidth of every link.
     pub(crate) fn links(&self) -> impl Iterator<Item = (u32, u32, f64)> {
-        (0..self.vertices()).flat_map(|v| self.links_of(v).map(move |(to, bandwidth)| (v as u32, to, bandwidth)))
+        (0..self.vertices())
+            .flat_map(|v| self.links_of(v).map(move |(to, bandwidth)| (v as u32, to, bandwidth)))
     }
 
     fn links_of(&self, vertex: usize) -> impl Iterator<Item = (u32, f64)> {
@@ -89,8 +93,9 @@ impl Adjacency {
         hops
     }
 
-    /// The eigenvector of the second smallest eigenvalue of the Laplacian (Fiedler's), as far as power iteration brings it out: vertices that are closely connected
-    /// have values close to one another.
+    /// The eigenvector of the second smallest eigenvalue of the Laplacian (Fiedler's), as far as
+    /// power iteration brings it out: vertices that are closely connected have values close to one
+    /// another.
     pub(crate) fn slowest_vibration(&self) -> Vec<f64> {
         /// Links that are looked at, over all iterations.
         const MOST_LOOKS: usize = 1 << 26;
@@ -98,7 +103,8 @@ impl Adjacency {
         let iterations = (MOST_LOOKS / self.link_count().max(1)).clamp(1, 300);
         let most = (0..n as u64).map(|v| self.bandwidth_of(v)).fold(0.0, f64::max);
         // Any start that is orthogonal to nothing in particular, the same everywhere.
-        let mut at: Vec<f64> = (0..n as u64).map(|v| (v.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as f64).collect();
+        let mut at: Vec<f64> =
+            (0..n as u64).map(|v| (v.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as f64).collect();
         for _ in 0..iterations {
             let mean = at.iter().sum::<f64>() / n as f64;
             at.iter_mut().for_each(|x| *x -= mean);
@@ -107,7 +113,9 @@ impl Adjacency {
                 break;
             }
             at.iter_mut().for_each(|x| *x /= norm);
-            let pulled = |v: usize| self.links_of(v).map(|(to, b)| b * (at[to as usize] - at[v])).sum::<f64>();
+            let pulled = |v: usize| {
+                self.links_of(v).map(|(to, b)| b * (at[to as usize] - at[v])).sum::<f64>()
+            };
             at = (0..n).map(|v| 2.0 * most * at[v] + pulled(v)).collect();
         }
         at

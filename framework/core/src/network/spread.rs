@@ -1,9 +1,11 @@
-//! Loads where messages are split over all shortest ways, as expectations: what no choice of routes evens out better in a network that looks the same in all directions.
+//! Loads where messages are split over all shortest ways, as expectations: what no choice of routes
+//! evens out better in a network that looks the same in all directions.
 
 use super::adjacency::Adjacency;
 use super::topology::Topology;
 
-/// What each link carries on average if every node has one message for every other, and at each vertex every link that leads nearer takes as much: equal-cost multipath.
+/// What each link carries on average if every node has one message for every other, and at each
+/// vertex every link that leads nearer takes as much: equal-cost multipath.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// Messages over the fullest link, a link of twice the bandwidth counting half.
@@ -23,10 +25,14 @@ impl Spread {
             let hops = network.hops_from(destination);
             let nearer = |link: usize| hops[links[link].1 as usize] < hops[links[link].0 as usize];
             let mut ways = vec![0_u32; network.vertices()];
-            (0..links.len()).filter(|link| nearer(*link)).for_each(|link| ways[links[link].0 as usize] += 1);
-            let mut passing: Vec<f64> =
-                (0..network.vertices() as u64).map(|v| if v < topology.nodes() { 1.0 } else { 0.0 }).collect();
-            // From the farthest vertex inwards, so that all that passes a vertex is there before it goes on.
+            (0..links.len())
+                .filter(|link| nearer(*link))
+                .for_each(|link| ways[links[link].0 as usize] += 1);
+            let mut passing: Vec<f64> = (0..network.vertices() as u64)
+                .map(|v| if v < topology.nodes() { 1.0 } else { 0.0 })
+                .collect();
+            // From the farthest vertex inwards, so that all that passes a vertex is there before it
+            // goes on.
             by_hops.sort_by_key(|link| std::cmp::Reverse(hops[links[*link].0 as usize]));
             for &link in by_hops.iter().filter(|link| nearer(**link)) {
                 let (from, to, _) = links[link];
@@ -36,7 +42,11 @@ impl Spread {
             }
         }
         let mean = loads.iter().sum::<f64>() / loads.len() as f64;
-        let busiest = loads.iter().zip(&links).map(|(load, (.., bandwidth))| load / bandwidth).reduce(f64::max)?;
+        let busiest = loads
+            .iter()
+            .zip(&links)
+            .map(|(load, (.., bandwidth))| load / bandwidth)
+            .reduce(f64::max)?;
         Some(Self { busiest, mean })
     }
 }
@@ -54,7 +64,8 @@ mod tests {
         (a - b).abs() < 1e-9 * b
     }
 
-    /// In a ring of n, n even, distances add up to n^2 / 4 from each node, over two links each; the longest ring of a torus is the fullest. On a line of 5 the middle links have 2 x 3 pairs.
+    /// In a ring of n, n even, distances add up to n^2 / 4 from each node, over two links each; the
+    /// longest ring of a torus is the fullest. On a line of 5 the middle links have 2 x 3 pairs.
     #[test]
     fn rings_share_alike_and_lines_fill_up_in_the_middle() {
         assert!(close(spread("ring:8").busiest, 8.0) && close(spread("ring:8").mean, 8.0));
@@ -65,14 +76,21 @@ mod tests {
     /// Where all links are alike, each carries the mean: all distances over all links.
     #[test]
     fn networks_alike_in_all_directions_fill_no_link_more_than_another() {
-        for spec in ["hypercube:5", "torus:4x4x4", "twisted-torus:4x8", "twisted-torus:4x4x8", "twisted-torus:4x8x8"] {
+        for spec in [
+            "hypercube:5",
+            "torus:4x4x4",
+            "twisted-torus:4x8",
+            "twisted-torus:4x4x8",
+            "twisted-torus:4x8x8",
+        ] {
             let topology = parse(spec).unwrap();
             let mean = topology.distance_sum().unwrap() as f64 / topology.degree().unwrap() as f64;
             assert!(close(spread(spec).busiest, mean) && close(spread(spec).mean, mean), "{spec}");
         }
     }
 
-    /// Two racks of two under two switches: 2 x 2 messages over the trunk one way, half over each of two links; every node's own has 3.
+    /// Two racks of two under two switches: 2 x 2 messages over the trunk one way, half over each
+    /// of two links; every node's own has 3.
     #[test]
     fn parallel_links_and_bandwidths_share() {
         let of = |trunk: &str| {

@@ -1,4 +1,5 @@
-//! A network's figures: counted and searched where that is feasible, by formula where it isn't, and which.
+//! A network's figures: counted and searched where that is feasible, by formula where it isn't, and
+//! which.
 
 use super::topology::Topology;
 use crate::network::adjacency::Adjacency;
@@ -52,7 +53,8 @@ pub struct Survey {
     pub diameter: (u64, How),
     /// Hops between two different nodes, on average.
     pub mean_hops: Option<(f64, How)>,
-    /// Links one way across a cut, and the nodes on its smaller side: half of all, or nearly where a formula's best cut is along a row.
+    /// Links one way across a cut, and the nodes on its smaller side: half of all, or nearly where
+    /// a formula's best cut is along a row.
     pub bisection: Option<(u64, u64, How)>,
 }
 
@@ -73,21 +75,23 @@ impl Survey {
             degree: topology.degree().map(formula),
             diameter: (topology.diameter(), How::Formula),
             mean_hops: None,
-            bisection: topology
-                .bisection()
-                .map(|cut| (cut.links, cut.side, if cut.exact { How::Formula } else { How::FormulaForACut })),
+            bisection: topology.bisection().map(|cut| {
+                (cut.links, cut.side, if cut.exact { How::Formula } else { How::FormulaForACut })
+            }),
         };
         let Some(network) = Adjacency::of(topology) else { return survey };
         survey.links = Some((network.link_count() as u64, How::Counted));
         let degrees = || (0..survey.nodes as usize).map(|v| network.out(v).len() as u64);
-        survey.degree = degrees().min().zip(degrees().max()).map(|(least, most)| (least, most, How::Counted));
+        survey.degree =
+            degrees().min().zip(degrees().max()).map(|(least, most)| (least, most, How::Counted));
         if survey.nodes.saturating_mul(network.link_count() as u64) <= MOST_STEPS {
             let (farthest, sum) = (0..survey.nodes).fold((0, 0), |(farthest, sum), from| {
                 let (most, hops) = hops_from(&network, from, survey.nodes);
                 (most.max(farthest), sum + hops)
             });
             survey.diameter = (farthest, How::Searched);
-            survey.mean_hops = mean(sum, survey.nodes.saturating_mul(survey.nodes - 1)).map(|m| (m, How::Searched));
+            survey.mean_hops = mean(sum, survey.nodes.saturating_mul(survey.nodes - 1))
+                .map(|m| (m, How::Searched));
         } else if topology.distance_sum().is_some() {
             let (farthest, sum) = hops_from(&network, 0, survey.nodes);
             survey.diameter = (farthest, How::SearchedFromOne);
@@ -121,10 +125,12 @@ fn hops_from(network: &Adjacency, from: u64, nodes: u64) -> (u64, u64) {
     (to_nodes().max().unwrap_or(0), to_nodes().sum())
 }
 
-/// The fewest links one way across any halving of at most [`MOST_HALVED`] vertices, the last on the other side.
+/// The fewest links one way across any halving of at most [`MOST_HALVED`] vertices, the last on the
+/// other side.
 fn least_cut(network: &Adjacency) -> u64 {
     let n = network.vertices();
-    let out: Vec<u32> = (0..n).map(|v| network.out(v).iter().fold(0, |set, end| set | 1 << end)).collect();
+    let out: Vec<u32> =
+        (0..n).map(|v| network.out(v).iter().fold(0, |set, end| set | 1 << end)).collect();
     let mut parallel = Vec::new();
     for v in 0..n {
         // Two links between the same nodes, as in a torus dimension of two, count twice.
@@ -139,13 +145,16 @@ fn least_cut(network: &Adjacency) -> u64 {
     let cut = |side: u32| -> u64 {
         let apart = |v: usize| u64::from((out[v] & !side).count_ones());
         let within = (0..n).filter(|v| side >> v & 1 == 1);
-        let again = parallel.iter().filter(|(v, end)| side >> v & 1 == 1 && side >> end & 1 == 0).count();
+        let again =
+            parallel.iter().filter(|(v, end)| side >> v & 1 == 1 && side >> end & 1 == 0).count();
         within.map(apart).sum::<u64>() + again as u64
     };
     // The last node's side is the larger half, or either.
     let halves = (0..1_u32 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2);
     let smaller_with_last = (n % 2 == 1).then(|| {
-        (0..1_u32 << (n - 1)).map(|rest| rest | 1 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2)
+        (0..1_u32 << (n - 1))
+            .map(|rest| rest | 1 << (n - 1))
+            .filter(|side| side.count_ones() as usize == n / 2)
     });
     halves.chain(smaller_with_last.into_iter().flatten()).map(cut).min().unwrap_or(0)
 }
@@ -185,19 +194,30 @@ mod tests {
             let survey = survey(spec);
             assert_eq!(survey.diameter.0, topology.diameter(), "{spec}");
             let network = Adjacency::of(topology.as_ref()).unwrap();
-            let hops: u64 = (0..survey.nodes).map(|from| hops_from(&network, from, survey.nodes).1).sum();
-            assert!(topology.hops_of_all_pairs().is_none_or(|formula| formula == hops.into()), "{spec}: {hops} hops");
+            let hops: u64 =
+                (0..survey.nodes).map(|from| hops_from(&network, from, survey.nodes).1).sum();
+            assert!(
+                topology.hops_of_all_pairs().is_none_or(|formula| formula == hops.into()),
+                "{spec}: {hops} hops"
+            );
             for node in 0..survey.nodes {
                 let links = network.out(node as usize).len() as u64;
-                assert!(topology.links_from(node).is_none_or(|formula| formula == links), "{spec}: {links} at {node}");
+                assert!(
+                    topology.links_from(node).is_none_or(|formula| formula == links),
+                    "{spec}: {links} at {node}"
+                );
             }
             assert!(topology.links_in_all() >= network.link_count() as u64, "{spec}");
             let (least, most, _) = survey.degree.unwrap();
             assert_eq!(topology.degree(), (least == most).then_some(most), "{spec}");
-            if let (Some(cut), Some((links, half, How::AllHalves))) = (topology.bisection(), survey.bisection)
+            if let (Some(cut), Some((links, half, How::AllHalves))) =
+                (topology.bisection(), survey.bisection)
                 && cut.side == half
             {
-                assert!(links == cut.links || (!cut.exact && links < cut.links), "{spec}: {links} links of {cut:?}");
+                assert!(
+                    links == cut.links || (!cut.exact && links < cut.links),
+                    "{spec}: {links} links of {cut:?}"
+                );
             }
         }
     }

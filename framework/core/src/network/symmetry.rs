@@ -1,7 +1,9 @@
-//! Groups that map a schedule onto itself: on each axis of its grid shifts, or exclusive-ors, and the product of these over all axes.
+//! Groups that map a schedule onto itself: on each axis of its grid shifts, or exclusive-ors, and
+//! the product of these over all axes.
 //!
-//! No element but the identity leaves a node where it is, so every orbit is as large as the group, and what is counted on one node of each orbit counts as often
-//! as the group has elements. Reflections and rotations of axes are left out for that reason: they fix nodes.
+//! No element but the identity leaves a node where it is, so every orbit is as large as the group,
+//! and what is counted on one node of each orbit counts as often as the group has elements.
+//! Reflections and rotations of axes are left out for that reason: they fix nodes.
 
 /// What a group does to one axis of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +16,8 @@ pub enum Symmetry {
     Xor(u64),
 }
 
-/// One axis of a grid with what the group does to it. Of each orbit on it the coordinate below `unit` is the representative.
+/// One axis of a grid with what the group does to it. Of each orbit on it the coordinate below
+/// `unit` is the representative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Acting {
     /// How many coordinates the axis has.
@@ -46,7 +49,8 @@ impl Acting {
     }
 }
 
-/// A group that acts on the nodes of a grid. An element is named by the node that it takes node 0 to.
+/// A group that acts on the nodes of a grid. An element is named by the node that it takes node 0
+/// to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     axes: Vec<Acting>,
@@ -55,10 +59,15 @@ pub struct Group {
 }
 
 impl Group {
-    /// The group that does these things to the axes of a grid of these radices; `Err` says why there is none.
+    /// The group that does these things to the axes of a grid of these radices; `Err` says why
+    /// there is none.
     pub fn new(radices: &[u64], symmetries: &[Symmetry]) -> Result<Self, String> {
         if radices.len() != symmetries.len() {
-            return Err(format!("it is one of {} axes, the grid has {}", symmetries.len(), radices.len()));
+            return Err(format!(
+                "it is one of {} axes, the grid has {}",
+                symmetries.len(),
+                radices.len()
+            ));
         }
         let mut axes = Vec::with_capacity(radices.len());
         for (axis, (&radix, symmetry)) in radices.iter().zip(symmetries).enumerate() {
@@ -70,7 +79,9 @@ impl Group {
                         "axis {axis}, of {radix}, is shifted by multiples of {unit}, which does not divide it"
                     ));
                 }
-                Symmetry::Xor(unit) if radix.is_power_of_two() && unit.is_power_of_two() && unit <= radix => {
+                Symmetry::Xor(unit)
+                    if radix.is_power_of_two() && unit.is_power_of_two() && unit <= radix =>
+                {
                     (unit, true)
                 }
                 Symmetry::Xor(unit) => {
@@ -100,7 +111,8 @@ impl Group {
         self.order
     }
 
-    /// The number, among representatives, of the one of a node's orbit, and the element that takes that one to the node.
+    /// The number, among representatives, of the one of a node's orbit, and the element that takes
+    /// that one to the node.
     pub fn home(&self, node: u64) -> (usize, u64) {
         let (mut rest, mut index, mut places, mut element, mut stride) = (node, 0, 1, 0, 1);
         for axis in self.axes.iter().rev() {
@@ -160,7 +172,8 @@ impl Group {
         })
     }
 
-    /// Elements that all others are made of: on each axis the least shift, or the exclusive-or with each bit.
+    /// Elements that all others are made of: on each axis the least shift, or the exclusive-or with
+    /// each bit.
     pub fn generators(&self) -> Vec<u64> {
         let (mut generators, mut stride) = (Vec::new(), 1);
         for axis in self.axes.iter().rev().filter(|axis| axis.radix > 1) {
@@ -180,7 +193,9 @@ impl Group {
         self.generators().into_iter().all(|generator| {
             (0..).zip(images).all(|(node, image)| {
                 let moved = images.get(self.moved(node, generator) as usize);
-                moved.is_some_and(|moved| u64::from(*moved) == self.moved(u64::from(*image), generator))
+                moved.is_some_and(|moved| {
+                    u64::from(*moved) == self.moved(u64::from(*image), generator)
+                })
             })
         })
     }
@@ -202,7 +217,10 @@ mod tests {
             let group = Group::new(radices, symmetries).unwrap();
             let elements: Vec<u64> = group.elements().collect();
             let nodes: u64 = radices.iter().product();
-            assert_eq!((elements.len() as u64, group.order() * group.representatives()), (group.order(), nodes));
+            assert_eq!(
+                (elements.len() as u64, group.order() * group.representatives()),
+                (group.order(), nodes)
+            );
             for node in 0..nodes {
                 let (index, element) = group.home(node);
                 assert!(elements.contains(&element) && index < group.representatives() as usize);
@@ -215,9 +233,18 @@ mod tests {
     #[test]
     fn what_is_no_group_on_the_grid_is_refused() {
         let refused = |symmetry| Group::new(&[10], &[symmetry]).unwrap_err();
-        assert_eq!(refused(Shift(4)), "axis 0, of 10, is shifted by multiples of 4, which does not divide it");
-        assert!(refused(Shift(0)).contains("multiples of 0") && refused(Xor(2)).contains("powers of two"));
-        assert_eq!(Group::new(&[2, 5], &[Fixed]).unwrap_err(), "it is one of 1 axes, the grid has 2");
+        assert_eq!(
+            refused(Shift(4)),
+            "axis 0, of 10, is shifted by multiples of 4, which does not divide it"
+        );
+        assert!(
+            refused(Shift(0)).contains("multiples of 0")
+                && refused(Xor(2)).contains("powers of two")
+        );
+        assert_eq!(
+            Group::new(&[2, 5], &[Fixed]).unwrap_err(),
+            "it is one of 1 axes, the grid has 2"
+        );
     }
 
     #[test]

@@ -1,7 +1,9 @@
-//! What connects the nodes: directed, full-duplex links and deterministic routes, all by arithmetic.
+//! What connects the nodes: directed, full-duplex links and deterministic routes, all by
+//! arithmetic.
 //!
-//! Nodes are numbered row-major over a mixed-radix grid (the last axis fastest). A route is never stored: it is handed out as runs
-//! of links, so that a million nodes cost no tables and a long straight route costs as little as a short one.
+//! Nodes are numbered row-major over a mixed-radix grid (the last axis fastest). A route is never
+//! stored: it is handed out as runs of links, so that a million nodes cost no tables and a long
+//! straight route costs as little as a short one.
 
 use crate::spec::{Spec, SpecError};
 use std::fmt;
@@ -38,8 +40,9 @@ pub use route::{Route, RouteError, Run};
 
 use route::{asked_for, walk_path};
 
-/// Links that form lines along one axis in one direction: link `offset + (o * radix + c) * stride + i` is the one that leaves
-/// coordinate `c` of line `(o, i)`. Where a topology has planes, the load of long runs is summed along lines instead of link by link.
+/// Links that form lines along one axis in one direction: link `offset + (o * radix + c) * stride +
+/// i` is the one that leaves coordinate `c` of line `(o, i)`. Where a topology has planes, the load
+/// of long runs is summed along lines instead of link by link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plane {
     /// First link of the plane.
@@ -66,26 +69,31 @@ pub struct Bisection {
     pub side: u64,
     /// Directed links that lead from one side to the other (one way).
     pub links: u64,
-    /// Whether no cut into halves has fewer links (halves that differ by a node, where there are an odd number); false if that isn't known.
+    /// Whether no cut into halves has fewer links (halves that differ by a node, where there are an
+    /// odd number); false if that isn't known.
     pub exact: bool,
 }
 
-/// How routes look from different nodes, where the topology's own numbers of nodes and links say it.
+/// How routes look from different nodes, where the topology's own numbers of nodes and links say
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Regularity<'a> {
     /// None of these: it has to be looked at link by link.
     Irregular,
-    /// Rings of these sides, in planes of links by number of dimension and sign, each numbered by the nodes that its links leave; routes go dimension by dimension, the
-    /// last first. Rotating a dimension takes routes to routes.
+    /// Rings of these sides, in planes of links by number of dimension and sign, each numbered by
+    /// the nodes that its links leave; routes go dimension by dimension, the last first. Rotating a
+    /// dimension takes routes to routes.
     Torus(&'a [u64]),
     /// The same with lines instead of rings, and no rotations.
     Mesh(&'a [u64]),
-    /// So many bits, with a link to change each; link `node * bits + bit` leaves the node. Changing bits takes routes to routes.
+    /// So many bits, with a link to change each; link `node * bits + bit` leaves the node. Changing
+    /// bits takes routes to routes.
     Hypercube(u32),
     /// A link for every two nodes: whatever is done to nodes takes routes to routes.
     Complete,
-    /// Two halves alike, the lower and the upper nodes: exchanging them takes routes to routes. Links are numbered so many within one half, as many within the other, then those that leave one for the
-    /// other, by the nodes that they leave.
+    /// Two halves alike, the lower and the upper nodes: exchanging them takes routes to routes.
+    /// Links are numbered so many within one half, as many within the other, then those that leave
+    /// one for the other, by the nodes that they leave.
     Halves {
         /// Numbers of links within a half.
         within: u64,
@@ -104,21 +112,25 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn switches(&self) -> u64 {
         0
     }
-    /// Where several ranks share a node, which they are the nodes of collectives then: the network of the nodes that they are on.
+    /// Where several ranks share a node, which they are the nodes of collectives then: the network
+    /// of the nodes that they are on.
     fn shared(&self) -> Option<&dyn Topology> {
         None
     }
-    /// Whose ports and links a rank has: its own, but where ranks share a node, that node's, by its number in the network of nodes.
+    /// Whose ports and links a rank has: its own, but where ranks share a node, that node's, by its
+    /// number in the network of nodes.
     fn host(&self, rank: u64) -> u64 {
         rank
     }
-    /// Where routes are drawn among several: what is expected of all draws. Then [`Topology::route`] is one of them.
+    /// Where routes are drawn among several: what is expected of all draws. Then
+    /// [`Topology::route`] is one of them.
     fn drawn(&self) -> Option<&dyn Drawn> {
         None
     }
     /// Radix of each axis of the grid of node numbers.
     fn radices(&self) -> &[u64];
-    /// Of a dual-net, what a cluster is at the lowest level, and how many levels there are above it; `None` for other topologies.
+    /// Of a dual-net, what a cluster is at the lowest level, and how many levels there are above
+    /// it; `None` for other topologies.
     fn base(&self) -> Option<(&dyn Topology, u64)> {
         None
     }
@@ -149,13 +161,16 @@ pub trait Topology: fmt::Debug + Send + Sync {
     }
     /// The best balanced cut known.
     fn bisection(&self) -> Option<Bisection>;
-    /// The hops from a node to all others together, each by the shortest route, where the topology looks the same from each of its nodes; `None` where it doesn't.
+    /// The hops from a node to all others together, each by the shortest route, where the topology
+    /// looks the same from each of its nodes; `None` where it doesn't.
     fn distance_sum(&self) -> Option<u64>;
-    /// The hops from each node to all others together, each by the shortest route; `None` if that is not known without a look at all.
+    /// The hops from each node to all others together, each by the shortest route; `None` if that
+    /// is not known without a look at all.
     fn hops_of_all_pairs(&self) -> Option<u128> {
         self.distance_sum().map(|sum| u128::from(sum) * u128::from(self.nodes()))
     }
-    /// The least and the greatest bandwidth of a link, as multiples of the machine's; `None` where all have the machine's.
+    /// The least and the greatest bandwidth of a link, as multiples of the machine's; `None` where
+    /// all have the machine's.
     fn bandwidths(&self) -> Option<(f64, f64)> {
         None
     }
@@ -163,7 +178,8 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn bandwidth(&self, _link: u64) -> f64 {
         1.0
     }
-    /// The least and the most that crossing a link costs, as multiples of the machine's `hop_us`; `None` where all cost that.
+    /// The least and the most that crossing a link costs, as multiples of the machine's `hop_us`;
+    /// `None` where all cost that.
     fn latencies(&self) -> Option<(f64, f64)> {
         None
     }
@@ -171,16 +187,24 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn latency(&self, _link: u64) -> f64 {
         1.0
     }
-    /// Hands out the route as runs of links and returns the hops. `way` is `None` for the topology's own route.
+    /// Hands out the route as runs of links and returns the hops. `way` is `None` for the
+    /// topology's own route.
     ///
     /// # Errors
     /// When `way` asks for what the topology doesn't have.
     ///
     /// # Panics
     /// May panic when a node doesn't exist: callers check.
-    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError>;
+    fn route(
+        &self,
+        from: u64,
+        to: u64,
+        route: Option<&Route>,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, RouteError>;
 
-    /// The ends of a link, from and to; `None` if there is no such link. Ends from [`Topology::nodes`] on are [`Topology::switches`].
+    /// The ends of a link, from and to; `None` if there is no such link. Ends from
+    /// [`Topology::nodes`] on are [`Topology::switches`].
     fn link_ends(&self, link: u64) -> Option<(u64, u64)>;
 }
 
@@ -190,8 +214,13 @@ pub trait Drawn {
     fn with_seed(&self, seed: u64) -> Arc<dyn Topology>;
     /// The same with its own routes.
     fn minimal(&self) -> &dyn Topology;
-    /// Calls `visit` with links and what messages, (from, to, load) each, are expected to put on them: how many, and their load. A link may come several times.
-    fn expected(&self, messages: &mut dyn Iterator<Item = (u64, u64, u64)>, visit: &mut dyn FnMut(u64, f64, f64));
+    /// Calls `visit` with links and what messages, (from, to, load) each, are expected to put on
+    /// them: how many, and their load. A link may come several times.
+    fn expected(
+        &self,
+        messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
+        visit: &mut dyn FnMut(u64, f64, f64),
+    );
     /// The hops of a message that are expected.
     fn expected_hops(&self, from: u64, to: u64) -> f64;
 }
@@ -205,7 +234,8 @@ pub struct Family {
     pub syntax: &'static str,
     /// What it connects and how, for lists.
     pub help: &'static str,
-    /// A small one, which `check` tries, and whose links, routes and distances are held against searches; empty where it takes a file.
+    /// A small one, which `check` tries, and whose links, routes and distances are held against
+    /// searches; empty where it takes a file.
     pub example: &'static str,
     make: fn(&Spec, Read<'_>) -> Made,
 }
@@ -215,7 +245,8 @@ type Made = Result<Arc<dyn Topology>, SpecError>;
 /// Reads a file that a spec names; the error says why it can't be.
 pub type Read<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
-/// What a node's number grows by with each coordinate of a grid: nodes are numbered row-major, the last axis fastest.
+/// What a node's number grows by with each coordinate of a grid: nodes are numbered row-major, the
+/// last axis fastest.
 pub fn strides(radices: &[u64]) -> Vec<u64> {
     let mut strides = vec![1; radices.len()];
     for axis in (1..radices.len()).rev() {
@@ -347,8 +378,8 @@ pub fn parse_with(text: &str, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecE
     let spec = Spec::parse("topology", text)?;
     let (network, ranks) = placed::split(&spec, text);
     // What is wrong is shown where it stands in the whole.
-    let base =
-        unplaced(network, read).map_err(|e| SpecError { near: e.near, ..spec.error(e.at, e.len, &e.message) })?;
+    let base = unplaced(network, read)
+        .map_err(|e| SpecError { near: e.near, ..spec.error(e.at, e.len, &e.message) })?;
     let routing = ranks.routing;
     routed::parse(placed::parse(base, &spec, ranks, read)?, &spec, routing)
 }

@@ -11,6 +11,7 @@ pub struct Transfer {
     pub route: u32,
     /// Directed links crossed: none between two ranks that share a node.
     pub hops: u32,
-    /// Blocks when sizes are uniform, bytes otherwise; times the number of segments where blocks are split.
+    /// Blocks when sizes are uniform, bytes otherwise; times the number of segments where blocks
+    /// are split.
     pub load: u64,
 }

@@ -1,7 +1,10 @@
-//! A schedule that is planned ahead: what it sends is queued, and delivered and measured behind it, by the threads of an executor, some steps at a time.
+//! A schedule that is planned ahead: what it sends is queued, and delivered and measured behind it,
+//! by the threads of an executor, some steps at a time.
 //!
-//! One batch is filled while one is delivered and one measured, so that no more of a schedule is in memory than these. Who has filled one before it can be taken helps with the
-//! others. What came of a batch is told when a later one is handed over. A broken rule is therefore noticed some calls later; it is that of the first step in which one is broken.
+//! One batch is filled while one is delivered and one measured, so that no more of a schedule is in
+//! memory than these. Who has filled one before it can be taken helps with the others. What came of
+//! a batch is told when a later one is handed over. A broken rule is therefore noticed some calls
+//! later; it is that of the first step in which one is broken.
 
 mod engine;
 
@@ -97,7 +100,8 @@ impl Ahead {
         /// What is kept of each node at each step's end, where somebody wants it.
         const MOST_KEPT: u64 = 1 << 22;
         let nodes = exchange.placement().machine_nodes();
-        let most_steps = if means.for_all { (MOST_KEPT / nodes.max(1)).max(1) as usize } else { usize::MAX };
+        let most_steps =
+            if means.for_all { (MOST_KEPT / nodes.max(1)).max(1) as usize } else { usize::MAX };
         let executor = Arc::clone(&means.executor);
         let enough = executor.enough();
         let (proof, segments) = (Proof::of(&exchange), exchange.segments());
@@ -153,7 +157,8 @@ impl Ahead {
         self.batch.queue.len() >= self.most() || self.batch.queue.is_full()
     }
 
-    /// So many sends wait at most, in the middle of a step: what they say takes about a hundred bytes each.
+    /// So many sends wait at most, in the middle of a step: what they say takes about a hundred
+    /// bytes each.
     fn most(&self) -> usize {
         self.enough * 8
     }
@@ -204,11 +209,16 @@ impl Ahead {
         }
         let (to, batches) = sync_channel::<Batch>(0);
         let (reports, back) = channel();
-        let Seat::Here(mut engine) = std::mem::replace(&mut self.seat, Seat::Away { to, back }) else { return };
+        let Seat::Here(mut engine) = std::mem::replace(&mut self.seat, Seat::Away { to, back })
+        else {
+            return;
+        };
         self.executor.behind(Box::new(move || {
             let done = catch_unwind(AssertUnwindSafe(|| {
                 // Nobody waits for what a schedule comes to that has ended early.
-                let send = |report: Option<Report>| report.is_none_or(|one| reports.send(Back::Report(one)).is_ok());
+                let send = |report: Option<Report>| {
+                    report.is_none_or(|one| reports.send(Back::Report(one)).is_ok())
+                };
                 for batch in batches {
                     if !send(engine.work(batch)) || engine.is_broken() {
                         break;
@@ -235,7 +245,9 @@ impl Ahead {
 
     /// All that is left is carried out: what came of it.
     pub(super) fn finish(&mut self, in_step: bool) -> Vec<Report> {
-        if matches!(self.seat, Seat::Here(_)) && self.batch.queue.len() < fewest(self.executor.as_ref()) {
+        if matches!(self.seat, Seat::Here(_))
+            && self.batch.queue.len() < fewest(self.executor.as_ref())
+        {
             if in_step {
                 self.cut(false);
             }

@@ -1,4 +1,5 @@
-//! A schedule that is carried out as it comes: a send goes into the exchange at once, and what moved is measured where the step ends.
+//! A schedule that is carried out as it comes: a send goes into the exchange at once, and what
+//! moved is measured where the step ends.
 
 mod expansion;
 mod sends;
@@ -36,7 +37,12 @@ pub(super) struct AtOnce {
 
 impl AtOnce {
     /// Everyone is planned for, so many nodes.
-    pub(super) fn new(task: &Task, listeners: &Listeners<'_>, payload: Payload, nodes: usize) -> Self {
+    pub(super) fn new(
+        task: &Task,
+        listeners: &Listeners<'_>,
+        payload: Payload,
+        nodes: usize,
+    ) -> Self {
         Self {
             topology: Arc::clone(&task.topology),
             skip_empty: task.skip_empty,
@@ -66,7 +72,12 @@ impl AtOnce {
     }
 
     /// Representatives are planned for, and what all the nodes do is looked at.
-    pub(super) fn written_out(task: &Task, listeners: &Listeners<'_>, exchange: OrbitExchange, nodes: usize) -> Self {
+    pub(super) fn written_out(
+        task: &Task,
+        listeners: &Listeners<'_>,
+        exchange: OrbitExchange,
+        nodes: usize,
+    ) -> Self {
         let expansion = Some(Expansion::new(&exchange));
         Self { expansion, ..Self::new(task, listeners, Payload::Orbits(exchange), nodes) }
     }
@@ -101,7 +112,10 @@ impl AtOnce {
 
     /// Every node rearranges all it holds.
     pub(super) fn rearrange(&self, listeners: &mut Listeners<'_>) {
-        listeners.rearranged(self.payload.held().iter().copied().max().unwrap_or(0), self.payload.segments());
+        listeners.rearranged(
+            self.payload.held().iter().copied().max().unwrap_or(0),
+            self.payload.segments(),
+        );
     }
 
     /// What was sent in the step has arrived, and is measured.
@@ -116,7 +130,12 @@ impl AtOnce {
         if most > 0 {
             self.write_out_summed();
             let of = self.expansion.as_ref().map_or(self.payload.summed(), Expansion::summed);
-            listeners.summed(Summed { most, of, symmetry: self.orbits.as_ref().map(Orbits::group), segments });
+            listeners.summed(Summed {
+                most,
+                of,
+                symmetry: self.orbits.as_ref().map(Orbits::group),
+                segments,
+            });
         }
         if !self.messages.is_empty() {
             self.write_out_held();

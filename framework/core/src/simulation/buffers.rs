@@ -12,7 +12,8 @@ impl OfNode {
     const SENT: usize = 0;
     const RECEIVED: usize = 1;
 
-    /// Adds to one of the sums and returns it. Two of 128 bits would make the table of all nodes twice as large, and reading it is what costs time.
+    /// Adds to one of the sums and returns it. Two of 128 bits would make the table of all nodes
+    /// twice as large, and reading it is what costs time.
     #[inline]
     fn add(&mut self, phase: u32, which: usize, load: u64) -> u128 {
         if self.phase != phase {

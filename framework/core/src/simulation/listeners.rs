@@ -7,7 +7,8 @@ use crate::simulation::messages::Kept;
 use crate::simulation::step::{Listener, LocalCopy, Reads, Sent, Step, Summed, Totals, Unsent};
 use crate::simulation::step_statistics::Wanted;
 
-/// All listeners of a schedule. What is the same for all of them is counted here: phases, steps, totals.
+/// All listeners of a schedule. What is the same for all of them is counted here: phases, steps,
+/// totals.
 pub(super) struct Listeners<'a> {
     all: Vec<&'a mut dyn Listener>,
     /// Whether somebody looks at single sends.
@@ -69,7 +70,8 @@ impl<'a> Listeners<'a> {
 
     /// In the step of this number a node sends itself something.
     pub(super) fn local_copy(&mut self, schedule_step: u64, node: u32, load: u64, segments: u64) {
-        let copy = LocalCopy { node, load, segments, phase_number: self.phase_number, schedule_step };
+        let copy =
+            LocalCopy { node, load, segments, phase_number: self.phase_number, schedule_step };
         self.all.iter_mut().for_each(|listener| listener.local_copy(copy));
     }
 
@@ -85,7 +87,8 @@ impl<'a> Listeners<'a> {
     /// A step in which something was sent; its number and phase are filled in here.
     pub(super) fn step(&mut self, step: &Step<'_>) {
         self.totals.add(&step.facts);
-        let (number, phase, phase_number) = (self.totals.steps, self.phase.as_str(), self.phase_number);
+        let (number, phase, phase_number) =
+            (self.totals.steps, self.phase.as_str(), self.phase_number);
         let step = Step { number, phase, phase_number, ..*step };
         self.all.iter_mut().for_each(|listener| listener.step(&step));
     }
@@ -107,9 +110,18 @@ impl<'a> Listeners<'a> {
             Event::Unsent(unsent) => self.unsent(&unsent),
             Event::LocalCopy(step, node, load) => self.local_copy(step, node, load, segments),
             Event::Redundant(step, node, block) => self.redundant(step, node, block),
-            Event::Summed(most, of) => self.summed(Summed { most, of: &of, symmetry: None, segments }),
+            Event::Summed(most, of) => {
+                self.summed(Summed { most, of: &of, symmetry: None, segments })
+            }
             Event::Step(measured, held) => {
-                let Measured { number, facts, transfers, inverse_bandwidth, mean_hops, busiest_links } = *measured;
+                let Measured {
+                    number,
+                    facts,
+                    transfers,
+                    inverse_bandwidth,
+                    mean_hops,
+                    busiest_links,
+                } = *measured;
                 self.step(&Step {
                     inverse_bandwidth: &inverse_bandwidth,
                     mean_hops: &mean_hops,

@@ -1,8 +1,9 @@
 //! The messages of a step, in the order in which the schedule names their ends.
 //!
-//! The order counts: a node of a flat machine works through its messages in it. Sends with the same ends are one message, which keeps the place and the
-//! route of the first of them. Most steps have each node send once, or to one node at a time; only the others are searched for equal ends, in time
-//! proportional to their sends.
+//! The order counts: a node of a flat machine works through its messages in it. Sends with the same
+//! ends are one message, which keeps the place and the route of the first of them. Most steps have
+//! each node send once, or to one node at a time; only the others are searched for equal ends, in
+//! time proportional to their sends.
 
 use crate::network::topology::Route;
 use crate::simulation::step::Transfer;
@@ -10,7 +11,8 @@ use std::collections::HashMap;
 
 /// In `earlier`: the sender has no earlier message in the step.
 const NONE: u32 = u32::MAX;
-/// In place of hops, which are not yet known: the message is one with an earlier one. No route is as long.
+/// In place of hops, which are not yet known: the message is one with an earlier one. No route is
+/// as long.
 const DROPPED: u32 = u32::MAX;
 
 /// What is kept of messages besides.
@@ -80,7 +82,8 @@ impl Messages {
         }
     }
 
-    /// The messages of so many of the nodes, which are known by number among these; their receivers may be any.
+    /// The messages of so many of the nodes, which are known by number among these; their receivers
+    /// may be any.
     pub(crate) fn of_some(senders: usize) -> Self {
         Self { met: Met::Map(HashMap::new()), ..Self::new(senders, Kept::default()) }
     }
@@ -89,7 +92,8 @@ impl Messages {
         self.list.is_empty()
     }
 
-    /// Adds a send to step number `step`, between two different nodes. Loads saturate only where blocks are delivered twice, which is a fault.
+    /// Adds a send to step number `step`, between two different nodes. Loads saturate only where
+    /// blocks are delivered twice, which is a fault.
     pub(crate) fn add(&mut self, step: u64, sent: Transfer, beside: Beside) {
         let Transfer { from, to, load, .. } = sent;
         let last = &mut self.last[from as usize];
@@ -164,7 +168,8 @@ impl Messages {
             if self.last[sender as usize].1 as usize != i {
                 continue;
             }
-            // From a sender's last message back to its first: one met again is the earlier of the two.
+            // From a sender's last message back to its first: one met again is the earlier of the
+            // two.
             self.search += 1;
             let mut at = i as u32;
             while at != NONE {
@@ -177,7 +182,8 @@ impl Messages {
                     let first = &mut self.list[at as usize];
                     first.load = first.load.saturating_add(load);
                     if let Some(blocks) = &mut self.blocks {
-                        blocks[at as usize] = blocks[at as usize].saturating_add(blocks[met.1 as usize]);
+                        blocks[at as usize] =
+                            blocks[at as usize].saturating_add(blocks[met.1 as usize]);
                     }
                     if let Some(after) = &mut self.after {
                         after[at as usize] = after[at as usize].max(after[met.1 as usize]);
@@ -198,7 +204,8 @@ impl Messages {
     }
 }
 
-/// The number of a route among those of a step. Schedules use few different ways, a direction each; a path is seldom used twice.
+/// The number of a route among those of a step. Schedules use few different ways, a direction each;
+/// a path is seldom used twice.
 pub(crate) fn number_of(routes: &mut Vec<Route>, route: &Route) -> u32 {
     const LOOK_BACK: usize = 16;
     let recent = routes.len().saturating_sub(LOOK_BACK);
@@ -215,7 +222,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Step after step: one message for each pair of ends, at the place and by the way of its first send, with the load of all and after all.
+        /// Step after step: one message for each pair of ends, at the place and by the way of its
+        /// first send, with the load of all and after all.
         #[test]
         fn equal_ends_are_one_message_at_the_place_of_the_first(
             steps in prop::collection::vec(prop::collection::vec((0_u32..5, 1_u32..5, 0_u32..3, 1_u64..9), 0..40), 1..4),

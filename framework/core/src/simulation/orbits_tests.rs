@@ -1,8 +1,11 @@
-//! Schedules followed on one node of each orbit against the same schedules written out for everyone.
+//! Schedules followed on one node of each orbit against the same schedules written out for
+//! everyone.
 
 use super::*;
 use crate::delivery::boxes::{Axis, NodeSet, Side};
-use crate::delivery::collective::{ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, CollectiveKind, REDUCE_SCATTER};
+use crate::delivery::collective::{
+    ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, CollectiveKind, REDUCE_SCATTER,
+};
 use crate::delivery::exchange::{Exchange, Rule};
 use crate::delivery::fault::{DeliveryFault, EndFault};
 use crate::delivery::grid::Grid;
@@ -37,8 +40,11 @@ impl Listener for Seen {
 
     fn sent(&mut self, sent: &Sent<'_>) {
         let blocks = |bits: &&[u64]| -> Vec<[u64; 3]> {
-            let of = |side| if sent.layout.has(side) { sent.layout.nodes_of(side, bits) } else { vec![0] };
-            let (origins, destinations, segments) = (of(Side::Origins), of(Side::Destinations), of(Side::Segments));
+            let of = |side| {
+                if sent.layout.has(side) { sent.layout.nodes_of(side, bits) } else { vec![0] }
+            };
+            let (origins, destinations, segments) =
+                (of(Side::Origins), of(Side::Destinations), of(Side::Segments));
             let pairs = origins.iter().flat_map(|o| destinations.iter().map(move |d| (*o, *d)));
             pairs.flat_map(|(o, d)| segments.iter().map(move |s| [o, d, *s])).collect()
         };
@@ -74,7 +80,8 @@ impl Listener for Seen {
     }
 }
 
-/// A send of a representative: numbers to choose its ends by, members of its sets by axis, how it is meant.
+/// A send of a representative: numbers to choose its ends by, members of its sets by axis, how it
+/// is meant.
 #[derive(Debug, Clone)]
 struct Choice {
     from: u64,
@@ -90,22 +97,18 @@ fn choices(axes: usize) -> impl Strategy<Value = Vec<Vec<Choice>>> {
     let set = || prop::collection::vec(prop::collection::vec(0_u64..1000, 1..6), axes);
     let (strict, combine) = (prop::bool::weighted(0.1), prop::bool::weighted(0.8));
     let choice = (0_u64..1000, 0_u64..1000, set(), set(), strict, combine, any::<bool>());
-    let choice = choice.prop_map(|(from, to, origins, destinations, strict, combine, copy)| Choice {
-        from,
-        to,
-        origins,
-        destinations,
-        strict,
-        combine,
-        copy,
+    let choice = choice.prop_map(|(from, to, origins, destinations, strict, combine, copy)| {
+        Choice { from, to, origins, destinations, strict, combine, copy }
     });
     prop::collection::vec(prop::collection::vec(choice, 1..4), 1..5)
 }
 
-/// A topology, a collective, whether blocks are cut into a part for each node, and the radices of the schedule's grid.
+/// A topology, a collective, whether blocks are cut into a part for each node, and the radices of
+/// the schedule's grid.
 type What<'a> = (&'a str, &'static CollectiveKind, bool, &'a [u64]);
 
-/// Sends what is chosen, node by node, each what follows for it from the choice of its representative where everyone is planned for.
+/// Sends what is chosen, node by node, each what follows for it from the choice of its
+/// representative where everyone is planned for.
 fn simulate(
     (spec, kind, in_parts, radices): What<'_>,
     symmetries: &[Symmetry],
@@ -145,20 +148,27 @@ fn simulate(
             simulation.step()?;
             for &node in &planned {
                 let (index, element) = group.home(node);
-                let own = |choice: &&Choice| (choice.from % group.representatives()) as usize == index;
+                let own =
+                    |choice: &&Choice| (choice.from % group.representatives()) as usize == index;
                 for choice in step.iter().filter(own) {
                     let from = group.representative(index);
                     let to = (from + 1 + choice.to % (nodes - 1)) % nodes;
                     let (origins, destinations) =
                         (moved(&choice.origins, element), moved(&choice.destinations, element));
-                    let origins: Vec<Axis<'_>> = origins.iter().map(|words| Axis::Bits(words)).collect();
-                    let destinations: Vec<Axis<'_>> = destinations.iter().map(|words| Axis::Bits(words)).collect();
+                    let origins: Vec<Axis<'_>> =
+                        origins.iter().map(|words| Axis::Bits(words)).collect();
+                    let destinations: Vec<Axis<'_>> =
+                        destinations.iter().map(|words| Axis::Bits(words)).collect();
                     simulation.send(
                         &Rule {
                             from: node,
                             to: group.moved(to, element),
                             origins: if by_origin { NodeSet::Axes(&origins) } else { NodeSet::All },
-                            destinations: if by_destination { NodeSet::Axes(&destinations) } else { NodeSet::All },
+                            destinations: if by_destination {
+                                NodeSet::Axes(&destinations)
+                            } else {
+                                NodeSet::All
+                            },
                             segments: if in_parts { Axis::Bits(&[2]) } else { Axis::All },
                             strict: choice.strict,
                             copy: std::ptr::eq(kind, &ALL_GATHER) || kind.sums && choice.copy,
@@ -177,16 +187,24 @@ fn simulate(
     (seen, ended.map(|totals| Totals { proved_on: 0, ..totals }))
 }
 
-/// Which rule is broken in which step: which of an orbit is named, which of its blocks first, and what is wrong there with its sum depends on the order of nodes.
+/// Which rule is broken in which step: which of an orbit is named, which of its blocks first, and
+/// what is wrong there with its sum depends on the order of nodes.
 fn in_short(fault: &Fault) -> String {
     match fault {
         Fault::ForOrbit(fault, _) => in_short(fault),
-        Fault::End(step, EndFault::NeverDelivered { missing, nodes, .. }) => format!("{step}: {missing} at {nodes}"),
-        Fault::Delivery(step, DeliveryFault::CountedTwice { .. } | DeliveryFault::Replaced { .. }) => {
+        Fault::End(step, EndFault::NeverDelivered { missing, nodes, .. }) => {
+            format!("{step}: {missing} at {nodes}")
+        }
+        Fault::Delivery(
+            step,
+            DeliveryFault::CountedTwice { .. } | DeliveryFault::Replaced { .. },
+        ) => {
             format!("{step}: a wrong sum")
         }
         Fault::Send(step, of_send) => format!("{step}: send: {:?}", discriminant(of_send)),
-        Fault::Delivery(step, of_delivery) => format!("{step}: delivery: {:?}", discriminant(of_delivery)),
+        Fault::Delivery(step, of_delivery) => {
+            format!("{step}: delivery: {:?}", discriminant(of_delivery))
+        }
         other => format!("{:?}", discriminant(other)),
     }
 }
@@ -194,8 +212,9 @@ fn in_short(fault: &Fault) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever representatives send, every fact of every step, what is missing at the end and at how many nodes is that of the expansion; and so is, for whoever reads
-    /// more, every message, in its order, with its blocks. What breaks a rule breaks the same one in the same step.
+    /// Whatever representatives send, every fact of every step, what is missing at the end and at
+    /// how many nodes is that of the expansion; and so is, for whoever reads more, every message,
+    /// in its order, with its blocks. What breaks a rule breaks the same one in the same step.
     #[test]
     fn orbits_say_what_the_expansion_does(
         ((spec, radices, symmetries), steps, (kind, in_parts)) in prop::sample::select(vec![
@@ -225,10 +244,12 @@ proptest! {
     }
 }
 
-/// What each send takes and each node holds then, what each has summed and the most that any has held; at last whether all was delivered.
+/// What each send takes and each node holds then, what each has summed and the most that any has
+/// held; at last whether all was delivered.
 type Followed = (Vec<(Option<u64>, Vec<u64>)>, Vec<(Vec<u64>, u64)>, Result<(), String>);
 
-/// Everyone's sends followed, in runs or in bits. Of what is chosen some sets are stretches of an axis, some scattered.
+/// Everyone's sends followed, in runs or in bits. Of what is chosen some sets are stretches of an
+/// axis, some scattered.
 fn follow(
     radices: &[u64],
     (kind, in_parts): (&'static CollectiveKind, bool),
@@ -237,7 +258,8 @@ fn follow(
 ) -> Followed {
     let (grid, collective) = (Grid::new(radices).unwrap(), Collective::of(kind));
     let nodes = grid.nodes();
-    let (placement, division) = (Placement::new(grid, nodes), Division { in_parts, segments: 1 + u32::from(in_parts) });
+    let (placement, division) =
+        (Placement::new(grid, nodes), Division { in_parts, segments: 1 + u32::from(in_parts) });
     let mut payload = if runs {
         Payload::Orbits(OrbitExchange::of_everyone(collective, placement, division).unwrap())
     } else {
@@ -248,7 +270,11 @@ fn follow(
             let stretch = members[0]..members[0] + radix / members.len() as u64;
             let is_stretch = members[0] % 2 == 0;
             let mut words = vec![0; radix.div_ceil(64) as usize];
-            for member in stretch.filter(|_| is_stretch).chain(members.iter().copied()).map(|member| member % radix) {
+            for member in stretch
+                .filter(|_| is_stretch)
+                .chain(members.iter().copied())
+                .map(|member| member % radix)
+            {
                 words[(member / 64) as usize] |= 1 << (member % 64);
             }
             words
@@ -263,14 +289,20 @@ fn follow(
             payload.begin_step();
             for choice in step {
                 let (origins, destinations) = (words(&choice.origins), words(&choice.destinations));
-                let origins: Vec<Axis<'_>> = origins.iter().map(|words| Axis::Bits(words)).collect();
-                let destinations: Vec<Axis<'_>> = destinations.iter().map(|words| Axis::Bits(words)).collect();
+                let origins: Vec<Axis<'_>> =
+                    origins.iter().map(|words| Axis::Bits(words)).collect();
+                let destinations: Vec<Axis<'_>> =
+                    destinations.iter().map(|words| Axis::Bits(words)).collect();
                 let from = choice.from % nodes;
                 let rule = Rule {
                     from,
                     to: (from + 1 + choice.to % (nodes - 1)) % nodes,
                     origins: if by_origin { NodeSet::Axes(&origins) } else { NodeSet::All },
-                    destinations: if by_destination { NodeSet::Axes(&destinations) } else { NodeSet::All },
+                    destinations: if by_destination {
+                        NodeSet::Axes(&destinations)
+                    } else {
+                        NodeSet::All
+                    },
                     segments: if in_parts { Axis::Bits(&[2]) } else { Axis::All },
                     strict: choice.strict,
                     copy: std::ptr::eq(kind, &ALL_GATHER) || kind.sums && choice.copy,
@@ -297,7 +329,8 @@ fn follow(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Where axes are long everyone's sets are followed as runs: whatever is sent, as it is in bits.
+    /// Where axes are long everyone's sets are followed as runs: whatever is sent, as it is in
+    /// bits.
     #[test]
     fn runs_say_of_everyone_what_bits_do(
         (radices, steps, what) in prop::sample::select(vec![&[6][..], &[70], &[300], &[3, 130], &[2, 2, 70]])
@@ -320,7 +353,10 @@ proptest! {
 #[test]
 fn a_schedule_that_shifts_map_onto_itself_is_proved_on_one_rank() {
     let n = 1000;
-    let task = |proving| Task { proving, ..Task::new(parse("mesh:25x40").unwrap(), Collective::of(&ALL_TO_ALL)) };
+    let task = |proving| Task {
+        proving,
+        ..Task::new(parse("mesh:25x40").unwrap(), Collective::of(&ALL_TO_ALL))
+    };
     let run = |proving| {
         let mut simulation = Simulation::new(task(proving), Vec::new()).unwrap();
         simulation.layout(&[n], Division::WHOLE, None).unwrap();
@@ -330,9 +366,23 @@ fn a_schedule_that_shifts_map_onto_itself_is_proved_on_one_rank() {
             for from in 0..planned {
                 let to = (from + distance) % n;
                 let (origins, destinations) = (NodeSet::One(from), NodeSet::One(to));
-                let (segments, strict, copy, combine, local) = (Axis::All, true, false, false, false);
+                let (segments, strict, copy, combine, local) =
+                    (Axis::All, true, false, false, false);
                 simulation
-                    .send(&Rule { from, to, origins, destinations, segments, strict, copy, combine, local }, None)
+                    .send(
+                        &Rule {
+                            from,
+                            to,
+                            origins,
+                            destinations,
+                            segments,
+                            strict,
+                            copy,
+                            combine,
+                            local,
+                        },
+                        None,
+                    )
                     .unwrap();
             }
         }
@@ -345,8 +395,11 @@ fn a_schedule_that_shifts_map_onto_itself_is_proved_on_one_rank() {
 
 #[test]
 fn what_is_wrong_at_a_representative_is_wrong_at_its_orbit() {
-    let mut simulation =
-        Simulation::new(Task::new(parse("ring:6").unwrap(), Collective::of(&ALL_TO_ALL)), Vec::new()).unwrap();
+    let mut simulation = Simulation::new(
+        Task::new(parse("ring:6").unwrap(), Collective::of(&ALL_TO_ALL)),
+        Vec::new(),
+    )
+    .unwrap();
     assert_eq!(simulation.symmetric(&[Shift(2)]).unwrap(), [2]);
     simulation.step().unwrap();
     let send = |from, origin, destination| Rule {

@@ -1,4 +1,5 @@
-//! What a schedule says before its first step: its grid, where its nodes run, what maps it onto itself; and what follows for how it is carried out.
+//! What a schedule says before its first step: its grid, where its nodes run, what maps it onto
+//! itself; and what follows for how it is carried out.
 
 use super::{Proving, State, Task};
 use crate::delivery::boxes::Side;
@@ -42,7 +43,13 @@ impl Setup {
     pub(super) fn new(task: &Task) -> Result<Self, Fault> {
         let grid = Grid::new(task.topology.radices()).map_err(Fault::BadGrid)?;
         let placement = Placement::new(grid, task.topology.nodes());
-        Ok(Self { placement, division: Division::WHOLE, byte_counts: None, laid_out: false, claimed: None })
+        Ok(Self {
+            placement,
+            division: Division::WHOLE,
+            byte_counts: None,
+            laid_out: false,
+            claimed: None,
+        })
     }
 
     /// On a grid of the schedule's own (the topology's, if `radices` are empty).
@@ -54,7 +61,8 @@ impl Setup {
     ) -> Result<Self, Fault> {
         let Division { in_parts, segments } = division;
         let own = task.topology.radices();
-        let grid = Grid::new(if radices.is_empty() { own } else { radices }).map_err(Fault::BadGrid)?;
+        let grid =
+            Grid::new(if radices.is_empty() { own } else { radices }).map_err(Fault::BadGrid)?;
         if u64::from(segments) > limits::SEGMENTS {
             return Err(Fault::BadGrid(format!(
                 "blocks are to be split in {segments} segments, expected at most {}",
@@ -67,7 +75,9 @@ impl Setup {
             ));
         }
         if byte_counts.is_some() && (segments > 1 || in_parts) {
-            return Err(Fault::BadGrid("byte counts are not split in segments, they are redistributed".to_owned()));
+            return Err(Fault::BadGrid(
+                "byte counts are not split in segments, they are redistributed".to_owned(),
+            ));
         }
         if byte_counts.is_some() && !task.collective.kind().by_byte_counts {
             return Err(Fault::OutOfOrder(
@@ -85,15 +95,24 @@ impl Setup {
             return Err(Fault::OutOfOrder("the schedule sets its grid twice"));
         }
         if self.claimed.is_some() {
-            return Err(Fault::OutOfOrder("the schedule sets its grid after it has said what maps it onto itself"));
+            return Err(Fault::OutOfOrder(
+                "the schedule sets its grid after it has said what maps it onto itself",
+            ));
         }
         *self = laid_out;
         Ok(())
     }
 
-    pub(super) fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
+    pub(super) fn place(
+        &mut self,
+        virtual_node: u64,
+        physical: u64,
+        home: bool,
+    ) -> Result<(), Fault> {
         if self.claimed.is_some() {
-            return Err(Fault::OutOfOrder("the schedule places a node after it has said what maps it onto itself"));
+            return Err(Fault::OutOfOrder(
+                "the schedule places a node after it has said what maps it onto itself",
+            ));
         }
         self.placement.place(virtual_node, physical, home)
     }
@@ -124,7 +143,8 @@ impl Setup {
             && task.topology.shared().is_none()
             && Grid::new(radices).is_ok()
             && is_invariant(&task.collective, &group);
-        let planned = group.axes().iter().map(|axis| if taken { axis.unit } else { axis.radix }).collect();
+        let planned =
+            group.axes().iter().map(|axis| if taken { axis.unit } else { axis.radix }).collect();
         self.claimed = Some(Claim { group, taken });
         Ok(planned)
     }
@@ -137,7 +157,8 @@ impl Setup {
     pub(super) fn begin(&self, task: &Task, listeners: &Listeners<'_>) -> Result<State, Fault> {
         let Task { topology, sizes, collective, .. } = task;
         let (placement, division, sizes) = (self.placement.clone(), self.division, sizes.clone());
-        let group = self.claimed.as_ref().filter(|claim| claim.taken).map(|claim| claim.group.clone());
+        let group =
+            self.claimed.as_ref().filter(|claim| claim.taken).map(|claim| claim.group.clone());
         let planned = group.as_ref().map_or(topology.nodes(), Group::representatives);
         let all_written_out = listeners.reads == Reads::Schedule;
         // What is looked at node by node, whoever is planned for.
@@ -146,22 +167,33 @@ impl Setup {
         let nobody_looks = !listeners.watched && !listeners.kept.after;
         let (collective, nodes) = (collective.clone(), nodes as usize);
         let at_once = match (self.byte_counts, group) {
-            (Some(units), _) => AtOnce::new(task, listeners, Payload::byte_counts(placement, sizes, units)?, nodes),
+            (Some(units), _) => {
+                AtOnce::new(task, listeners, Payload::byte_counts(placement, sizes, units)?, nodes)
+            }
             (None, Some(group)) => {
                 let exchange = OrbitExchange::new(collective, placement, division, group)?;
-                let of_orbits = if all_written_out { AtOnce::written_out } else { AtOnce::of_representatives };
+                let of_orbits =
+                    if all_written_out { AtOnce::written_out } else { AtOnce::of_representatives };
                 of_orbits(task, listeners, exchange, nodes)
             }
-            (None, None) if nobody_looks && sizes.is_none() && has_long_axes(&collective, division, &placement) => {
+            (None, None)
+                if nobody_looks
+                    && sizes.is_none()
+                    && has_long_axes(&collective, division, &placement) =>
+            {
                 let exchange = OrbitExchange::of_everyone(collective, placement, division)?;
                 AtOnce::new(task, listeners, Payload::Orbits(exchange), nodes)
             }
             (None, None) => {
                 let exchange = Exchange::new(collective, placement, division, sizes)?;
                 if task.executor.threads() > 1 && nobody_looks {
-                    return Ok(State::Ahead(Box::new(Ahead::new(exchange, means(task, listeners)))));
+                    return Ok(State::Ahead(Box::new(Ahead::new(
+                        exchange,
+                        means(task, listeners),
+                    ))));
                 }
-                let exchange = if listeners.kept.after { exchange.following_arrivals() } else { exchange };
+                let exchange =
+                    if listeners.kept.after { exchange.following_arrivals() } else { exchange };
                 AtOnce::new(task, listeners, Payload::Blocks(exchange), nodes)
             }
         };
@@ -181,8 +213,9 @@ fn means(task: &Task, listeners: &Listeners<'_>) -> Means {
     }
 }
 
-/// Whether sets are better followed as runs, every node its own orbit: where they would take many words, of which ranges and single coordinates need few. Not
-/// where they wouldn't be affordable as bits: how many runs a schedule makes of them, nobody knows beforehand.
+/// Whether sets are better followed as runs, every node its own orbit: where they would take many
+/// words, of which ranges and single coordinates need few. Not where they wouldn't be affordable as
+/// bits: how many runs a schedule makes of them, nobody knows beforehand.
 fn has_long_axes(collective: &Collective, division: Division, placement: &Placement) -> bool {
     /// Measured: on shorter axes boxes of bits are faster.
     const LONG_AXIS: u64 = 1 << 15;
@@ -192,16 +225,23 @@ fn has_long_axes(collective: &Collective, division: Division, placement: &Placem
         && placement.is_identity()
         && placement.check().is_ok()
         && placement.grid().radices().iter().any(is_long)
-        && Inventory::least_bytes(&Inventory::layout(collective, division, placement)) <= limits::HELD_BYTES
+        && Inventory::least_bytes(&Inventory::layout(collective, division, placement))
+            <= limits::HELD_BYTES
 }
 
 /// Whether a case may be planned for so many nodes; `Err` says why not.
 pub fn affordable(planned: u64) -> Result<(), String> {
     const MOST: u64 = limits::CASE_NODES;
-    if planned <= MOST { Ok(()) } else { Err(format!("{planned} nodes are more than a case may have, {MOST}")) }
+    if planned <= MOST {
+        Ok(())
+    } else {
+        Err(format!("{planned} nodes are more than a case may have, {MOST}"))
+    }
 }
 
-/// Whether a group maps a collective onto itself: it takes what each node has to what another has, and what each is to have.
+/// Whether a group maps a collective onto itself: it takes what each node has to what another has,
+/// and what each is to have.
 fn is_invariant(collective: &Collective, group: &Group) -> bool {
-    !collective.kind().is_rooted() && collective.images().is_none_or(|images| group.commutes_with(images))
+    !collective.kind().is_rooted()
+        && collective.images().is_none_or(|images| group.commutes_with(images))
 }

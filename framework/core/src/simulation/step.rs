@@ -6,8 +6,8 @@ use crate::network::symmetry::Group;
 use crate::network::topology::Route;
 pub use crate::network::transfer::Transfer;
 
-/// What no machine changes about a step. Loads are in blocks when sizes are uniform, in bytes otherwise; times the number of segments where
-/// blocks are split.
+/// What no machine changes about a step. Loads are in blocks when sizes are uniform, in bytes
+/// otherwise; times the number of segments where blocks are split.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepFacts {
     /// Messages between different nodes; local copies are none.
@@ -24,7 +24,8 @@ pub struct StepFacts {
     pub max_link_messages: u64,
     /// The most load on one directed link.
     pub max_link_load: u64,
-    /// The most, over all messages, of a message's load times the most messages on a link of its route; `None` unless a listener wants it.
+    /// The most, over all messages, of a message's load times the most messages on a link of its
+    /// route; `None` unless a listener wants it.
     pub max_multiplexed_load: Option<u128>,
     /// The most messages one node sends; those of all its ranks where it has several.
     pub max_sends: u64,
@@ -32,15 +33,19 @@ pub struct StepFacts {
     pub max_receives: u64,
     /// The most load one node sends or receives.
     pub max_node_load: u64,
-    /// The most load one node sends or receives over links: all of it, but where several ranks share a node.
+    /// The most load one node sends or receives over links: all of it, but where several ranks
+    /// share a node.
     pub max_injected_load: u64,
-    /// The most load that one node sends and receives in messages of more than one block; `None` unless a listener wants it.
+    /// The most load that one node sends and receives in messages of more than one block; `None`
+    /// unless a listener wants it.
     pub max_packed_load: Option<u64>,
     /// Whether some node sends to one node and receives from another.
     pub one_directional: bool,
-    /// The most that crossing the links of a message's route costs, in hops of the machine's; `None` where every link costs one.
+    /// The most that crossing the links of a message's route costs, in hops of the machine's;
+    /// `None` where every link costs one.
     pub max_latency: Option<f64>,
-    /// What is expected where routes are drawn among several; the facts of links and hops are those of one draw then.
+    /// What is expected where routes are drawn among several; the facts of links and hops are those
+    /// of one draw then.
     pub expected: Option<Expected>,
     /// What bandwidths make of loads; `None` where all links have the machine's.
     pub bandwidth_times: Option<BandwidthTimes>,
@@ -64,9 +69,11 @@ pub struct BandwidthTimes {
     pub message: f64,
     /// The most, over all links, of the load over the bandwidth.
     pub link: f64,
-    /// The most, over all messages and the links of their ways, of the load times the messages on the link over its bandwidth.
+    /// The most, over all messages and the links of their ways, of the load times the messages on
+    /// the link over its bandwidth.
     pub multiplexed: f64,
-    /// The most, over all nodes, of what its messages take one after another, those that it sends or those that it receives.
+    /// The most, over all nodes, of what its messages take one after another, those that it sends
+    /// or those that it receives.
     pub node: f64,
 }
 
@@ -83,15 +90,18 @@ impl StepFacts {
 
     /// How long the busiest link takes.
     pub(crate) fn through_link(&self) -> f64 {
-        self.bandwidth_times.map_or(self.max_link_load as f64, |bandwidth_times| bandwidth_times.link)
+        self.bandwidth_times
+            .map_or(self.max_link_load as f64, |bandwidth_times| bandwidth_times.link)
     }
 
-    /// How long the messages of the busiest node take, one after another, those that it sends or those that it receives.
+    /// How long the messages of the busiest node take, one after another, those that it sends or
+    /// those that it receives.
     pub(crate) fn through_node(&self) -> f64 {
         self.bandwidth_times.map_or(self.max_node_load as f64, |times| times.node)
     }
 
-    /// How long the circuit takes that shares its links with most; as [`StepFacts::longest`] unless that is measured.
+    /// How long the circuit takes that shares its links with most; as [`StepFacts::longest`] unless
+    /// that is measured.
     pub(crate) fn multiplexed(&self) -> f64 {
         match (self.bandwidth_times, self.max_multiplexed_load) {
             (Some(bandwidth_times), _) => bandwidth_times.multiplexed,
@@ -113,23 +123,28 @@ pub struct Step<'a> {
     pub phase: &'a str,
     /// Number of the phase, from 1.
     pub phase_number: u32,
-    /// Every message, no two with the same ends, in the order in which the schedule first named their ends. Where one node of each orbit is planned for and nobody
-    /// reads more than [`Reads::Orbits`], only what these nodes send, and without hops: [`Step::symmetry`].
+    /// Every message, no two with the same ends, in the order in which the schedule first named
+    /// their ends. Where one node of each orbit is planned for and nobody reads more than
+    /// [`Reads::Orbits`], only what these nodes send, and without hops: [`Step::symmetry`].
     pub transfers: &'a [Transfer],
     /// The group whose elements take these transfers to all; `None` where all are there.
     pub symmetry: Option<&'a Group>,
-    /// For each transfer the latest step, by the schedule's own number, in which any of what it carries came to its sender: 0 if all was there at the start. Empty unless
-    /// a listener wants it ([`Listener::wants_after`]).
+    /// For each transfer the latest step, by the schedule's own number, in which any of what it
+    /// carries came to its sender: 0 if all was there at the start. Empty unless a listener wants
+    /// it ([`Listener::wants_after`]).
     pub after: &'a [u32],
     /// Ways that transfers refer to.
     pub routes: &'a [Route],
     /// In how many segments blocks are split; loads are in such segments.
     pub segments: u64,
-    /// For each transfer the sum over its links of one over their bandwidths; empty where all links have the machine's.
+    /// For each transfer the sum over its links of one over their bandwidths; empty where all links
+    /// have the machine's.
     pub inverse_bandwidth: &'a [f64],
-    /// For each transfer the hops that are expected of it; empty unless routes are drawn among several.
+    /// For each transfer the hops that are expected of it; empty unless routes are drawn among
+    /// several.
     pub mean_hops: &'a [f64],
-    /// Messages and time of links, in loads at the machine's bandwidth: those of which no other has more of both; empty unless a listener wants it.
+    /// Messages and time of links, in loads at the machine's bandwidth: those of which no other has
+    /// more of both; empty unless a listener wants it.
     pub busiest_links: &'a [(u64, f64)],
     /// What no machine changes.
     pub facts: StepFacts,
@@ -139,7 +154,13 @@ pub struct Step<'a> {
 
 impl<'a> Step<'a> {
     /// One whose number and phase are not yet known, with all that nobody has to want empty.
-    pub(crate) fn of(proof: Proof, segments: u64, schedule_step: u64, facts: StepFacts, routes: &'a [Route]) -> Self {
+    pub(crate) fn of(
+        proof: Proof,
+        segments: u64,
+        schedule_step: u64,
+        facts: StepFacts,
+        routes: &'a [Route],
+    ) -> Self {
         Self {
             proof,
             number: 0,
@@ -160,7 +181,8 @@ impl<'a> Step<'a> {
     }
 }
 
-/// What no machine changes about a whole schedule. The loads of one step fit 64 bits, the sums of many steps need not.
+/// What no machine changes about a whole schedule. The loads of one step fit 64 bits, the sums of
+/// many steps need not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// How delivery was proved.
@@ -197,7 +219,8 @@ pub struct Totals {
     pub rearrangements: u64,
     /// Sum over steps of the most load that one node adds to what it has.
     pub critical_summed: u128,
-    /// Nodes that were planned for, and on which delivery was proved: one of each orbit where a group maps the schedule onto itself, else all.
+    /// Nodes that were planned for, and on which delivery was proved: one of each orbit where a
+    /// group maps the schedule onto itself, else all.
     pub proved_on: u64,
 }
 
@@ -222,14 +245,17 @@ impl Totals {
 pub enum Reads {
     /// The facts of steps.
     Facts,
-    /// These, and messages: where one node of each orbit is planned for, those of these nodes, with [`Step::symmetry`].
+    /// These, and messages: where one node of each orbit is planned for, those of these nodes, with
+    /// [`Step::symmetry`].
     Orbits,
-    /// The schedule as the plugin gives it for all nodes: messages in their order, what each node holds, local copies. Where one node of each orbit is planned for,
-    /// it is written out, a step at a time.
+    /// The schedule as the plugin gives it for all nodes: messages in their order, what each node
+    /// holds, local copies. Where one node of each orbit is planned for, it is written out, a step
+    /// at a time.
     Schedule,
 }
 
-/// Someone who watches a schedule go by: models, traces, dashboards. The simulation doesn't know who listens.
+/// Someone who watches a schedule go by: models, traces, dashboards. The simulation doesn't know
+/// who listens.
 pub trait Listener {
     /// A step has ended.
     fn step(&mut self, step: &Step<'_>);
@@ -249,22 +275,26 @@ pub trait Listener {
         let _ = summed;
     }
 
-    /// A node sends itself something: no message, but it goes through its buffers. Called before the step that ends after it, if one does.
+    /// A node sends itself something: no message, but it goes through its buffers. Called before
+    /// the step that ends after it, if one does.
     fn local_copy(&mut self, copy: LocalCopy) {
         let _ = copy;
     }
 
-    /// Something was put on its way by one send. Called only where [`Listener::wants_sends`] says so.
+    /// Something was put on its way by one send. Called only where [`Listener::wants_sends`] says
+    /// so.
     fn sent(&mut self, sent: &Sent<'_>) {
         let _ = sent;
     }
 
-    /// A node has redistributed all it holds. Called, as [`Listener::sent`], only where [`Listener::wants_sends`] says so.
+    /// A node has redistributed all it holds. Called, as [`Listener::sent`], only where
+    /// [`Listener::wants_sends`] says so.
     fn redistributed(&mut self, redistribution: &Redistribution<'_>) {
         let _ = redistribution;
     }
 
-    /// Byte counts were put on their way, these; [`Listener::sent`] is called next. Only where [`Listener::wants_sends`] says so.
+    /// Byte counts were put on their way, these; [`Listener::sent`] is called next. Only where
+    /// [`Listener::wants_sends`] says so.
     fn share(&mut self, share: &Share<'_>) {
         let _ = share;
     }
@@ -274,8 +304,14 @@ pub trait Listener {
         let _ = unsent;
     }
 
-    /// In the schedule's step of this number a node was sent a block that it has already: waste. Called once a step, of the first such block.
-    fn redundant(&mut self, step: u64, node: crate::delivery::fault::Place, block: crate::delivery::fault::Block) {
+    /// In the schedule's step of this number a node was sent a block that it has already: waste.
+    /// Called once a step, of the first such block.
+    fn redundant(
+        &mut self,
+        step: u64,
+        node: crate::delivery::fault::Place,
+        block: crate::delivery::fault::Block,
+    ) {
         let _ = (step, node, block);
     }
 
@@ -315,7 +351,8 @@ pub trait Listener {
 pub struct Summed<'a> {
     /// The most load that one of them adds.
     pub most: u64,
-    /// The load of each node of the machine; or of each that is planned for, where nobody reads more than [`Reads::Orbits`].
+    /// The load of each node of the machine; or of each that is planned for, where nobody reads
+    /// more than [`Reads::Orbits`].
     pub of: &'a [u64],
     /// The group that takes these nodes to all; `None` where all are there.
     pub symmetry: Option<&'a Group>,
@@ -354,10 +391,11 @@ pub struct Unsent {
 /// One send as it was carried out.
 #[derive(Debug)]
 pub struct Sent<'a> {
-    /// The schedule's own number of the step, from 1; unlike [`Step::number`] it counts steps in which nothing leaves a node.
+    /// The schedule's own number of the step, from 1; unlike [`Step::number`] it counts steps in
+    /// which nothing leaves a node.
     pub step: u64,
-    /// The latest step, by this number, in which any of it came to its sender: 0 if all was there at the start. Followed only if a listener wants it
-    /// ([`Listener::wants_after`]).
+    /// The latest step, by this number, in which any of it came to its sender: 0 if all was there
+    /// at the start. Followed only if a listener wants it ([`Listener::wants_after`]).
     pub after: u64,
     /// Sender, in the schedule's grid and on the machine.
     pub from: crate::delivery::fault::Place,

@@ -51,11 +51,13 @@ pub(crate) struct StepStatistics {
     ports: Vec<Port>,
     step: u64,
     wanted: Wanted,
-    /// What each node has sent and received in messages of more than one block; cleared after each step.
+    /// What each node has sent and received in messages of more than one block; cleared after each
+    /// step.
     packed: Vec<u64>,
     /// Messages and time of links, those of which no other has more of both.
     busiest_links: Vec<(u64, f64)>,
-    /// For each transfer of the step the sum of one over the bandwidths on its way; empty where all links are alike.
+    /// For each transfer of the step the sum of one over the bandwidths on its way; empty where all
+    /// links are alike.
     inverse_bandwidth: Vec<f64>,
     /// For each transfer of the step the hops that are expected; empty unless routes are drawn.
     mean_hops: Vec<f64>,
@@ -64,7 +66,8 @@ pub(crate) struct StepStatistics {
 }
 
 impl StepStatistics {
-    /// For steps on `topology`; what takes a look at every link of every route is measured only if wanted.
+    /// For steps on `topology`; what takes a look at every link of every route is measured only if
+    /// wanted.
     pub(crate) fn new(topology: Arc<dyn Topology>, wanted: Wanted) -> Self {
         let nodes = topology.nodes() as usize;
         Self::of(topology, nodes, wanted)
@@ -90,12 +93,14 @@ impl StepStatistics {
         }
     }
 
-    /// For each transfer of the last step the sum over its links of one over their bandwidths; empty where all have the machine's.
+    /// For each transfer of the last step the sum over its links of one over their bandwidths;
+    /// empty where all have the machine's.
     pub(crate) fn inverse_bandwidth(&self) -> &[f64] {
         &self.inverse_bandwidth
     }
 
-    /// For each transfer of the last step the hops that are expected of it; empty unless routes are drawn.
+    /// For each transfer of the last step the hops that are expected of it; empty unless routes are
+    /// drawn.
     pub(crate) fn mean_hops(&self) -> &[f64] {
         &self.mean_hops
     }
@@ -105,8 +110,9 @@ impl StepStatistics {
         &self.busiest_links
     }
 
-    /// Measures one step; fills in each transfer's hops. `number` is the schedule's own number of the step, for messages; `blocks` says of how many blocks each
-    /// transfer is, where that is counted.
+    /// Measures one step; fills in each transfer's hops. `number` is the schedule's own number of
+    /// the step, for messages; `blocks` says of how many blocks each transfer is, where that is
+    /// counted.
     pub(crate) fn measure(
         &mut self,
         number: u64,
@@ -162,14 +168,17 @@ impl StepStatistics {
         let load = transfers.first().map_or(0, |t| t.load);
         for t in transfers.iter_mut() {
             let links = &mut self.links;
-            let hops = along(self.topology.as_ref(), number, t, routes, &mut |run| links.add(run, 1))?;
+            let hops =
+                along(self.topology.as_ref(), number, t, routes, &mut |run| links.add(run, 1))?;
             t.hops = hops as u32;
             alike &= t.load == load;
             facts.max_load = facts.max_load.max(t.load);
-            facts.total_load = facts.total_load.checked_add(t.load).ok_or_else(|| too_much(number))?;
+            facts.total_load =
+                facts.total_load.checked_add(t.load).ok_or_else(|| too_much(number))?;
             facts.max_hops = facts.max_hops.max(hops);
             facts.load_hops += u128::from(t.load) * u128::from(hops);
-            let [from, to] = [t.from, t.to].map(|rank| self.hosts.get(rank as usize).copied().unwrap_or(rank));
+            let [from, to] =
+                [t.from, t.to].map(|rank| self.hosts.get(rank as usize).copied().unwrap_or(rank));
             self.count_ports(Ends { sender: from, to, receiver: to, from }, t.load, &mut facts);
         }
         facts.max_link_messages = self.links.max();
@@ -182,14 +191,19 @@ impl StepStatistics {
         let Some(drawn) = topology.drawn() else { return Expected::default() };
         let mut on: HashMap<u64, (f64, f64)> = HashMap::new();
         // A send that names its way has it: what it puts on links is no draw.
-        let mut messages = transfers.iter().filter(|t| t.route == 0).map(|t| (t.from.into(), t.to.into(), t.load));
+        let mut messages =
+            transfers.iter().filter(|t| t.route == 0).map(|t| (t.from.into(), t.to.into(), t.load));
         drawn.expected(&mut messages, &mut |link, messages, load| {
             let sums = on.entry(link).or_default();
             *sums = (sums.0 + messages, sums.1 + load);
         });
         let mut most = Expected::default();
         for t in transfers {
-            let hops = if t.route == 0 { drawn.expected_hops(t.from.into(), t.to.into()) } else { t.hops.into() };
+            let hops = if t.route == 0 {
+                drawn.expected_hops(t.from.into(), t.to.into())
+            } else {
+                t.hops.into()
+            };
             self.mean_hops.push(hops);
             most.hops = most.hops.max(hops);
         }
@@ -199,8 +213,14 @@ impl StepStatistics {
         most
     }
 
-    /// What the costliest route is made of, in hops of the machine's: one more walk, needed only where links cost unlike.
-    fn most_latency(&self, number: u64, transfers: &[Transfer], routes: &[Route]) -> Result<f64, Fault> {
+    /// What the costliest route is made of, in hops of the machine's: one more walk, needed only
+    /// where links cost unlike.
+    fn most_latency(
+        &self,
+        number: u64,
+        transfers: &[Transfer],
+        routes: &[Route],
+    ) -> Result<f64, Fault> {
         let mut most = 0.0_f64;
         for t in transfers {
             let mut sum = 0.0;
@@ -218,7 +238,8 @@ impl StepStatistics {
         self.ports[ends.receiver as usize].receives(self.step, ends.from, load, facts);
     }
 
-    /// The most that one node sends, or receives, over links; `None` where all that it sends goes over some.
+    /// The most that one node sends, or receives, over links; `None` where all that it sends goes
+    /// over some.
     fn most_injected(&self, transfers: &[Transfer]) -> Option<u64> {
         let mut loads: HashMap<(u32, bool), u64> = HashMap::new();
         for t in transfers.iter().filter(|t| t.hops > 0) {
@@ -229,9 +250,11 @@ impl StepStatistics {
         loads.into_values().max().or((!self.hosts.is_empty()).then_some(0))
     }
 
-    /// The most that one node gathers to send and scatters when received: messages of more than one block.
+    /// The most that one node gathers to send and scatters when received: messages of more than one
+    /// block.
     fn most_packed(&mut self, transfers: &[Transfer], blocks: &[u32]) -> u64 {
-        let packed = || transfers.iter().zip(blocks).filter(|(_, blocks)| **blocks > 1).map(|(t, _)| t);
+        let packed =
+            || transfers.iter().zip(blocks).filter(|(_, blocks)| **blocks > 1).map(|(t, _)| t);
         let mut most = 0;
         for t in packed() {
             for node in [t.from, t.to] {
@@ -240,11 +263,14 @@ impl StepStatistics {
                 most = most.max(*sum);
             }
         }
-        packed().for_each(|t| [t.from, t.to].into_iter().for_each(|node| self.packed[node as usize] = 0));
+        packed().for_each(|t| {
+            [t.from, t.to].into_iter().for_each(|node| self.packed[node as usize] = 0)
+        });
         most
     }
 
-    /// Links that may be the busiest, whatever a message and a byte cost: no other has more messages and takes longer for their bytes.
+    /// Links that may be the busiest, whatever a message and a byte cost: no other has more
+    /// messages and takes longer for their bytes.
     fn find_busiest_links(
         &mut self,
         number: u64,
@@ -258,7 +284,8 @@ impl StepStatistics {
             self.busiest_links.push((facts.max_link_messages, facts.max_link_load as f64));
             return Ok(());
         }
-        let mut links: Vec<(u64, f64)> = self.on_links(number, transfers, routes)?.into_values().collect();
+        let mut links: Vec<(u64, f64)> =
+            self.on_links(number, transfers, routes)?.into_values().collect();
         links.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)));
         let mut longest = f64::NEG_INFINITY;
         for (messages, time) in links {
@@ -270,7 +297,8 @@ impl StepStatistics {
         Ok(())
     }
 
-    /// Messages on each link, and what it takes for their bytes, in loads at the machine's bandwidth.
+    /// Messages on each link, and what it takes for their bytes, in loads at the machine's
+    /// bandwidth.
     fn on_links(
         &self,
         number: u64,
@@ -290,8 +318,14 @@ impl StepStatistics {
         Ok(on)
     }
 
-    /// The most, over all messages, of a message's load times the most messages on a link of its route.
-    fn most_multiplexed(&mut self, number: u64, transfers: &[Transfer], routes: &[Route]) -> Result<u128, Fault> {
+    /// The most, over all messages, of a message's load times the most messages on a link of its
+    /// route.
+    fn most_multiplexed(
+        &mut self,
+        number: u64,
+        transfers: &[Transfer],
+        routes: &[Route],
+    ) -> Result<u128, Fault> {
         let mut messages: HashMap<u64, u64> = HashMap::new();
         self.links.for_each_loaded(&mut |link, load| {
             messages.insert(link, load);
@@ -318,7 +352,9 @@ impl StepStatistics {
     ) -> Result<BandwidthTimes, Fault> {
         let topology = Arc::clone(&self.topology);
         let each_link = |t: &Transfer, visit: &mut dyn FnMut(u64)| {
-            along(topology.as_ref(), number, t, routes, &mut |run| links_of(run).for_each(&mut *visit))
+            along(topology.as_ref(), number, t, routes, &mut |run| {
+                links_of(run).for_each(&mut *visit)
+            })
         };
         let mut on: HashMap<u64, (u64, u64)> = HashMap::new();
         for t in transfers {
@@ -329,8 +365,12 @@ impl StepStatistics {
             })?;
         }
         let links = on.iter().map(|(link, (_, load))| *load as f64 / topology.bandwidth(*link));
-        let mut bandwidth_times =
-            BandwidthTimes { message: 0.0, link: links.fold(0.0, f64::max), multiplexed: 0.0, node: 0.0 };
+        let mut bandwidth_times = BandwidthTimes {
+            message: 0.0,
+            link: links.fold(0.0, f64::max),
+            multiplexed: 0.0,
+            node: 0.0,
+        };
         let mut at_node: HashMap<(u32, bool), f64> = HashMap::new();
         self.inverse_bandwidth.clear();
         for t in transfers {
@@ -339,7 +379,8 @@ impl StepStatistics {
                 let each = 1.0 / topology.bandwidth(link);
                 sum += each;
                 slowest = slowest.max(each);
-                shared = shared.max(on.get(&link).map_or(0, |(messages, _)| *messages) as f64 * each);
+                shared =
+                    shared.max(on.get(&link).map_or(0, |(messages, _)| *messages) as f64 * each);
             })?;
             // Between two ranks of a node there is no link: the machine's bandwidth.
             if t.hops == 0 {
@@ -359,8 +400,14 @@ impl StepStatistics {
         Ok(bandwidth_times)
     }
 
-    /// The most load on one link: a second walk, needed only where links are shared by messages of different length.
-    fn heaviest_link(&mut self, number: u64, transfers: &[Transfer], routes: &[Route]) -> Result<u64, Fault> {
+    /// The most load on one link: a second walk, needed only where links are shared by messages of
+    /// different length.
+    fn heaviest_link(
+        &mut self,
+        number: u64,
+        transfers: &[Transfer],
+        routes: &[Route],
+    ) -> Result<u64, Fault> {
         self.links.begin();
         for t in transfers {
             let links = &mut self.links;
@@ -380,7 +427,9 @@ fn along(
     visit: &mut dyn FnMut(Run),
 ) -> Result<u64, Fault> {
     let route = t.route.checked_sub(1).map(|i| &routes[i as usize]);
-    topology.route(t.from.into(), t.to.into(), route, visit).map_err(|source| bad_route(number, t, source))
+    topology
+        .route(t.from.into(), t.to.into(), route, visit)
+        .map_err(|source| bad_route(number, t, source))
 }
 
 fn links_of(run: Run) -> impl Iterator<Item = u64> {

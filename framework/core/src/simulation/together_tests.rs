@@ -31,7 +31,9 @@ impl Executor for Started {
     }
 
     fn together(&self, work: &(dyn Fn(usize) + Sync)) {
-        std::thread::scope(|scope| (1..self.0).for_each(|number| drop(scope.spawn(move || work(number)))));
+        std::thread::scope(|scope| {
+            (1..self.0).for_each(|number| drop(scope.spawn(move || work(number))))
+        });
     }
 
     fn help(&self) -> bool {
@@ -82,7 +84,8 @@ impl Listener for Steps {
     }
 }
 
-/// What comes of a schedule in which in every step each node sends to those at some distances, whatever `rule` says of it; nodes so far apart follow each other.
+/// What comes of a schedule in which in every step each node sends to those at some distances,
+/// whatever `rule` says of it; nodes so far apart follow each other.
 fn carried_out(
     executor: &Arc<dyn Executor>,
     kind: &'static CollectiveKind,
@@ -91,7 +94,10 @@ fn carried_out(
     stride: u64,
     rule: Sends<'_>,
 ) -> (Steps, Result<Totals, Fault>) {
-    let task = Task { executor: Arc::clone(executor), ..Task::new(parse(spec).unwrap(), Collective::of(kind)) };
+    let task = Task {
+        executor: Arc::clone(executor),
+        ..Task::new(parse(spec).unwrap(), Collective::of(kind))
+    };
     let nodes = task.topology.nodes();
     let mut steps = Steps::default();
     let mut simulation = Simulation::new(task, vec![&mut steps]).unwrap();
@@ -131,11 +137,24 @@ fn what_is_carried_out_side_by_side_comes_out_as_if_send_by_send() {
     let direct = |from, to, send: Put<'_>| {
         let (half, other) = ([Axis::Range { first: 0, stride: 1, count: 1 }], [Axis::All]);
         // Nothing at first, then all in two sends with the same ends.
-        send(&Rule { from, to, origins: NodeSet::Axes(&half), destinations: NodeSet::One(to), ..SEND })?;
-        send(&Rule { from, to, origins: NodeSet::Axes(&other), destinations: NodeSet::One(to), ..SEND })
+        send(&Rule {
+            from,
+            to,
+            origins: NodeSet::Axes(&half),
+            destinations: NodeSet::One(to),
+            ..SEND
+        })?;
+        send(&Rule {
+            from,
+            to,
+            origins: NodeSet::Axes(&other),
+            destinations: NodeSet::One(to),
+            ..SEND
+        })
     };
     let passed_on = |from, to, send: Put<'_>| send(&Rule { from, to, copy: true, ..SEND });
-    let summed = |from, to, send: Put<'_>| send(&Rule { from, to, copy: true, combine: true, ..SEND });
+    let summed =
+        |from, to, send: Put<'_>| send(&Rule { from, to, copy: true, combine: true, ..SEND });
     let all: Vec<u64> = (0..60).collect();
     let powers: Vec<[u64; 1]> = (0..9).map(|bit| [1 << bit]).chain([[1]]).collect();
     let powers: Vec<&[u64]> = powers.iter().map(|one| &one[..]).collect();
@@ -143,8 +162,14 @@ fn what_is_carried_out_side_by_side_comes_out_as_if_send_by_send() {
     for (threads, stride) in [(2, 1), (3, 7), (16, 1), (16, 7)] {
         let many: Arc<dyn Executor> = Arc::new(Started(threads));
         for spec in ["ring:60", "fully-connected:60"] {
-            let [one, many] = [&one, &many].map(|by| carried_out(by, &ALL_TO_ALL, spec, &[&all], stride, &direct));
-            assert!(one.1.is_ok() && one.1 == many.1 && one.0.0 == many.0.0, "{:?} {:?}", one.1, many.1);
+            let [one, many] = [&one, &many]
+                .map(|by| carried_out(by, &ALL_TO_ALL, spec, &[&all], stride, &direct));
+            assert!(
+                one.1.is_ok() && one.1 == many.1 && one.0.0 == many.0.0,
+                "{:?} {:?}",
+                one.1,
+                many.1
+            );
             assert!(one.0.1.iter().any(|told| told.starts_with("Unsent")));
             assert_eq!(one.0.1, many.0.1, "told in its order");
         }
@@ -154,8 +179,14 @@ fn what_is_carried_out_side_by_side_comes_out_as_if_send_by_send() {
         ] {
             // What goes round once more is waste where it is copied, and is not to be summed twice.
             let distances = &powers[..if told == "Summed" { 9 } else { 10 }];
-            let [one, many] = [&one, &many].map(|by| carried_out(by, kind, spec, distances, stride, rule));
-            assert!(one.1.is_ok() && one.1 == many.1 && one.0.0 == many.0.0, "{:?} {:?}", one.1, many.1);
+            let [one, many] =
+                [&one, &many].map(|by| carried_out(by, kind, spec, distances, stride, rule));
+            assert!(
+                one.1.is_ok() && one.1 == many.1 && one.0.0 == many.0.0,
+                "{:?} {:?}",
+                one.1,
+                many.1
+            );
             assert!(one.0.1.iter().any(|line| line.starts_with(told)), "{:?}", one.0.1);
             assert_eq!(one.0.1, many.0.1, "told in its order");
         }
@@ -167,18 +198,29 @@ fn what_is_carried_out_side_by_side_comes_out_as_if_send_by_send() {
 fn a_broken_rule_is_noticed_side_by_side() {
     let (one, many): (Arc<dyn Executor>, Arc<dyn Executor>) = (alone(), Arc::new(Started(3)));
     let never_held = |from: u64, to, send: Put<'_>| {
-        send(&Rule { from, to, origins: NodeSet::One(from ^ u64::from(from == 400)), strict: true, ..SEND })
+        send(&Rule {
+            from,
+            to,
+            origins: NodeSet::One(from ^ u64::from(from == 400)),
+            strict: true,
+            ..SEND
+        })
     };
-    let nowhere = |from: u64, to, send: Put<'_>| send(&Rule { from, to: to + 1000 * u64::from(from == 400), ..SEND });
+    let nowhere = |from: u64, to, send: Put<'_>| {
+        send(&Rule { from, to: to + 1000 * u64::from(from == 400), ..SEND })
+    };
     // What arrives in the last step is broken, too.
-    let twice = |from, to, send: Put<'_>| send(&Rule { from, to, destinations: NodeSet::One(to), copy: true, ..SEND });
+    let twice = |from, to, send: Put<'_>| {
+        send(&Rule { from, to, destinations: NodeSet::One(to), copy: true, ..SEND })
+    };
     for (rule, distances) in [
         (&never_held as Sends<'_>, &[&[3][..]][..]),
         (&nowhere, &[&[3]]),
         (&twice, &[&[3], &[3]]),
         (&twice, &[&[3, 3]]),
     ] {
-        let [one, many] = [&one, &many].map(|by| carried_out(by, &ALL_TO_ALL, "ring:1000", distances, 7, rule));
+        let [one, many] =
+            [&one, &many].map(|by| carried_out(by, &ALL_TO_ALL, "ring:1000", distances, 7, rule));
         assert_eq!(one.0.1, many.0.1, "which send it is");
         let [one, many] = [one, many].map(|(_, ended)| ended.unwrap_err());
         let broken = |fault: &Fault| match fault {
@@ -196,7 +238,8 @@ fn a_schedule_without_steps_is_one_on_many_threads_too() {
     let many: Arc<dyn Executor> = Arc::new(Started(2));
     for spec in ["ring:1", "ring:2"] {
         let one: Arc<dyn Executor> = alone();
-        let [one, many] = [&one, &many].map(|by| carried_out(by, &ALL_TO_ALL, spec, &[], 1, &|_, _, _| Ok(())));
+        let [one, many] =
+            [&one, &many].map(|by| carried_out(by, &ALL_TO_ALL, spec, &[], 1, &|_, _, _| Ok(())));
         assert_eq!((one.1.is_ok(), &one.1), (spec == "ring:1", &many.1));
     }
 }

@@ -1,6 +1,7 @@
 //! Names like the one the user typed.
 
-/// Those of `known` that are a slip away from `word`: few edits, or one begins with the other. Best first, at most three.
+/// Those of `known` that are a slip away from `word`: few edits, or one begins with the other. Best
+/// first, at most three.
 pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let word = word.to_lowercase();
     let most = (word.chars().count() / 3).max(1);
@@ -8,7 +9,8 @@ pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .filter_map(|name| {
             let edits = edits(&word, name);
-            let begins = word.chars().count() >= 3 && (name.starts_with(&word) || word.starts_with(name));
+            let begins =
+                word.chars().count() >= 3 && (name.starts_with(&word) || word.starts_with(name));
             (edits <= most || begins).then_some((edits, name))
         })
         .collect();
@@ -17,7 +19,8 @@ pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     found.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other (optimal string alignment).
+/// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other
+/// (optimal string alignment).
 fn edits(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![vec![0_usize; b.len() + 1]; a.len() + 1];

@@ -9,18 +9,19 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let unit = unit.trim_start();
-    let factor = match UNITS.iter().find(|(name, _)| unit.is_empty() || name.eq_ignore_ascii_case(unit)) {
-        Some((_, factor)) => *factor,
-        None => {
-            let meant = match unit.to_ascii_lowercase().as_str() {
-                "k" | "kb" => ": sizes count in powers of 1024, write KiB",
-                "m" | "mb" => ": sizes count in powers of 1024, write MiB",
-                "g" | "gb" => ": sizes count in powers of 1024, write GiB",
-                _ => "",
-            };
-            return Err(format!("a size such as 64, 64B, 4KiB or 1MiB{meant}"));
-        }
-    };
+    let factor =
+        match UNITS.iter().find(|(name, _)| unit.is_empty() || name.eq_ignore_ascii_case(unit)) {
+            Some((_, factor)) => *factor,
+            None => {
+                let meant = match unit.to_ascii_lowercase().as_str() {
+                    "k" | "kb" => ": sizes count in powers of 1024, write KiB",
+                    "m" | "mb" => ": sizes count in powers of 1024, write MiB",
+                    "g" | "gb" => ": sizes count in powers of 1024, write GiB",
+                    _ => "",
+                };
+                return Err(format!("a size such as 64, 64B, 4KiB or 1MiB{meant}"));
+            }
+        };
     let expected = || "a size such as 64, 64B, 4KiB or 1MiB".to_owned();
     if number.is_empty() {
         return Err(expected());
@@ -31,7 +32,8 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
 
 /// The canonical form of a size: the largest unit that divides it, bytes without a unit.
 pub fn format_size(bytes: u64) -> String {
-    match UNITS.iter().skip(1).rev().find(|(_, factor)| bytes > 0 && bytes.is_multiple_of(*factor)) {
+    match UNITS.iter().skip(1).rev().find(|(_, factor)| bytes > 0 && bytes.is_multiple_of(*factor))
+    {
         Some((unit, factor)) => format!("{}{unit}", bytes / factor),
         None => bytes.to_string(),
     }
@@ -44,7 +46,11 @@ pub(crate) fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)>
         let number = dims.len() + 1;
         let wrong = |what: String| (at, part.len(), format!("dimension {number} {what}"));
         if part.is_empty() {
-            return Err((at.min(text.len().saturating_sub(1)), 1, format!("dimension {number} is missing")));
+            return Err((
+                at.min(text.len().saturating_sub(1)),
+                1,
+                format!("dimension {number} is missing"),
+            ));
         }
         if !part.bytes().all(|b| b.is_ascii_digit()) {
             return Err(wrong(format!("is `{part}`, expected a whole number from 1 on")));
@@ -53,10 +59,9 @@ pub(crate) fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)>
         if dim == 0 {
             return Err(wrong("is 0, expected a whole number from 1 on".to_owned()));
         }
-        product = product
-            .checked_mul(dim)
-            .filter(|n| *n <= NODES)
-            .ok_or_else(|| (0, text.len(), format!("over {NODES} nodes, which is the most a topology may have")))?;
+        product = product.checked_mul(dim).filter(|n| *n <= NODES).ok_or_else(|| {
+            (0, text.len(), format!("over {NODES} nodes, which is the most a topology may have"))
+        })?;
         dims.push(dim);
         if dims.len() as u64 > DIMENSIONS {
             return Err((

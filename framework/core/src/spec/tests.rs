@@ -9,10 +9,15 @@ fn error(text: &str) -> String {
 fn a_spec_is_a_name_with_words_and_pairs() {
     let spec = Spec::parse("machine", "sp2:fast,mode=nonblocking,base=rdn(a=1,b)").unwrap();
     assert_eq!(spec.name(), "sp2");
-    let args: Vec<_> = spec.args().iter().map(|a| (a.key(), a.value(), a.at(), a.value_at(), a.len())).collect();
+    let args: Vec<_> =
+        spec.args().iter().map(|a| (a.key(), a.value(), a.at(), a.value_at(), a.len())).collect();
     assert_eq!(
         args,
-        [(None, "fast", 4, 4, 4), (Some("mode"), "nonblocking", 9, 14, 16), (Some("base"), "rdn(a=1,b)", 26, 31, 15)]
+        [
+            (None, "fast", 4, 4, 4),
+            (Some("mode"), "nonblocking", 9, 14, 16),
+            (Some("base"), "rdn(a=1,b)", 26, 31, 15)
+        ]
     );
 }
 
@@ -30,7 +35,10 @@ fn broken_specs_say_what_is_missing() {
     let nested = |deep: usize| format!("a:{}b{}", "a:1(".repeat(deep), ")".repeat(deep));
     assert!(Spec::parse("thing", &nested(8)).is_ok());
     let deep = Spec::parse("thing", &nested(60_000)).unwrap_err();
-    assert_eq!((deep.at, &*deep.message), (37, "a parenthesis within 8 others, expected at most 8 within one another"));
+    assert_eq!(
+        (deep.at, &*deep.message),
+        (37, "a parenthesis within 8 others, expected at most 8 within one another")
+    );
     assert_eq!(error("a:b)"), "thing `a:b)`: a closing parenthesis without an opening one");
 }
 
@@ -57,7 +65,10 @@ fn sizes_have_binary_units() {
     assert_eq!(parse_size("1mib"), Ok(1 << 20));
     assert_eq!(parse_size("0"), Ok(0));
     let expected = |t| parse_size(t).unwrap_err();
-    assert_eq!(expected("4KB"), "a size such as 64, 64B, 4KiB or 1MiB: sizes count in powers of 1024, write KiB");
+    assert_eq!(
+        expected("4KB"),
+        "a size such as 64, 64B, 4KiB or 1MiB: sizes count in powers of 1024, write KiB"
+    );
     assert_eq!(expected("-1"), "a size such as 64, 64B, 4KiB or 1MiB");
     assert_eq!(expected(""), "a size such as 64, 64B, 4KiB or 1MiB");
     assert_eq!(expected("99999999999GiB"), "a size of at most 18446744073709551615 bytes");
@@ -66,14 +77,23 @@ fn sizes_have_binary_units() {
 #[test]
 fn dimensions_point_at_the_one_that_is_wrong() {
     assert_eq!(parse_dims("16x8"), Ok(vec![16, 8]));
-    assert_eq!(parse_dims("4x0x4"), Err((2, 1, "dimension 2 is 0, expected a whole number from 1 on".to_owned())));
-    assert_eq!(parse_dims("4xq"), Err((2, 1, "dimension 2 is `q`, expected a whole number from 1 on".to_owned())));
+    assert_eq!(
+        parse_dims("4x0x4"),
+        Err((2, 1, "dimension 2 is 0, expected a whole number from 1 on".to_owned()))
+    );
+    assert_eq!(
+        parse_dims("4xq"),
+        Err((2, 1, "dimension 2 is `q`, expected a whole number from 1 on".to_owned()))
+    );
     assert_eq!(parse_dims("4x"), Err((1, 1, "dimension 2 is missing".to_owned())));
     assert_eq!(
         parse_dims("65536x32769"),
         Err((0, 11, "over 2147483648 nodes, which is the most a topology may have".to_owned()))
     );
-    assert_eq!(parse_dims("99999999999999999999"), Err((0, 20, "dimension 1 is too large".to_owned())));
+    assert_eq!(
+        parse_dims("99999999999999999999"),
+        Err((0, 20, "dimension 1 is too large".to_owned()))
+    );
 }
 
 proptest! {

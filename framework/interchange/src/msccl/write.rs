@@ -6,10 +6,18 @@ use std::io::{self, Write};
 
 /// Writes a document.
 pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<()> {
-    let channels = program.gpus.iter().flat_map(|gpu| &gpu.blocks).map(|block| block.channel + 1).max().unwrap_or(1);
+    let channels = program
+        .gpus
+        .iter()
+        .flat_map(|gpu| &gpu.blocks)
+        .map(|block| block.channel + 1)
+        .max()
+        .unwrap_or(1);
     let loops = program.gpus.iter().map(|gpu| gpu.chunks[0].max(gpu.chunks[1])).max().unwrap_or(0);
-    let name: String =
-        name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.:".contains(c) { c } else { '_' }).collect();
+    let name: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "-_.:".contains(c) { c } else { '_' })
+        .collect();
     writeln!(
         out,
         "<algo name=\"{name}\" proto=\"Simple\" nchannels=\"{channels}\" nchunksperloop=\"{loops}\" ngpus=\"{}\" coll=\"{}\" inplace=\"{}\" outofplace=\"{}\" minBytes=\"0\" maxBytes=\"1099511627776\">",
@@ -21,11 +29,19 @@ pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<(
     for (id, gpu) in program.gpus.iter().enumerate() {
         let [i, o, s] = gpu.chunks;
         writeln!(out, "  <gpu id=\"{id}\" i_chunks=\"{i}\" o_chunks=\"{o}\" s_chunks=\"{s}\">")?;
-        let waited_for: HashSet<(u64, u64)> =
-            gpu.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.after).collect();
+        let waited_for: HashSet<(u64, u64)> = gpu
+            .blocks
+            .iter()
+            .flat_map(|block| &block.steps)
+            .filter_map(|step| step.after)
+            .collect();
         for (number, block) in (0..).zip(&gpu.blocks) {
             let (send, receive) = (or_none(block.send), or_none(block.receive));
-            writeln!(out, "    <tb id=\"{number}\" send=\"{send}\" recv=\"{receive}\" chan=\"{}\">", block.channel)?;
+            writeln!(
+                out,
+                "    <tb id=\"{number}\" send=\"{send}\" recv=\"{receive}\" chan=\"{}\">",
+                block.channel
+            )?;
             for (s, step) in (0..).zip(&block.steps) {
                 step_line(s, step, waited_for.contains(&(number, s)), out)?;
             }
@@ -38,7 +54,8 @@ pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<(
 
 fn step_line(s: u64, step: &Step, is_waited_for: bool, out: &mut dyn Write) -> io::Result<()> {
     let Step { kind, source, target, count, after, .. } = step;
-    let (block, number) = (or_none(after.map(|(block, _)| block)), or_none(after.map(|(_, number)| number)));
+    let (block, number) =
+        (or_none(after.map(|(block, _)| block)), or_none(after.map(|(_, number)| number)));
     writeln!(
         out,
         "      <step s=\"{s}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" dstoff=\"{}\" cnt=\"{count}\" depid=\"{block}\" deps=\"{number}\" hasdep=\"{}\"/>",

@@ -1,4 +1,5 @@
-//! A document as `trace --format json` prints it, taken in while it is printed: a line is the head, an event or the outcome.
+//! A document as `trace --format json` prints it, taken in while it is printed: a line is the head,
+//! an event or the outcome.
 
 use super::{Event, Head, Outcome, Reader};
 use serde::Deserialize;

@@ -13,8 +13,12 @@ impl Reader for Events {
 
     fn event(&mut self, event: Event) -> Result<(), String> {
         self.0.push(match event {
-            Event::Send(send) if send.from > 8 => return Err(format!("there is no node {}", send.from)),
-            Event::Send(send) => format!("{}: {} -> {}, {} bytes", send.step, send.from, send.to, send.bytes),
+            Event::Send(send) if send.from > 8 => {
+                return Err(format!("there is no node {}", send.from));
+            }
+            Event::Send(send) => {
+                format!("{}: {} -> {}, {} bytes", send.step, send.from, send.to, send.bytes)
+            }
             other => format!("{other:?}"),
         });
         Ok(())
@@ -52,10 +56,18 @@ fn a_document_reads_the_same_whole_and_line_by_line() {
 fn what_is_wrong_is_said_with_its_line() {
     for (from, to, why) in [
         ("\"version\":1", "\"version\":2", "its version is 2, expected 1 at line 1"),
-        ("swapmeet-schedule", "goal", "its format is `goal`, expected `swapmeet-schedule` at line 1"),
+        (
+            "swapmeet-schedule",
+            "goal",
+            "its format is `goal`, expected `swapmeet-schedule` at line 1",
+        ),
         ("\"from\":0", "\"from\":9", "there is no node 9 at line 4"),
         ("\"from\":0,", "", "the send of step 1 has no `from` at line 4"),
-        ("\"blocks\":[{\"destinations\":[[1,3]],\"origins\":[[0,0]]}],", "", "expected one at line 4"),
+        (
+            "\"blocks\":[{\"destinations\":[[1,3]],\"origins\":[[0,0]]}],",
+            "",
+            "expected one at line 4",
+        ),
         ("[[1,3]]", "[[1,-3]]", "line 4"),
         ("{\"end_of_step\":1}", "{\"rest\":1}", "expected an event"),
         ("\"events\"", "\"event\"", "missing field `events`"),
@@ -70,7 +82,8 @@ fn what_is_wrong_is_said_with_its_line() {
 #[test]
 fn nesting_without_end_is_refused() {
     for key in ["more", "path", "share"] {
-        let deep = DOCUMENT.replace("\"path\":[0,1]", &format!("\"{key}\":{}", "[".repeat(100_000)));
+        let deep =
+            DOCUMENT.replace("\"path\":[0,1]", &format!("\"{key}\":{}", "[".repeat(100_000)));
         assert!(refused(&deep).contains("line 4"), "{}", refused(&deep));
     }
 }

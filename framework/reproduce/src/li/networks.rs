@@ -9,7 +9,8 @@ use std::sync::Arc;
 use swapmeet_core::network::survey::{How, Survey};
 use swapmeet_core::network::topology::{Topology, parse};
 
-/// Theorem 1: formulas for size, node-degree, diameter and bisection, and the networks that it is tried on.
+/// Theorem 1: formulas for size, node-degree, diameter and bisection, and the networks that it is
+/// tried on.
 #[derive(Debug, Deserialize)]
 pub(super) struct Theorem1 {
     formulas: [Formula; 4],
@@ -96,9 +97,14 @@ pub(super) fn theorem_1(li: &Li) -> Result<Table, ReproduceError> {
             false => "",
         };
         let ours = [found.nodes, degree(&found), found.diameter.0, cut];
-        let names = [("size", ""), ("degree", ""), ("diameter", how.as_str()), ("bisection", smaller)];
+        let names =
+            [("size", ""), ("degree", ""), ("diameter", how.as_str()), ("bisection", smaller)];
         for ((column, why), (paper, ours)) in names.into_iter().zip(paper.into_iter().zip(ours)) {
-            let verdict = if column == "diameter" { of_diameter(paper, &found) } else { Verdict::whole(paper, ours) };
+            let verdict = if column == "diameter" {
+                of_diameter(paper, &found)
+            } else {
+                Verdict::whole(paper, ours)
+            };
             table.add((spec, column), paper, ours, verdict, why);
         }
     }
@@ -113,7 +119,13 @@ pub(super) fn theorem_2(li: &Li) -> Result<Table, ReproduceError> {
         let net = network(spec)?;
         let routes = (0..net.nodes()).map(|to| net.route(0, to, None, &mut |_| {}));
         let longest = routes.filter_map(Result::ok).max().unwrap_or(0);
-        table.add((spec, "steps"), bound, longest, Verdict::at_most(bound as f64, longest as f64), "");
+        table.add(
+            (spec, "steps"),
+            bound,
+            longest,
+            Verdict::at_most(bound as f64, longest as f64),
+            "",
+        );
     }
     Ok(table)
 }
@@ -121,7 +133,8 @@ pub(super) fn theorem_2(li: &Li) -> Result<Table, ReproduceError> {
 /// What the paper says of a network.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Published {
-    /// Size, node-degree, diameter and bisection by Theorem 1, of a dual-net. The last is an upper bound only: there are smaller cuts.
+    /// Size, node-degree, diameter and bisection by Theorem 1, of a dual-net. The last is an upper
+    /// bound only: there are smaller cuts.
     pub theorem_1: Option<[u64; 4]>,
     /// Size, node-degree and diameter in Table I.
     pub table_1: Option<[u64; 3]>,
@@ -138,6 +151,10 @@ impl Published {
             let (levels, base) = spec.strip_prefix("rdn:")?.strip_suffix(')')?.split_once('(')?;
             Some(of_theorem_1(&li, levels.parse().ok()?, &surveyed(base).ok()?))
         };
-        Ok(Self { theorem_1: theorem_1(), table_1: row.map(|row| row.figures), ratio: row.map(|row| row.ratio) })
+        Ok(Self {
+            theorem_1: theorem_1(),
+            table_1: row.map(|row| row.figures),
+            ratio: row.map(|row| row.ratio),
+        })
     }
 }

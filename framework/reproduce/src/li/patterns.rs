@@ -60,11 +60,18 @@ pub(super) struct Measured<'a> {
 pub(super) fn run<'a>(li: &'a Li, bench: &Bench<'_>) -> Result<Vec<Measured<'a>>, ReproduceError> {
     let mut measured = Vec::new();
     for (i, network) in li.network.iter().enumerate() {
-        let topology = parse(&network.spec)
-            .map_err(|e| ReproduceError::Data { paper: "li", message: format!("{}: {e}", network.spec) })?;
+        let topology = parse(&network.spec).map_err(|e| ReproduceError::Data {
+            paper: "li",
+            message: format!("{}: {e}", network.spec),
+        })?;
         for pattern in &li.pattern {
             let time = |spec: &str, algorithm: &str| -> Result<Time, ReproduceError> {
-                let row = bench.row(spec, algorithm, &format!("{}/uniform:1", pattern.collective), MACHINE)?;
+                let row = bench.row(
+                    spec,
+                    algorithm,
+                    &format!("{}/uniform:1", pattern.collective),
+                    MACHINE,
+                )?;
                 Ok([row.critical_hops.unwrap_or(0), row.critical_bytes.unwrap_or(0) as u64])
             };
             let on_dual_net = network.k > 0;
@@ -78,7 +85,8 @@ pub(super) fn run<'a>(li: &'a Li, bench: &Bench<'_>) -> Result<Vec<Measured<'a>>
                     false => time(&network.spec, &pattern.cube)?,
                 },
                 lean: if on_dual_net { Some(time(&network.spec, &pattern.rdn)?) } else { None },
-                // What a node must send or receive, the links that its blocks must cross, or the hops to the farthest node.
+                // What a node must send or receive, the links that its blocks must cross, or the
+                // hops to the farthest node.
                 least: match pattern.collective.as_str() {
                     "broadcast" => topology.diameter(),
                     "alltoall" => topology.distance_sum().unwrap_or(0),
@@ -97,7 +105,13 @@ pub(super) fn table_2(li: &Li, measured: &[Measured<'_>]) -> Table {
     for cell in measured {
         let name = format!("{} on {}", cell.pattern.name, cell.network.name);
         let ([startups, words], [our_startups, our_words]) = (cell.paper, cell.printed);
-        table.add((&name, "start-ups"), startups, our_startups, Verdict::whole(startups, our_startups), "");
+        table.add(
+            (&name, "start-ups"),
+            startups,
+            our_startups,
+            Verdict::whole(startups, our_startups),
+            "",
+        );
         let why = if words == our_words { "" } else { cell.why };
         table.add((&name, "words"), words, our_words, Verdict::whole(words, our_words), why);
         if let Some([lean_startups, lean_words]) = cell.lean {
@@ -127,12 +141,19 @@ pub(super) fn theorems(li: &Li, measured: &[Measured<'_>]) -> Table {
             _ => None,
         };
         let name = format!("{}, k = {k}", cell.pattern.theorem);
-        let startups = li.r#let.get("startups").map_or(f64::NAN, |formula| li.value(formula, &variable));
+        let startups =
+            li.r#let.get("startups").map_or(f64::NAN, |formula| li.value(formula, &variable));
         let words = li.value(&cell.pattern.words, &variable);
-        for (column, paper, ours) in [("start-ups", startups, cell.printed[0]), ("words", words, cell.printed[1])] {
+        for (column, paper, ours) in
+            [("start-ups", startups, cell.printed[0]), ("words", words, cell.printed[1])]
+        {
             let verdict = Verdict::computed(paper, ours as f64);
             let agrees = verdict == Verdict::Agrees;
-            let why = if agrees { "" } else { "its n_k term is too large: the recurrence below has the run's figure" };
+            let why = if agrees {
+                ""
+            } else {
+                "its n_k term is too large: the recurrence below has the run's figure"
+            };
             table.add((&name, column), paper, ours, verdict, why);
         }
         let Some(recurrence) = &cell.pattern.recurrence else { continue };
@@ -141,7 +162,8 @@ pub(super) fn theorems(li: &Li, measured: &[Measured<'_>]) -> Table {
             true => "the run's figure".to_owned(),
             false => format!("the run takes {}", cell.printed[1]),
         };
-        let why = format!("T(k) = {}, with n = n_k, c = n_(k-1), T = T(k-1): {fits}", recurrence.text());
+        let why =
+            format!("T(k) = {}, with n = n_k, c = n_(k-1), T = T(k-1): {fits}", recurrence.text());
         table.add((&name, "words, by a recurrence of ours"), "", ours, Verdict::NotGiven, &why);
     }
     table

@@ -1,4 +1,5 @@
-//! The paper's formulas. `p` nodes; `l` is Lmax, the most elements (or bytes) that one node sends or receives in all.
+//! The paper's formulas. `p` nodes; `l` is Lmax, the most elements (or bytes) that one node sends
+//! or receives in all.
 
 /// ceil(sqrt p).
 pub(super) fn side(p: u64) -> u64 {
@@ -6,13 +7,15 @@ pub(super) fn side(p: u64) -> u64 {
     floor + u64::from(floor * floor < p)
 }
 
-/// C: the columns of the array of nodes, `side` unless that leaves too few complete rows (section 3.2.2 A).
+/// C: the columns of the array of nodes, `side` unless that leaves too few complete rows (section
+/// 3.2.2 A).
 pub(super) fn columns(p: u64) -> u64 {
     let up = side(p);
     if p % up < p.div_ceil(up) { up } else { p.isqrt() }
 }
 
-/// Lemma 1 and Table 2: messages that a node receives in stage `stage` (0 to 3), what it sends itself included.
+/// Lemma 1 and Table 2: messages that a node receives in stage `stage` (0 to 3), what it sends
+/// itself included.
 pub(super) fn messages(p: u64, stage: usize, complete: bool) -> u64 {
     match (complete, stage % 2) {
         (true, _) => side(p),

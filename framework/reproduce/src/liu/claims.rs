@@ -43,8 +43,16 @@ const MUCH: f64 = 1.25;
 type Reading = (u64, &'static str);
 
 /// In how many of how many seeds it is.
-fn wins(times: &Times, claim: &Claim, pattern: u32, (p, mmax): (u64, u64), (rest, tm): Reading) -> (usize, usize) {
-    let of = |curve: &Curve| times.of(&Key::new(&claim.machine, curve, pattern, p, mmax).reading(rest, tm));
+fn wins(
+    times: &Times,
+    claim: &Claim,
+    pattern: u32,
+    (p, mmax): (u64, u64),
+    (rest, tm): Reading,
+) -> (usize, usize) {
+    let of = |curve: &Curve| {
+        times.of(&Key::new(&claim.machine, curve, pattern, p, mmax).reading(rest, tm))
+    };
     let (faster, slower) = (of(&claim.faster), of(&claim.slower));
     (faster.iter().zip(slower).filter(|(a, b)| a < b).count(), faster.len())
 }
@@ -52,8 +60,11 @@ fn wins(times: &Times, claim: &Claim, pattern: u32, (p, mmax): (u64, u64), (rest
 /// Where it holds: for which experiments of the range in most seeds.
 fn where_it_holds(times: &Times, claim: &Claim, range: &Range, reading: Reading) -> (String, bool) {
     let sizes = || range.sizes.iter().filter(|mmax| reading.0 < **mmax);
-    let points: Vec<(u64, u64)> = range.nodes.iter().flat_map(|p| sizes().map(|mmax| (*p, *mmax))).collect();
-    let name = |(p, mmax): &(u64, u64)| if range.nodes.len() > 1 { format!("P = {p}") } else { mmax.to_string() };
+    let points: Vec<(u64, u64)> =
+        range.nodes.iter().flat_map(|p| sizes().map(|mmax| (*p, *mmax))).collect();
+    let name = |(p, mmax): &(u64, u64)| {
+        if range.nodes.len() > 1 { format!("P = {p}") } else { mmax.to_string() }
+    };
     let what = if range.nodes.len() > 1 { "" } else { "Mmax = " };
     let mut unanimous = true;
     let holds: Vec<&(u64, u64)> = points
@@ -78,11 +89,15 @@ fn where_it_holds(times: &Times, claim: &Claim, range: &Range, reading: Reading)
 /// A claim a row.
 pub(super) fn table(liu: &Liu, times: &Times) -> Table {
     let mut table = liu.words.table("Claims");
-    for (claim, range) in liu.claim.iter().flat_map(|claim| claim.over.iter().map(move |range| (claim, range))) {
+    for (claim, range) in
+        liu.claim.iter().flat_map(|claim| claim.over.iter().map(move |range| (claim, range)))
+    {
         let (ours, holds) = where_it_holds(times, claim, range, (REST, COMPOSING[0]));
         let rests = OTHER_RESTS.into_iter().filter(|_| range.nodes == [P]);
-        let readings = rests.map(|rest| ((rest, COMPOSING[0]), format!("with {rest} elements for all others")));
-        let readings = readings.chain(COMPOSING[1..].iter().map(|tm| ((REST, *tm), format!("with tm = {tm}"))));
+        let readings = rests
+            .map(|rest| ((rest, COMPOSING[0]), format!("with {rest} elements for all others")));
+        let readings = readings
+            .chain(COMPOSING[1..].iter().map(|tm| ((REST, *tm), format!("with tm = {tm}"))));
         let others: Vec<String> = readings
             .map(|(reading, name)| (where_it_holds(times, claim, range, reading).0, name))
             .filter(|(other, _)| *other != ours)
@@ -90,7 +105,13 @@ pub(super) fn table(liu: &Liu, times: &Times) -> Table {
             .collect();
         let varied = if range.nodes == [P] { "P = 64" } else { "P varied" };
         let column = format!("{}, Pattern{}, {varied}", claim.machine, range.pattern);
-        table.add((&claim.text, &column), "everywhere", ours, Verdict::holds(holds), &others.join("; "));
+        table.add(
+            (&claim.text, &column),
+            "everywhere",
+            ours,
+            Verdict::holds(holds),
+            &others.join("; "),
+        );
     }
     for gain in &liu.gain {
         add_gain(&mut table, times, gain);
@@ -108,9 +129,12 @@ fn add_gain(table: &mut Table, times: &Times, gain: &Gain) {
     let why = match (holds, gain.much) {
         (true, _) => "",
         (false, true) => "less than a quarter",
-        (false, false) => "the model lets composing and transfer overlap fully, which section 4.1 says the T3D can't",
+        (false, false) => {
+            "the model lets composing and transfer overlap fully, which section 4.1 says the T3D can't"
+        }
     };
-    let column = format!("{}, {} to {}, Mmax = 1024", gain.machine, gain.from.name(), gain.to.name());
+    let column =
+        format!("{}, {} to {}, Mmax = 1024", gain.machine, gain.from.name(), gain.to.name());
     let paper = if gain.much { "much" } else { "little" };
     table.add((&gain.text, &column), paper, format!("x {factor:.2}"), Verdict::holds(holds), why);
 }
@@ -118,10 +142,14 @@ fn add_gain(table: &mut Table, times: &Times, gain: &Gain) {
 /// What the paper does not claim: who is faster without blocking.
 fn nonblocking(table: &mut Table, times: &Times) {
     for machine in ["t3d", "sp2"] {
-        let time = |algorithm| times.mean(&Key::new(machine, &Curve::new(algorithm, "n1"), 1, P, 1024));
+        let time =
+            |algorithm| times.mean(&Key::new(machine, &Curve::new(algorithm, "n1"), 1, P, 1024));
         let (a1, a4) = (time("A1"), time("A4"));
         table.add(
-            ("the claim that A4 beats A1 is for blocking mode only", &format!("{machine}, nonblocking, Mmax = 1024")),
+            (
+                "the claim that A4 beats A1 is for blocking mode only",
+                &format!("{machine}, nonblocking, Mmax = 1024"),
+            ),
             "no claim",
             format!("A1 {:.1} ms, A4 {:.1} ms", a1 / 1e3, a4 / 1e3),
             Verdict::NotGiven,
@@ -132,11 +160,15 @@ fn nonblocking(table: &mut Table, times: &Times) {
 
 /// Pattern2: A3's time grows faster with the message size than A4's.
 fn growth(table: &mut Table, times: &Times) {
-    let time = |algorithm, mmax| times.mean(&Key::new("t3d", &Curve::new(algorithm, "b"), 2, P, mmax));
+    let time =
+        |algorithm, mmax| times.mean(&Key::new("t3d", &Curve::new(algorithm, "b"), 2, P, mmax));
     let slope = |algorithm| (time(algorithm, 1024) - time(algorithm, 64)) / time(algorithm, 64);
     let ours = format!("A3 + {:.0} %, A4 + {:.0} %", 100.0 * slope("A3"), 100.0 * slope("A4"));
     table.add(
-        ("Pattern2: the time of A3 grows faster than that of A4 (Fig. 19 b)", "t3d, Mmax = 64 to 1024"),
+        (
+            "Pattern2: the time of A3 grows faster than that of A4 (Fig. 19 b)",
+            "t3d, Mmax = 64 to 1024",
+        ),
         "A3 faster",
         ours,
         Verdict::holds(slope("A3") > slope("A4")),

@@ -12,8 +12,20 @@ pub(super) fn machines(liu: &Liu) -> Table {
     for (name, startup, byte) in &liu.table_1 {
         let m = preset(name);
         let ours = m.copy_byte_us + m.byte_us;
-        table.add((name, "Ts"), startup, m.startup_us, Verdict::computed(*startup, m.startup_us), "");
-        table.add((name, "tc + td"), byte, format!("{ours:.3}"), Verdict::measured(*byte, ours, 3), "");
+        table.add(
+            (name, "Ts"),
+            startup,
+            m.startup_us,
+            Verdict::computed(*startup, m.startup_us),
+            "",
+        );
+        table.add(
+            (name, "tc + td"),
+            byte,
+            format!("{ours:.3}"),
+            Verdict::measured(*byte, ours, 3),
+            "",
+        );
         let ratio = m.startup_us / ours;
         let verdict = Verdict::holds((500.0..2000.0).contains(&ratio));
         table.add((name, "Ts / (tc + td)"), "about 1000", format!("{ratio:.0}"), verdict, "");
@@ -23,7 +35,8 @@ pub(super) fn machines(liu: &Liu) -> Table {
 
 /// A machine in its two modes. The paper counts P messages a node, the one to itself among them.
 fn counting(machine: &str) -> [String; 2] {
-    ["self_messages=count", "mode=nonblocking,self_messages=count"].map(|settings| format!("{machine}:{settings}"))
+    ["self_messages=count", "mode=nonblocking,self_messages=count"]
+        .map(|settings| format!("{machine}:{settings}"))
 }
 
 /// Equations (1) and (2): equal messages.
@@ -34,10 +47,12 @@ pub(super) fn equations(liu: &Liu, bench: &Bench<'_>) -> Result<Table, Reproduce
         let m = preset(name);
         let machines = counting(name);
         for bytes in [64.0, 1024.0, 16384.0] {
-            let blocking = p * (m.startup_us + bytes * (m.copy_byte_us + m.rearrange_byte_us + m.byte_us));
+            let blocking =
+                p * (m.startup_us + bytes * (m.copy_byte_us + m.rearrange_byte_us + m.byte_us));
             let slowest = m.startup_us.max(bytes * m.copy_byte_us).max(bytes * m.byte_us);
             let nonblocking = p * bytes * m.rearrange_byte_us + p * slowest;
-            let rows = bench.run(&nodes(64), "direct", &[format!("uniform:{bytes}")], &machines)?.rows;
+            let rows =
+                bench.run(&nodes(64), "direct", &[format!("uniform:{bytes}")], &machines)?.rows;
             for ((equation, paper), row) in
                 [("(1), blocking", blocking), ("(2), nonblocking", nonblocking)].iter().zip(&rows)
             {
@@ -50,14 +65,21 @@ pub(super) fn equations(liu: &Liu, bench: &Bench<'_>) -> Result<Table, Reproduce
                     }
                 };
                 let row = format!("{name}, m = {bytes}");
-                table.add((&row, equation), format!("{paper:.2}"), format!("{ours:.2}"), verdict, why);
+                table.add(
+                    (&row, equation),
+                    format!("{paper:.2}"),
+                    format!("{ours:.2}"),
+                    verdict,
+                    why,
+                );
             }
         }
     }
     Ok(table)
 }
 
-/// The closed forms beside runs: on an SP2 for several P, and on the other machines for the largest.
+/// The closed forms beside runs: on an SP2 for several P, and on the other machines for the
+/// largest.
 pub(super) fn table(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = liu.words.table("Closed forms");
     for p in [16, 25, 36, 64] {
@@ -70,7 +92,12 @@ pub(super) fn table(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceErro
 }
 
 /// The closed forms for P nodes of a machine.
-fn closed(table: &mut Table, bench: &Bench<'_>, machine: &str, p: u64) -> Result<(), ReproduceError> {
+fn closed(
+    table: &mut Table,
+    bench: &Bench<'_>,
+    machine: &str,
+    p: u64,
+) -> Result<(), ReproduceError> {
     let m = preset(machine);
     let machines = counting(machine);
     let workload = "one-spike:max=22528,rest=22,element=22";
@@ -90,13 +117,15 @@ fn closed(table: &mut Table, bench: &Bench<'_>, machine: &str, p: u64) -> Result
             };
             let transferred = |l: f64| traffic * l * m.byte_us;
             let closed = |l: f64| {
-                let (composed, copied) = (traffic * l * m.rearrange_byte_us, traffic * l * m.copy_byte_us);
+                let (composed, copied) =
+                    (traffic * l * m.rearrange_byte_us, traffic * l * m.copy_byte_us);
                 match mode {
                     "blocking" => starts * m.startup_us + composed + copied + transferred(l),
                     _ => composed + (starts * m.startup_us).max(copied).max(transferred(l)),
                 }
             };
-            let mean = |of: &dyn Fn(usize) -> f64| (0..run.len()).map(of).sum::<f64>() / run.len() as f64;
+            let mean =
+                |of: &dyn Fn(usize) -> f64| (0..run.len()).map(of).sum::<f64>() / run.len() as f64;
             let (paper_ms, ours_ms) = (mean(&|i| closed(lmax[i])) / 1e3, mean(&|i| run[i]) / 1e3);
             // What the fullest send buffer of any stage comes to, if every stage had one like it.
             let composed = mean(&|i| stages * both(of_mode[i]).0 as f64 / (traffic * lmax[i]));
@@ -107,7 +136,8 @@ fn closed(table: &mut Table, bench: &Bench<'_>, machine: &str, p: u64) -> Result
                     format!("a bound: {above} of 10 runs exceed it"),
                 )
             } else {
-                // Above the closed form with f = 1 the term with f is what (3) and (4) both grow by: in (4) it is the largest of the three there.
+                // Above the closed form with f = 1 the term with f is what (3) and (4) both grow
+                // by: in (4) it is the largest of the three there.
                 let factor = |i: usize| {
                     let fixed = match mode {
                         "blocking" => closed(lmax[i]) - transferred(lmax[i]),
@@ -120,13 +150,20 @@ fn closed(table: &mut Table, bench: &Bench<'_>, machine: &str, p: u64) -> Result
                 (verdict, if verdict == Verdict::Agrees { String::new() } else { why })
             };
             let row = format!("{machine}, P = {p}, {paper}");
-            table.add((&row, mode), format!("{paper_ms:.2}"), format!("{ours_ms:.2}"), verdict, &why);
+            table.add(
+                (&row, mode),
+                format!("{paper_ms:.2}"),
+                format!("{ours_ms:.2}"),
+                verdict,
+                &why,
+            );
         }
     }
     Ok(())
 }
 
-/// What is said of the factors that solve a closed form for so many runs, `None` for one that is below it with f = 1; there nodes compose so much of what the form has, in per cent.
+/// What is said of the factors that solve a closed form for so many runs, `None` for one that is
+/// below it with f = 1; there nodes compose so much of what the form has, in per cent.
 fn factors(of_runs: impl Iterator<Item = Option<f64>>, composed: f64) -> String {
     let of_runs: Vec<Option<f64>> = of_runs.collect();
     let solved: Vec<f64> = of_runs.iter().copied().flatten().collect();
@@ -138,7 +175,10 @@ fn factors(of_runs: impl Iterator<Item = Option<f64>>, composed: f64) -> String 
     match of_runs.len() - solved.len() {
         0 => format!("f = {mean:.1}"),
         below if solved.is_empty() => format!("all {below} runs are below it: {few}"),
-        below => format!("f = {mean:.1} but for {below} of {} runs, which are below it: {few}", of_runs.len()),
+        below => format!(
+            "f = {mean:.1} but for {below} of {} runs, which are below it: {few}",
+            of_runs.len()
+        ),
     }
 }
 

@@ -1,4 +1,5 @@
-//! The experiments of Figs. 15 to 23, as runs. The figures themselves are graphs without numbers; what the paper says of them is in [`super::claims`].
+//! The experiments of Figs. 15 to 23, as runs. The figures themselves are graphs without numbers;
+//! what the paper says of them is in [`super::claims`].
 
 use super::{ALGORITHMS, nodes};
 use crate::bench::{Bench, ReproduceError};
@@ -56,9 +57,12 @@ impl TryFrom<String> for Curve {
 
     fn try_from(name: String) -> Result<Self, String> {
         let known = name.split_once('-').filter(|(algorithm, mode)| {
-            ALGORITHMS.iter().any(|(paper, _)| paper == algorithm) && MODES.iter().any(|(known, _)| known == mode)
+            ALGORITHMS.iter().any(|(paper, _)| paper == algorithm)
+                && MODES.iter().any(|(known, _)| known == mode)
         });
-        known.map(|(algorithm, mode)| Self::new(algorithm, mode)).ok_or_else(|| format!("`{name}` is no curve"))
+        known
+            .map(|(algorithm, mode)| Self::new(algorithm, mode))
+            .ok_or_else(|| format!("`{name}` is no curve"))
     }
 }
 
@@ -80,7 +84,15 @@ pub(super) struct Key {
 impl Key {
     /// With what the paper leaves open as it is read here.
     pub(super) fn new(machine: &str, curve: &Curve, pattern: u32, p: u64, mmax: u64) -> Self {
-        Self { machine: machine.to_owned(), curve: curve.clone(), pattern, p, mmax, rest: REST, tm: COMPOSING[0] }
+        Self {
+            machine: machine.to_owned(),
+            curve: curve.clone(),
+            pattern,
+            p,
+            mmax,
+            rest: REST,
+            tm: COMPOSING[0],
+        }
     }
 
     pub(super) fn reading(self, rest: u64, tm: &'static str) -> Self {
@@ -106,14 +118,19 @@ impl Times {
             for p in SQUARES.into_iter().filter(|p| *p != P) {
                 times.add(bench, machine, element, 1, p, 1024, REST)?;
             }
-            for (pattern, p) in [1, 2].into_iter().flat_map(|k| SQUARES.map(|p| (k, p))).filter(|(_, p)| *p != P) {
+            for (pattern, p) in
+                [1, 2].into_iter().flat_map(|k| SQUARES.map(|p| (k, p))).filter(|(_, p)| *p != P)
+            {
                 times.add(bench, machine, element, pattern, p, 4096, REST)?;
             }
         }
         Ok(times)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "an experiment has as many parameters in the paper")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "an experiment has as many parameters in the paper"
+    )]
     fn add(
         &mut self,
         bench: &Bench<'_>,
@@ -125,19 +142,26 @@ impl Times {
         rest: u64,
     ) -> Result<(), ReproduceError> {
         let name = if pattern == 1 { "one-spike" } else { "transpose" };
-        let workload = format!("{name}:max={},rest={},element={element}", mmax * element, rest * element);
+        let workload =
+            format!("{name}:max={},rest={},element={element}", mmax * element, rest * element);
         // Two readings of what the paper leaves open are not varied at once.
         let composing = if rest == REST { &COMPOSING[..] } else { &COMPOSING[..1] };
-        let settings: Vec<(&str, &str, &str)> =
-            composing.iter().flat_map(|tm| MODES.iter().map(move |(mode, set)| (*tm, *mode, *set))).collect();
-        let machines: Vec<String> =
-            settings.iter().map(|(tm, _, set)| format!("{machine}:rearrange_byte_us={tm}{set}")).collect();
+        let settings: Vec<(&str, &str, &str)> = composing
+            .iter()
+            .flat_map(|tm| MODES.iter().map(move |(mode, set)| (*tm, *mode, *set)))
+            .collect();
+        let machines: Vec<String> = settings
+            .iter()
+            .map(|(tm, _, set)| format!("{machine}:rearrange_byte_us={tm}{set}"))
+            .collect();
         let seeds = if pattern == 1 { SEEDS } else { 1 };
         for (algorithm, ours) in ALGORITHMS {
             let rows = bench.repeated(&nodes(p), ours, &workload, &machines, seeds)?;
             for (i, (tm, mode, _)) in settings.iter().enumerate() {
-                let times = rows.iter().skip(i).step_by(settings.len()).filter_map(|r| r.time_us).collect();
-                let key = Key::new(machine, &Curve::new(algorithm, mode), pattern, p, mmax).reading(rest, tm);
+                let times =
+                    rows.iter().skip(i).step_by(settings.len()).filter_map(|r| r.time_us).collect();
+                let key = Key::new(machine, &Curve::new(algorithm, mode), pattern, p, mmax)
+                    .reading(rest, tm);
                 self.0.insert(key, times);
             }
         }
@@ -156,17 +180,29 @@ impl Times {
 
     /// A figure, as a table.
     pub(super) fn table(&self, figure: &Figure) -> Table {
-        let seeds = if figure.patterns.contains(&1) { "Pattern1: the mean of 10 seeds. " } else { "" };
+        let seeds =
+            if figure.patterns.contains(&1) { "Pattern1: the mean of 10 seeds. " } else { "" };
         let mut table = Table::new(
             &figure.id,
-            &format!("{}, in ms. {seeds}1 element for all but one. The paper gives a graph, no figures.", figure.title),
+            &format!(
+                "{}, in ms. {seeds}1 element for all but one. The paper gives a graph, no figures.",
+                figure.title
+            ),
         );
         for pattern in &figure.patterns {
-            for (p, mmax) in figure.nodes.iter().flat_map(|p| figure.sizes.iter().map(move |mmax| (*p, *mmax))) {
+            for (p, mmax) in
+                figure.nodes.iter().flat_map(|p| figure.sizes.iter().map(move |mmax| (*p, *mmax)))
+            {
                 let row = format!("Pattern{pattern}, P = {p}, Mmax = {mmax}");
                 for curve in &figure.curves {
                     let mean = self.mean(&Key::new(&figure.machine, curve, *pattern, p, mmax));
-                    table.add((&row, &curve.name()), "", format!("{:.2}", mean / 1e3), Verdict::NotGiven, "");
+                    table.add(
+                        (&row, &curve.name()),
+                        "",
+                        format!("{:.2}", mean / 1e3),
+                        Verdict::NotGiven,
+                        "",
+                    );
                 }
             }
         }

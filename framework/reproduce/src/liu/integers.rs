@@ -1,4 +1,5 @@
-//! Theorem 1 where elements can't be divided: how many numbers of nodes keep to it, with the printed and with the balanced start.
+//! Theorem 1 where elements can't be divided: how many numbers of nodes keep to it, with the
+//! printed and with the balanced start.
 
 use super::messages::both;
 use super::{Liu, bounds, nodes};
@@ -20,7 +21,9 @@ pub(super) fn table(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceErro
         ("10 elements for every node", "uniform:10"),
         ("0 to 20 elements at random", "irregular:dist=uniform,mean=10,cv=0.57"),
     ] {
-        for (start, algorithm) in [("printed", "four-stage"), ("balanced", "four-stage:start=balanced")] {
+        for (start, algorithm) in
+            [("printed", "four-stage"), ("balanced", "four-stage:start=balanced")]
+        {
             let fares = fares(bench, algorithm, workload)?;
             let ours = match fares.above {
                 0 => "none".to_owned(),
@@ -32,9 +35,17 @@ pub(super) fn table(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceErro
                     "what is left of a division meets in few nodes: C-Distribute's first hand is the same for a whole column of destinations where R = C, \
                     and R-Distribute gives incomplete columns 1/C of a message shorter than P"
                 }
-                _ => "a message shorter than P elements can't be shared in proportion to the columns",
+                _ => {
+                    "a message shorter than P elements can't be shared in proportion to the columns"
+                }
             };
-            table.add((name, start), "none exceeds it", ours, Verdict::holds(fares.above == 0), why);
+            table.add(
+                (name, start),
+                "none exceeds it",
+                ours,
+                Verdict::holds(fares.above == 0),
+                why,
+            );
         }
     }
     Ok(table)

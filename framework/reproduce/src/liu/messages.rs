@@ -5,7 +5,8 @@ use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict, figure};
 use swapmeet_results::Record;
 
-/// Numbers of nodes: two squares, the paper's examples of an incomplete row (Figs. 8 and 9), and one where C is rounded down.
+/// Numbers of nodes: two squares, the paper's examples of an incomplete row (Figs. 8 and 9), and
+/// one where C is rounded down.
 const NODES: [u64; 5] = [18, 19, 61, 64, 100];
 
 /// Adds a figure that the paper bounds.
@@ -13,7 +14,9 @@ fn add_bounded(table: &mut Table, names: (&str, &str), bound: f64, ours: u128) {
     let verdict = Verdict::at_most(bound, ours as f64);
     let why = match ours as f64 - bound {
         _ if verdict != Verdict::Breaks => "",
-        over if over <= 1.0 => "above the bound, by a whole element where the bound takes a fraction",
+        over if over <= 1.0 => {
+            "above the bound, by a whole element where the bound takes a fraction"
+        }
         _ => "above the bound",
     };
     table.add(names, figure(bound), ours, verdict, why);
@@ -30,9 +33,15 @@ pub(super) fn table_2(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
             for complete in [true, false] {
                 let mine = |node: u64| complete == (rest == 0 || node % columns < rest);
                 let most = |of: &[u64]| (0..p).filter(|n| mine(*n)).map(|n| of[n as usize]).max();
-                let (Some(messages), Some(longest)) = (most(&stage.received), most(&stage.longest)) else { continue };
+                let (Some(messages), Some(longest)) = (most(&stage.received), most(&stage.longest))
+                else {
+                    continue;
+                };
                 let kind = if complete { "complete" } else { "incomplete" };
-                let row = format!("P = {p}, stage {}, {kind} column", ["I", "II", "III", "IV"][number.min(3)]);
+                let row = format!(
+                    "P = {p}, stage {}, {kind} column",
+                    ["I", "II", "III", "IV"][number.min(3)]
+                );
                 let bound = bounds::messages(p, number, complete) as f64;
                 add_bounded(&mut table, (&row, "messages"), bound, messages.into());
                 let bound = bounds::longest(p, number, complete, (p * p) as f64);
@@ -81,7 +90,13 @@ pub(super) fn table_3(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
                 }
                 _ => {
                     let bound = if paper == "A1" { l } else { 2.0 * l };
-                    table.add((&row, "traffic"), figure(bound), most, Verdict::computed(bound, most as f64), "");
+                    table.add(
+                        (&row, "traffic"),
+                        figure(bound),
+                        most,
+                        Verdict::computed(bound, most as f64),
+                        "",
+                    );
                 }
             }
         }
@@ -89,7 +104,8 @@ pub(super) fn table_3(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
     Ok(table)
 }
 
-/// The most elements for one destination, and the most that a node sends or receives, of a workload of spikes: Mmax and Lmax.
+/// The most elements for one destination, and the most that a node sends or receives, of a workload
+/// of spikes: Mmax and Lmax.
 struct Load {
     name: &'static str,
     workload: String,
@@ -102,15 +118,27 @@ pub(super) fn table_4(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
     let mut table = liu.words.table("Table 4");
     let loads = [
         Load { name: "uniform", workload: "uniform:64".to_owned(), mmax: 64.0, seeds: 1 },
-        Load { name: "Pattern1", workload: "one-spike:max=1024,rest=1".to_owned(), mmax: 1024.0, seeds: 10 },
-        Load { name: "Pattern2", workload: "transpose:max=1024,rest=1".to_owned(), mmax: 1024.0, seeds: 1 },
+        Load {
+            name: "Pattern1",
+            workload: "one-spike:max=1024,rest=1".to_owned(),
+            mmax: 1024.0,
+            seeds: 10,
+        },
+        Load {
+            name: "Pattern2",
+            workload: "transpose:max=1024,rest=1".to_owned(),
+            mmax: 1024.0,
+            seeds: 1,
+        },
     ];
     let p = 64;
     for load in &loads {
-        // A1 sends and receives each message once: its buffers are the largest row and the largest column of M.
+        // A1 sends and receives each message once: its buffers are the largest row and the largest
+        // column of M.
         let direct = buffers(bench, "direct", p, load)?;
         for (paper, algorithm) in ALGORITHMS {
-            let run = if paper == "A1" { direct.clone() } else { buffers(bench, algorithm, p, load)? };
+            let run =
+                if paper == "A1" { direct.clone() } else { buffers(bench, algorithm, p, load)? };
             let lmax = |i: usize| direct[i].0.max(direct[i].1) as f64;
             let bound = |send: bool, i: usize| match (paper, send) {
                 ("A1", true) | ("A3", _) => load.mmax * p as f64,
@@ -122,7 +150,10 @@ pub(super) fn table_4(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
                 let used = |i: usize| if send { run[i].0 } else { run[i].1 };
                 // The seed that needs most of what it is allowed.
                 let share = |i: usize| used(i) as f64 / bound(send, i);
-                let Some(worst) = (0..run.len()).max_by(|a, b| share(*a).total_cmp(&share(*b))) else { continue };
+                let Some(worst) = (0..run.len()).max_by(|a, b| share(*a).total_cmp(&share(*b)))
+                else {
+                    continue;
+                };
                 add_bounded(&mut table, (&row, column), bound(send, worst), used(worst));
             }
         }
@@ -131,8 +162,14 @@ pub(super) fn table_4(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
 }
 
 /// Send and receive buffer of each seed.
-fn buffers(bench: &Bench<'_>, algorithm: &str, p: u64, load: &Load) -> Result<Vec<(u128, u128)>, ReproduceError> {
-    let rows = bench.repeated(&nodes(p), algorithm, &load.workload, &["free".to_owned()], load.seeds)?;
+fn buffers(
+    bench: &Bench<'_>,
+    algorithm: &str,
+    p: u64,
+    load: &Load,
+) -> Result<Vec<(u128, u128)>, ReproduceError> {
+    let rows =
+        bench.repeated(&nodes(p), algorithm, &load.workload, &["free".to_owned()], load.seeds)?;
     Ok(rows.iter().map(both).collect())
 }
 

@@ -25,16 +25,28 @@ pub(super) fn fig_10(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceErr
     let mut run = Senders::default();
     bench.watch(&nodes(61), "four-stage", &mut run)?;
     let mut table = liu.words.table("Fig. 10");
-    let shown = |line: &[u32; 9]| line.map(|to| if to == 0 { "-".to_owned() } else { to.to_string() }).join(" ");
+    let shown = |line: &[u32; 9]| {
+        line.map(|to| if to == 0 { "-".to_owned() } else { to.to_string() }).join(" ")
+    };
     for (i, paper) in liu.fig_10.iter().enumerate() {
         let mut paper = *paper;
         // What a node sends itself is a copy.
-        paper.iter_mut().zip(SENDERS).filter(|(to, from)| **to == *from).for_each(|(to, _)| *to = 0);
+        paper
+            .iter_mut()
+            .zip(SENDERS)
+            .filter(|(to, from)| **to == *from)
+            .for_each(|(to, _)| *to = 0);
         if paper == [0; 9] {
             continue;
         }
         let ours = run.0.get(i).copied().unwrap_or_default();
-        table.add((&format!("step {}", i + 1), ""), shown(&paper), shown(&ours), Verdict::exactly(&paper, &ours), "");
+        table.add(
+            (&format!("step {}", i + 1), ""),
+            shown(&paper),
+            shown(&ours),
+            Verdict::exactly(&paper, &ours),
+            "",
+        );
     }
     Ok(table)
 }
@@ -45,7 +57,9 @@ pub(super) fn collisions(liu: &Liu, bench: &Bench<'_>) -> Result<Table, Reproduc
     let (mut printed, mut corrected, mut incomplete) = (0_u64, 0_u64, 0);
     let mut steps_within = true;
     for p in 2..=130 {
-        let row = |stall: &str| bench.row(&nodes(p), &format!("four-stage:stall={stall}"), "uniform:1", "free");
+        let row = |stall: &str| {
+            bench.row(&nodes(p), &format!("four-stage:stall={stall}"), "uniform:1", "free")
+        };
         let collides = |row: swapmeet_results::Record| row.max_receives.unwrap_or(0) > 1;
         let good = row("corrected")?;
         steps_within &= good.steps.unwrap_or(0) <= bounds::steps(p);

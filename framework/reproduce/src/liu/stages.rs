@@ -1,4 +1,5 @@
-//! A schedule stage by stage, as the paper counts: what a node sends itself is a message too, in a step of its own where nothing else is sent in it.
+//! A schedule stage by stage, as the paper counts: what a node sends itself is a message too, in a
+//! step of its own where nothing else is sent in it.
 
 use crate::bench::{Bench, ReproduceError};
 use swapmeet_core::delivery::payload::Proof;
@@ -96,7 +97,8 @@ pub(super) fn uniform(
     bytes: u64,
 ) -> Result<(Vec<Stage>, Record), ReproduceError> {
     let mut watcher = Watcher { nodes: p as usize, block_bytes: bytes, ..Watcher::default() };
-    let row = bench.watch_with(&super::nodes(p), algorithm, &format!("uniform:{bytes}"), &mut watcher)?;
+    let row =
+        bench.watch_with(&super::nodes(p), algorithm, &format!("uniform:{bytes}"), &mut watcher)?;
     watcher.end_step(0);
     Ok((watcher.stages, row))
 }

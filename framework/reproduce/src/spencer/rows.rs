@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 /// The three terms of the thesis's costs, in their order.
 pub(super) const TERMS: [&str; 3] = ["rounds", "switching", "propagation"];
 
-/// Blocks of the thesis's data (`spencer.toml` has them in its workloads): a multiple of all numbers up to 16, so that what they are split in is whole bytes.
+/// Blocks of the thesis's data (`spencer.toml` has them in its workloads): a multiple of all
+/// numbers up to 16, so that what they are split in is whole bytes.
 const BLOCK_BYTES: f64 = 720_720.0;
 
 /// Rounds, links and blocks; or a lower bound on them.
@@ -43,7 +44,8 @@ impl Torus {
         ports: &str,
         channels: u64,
     ) -> Result<Costs, ReproduceError> {
-        // Each term alone in its column, of a machine on which schedules choose as the thesis does: rounds are dearest, switching is cheapest.
+        // Each term alone in its column, of a machine on which schedules choose as the thesis does:
+        // rounds are dearest, switching is cheapest.
         const ROUND_US: f64 = 4096.0 * BLOCK_BYTES;
         let machine = format!(
             "free:model=circuit,startup_us={ROUND_US},hop_us=1,byte_us=1,ports={ports},virtual_channels={channels}"
@@ -55,13 +57,19 @@ impl Torus {
         Ok([of(parts.startup) / ROUND_US, of(parts.propagation), propagation / BLOCK_BYTES])
     }
 
-    /// Links that the block goes which goes farthest, whatever the schedule: the lower bound of a row where nothing else costs anything.
+    /// Links that the block goes which goes farthest, whatever the schedule: the lower bound of a
+    /// row where nothing else costs anything.
     pub(super) fn farthest(
         self,
         bench: &Bench<'_>,
         (algorithm, workload): (&str, &str),
     ) -> Result<f64, ReproduceError> {
-        let row = bench.row(&self.spec(), algorithm, workload, "free:model=circuit,hop_us=1,ports=all")?;
+        let row = bench.row(
+            &self.spec(),
+            algorithm,
+            workload,
+            "free:model=circuit,hop_us=1,ports=all",
+        )?;
         Ok(row.lower_bound_us.unwrap_or_default())
     }
 }
@@ -184,11 +192,16 @@ impl Thesis {
     }
 
     /// Why a term of these reasons differs.
-    pub(super) fn why<'a>(&'a self, reasons: &'a [String], term: &'a str) -> impl Iterator<Item = &'a str> {
+    pub(super) fn why<'a>(
+        &'a self,
+        reasons: &'a [String],
+        term: &'a str,
+    ) -> impl Iterator<Item = &'a str> {
         reasons.iter().filter_map(move |name| self.why.get(name)?.get(term)).map(String::as_str)
     }
 
-    /// Reasons that rows name and nobody gives, and formulas without a value: empty, or the data is wrong.
+    /// Reasons that rows name and nobody gives, and formulas without a value: empty, or the data is
+    /// wrong.
     #[cfg(test)]
     pub(super) fn mistakes(&self) -> Vec<String> {
         let mut mistakes = Vec::new();
@@ -203,14 +216,18 @@ impl Thesis {
             let cycles = row.cycles.iter().flat_map(|cycles| &cycles.why);
             let unknown = row.why.iter().chain(cycles).filter(|name| !self.why.contains_key(*name));
             mistakes.extend(unknown.map(|name| format!("{}: why = {name}", row.name)));
-            let formulas = row.costs.iter().chain(row.bound.iter().flatten()).chain(&row.links).chain(&row.by);
-            let formulas: Vec<_> =
-                formulas.chain(row.cycles.iter().flat_map(|cycles| [&cycles.k, &cycles.channels])).collect();
+            let formulas =
+                row.costs.iter().chain(row.bound.iter().flatten()).chain(&row.links).chain(&row.by);
+            let formulas: Vec<_> = formulas
+                .chain(row.cycles.iter().flat_map(|cycles| [&cycles.k, &cycles.channels]))
+                .collect();
             let tori = self.tori(row);
             if tori.is_empty() {
                 mistakes.push(format!("{}: nowhere", row.name));
             }
-            for (formula, torus) in formulas.iter().flat_map(|formula| tori.iter().map(move |torus| (formula, torus))) {
+            for (formula, torus) in
+                formulas.iter().flat_map(|formula| tori.iter().map(move |torus| (formula, torus)))
+            {
                 if !self.value(formula, *torus, as_printed).is_finite() {
                     mistakes.push(format!("{}: {}", row.name, formula.text()));
                 }

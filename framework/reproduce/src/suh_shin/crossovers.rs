@@ -1,4 +1,5 @@
-//! Figs. 13 to 16: curves, the block sizes at which they cross, and what the paper says of them in words.
+//! Figs. 13 to 16: curves, the block sizes at which they cross, and what the paper says of them in
+//! words.
 
 use super::{Costs, NAMES, Shape, Square, SuhShin, figure};
 use crate::report::{Table, Verdict};
@@ -15,7 +16,11 @@ pub(super) struct Figure {
 }
 
 /// The completion time a + b m, in us, for blocks of m bytes with the parameters of section 5.
-fn time([startups, blocks, hops, rearranged, barriers]: Costs, startup_us: f64, barrier_us: f64) -> (f64, f64) {
+fn time(
+    [startups, blocks, hops, rearranged, barriers]: Costs,
+    startup_us: f64,
+    barrier_us: f64,
+) -> (f64, f64) {
     let (tc, rho, tl) = (0.011, 0.014, 0.02);
     (startups * startup_us + hops * tl + barriers * barrier_us, blocks * tc + rearranged * rho)
 }
@@ -42,7 +47,9 @@ fn thirteen(paper: &SuhShin, square: &Square) -> Option<Costs> {
 pub(super) fn curves(paper: &SuhShin, squares: &[Square]) -> Table {
     let mut table = paper.words.table("Curves of figures 13 to 16");
     for Figure { name, shape, sides, startup_us } in &paper.figure {
-        for square in squares.iter().filter(|square| square.shape == *shape && sides.contains(&square.side)) {
+        for square in
+            squares.iter().filter(|square| square.shape == *shape && sides.contains(&square.side))
+        {
             let side = square.side;
             let milliseconds = |costs: Costs, bytes: f64| {
                 let (fixed, byte) = time(costs, *startup_us, barrier_us(READINGS[1], side));
@@ -50,8 +57,10 @@ pub(super) fn curves(paper: &SuhShin, squares: &[Square]) -> Table {
             };
             let proposed = paper.proposed(*shape, &[side, side]);
             let rivals = paper.rivals(*shape).zip(&square.rivals);
-            let rivals = rivals.map(|(rival, run)| (rival.name.as_str(), rival.costs(side.ilog2()), *run));
-            for (algorithm, closed, run) in rivals.chain([("proposed", proposed, Some(square.run))]) {
+            let rivals =
+                rivals.map(|(rival, run)| (rival.name.as_str(), rival.costs(side.ilog2()), *run));
+            for (algorithm, closed, run) in rivals.chain([("proposed", proposed, Some(square.run))])
+            {
                 let row = format!("{name}, {} {side} x {side}, {algorithm}", shape.word());
                 for bytes in [1.0, 4.0, 16.0, 64.0, 256.0, 1024.0] {
                     let paper = milliseconds(closed, bytes);
@@ -77,7 +86,8 @@ struct Crossing {
     bytes: f64,
 }
 
-/// The block size above which the proposed algorithm beats [13], and what the paper says of it in words.
+/// The block size above which the proposed algorithm beats [13], and what the paper says of it in
+/// words.
 pub(super) fn tables(paper: &SuhShin, squares: &[Square]) -> (Table, Table) {
     let mut table = paper.words.table("Figures 13 to 16");
     let mut found: Vec<Crossing> = Vec::new();
@@ -88,9 +98,11 @@ pub(super) fn tables(paper: &SuhShin, squares: &[Square]) -> (Table, Table) {
         for startup_us in [75.0, 220.0] {
             for reading in READINGS {
                 let tb = barrier_us(reading, side);
-                let ((a, b), (a13, b13)) = (time(run, startup_us, tb), time(thirteen, startup_us, tb));
+                let ((a, b), (a13, b13)) =
+                    (time(run, startup_us, tb), time(thirteen, startup_us, tb));
                 let bytes = (a - a13) / (b13 - b);
-                // [13] ahead for small blocks, the proposed one for large: lines that cross once, at a positive size
+                // [13] ahead for small blocks, the proposed one for large: lines that cross once,
+                // at a positive size
                 one_crossing.1 += 1;
                 one_crossing.0 += u32::from(a > a13 && b < b13);
                 found.push(Crossing { shape, startup_us, reading, side, bytes });
@@ -102,24 +114,41 @@ pub(super) fn tables(paper: &SuhShin, squares: &[Square]) -> (Table, Table) {
     (table, claims(paper, squares, &found, one_crossing))
 }
 
-fn claims(paper: &SuhShin, squares: &[Square], found: &[Crossing], one_crossing: (u32, u32)) -> Table {
+fn claims(
+    paper: &SuhShin,
+    squares: &[Square],
+    found: &[Crossing],
+    one_crossing: (u32, u32),
+) -> Table {
     let mut table = paper.words.table("Section 5 in words");
     let mut claim = |text: &str, (holds, of): (u32, u32), why: &str| {
         let why = if holds == of { "" } else { why };
-        table.add((text, ""), "holds", format!("in {holds} of {of}"), Verdict::holds(holds == of), why);
+        table.add(
+            (text, ""),
+            "holds",
+            format!("in {holds} of {of}"),
+            Verdict::holds(holds == of),
+            why,
+        );
     };
-    claim("[13] is faster for small blocks, the proposed algorithm for large ones (Figs. 13 to 16)", one_crossing, "");
+    claim(
+        "[13] is faster for small blocks, the proposed algorithm for large ones (Figs. 13 to 16)",
+        one_crossing,
+        "",
+    );
     let pairs = |check: &dyn Fn(&Crossing, &Crossing) -> Option<bool>| {
         let all = found.iter().flat_map(|a| found.iter().filter_map(move |b| check(a, b)));
         all.fold((0, 0), |(holds, of), this| (holds + u32::from(this), of + 1))
     };
     let falls = pairs(&|a, b| {
-        ((a.shape, a.startup_us, a.reading) == (b.shape, b.startup_us, b.reading) && b.side == 2 * a.side)
+        ((a.shape, a.startup_us, a.reading) == (b.shape, b.startup_us, b.reading)
+            && b.side == 2 * a.side)
             .then_some(b.bytes < a.bytes)
     });
     claim("the crossover falls as the network grows", falls, "");
     let moves = pairs(&|a, b| {
-        ((a.shape, a.reading, a.side) == (b.shape, b.reading, b.side) && a.startup_us < b.startup_us)
+        ((a.shape, a.reading, a.side) == (b.shape, b.reading, b.side)
+            && a.startup_us < b.startup_us)
             .then_some(b.bytes > a.bytes)
     });
     claim("with ts/tc = 20,000 the crossover is at larger blocks", moves, "");

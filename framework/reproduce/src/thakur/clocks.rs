@@ -1,21 +1,31 @@
-//! Whether ranks on clocks of their own explain which of PEX and GEN the Delta's clock preferred: with the same cost for every byte, on links that messages share.
+//! Whether ranks on clocks of their own explain which of PEX and GEN the Delta's clock preferred:
+//! with the same cost for every byte, on links that messages share.
 
 use super::{Thakur, Timed, rows_and_columns};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 
 /// What a rank waits for, and the machine on which it does.
-const ORDERS: [(&str, &str); 2] = [("order=step", "delta:model=fluid"), ("order=data", "delta:model=fluid,order=data")];
+const ORDERS: [(&str, &str); 2] =
+    [("order=step", "delta:model=fluid"), ("order=data", "delta:model=fluid,order=data")];
 /// Events on larger meshes take minutes.
 const MOST_NODES: u64 = 128;
 
 /// A mesh and size a row: which of the two was faster, and which is with each order.
-pub(super) fn table(thakur: &Thakur, bench: &Bench<'_>, cells: &[Timed<'_>]) -> Result<Table, ReproduceError> {
+pub(super) fn table(
+    thakur: &Thakur,
+    bench: &Bench<'_>,
+    cells: &[Timed<'_>],
+) -> Result<Table, ReproduceError> {
     let mut table = thakur.words.table("Clocks");
     let machines = ORDERS.map(|(_, machine)| machine.to_owned());
-    let workloads: Vec<String> = thakur.sizes.iter().map(|bytes| format!("uniform:{bytes}")).collect();
+    let workloads: Vec<String> =
+        thakur.sizes.iter().map(|bytes| format!("uniform:{bytes}")).collect();
     let measured = |algorithm: &str, mesh: &str, bytes: u64| {
-        cells.iter().find(|c| (c.algorithm, c.mesh, c.bytes) == (algorithm, mesh, bytes)).map(|c| c.paper)
+        cells
+            .iter()
+            .find(|c| (c.algorithm, c.mesh, c.bytes) == (algorithm, mesh, bytes))
+            .map(|c| c.paper)
     };
     for (_, mesh) in thakur.measured().filter(|(algorithm, _)| *algorithm == "pex") {
         let (rows, columns) = rows_and_columns(mesh);
@@ -27,13 +37,24 @@ pub(super) fn table(thakur: &Thakur, bench: &Bench<'_>, cells: &[Timed<'_>]) -> 
             bench.run(&format!("mesh:{mesh}"), "gen", &workloads, &machines)?,
         ];
         for (i, bytes) in thakur.sizes.iter().enumerate() {
-            let (Some(a), Some(b)) = (measured("pex", mesh, *bytes), measured("gen", mesh, *bytes)) else { continue };
+            let (Some(a), Some(b)) = (measured("pex", mesh, *bytes), measured("gen", mesh, *bytes))
+            else {
+                continue;
+            };
             let paper = faster(a, b);
             for (k, (order, _)) in ORDERS.iter().enumerate() {
-                let time = |run: &crate::bench::Run| run.rows[i * ORDERS.len() + k].time_us.unwrap_or(f64::NAN);
+                let time = |run: &crate::bench::Run| {
+                    run.rows[i * ORDERS.len() + k].time_us.unwrap_or(f64::NAN)
+                };
                 let ours = faster(time(&of_pex), time(&of_gen));
                 let column = format!("{bytes} B, {order}");
-                table.add((&format!("the faster on {mesh}"), &column), paper, ours, Verdict::exactly(paper, ours), "");
+                table.add(
+                    (&format!("the faster on {mesh}"), &column),
+                    paper,
+                    ours,
+                    Verdict::exactly(paper, ours),
+                    "",
+                );
             }
         }
     }
@@ -55,6 +76,9 @@ mod tests {
 
     #[test]
     fn the_faster_takes_less_time() {
-        assert_eq!([faster(1.0, 2.0), faster(2.0, 1.0), faster(1.0, 1.001)], ["PEX", "GEN", "alike"]);
+        assert_eq!(
+            [faster(1.0, 2.0), faster(2.0, 1.0), faster(1.0, 1.001)],
+            ["PEX", "GEN", "alike"]
+        );
     }
 }

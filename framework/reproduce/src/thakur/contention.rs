@@ -1,4 +1,5 @@
-//! f(i): the most messages on one link in step i, by the paper's formulas and by ours. r rows, c columns, p = r c processors.
+//! f(i): the most messages on one link in step i, by the paper's formulas and by ours. r rows, c
+//! columns, p = r c processors.
 
 /// Section 3.1, as printed: 2^ceil(lg max(i mod c, i / c)).
 pub(super) fn pex_as_printed(i: u64, c: u64) -> u64 {
@@ -15,8 +16,9 @@ pub(super) fn gen_as_printed(i: u64, c: u64, p: u64) -> u64 {
     (i % c).min(c - i % c) + (i / c).min((p - i) / c)
 }
 
-/// The most on one link: along a row a wrapped shift loads a link with min(a, c - a) messages, along a column with min(b, r - b), or, by those
-/// that wrapped along their row, min(b + 1, r - b - 1); a = i mod c, b = i / c. The printed formula adds row and column up.
+/// The most on one link: along a row a wrapped shift loads a link with min(a, c - a) messages,
+/// along a column with min(b, r - b), or, by those that wrapped along their row, min(b + 1, r - b -
+/// 1); a = i mod c, b = i / c. The printed formula adds row and column up.
 pub(super) fn gen_exact(i: u64, c: u64, p: u64) -> u64 {
     let (a, b, r) = (i % c, i / c, p / c);
     let wrapped = if a > 0 { (b + 1).min(r - b - 1) } else { 0 };
@@ -28,8 +30,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// f(i) by walking every message of a step over every link: first along its row, then along its column. In a mesh two neighbours are joined by two
-    /// links, so a link is its two ends.
+    /// f(i) by walking every message of a step over every link: first along its row, then along its
+    /// column. In a mesh two neighbours are joined by two links, so a link is its two ends.
     fn walked(r: u64, c: u64, i: u64, to: impl Fn(u64, u64) -> u64) -> u64 {
         let mut links: BTreeMap<(u64, u64), u64> = BTreeMap::new();
         for from in 0..r * c {
@@ -62,7 +64,11 @@ mod tests {
         for (r, c) in (1..10).flat_map(|r| (1..10).map(move |c| (r, c))) {
             let p = r * c;
             for i in 1..p {
-                assert_eq!(gen_exact(i, c, p), walked(r, c, i, |me, i| (me + i) % p), "{r}x{c}, step {i}");
+                assert_eq!(
+                    gen_exact(i, c, p),
+                    walked(r, c, i, |me, i| (me + i) % p),
+                    "{r}x{c}, step {i}"
+                );
             }
         }
     }
@@ -70,17 +76,26 @@ mod tests {
     /// In how many steps a printed formula is wrong, as an independent walk counted them.
     #[test]
     fn the_printed_formulas_are_wrong_in_so_many_steps() {
-        let pex = |r: u64, c: u64| (1..r * c).filter(|i| pex_as_printed(*i, c) != pex_exact(*i, c)).count();
+        let pex = |r: u64, c: u64| {
+            (1..r * c).filter(|i| pex_as_printed(*i, c) != pex_exact(*i, c)).count()
+        };
         assert_eq!((pex(4, 4), pex(8, 8), pex(16, 32)), (7, 46, 461));
-        let shifts =
-            |r: u64, c: u64| (1..r * c).filter(|i| gen_as_printed(*i, c, r * c) != gen_exact(*i, c, r * c)).count();
-        assert_eq!((shifts(4, 4), shifts(4, 5), shifts(6, 8), shifts(8, 8), shifts(16, 32)), (2, 4, 20, 30, 406));
+        let shifts = |r: u64, c: u64| {
+            (1..r * c).filter(|i| gen_as_printed(*i, c, r * c) != gen_exact(*i, c, r * c)).count()
+        };
+        assert_eq!(
+            (shifts(4, 4), shifts(4, 5), shifts(6, 8), shifts(8, 8), shifts(16, 32)),
+            (2, 4, 20, 30, 406)
+        );
     }
 
     #[test]
     fn the_printed_formula_for_gen_is_never_too_low() {
         for (r, c) in [(4, 4), (4, 5), (6, 8), (8, 8), (16, 9), (16, 14), (16, 30), (16, 32)] {
-            assert!((1..r * c).all(|i| gen_as_printed(i, c, r * c) >= gen_exact(i, c, r * c)), "{r}x{c}");
+            assert!(
+                (1..r * c).all(|i| gen_as_printed(i, c, r * c) >= gen_exact(i, c, r * c)),
+                "{r}x{c}"
+            );
         }
     }
 }

@@ -6,7 +6,11 @@ use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 
 /// A slip a row.
-pub(super) fn table(thakur: &Thakur, bench: &Bench<'_>, cells: &[Timed<'_>]) -> Result<Table, ReproduceError> {
+pub(super) fn table(
+    thakur: &Thakur,
+    bench: &Bench<'_>,
+    cells: &[Timed<'_>],
+) -> Result<Table, ReproduceError> {
     let mut table = thakur.words.table("Errata");
 
     // Fig. 4
@@ -15,7 +19,8 @@ pub(super) fn table(thakur: &Thakur, bench: &Bench<'_>, cells: &[Timed<'_>]) -> 
         let p = r * c;
         let last = p.next_power_of_two() - 1;
         let printed = (1..=last).filter(|j| mutual(*j, p, fig_4_as_printed)).count();
-        let alone = (1..=last).filter(|j| (0..p).any(|me| fig_4_as_printed(me, *j, p) == Some(me))).count();
+        let alone =
+            (1..=last).filter(|j| (0..p).any(|me| fig_4_as_printed(me, *j, p) == Some(me))).count();
         let run = Pairs::of(bench, &format!("mesh:{mesh}"), "pex-gen-shift")?;
         table.add(
             ("Fig. 4, myvirtual taken modulo p: steps in which all partners choose each other", mesh),
@@ -40,7 +45,8 @@ pub(super) fn table(thakur: &Thakur, bench: &Bench<'_>, cells: &[Timed<'_>]) -> 
     );
 
     // Table 2
-    let cell = |bytes: u64| cells.iter().find(|c| (c.table, c.mesh, c.bytes) == ("Table 2", "8x8", bytes));
+    let cell =
+        |bytes: u64| cells.iter().find(|c| (c.table, c.mesh, c.bytes) == ("Table 2", "8x8", bytes));
     if let (Some(below), Some(here), Some(above)) = (cell(256), cell(1024), cell(4096)) {
         let share = (here.bytes - below.bytes) as f64 / (above.bytes - below.bytes) as f64;
         let line = below.paper + share * (above.paper - below.paper);
@@ -49,7 +55,9 @@ pub(super) fn table(thakur: &Thakur, bench: &Bench<'_>, cells: &[Timed<'_>]) -> 
             here.paper,
             format!("{:.4}", here.ours),
             Verdict::measured(here.paper, here.ours, decimals(here.paper)),
-            &format!("the line through its neighbours in the paper gives {line:.3}; kept as printed"),
+            &format!(
+                "the line through its neighbours in the paper gives {line:.3}; kept as printed"
+            ),
         );
     }
     Ok(table)
@@ -60,7 +68,8 @@ fn fig_4_as_printed(me: u64, j: u64, p: u64) -> Option<u64> {
     let q = p.next_power_of_two();
     let shift = (q - p) / 2;
     let virtual_destination = ((me + shift) % p) ^ j;
-    let destination = virtual_destination.checked_sub(shift).unwrap_or_else(|| virtual_destination + q - shift);
+    let destination =
+        virtual_destination.checked_sub(shift).unwrap_or_else(|| virtual_destination + q - shift);
     (destination < p).then_some(destination)
 }
 

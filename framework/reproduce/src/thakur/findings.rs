@@ -48,7 +48,9 @@ impl Claim {
         };
         let other = |cell: &Timed<'_>| {
             let mesh = self.second_on.as_deref().unwrap_or(cell.mesh);
-            cells.iter().find(|c| (c.algorithm, c.mesh, c.bytes) == (&self.second, mesh, cell.bytes))
+            cells
+                .iter()
+                .find(|c| (c.algorithm, c.mesh, c.bytes) == (&self.second, mesh, cell.bytes))
         };
         cells.iter().filter(wanted).filter_map(|cell| Some((cell, other(cell)?))).collect()
     }
@@ -62,7 +64,8 @@ impl Claim {
         }
     }
 
-    /// Whether GEN is one of the two: then what its bytes cost, and which formula its contention follows, matters.
+    /// Whether GEN is one of the two: then what its bytes cost, and which formula its contention
+    /// follows, matters.
     fn about_gen(&self) -> bool {
         [&self.first, &self.second].iter().any(|algorithm| *algorithm == "gen")
     }
@@ -74,7 +77,8 @@ pub(super) fn table(thakur: &Thakur, cells: &[Timed<'_>], profiles: &Profiles) -
     for claim in &thakur.claim {
         let pairs = claim.pairs(cells);
         let of = pairs.len();
-        let count = |time: Seconds| pairs.iter().filter(|(a, b)| claim.holds(time(a), time(b))).count();
+        let count =
+            |time: Seconds| pairs.iter().filter(|(a, b)| claim.holds(time(a), time(b))).count();
         let borne_out = |count: usize| if claim.mostly { 2 * count > of } else { count == of };
         let paper = count(|c| c.paper);
         let mut runs: Vec<(&str, usize)> = vec![("on `delta`", count(|c| c.ours))];
@@ -86,11 +90,21 @@ pub(super) fn table(thakur: &Thakur, cells: &[Timed<'_>], profiles: &Profiles) -
             let why = match (borne_out(paper), borne_out(ours)) {
                 (true, true) => "",
                 (true, false) => "the paper's tables bear it out, the model does not in every cell",
-                (false, true) => "the model bears it out, the paper's own tables do not in every cell",
-                (false, false) => "neither the paper's own tables nor the model bear it out in every cell",
+                (false, true) => {
+                    "the model bears it out, the paper's own tables do not in every cell"
+                }
+                (false, false) => {
+                    "neither the paper's own tables nor the model bear it out in every cell"
+                }
             };
             let share = |n: usize| format!("{n} of {of}");
-            table.add((&claim.text, column), share(paper), share(ours), Verdict::holds(borne_out(ours)), why);
+            table.add(
+                (&claim.text, column),
+                share(paper),
+                share(ours),
+                Verdict::holds(borne_out(ours)),
+                why,
+            );
         }
     }
     growth(&mut table, cells);
@@ -98,11 +112,15 @@ pub(super) fn table(thakur: &Thakur, cells: &[Timed<'_>], profiles: &Profiles) -
     table
 }
 
-/// "The time taken increases almost linearly with the number of processors": from 16 to 512 of them.
+/// "The time taken increases almost linearly with the number of processors": from 16 to 512 of
+/// them.
 fn growth(table: &mut Table, cells: &[Timed<'_>]) {
     for bytes in [256, 16384] {
         let time = |mesh: &str, time: Seconds| {
-            cells.iter().find(|c| (c.table, c.mesh, c.bytes) == ("Table 2", mesh, bytes)).map_or(f64::NAN, time)
+            cells
+                .iter()
+                .find(|c| (c.table, c.mesh, c.bytes) == ("Table 2", mesh, bytes))
+                .map_or(f64::NAN, time)
         };
         let ratio = |of: Seconds| time("16x32", of) / time("4x4", of);
         // "almost" is taken as a quarter
@@ -127,19 +145,30 @@ pub(super) fn power_of_two_mesh(mesh: &str) -> String {
 
 /// "The maximum contention of PEX-GEN is upper bounded by that in PEX": of the next power of two.
 fn bounded_by_pex(table: &mut Table, thakur: &Thakur, profiles: &Profiles) {
-    let most =
-        |algorithm: &str, mesh: &str| steps_of(profiles, algorithm, mesh).iter().map(|s| s.max_link_messages).max();
-    for (algorithm, mesh) in thakur.measured().filter(|(algorithm, _)| ["pex-gen", "pex-gen-shift"].contains(algorithm))
+    let most = |algorithm: &str, mesh: &str| {
+        steps_of(profiles, algorithm, mesh).iter().map(|s| s.max_link_messages).max()
+    };
+    for (algorithm, mesh) in
+        thakur.measured().filter(|(algorithm, _)| ["pex-gen", "pex-gen-shift"].contains(algorithm))
     {
         let power = power_of_two_mesh(mesh);
-        let (Some(ours), Some(pex)) = (most(algorithm, mesh), most("pex", &power)) else { continue };
+        let (Some(ours), Some(pex)) = (most(algorithm, mesh), most("pex", &power)) else {
+            continue;
+        };
         let why = match (ours > pex, mesh) {
             (false, _) => "",
             (true, "16x30") => "section 4 says the opposite of 3.2, and is right",
-            (true, _) => "where c is no power of two, exclusive-or no longer acts on row and column apart",
+            (true, _) => {
+                "where c is no power of two, exclusive-or no longer acts on row and column apart"
+            }
         };
         table.add(
-            (&format!("{algorithm}'s contention on {mesh} is bounded by PEX's on {power} (3.2, 3.3)"), ""),
+            (
+                &format!(
+                    "{algorithm}'s contention on {mesh} is bounded by PEX's on {power} (3.2, 3.3)"
+                ),
+                "",
+            ),
             format!("<= {pex}"),
             ours,
             Verdict::at_most(pex as f64, ours as f64),
@@ -152,16 +181,26 @@ fn bounded_by_pex(table: &mut Table, thakur: &Thakur, profiles: &Profiles) {
 mod tests {
     use super::*;
 
-    /// The paper's cells as if runs had taken the paper's seconds, but those at the same cost a byte what `time` says.
+    /// The paper's cells as if runs had taken the paper's seconds, but those at the same cost a
+    /// byte what `time` says.
     fn cells<'a>(thakur: &'a Thakur, time: Seconds) -> Vec<Timed<'a>> {
         let mut cells = Vec::new();
         for measured in &thakur.table {
             for mesh in &measured.meshes {
                 for (bytes, paper) in thakur.sizes.iter().zip(&mesh.seconds) {
                     let (bytes, paper) = (*bytes, *paper);
-                    let (table, algorithm, mesh) = (&*measured.id, &*measured.algorithm, &*mesh.mesh);
-                    let mut cell =
-                        Timed { table, algorithm, mesh, bytes, paper, ours: paper, alone: paper, printed: paper };
+                    let (table, algorithm, mesh) =
+                        (&*measured.id, &*measured.algorithm, &*mesh.mesh);
+                    let mut cell = Timed {
+                        table,
+                        algorithm,
+                        mesh,
+                        bytes,
+                        paper,
+                        ours: paper,
+                        alone: paper,
+                        printed: paper,
+                    };
                     cell.alone = time(&cell);
                     cells.push(cell);
                 }
@@ -179,20 +218,29 @@ mod tests {
 
     #[test]
     fn the_papers_own_tables_bear_out_most_of_its_claims() {
-        let counts: Vec<String> = counted(|c| c.paper, "on `delta`").into_iter().map(|(paper, ..)| paper).collect();
+        let counts: Vec<String> =
+            counted(|c| c.paper, "on `delta`").into_iter().map(|(paper, ..)| paper).collect();
         let of_gen_and_pex = ["12 of 12", "2 of 2", "0 of 2", "3 of 5"];
         let of_shift_and_pex_gen = ["25 of 25", "16 of 25", "5 of 5", "5 of 5", "5 of 5"];
         let of_gen_and_the_others = ["8 of 8", "10 of 10", "2 of 10"];
-        assert_eq!(counts, [&of_gen_and_pex[..], &of_shift_and_pex_gen[..], &of_gen_and_the_others[..]].concat());
+        assert_eq!(
+            counts,
+            [&of_gen_and_pex[..], &of_shift_and_pex_gen[..], &of_gen_and_the_others[..]].concat()
+        );
     }
 
     #[test]
     fn claims_are_counted_in_the_runs_not_taken_from_the_paper() {
         let gen_is_free: Seconds = |c| if c.algorithm == "gen" { 0.0 } else { c.paper };
-        let ours: Vec<String> =
-            counted(gen_is_free, "at the same cost a byte").into_iter().map(|(_, ours, _)| ours).collect();
+        let ours: Vec<String> = counted(gen_is_free, "at the same cost a byte")
+            .into_iter()
+            .map(|(_, ours, _)| ours)
+            .collect();
         // the four claims about GEN and PEX, then two about SHIFT, then PEX-GEN
-        assert_eq!(ours, ["0 of 12", "2 of 2", "2 of 2", "5 of 5", "0 of 8", "10 of 10", "0 of 10"]);
+        assert_eq!(
+            ours,
+            ["0 of 12", "2 of 2", "2 of 2", "5 of 5", "0 of 8", "10 of 10", "0 of 10"]
+        );
     }
 
     #[test]

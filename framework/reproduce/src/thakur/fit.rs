@@ -1,6 +1,7 @@
 //! Least squares for T = steps alpha + L beta S, with S the sum over steps of max(1, f / 2).
 //!
-//! Weighted by 1/t: unweighted, the one cell of 13.6 s would decide alone and make alpha negative, which the table shows too.
+//! Weighted by 1/t: unweighted, the one cell of 13.6 s would decide alone and make alpha negative,
+//! which the table shows too.
 
 use super::contention::gen_as_printed;
 use super::{Mesh, Profiles, Seconds, Thakur, Timed, rows_and_columns, steps_of};
@@ -38,11 +39,17 @@ fn fitted(samples: &[Sample], weight: Weight) -> Fit {
     }
     let determinant = ss * bb - sb * sb;
     let (alpha, beta) = ((st * bb - bt * sb) / determinant, (bt * ss - st * sb) / determinant);
-    let errors = samples.iter().map(|s| ((s.steps * alpha + s.bytes * beta) / s.seconds - 1.0).abs());
-    Fit { alpha_us: alpha * 1e6, beta_us: beta * 1e6, mean_error: errors.sum::<f64>() / samples.len() as f64 }
+    let errors =
+        samples.iter().map(|s| ((s.steps * alpha + s.bytes * beta) / s.seconds - 1.0).abs());
+    Fit {
+        alpha_us: alpha * 1e6,
+        beta_us: beta * 1e6,
+        mean_error: errors.sum::<f64>() / samples.len() as f64,
+    }
 }
 
-/// Sum over steps of max(1, f / 2): how many times a message's bytes are paid for where a link carries two at full speed.
+/// Sum over steps of max(1, f / 2): how many times a message's bytes are paid for where a link
+/// carries two at full speed.
 fn half(f: impl Iterator<Item = u64>) -> f64 {
     f.map(|f| (f as f64 / 2.0).max(1.0)).sum()
 }
@@ -85,13 +92,30 @@ pub(super) fn table(thakur: &Thakur, cells: &[Timed<'_>], profiles: &Profiles) -
             "no machine starts a message in less than no time: the largest times decide alone",
         ),
         ("GEN, Tables 5 and 6", samples(&["Table 5", "Table 6"], measured_half), relative, ""),
-        ("GEN, Tables 5 and 6, f as printed", samples(&["Table 5", "Table 6"], printed_half), relative, ""),
+        (
+            "GEN, Tables 5 and 6, f as printed",
+            samples(&["Table 5", "Table 6"], printed_half),
+            relative,
+            "",
+        ),
     ] {
         let fit = fitted(&samples, weight);
         let why = if fit.alpha_us < 0.0 { why } else { "" };
         table.add((row, "alpha, us"), "", format!("{:.1}", fit.alpha_us), Verdict::NotGiven, why);
-        table.add((row, "beta, us a byte"), "", format!("{:.4}", fit.beta_us), Verdict::NotGiven, "");
-        table.add((row, "mean error"), "", format!("{:.1} %", 100.0 * fit.mean_error), Verdict::NotGiven, "");
+        table.add(
+            (row, "beta, us a byte"),
+            "",
+            format!("{:.4}", fit.beta_us),
+            Verdict::NotGiven,
+            "",
+        );
+        table.add(
+            (row, "mean error"),
+            "",
+            format!("{:.1} %", 100.0 * fit.mean_error),
+            Verdict::NotGiven,
+            "",
+        );
     }
     for measured in &thakur.table {
         let of_gen = measured.algorithm == "gen";
@@ -101,8 +125,11 @@ pub(super) fn table(thakur: &Thakur, cells: &[Timed<'_>], profiles: &Profiles) -
             ("mean error with f as printed", of_gen, |c| c.printed),
         ];
         for (column, _, time) in columns.into_iter().filter(|(_, wanted, _)| *wanted) {
-            let errors: Vec<f64> =
-                cells.iter().filter(|c| c.table == measured.id).map(|c| (time(c) / c.paper - 1.0).abs()).collect();
+            let errors: Vec<f64> = cells
+                .iter()
+                .filter(|c| c.table == measured.id)
+                .map(|c| (time(c) / c.paper - 1.0).abs())
+                .collect();
             let mean = 100.0 * errors.iter().sum::<f64>() / errors.len() as f64;
             table.add((&measured.id, column), "", format!("{mean:.1} %"), Verdict::NotGiven, "");
         }
@@ -118,7 +145,11 @@ mod tests {
     fn times_made_from_two_figures_give_them_back_however_weighted() {
         let samples: Vec<Sample> = (1..6)
             .map(|i| (f64::from(i), f64::from(i * i)))
-            .map(|(steps, bytes)| Sample { steps, bytes, seconds: (steps * 100.0 + bytes * 0.25) / 1e6 })
+            .map(|(steps, bytes)| Sample {
+                steps,
+                bytes,
+                seconds: (steps * 100.0 + bytes * 0.25) / 1e6,
+            })
             .collect();
         for weight in [(|_| 1.0) as Weight, |seconds| 1.0 / seconds] {
             let fit = fitted(&samples, weight);
@@ -135,6 +166,9 @@ mod tests {
     #[test]
     fn the_printed_formula_makes_gen_dearer() {
         // what an independent computation gave
-        assert_eq!(["4x4", "8x8", "4x5", "6x8"].map(|mesh| printed_half(mesh, &[])), [16.0, 117.0, 21.0, 76.5]);
+        assert_eq!(
+            ["4x4", "8x8", "4x5", "6x8"].map(|mesh| printed_half(mesh, &[])),
+            [16.0, 117.0, 21.0, 76.5]
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! What the links of the runs carry, beside the paper's formulas: f(i) is the most messages on one directed link in step i.
+//! What the links of the runs carry, beside the paper's formulas: f(i) is the most messages on one
+//! directed link in step i.
 
 use super::{Profiles, Thakur, contention, rows_and_columns, steps_of};
 use crate::report::{Table, Verdict};
@@ -49,12 +50,17 @@ fn add(table: &mut Table, algorithm: &str, mesh: &str, steps: &[StepFacts]) {
     let most = f(steps).max().unwrap_or(0);
     let formulas = formulas(algorithm, c, r * c);
     if let Some(Formulas { printed, corrected, why }) = &formulas {
-        let count =
-            |holds: &dyn Fn(u64, u64) -> bool| (1..).zip(f(steps)).filter(|(i, carried)| holds(*i, *carried)).count();
+        let count = |holds: &dyn Fn(u64, u64) -> bool| {
+            (1..).zip(f(steps)).filter(|(i, carried)| holds(*i, *carried)).count()
+        };
         let agrees = count(&|i, carried| printed(i) == carried);
-        let (high, low) = (count(&|i, carried| printed(i) > carried), count(&|i, carried| printed(i) < carried));
-        let why =
-            if agrees == of { String::new() } else { format!("too high in {high} steps, too low in {low}: {why}") };
+        let (high, low) =
+            (count(&|i, carried| printed(i) > carried), count(&|i, carried| printed(i) < carried));
+        let why = if agrees == of {
+            String::new()
+        } else {
+            format!("too high in {high} steps, too low in {low}: {why}")
+        };
         table.add(
             (&name, "steps in which f is as printed"),
             of,
@@ -78,7 +84,9 @@ fn add(table: &mut Table, algorithm: &str, mesh: &str, steps: &[StepFacts]) {
         let limit = r.max(c) as f64 / 2.0;
         let verdict = Verdict::at_most(limit, most as f64);
         let why = match verdict {
-            Verdict::Breaks => "the limit max(r, c) / 2 does not hold where a side is no power of two",
+            Verdict::Breaks => {
+                "the limit max(r, c) / 2 does not hold where a side is no power of two"
+            }
             _ => "",
         };
         table.add((&name, "largest f"), format!("<= {limit}"), most, verdict, why);

@@ -21,7 +21,11 @@ impl Listener for Pairs {
 }
 
 impl Pairs {
-    pub(super) fn of(bench: &Bench<'_>, topology: &str, algorithm: &str) -> Result<Self, ReproduceError> {
+    pub(super) fn of(
+        bench: &Bench<'_>,
+        topology: &str,
+        algorithm: &str,
+    ) -> Result<Self, ReproduceError> {
         let mut pairs = Self::default();
         bench.watch(topology, algorithm, &mut pairs)?;
         Ok(pairs)
@@ -34,7 +38,9 @@ impl Pairs {
 
     /// Steps in which everyone who sends receives from the same node.
     pub(super) fn mutual_steps(&self) -> usize {
-        let mutual = |pairs: &[(u32, u32)]| pairs.iter().all(|(a, b)| pairs.binary_search(&(*b, *a)).is_ok());
+        let mutual = |pairs: &[(u32, u32)]| {
+            pairs.iter().all(|(a, b)| pairs.binary_search(&(*b, *a)).is_ok())
+        };
         self.0.iter().filter(|pairs| mutual(pairs)).count()
     }
 }
@@ -55,12 +61,19 @@ pub(super) fn table_1(thakur: &Thakur, bench: &Bench<'_>) -> Result<Table, Repro
     let mut table = thakur.words.table("Table 1");
     let run = Pairs::of(bench, "mesh:2x4", "pex")?;
     for (i, row) in thakur.table_1.iter().enumerate() {
-        let both_ways: Vec<(u32, u32)> = row.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]).collect();
+        let both_ways: Vec<(u32, u32)> =
+            row.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]).collect();
         let mut paper = both_ways;
         paper.sort_unstable();
         let ours = run.0.get(i).map(Vec::as_slice).unwrap_or_default();
         let verdict = Verdict::exactly(paper.as_slice(), ours);
-        table.add((&format!("step {}", i + 1), ""), exchanges(&paper), exchanges(ours), verdict, "");
+        table.add(
+            (&format!("step {}", i + 1), ""),
+            exchanges(&paper),
+            exchanges(ours),
+            verdict,
+            "",
+        );
     }
     Ok(table)
 }

@@ -1,5 +1,5 @@
-//! Where a block went that never arrived, and what the plugin calls the send that took it there or brought it twice: the plan is made again, with an eye
-//! on that block alone.
+//! Where a block went that never arrived, and what the plugin calls the send that took it there or
+//! brought it twice: the plan is made again, with an eye on that block alone.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,10 +17,14 @@ pub(super) struct Trail {
 }
 
 impl Trail {
-    /// Of the block that a fault says was delivered twice, or never and found at a node; `None` for other faults.
+    /// Of the block that a fault says was delivered twice, or never and found at a node; `None` for
+    /// other faults.
     pub(super) fn of(fault: &Fault, label: Rc<RefCell<String>>) -> Option<Self> {
         let (block, at) = match fault {
-            Fault::End(_, EndFault::NeverDelivered { block, whereabouts: Whereabouts::At(at), .. }) => (block, at),
+            Fault::End(
+                _,
+                EndFault::NeverDelivered { block, whereabouts: Whereabouts::At(at), .. },
+            ) => (block, at),
             Fault::Delivery(_, DeliveryFault::DeliveredTwice { block, node, .. }) => (block, node),
             _ => return None,
         };
@@ -35,13 +39,16 @@ impl Trail {
                 Some((since, to, label)),
             ) if to == self.at => {
                 let whereabouts = Whereabouts::AtSince(to, since);
-                Fault::End(step, EndFault::NeverDelivered { node, block, whereabouts, missing, nodes }).labelled(label)
+                Fault::End(
+                    step,
+                    EndFault::NeverDelivered { node, block, whereabouts, missing, nodes },
+                )
+                .labelled(label)
             }
-            (fault @ Fault::Delivery(_, DeliveryFault::DeliveredTwice { .. }), Some((_, to, label)))
-                if to == self.at =>
-            {
-                fault.labelled(label)
-            }
+            (
+                fault @ Fault::Delivery(_, DeliveryFault::DeliveredTwice { .. }),
+                Some((_, to, label)),
+            ) if to == self.at => fault.labelled(label),
             (fault, _) => fault,
         }
     }

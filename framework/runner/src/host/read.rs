@@ -1,7 +1,11 @@
-//! Reading what a plugin hands over: nothing is believed before it is checked, as far as a pointer can be.
+//! Reading what a plugin hands over: nothing is believed before it is checked, as far as a pointer
+//! can be.
 
 use smallvec::SmallVec;
-use swapmeet_abi::{SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmBytes, SwmRoute, SwmSet, read_sized};
+use swapmeet_abi::{
+    SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmBytes, SwmRoute, SwmSet,
+    read_sized,
+};
 use swapmeet_core::delivery::boxes::{Axis, NodeSet};
 use swapmeet_core::limits;
 use swapmeet_core::network::topology::Route;
@@ -34,21 +38,35 @@ pub(super) unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
     match raw.kind {
         SWM_ALL => Ok(Axis::All),
         SWM_RANGE => {
-            let small = |number| u32::try_from(number).map_err(|_| "has a range of numbers over 2^32 - 1");
-            Ok(Axis::Range { first: small(raw.first)?, stride: small(raw.stride)?, count: small(raw.count)? })
+            let small =
+                |number| u32::try_from(number).map_err(|_| "has a range of numbers over 2^32 - 1");
+            Ok(Axis::Range {
+                first: small(raw.first)?,
+                stride: small(raw.stride)?,
+                count: small(raw.count)?,
+            })
         }
-        SWM_BITS if raw.count > limits::AXIS_WORDS => Err("has an axis with over 131072 words of bits"),
+        SWM_BITS if raw.count > limits::AXIS_WORDS => {
+            Err("has an axis with over 131072 words of bits")
+        }
         SWM_BITS if raw.words.is_null() => Err("has an axis with null for its bits"),
-        SWM_BITS if !raw.words.is_aligned() => Err("has an axis whose bits are at an address that is no multiple of 8"),
+        SWM_BITS if !raw.words.is_aligned() => {
+            Err("has an axis whose bits are at an address that is no multiple of 8")
+        }
         // SAFETY: the caller promises `count` words, and the address suits them.
-        SWM_BITS => Ok(Axis::Bits(unsafe { std::slice::from_raw_parts(raw.words, raw.count as usize) })),
+        SWM_BITS => {
+            Ok(Axis::Bits(unsafe { std::slice::from_raw_parts(raw.words, raw.count as usize) }))
+        }
         _ => Err("has an axis of an unknown kind"),
     }
 }
 
 /// # Safety
 /// `route` must point to a route whose pointers are null or readable for the counts beside them.
-pub(super) unsafe fn read_route(raw: *const SwmRoute, route: &mut Route) -> Result<(), &'static str> {
+pub(super) unsafe fn read_route(
+    raw: *const SwmRoute,
+    route: &mut Route,
+) -> Result<(), &'static str> {
     // SAFETY: the caller promises a route.
     let Ok(raw) = (unsafe { read_sized(raw) }) else {
         return Err("the plugin's route has a `size` below 40: set it to sizeof(SwmRoute)");
@@ -75,7 +93,10 @@ pub(super) unsafe fn read_route(raw: *const SwmRoute, route: &mut Route) -> Resu
 ///
 /// # Safety
 /// The send's `counts` must be null or readable for the count beside it.
-pub(super) unsafe fn read_byte_counts(send: &SwmBytes, byte_counts: &mut Vec<(u64, u64)>) -> Result<(), &'static str> {
+pub(super) unsafe fn read_byte_counts(
+    send: &SwmBytes,
+    byte_counts: &mut Vec<(u64, u64)>,
+) -> Result<(), &'static str> {
     if send.count > limits::BYTE_COUNTS {
         return Err("has over 134217728 byte counts");
     }
@@ -83,7 +104,9 @@ pub(super) unsafe fn read_byte_counts(send: &SwmBytes, byte_counts: &mut Vec<(u6
         return Err("has null for its byte counts");
     }
     // SAFETY: the caller promises `count` byte counts.
-    byte_counts.extend(unsafe { values(send.counts, send.count as usize) }.map(|a| (a.destination, a.bytes)));
+    byte_counts.extend(
+        unsafe { values(send.counts, send.count as usize) }.map(|a| (a.destination, a.bytes)),
+    );
     Ok(())
 }
 
@@ -91,7 +114,10 @@ pub(super) unsafe fn read_byte_counts(send: &SwmBytes, byte_counts: &mut Vec<(u6
 ///
 /// # Safety
 /// `ptr` must be null or point to `len` readable values, until the last is taken.
-pub(super) unsafe fn values<T: Copy>(ptr: *const T, len: usize) -> impl ExactSizeIterator<Item = T> {
+pub(super) unsafe fn values<T: Copy>(
+    ptr: *const T,
+    len: usize,
+) -> impl ExactSizeIterator<Item = T> {
     let len = if ptr.is_null() { 0 } else { len };
     // SAFETY: the caller promises `len` values.
     (0..len).map(move |i| unsafe { ptr.add(i).read_unaligned() })

@@ -4,7 +4,9 @@ use super::Host;
 use super::read::{axis, node_set, read_byte_counts, read_route};
 use crate::plugin::text;
 use smallvec::SmallVec;
-use swapmeet_abi::{SWM_COMBINE, SWM_COPY, SWM_LOCAL, SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes, SwmRoute};
+use swapmeet_abi::{
+    SWM_COMBINE, SWM_COPY, SWM_LOCAL, SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes, SwmRoute,
+};
 use swapmeet_core::delivery::byte_counts::{Share, What};
 use swapmeet_core::delivery::exchange::Rule;
 use swapmeet_core::delivery::fault::{Fault, SendFault};
@@ -62,7 +64,10 @@ impl Host<'_> {
         let step = simulation.step_number();
         let bad = |side| {
             move |what: &str| {
-                Fault::Send(step, SendFault::BadSet { from: send.from, to: send.to, side, what: what.to_owned() })
+                Fault::Send(
+                    step,
+                    SendFault::BadSet { from: send.from, to: send.to, side, what: what.to_owned() },
+                )
             }
         };
         let rule = Rule {
@@ -71,7 +76,8 @@ impl Host<'_> {
             // SAFETY: promised by the caller; so below.
             origins: unsafe { node_set(&send.origins, &mut origins) }.map_err(bad("origins"))?,
             // SAFETY: as above.
-            destinations: unsafe { node_set(&send.destinations, &mut destinations) }.map_err(bad("destinations"))?,
+            destinations: unsafe { node_set(&send.destinations, &mut destinations) }
+                .map_err(bad("destinations"))?,
             // SAFETY: as above.
             segments: unsafe { axis(&send.segments) }.map_err(bad("segments"))?,
             strict: send.flags & SWM_STRICT != 0,
@@ -88,7 +94,8 @@ impl Host<'_> {
     pub(super) unsafe fn send_bucket(&mut self, send: &SwmBucket) -> Result<(), Fault> {
         known(send.flags, SWM_LOCAL)?;
         let what = What::Bucket(send.bucket);
-        let share = Share { from: send.from, to: send.to, local: send.flags & SWM_LOCAL != 0, what };
+        let share =
+            Share { from: send.from, to: send.to, local: send.flags & SWM_LOCAL != 0, what };
         // SAFETY: promised by the caller.
         unsafe { self.send_share(&share, send.route) }
     }
@@ -101,16 +108,22 @@ impl Host<'_> {
         let step = self.simulation.as_ref().map_or(0, |simulation| simulation.step_number());
         let mut counts = Vec::new();
         // SAFETY: promised by the caller.
-        unsafe { read_byte_counts(send, &mut counts) }
-            .map_err(|what| Fault::Send(step, SendFault::BadShare { from, to, what: what.to_owned() }))?;
-        let share = Share { from, to, local: send.flags & SWM_LOCAL != 0, what: What::Listed(&counts) };
+        unsafe { read_byte_counts(send, &mut counts) }.map_err(|what| {
+            Fault::Send(step, SendFault::BadShare { from, to, what: what.to_owned() })
+        })?;
+        let share =
+            Share { from, to, local: send.flags & SWM_LOCAL != 0, what: What::Listed(&counts) };
         // SAFETY: promised by the caller.
         unsafe { self.send_share(&share, send.route) }
     }
 
     /// # Safety
     /// See above.
-    unsafe fn send_share(&mut self, share: &Share<'_>, route: *const SwmRoute) -> Result<(), Fault> {
+    unsafe fn send_share(
+        &mut self,
+        share: &Share<'_>,
+        route: *const SwmRoute,
+    ) -> Result<(), Fault> {
         // SAFETY: promised by the caller.
         let route = unsafe { self.route.read(route) }?;
         self.simulation.as_mut().map_or(Ok(()), |simulation| simulation.send_shares(share, route))

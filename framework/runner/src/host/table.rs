@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use swapmeet_abi::{
-    Growing, SWM_BYTE_COUNTS, SWM_FIXED, SWM_IN_PARTS, SWM_SHIFT, SWM_STOPPED, SWM_XOR, SwmBlocks, SwmBucket, SwmBytes,
-    SwmHost, SwmLayout, SwmRedistribution, SwmStr, SwmSymmetry, read_sized,
+    Growing, SWM_BYTE_COUNTS, SWM_FIXED, SWM_IN_PARTS, SWM_SHIFT, SWM_STOPPED, SWM_XOR, SwmBlocks,
+    SwmBucket, SwmBytes, SwmHost, SwmLayout, SwmRedistribution, SwmStr, SwmSymmetry, read_sized,
 };
 use swapmeet_core::delivery::byte_counts::{Redistribution, Units};
 use swapmeet_core::delivery::exchange::Division;
@@ -44,10 +44,12 @@ pub(super) const TABLE: SwmHost = SwmHost {
     symmetric: Some(symmetric),
 };
 
-/// Runs `work` on the host behind `ctx`. A panic of ours must not unwind into the plugin, and is not its fault.
+/// Runs `work` on the host behind `ctx`. A panic of ours must not unwind into the plugin, and is
+/// not its fault.
 ///
 /// # Safety
-/// `ctx` must be what the host put in its table, and the call must come during the plugin's `supports` or `plan`, on its thread.
+/// `ctx` must be what the host put in its table, and the call must come during the plugin's
+/// `supports` or `plan`, on its thread.
 unsafe fn with<R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut Host<'_>) -> R) -> R {
     // SAFETY: the caller promises that this is the host, and that nobody else uses it now.
     let Some(host) = (unsafe { ctx.cast::<Host<'_>>().as_mut() }) else { return or };
@@ -55,8 +57,9 @@ unsafe fn with<R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut Host<'_>) -> R
         // SAFETY: as above; the first borrow ended with the panic.
         if let Some(host) = unsafe { ctx.cast::<Host<'_>>().as_mut() } {
             let message = panic.downcast_ref::<&str>().copied();
-            let message =
-                message.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+            let message = message
+                .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+                .unwrap_or("no message");
             host.panic.get_or_insert_with(|| message.to_owned());
         }
         or
@@ -64,8 +67,13 @@ unsafe fn with<R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut Host<'_>) -> R
 }
 
 unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
-    // SAFETY: a plugin calls back with the context and texts it was promised to give; so in all functions below.
-    unsafe { with(ctx, (), |host| host.reason = Some(text(reason).unwrap_or_else(|why| format!("its reason {why}")))) }
+    // SAFETY: a plugin calls back with the context and texts it was promised to give; so in all
+    // functions below.
+    unsafe {
+        with(ctx, (), |host| {
+            host.reason = Some(text(reason).unwrap_or_else(|why| format!("its reason {why}")))
+        })
+    }
 }
 
 unsafe extern "C" fn log(ctx: *mut c_void, level: u32, line: SwmStr) {
@@ -73,7 +81,10 @@ unsafe extern "C" fn log(ctx: *mut c_void, level: u32, line: SwmStr) {
     unsafe {
         with(ctx, (), |host| {
             let word = if level == swapmeet_abi::SWM_LOG_WARN { "warning: " } else { "" };
-            host.log.push(format!("{word}{}", text(line).unwrap_or_else(|why| format!("a line {why}"))));
+            host.log.push(format!(
+                "{word}{}",
+                text(line).unwrap_or_else(|why| format!("a line {why}"))
+            ));
         });
     }
 }
@@ -127,7 +138,10 @@ unsafe extern "C" fn destination(ctx: *mut c_void, from: u64) -> u64 {
     unsafe {
         with(ctx, from, |host| {
             let images = host.task.collective.images().unwrap_or_default();
-            usize::try_from(from).ok().and_then(|from| images.get(from)).map_or(from, |to| u64::from(*to))
+            usize::try_from(from)
+                .ok()
+                .and_then(|from| images.get(from))
+                .map_or(from, |to| u64::from(*to))
         })
     }
 }
@@ -171,10 +185,14 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                     return Err(Fault::BadGrid("the plugin gives none".to_owned()));
                 }
                 if host.placed {
-                    return Err(Fault::OutOfOrder("the schedule sets its grid after it has placed a node"));
+                    return Err(Fault::OutOfOrder(
+                        "the schedule sets its grid after it has placed a node",
+                    ));
                 }
                 let Ok(raw) = read_sized(layout) else {
-                    return Err(Fault::BadGrid("its `size` is below 24: set it to sizeof(SwmLayout)".to_owned()));
+                    return Err(Fault::BadGrid(
+                        "its `size` is below 24: set it to sizeof(SwmLayout)".to_owned(),
+                    ));
                 };
                 if u64::from(raw.axis_count) > limits::AXES {
                     return Err(Fault::BadGrid(format!(
@@ -184,19 +202,31 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                     )));
                 }
                 if raw.radices.is_null() && raw.axis_count > 0 {
-                    return Err(Fault::BadGrid(format!("it has null for the radices of {} axes", raw.axis_count)));
+                    return Err(Fault::BadGrid(format!(
+                        "it has null for the radices of {} axes",
+                        raw.axis_count
+                    )));
                 }
-                let radices: SmallVec<[u64; 8]> = values(raw.radices, raw.axis_count as usize).collect();
+                let radices: SmallVec<[u64; 8]> =
+                    values(raw.radices, raw.axis_count as usize).collect();
                 if raw.flags & !(SWM_BYTE_COUNTS | SWM_IN_PARTS) != 0 {
-                    return Err(Fault::BadGrid("it has flags that this swapmeet does not know".to_owned()));
+                    return Err(Fault::BadGrid(
+                        "it has flags that this swapmeet does not know".to_owned(),
+                    ));
                 }
                 let byte_counts = (raw.flags & SWM_BYTE_COUNTS != 0).then(|| {
                     // Elements are counted: a plan for one block size says nothing about another.
                     host.asked.bytes = true;
-                    Units { block_bytes: host.answers.block_bytes, element_bytes: host.answers.element_bytes }
+                    Units {
+                        block_bytes: host.answers.block_bytes,
+                        element_bytes: host.answers.element_bytes,
+                    }
                 });
-                let division = Division { in_parts: raw.flags & SWM_IN_PARTS != 0, segments: raw.segments };
-                host.simulation.as_mut().map_or(Ok(()), |simulation| simulation.layout(&radices, division, byte_counts))
+                let division =
+                    Division { in_parts: raw.flags & SWM_IN_PARTS != 0, segments: raw.segments };
+                host.simulation
+                    .as_mut()
+                    .map_or(Ok(()), |simulation| simulation.layout(&radices, division, byte_counts))
             })
         })
     }
@@ -212,7 +242,12 @@ unsafe extern "C" fn place(ctx: *mut c_void, virtual_node: u64, physical: u64, h
     }
 }
 
-unsafe extern "C" fn symmetric(ctx: *mut c_void, axes: *const SwmSymmetry, axis_count: u64, planned: *mut u64) -> i32 {
+unsafe extern "C" fn symmetric(
+    ctx: *mut c_void,
+    axes: *const SwmSymmetry,
+    axis_count: u64,
+    planned: *mut u64,
+) -> i32 {
     // SAFETY: see `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
@@ -281,19 +316,25 @@ unsafe fn sent<T: Growing>(send: *const T, too_small: &'static str) -> Result<T,
 unsafe extern "C" fn send_blocks(ctx: *mut c_void, send: *const SwmBlocks) -> i32 {
     const TOO_SMALL: &str = "the plugin's send has a `size` below 136: set it to sizeof(SwmBlocks)";
     // SAFETY: see `fail`.
-    unsafe { with(ctx, SWM_STOPPED, |host| host.drive(|host| host.send_blocks(&sent(send, TOO_SMALL)?))) }
+    unsafe {
+        with(ctx, SWM_STOPPED, |host| host.drive(|host| host.send_blocks(&sent(send, TOO_SMALL)?)))
+    }
 }
 
 unsafe extern "C" fn send_bucket(ctx: *mut c_void, send: *const SwmBucket) -> i32 {
     const TOO_SMALL: &str = "the plugin's send has a `size` below 40: set it to sizeof(SwmBucket)";
     // SAFETY: see `fail`.
-    unsafe { with(ctx, SWM_STOPPED, |host| host.drive(|host| host.send_bucket(&sent(send, TOO_SMALL)?))) }
+    unsafe {
+        with(ctx, SWM_STOPPED, |host| host.drive(|host| host.send_bucket(&sent(send, TOO_SMALL)?)))
+    }
 }
 
 unsafe extern "C" fn send_bytes(ctx: *mut c_void, send: *const SwmBytes) -> i32 {
     const TOO_SMALL: &str = "the plugin's send has a `size` below 48: set it to sizeof(SwmBytes)";
     // SAFETY: see `fail`.
-    unsafe { with(ctx, SWM_STOPPED, |host| host.drive(|host| host.send_bytes(&sent(send, TOO_SMALL)?))) }
+    unsafe {
+        with(ctx, SWM_STOPPED, |host| host.drive(|host| host.send_bytes(&sent(send, TOO_SMALL)?)))
+    }
 }
 
 unsafe extern "C" fn rearrange(ctx: *mut c_void) -> i32 {
@@ -306,7 +347,10 @@ unsafe extern "C" fn element_bytes(ctx: *mut c_void) -> u64 {
     unsafe { with(ctx, 1, |host| host.answers.element_bytes) }
 }
 
-unsafe extern "C" fn redistribute(ctx: *mut c_void, redistribution: *const SwmRedistribution) -> i32 {
+unsafe extern "C" fn redistribute(
+    ctx: *mut c_void,
+    redistribution: *const SwmRedistribution,
+) -> i32 {
     // SAFETY: see `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| {

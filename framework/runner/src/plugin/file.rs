@@ -1,4 +1,5 @@
-//! Which build of a plugin a file holds: its digest, and what tells without reading it whether it is still the same file.
+//! Which build of a plugin a file holds: its digest, and what tells without reading it whether it
+//! is still the same file.
 
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};
@@ -27,10 +28,15 @@ impl Stamp {
         }
     }
 
-    /// Of the regular file there; asked before it is opened: a pipe would wait for whoever writes to it.
+    /// Of the regular file there; asked before it is opened: a pipe would wait for whoever writes
+    /// to it.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         let metadata = std::fs::metadata(path)?;
-        if metadata.is_file() { Ok(Self::of(&metadata)) } else { Err(io::Error::other("it is no regular file")) }
+        if metadata.is_file() {
+            Ok(Self::of(&metadata))
+        } else {
+            Err(io::Error::other("it is no regular file"))
+        }
     }
 
     /// Names the file among all of the machine's.
@@ -38,7 +44,8 @@ impl Stamp {
         self.place
     }
 
-    /// Whether a later change of the file would show: clocks of file systems tick a few times a second at least.
+    /// Whether a later change of the file would show: clocks of file systems tick a few times a
+    /// second at least.
     pub(crate) fn is_settled(&self) -> bool {
         const TICK: Duration = Duration::from_secs(2);
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -54,7 +61,8 @@ pub(crate) struct Known<'a> {
     pub(crate) digest: &'a str,
 }
 
-/// The digest of the regular file at `path`, and what the file was when it was read; it is not read where it is known.
+/// The digest of the regular file at `path`, and what the file was when it was read; it is not read
+/// where it is known.
 pub(crate) fn digest_of(path: &Path, known: Option<Known<'_>>) -> io::Result<(String, Stamp)> {
     let stamp = Stamp::at(path)?;
     if let Some(known) = known.filter(|known| *known.stamp == stamp && !known.digest.is_empty()) {
@@ -86,7 +94,11 @@ mod tests {
         let other = dir.path().join("other.so");
         std::fs::write(&other, "abc").unwrap();
         std::fs::rename(&other, &file).unwrap();
-        assert_eq!(digest_of(&file, known).unwrap().0, digest(b"abc"), "another has taken its place");
+        assert_eq!(
+            digest_of(&file, known).unwrap().0,
+            digest(b"abc"),
+            "another has taken its place"
+        );
         assert!(digest_of(Path::new("/dev/null"), known).is_err());
     }
 }

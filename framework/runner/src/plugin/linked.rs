@@ -1,7 +1,8 @@
 //! Plugins that are linked into the program, so that it has algorithms wherever it is installed.
 //!
-//! Each goes by a path below the program's own file (`/usr/bin/swapmeet/classic`), which no file can have, and so goes the way of all others: workers load
-//! it by its path, and its build is the program's.
+//! Each goes by a path below the program's own file (`/usr/bin/swapmeet/classic`), which no file
+//! can have, and so goes the way of all others: workers load it by its path, and its build is the
+//! program's.
 
 use super::file::{Known, Stamp, digest_of};
 use std::io;
@@ -46,7 +47,10 @@ pub(crate) fn file_of(path: &Path) -> &Path {
 /// Which build the program's plugins are: its own, found out once.
 pub(crate) fn build(known: Option<Known<'_>>) -> io::Result<(String, Stamp)> {
     static BUILD: OnceLock<Result<(String, Stamp), String>> = OnceLock::new();
-    let ask = || digest_of(program().ok_or("the program's own file can't be found")?, known).map_err(|e| e.to_string());
+    let ask = || {
+        digest_of(program().ok_or("the program's own file can't be found")?, known)
+            .map_err(|e| e.to_string())
+    };
     BUILD.get_or_init(ask).clone().map_err(io::Error::other)
 }
 

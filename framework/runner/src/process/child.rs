@@ -1,4 +1,5 @@
-//! A child of this program, the socket to it, which is its standard input, and the pipe that it prints to.
+//! A child of this program, the socket to it, which is its standard input, and the pipe that it
+//! prints to.
 
 use super::lines::Lines;
 use super::printed::Printed;
@@ -23,7 +24,8 @@ pub(crate) struct Child {
     socket: UnixStream,
     /// What came and is no line that was taken.
     lines: Lines,
-    /// What it prints to, until nobody holds the other end. Read here and by no thread: whoever a plugin started may hold it for ever.
+    /// What it prints to, until nobody holds the other end. Read here and by no thread: whoever a
+    /// plugin started may hold it for ever.
     pipe: Option<PipeReader>,
     pub(crate) printed: Printed,
     /// How far it has come.
@@ -41,16 +43,20 @@ pub(crate) enum Report {
 }
 
 impl Child {
-    /// Starts it, in a process group of its own: a Ctrl-C at the terminal is for the program, which ends its children itself.
+    /// Starts it, in a process group of its own: a Ctrl-C at the terminal is for the program, which
+    /// ends its children itself.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         let (pipe, writer) = io::pipe()?;
         ours.set_nonblocking(true)?;
         let progress = Page::of(command);
         command.stdin(Stdio::from(OwnedFd::from(theirs)));
-        command.stdout(Stdio::from(OwnedFd::from(writer.try_clone()?))).stderr(Stdio::from(OwnedFd::from(writer)));
+        command
+            .stdout(Stdio::from(OwnedFd::from(writer.try_clone()?)))
+            .stderr(Stdio::from(OwnedFd::from(writer)));
         let process = command.process_group(0).spawn()?;
-        // The command holds the other ends: as long as it does, nobody hears that the child closed them.
+        // The command holds the other ends: as long as it does, nobody hears that the child closed
+        // them.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(Self {
             process,
@@ -62,8 +68,13 @@ impl Child {
         })
     }
 
-    /// Sends it all of this, unless `is_over` says meanwhile that it is not worth it: a child that was stopped takes nothing.
-    pub(crate) fn send(&mut self, mut bytes: &[u8], mut is_over: impl FnMut() -> bool) -> io::Result<()> {
+    /// Sends it all of this, unless `is_over` says meanwhile that it is not worth it: a child that
+    /// was stopped takes nothing.
+    pub(crate) fn send(
+        &mut self,
+        mut bytes: &[u8],
+        mut is_over: impl FnMut() -> bool,
+    ) -> io::Result<()> {
         while !bytes.is_empty() {
             match self.socket.write(bytes) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
@@ -81,7 +92,8 @@ impl Child {
         Ok(())
     }
 
-    /// The next line. Waits for a moment at most, and reads a little at a time: whoever listens can look at the clock in between.
+    /// The next line. Waits for a moment at most, and reads a little at a time: whoever listens can
+    /// look at the clock in between.
     pub(crate) fn listen(&mut self) -> Report {
         if let Some(line) = self.lines.next() {
             return Report::Line(line);
@@ -96,19 +108,25 @@ impl Child {
             }
             // A process that a plugin started may hold the socket open though the child is no more.
             Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
-                if matches!(self.process.try_wait(), Ok(None)) { Report::Nothing } else { Report::Gone }
+                if matches!(self.process.try_wait(), Ok(None)) {
+                    Report::Nothing
+                } else {
+                    Report::Gone
+                }
             }
             Err(_) => Report::Gone,
         }
     }
 
-    /// Waits until the socket is ready for something or the pipe has something, and takes in what is printed.
+    /// Waits until the socket is ready for something or the pipe has something, and takes in what
+    /// is printed.
     fn wait(&mut self, socket: PollFlags) {
         let slice = Timespec { tv_sec: 0, tv_nsec: i64::from(SLICE.subsec_nanos()) };
         let mut ready = vec![PollFd::new(&self.socket, socket)];
         ready.extend(self.pipe.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         let polled = poll(&mut ready, Some(&slice));
-        let has_printed = polled.is_ok() && ready.get(1).is_some_and(|pipe| !pipe.revents().is_empty());
+        let has_printed =
+            polled.is_ok() && ready.get(1).is_some_and(|pipe| !pipe.revents().is_empty());
         if has_printed {
             self.read_pipe();
         }
@@ -126,14 +144,21 @@ impl Child {
         }
     }
 
-    /// Takes in what is printed until that will do, nobody holds the other end, or it has been long enough: who printed it may go on for ever.
-    pub(crate) fn read_printed(&mut self, enough: Duration, mut will_do: impl FnMut(&mut Printed) -> bool) -> bool {
+    /// Takes in what is printed until that will do, nobody holds the other end, or it has been long
+    /// enough: who printed it may go on for ever.
+    pub(crate) fn read_printed(
+        &mut self,
+        enough: Duration,
+        mut will_do: impl FnMut(&mut Printed) -> bool,
+    ) -> bool {
         let begin = Instant::now();
         while !will_do(&mut self.printed) {
             let Some(pipe) = &self.pipe else { return false };
             let Some(left) = enough.checked_sub(begin.elapsed()) else { return false };
-            let left = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
-            if matches!(poll(&mut [PollFd::new(pipe, PollFlags::IN)], Some(&left)), Ok(n) if n > 0) {
+            let left =
+                Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+            if matches!(poll(&mut [PollFd::new(pipe, PollFlags::IN)], Some(&left)), Ok(n) if n > 0)
+            {
                 self.read_pipe();
             }
         }
@@ -159,9 +184,11 @@ impl Child {
         }
     }
 
-    /// What became of one that says no more, with the last that it printed; `unsaid` is said of one that goes on.
+    /// What became of one that says no more, with the last that it printed; `unsaid` is said of one
+    /// that goes on.
     pub(crate) fn death(&mut self, unsaid: &str, memory_limit: Option<u64>) -> String {
-        /// The last line may be on its way still, and a process that a plugin started may print for ever.
+        /// The last line may be on its way still, and a process that a plugin started may print for
+        /// ever.
         const ENOUGH: Duration = Duration::from_millis(200);
         let how = self.end();
         self.kill();
@@ -198,7 +225,8 @@ impl Drop for Child {
     }
 }
 
-/// How long something has run: time in which this program itself was stopped, as by Ctrl-Z, doesn't count.
+/// How long something has run: time in which this program itself was stopped, as by Ctrl-Z, doesn't
+/// count.
 pub(crate) struct RunTime {
     spent: Duration,
     last: Instant,
@@ -222,7 +250,9 @@ impl RunTime {
 fn ended(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("its process was killed by signal {signal}{}", named(signal)),
-        (None, Some(code)) => format!("its process ended with exit status {code}, without an answer"),
+        (None, Some(code)) => {
+            format!("its process ended with exit status {code}, without an answer")
+        }
         (None, None) => "its process ended, without an answer".to_owned(),
     }
 }

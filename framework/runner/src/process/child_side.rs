@@ -20,14 +20,15 @@ pub(crate) fn take_socket() -> io::Result<OwnedFd> {
 /// A plugin may not take more than its share, nor outlive the program, nor leave a core file.
 pub(crate) fn confine(memory: u64, socket: &impl AsFd) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // A program that had ended before sends no signal any more; what it had asked for may be in the socket still.
+    // A program that had ended before sends no signal any more; what it had asked for may be in the
+    // socket still.
     let mut program = [PollFd::new(socket, PollFlags::empty())];
     poll(&mut program, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
     if program[0].revents().contains(PollFlags::HUP) {
         return Err(io::Error::other("the program that started it has ended"));
     }
-    // A sandbox lets a plugin fork nothing. Without one what it forks ends with it, be the program ended by what nobody can catch.
-    // SAFETY: the handler does nothing but a system call.
+    // A sandbox lets a plugin fork nothing. Without one what it forks ends with it, be the program
+    // ended by what nobody can catch. SAFETY: the handler does nothing but a system call.
     unsafe { libc::pthread_atfork(None, None, Some(end_with_parent)) };
     limit_memory(memory)?;
     no_core_file()
@@ -37,7 +38,8 @@ unsafe extern "C" fn end_with_parent() {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
 }
 
-/// Sends on what a plugin has printed and C's library still holds, and a mark after it. A plugin may have closed or moved the output: then nobody hears.
+/// Sends on what a plugin has printed and C's library still holds, and a mark after it. A plugin
+/// may have closed or moved the output: then nobody hears.
 pub(crate) fn mark_prints() {
     unsafe extern "C" {
         fn fflush(stream: *mut c_void) -> c_int;

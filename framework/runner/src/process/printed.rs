@@ -1,6 +1,8 @@
-//! What a worker prints: a few lines of each job for the log, and the last one for the row of a case that took the worker with it.
+//! What a worker prints: a few lines of each job for the log, and the last one for the row of a
+//! case that took the worker with it.
 //!
-//! All of it is read, so that a full pipe never stops a worker, and little is kept, so that printing without end costs nothing.
+//! All of it is read, so that a full pipe never stops a worker, and little is kept, so that
+//! printing without end costs nothing.
 
 use super::lines::Lines;
 use crate::words::is_backtrace;
@@ -46,7 +48,8 @@ impl Printed {
         const MOST: u32 = 20;
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_end();
-        let (text, is_mark) = text.strip_suffix(MARK).map_or((text, false), |before| (before, true));
+        let (text, is_mark) =
+            text.strip_suffix(MARK).map_or((text, false), |before| (before, true));
         let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         if is_mark {
             self.marks = self.marks.saturating_add(1);

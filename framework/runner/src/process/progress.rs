@@ -1,4 +1,5 @@
-//! How far a process has come, where whoever outlives it can read it: a number in memory that the program and its child share.
+//! How far a process has come, where whoever outlives it can read it: a number in memory that the
+//! program and its child share.
 
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::fs::File;
@@ -21,14 +22,16 @@ impl Page {
     /// For a child that is to be started.
     pub(crate) fn of(command: &mut Command) -> Self {
         let made = memfd_create(c"progress", MemfdFlags::CLOEXEC);
-        let file = made.and_then(|file| ftruncate(&file, SIZE as u64).map(|()| File::from(file))).ok();
+        let file =
+            made.and_then(|file| ftruncate(&file, SIZE as u64).map(|()| File::from(file))).ok();
         if let Some(file) = &file {
             command.env(VARIABLE, format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
         }
         Self(file)
     }
 
-    /// The step that was under way, in words, as more of what became of a child: empty where none was.
+    /// The step that was under way, in words, as more of what became of a child: empty where none
+    /// was.
     pub(crate) fn in_words(&self) -> String {
         let mut bytes = [0; SIZE];
         let step = self.0.as_ref().and_then(|file| file.read_exact_at(&mut bytes, 0).ok());
@@ -52,9 +55,11 @@ pub(crate) fn share() {
     }
     let (access, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
     // SAFETY: a new mapping, of a file that is open and has these bytes.
-    let page = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, access, shared, file.as_raw_fd(), 0) };
+    let page =
+        unsafe { libc::mmap(std::ptr::null_mut(), SIZE, access, shared, file.as_raw_fd(), 0) };
     if page != libc::MAP_FAILED {
-        // SAFETY: a page begins where any number may, is never unmapped, and is zero or what was stored; only this process stores.
+        // SAFETY: a page begins where any number may, is never unmapped, and is zero or what was
+        // stored; only this process stores.
         let number = unsafe { &*page.cast::<AtomicU64>() };
         SHARED.get_or_init(|| number);
     }

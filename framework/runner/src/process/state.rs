@@ -1,4 +1,5 @@
-//! What a job could leave behind in its process that the next would run with. A process that is not as it was gets no further job.
+//! What a job could leave behind in its process that the next would run with. A process that is not
+//! as it was gets no further job.
 
 use rustix::process::{Resource, Rlimit, getrlimit};
 use std::os::unix::fs::MetadataExt;
@@ -18,7 +19,9 @@ impl State {
     /// As it is now. A pending alarm is called off.
     pub(crate) fn now() -> Self {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let line = |key: &str| status.lines().find_map(|l| l.strip_prefix(key)).unwrap_or_default().trim().to_owned();
+        let line = |key: &str| {
+            status.lines().find_map(|l| l.strip_prefix(key)).unwrap_or_default().trim().to_owned()
+        };
         let limits = [
             Resource::Cpu,
             Resource::Fsize,
@@ -87,7 +90,9 @@ impl FloatingPoint {
     pub(crate) fn now() -> Self {
         let control: u64;
         // SAFETY: reads a control register.
-        unsafe { std::arch::asm!("mrs {}, fpcr", out(reg) control, options(nomem, nostack, preserves_flags)) };
+        unsafe {
+            std::arch::asm!("mrs {}, fpcr", out(reg) control, options(nomem, nostack, preserves_flags))
+        };
         Self([control, 0])
     }
 

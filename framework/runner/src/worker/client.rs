@@ -19,7 +19,8 @@ pub struct Workers {
     pub jobs: usize,
     /// The most memory that one may map, in bytes.
     pub memory_limit: u64,
-    /// How many threads each has for a case; `None` for the machine's cores, shared by those that run at a time.
+    /// How many threads each has for a case; `None` for the machine's cores, shared by those that
+    /// run at a time.
     pub threads: Option<usize>,
 }
 
@@ -116,8 +117,14 @@ impl Worker {
         self.plugin == plugin
     }
 
-    /// Hands over a job; the first answer. The first job says which files are `readable` from then on.
-    pub(crate) fn ask(&mut self, mut job: Job, readable: impl FnOnce() -> Vec<PathBuf>, stop: &AtomicBool) -> Answer {
+    /// Hands over a job; the first answer. The first job says which files are `readable` from then
+    /// on.
+    pub(crate) fn ask(
+        &mut self,
+        mut job: Job,
+        readable: impl FnOnce() -> Vec<PathBuf>,
+        stop: &AtomicBool,
+    ) -> Answer {
         /// A worker that takes no job for so long was stopped by somebody.
         const PATIENCE: Duration = Duration::from_secs(10);
         if self.job == 0 {
@@ -129,7 +136,9 @@ impl Worker {
         self.open = (0..job.cases.len()).collect();
         self.run_time = RunTime::new();
         self.child.printed.begin();
-        let Ok(mut line) = serde_json::to_vec(&job) else { return self.confused("the job has no words") };
+        let Ok(mut line) = serde_json::to_vec(&job) else {
+            return self.confused("the job has no words");
+        };
         line.push(b'\n');
         // A row says what the job was.
         self.longest = if job.watch.is_some() { LONGEST_SEEN } else { LONGEST_ROW + line.len() };
@@ -140,15 +149,18 @@ impl Worker {
                 self.child.kill();
                 Answer::Unfit("it takes no job".to_owned())
             }
-            // Where it could not be handed over, what the worker said before it ended can still be read.
+            // Where it could not be handed over, what the worker said before it ended can still be
+            // read.
             _ => Answer::Progress(0, 0),
         }
     }
 
-    /// Waits for the next answer. A case may take `limit`, and a little more to say itself that it took longer.
+    /// Waits for the next answer. A case may take `limit`, and a little more to say itself that it
+    /// took longer.
     pub(crate) fn answer(&mut self, limit: Option<Duration>, stop: &AtomicBool) -> Answer {
         loop {
-            // Neither a plugin that prints without end nor one that finds the socket keeps us from this.
+            // Neither a plugin that prints without end nor one that finds the socket keeps us from
+            // this.
             if stop.load(Ordering::Relaxed) {
                 self.child.kill();
                 return Answer::Cancelled;
@@ -160,13 +172,21 @@ impl Worker {
                 return Answer::Done(left);
             }
             if self.child.held() > self.longest {
-                return self.confused("it has over a mebibyte without a line's end, and a row takes a few kilobytes");
+                return self.confused(
+                    "it has over a mebibyte without a line's end, and a row takes a few kilobytes",
+                );
             }
             let report = self.child.listen();
             // What waits is read before the clock is looked at: it came in time. But not for ever.
-            let grace = if matches!(report, Report::Nothing) { Duration::ZERO } else { Duration::from_secs(1) };
+            let grace = if matches!(report, Report::Nothing) {
+                Duration::ZERO
+            } else {
+                Duration::from_secs(1)
+            };
             let spent = self.run_time.spent();
-            if let Some(limit) = limit.filter(|limit| spent > limit.mul_f64(1.25) + Duration::from_secs(2) + grace) {
+            if let Some(limit) =
+                limit.filter(|limit| spent > limit.mul_f64(1.25) + Duration::from_secs(2) + grace)
+            {
                 self.child.kill();
                 return Answer::Late(self.child.late(limit));
             }
@@ -174,11 +194,13 @@ impl Worker {
                 Report::Nothing => {}
                 Report::Gone => return self.dead(),
                 Report::Line(line) => match self.understood(&line) {
-                    // Not before the last line it printed: that must not be taken for the next job's.
+                    // Not before the last line it printed: that must not be taken for the next
+                    // job's.
                     Answer::Done(left) => {
                         /// Longer than a pipe takes.
                         const ENOUGH: Duration = Duration::from_secs(1);
-                        self.marks = self.marks && self.child.read_printed(ENOUGH, |printed| printed.take_mark());
+                        self.marks = self.marks
+                            && self.child.read_printed(ENOUGH, |printed| printed.take_mark());
                         self.done = Some(left);
                     }
                     answer => return answer,
@@ -202,8 +224,12 @@ impl Worker {
                 Answer::Unfit(reason)
             }
             Reply::Unfit { .. } => self.confused("it says that it can't work, and did before"),
-            Reply::Of(job, _) if job != self.job || !self.ready => self.confused("it is of another job"),
-            Reply::Of(_, News::Row { case, .. } | News::Unknown { case, .. }) if !self.open.remove(&case) => {
+            Reply::Of(job, _) if job != self.job || !self.ready => {
+                self.confused("it is of another job")
+            }
+            Reply::Of(_, News::Row { case, .. } | News::Unknown { case, .. })
+                if !self.open.remove(&case) =>
+            {
                 self.confused(&format!("case {case} of the job is not open"))
             }
             Reply::Of(_, news) => match news {
@@ -228,7 +254,9 @@ impl Worker {
 
     /// The socket has closed: the worker has ended, or the plugin closed what isn't its own.
     fn dead(&mut self) -> Answer {
-        let what = self.child.death("the plugin closed the worker process's socket", Some(self.memory_limit));
+        let what = self
+            .child
+            .death("the plugin closed the worker process's socket", Some(self.memory_limit));
         if self.ready { Answer::Died(what) } else { Answer::Unfit(what) }
     }
 }

@@ -30,7 +30,10 @@ pub(crate) struct Job {
 
 impl Job {
     /// For cases that share a schedule.
-    pub(crate) fn of<'a>(cases: impl Iterator<Item = &'a Case>, watch: Option<(&str, serde_json::Value)>) -> Self {
+    pub(crate) fn of<'a>(
+        cases: impl Iterator<Item = &'a Case>,
+        watch: Option<(&str, serde_json::Value)>,
+    ) -> Self {
         let watch = watch.map(|(name, args)| (name.to_owned(), args));
         let mut job = Self { watch, ..Self::default() };
         for case in cases {

@@ -1,7 +1,8 @@
 //! The worker's side: takes jobs, gives what came of their cases.
 //!
-//! Its standard input is a socket to the program that started it. Before any plugin is loaded the socket is moved to a descriptor that nobody else
-//! knows, and the standard input becomes empty; standard output and error are a pipe to the program's log.
+//! Its standard input is a socket to the program that started it. Before any plugin is loaded the
+//! socket is moved to a descriptor that nobody else knows, and the standard input becomes empty;
+//! standard output and error are a pipe to the program's log.
 
 use super::message::{Job, News, Reply};
 use crate::case::{Case, choose, drawn};
@@ -81,7 +82,8 @@ struct Outlet {
 
 struct Connection {
     socket: File,
-    /// Rows that are not sent yet: each by itself would wake the program. Nothing of a plugin runs while they are held.
+    /// Rows that are not sent yet: each by itself would wake the program. Nothing of a plugin runs
+    /// while they are held.
     held: Vec<u8>,
     broken: io::Result<()>,
 }
@@ -131,13 +133,22 @@ impl Outlet {
     }
 }
 
-/// Serves jobs until the socket closes, each with so many `threads`, whose own room comes on top of the limit. `watches` are those that a job can ask for.
-pub fn serve(memory_limit: u64, threads: usize, is_sandboxed: bool, watches: &[Watch]) -> Result<(), WorkerError> {
+/// Serves jobs until the socket closes, each with so many `threads`, whose own room comes on top of
+/// the limit. `watches` are those that a job can ask for.
+pub fn serve(
+    memory_limit: u64,
+    threads: usize,
+    is_sandboxed: bool,
+    watches: &[Watch],
+) -> Result<(), WorkerError> {
     let socket = take_socket()?;
-    let connection = Connection { socket: File::from(socket.try_clone()?), held: Vec::new(), broken: Ok(()) };
+    let connection =
+        Connection { socket: File::from(socket.try_clone()?), held: Vec::new(), broken: Ok(()) };
     let mut outlet = Outlet { connection: Rc::new(RefCell::new(connection)), job: 0 };
     let room = threads::ROOM.saturating_mul((threads.clamp(1, threads::MOST) - 1) as u64);
-    if let Err(error) = confine(memory_limit.saturating_add(room), &socket).map_err(WorkerError::Limits) {
+    if let Err(error) =
+        confine(memory_limit.saturating_add(room), &socket).map_err(WorkerError::Limits)
+    {
         // Whoever started this worker must not take it for a plugin's doing.
         outlet.send(&Reply::Unfit { reason: error.to_string() });
         return Err(error);
@@ -158,19 +169,24 @@ pub fn serve(memory_limit: u64, threads: usize, is_sandboxed: bool, watches: &[W
         let job: Job = serde_json::from_str(&line?)?;
         outlet.job = job.number;
         if !std::mem::replace(&mut is_ready, true) {
-            // Before anything of a plugin's runs: only now is it known which files there are to be read.
-            if is_sandboxed && let Err(error) = sandbox::enter(std::slice::from_ref(&job.plugin), &job.readable) {
+            // Before anything of a plugin's runs: only now is it known which files there are to be
+            // read.
+            if is_sandboxed
+                && let Err(error) = sandbox::enter(std::slice::from_ref(&job.plugin), &job.readable)
+            {
                 outlet.send(&Reply::Unfit { reason: error.to_string() });
                 return Err(error.into());
             }
             outlet.send(&Reply::Ready);
-            // Confined like this thread, and there before the plugin is: what it leaves behind are not these.
+            // Confined like this thread, and there before the plugin is: what it leaves behind are
+            // not these.
             let before = address_space();
             let (executor, why) = threads::start(threads);
             let own = address_space().saturating_sub(before);
             limit_memory(memory_limit.saturating_add(own)).map_err(WorkerError::Limits)?;
             known.executor = executor;
-            why.into_iter().for_each(|why| outlet.say(News::Log { line: format!("remark: {why}") }));
+            why.into_iter()
+                .for_each(|why| outlet.say(News::Log { line: format!("remark: {why}") }));
         }
         known.run(&job, watches, &outlet);
         mark_prints();
@@ -225,7 +241,8 @@ struct Known {
     machines: HashMap<String, machine::Read>,
     /// How this process rounded before a plugin was loaded.
     rounding: FloatingPoint,
-    /// What it was like once the plugin had been: some come with threads of their own, which do no other plugin harm.
+    /// What it was like once the plugin had been: some come with threads of their own, which do no
+    /// other plugin harm.
     before: Option<State>,
     /// Who does what can be done side by side.
     executor: Arc<dyn Executor>,
@@ -257,7 +274,9 @@ impl Known {
         let mut watcher = match watcher(job, watches, first, outlet) {
             Ok(watcher) => watcher,
             Err(reason) => {
-                return numbers.into_iter().for_each(|case| outlet.say(News::Unknown { case, reason: reason.clone() }));
+                return numbers
+                    .into_iter()
+                    .for_each(|case| outlet.say(News::Unknown { case, reason: reason.clone() }));
             }
         };
         let mut pulse = Pulse { outlet: outlet.clone(), last: Instant::now(), messages: 0 };
@@ -277,7 +296,9 @@ impl Known {
                 lines += 1;
                 match lines {
                     lines if lines < MOST => outlet.say(News::Log { line }),
-                    MOST => outlet.say(News::Log { line: "(what more it says is left out)".to_owned() }),
+                    MOST => {
+                        outlet.say(News::Log { line: "(what more it says is left out)".to_owned() })
+                    }
                     _ => {}
                 }
             }
@@ -290,7 +311,8 @@ impl Known {
         let (topology, own) = match self.topologies.get(&setting.topology) {
             Some(known) => known.clone(),
             None => {
-                let new = topology::parse_with_inputs(&setting.topology).map_err(|e| e.to_string())?;
+                let new =
+                    topology::parse_with_inputs(&setting.topology).map_err(|e| e.to_string())?;
                 self.topologies.insert(setting.topology.clone(), new.clone());
                 new
             }
@@ -332,7 +354,13 @@ impl Known {
         };
         let case = Case {
             experiment: "".into(),
-            inputs: own.iter().chain(workload.input()).chain(&algorithm.inputs).chain(&read).cloned().collect(),
+            inputs: own
+                .iter()
+                .chain(workload.input())
+                .chain(&algorithm.inputs)
+                .chain(&read)
+                .cloned()
+                .collect(),
             topology,
             algorithm,
             workload,
@@ -361,9 +389,17 @@ impl Known {
 }
 
 /// Who watches the schedule of the case, if the job asks for somebody.
-fn watcher(job: &Job, watches: &[Watch], case: &Case, outlet: &Outlet) -> Result<Box<dyn Watcher>, String> {
+fn watcher(
+    job: &Job,
+    watches: &[Watch],
+    case: &Case,
+    outlet: &Outlet,
+) -> Result<Box<dyn Watcher>, String> {
     let Some((name, args)) = &job.watch else { return Ok(Box::new(Unwatched)) };
-    let watch = watches.iter().find(|watch| watch.name == name).ok_or_else(|| format!("no watch is named `{name}`"))?;
+    let watch = watches
+        .iter()
+        .find(|watch| watch.name == name)
+        .ok_or_else(|| format!("no watch is named `{name}`"))?;
     let outlet = outlet.clone();
     (watch.start)(case, args, Box::new(move |value| outlet.say(News::Seen { value })))
 }

@@ -1,7 +1,9 @@
-//! The naive host: it follows every block, or every byte, of a rehearsed schedule one by one, as slowly and plainly as can be.
+//! The naive host: it follows every block, or every byte, of a rehearsed schedule one by one, as
+//! slowly and plainly as can be.
 //!
-//! It shares nothing with the host that runs cases, which keeps sets as boxes and never looks at a block: where the two agree on a schedule, both
-//! are right about it or both wrong in different ways.
+//! It shares nothing with the host that runs cases, which keeps sets as boxes and never looks at a
+//! block: where the two agree on a schedule, both are right about it or both wrong in different
+//! ways.
 
 use super::record::{Asked, Rehearsed, RehearsedSend};
 use crate::collective::Collective;
@@ -44,7 +46,8 @@ pub enum Disproof {
     Stopped(Stop),
     /// It breaks a rule or loses something.
     Wrong {
-        /// The step, from 1, counting those in which nothing is sent; the last one for what was never delivered.
+        /// The step, from 1, counting those in which nothing is sent; the last one for what was
+        /// never delivered.
         step: u64,
         /// What goes wrong there, in words.
         what: String,
@@ -146,7 +149,8 @@ pub(super) fn follow(task: &Task<'_>, all: &Rehearsed) -> Result<Proved, Disproo
         critical += messages.values().max().unwrap_or(&0);
         summed += holdings.most_summed();
         proved.max_sends = proved.max_sends.max(most_alike(messages.keys().map(|(from, _)| *from)));
-        proved.max_receives = proved.max_receives.max(most_alike(messages.keys().map(|(_, to)| *to)));
+        proved.max_receives =
+            proved.max_receives.max(most_alike(messages.keys().map(|(_, to)| *to)));
     }
     holdings.verify().map_err(wrong(all.steps.len()))?;
     proved.total_bytes = total as u64;

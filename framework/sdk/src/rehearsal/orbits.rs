@@ -6,7 +6,8 @@ use swapmeet_abi::{SWM_FIXED, SWM_SHIFT, SWM_XOR, SwmSymmetry};
 
 /// A group that acts on the nodes of a grid.
 pub(super) struct Orbits {
-    /// For each axis its radix, what the group's elements are multiples of, and whether by exclusive-or.
+    /// For each axis its radix, what the group's elements are multiples of, and whether by
+    /// exclusive-or.
     axes: Vec<(u64, u64, bool)>,
 }
 
@@ -14,15 +15,26 @@ impl Orbits {
     /// What a plugin says, or why it makes no sense.
     pub(super) fn new(radices: &[u64], axes: &[SwmSymmetry]) -> Result<Self, String> {
         if radices.len() != axes.len() {
-            return Err(format!("a symmetry of {} axes, in a grid of {}", axes.len(), radices.len()));
+            return Err(format!(
+                "a symmetry of {} axes, in a grid of {}",
+                axes.len(),
+                radices.len()
+            ));
         }
         let read = |(radix, axis): (&u64, &SwmSymmetry)| match axis.kind {
             SWM_FIXED => Ok((*radix, *radix, false)),
             SWM_SHIFT if axis.unit > 0 && radix % axis.unit == 0 => Ok((*radix, axis.unit, false)),
-            SWM_XOR if radix.is_power_of_two() && axis.unit.is_power_of_two() && axis.unit <= *radix => {
+            SWM_XOR
+                if radix.is_power_of_two()
+                    && axis.unit.is_power_of_two()
+                    && axis.unit <= *radix =>
+            {
                 Ok((*radix, axis.unit, true))
             }
-            _ => Err(format!("an axis of {radix} has no symmetry of kind {} by multiples of {}", axis.kind, axis.unit)),
+            _ => Err(format!(
+                "an axis of {radix} has no symmetry of kind {} by multiples of {}",
+                axis.kind, axis.unit
+            )),
         };
         Ok(Self { axes: radices.iter().zip(axes).map(read).collect::<Result<_, _>>()? })
     }
@@ -37,10 +49,14 @@ impl Orbits {
         if self.coordinates(send.from).iter().zip(&self.axes).any(|(c, (_, unit, _))| c >= unit) {
             return Err(format!("node {} sends, which is not planned for", send.from));
         }
-        let elements = self.axes.iter().fold(vec![Vec::new()], |elements: Vec<Vec<u64>>, (radix, unit, _)| {
-            let multiples = || (0..*radix).step_by(*unit as usize);
-            elements.iter().flat_map(|e| multiples().map(move |m| [&e[..], &[m]].concat())).collect()
-        });
+        let elements =
+            self.axes.iter().fold(vec![Vec::new()], |elements: Vec<Vec<u64>>, (radix, unit, _)| {
+                let multiples = || (0..*radix).step_by(*unit as usize);
+                elements
+                    .iter()
+                    .flat_map(|e| multiples().map(move |m| [&e[..], &[m]].concat()))
+                    .collect()
+            });
         Ok(elements.iter().map(|element| self.image(send, element)).collect())
     }
 
@@ -69,7 +85,9 @@ impl Orbits {
 
     fn moved(&self, node: u64, element: &[u64]) -> u64 {
         let moves = self.coordinates(node).into_iter().zip(element).zip(&self.axes);
-        moves.fold(0, |node, ((c, e), (radix, _, xor))| node * radix + if *xor { c ^ e } else { (c + e) % radix })
+        moves.fold(0, |node, ((c, e), (radix, _, xor))| {
+            node * radix + if *xor { c ^ e } else { (c + e) % radix }
+        })
     }
 }
 
@@ -77,8 +95,9 @@ impl Orbits {
 pub(super) fn compare(by_orbits: &Rehearsed, everyone: &Rehearsed) -> Result<(), Disproof> {
     let (a, b) = (by_orbits.steps.len() as u64, everyone.steps.len() as u64);
     if a != b {
-        let what =
-            format!("is the last one where one node of each orbit is planned for, and step {b} where everyone is");
+        let what = format!(
+            "is the last one where one node of each orbit is planned for, and step {b} where everyone is"
+        );
         return Err(Disproof::Wrong { step: a, what });
     }
     for (step, (by_orbits, everyone)) in (1..).zip(by_orbits.steps.iter().zip(&everyone.steps)) {
@@ -89,8 +108,9 @@ pub(super) fn compare(by_orbits: &Rehearsed, everyone: &Rehearsed) -> Result<(),
             let mut same = left[first..].iter().take_while(|other| other.from == send.from);
             let Some(at) = same.position(|other| *other == send) else {
                 let (from, to) = (send.from, send.to);
-                let what =
-                    format!("node {from} should send node {to} what follows from another's send, but sends otherwise");
+                let what = format!(
+                    "node {from} should send node {to} what follows from another's send, but sends otherwise"
+                );
                 return Err(Disproof::Wrong { step, what });
             };
             left.remove(first + at);

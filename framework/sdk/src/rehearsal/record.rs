@@ -112,7 +112,8 @@ pub struct Rehearsed {
     pub moves_byte_counts: bool,
     /// The steps in order, those in which nothing is sent among them.
     pub steps: Vec<RehearsedStep>,
-    /// Nodes placed: node of the schedule's grid, node of the machine, whether it is that one's home.
+    /// Nodes placed: node of the schedule's grid, node of the machine, whether it is that one's
+    /// home.
     pub placements: Vec<(u64, u64, bool)>,
     /// Redistributions in the order in which they were asked for.
     pub redistributions: Vec<RehearsedRedistribution>,

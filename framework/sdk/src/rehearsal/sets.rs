@@ -22,7 +22,10 @@ pub(super) unsafe fn nodes(radices: &[u64], set: &SwmSet) -> Result<Vec<u64>, &'
             for (axis, radix) in axes.iter().zip(radices) {
                 // SAFETY: as above.
                 let coordinates = unsafe { coordinates(axis, *radix) }?;
-                nodes = nodes.iter().flat_map(|n| coordinates.iter().map(move |c| n * radix + c)).collect();
+                nodes = nodes
+                    .iter()
+                    .flat_map(|n| coordinates.iter().map(move |c| n * radix + c))
+                    .collect();
             }
             Ok(nodes)
         }
@@ -40,13 +43,16 @@ pub(super) unsafe fn coordinates(axis: &SwmAxis, radix: u64) -> Result<Vec<u64>,
     let mut coordinates: Vec<u64> = match axis.kind {
         SWM_RANGE if first >= radix || count > radix => return Err(OUTSIDE),
         SWM_RANGE => {
-            let around = |i: u64| (u128::from(first) + u128::from(i) * u128::from(stride)) % u128::from(radix);
+            let around = |i: u64| {
+                (u128::from(first) + u128::from(i) * u128::from(stride)) % u128::from(radix)
+            };
             (0..count).map(|i| around(i) as u64).collect()
         }
         SWM_BITS => {
             // SAFETY: the caller promises as many words as the axis says.
             let words = unsafe { std::slice::from_raw_parts(axis.words, count as usize) };
-            let is_set = |c: u64| words.get((c / 64) as usize).is_some_and(|word| word >> (c % 64) & 1 == 1);
+            let is_set =
+                |c: u64| words.get((c / 64) as usize).is_some_and(|word| word >> (c % 64) & 1 == 1);
             if (radix..count * 64).any(is_set) {
                 return Err(OUTSIDE);
             }

@@ -1,7 +1,10 @@
-//! The host's side of a rehearsal: what a plugin calls is written down, and refused where no host would take it.
+//! The host's side of a rehearsal: what a plugin calls is written down, and refused where no host
+//! would take it.
 
 use super::orbits::Orbits;
-use super::record::{Asked, Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep};
+use super::record::{
+    Asked, Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep,
+};
 use super::sets::{coordinates, nodes};
 use crate::collective::Collective;
 use crate::stop::Stop;
@@ -9,8 +12,9 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::c_void;
 use swapmeet_abi::{
-    SWM_ALL, SWM_BYTE_COUNTS, SWM_COMBINE, SWM_COPY, SWM_IN_PARTS, SWM_LOCAL, SWM_OK, SWM_STOPPED, SWM_STRICT,
-    SwmBlocks, SwmBucket, SwmBytes, SwmHost, SwmLayout, SwmRedistribution, SwmRoute, SwmSet, SwmStr, SwmSymmetry,
+    SWM_ALL, SWM_BYTE_COUNTS, SWM_COMBINE, SWM_COPY, SWM_IN_PARTS, SWM_LOCAL, SWM_OK, SWM_STOPPED,
+    SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes, SwmHost, SwmLayout, SwmRedistribution, SwmRoute,
+    SwmSet, SwmStr, SwmSymmetry,
 };
 
 /// Where a rehearsal is written down.
@@ -22,7 +26,8 @@ pub(super) struct Stage {
     machine: u64,
     all: Rehearsed,
     phase: String,
-    /// Whether one node of each orbit is to be planned for, and the others' sends written down as its images.
+    /// Whether one node of each orbit is to be planned for, and the others' sends written down as
+    /// its images.
     by_orbits: bool,
     orbits: Option<Orbits>,
     laid_out: bool,
@@ -35,7 +40,13 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Nothing written down yet.
-    pub(super) fn new(asked: Asked, collective: Collective, to: Vec<u64>, dims: &[u64], by_orbits: bool) -> Self {
+    pub(super) fn new(
+        asked: Asked,
+        collective: Collective,
+        to: Vec<u64>,
+        dims: &[u64],
+        by_orbits: bool,
+    ) -> Self {
         Self {
             asked,
             collective,
@@ -68,7 +79,8 @@ impl Stage {
         self.all.radices.iter().fold(1, |all, radix| all.saturating_mul(*radix))
     }
 
-    /// Does something unless the schedule was refused before; what it says is why it is refused now.
+    /// Does something unless the schedule was refused before; what it says is why it is refused
+    /// now.
     fn drive(&mut self, work: impl FnOnce(&mut Self) -> Result<(), String>) -> i32 {
         if self.wrong.is_none() {
             self.wrong = work(self).err();
@@ -78,7 +90,9 @@ impl Stage {
 
     fn layout(&mut self, radices: Vec<u64>, layout: &SwmLayout) -> Result<(), String> {
         if self.begun || self.laid_out || self.orbits.is_some() || !self.all.placements.is_empty() {
-            return Err("the schedule sets its grid twice, or after its first step or placement".to_owned());
+            return Err(
+                "the schedule sets its grid twice, or after its first step or placement".to_owned()
+            );
         }
         self.laid_out = true;
         if !radices.is_empty() {
@@ -88,7 +102,9 @@ impl Stage {
         self.all.moves_byte_counts = layout.flags & SWM_BYTE_COUNTS != 0;
         self.all.in_parts = layout.flags & SWM_IN_PARTS != 0;
         if self.all.in_parts && self.collective.tells_destinations() {
-            return Err("blocks that go to one destination each can't be laid out in parts".to_owned());
+            return Err(
+                "blocks that go to one destination each can't be laid out in parts".to_owned()
+            );
         }
         if self.all.moves_byte_counts && self.collective != Collective::AllToAll {
             return Err("only an all-to-all can be done by byte counts".to_owned());
@@ -115,7 +131,10 @@ impl Stage {
     /// Whom to plan for, as coordinates of each axis.
     fn symmetric(&mut self, axes: &[SwmSymmetry]) -> Result<Vec<u64>, String> {
         if self.begun || self.orbits.is_some() {
-            return Err("the schedule says twice, or after its first step, what maps it onto itself".to_owned());
+            return Err(
+                "the schedule says twice, or after its first step, what maps it onto itself"
+                    .to_owned(),
+            );
         }
         let nodes = [self.grid()];
         let radices = if axes.len() == 1 { &nodes[..] } else { &self.all.radices };
@@ -123,7 +142,8 @@ impl Stage {
         Ok(if self.by_orbits { orbits.units() } else { radices.to_vec() })
     }
 
-    /// Before the first step, redistribution or rearrangement: every node has its place, every machine node its home.
+    /// Before the first step, redistribution or rearrangement: every node has its place, every
+    /// machine node its home.
     fn begin(&mut self) -> Result<(), String> {
         self.in_step = false;
         if std::mem::replace(&mut self.begun, true) {
@@ -140,10 +160,13 @@ impl Stage {
                 "the schedule's grid has {grid} nodes and the machine {machine}: every node must be placed"
             ));
         }
-        let homes: BTreeSet<u64> = placements.iter().filter(|(.., home)| *home).map(|(_, on, _)| *on).collect();
+        let homes: BTreeSet<u64> =
+            placements.iter().filter(|(.., home)| *home).map(|(_, on, _)| *on).collect();
         let count = placements.iter().filter(|(.., home)| *home).count() as u64;
         if placements.len() as u64 > grid || count != machine || homes.len() as u64 != machine {
-            return Err("every node has one place, and every node of the machine one home".to_owned());
+            return Err(
+                "every node has one place, and every node of the machine one home".to_owned()
+            );
         }
         Ok(())
     }
@@ -156,7 +179,13 @@ impl Stage {
     }
 
     /// What of a send is the same for blocks, buckets and bytes.
-    fn envelope(&self, from: u64, to: u64, flags: u32, route: RehearsedRoute) -> Result<RehearsedSend, String> {
+    fn envelope(
+        &self,
+        from: u64,
+        to: u64,
+        flags: u32,
+        route: RehearsedRoute,
+    ) -> Result<RehearsedSend, String> {
         let grid = self.grid();
         if !self.in_step {
             return Err(match self.all.steps.is_empty() {
@@ -165,11 +194,15 @@ impl Stage {
             });
         }
         if from >= grid || to >= grid {
-            return Err(format!("the send from {from} to {to} is outside the schedule's grid of {grid} nodes"));
+            return Err(format!(
+                "the send from {from} to {to} is outside the schedule's grid of {grid} nodes"
+            ));
         }
         let is_local = flags & SWM_LOCAL != 0;
         if from == to && !is_local {
-            return Err(format!("node {from} sends to itself, which is no message (mark a local copy as such)"));
+            return Err(format!(
+                "node {from} sends to itself, which is no message (mark a local copy as such)"
+            ));
         }
         Ok(RehearsedSend { from, to, is_local, route, ..RehearsedSend::default() })
     }
@@ -185,7 +218,11 @@ impl Stage {
         }
         for (side, set, tells) in [
             ("origins", &send.origins, self.collective.tells_origins()),
-            ("destinations", &send.destinations, self.collective.tells_destinations() || self.all.in_parts),
+            (
+                "destinations",
+                &send.destinations,
+                self.collective.tells_destinations() || self.all.in_parts,
+            ),
         ] {
             if set.kind != SWM_ALL && !tells {
                 return Err(format!(
@@ -196,7 +233,9 @@ impl Stage {
         }
         let combines = send.flags & SWM_COMBINE != 0;
         if combines && !self.collective.sums() {
-            return Err("the schedule combines what it sends, in a collective that sums nothing".to_owned());
+            return Err(
+                "the schedule combines what it sends, in a collective that sums nothing".to_owned()
+            );
         }
         let bad = |why: &str| format!("the send from {} to {} has a set {why}", send.from, send.to);
         // SAFETY: as above.
@@ -221,13 +260,19 @@ impl Stage {
 
     fn shares(&mut self, send: RehearsedSend) -> Result<(), String> {
         if !self.all.moves_byte_counts {
-            return Err("the schedule sends byte counts, but did not say that it moves them".to_owned());
+            return Err(
+                "the schedule sends byte counts, but did not say that it moves them".to_owned()
+            );
         }
         self.add(send)
     }
 
     fn add(&mut self, send: RehearsedSend) -> Result<(), String> {
-        self.all.steps.last_mut().map(|step| step.sends.push(send)).ok_or_else(|| "no step".to_owned())
+        self.all
+            .steps
+            .last_mut()
+            .map(|step| step.sends.push(send))
+            .ok_or_else(|| "no step".to_owned())
     }
 }
 
@@ -266,13 +311,15 @@ pub(super) fn host(stage: &RefCell<Stage>) -> SwmHost {
 /// # Safety
 /// `ctx` must be that of the host made in a rehearsal, during it.
 unsafe fn on_stage<T>(ctx: *mut c_void, work: impl FnOnce(&mut Stage) -> T) -> T {
-    // SAFETY: the caller promises that this is the stage of a rehearsal under way, which is one thread's.
+    // SAFETY: the caller promises that this is the stage of a rehearsal under way, which is one
+    // thread's.
     let stage = unsafe { &*ctx.cast::<RefCell<Stage>>() };
     work(&mut stage.borrow_mut())
 }
 
 unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
-    // SAFETY: called through the host of a rehearsal under way, with what is valid for the length of the call; so in all functions below.
+    // SAFETY: called through the host of a rehearsal under way, with what is valid for the length
+    // of the call; so in all functions below.
     unsafe {
         let reason = String::from_utf8_lossy(reason.bytes()).into_owned();
         on_stage(ctx, |stage| stage.reason = reason);
@@ -346,11 +393,18 @@ unsafe extern "C" fn place(ctx: *mut c_void, node: u64, physical: u64, home: u32
     unsafe { on_stage(ctx, |stage| stage.drive(|stage| stage.place(node, physical, home != 0))) }
 }
 
-unsafe extern "C" fn symmetric(ctx: *mut c_void, axes: *const SwmSymmetry, axis_count: u64, planned: *mut u64) -> i32 {
+unsafe extern "C" fn symmetric(
+    ctx: *mut c_void,
+    axes: *const SwmSymmetry,
+    axis_count: u64,
+    planned: *mut u64,
+) -> i32 {
     // SAFETY: see `fail`.
     unsafe {
         let axes = list(axes, axis_count as usize);
-        let write = |counts: Vec<u64>| (0..).zip(counts).for_each(|(axis, count)| planned.add(axis).write(count));
+        let write = |counts: Vec<u64>| {
+            (0..).zip(counts).for_each(|(axis, count)| planned.add(axis).write(count))
+        };
         on_stage(ctx, |stage| stage.drive(|stage| stage.symmetric(&axes).map(write)))
     }
 }
@@ -406,15 +460,22 @@ unsafe extern "C" fn send_bytes(ctx: *mut c_void, send: *const SwmBytes) -> i32 
     }
 }
 
-unsafe extern "C" fn redistribute(ctx: *mut c_void, redistribution: *const SwmRedistribution) -> i32 {
+unsafe extern "C" fn redistribute(
+    ctx: *mut c_void,
+    redistribution: *const SwmRedistribution,
+) -> i32 {
     // SAFETY: see `fail`.
     unsafe {
         let raw = &*redistribution;
-        let (starts, firsts) = (list(raw.starts, raw.node_count as usize), list(raw.firsts, raw.node_count as usize));
+        let (starts, firsts) =
+            (list(raw.starts, raw.node_count as usize), list(raw.firsts, raw.node_count as usize));
         on_stage(ctx, |stage| {
             stage.drive(|stage| {
                 if !stage.all.moves_byte_counts {
-                    return Err("the schedule redistributes, but did not say that it moves byte counts".to_owned());
+                    return Err(
+                        "the schedule redistributes, but did not say that it moves byte counts"
+                            .to_owned(),
+                    );
                 }
                 stage.begin()?;
                 stage.all.redistributions.push(RehearsedRedistribution {
@@ -445,7 +506,8 @@ unsafe extern "C" fn rearrange(ctx: *mut c_void) -> i32 {
 }
 
 /// # Safety
-/// `route` must be null or point to a route whose pointers are null or readable for the counts beside them.
+/// `route` must be null or point to a route whose pointers are null or readable for the counts
+/// beside them.
 unsafe fn route(route: *const SwmRoute) -> RehearsedRoute {
     // SAFETY: the caller promises a route, or null.
     unsafe {
@@ -462,5 +524,9 @@ unsafe fn route(route: *const SwmRoute) -> RehearsedRoute {
 /// `ptr` must be null or point to `len` readable values.
 unsafe fn list<T: Copy>(ptr: *const T, len: usize) -> Vec<T> {
     // SAFETY: the caller promises what is needed.
-    if ptr.is_null() { Vec::new() } else { unsafe { std::slice::from_raw_parts(ptr, len) }.to_vec() }
+    if ptr.is_null() {
+        Vec::new()
+    } else {
+        unsafe { std::slice::from_raw_parts(ptr, len) }.to_vec()
+    }
 }

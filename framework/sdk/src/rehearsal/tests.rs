@@ -1,11 +1,17 @@
 use super::*;
-use crate::{About, Axis, Blocks, Bucket, ByteCount, Bytes, ParamInfo, Redistribution, Route, Set, Symmetry};
+use crate::{
+    About, Axis, Blocks, Bucket, ByteCount, Bytes, ParamInfo, Redistribution, Route, Set, Symmetry,
+};
 
 struct Once(fn(&Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>);
 
 impl Algorithm for Once {
     fn about(&self) -> About {
-        About { name: "once", params: const { &[ParamInfo::number("k", "", "")] }, ..About::DEFAULT }
+        About {
+            name: "once",
+            params: const { &[ParamInfo::number("k", "", "")] },
+            ..About::DEFAULT
+        }
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
@@ -26,9 +32,18 @@ fn products_ranges_and_bits_are_written_out_in_order() {
     });
     let steps = Rehearsal::on("mesh", &[10]).plan(&plan).unwrap();
     let [first, second] = &steps[0].sends[..] else { panic!("{steps:?}") };
-    assert_eq!((steps[0].phase.as_str(), &first.destinations[..], first.copies), ("only", &[0, 4, 5, 9][..], true));
-    assert_eq!((&first.segments[..], first.is_local, &second.segments[..]), (&[0, 1][..], false, &[0, 1][..]));
-    assert_eq!((&second.origins[..], second.destinations.len(), second.is_strict), (&[6, 9][..], 10, true));
+    assert_eq!(
+        (steps[0].phase.as_str(), &first.destinations[..], first.copies),
+        ("only", &[0, 4, 5, 9][..], true)
+    );
+    assert_eq!(
+        (&first.segments[..], first.is_local, &second.segments[..]),
+        (&[0, 1][..], false, &[0, 1][..])
+    );
+    assert_eq!(
+        (&second.origins[..], second.destinations.len(), second.is_strict),
+        (&[6, 9][..], 10, true)
+    );
 }
 
 #[test]
@@ -36,10 +51,14 @@ fn what_is_asked_for_is_what_was_set() {
     let plan = Once(|problem, _| {
         assert_eq!((problem.block_bytes(), problem.ports(), problem.root()), (64, u64::MAX, 2));
         assert_eq!((problem.collective(), problem.param::<u64>("k")?), (Collective::Scatter, 7));
-        assert_eq!((problem.topology().spec(), problem.topology().dims()), ("torus:2x3", &[2, 3][..]));
+        assert_eq!(
+            (problem.topology().spec(), problem.topology().dims()),
+            ("torus:2x3", &[2, 3][..])
+        );
         Err(Stop::unsupported("enough"))
     });
-    let problem = Rehearsal::on("torus", &[2, 3]).collective(Collective::Scatter, 2).param("k", "7");
+    let problem =
+        Rehearsal::on("torus", &[2, 3]).collective(Collective::Scatter, 2).param("k", "7");
     let stop = problem.block_bytes(64).ports(u64::MAX).plan(&plan).unwrap_err();
     assert_eq!(stop, Stop::unsupported("enough"));
 }
@@ -47,7 +66,10 @@ fn what_is_asked_for_is_what_was_set() {
 #[test]
 fn what_no_host_would_take_is_refused() {
     let refused = |plan| Rehearsal::on("ring", &[4]).plan(&Once(plan)).unwrap_err().to_string();
-    assert_eq!(refused(|_, schedule| schedule.send(&Blocks::new(0, 1))), "the schedule sends before its first step");
+    assert_eq!(
+        refused(|_, schedule| schedule.send(&Blocks::new(0, 1))),
+        "the schedule sends before its first step"
+    );
     let outside = refused(|_, schedule| {
         schedule.step()?;
         schedule.send(&Blocks::new(0, 1).destinations(Set::one(4)))
@@ -73,7 +95,10 @@ fn what_no_host_would_take_is_refused() {
         schedule.layout(&[5], 1)?;
         schedule.step()
     });
-    assert_eq!(unplaced, "the schedule's grid has 5 nodes and the machine 4: every node must be placed");
+    assert_eq!(
+        unplaced,
+        "the schedule's grid has 5 nodes and the machine 4: every node must be placed"
+    );
     let nowhere = refused(|_, schedule| schedule.place(0, 4, true));
     assert_eq!(nowhere, "node 0 of a grid of 4 can't be placed on node 4 of a machine of 4");
     let twice = refused(|_, schedule| {
@@ -106,7 +131,14 @@ fn by_buckets(_: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> 
     schedule.move_byte_counts(&[])?;
     let mine: Vec<u32> = (0..n as u32).collect();
     for node in 0..n {
-        schedule.redistribute(&Redistribution { node, buckets: n, cycle: 1, first: 0, starts: &[], firsts: &mine })?;
+        schedule.redistribute(&Redistribution {
+            node,
+            buckets: n,
+            cycle: 1,
+            first: 0,
+            starts: &[],
+            firsts: &mine,
+        })?;
     }
     for distance in 0..n {
         schedule.step()?;
@@ -142,8 +174,15 @@ fn byte_counts_are_followed_by_buckets_and_by_bytes() {
 }
 
 /// What is wrong with a schedule of an exchange on a ring of three.
-fn disproof(collective: Collective, plan: fn(&Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>) -> String {
-    Rehearsal::on("ring", &[3]).collective(collective, 1).verify(&Once(plan)).unwrap_err().to_string()
+fn disproof(
+    collective: Collective,
+    plan: fn(&Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>,
+) -> String {
+    Rehearsal::on("ring", &[3])
+        .collective(collective, 1)
+        .verify(&Once(plan))
+        .unwrap_err()
+        .to_string()
 }
 
 #[test]
@@ -157,9 +196,13 @@ fn every_block_is_followed() {
         }
         Ok(())
     });
-    let proved = Rehearsal::on("ring", &[3]).collective(Collective::AllGather, 0).block_bytes(10).verify(&round);
+    let proved = Rehearsal::on("ring", &[3])
+        .collective(Collective::AllGather, 0)
+        .block_bytes(10)
+        .verify(&round);
     // What a node has already is sent again all the same.
-    let expected = Proved { steps: 2, messages: 6, total_bytes: 90, critical_bytes: 30, ..Proved::default() };
+    let expected =
+        Proved { steps: 2, messages: 6, total_bytes: 90, critical_bytes: 30, ..Proved::default() };
     assert_eq!(proved, Ok(Proved { max_sends: 1, max_receives: 1, ..expected }));
 
     let not_held = disproof(Collective::AllToAll, |_, schedule| {
@@ -188,7 +231,10 @@ fn every_block_is_followed() {
         schedule.send(&Blocks::new(0, 1))?;
         schedule.send(&Blocks::new(2, 1).segments(Axis::one(0)))
     });
-    assert_eq!(lost, "step 1: segment 1 of the block of node 2 was never delivered to node 1 (it is at node 2)");
+    assert_eq!(
+        lost,
+        "step 1: segment 1 of the block of node 2 was never delivered to node 1 (it is at node 2)"
+    );
 }
 
 #[test]
@@ -205,10 +251,15 @@ fn virtual_nodes_pass_on_what_is_not_theirs() {
         schedule.send(&Blocks::new(1, 2))
     });
     let proved = Rehearsal::on("ring", &[2]).verify(&plan).unwrap();
-    assert_eq!((proved.steps, proved.messages), (2, 2), "a send to a node's own virtual one is no message");
+    assert_eq!(
+        (proved.steps, proved.messages),
+        (2, 2),
+        "a send to a node's own virtual one is no message"
+    );
 }
 
-/// A distance a step, or two nodes away at once where `wrong` says; shifts of ranks map it onto itself, but for that.
+/// A distance a step, or two nodes away at once where `wrong` says; shifts of ranks map it onto
+/// itself, but for that.
 struct Shifts {
     wrong: Option<u64>,
 }
@@ -226,7 +277,9 @@ impl Algorithm for Shifts {
             schedule.step()?;
             for me in &planned {
                 let to = (me + if self.wrong == Some(me) { n - distance } else { distance }) % n;
-                schedule.send(&Blocks::new(me, to).origins(Set::one(me)).destinations(Set::one(to)).strict())?;
+                schedule.send(
+                    &Blocks::new(me, to).origins(Set::one(me)).destinations(Set::one(to)).strict(),
+                )?;
             }
         }
         Ok(())
@@ -237,7 +290,10 @@ impl Algorithm for Shifts {
 fn one_node_of_each_orbit_says_what_all_send() {
     let ring = Rehearsal::on("ring", &[6]);
     ring.verify_symmetry(&Shifts { wrong: None }).unwrap();
-    assert_eq!(ring.clone().by_orbits().verify(&Shifts { wrong: None }), ring.verify(&Shifts { wrong: None }));
+    assert_eq!(
+        ring.clone().by_orbits().verify(&Shifts { wrong: None }),
+        ring.verify(&Shifts { wrong: None })
+    );
 }
 
 #[test]
@@ -247,5 +303,8 @@ fn the_first_send_that_a_symmetry_gets_wrong_is_named() {
     let wrong = Shifts { wrong: Some(4) };
     ring.verify(&wrong).unwrap();
     let error = ring.verify_symmetry(&wrong).unwrap_err().to_string();
-    assert_eq!(error, "step 1: node 4 should send node 5 what follows from another's send, but sends otherwise");
+    assert_eq!(
+        error,
+        "step 1: node 4 should send node 5 what follows from another's send, but sends otherwise"
+    );
 }

@@ -47,25 +47,52 @@ pub(super) enum Action {
 
 pub(super) const FILTER: &[Key] = &[ch('/')];
 
-/// The table. One who knows where to find the keys, the way out, and how to run and to get elsewhere, finds the rest.
+/// The table. One who knows where to find the keys, the way out, and how to run and to get
+/// elsewhere, finds the rest.
 pub(super) const ANYWHERE: &[Binding<Action>] = &[
-    bind(Action::Help, &[ch('?'), key(K::F(1))], "show these keys; any key closes them").hint("help").ranked(0),
-    bind(Action::Quit, &[ch('q')], "leave; asks first while cases run or rows are in no file: y or q again leaves")
-        .hint("quit")
+    bind(Action::Help, &[ch('?'), key(K::F(1))], "show these keys; any key closes them")
+        .hint("help")
         .ranked(0),
-    bind(Action::Run, &[ch('R'), key(K::F(5))], "run what is picked anew; asks first if that loses rows")
-        .hint("run")
-        .ranked(1),
+    bind(
+        Action::Quit,
+        &[ch('q')],
+        "leave; asks first while cases run or rows are in no file: y or q again leaves",
+    )
+    .hint("quit")
+    .ranked(0),
+    bind(
+        Action::Run,
+        &[ch('R'), key(K::F(5))],
+        "run what is picked anew; asks first if that loses rows",
+    )
+    .hint("run")
+    .ranked(1),
     bind(Action::Add, &[ch('a')], "run what is picked and has no row yet").hint("add").ranked(1),
-    bind(Action::Stop, &[ch('x')], "give up what runs, which gets no row; begin nothing more").hint("stop"),
+    bind(Action::Stop, &[ch('x')], "give up what runs, which gets no row; begin nothing more")
+        .hint("stop"),
     bind(Action::Baseline, &[ch('b')], "compare with this algorithm; again: with the fastest"),
-    bind(Action::Save, &[ch('S'), ctrl('s')], "save what is picked as an experiment, rows as CSV beside it")
-        .hint("save"),
-    bind(Action::Draw, &[ch('F')], "write a figure of what the panel shows, or a report, of the rows on screen"),
-    bind(Action::Undo, &[ch('u')], "take back the last change of what is picked, compared with or tried").hint("undo"),
-    bind(Action::Command, &[ch(':')], "find any of these keys by words, and press it").hint("commands"),
+    bind(
+        Action::Save,
+        &[ch('S'), ctrl('s')],
+        "save what is picked as an experiment, rows as CSV beside it",
+    )
+    .hint("save"),
+    bind(
+        Action::Draw,
+        &[ch('F')],
+        "write a figure of what the panel shows, or a report, of the rows on screen",
+    ),
+    bind(
+        Action::Undo,
+        &[ch('u')],
+        "take back the last change of what is picked, compared with or tried",
+    )
+    .hint("undo"),
+    bind(Action::Command, &[ch(':')], "find any of these keys by words, and press it")
+        .hint("commands"),
     bind(Action::Filter, FILTER, "show only lines with these words; Esc shows all").hint("filter"),
-    bind(Action::Expand, &[ch('e')], "give the panel the whole screen, or share it again").hint("expand"),
+    bind(Action::Expand, &[ch('e')], "give the panel the whole screen, or share it again")
+        .hint("expand"),
     bind(Action::Freeze, &[ch(' '), ch('f')], "hold the picture still; runs go on, rows are kept"),
     bind(Action::NextPanel, &[key(K::Tab)], "to the next panel").hint("next panel"),
     bind(Action::PreviousPanel, &[key(K::BackTab)], "to the panel before"),
@@ -145,7 +172,9 @@ impl App {
             Action::Left => panel.sideways(-1, session),
             Action::Right => panel.sideways(1, session),
             Action::NextPanel => self.show((self.active + 1) % self.panels.len()),
-            Action::PreviousPanel => self.show((self.active + self.panels.len() - 1) % self.panels.len()),
+            Action::PreviousPanel => {
+                self.show((self.active + self.panels.len() - 1) % self.panels.len())
+            }
             Action::Expand => self.expanded = !self.expanded,
             Action::Filter => match panel.unfiltered() {
                 Some(why) => session.tell(why, false),
@@ -203,7 +232,9 @@ impl App {
             (_, Some(Action::QuitNow)) => self.leave = Some(Leave::Plainly),
             // Whoever asks for more than the question did gets it.
             (Question::Leave(_), Some(Action::QuitLeaving)) => self.leave = Some(Leave::WithRows),
-            (Question::Leave(how), again) if yes || (how == Leave::Plainly && again == Some(Action::Quit)) => {
+            (Question::Leave(how), again)
+                if yes || (how == Leave::Plainly && again == Some(Action::Quit)) =>
+            {
                 self.leave = Some(how);
             }
             (Question::Run, again) if yes || again == Some(Action::Run) => self.session.run(),
@@ -243,7 +274,8 @@ impl App {
         }
     }
 
-    /// Narrows down what the panel with the keys shows; what is under its cursor by now is looked at.
+    /// Narrows down what the panel with the keys shows; what is under its cursor by now is looked
+    /// at.
     pub(super) fn filter(&mut self, filter: Filter) {
         let panel = &mut self.panels[self.active];
         panel.list_mut().filter = filter;

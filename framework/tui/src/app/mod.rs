@@ -1,4 +1,5 @@
-//! The whole screen: panels that show a session, what lies over them, and how keys and the mouse change all that.
+//! The whole screen: panels that show a session, what lies over them, and how keys and the mouse
+//! change all that.
 
 mod actions;
 mod mouse;
@@ -95,7 +96,8 @@ pub struct App {
 impl App {
     /// The screen as a session begins.
     pub fn new(setup: Setup, looks: Looks) -> Self {
-        // What runs is in the queue; rows of files are to be compared; what is to run is selected first.
+        // What runs is in the queue; rows of files are to be compared; what is to run is selected
+        // first.
         let active = match (&*setup.opened, &*setup.cases) {
             ([_, ..], _) => panels::COMPARISON,
             ([], [_, ..]) => panels::CASES,
@@ -166,7 +168,10 @@ impl App {
     /// All keys: those that hold anywhere, those of each panel, those while typing.
     pub(crate) fn tables(&self) -> Vec<Table> {
         let mut tables = vec![Table { title: "Anywhere".to_owned(), rows: self.anywhere() }];
-        let own = self.panels.iter().map(|panel| Table { title: panel.tab().to_owned(), rows: panel.table() });
+        let own = self
+            .panels
+            .iter()
+            .map(|panel| Table { title: panel.tab().to_owned(), rows: panel.table() });
         tables.extend(own.filter(|table| !table.rows.is_empty()));
         tables.push(Table { title: "While typing".to_owned(), rows: prompt::rows() });
         tables
@@ -180,13 +185,17 @@ impl App {
             let all = || format!("1-{}", digits[digits.len() - 1]);
             if *number == '1' { row.hinted(all(), "panels", 2) } else { row }
         });
-        let after = ANYWHERE.iter().position(|binding| binding.action == Action::PreviousPanel).map_or(0, |i| i + 1);
+        let after = ANYWHERE
+            .iter()
+            .position(|binding| binding.action == Action::PreviousPanel)
+            .map_or(0, |i| i + 1);
         let mut rows: Vec<Row> = ANYWHERE.iter().map(|binding| binding.row()).collect();
         rows.splice(after..after, numbered);
         rows
     }
 
-    /// The keys for the line at the bottom: those of the place first, then those that one needs to find the rest.
+    /// The keys for the line at the bottom: those of the place first, then those that one needs to
+    /// find the rest.
     pub(crate) fn hints(&self) -> Vec<(String, &'static str, Key)> {
         if self.prompt.is_some() {
             return hints(&prompt::rows());
@@ -216,7 +225,9 @@ impl App {
         self.session.note_change();
         match self.session.request.take() {
             None => {}
-            Some(Request::Text(title, text)) => self.prompt = Some(Prompt::for_panel(&title, &text)),
+            Some(Request::Text(title, text)) => {
+                self.prompt = Some(Prompt::for_panel(&title, &text))
+            }
             Some(Request::Details) => self.show(panels::DETAILS),
             Some(Request::Comparison) => self.show(panels::COMPARISON),
         }
@@ -237,7 +248,8 @@ fn panel_of(event: &KeyEvent, count: usize) -> Option<usize> {
 
 /// What stands at the bottom of some rows, the lowest rank first.
 fn hints(rows: &[Row]) -> Vec<(String, &'static str, Key)> {
-    let hint = |row: &Row| row.hint.clone().map(|(keys, word, rank)| (rank, (keys, word, row.keys[0])));
+    let hint =
+        |row: &Row| row.hint.clone().map(|(keys, word, rank)| (rank, (keys, word, row.keys[0])));
     let mut found: Vec<_> = rows.iter().filter_map(hint).collect();
     found.sort_by_key(|(rank, _)| *rank);
     found.into_iter().map(|(_, hint)| hint).collect()
@@ -287,7 +299,8 @@ mod tests {
         }
     }
 
-    /// Who adds an eleventh panel has no digit for it: it is reached from the tenth, and nobody loses a key.
+    /// Who adds an eleventh panel has no digit for it: it is reached from the tenth, and nobody
+    /// loses a key.
     #[test]
     fn panels_after_the_tenth_are_reached_from_the_one_before() {
         let mut app = app();
@@ -295,8 +308,11 @@ mod tests {
             app.panels.push(panels::all().remove(0));
         }
         let rows = app.anywhere();
-        let digits =
-            rows.iter().flat_map(|row| &row.keys).map(|key| key.name()).filter(|key| key.parse::<u8>().is_ok());
+        let digits = rows
+            .iter()
+            .flat_map(|row| &row.keys)
+            .map(|key| key.name())
+            .filter(|key| key.parse::<u8>().is_ok());
         assert_eq!(digits.collect::<String>(), "1234567890");
         let hints = app.hints();
         assert!(hints.iter().any(|(keys, word, _)| (keys.as_str(), *word) == ("1-0", "panels")));
@@ -317,20 +333,31 @@ mod tests {
         let text = documentation();
         for (number, panel) in app().panels.iter().enumerate() {
             let begins = format!("\n**{}.** ", numbered(number, panel.title()));
-            assert!(text.contains(&begins), "docs/dashboard.md should have a paragraph that begins with {begins:?}");
+            assert!(
+                text.contains(&begins),
+                "docs/dashboard.md should have a paragraph that begins with {begins:?}"
+            );
         }
     }
 
     #[test]
     fn panels_stand_where_others_look_for_them() {
         let tabs: Vec<&str> = app().panels.iter().map(|panel| panel.tab()).collect();
-        let named = [panels::EXPLORE, panels::CASES, panels::COMPARISON, panels::PARTS, panels::DETAILS];
-        assert_eq!(named.map(|panel| tabs[panel]), ["Explore", "Cases", "Compare", "Parts", "Details"]);
+        let named =
+            [panels::EXPLORE, panels::CASES, panels::COMPARISON, panels::PARTS, panels::DETAILS];
+        assert_eq!(
+            named.map(|panel| tabs[panel]),
+            ["Explore", "Cases", "Compare", "Parts", "Details"]
+        );
     }
 
     #[test]
     fn every_panel_has_a_name_of_its_own() {
         let tabs: Vec<&str> = app().panels.iter().map(|panel| panel.tab()).collect();
-        assert_eq!(tabs.iter().collect::<std::collections::BTreeSet<_>>().len(), tabs.len(), "{tabs:?}");
+        assert_eq!(
+            tabs.iter().collect::<std::collections::BTreeSet<_>>().len(),
+            tabs.len(),
+            "{tabs:?}"
+        );
     }
 }

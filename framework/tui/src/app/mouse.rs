@@ -31,7 +31,8 @@ impl App {
         match target {
             Target::Key(key) => self.key(&key.event()),
             Target::Panel(panel, spot) => {
-                let again = self.active == panel && spot == Spot::Line(self.panels[panel].list().cursor);
+                let again =
+                    self.active == panel && spot == Spot::Line(self.panels[panel].list().cursor);
                 self.show(panel);
                 let (panel, session) = (&mut self.panels[panel], &mut self.session);
                 match spot {

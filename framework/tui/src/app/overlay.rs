@@ -1,4 +1,5 @@
-//! What lies over the panels: the line being typed, the keys, a question; and what is left of a screen too small for all that.
+//! What lies over the panels: the line being typed, the keys, a question; and what is left of a
+//! screen too small for all that.
 
 use super::prompt::{Prompt, Purpose};
 use super::{App, Help, Leave, Question};
@@ -16,10 +17,14 @@ pub(crate) const LEAST: (u16, u16) = (44, 12);
 pub(crate) fn too_small(painter: &mut Painter<'_, '_>, asked: bool, area: Rect) {
     let (w, h) = LEAST;
     let quits = if asked { "q again quits" } else { "q quits" };
-    let lines =
-        [format!("{}x{} is too small", area.width, area.height), format!("{w}x{h} is needed"), quits.to_owned()];
+    let lines = [
+        format!("{}x{} is too small", area.width, area.height),
+        format!("{w}x{h} is needed"),
+        quits.to_owned(),
+    ];
     // On a single line there is room for one thing only: what is needed.
-    let lines = if area.height == 1 { vec![format!("{w}x{h} needed, {quits}")] } else { lines.to_vec() };
+    let lines =
+        if area.height == 1 { vec![format!("{w}x{h} needed, {quits}")] } else { lines.to_vec() };
     let top = area.height.saturating_sub(lines.len() as u16) / 2;
     for (y, line) in (top..).zip(&lines) {
         painter.put(area, area.width.saturating_sub(width(line)) / 2, y, line, painter.theme.text);
@@ -55,12 +60,16 @@ fn ask(painter: &mut Painter<'_, '_>, app: &App, question: Question, area: Rect)
         Question::Leave(Leave::Plainly) => {
             ("Quit", format!("{unrun} still to run. Leave them?"), "y or q: leave   n or Esc: stay")
         }
-        Question::Leave(Leave::WithRows) => {
-            ("Quit", format!("{unrun} still to run. Leave them, and show {rows}?"), "y or Q: leave   n or Esc: stay")
-        }
-        Question::Run if queue.is_busy() => {
-            ("Run", format!("{unrun} still to run. Give them up and begin anew?"), "y or R: anew   n or Esc: go on")
-        }
+        Question::Leave(Leave::WithRows) => (
+            "Quit",
+            format!("{unrun} still to run. Leave them, and show {rows}?"),
+            "y or Q: leave   n or Esc: stay",
+        ),
+        Question::Run if queue.is_busy() => (
+            "Run",
+            format!("{unrun} still to run. Give them up and begin anew?"),
+            "y or R: anew   n or Esc: go on",
+        ),
         Question::Run => (
             "Run",
             format!("{rows} on screen, in no file. Run without them?"),
@@ -76,8 +85,12 @@ fn ask(painter: &mut Painter<'_, '_>, app: &App, question: Question, area: Rect)
 /// A box in the middle; returns what is within.
 fn boxed(painter: &mut Painter<'_, '_>, area: Rect, title: &str, wide: u16, high: u16) -> Rect {
     let (wide, high) = (wide.min(area.width), high.min(area.height));
-    let place =
-        Rect { x: area.x + (area.width - wide) / 2, y: area.y + (area.height - high) / 2, width: wide, height: high };
+    let place = Rect {
+        x: area.x + (area.width - wide) / 2,
+        y: area.y + (area.height - high) / 2,
+        width: wide,
+        height: high,
+    };
     painter.clear(place);
     painter.framed(place, title, painter.theme.accent)
 }
@@ -135,7 +148,8 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let columns = within.width.saturating_sub(2);
     if let Some(error) = &prompt.error {
         let span = error.place.span.clone();
-        let before = text.get(..span.start.min(text.len())).map_or(0, width).saturating_sub(scrolled as u16);
+        let before =
+            text.get(..span.start.min(text.len())).map_or(0, width).saturating_sub(scrolled as u16);
         let long = text.get(span).map_or(1, width).max(1);
         let marks = " ".repeat(usize::from(before)) + &"^".repeat(usize::from(long));
         write(painter, &marks, theme.bad);
@@ -183,7 +197,8 @@ fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rec
         }
         let key = command.row.keys.first().map(|key| key.name()).unwrap_or_default();
         painter.put_right(area, 9, y, &key, if index == prompt.at { style } else { theme.warn });
-        let place = if command.place.is_empty() { String::new() } else { format!("{}: ", command.place) };
+        let place =
+            if command.place.is_empty() { String::new() } else { format!("{}: ", command.place) };
         painter.put(area, 11, y, &format!("{place}{}", command.row.help), style);
     }
     painter.scrollbar(area, first, found.len());
@@ -204,7 +219,8 @@ fn draw_help(painter: &mut Painter<'_, '_>, help: &mut Help, tables: &[Table], a
     let keys = lines.iter().map(|(keys, _)| width(keys)).max().unwrap_or(0);
     let texts = lines.iter().map(|(_, text)| width(text)).max().unwrap_or(0);
     let high = (lines.len() as u16 + 2).min(area.height.saturating_sub(2));
-    let within = boxed(painter, area, "Keys: arrows scroll, any other key closes", keys + texts + 8, high);
+    let within =
+        boxed(painter, area, "Keys: arrows scroll, any other key closes", keys + texts + 8, high);
     help.page = usize::from(within.height);
     help.scrolled = help.scrolled.min(lines.len().saturating_sub(help.page));
     for (y, (keys_text, text)) in (0..within.height).zip(lines.iter().skip(help.scrolled)) {

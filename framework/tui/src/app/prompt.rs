@@ -1,4 +1,5 @@
-//! A line being typed: what a panel asked for, a filter, a file's name. What is wrong with it is known while it is typed.
+//! A line being typed: what a panel asked for, a filter, a file's name. What is wrong with it is
+//! known while it is typed.
 
 use super::App;
 use crate::filter::Filter;
@@ -52,7 +53,14 @@ pub(crate) struct Command {
 
 impl Prompt {
     fn new(purpose: Purpose, title: &str, text: &str) -> Self {
-        Self { purpose, title: title.to_owned(), input: text.into(), error: None, before: text.to_owned(), at: 0 }
+        Self {
+            purpose,
+            title: title.to_owned(),
+            input: text.into(),
+            error: None,
+            before: text.to_owned(),
+            at: 0,
+        }
     }
 
     pub(super) fn for_panel(title: &str, text: &str) -> Self {
@@ -69,18 +77,28 @@ impl Prompt {
 
     /// Saving begins with the experiment's name.
     pub(super) fn for_saving(selection: &Selection) -> Self {
-        Self::new(Purpose::SaveAs(false), "save the experiment as", &format!("{}.toml", file_name(selection)))
+        Self::new(
+            Purpose::SaveAs(false),
+            "save the experiment as",
+            &format!("{}.toml", file_name(selection)),
+        )
     }
 
     /// So does a figure.
     pub(super) fn for_drawing(selection: &Selection) -> Self {
-        Self::new(Purpose::Draw(false), "write a figure or report to", &format!("{}.svg", file_name(selection)))
+        Self::new(
+            Purpose::Draw(false),
+            "write a figure or report to",
+            &format!("{}.svg", file_name(selection)),
+        )
     }
 }
 
 /// An experiment's name as a file's.
 fn file_name(selection: &Selection) -> String {
-    selection.setting(Setting::Name).replace(|c: char| !c.is_alphanumeric() && !"-_.".contains(c), "-")
+    selection
+        .setting(Setting::Name)
+        .replace(|c: char| !c.is_alphanumeric() && !"-_.".contains(c), "-")
 }
 
 /// What a key can ask for while typing; every other key is text.
@@ -130,7 +148,11 @@ impl App {
     pub fn paste(&mut self, text: &str) {
         let Some(prompt) = &mut self.prompt else { return };
         // Lines were apart: in a line of text, a space keeps them so.
-        let text = text.split(|c: char| c.is_control()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        let text = text
+            .split(|c: char| c.is_control())
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ");
         for c in text.trim().chars() {
             prompt.input.handle(InputRequest::InsertChar(c));
         }
@@ -148,7 +170,10 @@ impl App {
             }
             Purpose::SaveAs(_) => prompt.purpose = Purpose::SaveAs(false),
             Purpose::Draw(_) => prompt.purpose = Purpose::Draw(false),
-            Purpose::Panel => prompt.error = self.panels[self.active].check(prompt.input.value().trim(), &self.session),
+            Purpose::Panel => {
+                prompt.error =
+                    self.panels[self.active].check(prompt.input.value().trim(), &self.session)
+            }
         }
     }
 
@@ -170,7 +195,9 @@ impl App {
                     self.perform(command);
                     None
                 }
-                None => Some(Text::flag("command", &text).error("no key's help has these words".to_owned())),
+                None => Some(
+                    Text::flag("command", &text).error("no key's help has these words".to_owned()),
+                ),
             },
             Purpose::SaveAs(over) => {
                 let files = self.saves(Path::new(&text));
@@ -184,7 +211,11 @@ impl App {
             Purpose::Draw(over) => {
                 let refused = match self.sheet(Path::new(&text)) {
                     Err(why) => Some(why),
-                    Ok(file) => match refusal(std::slice::from_ref(&file), over, self.session.runs.out.as_deref()) {
+                    Ok(file) => match refusal(
+                        std::slice::from_ref(&file),
+                        over,
+                        self.session.runs.out.as_deref(),
+                    ) {
                         None => {
                             self.session.write(file);
                             None
@@ -233,9 +264,14 @@ impl App {
     pub(crate) fn commands(&self, words: &str) -> Vec<Command> {
         let filter = Filter::of(words);
         let of_panels = self.panels.iter().enumerate().flat_map(|(at, panel)| {
-            panel.table().into_iter().map(move |row| Command { panel: Some(at), place: panel.tab(), row })
+            panel.table().into_iter().map(move |row| Command {
+                panel: Some(at),
+                place: panel.tab(),
+                row,
+            })
         });
-        let anywhere = self.anywhere().into_iter().map(|row| Command { panel: None, place: "", row });
+        let anywhere =
+            self.anywhere().into_iter().map(|row| Command { panel: None, place: "", row });
         let mut all: Vec<Command> = of_panels.chain(anywhere).collect();
         all.retain(|command| filter.passes(&format!("{} {}", command.place, command.row.help)));
         all.sort_by_key(|command| command.panel != Some(self.active));
@@ -243,7 +279,9 @@ impl App {
     }
 
     fn choose_command(&mut self, by: isize) {
-        let Some(Prompt { purpose: Purpose::Command, input, at, .. }) = &self.prompt else { return };
+        let Some(Prompt { purpose: Purpose::Command, input, at, .. }) = &self.prompt else {
+            return;
+        };
         let at = around(*at, by, self.commands(input.value()).len());
         if let Some(prompt) = &mut self.prompt {
             prompt.at = at;
@@ -265,7 +303,12 @@ impl App {
         let Some(first) = found.first() else { return };
         // As far as all agree; if that is no news, the first.
         let common = found.iter().fold(first.as_str(), |common, other| {
-            let same = common.chars().zip(other.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+            let same = common
+                .chars()
+                .zip(other.chars())
+                .take_while(|(a, b)| a == b)
+                .map(|(a, _)| a.len_utf8())
+                .sum();
             &common[..same]
         });
         let Some(prompt) = &mut self.prompt else { return };
@@ -285,7 +328,9 @@ fn request(event: &KeyEvent) -> Option<InputRequest> {
         KeyCode::Char('k') if control => R::DeleteTillEnd,
         KeyCode::Char('a') if control => R::GoToStart,
         KeyCode::Char('e') if control => R::GoToEnd,
-        KeyCode::Char(c) if !control && !event.modifiers.contains(KeyModifiers::ALT) => R::InsertChar(c),
+        KeyCode::Char(c) if !control && !event.modifiers.contains(KeyModifiers::ALT) => {
+            R::InsertChar(c)
+        }
         KeyCode::Backspace => R::DeletePrevChar,
         KeyCode::Delete => R::DeleteNextChar,
         KeyCode::Left if control => R::GoToPrevWord,

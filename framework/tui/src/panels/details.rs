@@ -75,8 +75,13 @@ impl Panel for Details {
         if all.is_empty() {
             return painter.nothing(area, "Nothing here has these words. Esc shows all.");
         }
-        let names =
-            all.iter().filter(|e| !e.value.is_empty()).map(|e| width(&e.name)).max().unwrap_or(0).min(area.width / 3);
+        let names = all
+            .iter()
+            .filter(|e| !e.value.is_empty())
+            .map(|e| width(&e.name))
+            .max()
+            .unwrap_or(0)
+            .min(area.width / 3);
         let room = area.width.saturating_sub(names + 4);
         let texts: Vec<Vec<String>> = all.iter().map(|entry| wrap(&entry.value, room)).collect();
         let mut left = usize::from(area.height);
@@ -94,9 +99,11 @@ impl Panel for Details {
             if y >= area.height {
                 break;
             }
-            let heading = entry.value.is_empty() && entry.name.chars().all(|c| c.is_uppercase() || c == ' ');
+            let heading =
+                entry.value.is_empty() && entry.name.chars().all(|c| c.is_uppercase() || c == ' ');
             let style = if heading { theme.accent } else { theme.dim };
-            let cell = if heading { area } else { Rect { width: (1 + names).min(area.width), ..area } };
+            let cell =
+                if heading { area } else { Rect { width: (1 + names).min(area.width), ..area } };
             painter.put(cell, 1, y, &entry.name, style);
             for line in lines {
                 painter.put(area, names + 3, y, line, theme.text);
@@ -113,16 +120,22 @@ impl Details {
         let Some((_, row)) = session.focused() else { return Vec::new() };
         let mut all = match &row.case {
             Ok(case) => about(case, row, session),
-            Err(why) => vec![entry("to repeat it", format!("not to be had here: {why}")), entry("state", state(row))],
+            Err(why) => vec![
+                entry("to repeat it", format!("not to be had here: {why}")),
+                entry("state", state(row)),
+            ],
         };
-        all.extend(row.record().into_iter().flat_map(|record| beside(&session.compared.beside, record)));
+        all.extend(
+            row.record().into_iter().flat_map(|record| beside(&session.compared.beside, record)),
+        );
         all.extend(schedule(session));
         if let Some(record) = row.record() {
             all.extend([entry("", ""), entry("ALL COLUMNS", "")]);
             all.extend(columns().zip(record.fields()).map(|(name, value)| entry(name, value)));
         }
         all.retain(|entry| {
-            self.list.filter.text().is_empty() || self.list.filter.passes(&format!("{} {}", entry.name, entry.value))
+            self.list.filter.text().is_empty()
+                || self.list.filter.passes(&format!("{} {}", entry.name, entry.value))
         });
         all
     }
@@ -131,7 +144,10 @@ impl Details {
 /// How to repeat a case, and who says how it is done.
 fn about(case: &Case, row: &Row, session: &Session) -> Vec<Entry> {
     let algorithm = &case.algorithm.algorithm;
-    let mut all = vec![entry("to repeat it", command(case, &session.plugin_dirs)), entry("state", state(row))];
+    let mut all = vec![
+        entry("to repeat it", command(case, &session.plugin_dirs)),
+        entry("state", state(row)),
+    ];
     all.push(entry("algorithm", algorithm.title.clone()));
     if !algorithm.paper.is_empty() {
         all.push(entry("paper", algorithm.paper.clone()));
@@ -157,7 +173,14 @@ fn entry(name: &str, value: impl Into<String>) -> Entry {
 /// Which repetition it is, where there are several: a line of the comparison is the mean of all.
 fn of_repetitions(session: &Session, row: &Row) -> String {
     let is = |line: &&Line| row.record().is_some_and(|record| line.is_of(record));
-    match session.compared.lines.iter().find(is).and_then(|line| line.stats.time.as_ref()).map(|time| time.n) {
+    match session
+        .compared
+        .lines
+        .iter()
+        .find(is)
+        .and_then(|line| line.stats.time.as_ref())
+        .map(|time| time.n)
+    {
         Some(count) if count > 1 => format!(" of repetition {} of {count}", row.key.repetition + 1),
         _ => String::new(),
     }
@@ -168,7 +191,8 @@ fn state(row: &Row) -> String {
     if remark.is_empty() { row.word().to_owned() } else { format!("{}: {remark}", row.word()) }
 }
 
-/// How a row's case is away from there: a prediction from what was measured of it, and the other way round.
+/// How a row's case is away from there: a prediction from what was measured of it, and the other
+/// way round.
 fn beside(all: &[Beside], row: &Record) -> Vec<Entry> {
     let name = |row: &Record| match row.machine_definition.is_empty() {
         true => row.machine.clone(),
@@ -246,10 +270,17 @@ mod tests {
             residual_percent: 25.0,
         };
         let all = [known];
-        let of = |row: &Record| beside(&all, row).into_iter().map(|entry| entry.value).collect::<Vec<_>>();
-        let expected = ["12.50 us on measured:here (3 times), +25.0 % of 10.00 us predicted for sp2, flat"];
+        let of = |row: &Record| {
+            beside(&all, row).into_iter().map(|entry| entry.value).collect::<Vec<_>>()
+        };
+        let expected =
+            ["12.50 us on measured:here (3 times), +25.0 % of 10.00 us predicted for sp2, flat"];
         assert_eq!(of(&case), expected);
-        let measured = Record { machine: "measured:here".to_owned(), model: "measured".to_owned(), ..case.clone() };
+        let measured = Record {
+            machine: "measured:here".to_owned(),
+            model: "measured".to_owned(),
+            ..case.clone()
+        };
         assert_eq!(of(&measured), expected);
         assert_eq!(of(&Record { machine: "t3d".to_owned(), ..case.clone() }), [""; 0]);
         assert_eq!(of(&Record { algorithm: "bruck".to_owned(), ..case }), [""; 0]);

@@ -1,4 +1,5 @@
-//! What to run: lists of specs, settings and studies, one of them open; the parameters of a spec as a form.
+//! What to run: lists of specs, settings and studies, one of them open; the parameters of a spec as
+//! a form.
 
 mod form;
 
@@ -56,7 +57,8 @@ impl Keyed for Explore {
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
         bind(Action::Choose, &[ch(' ')], "pick what the cursor is on, or drop it").hint("pick"),
-        bind(Action::Edit, ENTER, "change the spec under the cursor, or type one of its kind").hint("edit"),
+        bind(Action::Edit, ENTER, "change the spec under the cursor, or type one of its kind")
+            .hint("edit"),
         bind(Action::Type, &[ch('i')], "type a spec").hint("type"),
         bind(Action::Remove, &[ch('d'), key(KeyCode::Delete)], "take a spec out of the list"),
         bind(
@@ -66,7 +68,8 @@ impl Keyed for Explore {
         )
         .hint("parameters"),
         bind(Action::Left, LEFT, "open the list before; of a form's line the value before"),
-        bind(Action::Right, RIGHT, "open the next list; of a form's line the next value").pair("←→", "lists"),
+        bind(Action::Right, RIGHT, "open the next list; of a form's line the next value")
+            .pair("←→", "lists"),
     ];
 
     fn act(&mut self, action: Action, session: &mut Session) {
@@ -158,7 +161,9 @@ impl Panel for Explore {
             // A file is read once it is named, not at every letter of its name.
             Asked::Spec(Section::Studies, _) => None,
             Asked::Spec(..) if text.contains("matrix:") || text.contains("graph:") => None,
-            Asked::Spec(section, _) => session.selection.check(section, text, &session.registry).err(),
+            Asked::Spec(section, _) => {
+                session.selection.check(section, text, &session.registry).err()
+            }
             Asked::Setting(setting) => session.selection.clone().set(setting, text).err(),
             Asked::Field => None,
         }
@@ -188,7 +193,9 @@ impl Panel for Explore {
 
     fn completions(&self, text: &str, session: &Session) -> Vec<String> {
         match self.asked {
-            Some(Asked::Spec(section, _)) => session.selection.completions(section, text, &session.registry),
+            Some(Asked::Spec(section, _)) => {
+                session.selection.completions(section, text, &session.registry)
+            }
             _ => Vec::new(),
         }
     }
@@ -200,7 +207,8 @@ impl Panel for Explore {
     }
 
     fn saves(&self, session: &Session, name: &Path) -> Option<Saved> {
-        let what = units::count(usize::try_from(session.selection.count()).unwrap_or(usize::MAX), "case");
+        let what =
+            units::count(usize::try_from(session.selection.count()).unwrap_or(usize::MAX), "case");
         let about = format!("{what} picked: `swapmeet run` takes the file");
         let text = as_toml(&session.selection.experiment(session.baseline.as_deref()));
         let content = Box::new(move |file: &mut dyn Write| file.write_all(text.as_bytes()));
@@ -209,12 +217,17 @@ impl Panel for Explore {
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         let count = usize::try_from(session.selection.count()).unwrap_or(usize::MAX);
-        let title = format!("Explore: {} picked{}", units::count(count, "case"), self.list().filter.suffix());
+        let title = format!(
+            "Explore: {} picked{}",
+            units::count(count, "case"),
+            self.list().filter.suffix()
+        );
         let area = painter.panel(area, &title);
         let theme = painter.theme;
         let sections = Section::ALL.len() as u16;
         let about_lines = wrap(&self.about_item(session), area.width.saturating_sub(2));
-        // Lines at the foot that explain the line under the cursor: lists are worth more than a long text is.
+        // Lines at the foot that explain the line under the cursor: lists are worth more than a
+        // long text is.
         let about = match area.height.saturating_sub(sections + 1) {
             0..7 => 0,
             7..16 => 3,
@@ -243,8 +256,11 @@ impl Panel for Explore {
             let foot = Rect { y: area.y + area.height - about, height: about, ..area };
             for (y, line) in (0..about).zip(&about_lines) {
                 let cut_off = y + 1 == about && about_lines.len() > usize::from(about);
-                let text =
-                    if cut_off { cut(&format!("{line} …"), area.width.saturating_sub(2)) } else { line.clone() };
+                let text = if cut_off {
+                    cut(&format!("{line} …"), area.width.saturating_sub(2))
+                } else {
+                    line.clone()
+                };
                 painter.put(foot, 1, y, &text, theme.dim);
             }
         }
@@ -348,9 +364,13 @@ impl Explore {
         let section = self.section();
         let (what, text) = match self.item(session) {
             Some(Item::Study(_)) => return self.choose(session),
-            Some(Item::Choice(index, choice)) => (Asked::Spec(section, Some(index)), choice.spec.clone()),
+            Some(Item::Choice(index, choice)) => {
+                (Asked::Spec(section, Some(index)), choice.spec.clone())
+            }
             Some(Item::Offer(offer)) => (Asked::Spec(section, None), offer.prefill.clone()),
-            Some(Item::Setting(setting)) => (Asked::Setting(setting), session.selection.setting(setting)),
+            Some(Item::Setting(setting)) => {
+                (Asked::Setting(setting), session.selection.setting(setting))
+            }
             None => (Asked::Spec(section, None), String::new()),
         };
         self.ask(what, &text, session);
@@ -363,7 +383,9 @@ impl Explore {
             Some(Item::Offer(offer)) if !offer.ready => format!("{}; Enter types one", offer.about),
             Some(Item::Offer(offer)) => offer.about.clone(),
             Some(Item::Setting(setting)) => setting.about().to_owned(),
-            Some(Item::Study(study)) => format!("{}; Enter picks what it lists, i names another file", study.about),
+            Some(Item::Study(study)) => {
+                format!("{}; Enter picks what it lists, i names another file", study.about)
+            }
             None => String::new(),
         }
     }
@@ -377,7 +399,8 @@ impl Explore {
         let first = first_shown(cursor, items.len(), height);
         let bar = u16::from(items.len() > height);
         let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
-        let names = items.iter().map(|item| width(&name(item))).max().unwrap_or(0).min(area.width * 3 / 5);
+        let names =
+            items.iter().map(|item| width(&name(item))).max().unwrap_or(0).min(area.width * 3 / 5);
         for (y, (index, item)) in (0..).zip(items.iter().enumerate().skip(first).take(height)) {
             let here = index == cursor;
             let (mark, style) = match item {
@@ -412,18 +435,32 @@ impl Explore {
 }
 
 /// A list's name, and, while it is closed, what is picked of it.
-fn heading(painter: &mut Painter<'_, '_>, session: &Session, section: Section, open: bool, area: Rect, y: u16) {
+fn heading(
+    painter: &mut Painter<'_, '_>,
+    session: &Session,
+    section: Section,
+    open: bool,
+    area: Rect,
+    y: u16,
+) {
     let theme = painter.theme;
     let style = if open && painter.has_keys() { theme.accent } else { theme.text };
     painter.put(area, 0, y, if open { "▾" } else { "▸" }, style);
     let x = painter.put(area, 2, y, section.title(), style);
     painter.hit(area, 0, y, area.width, Spot::Heading(section as usize));
-    let picked: Vec<&str> =
-        session.selection.choices(section).iter().filter(|p| p.on).map(|p| p.spec.as_str()).collect();
+    let picked: Vec<&str> = session
+        .selection
+        .choices(section)
+        .iter()
+        .filter(|p| p.on)
+        .map(|p| p.spec.as_str())
+        .collect();
     let text = match (section, open) {
         (Section::Settings, false) => {
             let set = |item: &Item<'_>| match item {
-                Item::Setting(setting) => Some((setting.name(), session.selection.setting(*setting))),
+                Item::Setting(setting) => {
+                    Some((setting.name(), session.selection.setting(*setting)))
+                }
                 Item::Choice(..) | Item::Offer(_) | Item::Study(_) => None,
             };
             let settings = session.selection.items(section, &Default::default());
@@ -432,7 +469,10 @@ fn heading(painter: &mut Painter<'_, '_>, session: &Session, section: Section, o
         }
         (Section::Settings | Section::Studies, true) => String::new(),
         (Section::Studies, false) => {
-            format!("{} experiment files to begin with", session.selection.items(section, &Default::default()).len())
+            format!(
+                "{} experiment files to begin with",
+                session.selection.items(section, &Default::default()).len()
+            )
         }
         (_, true) => format!("{} picked", picked.len()),
         (_, false) if picked.is_empty() => "none picked".to_owned(),

@@ -12,7 +12,8 @@ use std::convert::Infallible;
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     list: List,
-    /// How many lines there were when this was last looked at, and how many of them were still there.
+    /// How many lines there were when this was last looked at, and how many of them were still
+    /// there.
     seen: (usize, usize),
 }
 
@@ -42,7 +43,8 @@ impl Panel for Log {
 
     fn forget(&mut self) {}
 
-    /// One who looks at the last line wants the next one; others stay at theirs while old ones are dropped.
+    /// One who looks at the last line wants the next one; others stay at theirs while old ones are
+    /// dropped.
     fn follow(&mut self, session: &Session) {
         let (written, there) = (session.log.written(), session.log.lines().len());
         let before = std::mem::replace(&mut self.seen, (written, there));
@@ -60,8 +62,10 @@ impl Panel for Log {
         let lines = self.shown(session);
         if lines.is_empty() {
             let none = session.log.lines().is_empty();
-            return painter
-                .nothing(area, if none { "Nothing to tell." } else { "No line has these words. Esc shows all." });
+            return painter.nothing(
+                area,
+                if none { "Nothing to tell." } else { "No line has these words. Esc shows all." },
+            );
         }
         let theme = painter.theme;
         let cursor = self.list.cursor.min(lines.len() - 1);

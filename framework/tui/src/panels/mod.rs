@@ -23,8 +23,8 @@ pub(crate) const COMPARISON: usize = 2;
 pub(crate) const PARTS: usize = 4;
 pub(crate) const DETAILS: usize = 6;
 
-/// All panels, by their numbers. To add one: a file that implements [`crate::panel::Panel`] and [`crate::panel::Keyed`], and a row here; tests name what
-/// docs/dashboard.md then lacks.
+/// All panels, by their numbers. To add one: a file that implements [`crate::panel::Panel`] and
+/// [`crate::panel::Keyed`], and a row here; tests name what docs/dashboard.md then lacks.
 pub(crate) fn all() -> Vec<Box<dyn AnyPanel>> {
     vec![
         Box::<explore::Explore>::default(),

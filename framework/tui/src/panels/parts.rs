@@ -30,7 +30,8 @@ impl Keyed for Parts {
     const TITLE: &'static str = "Where time goes";
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
-        bind(Action::Shares, &[ch('v')], "times, or shares of each algorithm's time").hint("times/shares"),
+        bind(Action::Shares, &[ch('v')], "times, or shares of each algorithm's time")
+            .hint("times/shares"),
         bind(Action::Previous, PREVIOUS, "the cases of the group before"),
         bind(Action::Next, NEXT, "the cases of the next group").pair("[ ]", "group"),
     ];
@@ -83,14 +84,23 @@ impl Panel for Parts {
             let area = painter.panel(area, Self::TITLE);
             return painter.nothing(area, "No rows yet: they come as cases end.");
         };
-        let which = if groups.len() > 1 { format!(" ({} of {})", number + 1, groups.len()) } else { String::new() };
+        let which = if groups.len() > 1 {
+            format!(" ({} of {})", number + 1, groups.len())
+        } else {
+            String::new()
+        };
         let (filter, filtered) = (&self.list.filter, self.list.filter.suffix());
         let head = format!("Where time goes{which}: ");
         let room = usize::from(area.width.saturating_sub(8 + width(&head) + width(&filtered)));
         let title = format!("{head}{}{filtered}", told_apart(groups, group, room));
         let area = painter.panel(area, &title);
-        let timed = session.compared.lines.iter().filter(|l| l.group == number && parts::total(&l.parts).is_some());
-        let mut lines: Vec<&Line> = timed.filter(|l| session.passes(filter, &l.stats.algorithm, "")).collect();
+        let timed = session
+            .compared
+            .lines
+            .iter()
+            .filter(|l| l.group == number && parts::total(&l.parts).is_some());
+        let mut lines: Vec<&Line> =
+            timed.filter(|l| session.passes(filter, &l.stats.algorithm, "")).collect();
         if lines.is_empty() {
             let text = if filtered.is_empty() {
                 "No algorithm has a time here."
@@ -101,18 +111,21 @@ impl Panel for Parts {
         }
         let top = legend(painter, &lines, area) + 1;
         let most = lines.iter().map(|l| total(l)).fold(0.0, f64::max);
-        let names = lines.iter().map(|l| width(&l.stats.algorithm)).max().unwrap_or(0).min(area.width / 3);
+        let names =
+            lines.iter().map(|l| width(&l.stats.algorithm)).max().unwrap_or(0).min(area.width / 3);
         let spreads = lines.iter().map(|line| width(&spread(line))).max().unwrap_or(0);
         let room = area.width.saturating_sub(names + 14 + spreads);
-        // A bar of its own line, its figures below it, a line between: as much of that as there is room for.
+        // A bar of its own line, its figures below it, a line between: as much of that as there is
+        // room for.
         let high = area.height.saturating_sub(top);
         let each = (high / lines.len() as u16).clamp(1, 3);
         let fit = usize::from(high / each);
         let left_out = if lines.len() > fit { lines.len() - (fit.max(1) - 1) } else { 0 };
         if left_out > 0 {
             lines.truncate(fit.max(1) - 1);
-            let text =
-                format!("and {left_out} slower ones: / shows only those with some words, e takes the whole screen");
+            let text = format!(
+                "and {left_out} slower ones: / shows only those with some words, e takes the whole screen"
+            );
             painter.put(area, 1, area.height - 1, &text, painter.theme.dim);
         }
         for (i, line) in (0..).zip(&lines) {
@@ -125,7 +138,8 @@ impl Panel for Parts {
                 painter.theme.text,
             );
             let whole = if self.shares { total(line) } else { most };
-            let end = bar(painter, line, whole, Rect { x: area.x + names + 2, width: room, ..area }, y);
+            let end =
+                bar(painter, line, whole, Rect { x: area.x + names + 2, width: room, ..area }, y);
             painter.put(
                 area,
                 names + 3 + end,
@@ -146,7 +160,9 @@ fn total(line: &Line) -> f64 {
 
 /// How sure the mean of a line's repetitions is, and how many these are; nothing of a single one.
 fn spread(line: &Line) -> String {
-    let Some(time) = line.stats.time.as_ref().filter(|time| time.n > 1) else { return String::new() };
+    let Some(time) = line.stats.time.as_ref().filter(|time| time.n > 1) else {
+        return String::new();
+    };
     let half = time.interval.map_or(0.0, |interval| (interval.high - interval.low) / 2.0);
     let percent = if time.mean > 0.0 { half / time.mean * 100.0 } else { 0.0 };
     format!(" ±{percent:.1} % of {}", time.n)
@@ -169,7 +185,8 @@ fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
     y + 1
 }
 
-/// Draws a bar whose whole length is `whole`; returns where it ends. Ends are rounded, not lengths, so that no bar is longer than its sum.
+/// Draws a bar whose whole length is `whole`; returns where it ends. Ends are rounded, not lengths,
+/// so that no bar is longer than its sum.
 fn bar(painter: &mut Painter<'_, '_>, line: &Line, whole: f64, area: Rect, y: u16) -> u16 {
     let (mut sum, mut from) = (0.0, 0);
     for (part, (_, time)) in line.parts.each().into_iter().enumerate() {
@@ -187,7 +204,11 @@ fn bar(painter: &mut Painter<'_, '_>, line: &Line, whole: f64, area: Rect, y: u1
 /// The shares, the largest first.
 fn in_words(line: &Line) -> String {
     let all = total(line);
-    let timed = line.parts.each().into_iter().filter_map(|(name, time)| Some((name, time.filter(|time| *time > 0.0)?)));
+    let timed = line
+        .parts
+        .each()
+        .into_iter()
+        .filter_map(|(name, time)| Some((name, time.filter(|time| *time > 0.0)?)));
     let mut parts: Vec<(&str, f64)> = timed.collect();
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
     let share = |(name, time): &(&str, f64)| {

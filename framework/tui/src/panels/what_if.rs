@@ -1,4 +1,5 @@
-//! What if: a slider for each parameter of a machine and for the size of blocks, and who is how fast then.
+//! What if: a slider for each parameter of a machine and for the size of blocks, and who is how
+//! fast then.
 
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
 use crate::paint::{Painter, cut, first_shown, width, wrap};
@@ -47,12 +48,17 @@ impl Keyed for WhatIf {
         bind(Action::Less, LEFT, "a little less of what the cursor is on"),
         bind(Action::More, RIGHT, "a little more").pair("←→", "less, more"),
         bind(Action::MuchLess, &[ch('[')], "a tenth of it; of blocks a sixteenth"),
-        bind(Action::MuchMore, &[ch(']')], "ten times as much; of blocks sixteen times").pair("[ ]", "x 10"),
+        bind(Action::MuchMore, &[ch(']')], "ten times as much; of blocks sixteen times")
+            .pair("[ ]", "x 10"),
         bind(Action::Type, ENTER, "type a value").hint("value"),
         bind(Action::PutBack, &[ch('d'), key(KeyCode::Delete)], "as it was").hint("as it was"),
         bind(Action::PutAllBack, &[ch('D')], "all as it was: the rows that there are"),
-        bind(Action::Keep, &[ch('m')], "make what is tried a machine of the experiment's own, and pick it")
-            .hint("machine"),
+        bind(
+            Action::Keep,
+            &[ch('m')],
+            "make what is tried a machine of the experiment's own, and pick it",
+        )
+        .hint("machine"),
     ];
 
     fn act(&mut self, action: Action, session: &mut Session) {
@@ -60,14 +66,21 @@ impl Keyed for WhatIf {
         match (action, slider) {
             (Action::PutAllBack, _) => session.put_back(None),
             (Action::Keep, _) => self.ask(Asked::Name, "name of the machine", "mine", session),
-            (Action::Type, Some(slider)) => self.ask(Asked::Value, slider.name(), &slider.value, session),
+            (Action::Type, Some(slider)) => {
+                self.ask(Asked::Value, slider.name(), &slider.value, session)
+            }
             (Action::PutBack, Some(slider)) => session.put_back(Some(&slider)),
             (Action::Less, Some(slider)) => session.slide(&slider, false, Notch::Small),
             (Action::More, Some(slider)) => session.slide(&slider, true, Notch::Small),
             (Action::MuchLess, Some(slider)) => session.slide(&slider, false, Notch::Large),
             (Action::MuchMore, Some(slider)) => session.slide(&slider, true, Notch::Large),
             (
-                Action::Less | Action::More | Action::MuchLess | Action::MuchMore | Action::Type | Action::PutBack,
+                Action::Less
+                | Action::More
+                | Action::MuchLess
+                | Action::MuchMore
+                | Action::Type
+                | Action::PutBack,
                 None,
             ) => {}
         }
@@ -136,10 +149,16 @@ impl Panel for WhatIf {
         let body = Rect { height: area.height - about, ..area };
         let (left, right) = if area.width >= 110 {
             let wide = area.width * 11 / 20;
-            (Rect { width: wide, ..body }, Rect { x: body.x + wide + 1, width: body.width - wide - 1, ..body })
+            (
+                Rect { width: wide, ..body },
+                Rect { x: body.x + wide + 1, width: body.width - wide - 1, ..body },
+            )
         } else {
             let high = (body.height * 3 / 5).min(sliders.len() as u16);
-            (Rect { height: high, ..body }, Rect { y: body.y + high, height: body.height - high, ..body })
+            (
+                Rect { height: high, ..body },
+                Rect { y: body.y + high, height: body.height - high, ..body },
+            )
         };
         self.draw_sliders(painter, &sliders, left);
         ranking(painter, session, right);
@@ -166,7 +185,8 @@ impl WhatIf {
     fn draw_sliders(&self, painter: &mut Painter<'_, '_>, sliders: &[Slider], area: Rect) {
         let theme = painter.theme;
         let names = sliders.iter().map(|slider| width(slider.name())).max().unwrap_or(0);
-        let values = sliders.iter().map(|slider| width(&slider.value)).max().unwrap_or(0).clamp(6, 14);
+        let values =
+            sliders.iter().map(|slider| width(&slider.value)).max().unwrap_or(0).clamp(6, 14);
         let first = first_shown(self.list.cursor, sliders.len(), usize::from(area.height));
         for (y, (index, slider)) in (0..area.height).zip(sliders.iter().enumerate().skip(first)) {
             let here = index == self.list.cursor;
@@ -183,14 +203,23 @@ impl WhatIf {
             let x = names + 5 + values;
             let room = area.width.saturating_sub(x + 14);
             let x = if room >= 10
-                && scale(painter, slider, Rect { x: area.x + x, y: area.y + y, width: room, height: 1 })
-            {
+                && scale(
+                    painter,
+                    slider,
+                    Rect { x: area.x + x, y: area.y + y, width: room, height: 1 },
+                ) {
                 x + room + 1
             } else {
                 x
             };
             if slider.is_changed() {
-                painter.put(area, x, y, &format!("was {}", slider.was), if here { style } else { theme.dim });
+                painter.put(
+                    area,
+                    x,
+                    y,
+                    &format!("was {}", slider.was),
+                    if here { style } else { theme.dim },
+                );
             }
             painter.hit(area, 0, y, area.width, crate::hits::Spot::Line(index));
         }
@@ -198,14 +227,19 @@ impl WhatIf {
     }
 }
 
-/// A slider where presets have numbers: theirs as marks, its own as a knob. False if it is no number.
+/// A slider where presets have numbers: theirs as marks, its own as a knob. False if it is no
+/// number.
 fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, area: Rect) -> bool {
     let Some(parameter) = slider.parameter else { return false };
     let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
-    let (Some(value), Some(was)) = (number(&slider.value), number(&slider.was)) else { return false };
-    let presets: Vec<f64> = presets_of(parameter).iter().filter_map(|(text, _)| number(text)).collect();
+    let (Some(value), Some(was)) = (number(&slider.value), number(&slider.was)) else {
+        return false;
+    };
+    let presets: Vec<f64> =
+        presets_of(parameter).iter().filter_map(|(text, _)| number(text)).collect();
     let positive = || presets.iter().copied().chain([value, was]).filter(|x| *x > 0.0);
-    let (least, most) = (positive().fold(f64::INFINITY, f64::min) / 4.0, positive().fold(0.0, f64::max) * 4.0);
+    let (least, most) =
+        (positive().fold(f64::INFINITY, f64::min) / 4.0, positive().fold(0.0, f64::max) * 4.0);
     if most <= 0.0 || area.width < 4 {
         return false;
     }
@@ -222,13 +256,21 @@ fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, area: Rect) -> bool {
         painter.dot(area, place(preset), 0, '┼', theme.dim);
     }
     painter.dot(area, place(was), 0, '○', theme.text);
-    painter.dot(area, place(value), 0, '●', if slider.is_changed() { theme.warn } else { theme.text });
+    painter.dot(
+        area,
+        place(value),
+        0,
+        '●',
+        if slider.is_changed() { theme.warn } else { theme.text },
+    );
     true
 }
 
 /// What a slider means, and what presets have.
 fn explain(slider: &Slider) -> String {
-    let Some(parameter) = slider.parameter else { return format!("{}: {}", slider.name(), slider.meaning()) };
+    let Some(parameter) = slider.parameter else {
+        return format!("{}: {}", slider.name(), slider.meaning());
+    };
     let mut values: Vec<(String, Vec<&str>)> = Vec::new();
     for (text, preset) in presets_of(parameter) {
         match values.iter_mut().find(|(known, _)| known == text) {
@@ -236,7 +278,10 @@ fn explain(slider: &Slider) -> String {
             None => values.push((text.clone(), vec![*preset])),
         }
     }
-    let list = values.iter().map(|(text, presets)| format!("{text} ({})", presets.join(" "))).collect::<Vec<_>>();
+    let list = values
+        .iter()
+        .map(|(text, presets)| format!("{text} ({})", presets.join(" ")))
+        .collect::<Vec<_>>();
     format!("{}: {}. Presets: {}", slider.name(), slider.meaning(), list.join(", "))
 }
 
@@ -244,7 +289,8 @@ fn explain(slider: &Slider) -> String {
 fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
     let theme = painter.theme;
     let compared = &session.compared;
-    let lines: Vec<&Line> = compared.lines.iter().filter(|line| line.group == session.group).collect();
+    let lines: Vec<&Line> =
+        compared.lines.iter().filter(|line| line.group == session.group).collect();
     let mut y = 0;
     if let Some(group) = compared.groups.get(session.group).filter(|_| area.height > 3) {
         let setting = &group.setting;
@@ -253,7 +299,12 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         y += 1;
     }
     let foot = u16::from(area.height > 5);
-    let names = lines.iter().map(|line| width(&line.stats.algorithm)).max().unwrap_or(0).min(area.width / 3);
+    let names = lines
+        .iter()
+        .map(|line| width(&line.stats.algorithm))
+        .max()
+        .unwrap_or(0)
+        .min(area.width / 3);
     let most = lines.iter().filter_map(|line| line.stats.mean()).fold(0.0, f64::max);
     for line in &lines {
         if y + foot >= area.height {
@@ -272,9 +323,16 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         painter.put_right(area, names + 13, y, &text, style);
         let setting = &compared.groups[line.group].setting;
         let key = [&setting.topology, &setting.workload, &line.stats.algorithm].map(Clone::clone);
-        let before = compared.tried.as_ref().and_then(|tried| tried.before.get(&key)).filter(|_| !is_old);
+        let before =
+            compared.tried.as_ref().and_then(|tried| tried.before.get(&key)).filter(|_| !is_old);
         if let Some(before) = before.filter(|before| **before > 0.0) {
-            painter.put_right(area, names + 23, y, &format!("x {:.3}", time / before), theme.accent);
+            painter.put_right(
+                area,
+                names + 23,
+                y,
+                &format!("x {:.3}", time / before),
+                theme.accent,
+            );
         }
         let room = area.width.saturating_sub(names + 26);
         let long = if most > 0.0 { (time / most * f64::from(room)).round() as u16 } else { 0 };
@@ -287,9 +345,14 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         let (known, all) = session.what_if.known();
         let mut text = format!("steps of {known} of {all} schedules known");
         if let Some(tried) = &compared.tried {
-            text = format!("{} priced at once in {:.1} ms", tried.at_once, tried.took.as_secs_f64() * 1e3);
+            text = format!(
+                "{} priced at once in {:.1} ms",
+                tried.at_once,
+                tried.took.as_secs_f64() * 1e3
+            );
             if !tried.old.is_empty() {
-                text += &format!("; {} as before (~) until a worker has planned them", tried.old.len());
+                text +=
+                    &format!("; {} as before (~) until a worker has planned them", tried.old.len());
             }
         }
         painter.put(area, 1, area.height - 1, &text, theme.dim);

@@ -1,4 +1,5 @@
-//! Who wins where: block sizes against networks or machines, a colour an algorithm, the margin as shade, and the case under the cursor in words.
+//! Who wins where: block sizes against networks or machines, a colour an algorithm, the margin as
+//! shade, and the case under the cursor in words.
 
 use crate::hits::Spot;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
@@ -41,7 +42,8 @@ impl Keyed for Winners {
         bind(Action::Left, LEFT, "to smaller blocks"),
         bind(Action::Right, RIGHT, "to larger blocks").pair("←→", "size"),
         bind(Action::Previous, &[ch('[')], "the map before"),
-        bind(Action::Next, &[ch(']')], "the next map: of other networks, or against machines").pair("[ ]", "map"),
+        bind(Action::Next, &[ch(']')], "the next map: of other networks, or against machines")
+            .pair("[ ]", "map"),
     ];
 
     fn act(&mut self, action: Action, session: &mut Session) {
@@ -91,8 +93,13 @@ impl Panel for Winners {
         self.column = self.column.min(map.xs.len().saturating_sub(1));
         let Some(Cell { group, winner }) = cell(map, self.list.cursor, self.column) else { return };
         let lines = session.compared.lines.iter().filter(|line| line.group == *group);
-        let fastest = lines.filter(|line| line.stats.algorithm == winner.algorithm).map(|line| &line.sample).next();
-        let case = fastest.and_then(|sample| session.queue.rows().iter().position(|row| row.record() == Some(sample)));
+        let fastest = lines
+            .filter(|line| line.stats.algorithm == winner.algorithm)
+            .map(|line| &line.sample)
+            .next();
+        let case = fastest.and_then(|sample| {
+            session.queue.rows().iter().position(|row| row.record() == Some(sample))
+        });
         (session.group, self.seen) = (*group, Some(*group));
         session.focus = case.or(session.focus);
     }
@@ -119,7 +126,8 @@ impl Panel for Winners {
         }
         self.seen = Some(session.group);
         let here = |map: &Map| {
-            let places = (0..map.rows.len()).flat_map(|row| (0..map.xs.len()).map(move |column| (row, column)));
+            let places = (0..map.rows.len())
+                .flat_map(|row| (0..map.xs.len()).map(move |column| (row, column)));
             let of_group = |(row, column): &(usize, usize)| {
                 cell(map, *row, *column).is_some_and(|cell| cell.group == session.group)
             };
@@ -127,7 +135,9 @@ impl Panel for Winners {
         };
         // The map that is shown, if it has the group.
         let order = (0..maps.len()).map(|i| (self.map + i) % maps.len());
-        if let Some((map, (row, column))) = order.into_iter().find_map(|map| Some((map, here(&maps[map])?))) {
+        if let Some((map, (row, column))) =
+            order.into_iter().find_map(|map| Some((map, here(&maps[map])?)))
+        {
             (self.map, self.list.cursor, self.column) = (map, row, column);
         }
     }
@@ -139,16 +149,31 @@ impl Panel for Winners {
             let text = "A map needs rows of two block sizes, or of two networks or machines. Pick more in Explore (1), then a adds them.";
             return painter.nothing(area, text);
         };
-        let which = if maps.len() > 1 { format!(" ({} of {})", self.map + 1, maps.len()) } else { String::new() };
-        let area = painter
-            .panel(area, &format!("{}{which}, by block size and {}: {}", Self::TITLE, map.across.label(), map.title));
+        let which = if maps.len() > 1 {
+            format!(" ({} of {})", self.map + 1, maps.len())
+        } else {
+            String::new()
+        };
+        let area = painter.panel(
+            area,
+            &format!(
+                "{}{which}, by block size and {}: {}",
+                Self::TITLE,
+                map.across.label(),
+                map.title
+            ),
+        );
         // One mark and colour an algorithm in all maps.
         let names: BTreeSet<&str> = maps.iter().flat_map(Map::winners).collect();
         let names: Vec<&str> = names.into_iter().collect();
         let legend = legend(painter, &names, &map.winners(), area);
         let words = explain(map, self.list.cursor, self.column, area.width.saturating_sub(2));
         let lines = (words.len() as u16).min(area.height / 3);
-        let room = Rect { y: area.y + legend, height: area.height.saturating_sub(legend + lines + 1), ..area };
+        let room = Rect {
+            y: area.y + legend,
+            height: area.height.saturating_sub(legend + lines + 1),
+            ..area
+        };
         let high = self.draw_map(painter, map, &names, room);
         // What is left of the room is the strip of the row under the cursor: a line a size.
         let strip = strip(map, self.list.cursor);
@@ -158,7 +183,13 @@ impl Panel for Winners {
             let shown = strip.iter().enumerate().skip(first).take(usize::from(free));
             for (y, (column, text)) in (legend + high + 1..).zip(shown) {
                 let theme = painter.theme;
-                painter.put(area, 1, y, text, if column == self.column { theme.text } else { theme.dim });
+                painter.put(
+                    area,
+                    1,
+                    y,
+                    text,
+                    if column == self.column { theme.text } else { theme.dim },
+                );
             }
         }
         for (y, text) in (area.height - lines..area.height).zip(&words) {
@@ -179,7 +210,13 @@ impl Winners {
     }
 
     /// Draws the cells that have room, sizes above them; returns the lines it took.
-    fn draw_map(&self, painter: &mut Painter<'_, '_>, map: &Map, names: &[&str], area: Rect) -> u16 {
+    fn draw_map(
+        &self,
+        painter: &mut Painter<'_, '_>,
+        map: &Map,
+        names: &[&str],
+        area: Rect,
+    ) -> u16 {
         /// A mark, and shade beside it.
         const NARROWEST: u16 = 3;
         let theme = painter.theme;
@@ -204,21 +241,32 @@ impl Winners {
             let style = if row == self.list.cursor { theme.accent } else { theme.text };
             painter.put(area, 1, y, &cut_middle(&map.rows[row], label), style);
             for column in (first..sizes.len()).take(columns) {
-                let place = Rect { x: area.x + label + 2 + (column - first) as u16 * wide, width: wide - 1, ..area };
+                let place = Rect {
+                    x: area.x + label + 2 + (column - first) as u16 * wide,
+                    width: wide - 1,
+                    ..area
+                };
                 painter.hit(place, 0, y, wide, Spot::Mark(row * sizes.len() + column));
                 let here = (row, column) == (self.list.cursor, self.column);
                 let Some(cell) = cell(map, row, column) else {
                     painter.put(place, 0, y, "-", if here { painter.cursor() } else { theme.dim });
                     continue;
                 };
-                let name = names.iter().position(|name| *name == cell.winner.algorithm).unwrap_or(0);
+                let name =
+                    names.iter().position(|name| *name == cell.winner.algorithm).unwrap_or(0);
                 let own = theme.series(name);
                 let text = format!(
                     "{}{}",
                     MARKS[name % MARKS.len()],
                     shade(&cell.winner).to_string().repeat(usize::from(wide) - 2)
                 );
-                painter.put(place, 0, y, &text, if here { own.add_modifier(Modifier::REVERSED) } else { own });
+                painter.put(
+                    place,
+                    0,
+                    y,
+                    &text,
+                    if here { own.add_modifier(Modifier::REVERSED) } else { own },
+                );
             }
         }
         high as u16 + 1
@@ -261,7 +309,8 @@ fn strip(map: &Map, row: usize) -> Vec<String> {
     let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
     let wide = sizes.iter().map(|size| width(size)).max().unwrap_or(0);
     let line = |(column, size): (usize, &String)| {
-        let text = cell(map, row, column).map_or("no time".to_owned(), |cell| cell.winner.in_words());
+        let text =
+            cell(map, row, column).map_or("no time".to_owned(), |cell| cell.winner.in_words());
         format!("{size:>wide$}  {text}", wide = usize::from(wide))
     };
     sizes.iter().enumerate().map(line).collect()
@@ -275,7 +324,8 @@ fn explain(map: &Map, row: usize, column: usize, room: u16) -> Vec<String> {
         return wrap(&format!("{place}no algorithm has a time here"), room);
     };
     let mut text = place + &winner.in_words();
-    let interval = winner.second.as_ref().and_then(|second| second.times_as_long.as_ref()?.interval);
+    let interval =
+        winner.second.as_ref().and_then(|second| second.times_as_long.as_ref()?.interval);
     if let Some(interval) = interval.filter(|interval| !interval.is_point()) {
         text += &format!(" (95 %: {:.3}..{:.3})", interval.low, interval.high);
     }

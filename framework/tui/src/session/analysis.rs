@@ -27,7 +27,9 @@ impl Session {
     /// Begins the work if it is time; true if its result came.
     pub(super) fn take_analysis(&mut self) -> bool {
         let analysis = &mut self.analysis;
-        if analysis.is_stale && analysis.under_way.is_none() && analysis.next.is_none_or(|next| Instant::now() >= next)
+        if analysis.is_stale
+            && analysis.under_way.is_none()
+            && analysis.next.is_none_or(|next| Instant::now() >= next)
         {
             analysis.is_stale = false;
             let (sender, receiver) = channel();

@@ -1,6 +1,8 @@
-//! Cases that run behind the screen's back: a list goes in, events come out, and it can be told to stop.
+//! Cases that run behind the screen's back: a list goes in, events come out, and it can be told to
+//! stop.
 //!
-//! A thread follows the batch and writes its rows as cases end: whatever happens to the screen, the file has them.
+//! A thread follows the batch and writes its rows as cases end: whatever happens to the screen, the
+//! file has them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -46,7 +48,8 @@ impl Batch {
         let flag = Arc::clone(&cancelled);
         let failed = sender.clone();
         let thread = std::thread::Builder::new().name("cases".to_owned());
-        let thread = thread.spawn(move || Follower { rows, events: sender }.follow(&cases, &workers, &flag));
+        let thread =
+            thread.spawn(move || Follower { rows, events: sender }.follow(&cases, &workers, &flag));
         if let Err(error) = &thread {
             // The receiver is right here.
             let _ = failed.send(Event::Log(format!("error: no thread to run cases in: {error}")));
@@ -109,7 +112,9 @@ impl Follower {
             }
             match event {
                 None => {}
-                Some(batch::Event::Started { cases }) => cases.into_iter().for_each(|c| self.report(Event::Started(c))),
+                Some(batch::Event::Started { cases }) => {
+                    cases.into_iter().for_each(|c| self.report(Event::Started(c)))
+                }
                 Some(batch::Event::Progress { case, steps, messages }) => {
                     self.report(Event::Progress(case, steps, messages));
                 }
@@ -126,7 +131,8 @@ impl Follower {
     }
 
     fn write(&self, row: &Record) {
-        if let Some(Err(error)) = self.rows.as_ref().and_then(|rows| rows.lock().ok()).map(|mut sink| sink.record(row))
+        if let Some(Err(error)) =
+            self.rows.as_ref().and_then(|rows| rows.lock().ok()).map(|mut sink| sink.record(row))
         {
             self.report(Event::Log(format!("error: writing rows: {error}")));
         }

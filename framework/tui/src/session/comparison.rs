@@ -1,11 +1,14 @@
-//! The comparison on screen: a line an algorithm and group of cases, and what many of them say together.
+//! The comparison on screen: a line an algorithm and group of cases, and what many of them say
+//! together.
 
 use super::what_if::Tried;
 use crate::short::Short;
 use std::collections::HashMap;
 use swapmeet_results::analysis::{Across, Axis, Family, Map, families, maps};
 use swapmeet_results::stats::{Interval, Summary};
-use swapmeet_results::{Beside, CompareError, Comparison, Group, Parts, Record, Status, compare, parts};
+use swapmeet_results::{
+    Beside, CompareError, Comparison, Group, Parts, Record, Status, compare, parts,
+};
 use unicode_width::UnicodeWidthStr;
 
 /// One algorithm on one topology, with one workload and machine.
@@ -27,7 +30,8 @@ pub(crate) struct Line {
 /// All that is compared.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Compared {
-    /// Groups, by topology, workload and machine, each in the order in which they came first: a case added later stands where one looks for it.
+    /// Groups, by topology, workload and machine, each in the order in which they came first: a
+    /// case added later stands where one looks for it.
     pub(crate) groups: Vec<Group>,
     /// Lines, group by group, fastest first.
     pub(crate) lines: Vec<Line>,
@@ -41,12 +45,18 @@ pub(crate) struct Compared {
     pub(crate) error: Option<String>,
     /// What came of trying other parameters, where rows are tried.
     pub(crate) tried: Option<Tried>,
-    /// For each group, which topology, workload and machine it has, counted in the order in which they came.
+    /// For each group, which topology, workload and machine it has, counted in the order in which
+    /// they came.
     pub(crate) ranks: Vec<[usize; 3]>,
 }
 
 impl Line {
-    fn new(group: usize, stats: &swapmeet_results::Line, baseline: Option<&str>, rows: &[&Record]) -> Option<Self> {
+    fn new(
+        group: usize,
+        stats: &swapmeet_results::Line,
+        baseline: Option<&str>,
+        rows: &[&Record],
+    ) -> Option<Self> {
         let sample = *rows.iter().find(|r| r.status == Status::Ok).or(rows.first())?;
         let mean = |value: &dyn Fn(&Record) -> Option<f64>| {
             let values: Vec<f64> = rows.iter().filter_map(|r| value(r)).collect();
@@ -102,23 +112,42 @@ impl Compared {
 
     /// The statistics' lines, with the figures that only the rows have.
     fn join(mut comparison: Comparison, files: &[(String, Vec<Record>)]) -> Self {
-        let ranks =
-            ranks(comparison.groups.iter().map(|g| [&g.setting.topology, &g.setting.workload, &g.setting.machine]));
-        let mut ranked: Vec<([usize; 3], Group)> = ranks.into_iter().zip(comparison.groups).collect();
+        let ranks = ranks(
+            comparison
+                .groups
+                .iter()
+                .map(|g| [&g.setting.topology, &g.setting.workload, &g.setting.machine]),
+        );
+        let mut ranked: Vec<([usize; 3], Group)> =
+            ranks.into_iter().zip(comparison.groups).collect();
         ranked.sort_by_key(|(ranks, _)| *ranks);
         let ranks = ranked.iter().map(|(ranks, _)| *ranks).collect();
         comparison.groups = ranked.into_iter().map(|(_, group)| group).collect();
         let of_group = |(number, group): (usize, &Group)| {
             let line = |line: &swapmeet_results::Line| {
-                Line::new(number, line, group.baseline.as_deref(), &line.records(files).collect::<Vec<_>>())
+                Line::new(
+                    number,
+                    line,
+                    group.baseline.as_deref(),
+                    &line.records(files).collect::<Vec<_>>(),
+                )
             };
             group.lines.iter().filter_map(line).collect::<Vec<_>>()
         };
         let lines = comparison.groups.iter().enumerate().flat_map(of_group).collect();
         let along = |axis| families(&comparison, axis).families;
-        let families = Axis::ALL.into_iter().flat_map(along).filter(|family| family.xs().len() > 1).collect();
+        let families =
+            Axis::ALL.into_iter().flat_map(along).filter(|family| family.xs().len() > 1).collect();
         let maps = Across::ALL.into_iter().flat_map(|across| maps(&comparison, across)).collect();
-        Self { lines, families, maps, groups: comparison.groups, beside: comparison.beside, ranks, ..Self::default() }
+        Self {
+            lines,
+            families,
+            maps,
+            groups: comparison.groups,
+            beside: comparison.beside,
+            ranks,
+            ..Self::default()
+        }
     }
 }
 
@@ -129,14 +158,22 @@ fn ranks<'a>(groups: impl Iterator<Item = [&'a String; 3]>) -> Vec<[usize; 3]> {
         let next = known[at].len();
         *known[at].entry(name).or_insert(next)
     };
-    groups.map(|[topology, workload, machine]| [rank(0, topology), rank(1, workload), rank(2, machine)]).collect()
+    groups
+        .map(|[topology, workload, machine]| {
+            [rank(0, topology), rank(1, workload), rank(2, machine)]
+        })
+        .collect()
 }
 
-/// A group by what tells it from others. Where there is no room for all of it that goes which groups have in common, and what is left is
-/// cut where it agrees.
+/// A group by what tells it from others. Where there is no room for all of it that goes which
+/// groups have in common, and what is left is cut where it agrees.
 pub(crate) fn told_apart(groups: &[Group], group: &Group, room: usize) -> String {
-    let parts: [fn(&Group) -> &str; 4] =
-        [|g| &g.setting.topology, |g| &g.setting.workload, |g| &g.setting.machine, |g| &g.setting.model];
+    let parts: [fn(&Group) -> &str; 4] = [
+        |g| &g.setting.topology,
+        |g| &g.setting.workload,
+        |g| &g.setting.machine,
+        |g| &g.setting.model,
+    ];
     let varies = |part: &fn(&Group) -> &str| groups.iter().any(|other| part(other) != part(group));
     // The model is the machine's, unless groups differ in it.
     let shown = |part: &(usize, fn(&Group) -> &str)| part.0 < 3 || varies(&part.1);
@@ -183,7 +220,11 @@ pub(crate) mod tests {
 
     #[test]
     fn lines_have_the_statistics_figures_and_those_of_their_rows() {
-        let rows = vec![row("slow", "ring:4", 0, 20.0), row("slow", "ring:4", 1, 22.0), row("fast", "ring:4", 0, 10.0)];
+        let rows = vec![
+            row("slow", "ring:4", 0, 20.0),
+            row("slow", "ring:4", 1, 22.0),
+            row("fast", "ring:4", 0, 10.0),
+        ];
         let compared = Compared::of(rows, Some("fast"));
         let slow = &compared.lines[1];
         assert_eq!(
@@ -206,11 +247,23 @@ pub(crate) mod tests {
 
     #[test]
     fn groups_stand_together_by_topology_whenever_their_rows_came() {
-        let small = |topology| Record { workload: "uniform:1".to_owned(), ..row("a", topology, 0, 1.0) };
-        let rows = vec![row("a", "ring:8", 0, 3.0), row("a", "ring:4", 0, 1.0), small("ring:8"), small("ring:4")];
+        let small =
+            |topology| Record { workload: "uniform:1".to_owned(), ..row("a", topology, 0, 1.0) };
+        let rows = vec![
+            row("a", "ring:8", 0, 3.0),
+            row("a", "ring:4", 0, 1.0),
+            small("ring:8"),
+            small("ring:4"),
+        ];
         let all = Compared::of(rows, None);
-        let groups: Vec<String> =
-            all.groups.iter().map(|g| format!("{} {}", g.setting.topology, g.setting.workload)).collect();
-        assert_eq!(groups, ["ring:8 uniform:64", "ring:8 uniform:1", "ring:4 uniform:64", "ring:4 uniform:1"]);
+        let groups: Vec<String> = all
+            .groups
+            .iter()
+            .map(|g| format!("{} {}", g.setting.topology, g.setting.workload))
+            .collect();
+        assert_eq!(
+            groups,
+            ["ring:8 uniform:64", "ring:8 uniform:1", "ring:4 uniform:64", "ring:4 uniform:1"]
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! A session on disk: an experiment file that `swapmeet run` takes, and the rows as CSV beside it; and the command that repeats a case.
+//! A session on disk: an experiment file that `swapmeet run` takes, and the rows as CSV beside it;
+//! and the command that repeats a case.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,11 @@ pub(crate) fn as_toml(experiment: &Experiment) -> String {
         let texts: Vec<String> = texts.iter().map(|t| text_of(&t.value)).collect();
         // One a line where they would make a line that nobody reads.
         let one_line = format!("{key} = [{}]\n", texts.join(", "));
-        if one_line.len() <= 100 { one_line } else { format!("{key} = [\n    {},\n]\n", texts.join(",\n    ")) }
+        if one_line.len() <= 100 {
+            one_line
+        } else {
+            format!("{key} = [\n    {},\n]\n", texts.join(",\n    "))
+        }
     };
     let mut text = format!("name = {}\n", text_of(&experiment.name));
     text += &list("topologies", &experiment.topologies);
@@ -47,7 +52,8 @@ fn text_of(text: &str) -> String {
 
 /// A name as a table's heading has it: in quotes only if it must be.
 fn key(name: &str) -> String {
-    let is_bare = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    let is_bare = !name.is_empty()
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
     if is_bare { name.to_owned() } else { text_of(name) }
 }
 
@@ -109,8 +115,15 @@ pub(crate) fn sheet(
         ("html", _) => (SheetKind::Report, "a report"),
         ("svg" | "png" | "pdf", SheetKind::Winners) => (figure, "a figure of who is fastest where"),
         ("svg" | "png" | "pdf", SheetKind::Parts) => (figure, "a figure of where time goes"),
-        ("svg" | "png" | "pdf", SheetKind::Curves(_) | SheetKind::Report) => (figure, "a figure of times"),
-        _ => return Err("expected a name that ends in .html (a report), .svg, .png or .pdf (a figure)".to_owned()),
+        ("svg" | "png" | "pdf", SheetKind::Curves(_) | SheetKind::Report) => {
+            (figure, "a figure of times")
+        }
+        _ => {
+            return Err(
+                "expected a name that ends in .html (a report), .svg, .png or .pdf (a figure)"
+                    .to_owned(),
+            );
+        }
     };
     let sheet = Sheet { kind, path: path.to_owned(), baseline: baseline.map(str::to_owned) };
     let count = units::count(rows.len(), "row");
@@ -125,13 +138,16 @@ pub(crate) fn sheet(
     Ok(Saved { file: path.to_owned(), what, about, content: Box::new(content) })
 }
 
-/// Why the files of a session can't be written; `over` says that files which are there already may be written over, and `out` is the file to
-/// which rows go as they come.
+/// Why the files of a session can't be written; `over` says that files which are there already may
+/// be written over, and `out` is the file to which rows go as they come.
 pub(crate) fn refusal(files: &[Saved], over: bool, out: Option<&Path>) -> Option<String> {
     let paths: Vec<&Path> = files.iter().map(|saved| saved.file.as_path()).collect();
     let is_out = |path: &&&Path| {
         let same = |other: &Path| {
-            **path == other || path.canonicalize().is_ok_and(|p| other.canonicalize().is_ok_and(|other| p == other))
+            **path == other
+                || path
+                    .canonicalize()
+                    .is_ok_and(|p| other.canonicalize().is_ok_and(|other| p == other))
         };
         out.is_some_and(same)
     };
@@ -139,11 +155,16 @@ pub(crate) fn refusal(files: &[Saved], over: bool, out: Option<&Path>) -> Option
         return Some("expected a file's name, as in `session.toml`".to_owned());
     }
     if paths.iter().enumerate().any(|(at, path)| paths[..at].contains(path)) {
-        return Some("the rows would go to the same file: expected another ending, as in `session.toml`".to_owned());
+        return Some(
+            "the rows would go to the same file: expected another ending, as in `session.toml`"
+                .to_owned(),
+        );
     }
     if let Some(path) = paths.iter().find(is_out) {
         let path = path.display();
-        return Some(format!("{path} is the file of `--out`, and rows still go there: expected another name"));
+        return Some(format!(
+            "{path} is the file of `--out`, and rows still go there: expected another name"
+        ));
     }
     let there = paths.iter().find(|file| file.exists()).filter(|_| !over)?;
     Some(format!("{} is there already: Enter again writes over it, Esc leaves it", there.display()))
@@ -224,10 +245,24 @@ base = "delta"
         std::fs::write(file("old.toml"), "").unwrap();
         std::fs::write(file("measured.csv"), "").unwrap();
         assert_eq!(why("new.toml", false), "");
-        assert!(why("old.toml", false).contains("old.toml is there already"), "{}", why("old.toml", false));
-        assert!(why("measured.toml", false).contains("measured.csv is there already"), "the rows' file too");
-        assert_eq!((why("old.toml", true), why("measured.toml", true)), (String::new(), String::new()));
-        assert!(why("out.toml", true).contains("is the file of `--out`"), "{}", why("out.toml", true));
+        assert!(
+            why("old.toml", false).contains("old.toml is there already"),
+            "{}",
+            why("old.toml", false)
+        );
+        assert!(
+            why("measured.toml", false).contains("measured.csv is there already"),
+            "the rows' file too"
+        );
+        assert_eq!(
+            (why("old.toml", true), why("measured.toml", true)),
+            (String::new(), String::new())
+        );
+        assert!(
+            why("out.toml", true).contains("is the file of `--out`"),
+            "{}",
+            why("out.toml", true)
+        );
         assert!(why("new.csv", true).contains("the same file"), "{}", why("new.csv", true));
         std::fs::remove_dir_all(&folder).unwrap();
     }

@@ -1,4 +1,5 @@
-//! What is known, whatever is shown of it: plugins, what is selected, cases and their rows, and what follows from these.
+//! What is known, whatever is shown of it: plugins, what is selected, cases and their rows, and
+//! what follows from these.
 
 mod analysis;
 pub(crate) mod batch;
@@ -118,7 +119,11 @@ impl Session {
         let mut session = Self {
             selection: Selection::new(&setup.experiment, &setup.registry),
             plugin_dirs: setup.plugin_dirs,
-            abouts: setup.registry.algorithms().map(|a| (a.name.clone(), offers::about(a).to_lowercase())).collect(),
+            abouts: setup
+                .registry
+                .algorithms()
+                .map(|a| (a.name.clone(), offers::about(a).to_lowercase()))
+                .collect(),
             queue: Queue::default(),
             focus: None,
             group: 0,
@@ -158,7 +163,8 @@ impl Session {
         if !self.runs.frozen {
             self.now = now;
         }
-        let news = self.take_prepared() | self.take_events() | self.take_written() | self.take_tried();
+        let news =
+            self.take_prepared() | self.take_events() | self.take_written() | self.take_tried();
         let news = news | self.recording.as_mut().is_some_and(Recording::take_in);
         news | self.beside.as_mut().is_some_and(Beside::take_in) | self.take_analysis()
     }
@@ -197,16 +203,19 @@ impl Session {
         self.recording.as_ref().filter(|recording| recording.key == row.key)
     }
 
-    /// Simulates the schedule of the case in focus for a panel that shows it, if that doesn't take long.
+    /// Simulates the schedule of the case in focus for a panel that shows it, if that doesn't take
+    /// long.
     pub(crate) fn want_schedule(&mut self) {
         /// What anybody waits for without having asked.
         const UNASKED: Duration = Duration::from_secs(1);
         let Some((_, row)) = self.focused() else { return };
-        // Machines and sizes are no part of a schedule; the key says more than is needed, but is sure.
+        // Machines and sizes are no part of a schedule; the key says more than is needed, but is
+        // sure.
         if self.recording.as_ref().is_some_and(|recording| recording.key == row.key) {
             return;
         }
-        let is_quick = row.record().and_then(|r| r.plan_ms).is_some_and(|ms| ms < UNASKED.as_secs_f64() * 1e3);
+        let is_quick =
+            row.record().and_then(|r| r.plan_ms).is_some_and(|ms| ms < UNASKED.as_secs_f64() * 1e3);
         self.recording = None;
         if is_quick {
             self.record_from(0);
@@ -223,21 +232,28 @@ impl Session {
         let Some((_, row)) = self.focused() else { return };
         // The panel says why there is none.
         let Ok(case) = &row.case else { return };
-        let asked = Asked { wanted, unfinished: row.record().is_some_and(is_failure), ranks: false };
+        let asked =
+            Asked { wanted, unfinished: row.record().is_some_and(is_failure), ranks: false };
         let workers = self.runs.workers.clone();
         self.recording = Some(match self.schedule() {
-            Some(before) => before.again(case, Asked { ranks: before.asked().ranks, ..asked }, workers),
+            Some(before) => {
+                before.again(case, Asked { ranks: before.asked().ranks, ..asked }, workers)
+            }
             None => Recording::start(case, Arc::clone(&row.key), asked, workers),
         });
     }
 
-    /// Simulates the schedules that are shown again where what their ranks do is to be known, and isn't.
+    /// Simulates the schedules that are shown again where what their ranks do is to be known, and
+    /// isn't.
     pub(crate) fn want_ranks(&mut self) {
         if let Some(before) = self.schedule().filter(|recording| recording.lacks_ranks())
             && let Some((_, Row { case: Ok(case), .. })) = self.focused()
         {
-            self.recording =
-                Some(before.again(case, Asked { ranks: true, ..before.asked() }, self.runs.workers.clone()));
+            self.recording = Some(before.again(
+                case,
+                Asked { ranks: true, ..before.asked() },
+                self.runs.workers.clone(),
+            ));
         }
         if let Some(beside) = &mut self.beside {
             beside.want_ranks(&self.runs.workers);
@@ -263,16 +279,20 @@ impl Session {
         }
     }
 
-    /// Whether a filter shows an algorithm, by what is said of it besides: its plugin, and who described it.
+    /// Whether a filter shows an algorithm, by what is said of it besides: its plugin, and who
+    /// described it.
     pub(crate) fn passes(&self, filter: &Filter, label: &str, text: &str) -> bool {
         let name = label.split([':', ' ']).next().unwrap_or(label);
         let about = self.abouts.get(name).map_or("", String::as_str);
-        filter.text().is_empty() || filter.passes_any(&[&label.to_lowercase(), &text.to_lowercase(), about])
+        filter.text().is_empty()
+            || filter.passes_any(&[&label.to_lowercase(), &text.to_lowercase(), about])
     }
 
     /// Compares the others with an algorithm; if that is so already, with the fastest.
     pub(crate) fn mark_baseline(&mut self, name: Option<String>) {
-        let Some(name) = name else { return self.tell("no algorithm under the cursor to compare with", true) };
+        let Some(name) = name else {
+            return self.tell("no algorithm under the cursor to compare with", true);
+        };
         if self.baseline.as_deref() == Some(&name) {
             self.baseline = None;
             self.tell("compared with the fastest of each group", false);

@@ -59,12 +59,17 @@ pub(crate) fn studies() -> Vec<Study> {
     /// A folder of more is no place to look through by hand.
     const MOST: usize = 100;
     let entries = std::fs::read_dir(".").into_iter().flatten().filter_map(Result::ok);
-    let name = |entry: DirEntry| entry.file_name().into_string().ok().filter(|name| name.ends_with(".toml"));
+    let name = |entry: DirEntry| {
+        entry.file_name().into_string().ok().filter(|name| name.ends_with(".toml"))
+    };
     let mut names: Vec<String> = entries.filter_map(name).take(MOST).collect();
     names.sort();
     let shipped = swapmeet_workloads::studies::studies();
-    let shipped =
-        shipped.iter().map(|study| Study { name: study.name.to_owned(), about: study.about(), text: Some(study.text) });
+    let shipped = shipped.iter().map(|study| Study {
+        name: study.name.to_owned(),
+        about: study.about(),
+        text: Some(study.text),
+    });
     names.iter().map(|name| Study::file(name)).chain(shipped).collect()
 }
 
@@ -75,7 +80,13 @@ pub(crate) fn about(algorithm: &Algorithm) -> String {
 
 /// A spec as it is.
 fn ready(name: &str, about: String) -> Offer {
-    Offer { shown: name.to_owned(), prefill: name.to_owned(), ready: true, about, found_by: String::new() }
+    Offer {
+        shown: name.to_owned(),
+        prefill: name.to_owned(),
+        ready: true,
+        about,
+        found_by: String::new(),
+    }
 }
 
 /// A spec to be filled in after its name.
@@ -101,8 +112,12 @@ fn algorithms(registry: &Registry) -> Vec<Offer> {
     };
     let offer = |a: &Algorithm| {
         let takes: Vec<String> = a.params.iter().map(takes).collect();
-        let takes = if takes.is_empty() { String::new() } else { format!("; takes {}", takes.join(", ")) };
-        Offer { found_by: about(a), ..ready(&a.name, format!("{}; on {}{takes}", a.title, a.accepts)) }
+        let takes =
+            if takes.is_empty() { String::new() } else { format!("; takes {}", takes.join(", ")) };
+        Offer {
+            found_by: about(a),
+            ..ready(&a.name, format!("{}; on {}{takes}", a.title, a.accepts))
+        }
     };
     registry.algorithms().map(|a| offer(a)).collect()
 }
@@ -116,12 +131,20 @@ fn workloads() -> Vec<Offer> {
     let prefixes = COLLECTIVES.into_iter().filter(|kind| **kind != ALL_TO_ALL && !kind.permutes());
     let prefixed = prefixes.map(|kind| {
         let root = if kind.is_rooted() { ",root=N" } else { "" };
-        form(&format!("{}/uniform", kind.word), &format!("{}/uniform:SIZE{root}", kind.word), kind.help)
+        form(
+            &format!("{}/uniform", kind.word),
+            &format!("{}/uniform:SIZE{root}", kind.word),
+            kind.help,
+        )
     });
     let word = PERMUTATION.word;
-    let permutations =
-        generators(&PERMUTATION).map(|g| form(&format!("{word}/{}", g.name), &format!("{word}/{}", g.syntax), g.help));
-    generators(&ALL_TO_ALL).map(|g| form(g.name, g.syntax, g.help)).chain(prefixed).chain(permutations).collect()
+    let permutations = generators(&PERMUTATION)
+        .map(|g| form(&format!("{word}/{}", g.name), &format!("{word}/{}", g.syntax), g.help));
+    generators(&ALL_TO_ALL)
+        .map(|g| form(g.name, g.syntax, g.help))
+        .chain(prefixed)
+        .chain(permutations)
+        .collect()
 }
 
 /// A machine of the experiment's own.

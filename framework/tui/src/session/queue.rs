@@ -45,9 +45,15 @@ pub(crate) struct Row {
 impl Row {
     fn new(case: Result<Case, String>, key: Arc<CaseId>) -> Self {
         let CaseId { setting, implementation, seed, .. } = &*key;
-        let text = [&setting.topology, &implementation.algorithm, &setting.workload, &setting.machine];
+        let text =
+            [&setting.topology, &implementation.algorithm, &setting.workload, &setting.machine];
         let about = case.as_ref().map(|case| about(&case.algorithm.algorithm)).unwrap_or_default();
-        let text = [&text.map(String::as_str).join(" "), &*setting.machine_definition, &*seed.to_string(), &about];
+        let text = [
+            &text.map(String::as_str).join(" "),
+            &*setting.machine_definition,
+            &*seed.to_string(),
+            &about,
+        ];
         let text = text.join(" ").to_lowercase().into();
         Self { case, key, state: State::Waiting, pace: Pace::default(), length: None, text }
     }
@@ -55,7 +61,8 @@ impl Row {
     /// Its algorithm, topology, workload and machine.
     pub(crate) fn specs(&self) -> [&str; 4] {
         let CaseId { setting, implementation, .. } = &*self.key;
-        [&implementation.algorithm, &setting.topology, &setting.workload, &setting.machine].map(String::as_str)
+        [&implementation.algorithm, &setting.topology, &setting.workload, &setting.machine]
+            .map(String::as_str)
     }
 
     /// Its record, once it has one.
@@ -76,16 +83,23 @@ impl Row {
         }
     }
 
-    /// What else there is to say: the step that it has come to, unless it is through, and why it has no time.
+    /// What else there is to say: the step that it has come to, unless it is through, and why it
+    /// has no time.
     pub(crate) fn remark(&self) -> String {
         let at = match &self.state {
             _ if self.pace.steps == 0 => String::new(),
             State::Running(_) => format!("at {}", self.pace.in_words(self.length)),
             State::Done(record) if record.status == Status::Ok => String::new(),
-            State::Done(_) | State::Waiting | State::Stopped => format!("at step {}", self.pace.steps),
+            State::Done(_) | State::Waiting | State::Stopped => {
+                format!("at step {}", self.pace.steps)
+            }
         };
         let reason = self.record().map_or("", |record| record.reason.as_str());
-        [at.as_str(), reason].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ")
+        [at.as_str(), reason]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect::<Vec<_>>()
+            .join(": ")
     }
 
     /// Whether a filter shows it, by its specs, its state or the reason for that.
@@ -95,7 +109,8 @@ impl Row {
     }
 }
 
-/// New cases, ready to be taken in. To read and name a hundred thousand takes a second: no work for the thread that draws.
+/// New cases, ready to be taken in. To read and name a hundred thousand takes a second: no work for
+/// the thread that draws.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     rows: Vec<Row>,
@@ -131,14 +146,18 @@ impl Prepared {
         Self::of(rows)
     }
 
-    /// Rows that were made before; the first of those that are of the same case. What of them can be made again is looked up.
+    /// Rows that were made before; the first of those that are of the same case. What of them can
+    /// be made again is looked up.
     pub(crate) fn opened(records: Vec<Record>, registry: &Registry) -> Self {
         let (mut known, mut again) = (HashSet::new(), Again::new(registry, None));
         let mut rows = Vec::new();
         for record in records {
             let key = Arc::new(record.case().owned());
             if known.insert(Arc::clone(&key)) {
-                rows.push(Row { state: State::Done(Arc::new(record.clone())), ..Row::new(again.case(&record), key) });
+                rows.push(Row {
+                    state: State::Done(Arc::new(record.clone())),
+                    ..Row::new(again.case(&record), key)
+                });
             }
         }
         Self::of(rows)
@@ -176,7 +195,11 @@ impl Prepared {
 
 /// The cases that have no row yet.
 fn open(rows: &[Row]) -> Vec<Case> {
-    rows.iter().filter(|row| row.record().is_none()).filter_map(|row| row.case.as_ref().ok()).cloned().collect()
+    rows.iter()
+        .filter(|row| row.record().is_none())
+        .filter_map(|row| row.case.as_ref().ok())
+        .cloned()
+        .collect()
 }
 
 /// How many cases are how far.
@@ -216,7 +239,8 @@ impl Queue {
         &self.common
     }
 
-    /// A row's case in words: what all cases have in common of workload and machine needn't be said.
+    /// A row's case in words: what all cases have in common of workload and machine needn't be
+    /// said.
     pub(crate) fn in_words(&self, record: &Record) -> String {
         let mut text = format!("{} on {}", record.algorithm, record.topology);
         for (common, part) in self.common[2..].iter().zip([&record.workload, &record.machine]) {
@@ -243,7 +267,8 @@ impl Queue {
         ended.map(|row| Arc::clone(&row.key)).collect()
     }
 
-    /// Takes in new cases as the batch to run from `now` on; returns them. Those that were stopped make room.
+    /// Takes in new cases as the batch to run from `now` on; returns them. Those that were stopped
+    /// make room.
     pub(crate) fn enqueue(&mut self, prepared: Prepared, now: Duration) -> Vec<Case> {
         self.stop();
         self.rows.retain(|row| !matches!(row.state, State::Stopped));
@@ -254,7 +279,8 @@ impl Queue {
             self.common = join(std::mem::take(&mut self.common), &prepared.common);
         }
         self.rows.extend(prepared.rows);
-        self.batch = (first..self.rows.len()).filter(|at| self.rows[*at].record().is_none()).collect();
+        self.batch =
+            (first..self.rows.len()).filter(|at| self.rows[*at].record().is_none()).collect();
         (self.began, self.forecast) = (now, prepared.forecast);
         self.count();
         prepared.cases
@@ -334,7 +360,9 @@ fn of<'t>(tally: &'t mut Tally, state: &State) -> &'t mut usize {
         State::Done(record) => match record.status {
             Status::Ok => &mut tally.ok,
             Status::Unsupported => &mut tally.unsupported,
-            Status::Invalid | Status::Crashed | Status::Timeout | Status::Error => &mut tally.failed,
+            Status::Invalid | Status::Crashed | Status::Timeout | Status::Error => {
+                &mut tally.failed
+            }
         },
     }
 }

@@ -1,7 +1,9 @@
-//! A schedule as it happens: for each step what every link carries and every node holds. It is made in a worker, as any plugin's; what is seen there comes here.
+//! A schedule as it happens: for each step what every link carries and every node holds. It is made
+//! in a worker, as any plugin's; what is seen there comes here.
 //!
-//! A step of a large network is megabytes, and a schedule may have a hundred thousand: only a window of steps is kept, and simulated again when
-//! another part of the schedule is looked at. The facts of all steps are small, and kept.
+//! A step of a large network is megabytes, and a schedule may have a hundred thousand: only a
+//! window of steps is kept, and simulated again when another part of the schedule is looked at. The
+//! facts of all steps are small, and kept.
 
 mod ranks;
 mod recorder;
@@ -57,7 +59,8 @@ pub(crate) struct Recording {
     unit: u64,
     segments: u64,
     phases: Vec<String>,
-    /// The facts of the first steps; all of them but for schedules longer than anyone looks through.
+    /// The facts of the first steps; all of them but for schedules longer than anyone looks
+    /// through.
     pub(crate) notes: Vec<Note>,
     asked: Asked,
     /// Steps in full, from the first that is wanted on.
@@ -65,7 +68,8 @@ pub(crate) struct Recording {
     /// The newest step in full, where that is what is wanted.
     newest: Option<(usize, Frame)>,
     pub(crate) ended: Option<Box<Record>>,
-    /// The most messages on a link, the most load on a link, the most load in a node: of the steps in the window.
+    /// The most messages on a link, the most load on a link, the most load in a node: of the steps
+    /// in the window.
     pub(crate) most: [u64; 3],
     /// When each step has ended, in us; none where steps have no times.
     ends: Vec<f64>,
@@ -88,7 +92,8 @@ impl Recording {
         let (flag, case) = (Arc::clone(&cancelled), case.clone());
         let topology = Arc::clone(&case.topology);
         let unit = if case.workload.is_uniform() { case.workload.block_bytes() } else { 1 };
-        // Without a thread there are no events, and the panel says that the schedule is being simulated: nothing worse.
+        // Without a thread there are no events, and the panel says that the schedule is being
+        // simulated: nothing worse.
         drop(std::thread::Builder::new().name("schedule".to_owned()).spawn(move || {
             let Ok(asked) = serde_json::to_value(asked) else { return };
             let mut tell = |event: watch::Event| {
@@ -98,7 +103,9 @@ impl Recording {
                     }
                     watch::Event::Finished { record, .. } => Some(Event::Ended(record)),
                     // Said when the case ran.
-                    watch::Event::Started { .. } | watch::Event::Progress { .. } | watch::Event::Log { .. } => None,
+                    watch::Event::Started { .. }
+                    | watch::Event::Progress { .. }
+                    | watch::Event::Log { .. } => None,
                 };
                 drop(news.map(|news| sender.send(news)));
             };
@@ -138,11 +145,17 @@ impl Recording {
                 Ok(event) => event,
                 Err(why) => {
                     if taken > 0 {
-                        self.pace.reached(self.notes.len() as u64, self.messages, self.began.elapsed());
+                        self.pace.reached(
+                            self.notes.len() as u64,
+                            self.messages,
+                            self.began.elapsed(),
+                        );
                     }
-                    let is_over = why == TryRecvError::Disconnected && !std::mem::replace(&mut self.is_over, true);
+                    let is_over = why == TryRecvError::Disconnected
+                        && !std::mem::replace(&mut self.is_over, true);
                     if is_over && !self.entries_of_ranks.is_empty() {
-                        self.ranks = Some(Arc::new(Ranks::new(std::mem::take(&mut self.entries_of_ranks))));
+                        self.ranks =
+                            Some(Arc::new(Ranks::new(std::mem::take(&mut self.entries_of_ranks))));
                     }
                     return taken > 0 || is_over;
                 }
@@ -193,7 +206,9 @@ impl Recording {
     pub(crate) fn why_empty(&self) -> Option<String> {
         self.notes.is_empty().then(|| match &self.ended {
             None => "The schedule is being simulated ..".to_owned(),
-            Some(record) if record.reason.is_empty() => "Nothing is sent in this schedule.".to_owned(),
+            Some(record) if record.reason.is_empty() => {
+                "Nothing is sent in this schedule.".to_owned()
+            }
             Some(record) => format!("{}: {}", record.status, record.reason),
         })
     }
@@ -202,7 +217,9 @@ impl Recording {
     pub(crate) fn frame(&self, step: usize) -> Option<&Frame> {
         match self.asked.wanted {
             Wanted::From(from) => self.frames.get(step.checked_sub(from)?),
-            Wanted::Newest => self.newest.as_ref().filter(|(newest, _)| *newest == step).map(|(_, frame)| frame),
+            Wanted::Newest => {
+                self.newest.as_ref().filter(|(newest, _)| *newest == step).map(|(_, frame)| frame)
+            }
         }
     }
 
@@ -219,15 +236,20 @@ impl Recording {
     /// The same schedule made again, for what is asked for now; what is known of its ranks is kept.
     pub(crate) fn again(&self, case: &Case, asked: Asked, workers: Workers) -> Self {
         let ranks = asked.ranks && self.ranks.is_none();
-        let mut recording = Self::start(case, Arc::clone(&self.key), Asked { ranks, ..asked }, workers);
+        let mut recording =
+            Self::start(case, Arc::clone(&self.key), Asked { ranks, ..asked }, workers);
         recording.ranks.clone_from(&self.ranks);
         recording
     }
 
-    /// Whether it would have to be made again to know what ranks do: they go on by themselves, and nobody has asked.
+    /// Whether it would have to be made again to know what ranks do: they go on by themselves, and
+    /// nobody has asked.
     pub(crate) fn lacks_ranks(&self) -> bool {
         let is_made = self.ended.as_ref().is_none_or(|record| record.reason.is_empty());
-        is_made && !self.asked.ranks && self.ranks.is_none() && self.notes.first().is_some_and(|n| n.times.is_none())
+        is_made
+            && !self.asked.ranks
+            && self.ranks.is_none()
+            && self.notes.first().is_some_and(|n| n.times.is_none())
     }
 
     /// Whether what ranks do is being found out.
@@ -250,7 +272,8 @@ impl Recording {
         self.ranks.as_ref().map_or(&self.ends, |ranks| &ranks.ends)
     }
 
-    /// When a step has ended, in us since the first began; where ranks go on by themselves, at the last.
+    /// When a step has ended, in us since the first began; where ranks go on by themselves, at the
+    /// last.
     pub(crate) fn end(&self, step: usize) -> Option<f64> {
         self.ends().get(step).copied()
     }
@@ -314,7 +337,13 @@ impl Recording {
 
     /// The phases so far.
     pub(crate) fn phases(&self) -> Vec<Phase> {
-        let blank = |name: &String| Phase { name: name.clone(), steps: 0, messages: 0, longest: 0, worst_link: 0 };
+        let blank = |name: &String| Phase {
+            name: name.clone(),
+            steps: 0,
+            messages: 0,
+            longest: 0,
+            worst_link: 0,
+        };
         let mut phases: Vec<Phase> = self.phases.iter().map(blank).collect();
         for note in &self.notes {
             let Some(phase) = phases.get_mut(note.phase) else { continue };
@@ -351,7 +380,10 @@ impl Beside {
     /// Has it simulated again from a step that is outside its window.
     pub(super) fn keep(&mut self, step: usize, workers: &Workers) {
         let recording = &self.recording;
-        if recording.frame(step).is_none() && !recording.is_to_come(step) && step < recording.notes.len() {
+        if recording.frame(step).is_none()
+            && !recording.is_to_come(step)
+            && step < recording.notes.len()
+        {
             let wanted = Wanted::From(step.saturating_sub(1));
             self.again(Asked { wanted, ..recording.asked() }, workers);
         }

@@ -1,4 +1,5 @@
-//! How cases come to run: prepared from what is selected, begun, stopped; and how what happens to them comes in. None of it makes the screen wait.
+//! How cases come to run: prepared from what is selected, begun, stopped; and how what happens to
+//! them comes in. None of it makes the screen wait.
 
 pub use super::batch::RowSink;
 use super::batch::{Batch, Event};
@@ -21,7 +22,8 @@ pub(crate) struct Runs {
     batch: Option<Batch>,
     /// Cases on their way, from what is selected or from files.
     preparing: Option<Receiver<(Coming, Result<Prepared, String>)>>,
-    /// Batches that were told to end, and write what they have: nobody waits for them but the session's end.
+    /// Batches that were told to end, and write what they have: nobody waits for them but the
+    /// session's end.
     ending: Vec<Batch>,
     pub(super) workers: Workers,
     rows: Option<RowSink>,
@@ -75,7 +77,8 @@ impl Runs {
 
     /// Whether some case went wrong, seen or not.
     pub(crate) fn some_failed(&self) -> bool {
-        let failed = |event: &Event| matches!(event, Event::Finished(_, record) if is_failure(record));
+        let failed =
+            |event: &Event| matches!(event, Event::Finished(_, record) if is_failure(record));
         self.some_failed || self.held_back.iter().any(failed)
     }
 
@@ -97,12 +100,17 @@ impl Session {
     }
 
     fn begin(&mut self, prepared: Prepared) {
-        let focused = self.focus.and_then(|at| self.queue.rows().get(at)).map(|row| Arc::clone(&row.key));
+        let focused =
+            self.focus.and_then(|at| self.queue.rows().get(at)).map(|row| Arc::clone(&row.key));
         let new = self.queue.enqueue(prepared, self.now);
-        self.focus = focused.and_then(|key| self.queue.rows().iter().position(|row| row.key == key));
+        self.focus =
+            focused.and_then(|key| self.queue.rows().iter().position(|row| row.key == key));
         self.analysis.is_stale = true;
         if new.is_empty() {
-            return self.tell("nothing to add: every case that is picked has its row; R runs them again", false);
+            return self.tell(
+                "nothing to add: every case that is picked has its row; R runs them again",
+                false,
+            );
         }
         let text = format!("{} to run", units::count(new.len(), "case"));
         self.note(&text, false);
@@ -131,7 +139,9 @@ impl Session {
     fn prepare(&mut self, coming: Coming) {
         let (selection, registry) = (self.selection.clone(), Arc::clone(&self.registry));
         let known = if coming == Coming::Anew { Vec::new() } else { self.queue.known() };
-        self.prepare_with(coming, move || selection.cases(&registry).map(|cases| Prepared::new(cases, known)));
+        self.prepare_with(coming, move || {
+            selection.cases(&registry).map(|cases| Prepared::new(cases, known))
+        });
     }
 
     /// Shows rows of files.
@@ -142,7 +152,11 @@ impl Session {
     }
 
     /// Makes cases in a thread of its own.
-    fn prepare_with(&mut self, coming: Coming, make: impl FnOnce() -> Result<Prepared, String> + Send + 'static) {
+    fn prepare_with(
+        &mut self,
+        coming: Coming,
+        make: impl FnOnce() -> Result<Prepared, String> + Send + 'static,
+    ) {
         let (sender, receiver) = channel();
         // A session that has ended meanwhile wants no cases.
         let work = move || drop(sender.send((coming, make())));
@@ -154,7 +168,9 @@ impl Session {
 
     /// Runs the cases that were prepared; true if there is something new to draw.
     pub(super) fn take_prepared(&mut self) -> bool {
-        let Some(result) = self.runs.preparing.as_ref().map(Receiver::try_recv) else { return false };
+        let Some(result) = self.runs.preparing.as_ref().map(Receiver::try_recv) else {
+            return false;
+        };
         if matches!(result, Err(TryRecvError::Empty)) {
             return false;
         }
@@ -178,7 +194,8 @@ impl Session {
         true
     }
 
-    /// Forgets all rows. To let go of many takes a while: that is for another thread, or, if there is none to be had, for this one.
+    /// Forgets all rows. To let go of many takes a while: that is for another thread, or, if there
+    /// is none to be had, for this one.
     fn forget(&mut self) {
         let (rows, held_back) = (self.queue.clear(), std::mem::take(&mut self.runs.held_back));
         (self.focus, self.recording, self.group) = (None, None, 0);
@@ -254,13 +271,15 @@ impl Session {
         self.queue.apply(event, self.now);
     }
 
-    /// What a row says in words goes into the log. What can't be done can't for most workloads and machines, and is said once.
+    /// What a row says in words goes into the log. What can't be done can't for most workloads and
+    /// machines, and is said once.
     fn note_remarks(&mut self, record: &Record) {
         let case = match record.status {
             Status::Unsupported => format!("{} on {}", record.algorithm, record.topology),
             _ => self.queue.in_words(record),
         };
-        for remark in [&record.reason, &record.note].into_iter().filter(|remark| !remark.is_empty()) {
+        for remark in [&record.reason, &record.note].into_iter().filter(|remark| !remark.is_empty())
+        {
             let text = format!("{case}: {remark}");
             if self.runs.remarks.insert(text.clone()) {
                 self.note(&text, record.status != Status::Ok);
@@ -272,10 +291,12 @@ impl Session {
         // What waits or runs even now was stopped.
         self.queue.stop();
         let tally = self.queue.tally();
-        let count = |n: usize, word: &str| if n > 0 { format!(", {n} {word}") } else { String::new() };
+        let count =
+            |n: usize, word: &str| if n > 0 { format!(", {n} {word}") } else { String::new() };
         let left_out = count(tally.unsupported, "unsupported");
         let (bad, stopped) = (count(tally.failed, "failed"), count(tally.stopped, "stopped"));
-        let text = format!("done: {} verified{left_out}{bad}{stopped}", units::count(tally.ok, "case"));
+        let text =
+            format!("done: {} verified{left_out}{bad}{stopped}", units::count(tally.ok, "case"));
         self.tell(&text, tally.failed > 0);
         self.note(&text, tally.failed > 0);
     }

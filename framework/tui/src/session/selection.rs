@@ -1,4 +1,5 @@
-//! What is selected to run: four lists of specs and a few settings, in the words of the command line.
+//! What is selected to run: four lists of specs and a few settings, in the words of the command
+//! line.
 
 use super::offers::{Offer, Study, offers, own_machine, studies};
 use super::what_if::values_of;
@@ -29,8 +30,14 @@ pub(crate) enum Section {
 
 impl Section {
     /// All, in the order in which they stand.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Algorithms, Self::Topologies, Self::Workloads, Self::Machines, Self::Settings, Self::Studies];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Algorithms,
+        Self::Topologies,
+        Self::Workloads,
+        Self::Machines,
+        Self::Settings,
+        Self::Studies,
+    ];
 
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -148,7 +155,8 @@ impl Selection {
     /// What an experiment lists, selected; and everything else on offer.
     pub(crate) fn new(experiment: &Experiment, registry: &Registry) -> Self {
         // A range that can't be is refused with the rest of the experiment, when it is run.
-        let workloads = case::expanded(&experiment.workloads).unwrap_or_else(|_| experiment.workloads.clone());
+        let workloads =
+            case::expanded(&experiment.workloads).unwrap_or_else(|_| experiment.workloads.clone());
         let selected = |list: &[Text]| {
             let mut seen = BTreeSet::new();
             let new = list.iter().filter(|t| seen.insert(t.value.clone()));
@@ -185,7 +193,9 @@ impl Selection {
     /// The lines of a list that pass a filter: specs first, then what else there is.
     pub(crate) fn items(&self, section: Section, filter: &Filter) -> Vec<Item<'_>> {
         if section == Section::Settings {
-            let passes = |setting: &Setting| filter.passes(&format!("{} {}", setting.name(), setting.about()));
+            let passes = |setting: &Setting| {
+                filter.passes(&format!("{} {}", setting.name(), setting.about()))
+            };
             return Setting::ALL.into_iter().filter(passes).map(Item::Setting).collect();
         }
         if section == Section::Studies {
@@ -193,14 +203,18 @@ impl Selection {
             return self.studies.iter().filter(passes).map(Item::Study).collect();
         }
         let choices = self.choices(section).iter().enumerate();
-        let known = |offer: &&Offer| !offer.ready || self.choices(section).iter().all(|p| p.spec != offer.prefill);
+        let known = |offer: &&Offer| {
+            !offer.ready || self.choices(section).iter().all(|p| p.spec != offer.prefill)
+        };
         let offers = self.offers(section).iter().filter(known);
         let has = |spec: &str, offer: Option<&Offer>| {
-            let known = offer.map_or([""; 3], |o| [&o.shown, &o.about, &o.found_by].map(String::as_str));
+            let known =
+                offer.map_or([""; 3], |o| [&o.shown, &o.about, &o.found_by].map(String::as_str));
             filter.passes(&format!("{spec} {}", known.join(" ")))
         };
-        let choices =
-            choices.filter(|(_, p)| has(&p.spec, self.offer_of(section, &p.spec))).map(|(i, p)| Item::Choice(i, p));
+        let choices = choices
+            .filter(|(_, p)| has(&p.spec, self.offer_of(section, &p.spec)))
+            .map(|(i, p)| Item::Choice(i, p));
         choices.chain(offers.filter(|o| has("", Some(o))).map(Item::Offer)).collect()
     }
 
@@ -216,7 +230,9 @@ impl Selection {
 
     /// Turns a spec on or off.
     pub(crate) fn toggle(&mut self, section: Section, index: usize) {
-        if let Some(choice) = self.choices.get_mut(section as usize).and_then(|list| list.get_mut(index)) {
+        if let Some(choice) =
+            self.choices.get_mut(section as usize).and_then(|list| list.get_mut(index))
+        {
             choice.on = !choice.on;
         }
     }
@@ -230,7 +246,8 @@ impl Selection {
         }
     }
 
-    /// Puts a spec into its list, in place of another if `instead` says which; one that is there already is turned on. Returns its place.
+    /// Puts a spec into its list, in place of another if `instead` says which; one that is there
+    /// already is turned on. Returns its place.
     pub(crate) fn put(&mut self, section: Section, spec: String, instead: Option<usize>) -> usize {
         let Some(list) = self.choices.get_mut(section as usize) else { return 0 };
         if let Some(known) = list.iter().position(|p| p.spec == spec) {
@@ -253,7 +270,9 @@ impl Selection {
     /// Adds a machine of the experiment's own, and picks it.
     pub(crate) fn add_machine(&mut self, own: OwnMachine) -> Result<(), String> {
         let name = own.name.value.clone();
-        if self.own_machines.iter().any(|known| known.name.value == name) || presets().iter().any(|p| p.name == name) {
+        if self.own_machines.iter().any(|known| known.name.value == name)
+            || presets().iter().any(|p| p.name == name)
+        {
             return Err(format!("there is a machine `{name}` already"));
         }
         let flag = Text::flag("machine", &name);
@@ -279,19 +298,27 @@ impl Selection {
         let flag = Text::flag(setting.name(), text);
         let bad = |expected: &str| flag.error(format!("expected {expected}, found `{text}`"));
         // Repetition r has seed + r.
-        let seeds = |seed: u64, repetitions: u32| match seed.checked_add(u64::from(repetitions.saturating_sub(1))) {
+        let seeds = |seed: u64, repetitions: u32| match seed
+            .checked_add(u64::from(repetitions.saturating_sub(1)))
+        {
             Some(_) => Ok(()),
-            None => Err(flag.error(format!("{repetitions} repetitions go past the largest seed, {}", u64::MAX))),
+            None => Err(flag.error(format!(
+                "{repetitions} repetitions go past the largest seed, {}",
+                u64::MAX
+            ))),
         };
         match setting {
             Setting::Repetitions => {
                 let given = text.parse().ok().filter(|n| *n >= 1);
-                let repetitions = given.ok_or_else(|| bad(&format!("a whole number from 1 to {}", u32::MAX)))?;
+                let repetitions =
+                    given.ok_or_else(|| bad(&format!("a whole number from 1 to {}", u32::MAX)))?;
                 seeds(self.seed, repetitions)?;
                 self.repetitions = repetitions;
             }
             Setting::Seed => {
-                let seed = text.parse().map_err(|_| bad(&format!("a whole number from 0 to {}", u64::MAX)))?;
+                let seed = text
+                    .parse()
+                    .map_err(|_| bad(&format!("a whole number from 0 to {}", u64::MAX)))?;
                 seeds(seed, self.repetitions)?;
                 self.seed = seed;
             }
@@ -305,11 +332,20 @@ impl Selection {
         Ok(())
     }
 
-    /// Reads the specs of a list that a line has, and gives them in canonical form; a range of sizes gives one a size.
-    pub(crate) fn check(&self, section: Section, text: &str, registry: &Registry) -> Result<Vec<String>, InputError> {
+    /// Reads the specs of a list that a line has, and gives them in canonical form; a range of
+    /// sizes gives one a size.
+    pub(crate) fn check(
+        &self,
+        section: Section,
+        text: &str,
+        registry: &Registry,
+    ) -> Result<Vec<String>, InputError> {
         // The name of a file may have spaces in it.
         let names_a_file = ["matrix:", "graph:", "file"].iter().any(|sign| text.contains(sign));
-        if names_a_file || matches!(section, Section::Settings | Section::Studies) || text.is_empty() {
+        if names_a_file
+            || matches!(section, Section::Settings | Section::Studies)
+            || text.is_empty()
+        {
             return self.check_one(section, text, registry);
         }
         let mut found = Vec::new();
@@ -325,14 +361,25 @@ impl Selection {
         Ok(found)
     }
 
-    fn check_one(&self, section: Section, text: &str, registry: &Registry) -> Result<Vec<String>, InputError> {
+    fn check_one(
+        &self,
+        section: Section,
+        text: &str,
+        registry: &Registry,
+    ) -> Result<Vec<String>, InputError> {
         let flag = Text::flag(section.singular(), text);
         let one = match section {
             Section::Algorithms => choose(&flag, registry)?.to_string(),
-            Section::Topologies => topology::parse(text).map_err(|e| case::spec_error(&flag, &e))?.spec(),
+            Section::Topologies => {
+                topology::parse(text).map_err(|e| case::spec_error(&flag, &e))?.spec()
+            }
             Section::Workloads => {
-                let read = |t: &Text| Workload::parse(&t.value).map_err(|e| case::spec_error(t, &e));
-                return case::expanded(&[flag])?.iter().map(|t| read(t).map(|w| w.to_string())).collect();
+                let read =
+                    |t: &Text| Workload::parse(&t.value).map_err(|e| case::spec_error(t, &e));
+                return case::expanded(&[flag])?
+                    .iter()
+                    .map(|t| read(t).map(|w| w.to_string()))
+                    .collect();
             }
             Section::Machines => case::machine(&flag, &self.own_machines)?.to_string(),
             Section::Settings | Section::Studies => text.to_owned(),
@@ -340,32 +387,51 @@ impl Selection {
         Ok(vec![one])
     }
 
-    /// What a list offers for the last spec of a line typed so far, as whole lines; after the name, the keys that it takes, after a key its values.
-    pub(crate) fn completions(&self, section: Section, line: &str, registry: &Registry) -> Vec<String> {
+    /// What a list offers for the last spec of a line typed so far, as whole lines; after the name,
+    /// the keys that it takes, after a key its values.
+    pub(crate) fn completions(
+        &self,
+        section: Section,
+        line: &str,
+        registry: &Registry,
+    ) -> Vec<String> {
         let begins = line.rfind(' ').map_or(0, |at| at + 1);
         let (before, text) = line.split_at(begins);
-        let offers = self.offers(section).iter().filter(|o| o.prefill.starts_with(text) && o.prefill != text);
+        let offers = self
+            .offers(section)
+            .iter()
+            .filter(|o| o.prefill.starts_with(text) && o.prefill != text);
         let mut found: Vec<String> = offers.map(|o| format!("{before}{}", o.prefill)).collect();
         let Some((name, rest)) = text.split_once(':') else { return found };
         let done = rest.rfind(',').map_or(0, |i| i + 1);
         let last = &rest[done..];
         let parameters = self.parameters(section, name, registry);
         if let Some((key, typed)) = last.split_once('=') {
-            let values = parameters.into_iter().find(|p| p.key == key).map(|p| p.values).unwrap_or_default();
+            let values =
+                parameters.into_iter().find(|p| p.key == key).map(|p| p.values).unwrap_or_default();
             let fit = values.iter().filter(|value| value.starts_with(typed) && *value != typed);
             found.extend(fit.map(|value| format!("{before}{name}:{}{key}={value}", &rest[..done])));
         } else {
-            let fit = parameters.iter().filter(|p| p.key.starts_with(last) && !rest.contains(&format!("{}=", p.key)));
+            let fit = parameters
+                .iter()
+                .filter(|p| p.key.starts_with(last) && !rest.contains(&format!("{}=", p.key)));
             found.extend(fit.map(|p| format!("{before}{name}:{}{}=", &rest[..done], p.key)));
         }
         found
     }
 
-    /// The parameters of an algorithm or a machine, as they are without being set; those of a machine are its model's.
-    pub(crate) fn parameters(&self, section: Section, name: &str, registry: &Registry) -> Vec<Parameter> {
+    /// The parameters of an algorithm or a machine, as they are without being set; those of a
+    /// machine are its model's.
+    pub(crate) fn parameters(
+        &self,
+        section: Section,
+        name: &str,
+        registry: &Registry,
+    ) -> Vec<Parameter> {
         match section {
             Section::Machines => {
-                let Ok(machine) = case::machine(&Text::flag("machine", name), &self.own_machines) else {
+                let Ok(machine) = case::machine(&Text::flag("machine", name), &self.own_machines)
+                else {
                     return Vec::new();
                 };
                 let parameter = |value: Value| Parameter {
@@ -386,7 +452,9 @@ impl Selection {
                 };
                 known.map(|a| a.params.iter().map(parameter).collect()).unwrap_or_default()
             }
-            Section::Topologies | Section::Workloads | Section::Settings | Section::Studies => Vec::new(),
+            Section::Topologies | Section::Workloads | Section::Settings | Section::Studies => {
+                Vec::new()
+            }
         }
     }
 
@@ -411,7 +479,8 @@ impl Selection {
     /// Picks what was picked before.
     pub(super) fn take_back(&mut self, picked: Picked) {
         let Picked { choices, own_machines, name, repetitions, seed, timeout_secs } = picked;
-        let gone = |own: &OwnMachine| own_machines.iter().all(|kept| kept.name.value != own.name.value);
+        let gone =
+            |own: &OwnMachine| own_machines.iter().all(|kept| kept.name.value != own.name.value);
         for own in self.own_machines.iter().filter(|own| gone(own)) {
             self.offers[Section::Machines as usize].retain(|offer| offer.prefill != own.name.value);
         }
@@ -426,7 +495,8 @@ impl Selection {
             on.map(|p| Text::flag(section.singular(), &p.spec)).collect::<Vec<_>>()
         };
         let algorithms = list(Section::Algorithms);
-        let baseline = baseline.and_then(|name| algorithms.iter().find(|a| a.value == name).cloned());
+        let baseline =
+            baseline.and_then(|name| algorithms.iter().find(|a| a.value == name).cloned());
         Experiment {
             name: self.name.clone(),
             topologies: list(Section::Topologies),

@@ -6,7 +6,8 @@ use super::selection::Picked;
 /// Changes that can be taken back.
 const MOST: usize = 100;
 
-/// All that keys change and that is worth taking back: what is picked, what is compared with, what is tried.
+/// All that keys change and that is worth taking back: what is picked, what is compared with, what
+/// is tried.
 #[derive(Debug, Clone, PartialEq)]
 struct Snapshot {
     picked: Picked,
@@ -29,16 +30,21 @@ impl Snapshot {
 
     /// The slider alone that differs.
     fn slid_since(&self, other: &Self) -> bool {
-        (&self.picked, &self.baseline) == (&other.picked, &other.baseline) && self.tried != other.tried
+        (&self.picked, &self.baseline) == (&other.picked, &other.baseline)
+            && self.tried != other.tried
     }
 }
 
 impl Session {
-    /// Takes note of what has changed since this was asked last. A slider that is moved on and on is one change.
+    /// Takes note of what has changed since this was asked last. A slider that is moved on and on
+    /// is one change.
     pub(crate) fn note_change(&mut self) {
         let new = Snapshot::of(self);
-        let Some(old) = self.undo.now.replace(new.clone()).filter(|old| *old != new) else { return };
-        let slides_on = new.slid_since(&old) && self.undo.past.last().is_some_and(|before| old.slid_since(before));
+        let Some(old) = self.undo.now.replace(new.clone()).filter(|old| *old != new) else {
+            return;
+        };
+        let slides_on = new.slid_since(&old)
+            && self.undo.past.last().is_some_and(|before| old.slid_since(before));
         if !slides_on {
             if self.undo.past.len() >= MOST {
                 self.undo.past.remove(0);
@@ -49,7 +55,9 @@ impl Session {
 
     /// Takes the last change back.
     pub(crate) fn undo(&mut self) {
-        let Some(before) = self.undo.past.pop() else { return self.tell("nothing to take back", false) };
+        let Some(before) = self.undo.past.pop() else {
+            return self.tell("nothing to take back", false);
+        };
         let now = Snapshot::of(self);
         let what = if before.picked != now.picked {
             "what was picked"

@@ -1,4 +1,5 @@
-//! Blocks: which of them a message takes. Where in a GPU's buffers they lie is no matter of the network.
+//! Blocks: which of them a message takes. Where in a GPU's buffers they lie is no matter of the
+//! network.
 
 use super::execution::{Act, Execution};
 use super::shape::Shape;
@@ -7,7 +8,11 @@ use std::collections::HashMap;
 use swapmeet_interchange::msccl::Collective;
 use swapmeet_sdk::{Blocks, Schedule, Stop};
 
-pub(super) fn hand_on(shape: &Shape, execution: &Execution, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+pub(super) fn hand_on(
+    shape: &Shape,
+    execution: &Execution,
+    schedule: &mut Schedule<'_>,
+) -> Result<(), Stop> {
     let segments = u32::try_from(shape.segments).unwrap_or(u32::MAX);
     schedule.layout(&[shape.gpus], segments)?;
     let (has_origins, has_destinations, copies) = match shape.collective {
@@ -15,9 +20,10 @@ pub(super) fn hand_on(shape: &Shape, execution: &Execution, schedule: &mut Sched
         Collective::Scatter => (false, true, false),
         Collective::Gather => (true, false, false),
         Collective::AllGather => (true, false, true),
-        Collective::Broadcast | Collective::Reduce | Collective::ReduceScatter | Collective::AllReduce => {
-            (false, false, true)
-        }
+        Collective::Broadcast
+        | Collective::Reduce
+        | Collective::ReduceScatter
+        | Collective::AllReduce => (false, false, true),
     };
     // How often a GPU is still to send a block: what it sends for the last time it no longer has.
     let mut to_come: HashMap<(u64, u64), u32> = HashMap::new();
@@ -45,7 +51,10 @@ pub(super) fn hand_on(shape: &Shape, execution: &Execution, schedule: &mut Sched
         for (whats, keeps) in [(once, false), (again, true)] {
             for [origins, destinations, segments] in products(shape, whats.into_iter()) {
                 let (mut o, mut d) = (Vec::new(), Vec::new());
-                let mut send = Blocks::new(sender.gpu, receiver.gpu).segments(segments.axis()).strict().label(&label);
+                let mut send = Blocks::new(sender.gpu, receiver.gpu)
+                    .segments(segments.axis())
+                    .strict()
+                    .label(&label);
                 if has_origins {
                     send = send.origins(at_home(&origins, 1, &mut o));
                 }

@@ -1,4 +1,5 @@
-//! The algorithm carried out with names instead of data: which block, or whose contributions to which sum, every chunk of every buffer has when.
+//! The algorithm carried out with names instead of data: which block, or whose contributions to
+//! which sum, every chunk of every buffer has when.
 
 use super::order::Order;
 use super::shape::Shape;
@@ -25,7 +26,8 @@ pub(super) struct Value {
 
 /// What happens, in order.
 pub(super) enum Act {
-    /// A message goes in this step: what is sent, what of the receiver's own is added to it, what it has then.
+    /// A message goes in this step: what is sent, what of the receiver's own is added to it, what
+    /// it has then.
     Message { step: u64, sender: At, receiver: At, chunks: Vec<Passed> },
     /// Values of a GPU are copied: which, and what they are then.
     Copied(Vec<(Id, Id)>),
@@ -53,7 +55,11 @@ pub(super) struct Execution {
     pub(super) wrong: Option<Stop>,
 }
 
-pub(super) fn execute(program: &Program, shape: &Shape, order: &Order<'_>) -> Result<Execution, Stop> {
+pub(super) fn execute(
+    program: &Program,
+    shape: &Shape,
+    order: &Order<'_>,
+) -> Result<Execution, Stop> {
     let mut run = Run { shape, values: Vec::new(), at: HashMap::new(), terms: HashMap::new() };
     let mut own = Vec::new();
     for gpu in 0..shape.gpus {
@@ -80,7 +86,8 @@ pub(super) fn execute(program: &Program, shape: &Shape, order: &Order<'_>) -> Re
         } else if op.kind.receives {
             let sender = order.sender_of[part.op].unwrap_or(part.op);
             let sent = on_its_way.remove(&sender).unwrap_or_default();
-            let added = if op.kind.adds { Some(run.read(at, op.kind, op.source, op.count)?) } else { None };
+            let added =
+                if op.kind.adds { Some(run.read(at, op.kind, op.source, op.count)?) } else { None };
             let mut chunks = Vec::new();
             for (i, sent) in sent.into_iter().enumerate() {
                 let added = added.as_ref().map(|list| list[i]);
@@ -94,18 +101,33 @@ pub(super) fn execute(program: &Program, shape: &Shape, order: &Order<'_>) -> Re
             if op.kind.sends {
                 received.insert(part.op, arrived);
             }
-            acts.push(Act::Message { step: *step, sender: order.ops[sender].0, receiver: at, chunks });
+            acts.push(Act::Message {
+                step: *step,
+                sender: order.ops[sender].0,
+                receiver: at,
+                chunks,
+            });
         } else if op.kind == Kind::COPY {
             let copied: Vec<(Id, Id)> = run
                 .read(at, op.kind, op.source, op.count)?
                 .into_iter()
-                .map(|id| (id, run.value(at.gpu, run.values[id].what, Rc::clone(&run.values[id].terms))))
+                .map(|id| {
+                    (id, run.value(at.gpu, run.values[id].what, Rc::clone(&run.values[id].terms)))
+                })
                 .collect();
-            run.write(at, op.kind, op.target, &copied.iter().map(|(_, id)| *id).collect::<Vec<_>>())?;
+            run.write(
+                at,
+                op.kind,
+                op.target,
+                &copied.iter().map(|(_, id)| *id).collect::<Vec<_>>(),
+            )?;
             copied.iter().for_each(|(id, _)| run.values[*id].reads += 1);
             acts.push(Act::Copied(copied));
         } else if op.kind == Kind::ADD {
-            let (more, to) = (run.read(at, op.kind, op.source, op.count)?, run.read(at, op.kind, op.target, op.count)?);
+            let (more, to) = (
+                run.read(at, op.kind, op.source, op.count)?,
+                run.read(at, op.kind, op.target, op.count)?,
+            );
             let mut added = Vec::new();
             for (more, to) in more.into_iter().zip(to) {
                 if more == to {
@@ -113,7 +135,12 @@ pub(super) fn execute(program: &Program, shape: &Shape, order: &Order<'_>) -> Re
                 }
                 added.push((more, to, run.arrives(at, more, Some(to))?));
             }
-            run.write(at, op.kind, op.target, &added.iter().map(|(.., id)| *id).collect::<Vec<_>>())?;
+            run.write(
+                at,
+                op.kind,
+                op.target,
+                &added.iter().map(|(.., id)| *id).collect::<Vec<_>>(),
+            )?;
             acts.push(Act::Added(at, added));
         }
     }
@@ -156,7 +183,10 @@ impl Run<'_> {
         let list = (0..).zip(chunks).map(|(i, chunk)| {
             let from = Place { offset: place.offset + i, ..place };
             self.at.get(&(at.gpu, chunk)).copied().ok_or_else(|| {
-                wrong(at.line, format!("{at} ({}) reads {from}, to which nothing was written", kind.word))
+                wrong(
+                    at.line,
+                    format!("{at} ({}) reads {from}, to which nothing was written", kind.word),
+                )
             })
         });
         list.collect()
@@ -175,7 +205,10 @@ impl Run<'_> {
         let (what, mut terms) = (self.values[id].what, Rc::clone(&self.values[id].terms));
         if let Some(own) = added {
             if !self.shape.sums {
-                return Err(wrong(at.line, format!("{at} adds, and in this collective nothing is summed")));
+                return Err(wrong(
+                    at.line,
+                    format!("{at} adds, and in this collective nothing is summed"),
+                ));
             }
             self.values[own].reads += 1;
             if self.values[own].what != what {
@@ -196,7 +229,8 @@ impl Run<'_> {
             for (place, chunk, what) in self.shape.ends_with(gpu) {
                 let found = self.at.get(&(gpu, chunk)).copied();
                 let value = found.map(|id| &self.values[id]);
-                if let (Some(id), true) = (found, value.is_some_and(|value| value.what == what && *value.terms == *all))
+                if let (Some(id), true) =
+                    (found, value.is_some_and(|value| value.what == what && *value.terms == *all))
                 {
                     self.values[id].reads += 1;
                     results.push(id);
@@ -206,14 +240,22 @@ impl Run<'_> {
                     None => "nothing".to_owned(),
                     Some(value) if value.what != what => self.shape.name(value.what),
                     Some(value) => {
-                        let has = |gpu: &u64| value.terms[(gpu / 64) as usize] >> (gpu % 64) & 1 == 1;
-                        let missing = (0..self.shape.gpus).find(|gpu| !has(gpu)).unwrap_or_default();
+                        let has =
+                            |gpu: &u64| value.terms[(gpu / 64) as usize] >> (gpu % 64) & 1 == 1;
+                        let missing =
+                            (0..self.shape.gpus).find(|gpu| !has(gpu)).unwrap_or_default();
                         format!("{} without GPU {missing}'s contribution", self.shape.name(what))
                     }
                 };
                 first.get_or_insert_with(|| {
                     let line = program.gpus[gpu as usize].line;
-                    wrong(line, format!("GPU {gpu} ends with {has} in {place}, expected {}", self.shape.name(what)))
+                    wrong(
+                        line,
+                        format!(
+                            "GPU {gpu} ends with {has} in {place}, expected {}",
+                            self.shape.name(what)
+                        ),
+                    )
                 });
             }
         }

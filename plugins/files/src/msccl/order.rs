@@ -1,8 +1,10 @@
 //! In which step each part of the algorithm takes place.
 //!
-//! A step of a thread block waits for the one before it and for the step that it names, a receive for its message. Nobody waits to send: what arrives
-//! early waits at its receiver. A message that a thread block sends and the one that it receives next go at once, as they do on hardware. From these alone
-//! each send and receive has the earliest step that it can have; a wait in a circle is a deadlock.
+//! A step of a thread block waits for the one before it and for the step that it names, a receive
+//! for its message. Nobody waits to send: what arrives early waits at its receiver. A message that
+//! a thread block sends and the one that it receives next go at once, as they do on hardware. From
+//! these alone each send and receive has the earliest step that it can have; a wait in a circle is
+//! a deadlock.
 
 use super::{At, wrong};
 use std::collections::BTreeMap;
@@ -24,7 +26,8 @@ pub(super) struct Order<'a> {
     pub(super) ops: Vec<(At, &'a Step)>,
     /// For each operation that receives, the one that sends it what.
     pub(super) sender_of: Vec<Option<usize>>,
-    /// Parts with their steps, in an order in which each follows all that it waits for. What is local takes place after a step's messages.
+    /// Parts with their steps, in an order in which each follows all that it waits for. What is
+    /// local takes place after a step's messages.
     pub(super) parts: Vec<(u64, Part)>,
 }
 
@@ -40,7 +43,9 @@ impl<'a> Order<'a> {
             for (block, steps) in (0..).zip(&blocks.blocks) {
                 starts.push(ops.len());
                 let at = |step: u64, line| At { gpu, block, step, line };
-                ops.extend((0..).zip(&steps.steps).map(|(number, step)| (at(number, step.line), step)));
+                ops.extend(
+                    (0..).zip(&steps.steps).map(|(number, step)| (at(number, step.line), step)),
+                );
             }
             first.push(starts);
         }
@@ -58,10 +63,14 @@ impl<'a> Order<'a> {
             }
             if let Some((block, number)) = step.after {
                 let gpu = &program.gpus[at.gpu as usize];
-                let there = gpu.blocks.get(block as usize).is_some_and(|block| number < block.steps.len() as u64);
+                let there = gpu
+                    .blocks
+                    .get(block as usize)
+                    .is_some_and(|block| number < block.steps.len() as u64);
                 if !there {
-                    let what =
-                        format!("{at} waits for thread block {block}, step {number}, expected one that there is");
+                    let what = format!(
+                        "{at} waits for thread block {block}, step {number}, expected one that there is"
+                    );
                     return Err(wrong(at.line, what));
                 }
                 of_it.push((last(first[at.gpu as usize][block as usize] + number as usize), moves));
@@ -75,8 +84,10 @@ impl<'a> Order<'a> {
         }
         let (sequence, levels) = sorted(&waits, &ops)?;
         let part = |at: usize| Part { op: at / 2, forwards: at % 2 == 1 };
-        let there =
-            sequence.into_iter().map(|at| (levels[at], part(at))).filter(|(_, p)| !p.forwards || forwards(ops[p.op].1));
+        let there = sequence
+            .into_iter()
+            .map(|at| (levels[at], part(at)))
+            .filter(|(_, p)| !p.forwards || forwards(ops[p.op].1));
         let mut parts: Vec<(u64, Part)> = there.collect();
         // Sends take what is there before a step, receives bring what is there after it.
         parts.sort_by_key(|(level, part)| {
@@ -96,7 +107,8 @@ fn forwards(step: &Step) -> bool {
     step.kind.receives && step.kind.sends
 }
 
-/// For each operation that receives the one that sends: on a channel between two GPUs the k-th send is what the k-th receive takes.
+/// For each operation that receives the one that sends: on a channel between two GPUs the k-th send
+/// is what the k-th receive takes.
 fn matched(program: &Program, ops: &[(At, &Step)]) -> Result<Vec<Option<usize>>, Stop> {
     #[derive(Default)]
     struct Line {
@@ -109,10 +121,14 @@ fn matched(program: &Program, ops: &[(At, &Step)]) -> Result<Vec<Option<usize>>,
         let peer = |peer: Option<u64>, does: &str, key: &str| match peer {
             Some(peer) if peer == at.gpu => Err(wrong(block.line, format!("{at} {does} itself"))),
             Some(peer) if peer < program.gpus.len() as u64 => Ok(peer),
-            Some(peer) => {
-                Err(wrong(block.line, format!("{key}=\"{peer}\", expected a GPU below {}", program.gpus.len())))
-            }
-            None => Err(wrong(at.line, format!("{at} {does} nobody: its thread block has {key}=\"-1\""))),
+            Some(peer) => Err(wrong(
+                block.line,
+                format!("{key}=\"{peer}\", expected a GPU below {}", program.gpus.len()),
+            )),
+            None => Err(wrong(
+                at.line,
+                format!("{at} {does} nobody: its thread block has {key}=\"-1\""),
+            )),
         };
         if step.kind.sends {
             let to = peer(block.send, "sends", "send")?;
@@ -127,7 +143,9 @@ fn matched(program: &Program, ops: &[(At, &Step)]) -> Result<Vec<Option<usize>>,
     for ((from, to, channel), line) in &lines {
         for (list, does) in [(&line.sends, "send"), (&line.receives, "receive")] {
             let Some(first) = list.first().map(|op| ops[*op].0) else { continue };
-            if let Some((other, _)) = list.iter().map(|op| ops[*op]).find(|(at, _)| at.block != first.block) {
+            if let Some((other, _)) =
+                list.iter().map(|op| ops[*op]).find(|(at, _)| at.block != first.block)
+            {
                 let what = format!(
                     "{other} and {first} both {does} on channel {channel} between GPUs {from} and {to}, expected one thread block there"
                 );
@@ -138,7 +156,11 @@ fn matched(program: &Program, ops: &[(At, &Step)]) -> Result<Vec<Option<usize>>,
         if sends != receives {
             let op = if sends > receives { line.sends[receives] } else { line.receives[sends] };
             let (at, _) = ops[op];
-            let does = if sends > receives { "sends what nobody receives" } else { "receives what nobody sends" };
+            let does = if sends > receives {
+                "sends what nobody receives"
+            } else {
+                "receives what nobody sends"
+            };
             let what = format!(
                 "{at} {does}: on channel {channel} GPU {from} sends {sends} times to GPU {to}, which receives {receives} times, expected as often"
             );
@@ -159,7 +181,8 @@ fn matched(program: &Program, ops: &[(At, &Step)]) -> Result<Vec<Option<usize>>,
     Ok(sender_of)
 }
 
-/// Parts in an order in which each follows all that it waits for, and the earliest step of each; or who waits for whom in a circle.
+/// Parts in an order in which each follows all that it waits for, and the earliest step of each; or
+/// who waits for whom in a circle.
 fn sorted(waits: &[Waits], ops: &[(At, &Step)]) -> Result<(Vec<usize>, Vec<u64>), Stop> {
     #[derive(Clone, Copy, PartialEq)]
     enum Seen {
@@ -167,7 +190,8 @@ fn sorted(waits: &[Waits], ops: &[(At, &Step)]) -> Result<(Vec<usize>, Vec<u64>)
         Open,
         Done,
     }
-    let (mut seen, mut sequence, mut levels) = (vec![Seen::Not; waits.len()], Vec::new(), vec![0; waits.len()]);
+    let (mut seen, mut sequence, mut levels) =
+        (vec![Seen::Not; waits.len()], Vec::new(), vec![0; waits.len()]);
     for root in 0..waits.len() {
         // What is looked at, each waiting for the one after it, and which of its waits is next.
         let mut open: Vec<(usize, usize)> = Vec::new();
@@ -196,7 +220,8 @@ fn sorted(waits: &[Waits], ops: &[(At, &Step)]) -> Result<(Vec<usize>, Vec<u64>)
                 }
                 Seen::Open => {
                     let begun = open.iter().position(|(part, _)| part == other).unwrap_or(0);
-                    let mut circle: Vec<At> = open[begun..].iter().map(|(part, _)| ops[part / 2].0).collect();
+                    let mut circle: Vec<At> =
+                        open[begun..].iter().map(|(part, _)| ops[part / 2].0).collect();
                     circle.dedup();
                     return Err(deadlock(&circle));
                 }
@@ -209,7 +234,8 @@ fn sorted(waits: &[Waits], ops: &[(At, &Step)]) -> Result<(Vec<usize>, Vec<u64>)
 fn deadlock(circle: &[At]) -> Stop {
     /// How many of a circle are named.
     const NAMED: usize = 6;
-    let named: Vec<String> = circle.iter().take(NAMED).map(|at| format!("{at} (line {})", at.line)).collect();
+    let named: Vec<String> =
+        circle.iter().take(NAMED).map(|at| format!("{at} (line {})", at.line)).collect();
     let rest = match circle.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(", and so on through {more} more"),

@@ -1,4 +1,5 @@
-//! What buffers are of a collective: how large, what is in which chunk before and after, and which two are one where a collective is done in place.
+//! What buffers are of a collective: how large, what is in which chunk before and after, and which
+//! two are one where a collective is done in place.
 
 use super::{At, wrong};
 use std::ops::Range;
@@ -36,19 +37,30 @@ impl Shape {
         let [inputs, outputs, _] = first.chunks;
         // In place, a document may leave out the size of what lies in the other.
         let (split, shared) = match collective {
-            Collective::AllToAll | Collective::Scatter | Collective::ReduceScatter => (gpus, inputs),
+            Collective::AllToAll | Collective::Scatter | Collective::ReduceScatter => {
+                (gpus, inputs)
+            }
             Collective::AllGather if inputs == 0 && program.in_place => (gpus, outputs),
             Collective::Broadcast | Collective::Gather | Collective::AllGather => (1, inputs),
             Collective::Reduce | Collective::AllReduce => (1, inputs),
         };
         if shared == 0 || !shared.is_multiple_of(split) || shared / split > u64::from(u32::MAX) {
-            let what = format!("GPU {at} has {shared} chunks, expected a multiple of {split}, from {split} on");
+            let what = format!(
+                "GPU {at} has {shared} chunks, expected a multiple of {split}, from {split} on"
+            );
             return Err(wrong(first.line, what));
         }
         let sizes = program.gpus.iter().map(|gpu| gpu.chunks).collect();
         let sums = collective.sums();
-        let mut shape =
-            Self { gpus, collective, root, segments: shared / split, sums, in_place: program.in_place, sizes };
+        let mut shape = Self {
+            gpus,
+            collective,
+            root,
+            segments: shared / split,
+            sums,
+            in_place: program.in_place,
+            sizes,
+        };
         for (number, gpu) in (0..).zip(&program.gpus) {
             let needed = [shape.inputs(number).end, shape.outputs(number).end];
             for (buffer, needed) in needed.into_iter().enumerate() {
@@ -58,7 +70,9 @@ impl Shape {
                     *there = (*there).max(needed);
                 } else if *there < needed {
                     let key = ["i_chunks", "o_chunks"][buffer];
-                    let what = format!("GPU {number} has {key}=\"{there}\", expected {needed} for this collective");
+                    let what = format!(
+                        "GPU {number} has {key}=\"{there}\", expected {needed} for this collective"
+                    );
                     return Err(wrong(gpu.line, what));
                 }
             }
@@ -74,7 +88,10 @@ impl Shape {
             Collective::Scatter if gpu == self.root => 0..self.gpus * k,
             Collective::Broadcast if gpu == self.root => 0..k,
             Collective::Scatter | Collective::Broadcast => 0..0,
-            Collective::Gather | Collective::AllGather | Collective::Reduce | Collective::AllReduce => 0..k,
+            Collective::Gather
+            | Collective::AllGather
+            | Collective::Reduce
+            | Collective::AllReduce => 0..k,
         }
     }
 
@@ -86,11 +103,15 @@ impl Shape {
             Collective::Gather if gpu == self.root => 0..self.gpus * k,
             Collective::Reduce if gpu == self.root => 0..k,
             Collective::Gather | Collective::Reduce => 0..0,
-            Collective::Broadcast | Collective::Scatter | Collective::ReduceScatter | Collective::AllReduce => 0..k,
+            Collective::Broadcast
+            | Collective::Scatter
+            | Collective::ReduceScatter
+            | Collective::AllReduce => 0..k,
         }
     }
 
-    /// A block's or sum's number: by where it comes from and goes to, where it is told apart by that, and its segment.
+    /// A block's or sum's number: by where it comes from and goes to, where it is told apart by
+    /// that, and its segment.
     fn what(&self, origin: u64, destination: u64, segment: u64) -> u64 {
         (origin * self.gpus + destination) * self.segments + segment
     }
@@ -105,12 +126,18 @@ impl Shape {
     pub(super) fn name(&self, what: u64) -> String {
         let [origin, destination, segment] = self.parts(what);
         match self.collective {
-            Collective::AllToAll => format!("chunk {segment} of the block {origin} -> {destination}"),
+            Collective::AllToAll => {
+                format!("chunk {segment} of the block {origin} -> {destination}")
+            }
             Collective::Broadcast => format!("chunk {segment} of the root's block"),
             Collective::Scatter => format!("chunk {segment} of the block for GPU {destination}"),
-            Collective::Gather | Collective::AllGather => format!("chunk {segment} of GPU {origin}'s block"),
+            Collective::Gather | Collective::AllGather => {
+                format!("chunk {segment} of GPU {origin}'s block")
+            }
             Collective::Reduce | Collective::AllReduce => format!("chunk {segment} of the sum"),
-            Collective::ReduceScatter => format!("chunk {segment} of the result of GPU {destination}"),
+            Collective::ReduceScatter => {
+                format!("chunk {segment} of the result of GPU {destination}")
+            }
         }
     }
 
@@ -121,7 +148,9 @@ impl Shape {
             Collective::AllToAll => self.what(gpu, chunk / k, chunk % k),
             Collective::Scatter | Collective::ReduceScatter => self.what(0, chunk / k, chunk % k),
             Collective::Gather | Collective::AllGather => self.what(gpu, 0, chunk),
-            Collective::Broadcast | Collective::Reduce | Collective::AllReduce => self.what(0, 0, chunk),
+            Collective::Broadcast | Collective::Reduce | Collective::AllReduce => {
+                self.what(0, 0, chunk)
+            }
         };
         self.inputs(gpu).map(|chunk| (self.chunk(gpu, Buffer::Input, chunk), what(chunk))).collect()
     }
@@ -133,7 +162,9 @@ impl Shape {
             Collective::AllToAll => self.what(chunk / k, gpu, chunk % k),
             Collective::Scatter | Collective::ReduceScatter => self.what(0, gpu, chunk),
             Collective::Gather | Collective::AllGather => self.what(chunk / k, 0, chunk % k),
-            Collective::Broadcast | Collective::Reduce | Collective::AllReduce => self.what(0, 0, chunk),
+            Collective::Broadcast | Collective::Reduce | Collective::AllReduce => {
+                self.what(0, 0, chunk)
+            }
         };
         let one = |chunk: u64| {
             let place = Place { buffer: Buffer::Output, offset: chunk };
@@ -147,7 +178,9 @@ impl Shape {
         if !self.sums {
             return Rc::new([]);
         }
-        (0..self.gpus.div_ceil(64)).map(|word| u64::MAX >> (64 - (self.gpus - 64 * word).min(64))).collect()
+        (0..self.gpus.div_ceil(64))
+            .map(|word| u64::MAX >> (64 - (self.gpus - 64 * word).min(64)))
+            .collect()
     }
 
     /// A chunk's number among all of a GPU: where two buffers are one, the same by either.

@@ -1,5 +1,6 @@
-//! Sums: a GPU may have several of one segment, in different chunks, where the host knows one a node. So each GPU has a virtual node for each that it
-//! has at once, a *slot*; the first is at home where the GPU's own contribution is, and where its result is to be.
+//! Sums: a GPU may have several of one segment, in different chunks, where the host knows one a
+//! node. So each GPU has a virtual node for each that it has at once, a *slot*; the first is at
+//! home where the GPU's own contribution is, and where its result is to be.
 
 use super::execution::{Act, Execution, Id};
 use super::shape::Shape;
@@ -26,7 +27,8 @@ struct Passing {
     adds: bool,
 }
 
-/// What goes from one GPU to another, or within one: who says so, both ends, and which sums go which way.
+/// What goes from one GPU to another, or within one: who says so, both ends, and which sums go
+/// which way.
 type Sends = (At, u64, u64, BTreeMap<Passing, Vec<u64>>);
 
 /// Sends of one step of the host's.
@@ -39,16 +41,27 @@ struct Slots<'a> {
     slots: HashMap<(u64, u64), Vec<Slot>>,
     slot_of: Vec<usize>,
     batches: Vec<Batch>,
-    /// Of each GPU and sum, after which step of the host's it was last touched within the GPU, since the last messages.
+    /// Of each GPU and sum, after which step of the host's it was last touched within the GPU,
+    /// since the last messages.
     touched: HashMap<(u64, u64), usize>,
     /// How many steps of the host's there were with the last messages.
     since: usize,
 }
 
-pub(super) fn hand_on(shape: &Shape, execution: &Execution, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+pub(super) fn hand_on(
+    shape: &Shape,
+    execution: &Execution,
+    schedule: &mut Schedule<'_>,
+) -> Result<(), Stop> {
     let slot_of = vec![0; execution.values.len()];
-    let mut slots =
-        Slots { execution, slots: HashMap::new(), slot_of, batches: Vec::new(), touched: HashMap::new(), since: 0 };
+    let mut slots = Slots {
+        execution,
+        slots: HashMap::new(),
+        slot_of,
+        batches: Vec::new(),
+        touched: HashMap::new(),
+        since: 0,
+    };
     for id in &execution.own {
         slots.put(*id);
     }
@@ -57,8 +70,8 @@ pub(super) fn hand_on(shape: &Shape, execution: &Execution, schedule: &mut Sched
         match act {
             Act::Message { step, .. } => {
                 let mut messages = vec![act];
-                while let Some(more) =
-                    acts.next_if(|act| matches!(act, Act::Message { step: other, .. } if other == step))
+                while let Some(more) = acts
+                    .next_if(|act| matches!(act, Act::Message { step: other, .. } if other == step))
                 {
                     messages.push(more);
                 }
@@ -94,8 +107,13 @@ pub(super) fn hand_on(shape: &Shape, execution: &Execution, schedule: &mut Sched
             for (passing, whats) in passings {
                 for [_, destinations, segments] in products(shape, whats.into_iter()) {
                     let mut axes = Vec::new();
-                    let (from, to) = (passing.from * shape.gpus + from, passing.to * shape.gpus + to);
-                    let mut send = Blocks::new(from, to).segments(segments.axis()).strict().local().label(&label);
+                    let (from, to) =
+                        (passing.from * shape.gpus + from, passing.to * shape.gpus + to);
+                    let mut send = Blocks::new(from, to)
+                        .segments(segments.axis())
+                        .strict()
+                        .local()
+                        .label(&label);
                     if shape.collective == Collective::ReduceScatter {
                         send = send.destinations(at_home(&destinations, most, &mut axes));
                     }
@@ -126,12 +144,15 @@ impl Slots<'_> {
         slot.reads > 0
     }
 
-    /// A slot for a value that is new: one in which nothing is that is still read, and nothing that would be lost.
+    /// A slot for a value that is new: one in which nothing is that is still read, and nothing that
+    /// would be lost.
     fn put(&mut self, id: Id) {
         let value = &self.execution.values[id];
         let slots = self.slots.entry((value.gpu, value.what)).or_default();
-        let within = |has: &Rc<[u64]>| has.iter().zip(&*value.terms).all(|(has, new)| has & !new == 0);
-        let found = slots.iter().position(|slot| slot.reads == 0 && slot.has.as_ref().is_none_or(within));
+        let within =
+            |has: &Rc<[u64]>| has.iter().zip(&*value.terms).all(|(has, new)| has & !new == 0);
+        let found =
+            slots.iter().position(|slot| slot.reads == 0 && slot.has.as_ref().is_none_or(within));
         let at = found.unwrap_or_else(|| {
             slots.push(Slot { reads: 0, has: None });
             slots.len() - 1
@@ -185,8 +206,12 @@ impl Slots<'_> {
                 }
                 arrived.insert(passed.arrived);
                 let to = self.slot_of[passed.arrived] as u64;
-                let passing = Passing { from: from as u64, to, keeps: kept, adds: passed.added.is_some() };
-                passings.entry(passing).or_default().push(self.execution.values[passed.arrived].what);
+                let passing =
+                    Passing { from: from as u64, to, keeps: kept, adds: passed.added.is_some() };
+                passings
+                    .entry(passing)
+                    .or_default()
+                    .push(self.execution.values[passed.arrived].what);
             }
             batch.0.push((*sender, sender.gpu, receiver.gpu, passings));
         }
@@ -196,7 +221,8 @@ impl Slots<'_> {
         Ok(())
     }
 
-    /// A value is copied to a slot of its own before something is added to it, for it is read again as it is.
+    /// A value is copied to a slot of its own before something is added to it, for it is read again
+    /// as it is.
     fn apart(&mut self, at: At, own: Id, new: Id) {
         let from = self.slot_of[own];
         let value = &self.execution.values[new];
@@ -204,11 +230,13 @@ impl Slots<'_> {
         let slots = self.slots.entry((value.gpu, value.what)).or_default();
         slots.push(Slot { reads: value.reads, has: Some(Rc::clone(&value.terms)) });
         self.slot_of[new] = slots.len() - 1;
-        let passing = Passing { from: from as u64, to: self.slot_of[new] as u64, keeps: true, adds: false };
+        let passing =
+            Passing { from: from as u64, to: self.slot_of[new] as u64, keeps: true, adds: false };
         self.local(at, passing, self.execution.values[own].what);
     }
 
-    /// What is done within a GPU: in a step of the host's in which nothing is sent, together with what others do meanwhile.
+    /// What is done within a GPU: in a step of the host's in which nothing is sent, together with
+    /// what others do meanwhile.
     fn local(&mut self, at: At, passing: Passing, what: u64) {
         let next = self.touched.entry((at.gpu, what)).or_insert(self.since);
         if *next == self.batches.len() {
@@ -230,7 +258,8 @@ impl Slots<'_> {
             if !keeps {
                 self.slot(*more).has = None;
             }
-            let passing = Passing { from: from as u64, to: self.slot_of[*new] as u64, keeps, adds: true };
+            let passing =
+                Passing { from: from as u64, to: self.slot_of[*new] as u64, keeps, adds: true };
             self.local(at, passing, self.execution.values[*new].what);
         }
     }

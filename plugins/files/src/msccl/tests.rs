@@ -1,5 +1,6 @@
-//! Files that the tests write, sound and broken. What sound ones move is proved by the SDK's own host, which follows every block by itself, and held
-//! against closed forms; of broken ones the line, the step and what was expected is said.
+//! Files that the tests write, sound and broken. What sound ones move is proved by the SDK's own
+//! host, which follows every block by itself, and held against closed forms; of broken ones the
+//! line, the step and what was expected is said.
 
 use super::*;
 use std::fmt::Write as _;
@@ -31,11 +32,18 @@ impl Xml {
 
     fn gpu(&mut self, id: u64, chunks: [u64; 3], blocks: &[Block]) {
         let [i, o, s] = chunks;
-        let _ = writeln!(self.text, "<gpu id=\"{id}\" i_chunks=\"{i}\" o_chunks=\"{o}\" s_chunks=\"{s}\">");
+        let _ = writeln!(
+            self.text,
+            "<gpu id=\"{id}\" i_chunks=\"{i}\" o_chunks=\"{o}\" s_chunks=\"{s}\">"
+        );
         for (number, (send, receive, channel, steps)) in blocks.iter().enumerate() {
-            let _ = writeln!(self.text, "<tb id=\"{number}\" send=\"{send}\" recv=\"{receive}\" chan=\"{channel}\">");
+            let _ = writeln!(
+                self.text,
+                "<tb id=\"{number}\" send=\"{send}\" recv=\"{receive}\" chan=\"{channel}\">"
+            );
             for (s, (word, source, target, count, after)) in steps.iter().enumerate() {
-                let (depid, deps) = after.map_or((-1, -1), |(block, step)| (block as i64, step as i64));
+                let (depid, deps) =
+                    after.map_or((-1, -1), |(block, step)| (block as i64, step as i64));
                 let _ = writeln!(
                     self.text,
                     "<step s=\"{s}\" type=\"{word}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" dstoff=\"{}\" cnt=\"{count}\" depid=\"{depid}\" deps=\"{deps}\" hasdep=\"0\"/>",
@@ -79,7 +87,8 @@ impl Xml {
     }
 }
 
-/// The example of the format's description: an all-to-all over three GPUs in two steps, each by a thread block of its own.
+/// The example of the format's description: an all-to-all over three GPUs in two steps, each by a
+/// thread block of its own.
 fn two_steps() -> Xml {
     let mut xml = Xml::new("alltoall", 3, "");
     for gpu in 0..3 {
@@ -90,13 +99,17 @@ fn two_steps() -> Xml {
             ("s", ('i', next), ('o', gpu), 1, None),
             ("r", ('i', gpu), ('o', last), 1, None),
         ];
-        let second = vec![("s", ('i', last), ('o', gpu), 1, Some((0, 2))), ("r", ('i', 0), ('o', next), 1, None)];
+        let second = vec![
+            ("s", ('i', last), ('o', gpu), 1, Some((0, 2))),
+            ("r", ('i', 0), ('o', next), 1, None),
+        ];
         xml.gpu(gpu, [3, 3, 0], &[(n, l, 0, first), (l, n, 0, second)]);
     }
     xml.done()
 }
 
-/// A ring: everyone adds to what comes and passes it on, then everyone passes the sums on; `n` chunks, one at a time, with MSCCL's fused steps.
+/// A ring: everyone adds to what comes and passes it on, then everyone passes the sums on; `n`
+/// chunks, one at a time, with MSCCL's fused steps.
 fn ring_allreduce(n: u64) -> Xml {
     let mut xml = Xml::new("allreduce", n, "inplace=\"1\" outofplace=\"0\"");
     for gpu in 0..n {
@@ -106,12 +119,17 @@ fn ring_allreduce(n: u64) -> Xml {
         steps.push(("rrcs", chunk(n - 1), chunk(n - 1), 1, None));
         steps.extend((n..2 * n - 2).map(|k| ("rcs", chunk(k), chunk(k), 1, None)));
         steps.push(("r", chunk(2 * n - 2), chunk(2 * n - 2), 1, None));
-        xml.gpu(gpu, [n, 0, 0], &[((gpu + 1) as i64 % n as i64, (gpu + n - 1) as i64 % n as i64, 0, steps)]);
+        xml.gpu(
+            gpu,
+            [n, 0, 0],
+            &[((gpu + 1) as i64 % n as i64, (gpu + n - 1) as i64 % n as i64, 0, steps)],
+        );
     }
     xml.done()
 }
 
-/// All pairs: everyone sends everyone its part of the vector into scratch, where it is added, and then the sum.
+/// All pairs: everyone sends everyone its part of the vector into scratch, where it is added, and
+/// then the sum.
 fn all_pairs(n: u64) -> Xml {
     let mut xml = Xml::new("allreduce", n, "inplace=\"1\" outofplace=\"0\"");
     for gpu in 0..n {
@@ -152,7 +170,11 @@ fn a_ring_allreduce_has_the_steps_bytes_and_sums_of_its_closed_form() {
     for n in [2, 3, 5, 6] {
         let proved = ring_allreduce(n).proved();
         assert_eq!((proved.steps, proved.messages), (2 * (n - 1), 2 * n * (n - 1)), "{n}");
-        assert_eq!((proved.critical_bytes, proved.summed_bytes), (2 * (n - 1) * 60 / n, (n - 1) * 60 / n), "{n}");
+        assert_eq!(
+            (proved.critical_bytes, proved.summed_bytes),
+            (2 * (n - 1) * 60 / n, (n - 1) * 60 / n),
+            "{n}"
+        );
     }
 }
 
@@ -161,7 +183,11 @@ fn a_ring_allreduce_has_the_steps_bytes_and_sums_of_its_closed_form() {
 fn sums_that_are_kept_apart_in_scratch_are_followed() {
     for n in [2, 4, 6] {
         let proved = all_pairs(n).proved();
-        assert_eq!((proved.steps, proved.messages, proved.critical_bytes), (2, 2 * n * (n - 1), 2 * 60 / n), "{n}");
+        assert_eq!(
+            (proved.steps, proved.messages, proved.critical_bytes),
+            (2, 2 * n * (n - 1), 2 * 60 / n),
+            "{n}"
+        );
         assert_eq!(proved.summed_bytes, (n - 1) * 60 / n, "{n}");
     }
 }
@@ -178,7 +204,12 @@ fn a_pipelined_broadcast_takes_links_plus_chunks_minus_one_steps() {
             _ => ("rcs", 'i'),
         };
         let steps = (0..2).map(|chunk| (kind, (from, chunk), ('o', chunk), 1, None)).collect();
-        let mut blocks = vec![(if gpu == 3 { -1 } else { gpu + 1 }, if gpu == 0 { -1 } else { gpu - 1 }, 0, steps)];
+        let mut blocks = vec![(
+            if gpu == 3 { -1 } else { gpu + 1 },
+            if gpu == 0 { -1 } else { gpu - 1 },
+            0,
+            steps,
+        )];
         if gpu == 0 {
             blocks.push((-1, -1, 0, vec![("cpy", ('i', 0), ('o', 0), 2, None)]));
         }
@@ -209,9 +240,12 @@ fn an_allgather_in_place_reads_its_own_block_where_it_lies() {
 #[test]
 fn the_other_collectives_are_said_too() {
     let n = 3_u64;
-    for (collective, chunks) in
-        [("scatter", [n, 1, 0]), ("gather", [1, n, 0]), ("reduce", [1, 1, n]), ("reducescatter", [n, 1, n])]
-    {
+    for (collective, chunks) in [
+        ("scatter", [n, 1, 0]),
+        ("gather", [1, n, 0]),
+        ("reduce", [1, 1, n]),
+        ("reducescatter", [n, 1, n]),
+    ] {
         let mut xml = Xml::new(collective, n, "");
         for gpu in 0..n {
             let mut blocks: Vec<Block> = Vec::new();
@@ -228,8 +262,13 @@ fn the_other_collectives_are_said_too() {
             let mut before = has_own.then_some((0, 0));
             for other in (0..n).filter(|other| *other != gpu) {
                 let sends = everyone || if collective == "scatter" { gpu == 0 } else { other == 0 };
-                let receives = everyone || if collective == "scatter" { other == 0 } else { gpu == 0 };
-                let source = if matches!(collective, "scatter" | "reducescatter") { ('i', other) } else { ('i', 0) };
+                let receives =
+                    everyone || if collective == "scatter" { other == 0 } else { gpu == 0 };
+                let source = if matches!(collective, "scatter" | "reducescatter") {
+                    ('i', other)
+                } else {
+                    ('i', 0)
+                };
                 let target = if collective == "gather" { ('o', other) } else { ('o', 0) };
                 let mut steps: Steps = Vec::new();
                 if sends {
@@ -295,7 +334,11 @@ fn what_is_wrong_is_said_with_line_step_and_what_was_expected() {
             "send=\"-1\" recv=\"2\"".to_owned(),
             "GPU 0, thread block 0, step 1 sends nobody: its thread block has send=\"-1\"",
         ),
-        ("send=\"1\" recv=\"2\"".to_owned(), "send=\"9\" recv=\"2\"".to_owned(), "send=\"9\", expected a GPU below 3"),
+        (
+            "send=\"1\" recv=\"2\"".to_owned(),
+            "send=\"9\" recv=\"2\"".to_owned(),
+            "send=\"9\", expected a GPU below 3",
+        ),
         (step(2, "r"), step(2, "rrc"), "adds, and in this collective nothing is summed"),
     ] {
         let stop = xml.broken(&from, &to);
@@ -329,7 +372,11 @@ fn what_cant_be_read_is_an_error_with_its_line() {
     let xml = two_steps();
     for (from, to, why) in [
         ("<algo", "<!DOCTYPE a [<!ENTITY b \"c\">]>\n<algo", "line 1: "),
-        ("coll=\"alltoall\"", "coll=\"alltoallv\"", "line 1: coll=\"alltoallv\", expected alltoall, broadcast"),
+        (
+            "coll=\"alltoall\"",
+            "coll=\"alltoallv\"",
+            "line 1: coll=\"alltoallv\", expected alltoall, broadcast",
+        ),
         ("proto=\"Simple\"", "proto=\"Sumple\"", "proto=\"Sumple\", expected Simple, LL or LL128"),
         ("type=\"cpy\"", "type=\"mov\"", "line 4: type=\"mov\", expected s, r, rcs"),
         ("<gpu id=\"1\"", "<gpu id=\"2\"", "gpu id=\"2\", expected 1: they are in order, from 0"),

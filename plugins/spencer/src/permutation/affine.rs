@@ -1,4 +1,5 @@
-//! What a permutation does to coordinates, read off its destinations: the axes exchanged and turned round, moved on, or sheared.
+//! What a permutation does to coordinates, read off its destinations: the axes exchanged and turned
+//! round, moved on, or sheared.
 
 use crate::torus::Torus;
 use swapmeet_sdk::{Problem, Stop};
@@ -8,7 +9,8 @@ use swapmeet_sdk::{Problem, Stop};
 pub(super) struct Term {
     /// The axis it is taken from.
     pub axis: usize,
-    /// Whether it is turned round: -x stands for -1 - x modulo n, as the mirror lies between nodes n - 1 and 0.
+    /// Whether it is turned round: -x stands for -1 - x modulo n, as the mirror lies between nodes
+    /// n - 1 and 0.
     pub negated: bool,
     /// Added to it.
     pub plus: u64,
@@ -25,7 +27,11 @@ pub(super) struct Affine {
 impl Affine {
     /// What leaves every node where it is.
     pub(super) fn identity(dims: usize) -> Self {
-        Self { terms: (0..dims).map(|axis| Term { axis, negated: false, plus: 0, sheared: 0 }).collect() }
+        Self {
+            terms: (0..dims)
+                .map(|axis| Term { axis, negated: false, plus: 0, sheared: 0 })
+                .collect(),
+        }
     }
 
     /// The problem's permutation, if it is one of coordinates.
@@ -50,16 +56,22 @@ impl Affine {
                 let turned = step == n - 1 && (n > 2 || torus.coordinate(origin, to) == 1);
                 match step {
                     0 => {}
-                    _ if axis == 1 && to == 0 && torus.coordinate(image, 1) != torus.coordinate(origin, 1) => {
+                    _ if axis == 1
+                        && to == 0
+                        && torus.coordinate(image, 1) != torus.coordinate(origin, 1) =>
+                    {
                         term.sheared = step;
                     }
-                    _ if turned => (term.axis, term.negated, term.plus) = (axis, true, (term.plus + 1) % n),
+                    _ if turned => {
+                        (term.axis, term.negated, term.plus) = (axis, true, (term.plus + 1) % n)
+                    }
                     1 => (term.axis, term.negated) = (axis, false),
                     _ => return Err(refusal()),
                 }
             }
         }
-        let whole = (0..problem.topology().nodes()).all(|node| affine.image(torus, node) == problem.destination(node));
+        let whole = (0..problem.topology().nodes())
+            .all(|node| affine.image(torus, node) == problem.destination(node));
         if whole { Ok(affine) } else { Err(refusal()) }
     }
 
@@ -69,7 +81,8 @@ impl Affine {
             let n = torus.dims[to];
             let x = torus.coordinate(node, term.axis);
             let x = if term.negated { n - 1 - x } else { x };
-            let sheared = if term.sheared == 0 { 0 } else { term.sheared * (torus.coordinate(node, 1) % n) };
+            let sheared =
+                if term.sheared == 0 { 0 } else { term.sheared * (torus.coordinate(node, 1) % n) };
             torus.moved(image, to, (x + term.plus + sheared) % n)
         })
     }
@@ -79,8 +92,13 @@ impl Affine {
         self.terms.iter().enumerate().fold(image, |node, (to, term)| {
             let n = torus.dims[to];
             let x = torus.coordinate(image, to);
-            let sheared = if term.sheared == 0 { 0 } else { term.sheared * (torus.coordinate(image, 1) % n) % n };
-            let x = if term.negated { n - 1 - x + term.plus } else { x + 2 * n - term.plus - sheared };
+            let sheared = if term.sheared == 0 {
+                0
+            } else {
+                term.sheared * (torus.coordinate(image, 1) % n) % n
+            };
+            let x =
+                if term.negated { n - 1 - x + term.plus } else { x + 2 * n - term.plus - sheared };
             torus.moved(node, term.axis, x % n)
         })
     }

@@ -1,8 +1,11 @@
-//! Permutations of the axes as one or two rounds of 1- and 2-dimensional transpositions, which the thesis composes (sections 4.2 and 4.4).
+//! Permutations of the axes as one or two rounds of 1- and 2-dimensional transpositions, which the
+//! thesis composes (sections 4.2 and 4.4).
 //!
-//! Every permutation of the axes with signs is the product of at most two that are their own inverse, and each of these exchanges pairs of axes and turns others
-//! round: mirrors in different dimensions, whose circuits are joined into one (section 4.4.1). So rotations by 180 degrees and reflections take a single round,
-//! rotations by 90 and 120 degrees and the 3-dimensional transpositions two.
+//! Every permutation of the axes with signs is the product of at most two that are their own
+//! inverse, and each of these exchanges pairs of axes and turns others round: mirrors in different
+//! dimensions, whose circuits are joined into one (section 4.4.1). So rotations by 180 degrees and
+//! reflections take a single round, rotations by 90 and 120 degrees and the 3-dimensional
+//! transpositions two.
 
 use crate::torus::Torus;
 
@@ -28,7 +31,8 @@ impl Mirror {
         a
     }
 
-    /// How many steps a node is from its image, and which way: one link each in one dimension, one in either in two.
+    /// How many steps a node is from its image, and which way: one link each in one dimension, one
+    /// in either in two.
     fn steps(self, torus: &Torus, node: u64) -> i64 {
         let n = torus.dims[self.first_axis()];
         let x = torus.coordinate(node, self.first_axis());
@@ -43,18 +47,28 @@ impl Mirror {
         )
     }
 
-    /// In which round a node's block crosses where q of every quadrant do in each (Fraigniaud and Peters); never if it stays.
+    /// In which round a node's block crosses where q of every quadrant do in each (Fraigniaud and
+    /// Peters); never if it stays.
     pub(super) fn direct_round(self, torus: &Torus, node: u64) -> Option<u64> {
-        // In two dimensions twice as many nodes are as near, every other one on either staircase; in one every other distance is there.
+        // In two dimensions twice as many nodes are as near, every other one on either staircase;
+        // in one every other distance is there.
         let steps = self.steps(torus, node).unsigned_abs();
         steps.checked_sub(1).map(|before| before / (2 * torus.q))
     }
 
     /// The nodes that the circuit from `node` passes, the last one its image.
     ///
-    /// In two dimensions that is a staircase: along rows, then columns, all of a row would meet in one node. Two cycles of n nodes lead through each, and every
-    /// link belongs to one of all 2n (Fig. 4.7 b). `other` is whether a circuit takes the other one: it begins along the other axis.
-    pub(super) fn walk(self, torus: &Torus, mut node: u64, other: bool, mut pass: impl FnMut(u64)) -> u64 {
+    /// In two dimensions that is a staircase: along rows, then columns, all of a row would meet in
+    /// one node. Two cycles of n nodes lead through each, and every link belongs to one of all 2n
+    /// (Fig. 4.7 b). `other` is whether a circuit takes the other one: it begins along the other
+    /// axis.
+    pub(super) fn walk(
+        self,
+        torus: &Torus,
+        mut node: u64,
+        other: bool,
+        mut pass: impl FnMut(u64),
+    ) -> u64 {
         let mut step = |node: &mut u64, axis: usize, plus: bool| {
             *node = torus.neighbour(*node, axis, plus);
             pass(*node);
@@ -75,36 +89,46 @@ impl Mirror {
         node
     }
 
-    /// Which of the staircases through a node a section's collector takes, so that those of neighbouring sections take different ones. Sections may be even.
+    /// Which of the staircases through a node a section's collector takes, so that those of
+    /// neighbouring sections take different ones. Sections may be even.
     pub(super) fn takes_other(self, torus: &Torus, node: u64, section: usize) -> bool {
         match self {
             Self::One(_) => false,
-            Self::Two { a, b, .. } => (torus.coordinate(node, a) + torus.coordinate(node, b) + section as u64) % 2 == 1,
+            Self::Two { a, b, .. } => {
+                (torus.coordinate(node, a) + torus.coordinate(node, b) + section as u64) % 2 == 1
+            }
         }
     }
 }
 
-/// From `beyond` past a mirror on a cycle of n to as much before it, the shorter way round; of two that are as long, half of the nodes take each.
+/// From `beyond` past a mirror on a cycle of n to as much before it, the shorter way round; of two
+/// that are as long, half of the nodes take each.
 fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
     let beyond = beyond % n;
     let before = n - beyond;
-    if beyond < before || (beyond == before && 2 * x < n) { -(beyond as i64) } else { before as i64 }
+    if beyond < before || (beyond == before && 2 * x < n) {
+        -(beyond as i64)
+    } else {
+        before as i64
+    }
 }
 
 /// Rounds of mirrors, and how to collect for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mirrors {
     pub rounds: Vec<Vec<Mirror>>,
-    /// For each axis that is moved, 1 or -1: nodes with the same sum of so many times their coordinates are collected into alike, and every staircase
-    /// crosses these diagonals.
+    /// For each axis that is moved, 1 or -1: nodes with the same sum of so many times their
+    /// coordinates are collected into alike, and every staircase crosses these diagonals.
     pub signs: Vec<i64>,
 }
 
-/// A permutation of axes with signs: axis k of the image is axis `from[k].0`, turned round if `from[k].1`.
+/// A permutation of axes with signs: axis k of the image is axis `from[k].0`, turned round if
+/// `from[k].1`.
 type Signed = Vec<(usize, bool)>;
 
 impl Mirrors {
-    /// The one or two rounds that move the fewest axes. Axes are numbered as in `permutation`; `None` where there are too many to look.
+    /// The one or two rounds that move the fewest axes. Axes are numbered as in `permutation`;
+    /// `None` where there are too many to look.
     pub(super) fn of(permutation: &[(usize, bool)]) -> Option<Self> {
         /// Axes for which all mirrors are tried.
         const MOST: usize = 8;
@@ -118,8 +142,10 @@ impl Mirrors {
         involutions(&mut (0..permutation.len()).map(|i| (i, false)).collect(), 0, &mut firsts);
         let twos = firsts.into_iter().filter_map(|first| {
             // What remains to be done after the first, which is its own inverse.
-            let rest: Signed =
-                permutation.iter().map(|&(axis, turned)| (first[axis].0, turned ^ first[axis].1)).collect();
+            let rest: Signed = permutation
+                .iter()
+                .map(|&(axis, turned)| (first[axis].0, turned ^ first[axis].1))
+                .collect();
             let rounds = vec![involution(&first)?, involution(&rest)?];
             let moved = rounds.iter().flatten().flat_map(|mirror| mirror.axes()).count();
             Some((moved, with_signs(rounds, permutation.len())?))
@@ -178,8 +204,8 @@ fn involutions(so_far: &mut Signed, next: usize, all: &mut Vec<Signed>) {
     so_far[next] = (next, false);
 }
 
-/// Signs with which every staircase crosses the diagonals that are collected: each goes along an axis with a sign against the other axis's. A mirror turns the
-/// signs of its axes round.
+/// Signs with which every staircase crosses the diagonals that are collected: each goes along an
+/// axis with a sign against the other axis's. A mirror turns the signs of its axes round.
 fn with_signs(rounds: Vec<Vec<Mirror>>, axes: usize) -> Option<Mirrors> {
     let crosses = |choice: &u64| {
         let mut minus: Vec<bool> = (0..axes).map(|i| choice >> i & 1 == 1).collect();
@@ -245,7 +271,8 @@ mod tests {
         }
         for order in orders {
             for turned in 0..16 {
-                let permutation: Signed = order.iter().enumerate().map(|(to, a)| (*a, turned >> to & 1 == 1)).collect();
+                let permutation: Signed =
+                    order.iter().enumerate().map(|(to, a)| (*a, turned >> to & 1 == 1)).collect();
                 let mirrors = Mirrors::of(&permutation).unwrap();
                 for node in [0, 1, 77, 543, 1295] {
                     let mut at = node;
@@ -254,7 +281,11 @@ mod tests {
                     }
                     for (to, &(axis, turned)) in permutation.iter().enumerate() {
                         let x = torus.coordinate(node, axis);
-                        assert_eq!(torus.coordinate(at, to), if turned { 5 - x } else { x }, "{permutation:?}");
+                        assert_eq!(
+                            torus.coordinate(at, to),
+                            if turned { 5 - x } else { x },
+                            "{permutation:?}"
+                        );
                     }
                 }
             }

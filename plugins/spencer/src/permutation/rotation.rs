@@ -1,5 +1,7 @@
-//! A rotation by 90 degrees on balanced cycles (section 4.4.2, formula 4.22): every section is collected along its cycle, every collector's circuit leads to its image, a quarter of
-//! the cycle forwards or three quarters backwards, in one round, and distribution is the collection of the images, backwards.
+//! A rotation by 90 degrees on balanced cycles (section 4.4.2, formula 4.22): every section is
+//! collected along its cycle, every collector's circuit leads to its image, a quarter of the cycle
+//! forwards or three quarters backwards, in one round, and distribution is the collection of the
+//! images, backwards.
 
 use super::affine::Affine;
 use crate::cost::{self, Cost};
@@ -8,7 +10,8 @@ use crate::tree::{Carries, Circuit, bundle_costs, divide};
 use swapmeet_balanced_rotation::{Ask, Section, Square, sections};
 use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
-/// The two axes of a rotation: (x, y) to (y, -x) if x is the coordinate on the first, y on the second.
+/// The two axes of a rotation: (x, y) to (y, -x) if x is the coordinate on the first, y on the
+/// second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Plane {
     first: usize,
@@ -29,7 +32,8 @@ pub(super) struct Rotation {
     sections: Vec<Ready>,
 }
 
-/// A section, with its circuits as if to inform all from the collector: read backwards they collect, forwards distribute.
+/// A section, with its circuits as if to inform all from the collector: read backwards they
+/// collect, forwards distribute.
 struct Ready {
     section: Section,
     circuits: Vec<Vec<Circuit>>,
@@ -45,13 +49,19 @@ impl Rotation {
         let rings = Square::all(n);
         let mut first = 0;
         let ready = |section: Section| {
-            let circuits =
-                divide(section.places.len() as u64, section.at as u64, torus.q, torus.variant, Carries::Bundle);
+            let circuits = divide(
+                section.places.len() as u64,
+                section.at as u64,
+                torus.q,
+                torus.variant,
+                Carries::Bundle,
+            );
             let ready = Ready { first, circuits, section };
             first += ready.section.places.len() as u64;
             ready
         };
-        let found = sections(&rings, Ask { n, q: torus.q, one_port: torus.variant == Variant::OnePort })?;
+        let found =
+            sections(&rings, Ask { n, q: torus.q, one_port: torus.variant == Variant::OnePort })?;
         let sections = found.into_iter().map(ready).collect();
         Some(Self { plane, rings, sections })
     }
@@ -60,8 +70,11 @@ impl Rotation {
     pub(super) fn cost(&self, torus: &Torus) -> Option<Cost> {
         let mut collection = vec![Cost::default(); self.collection_rounds()];
         for ready in &self.sections {
-            let costs =
-                bundle_costs(&ready.circuits, |member| ready.section.places[member as usize], |c| c.count as f64);
+            let costs = bundle_costs(
+                &ready.circuits,
+                |member| ready.section.places[member as usize],
+                |c| c.count as f64,
+            );
             collection.iter_mut().zip(costs).for_each(|(all, own)| *all = all.beside(own));
         }
         let collection: Cost = collection.into_iter().sum();
@@ -77,11 +90,19 @@ impl Rotation {
         self.sections.iter().map(|ready| ready.circuits.len()).max().unwrap_or(0)
     }
 
-    /// The schedule. The nodes of a section are neighbours in its grid, sections follow one another, planes too.
-    pub(super) fn plan(&self, torus: &Torus, nodes: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    /// The schedule. The nodes of a section are neighbours in its grid, sections follow one
+    /// another, planes too.
+    pub(super) fn plan(
+        &self,
+        torus: &Torus,
+        nodes: u64,
+        schedule: &mut Schedule<'_>,
+    ) -> Result<(), Stop> {
         let Plane { first, second } = self.plane;
         let bases: Vec<u64> = (0..nodes)
-            .filter(|node| torus.coordinate(*node, first) == 0 && torus.coordinate(*node, second) == 0)
+            .filter(|node| {
+                torus.coordinate(*node, first) == 0 && torus.coordinate(*node, second) == 0
+            })
             .collect();
         let count = torus.dims[first] * torus.dims[second];
         schedule.layout(&[nodes], 1)?;
@@ -98,7 +119,13 @@ impl Rotation {
         }
         let all = || {
             (0..).zip(&bases).flat_map(|(i, base)| {
-                let on = move |ready| Placed { rotation: self, torus, base: *base, offset: i * count, ready };
+                let on = move |ready| Placed {
+                    rotation: self,
+                    torus,
+                    base: *base,
+                    offset: i * count,
+                    ready,
+                };
                 self.sections.iter().map(on)
             })
         };
@@ -148,7 +175,8 @@ impl Placed<'_> {
         self.ready.section.places[member as usize]
     }
 
-    /// How far on along the cycle the images are: forwards or, beyond the origin, backwards the same place.
+    /// How far on along the cycle the images are: forwards or, beyond the origin, backwards the
+    /// same place.
     fn quarter(&self) -> i64 {
         self.ring().side as i64
     }
@@ -186,7 +214,12 @@ impl Placed<'_> {
         self.ready.circuits.get(from_last).map_or(&[], |circuits| circuits)
     }
 
-    fn collect(&self, logical: &[u64], from_last: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    fn collect(
+        &self,
+        logical: &[u64],
+        from_last: usize,
+        schedule: &mut Schedule<'_>,
+    ) -> Result<(), Stop> {
         self.circuits(from_last).iter().try_for_each(|circuit| {
             self.send(logical, (self.place(circuit.to), self.place(circuit.from)), None, schedule)
         })
@@ -196,7 +229,12 @@ impl Placed<'_> {
         self.send(logical, self.crossing(), None, schedule)
     }
 
-    fn distribute(&self, logical: &[u64], from_last: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    fn distribute(
+        &self,
+        logical: &[u64],
+        from_last: usize,
+        schedule: &mut Schedule<'_>,
+    ) -> Result<(), Stop> {
         let image = |member| self.place(member) + self.quarter();
         self.circuits(from_last).iter().try_for_each(|circuit| {
             self.send(logical, (image(circuit.from), image(circuit.to)), Some(circuit), schedule)

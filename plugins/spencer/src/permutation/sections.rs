@@ -1,4 +1,5 @@
-//! Collection on a cycle: it is divided into sections, each of which is gathered in one of its nodes (section 4.1.2, Fig. 4.2).
+//! Collection on a cycle: it is divided into sections, each of which is gathered in one of its
+//! nodes (section 4.1.2, Fig. 4.2).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -15,18 +16,27 @@ use crate::tree::{Carries, Circuit, bundle_costs, divide};
 pub(super) enum Collectors {
     Earlier,
     Later,
-    /// The one nearer to a mirror, of so many equal stretches of the cycle that begin and end at one by turns.
+    /// The one nearer to a mirror, of so many equal stretches of the cycle that begin and end at
+    /// one by turns.
     Nearer(u64),
     /// Either by turns.
     Alternating,
-    /// Of sections of an even number of nodes neither: the node half-way between two collectors gives a half to each, so that both sides of either are alike.
+    /// Of sections of an even number of nodes neither: the node half-way between two collectors
+    /// gives a half to each, so that both sides of either are alike.
     Shared,
 }
 
 impl Collectors {
-    /// Those worth trying for transpositions: a mirror lies at the cycle's first node, and in one dimension half-way round too.
-    pub(super) const ALL: [Self; 6] =
-        [Self::Later, Self::Earlier, Self::Alternating, Self::Nearer(2), Self::Nearer(4), Self::Shared];
+    /// Those worth trying for transpositions: a mirror lies at the cycle's first node, and in one
+    /// dimension half-way round too.
+    pub(super) const ALL: [Self; 6] = [
+        Self::Later,
+        Self::Earlier,
+        Self::Alternating,
+        Self::Nearer(2),
+        Self::Nearer(4),
+        Self::Shared,
+    ];
 
     /// The place in section i, of `count` nodes, of so many.
     fn place(self, count: u64, i: u64, sections: u64, variant: Variant) -> u64 {
@@ -47,7 +57,8 @@ impl Collectors {
 
 /// A cycle in sections.
 pub(super) struct Sections {
-    /// What each round costs until every section is gathered, from the last, of whole blocks along one axis.
+    /// What each round costs until every section is gathered, from the last, of whole blocks along
+    /// one axis.
     pub costs: Vec<Cost>,
     /// The node of each section that collects.
     pub collectors: Vec<u64>,
@@ -71,10 +82,19 @@ pub(super) struct Collecting {
 
 impl Sections {
     /// `count` near-equal sections of a cycle of n, the first beginning with node 0.
-    pub(super) fn new(n: u64, count: u64, q: u64, variant: Variant, collectors: Collectors) -> Self {
+    pub(super) fn new(
+        n: u64,
+        count: u64,
+        q: u64,
+        variant: Variant,
+        collectors: Collectors,
+    ) -> Self {
         let size = n / count;
         let all_ports = variant != Variant::OnePort;
-        let shared = collectors == Collectors::Shared && all_ports && n.is_multiple_of(count) && size.is_multiple_of(2);
+        let shared = collectors == Collectors::Shared
+            && all_ports
+            && n.is_multiple_of(count)
+            && size.is_multiple_of(2);
         let mut sections = Self {
             costs: Vec::new(),
             collectors: Vec::with_capacity(count as usize),
@@ -88,9 +108,14 @@ impl Sections {
             sections.section[(first + at) as usize] = Some(i as usize);
             sections.collectors.push(first + at);
             let rounds = divide(end - first, at, q, variant, Carries::Bundle);
-            let half = |node: u64| if shared && node == 0 { Some(1) } else { (shared && node == size).then_some(0) };
+            let half = |node: u64| {
+                if shared && node == 0 { Some(1) } else { (shared && node == size).then_some(0) }
+            };
             let blocks = |c: &Circuit| {
-                let halves = [0, size].into_iter().filter(|end| (c.first..c.first + c.count).contains(end)).count();
+                let halves = [0, size]
+                    .into_iter()
+                    .filter(|end| (c.first..c.first + c.count).contains(end))
+                    .count();
                 c.count as f64 - if shared { halves as f64 / 2.0 } else { 0.0 }
             };
             let costs = bundle_costs(&rounds, |node| node as i64, blocks);
@@ -98,7 +123,12 @@ impl Sections {
             sections.costs.iter_mut().zip(costs).for_each(|(all, own)| *all = all.beside(own));
             for (round, circuits) in rounds.into_iter().enumerate() {
                 for Circuit { from, to, first: served, count } in circuits {
-                    let circuit = Circuit { from: first + from, to: first + to, first: first + served, count };
+                    let circuit = Circuit {
+                        from: first + from,
+                        to: first + to,
+                        first: first + served,
+                        count,
+                    };
                     let at = (circuit.to % n) as usize;
                     sections.circuits[at].push(Collecting { round, circuit, half: half(to) });
                 }
@@ -119,14 +149,19 @@ impl Sections {
 
     /// The nodes of a section: the first, and how many.
     pub(super) fn nodes(&self, section: usize) -> (u64, u64) {
-        let (n, count, i) = (self.section.len() as u64, self.collectors.len() as u64, section as u64);
+        let (n, count, i) =
+            (self.section.len() as u64, self.collectors.len() as u64, section as u64);
         let (first, end) = (i * n / count, (i + 1) * n / count);
         (first, end - first)
     }
 
-    /// The circuits whose far end is this node, if any is in use in a round from the last: 0 is the last of a collection, the first of a distribution.
+    /// The circuits whose far end is this node, if any is in use in a round from the last: 0 is the
+    /// last of a collection, the first of a distribution.
     pub(super) fn circuits(&self, node: u64, from_last: usize) -> impl Iterator<Item = Collecting> {
-        self.circuits[node as usize].iter().copied().filter(move |collecting| collecting.round == from_last)
+        self.circuits[node as usize]
+            .iter()
+            .copied()
+            .filter(move |collecting| collecting.round == from_last)
     }
 }
 
@@ -151,8 +186,10 @@ mod tests {
                         let sections = Sections::new(n, count, 2, variant, collectors);
                         for node in 0..n {
                             let collects = usize::from(sections.collected_by(node).is_some());
-                            let through = (0..sections.rounds()).flat_map(|r| sections.circuits(node, r));
-                            let halves: usize = through.map(|c| if c.half.is_some() { 1 } else { 2 }).sum();
+                            let through =
+                                (0..sections.rounds()).flat_map(|r| sections.circuits(node, r));
+                            let halves: usize =
+                                through.map(|c| if c.half.is_some() { 1 } else { 2 }).sum();
                             assert_eq!(halves + 2 * collects, 2, "{node} of {n} in {count}");
                         }
                     }

@@ -6,12 +6,15 @@
 //! | i = n/a | `by` | distance, at most n/2 either way |
 //! | q | `q` | circuits that a directed link carries |
 //!
-//! A link is passed by every collector among the i nodes behind it, so forwards only there may be n/i q collectors; if one in a goes the other way round,
-//! more. Distances in several dimensions are moved in one circuit, dimension by dimension: no more circuits meet on a link than in one dimension, where the thesis
-//! moves one dimension after another (section 4.5.1) or, where all are the same, along staircases.
+//! A link is passed by every collector among the i nodes behind it, so forwards only there may be
+//! n/i q collectors; if one in a goes the other way round, more. Distances in several dimensions
+//! are moved in one circuit, dimension by dimension: no more circuits meet on a link than in one
+//! dimension, where the thesis moves one dimension after another (section 4.5.1) or, where all are
+//! the same, along staircases.
 //!
-//! A shear's rows are translations by different distances. Between n/4 and n/2 no choice of directions takes 4q collectors in one round (4.28 has it so); such rows take
-//! two rounds, or fewer collectors, whichever are fewer rounds in all.
+//! A shear's rows are translations by different distances. Between n/4 and n/2 no choice of
+//! directions takes 4q collectors in one round (4.28 has it so); such rows take two rounds, or
+//! fewer collectors, whichever are fewer rounds in all.
 
 use super::sections::{Collectors, Sections};
 use crate::torus::Variant;
@@ -32,12 +35,15 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// By multiples of what a row of n may be shifted and all that is done in it shifts along: by sections, if they are all of a size, as many as make journeys the same again.
+    /// By multiples of what a row of n may be shifted and all that is done in it shifts along: by
+    /// sections, if they are all of a size, as many as make journeys the same again.
     pub(super) fn period(&self, n: u64) -> u64 {
         let count = self.journeys.len();
-        let same = |by: &usize| (0..count).all(|i| self.journeys[i] == self.journeys[(i + by) % count]);
+        let same =
+            |by: &usize| (0..count).all(|i| self.journeys[i] == self.journeys[(i + by) % count]);
         let turn = (1..=count).filter(|by| count.is_multiple_of(*by)).find(same);
-        turn.filter(|_| n.is_multiple_of(count as u64)).map_or(n, |turn| n / count as u64 * turn as u64)
+        turn.filter(|_| n.is_multiple_of(count as u64))
+            .map_or(n, |turn| n / count as u64 * turn as u64)
     }
 }
 
@@ -65,7 +71,8 @@ pub(super) struct Task<'a> {
 
 impl Task<'_> {
     fn sections(&self, count: u64) -> Sections {
-        let collectors = if self.variant == Variant::OnePort { Collectors::Earlier } else { Collectors::Later };
+        let collectors =
+            if self.variant == Variant::OnePort { Collectors::Earlier } else { Collectors::Later };
         Sections::new(self.n, count, self.q, self.variant, collectors)
     }
 
@@ -99,28 +106,42 @@ impl Task<'_> {
         let counts = (1..=self.n.min(self.most(middles))).rev();
         let fit = |count: u64| {
             let collectors = self.sections(count).collectors;
-            let backs = self.by.iter().map(|by| self.back(&collectors, *by, middles, both)).collect::<Option<Vec<_>>>();
+            let backs = self
+                .by
+                .iter()
+                .map(|by| self.back(&collectors, *by, middles, both))
+                .collect::<Option<Vec<_>>>();
             backs.map(|backs| (count, backs))
         };
         counts.into_iter().find_map(fit).unwrap_or_else(|| (1, vec![None; self.by.len()]))
     }
 
-    /// More sections than this never fit: n links a direction carry q each, and a section that goes on by i leaves n - i to another that goes back.
+    /// More sections than this never fit: n links a direction carry q each, and a section that goes
+    /// on by i leaves n - i to another that goes back.
     fn most(&self, middles: u64) -> u64 {
         let least = |by: &u64| {
             let work = by * (self.n - by);
-            (middles * self.q).saturating_mul(self.n * self.n).checked_div(work).map_or(self.n, |most| most + 1)
+            (middles * self.q)
+                .saturating_mul(self.n * self.n)
+                .checked_div(work)
+                .map_or(self.n, |most| most + 1)
         };
         self.by.iter().map(least).min().unwrap_or(self.n)
     }
 
     /// Which of the collectors go back so that all fit; `None` if none of the ways tried fits.
     fn back(&self, collectors: &[u64], by: u64, middles: u64, both: bool) -> Option<Option<u64>> {
-        let each = if both { (2..=(collectors.len() as u64 / middles).max(1)).map(Some).collect() } else { Vec::new() };
+        let each = if both {
+            (2..=(collectors.len() as u64 / middles).max(1)).map(Some).collect()
+        } else {
+            Vec::new()
+        };
         std::iter::once(None).chain(each).find(|back| {
             (0..middles).all(|round| {
-                let journeys = collectors.iter().enumerate().filter(|(i, _)| *i as u64 % middles == round);
-                let journeys = journeys.map(|(i, at)| (*at, signed(self.n, by, goes_back(i as u64 / middles, *back))));
+                let journeys =
+                    collectors.iter().enumerate().filter(|(i, _)| *i as u64 % middles == round);
+                let journeys = journeys
+                    .map(|(i, at)| (*at, signed(self.n, by, goes_back(i as u64 / middles, *back))));
                 busiest(self.n, journeys) <= self.q
             })
         })
@@ -186,7 +207,10 @@ mod tests {
     #[test]
     fn both_ways_as_many_as_formula_4_15_has_where_a_minus_1_divides_q() {
         for (n, q, a) in [(32, 3, 4), (36, 2, 3), (64, 3, 4)] {
-            assert_eq!(row(n, q, n / a, 1, Directions::Both).journeys.len() as u64, a * a * q / (a - 1));
+            assert_eq!(
+                row(n, q, n / a, 1, Directions::Both).journeys.len() as u64,
+                a * a * q / (a - 1)
+            );
         }
     }
 
@@ -197,7 +221,8 @@ mod tests {
         assert_eq!(row.journeys.iter().map(|j| j.by[0]).collect::<Vec<_>>(), [18, -18, 18, -18]);
     }
 
-    /// Sections of 9, every other of which goes back; of 10 or 9 there is nothing but the whole row.
+    /// Sections of 9, every other of which goes back; of 10 or 9 there is nothing but the whole
+    /// row.
     #[test]
     fn a_row_is_the_same_after_as_many_sections_as_make_journeys_the_same() {
         assert_eq!(row(36, 1, 18, 1, Directions::Best).period(36), 18);
@@ -221,8 +246,9 @@ mod tests {
                         let row = row(n, q, by, middles, Directions::Best);
                         for round in 0..middles {
                             let of_round = row.journeys.iter().zip(&row.sections.collectors);
-                            let journeys =
-                                of_round.filter(|(j, _)| j.round as u64 == round).map(|(j, at)| (*at, j.by[0]));
+                            let journeys = of_round
+                                .filter(|(j, _)| j.round as u64 == round)
+                                .map(|(j, at)| (*at, j.by[0]));
                             assert!(busiest(n, journeys) <= q, "{by} on {n}, q = {q}");
                         }
                     }

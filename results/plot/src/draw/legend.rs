@@ -1,4 +1,5 @@
-//! The legend: below the panels, so that it covers nothing; each entry with its line and its marker, as they are drawn. Then what letters mean.
+//! The legend: below the panels, so that it covers nothing; each entry with its line and its
+//! marker, as they are drawn. Then what letters mean.
 
 use super::marker::marker;
 use super::panel::BOUND_DASHES;
@@ -14,10 +15,12 @@ pub(super) fn names(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> 
     let most = room - sample - gap;
     let bound = figure.panels.iter().any(|panel| panel.bound.is_some()).then_some(BOUND);
     let names: Vec<&str> = figure.names.iter().map(String::as_str).chain(bound).collect();
-    let entries: Vec<Vec<String>> = names.iter().map(|name| wrapped(figure.label(name), font, most)).collect();
+    let entries: Vec<Vec<String>> =
+        names.iter().map(|name| wrapped(figure.label(name), font, most)).collect();
     let longest = entries.iter().flatten().map(|line| width(line, font)).fold(0.0, f64::max);
     let column = sample + gap + longest + 2.0 * font;
-    let fit = ((room + 2.0 * font) / column).floor().clamp(1.0, entries.len().max(1) as f64) as usize;
+    let fit =
+        ((room + 2.0 * font) / column).floor().clamp(1.0, entries.len().max(1) as f64) as usize;
     // As many rows as that takes, evenly filled: five entries are three and two, not four and one.
     let columns = entries.len().div_ceil(entries.len().div_ceil(fit).max(1)).max(1);
     let left = ((scene.width - columns as f64 * column + 2.0 * font) / 2.0).max(font);
@@ -49,7 +52,9 @@ pub(super) fn crossings(scene: &mut Scene, figure: &Figure, top: f64, font: f64)
     let mut top = top;
     for (number, words) in figure.crossings().enumerate() {
         top += 0.3 * font;
-        for (line_number, line) in wrapped(&words, font, scene.width - left - 3.0 * font).iter().enumerate() {
+        for (line_number, line) in
+            wrapped(&words, font, scene.width - left - 3.0 * font).iter().enumerate()
+        {
             top += 1.2 * font;
             if line_number == 0 {
                 scene.text((left, top), &letter(number), font, Anchor::Start);

@@ -8,7 +8,8 @@ use crate::style::{Marker, Style};
 pub(crate) fn marker(style: Style, (x, y): Point, size: f64, hint: Option<String>) -> Mark {
     let filled = Look { fill: Some(style.colour), stroke: None };
     let at = |(dx, dy): (f64, f64)| (x + dx * size, y + dy * size);
-    let shape = |corners: &[(f64, f64)]| (corners.iter().map(|corner| at(*corner)).collect(), true, filled);
+    let shape =
+        |corners: &[(f64, f64)]| (corners.iter().map(|corner| at(*corner)).collect(), true, filled);
     // Two strokes in one line, back through the middle.
     let strokes = |[a, b, c, d]: [(f64, f64); 4]| {
         let stroke = Stroke { colour: style.colour, width: 0.4 * size, dashes: &[] };

@@ -54,7 +54,12 @@ impl Frame {
             }
         }
         for line in panel.bound.iter().flat_map(|bound| &bound.lines) {
-            scene.line(line.iter().map(|place| axes.at(*place)).collect(), GREY, 0.125 * self.font, BOUND_DASHES);
+            scene.line(
+                line.iter().map(|place| axes.at(*place)).collect(),
+                GREY,
+                0.125 * self.font,
+                BOUND_DASHES,
+            );
         }
         // Markers and bars above all lines.
         let mut drawn: Vec<Place> = Vec::new();
@@ -63,7 +68,8 @@ impl Frame {
                 let (x, y) = axes.at((point.x, point.y));
                 // One that comes to lie on others is smaller, so that all can be seen.
                 let near = |(a, b): &&Place| (a - x).hypot(b - y) < 0.25 * self.font;
-                let size = 0.36 * self.font * 0.72_f64.powi(drawn.iter().filter(near).count() as i32);
+                let size =
+                    0.36 * self.font * 0.72_f64.powi(drawn.iter().filter(near).count() as i32);
                 drawn.push((x, y));
                 self.point(scene, figure, &axes, curve, point, size);
             }
@@ -105,11 +111,14 @@ impl Frame {
             labelled.windows(2).all(|pair| covers(pair[0]).1 + self.font < covers(pair[1]).0)
         };
         let base = if figure.x == Axis::Variation { Base::Ten } else { Base::Two };
-        let mut own: Vec<f64> = panel.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
+        let mut own: Vec<f64> =
+            panel.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
         own.sort_by(f64::total_cmp);
         own.dedup();
-        // There is nothing between two networks: their own numbers of nodes stand there, if there is room.
-        let own: Vec<Tick> = own.into_iter().map(|value| Tick { value, label: text(value, 3) }).collect();
+        // There is nothing between two networks: their own numbers of nodes stand there, if there
+        // is room.
+        let own: Vec<Tick> =
+            own.into_iter().map(|value| Tick { value, label: text(value, 3) }).collect();
         let ticks = if figure.x == Axis::Nodes && apart(&own) {
             own
         } else {
@@ -146,11 +155,18 @@ impl Frame {
             let y = axes.y.at(1.0);
             scene.line(vec![(left, y), (right, y)], GREY, line, &[1.0, 3.0]);
         }
-        let border = Look { fill: None, stroke: Some(Stroke { colour: GREY, width: line, dashes: &[] }) };
+        let border =
+            Look { fill: None, stroke: Some(Stroke { colour: GREY, width: line, dashes: &[] }) };
         let corners = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
         scene.marks.push(Mark::Lines { points: corners, closed: true, look: border, hint: None });
-        scene.text(((left + right) / 2.0, bottom + 3.0 * font), figure.x.label(), font, Anchor::Middle);
-        for (number, words) in wrapped(&figure.y_label, font, bottom - top).into_iter().enumerate() {
+        scene.text(
+            ((left + right) / 2.0, bottom + 3.0 * font),
+            figure.x.label(),
+            font,
+            Anchor::Middle,
+        );
+        for (number, words) in wrapped(&figure.y_label, font, bottom - top).into_iter().enumerate()
+        {
             let at = (self.left + (number as f64 + 1.0) * 1.2 * font, (top + bottom) / 2.0);
             scene.marks.push(Mark::Text(Text {
                 at,
@@ -163,17 +179,30 @@ impl Frame {
         }
     }
 
-    fn point(&self, scene: &mut Scene, figure: &Figure, axes: &Axes, curve: &Curve, point: &Point, size: f64) {
+    fn point(
+        &self,
+        scene: &mut Scene,
+        figure: &Figure,
+        axes: &Axes,
+        curve: &Curve,
+        point: &Point,
+        size: f64,
+    ) {
         let style = figure.styles.get(&curve.name);
         let (x, y) = axes.at((point.x, point.y));
         let text = |value: f64| figure.y.text_to(value, 4);
-        let mut hint = format!("{}, {}: {}", figure.label(&curve.name), figure.x.text(point.x), text(point.y));
+        let mut hint =
+            format!("{}, {}: {}", figure.label(&curve.name), figure.x.text(point.x), text(point.y));
         if let Some(interval) = point.interval {
             hint += &format!(" (95 %: {} to {})", text(interval.low), text(interval.high));
             let ends = heights(figure, point);
             let (low, high) = (axes.y.at(ends[1]), axes.y.at(ends[2]));
             let cap = 0.35 * self.font;
-            for bar in [[(x, low), (x, high)], [(x - cap, low), (x + cap, low)], [(x - cap, high), (x + cap, high)]] {
+            for bar in [
+                [(x, low), (x, high)],
+                [(x - cap, low), (x + cap, low)],
+                [(x - cap, high), (x + cap, high)],
+            ] {
                 scene.line(bar.to_vec(), style.colour, 0.09 * self.font, &[]);
             }
         }
@@ -181,7 +210,14 @@ impl Frame {
     }
 
     /// Rings with letters; where what is shown is not made of times, a line down the panel.
-    fn crossings(&self, scene: &mut Scene, figure: &Figure, panel: &Panel, axes: &Axes, letters: usize) {
+    fn crossings(
+        &self,
+        scene: &mut Scene,
+        figure: &Figure,
+        panel: &Panel,
+        axes: &Axes,
+        letters: usize,
+    ) {
         let font = self.font;
         let ((left, right), (bottom, top)) = (axes.x.ends, axes.y.ends);
         let ring = 0.6 * font;
@@ -193,19 +229,25 @@ impl Frame {
                 match crossing.y {
                     Some(y) => ((axes.x.at(crossing.crossover.x), axes.y.at(y)), true),
                     // Between two networks, wherever their curves meet on the page.
-                    None if figure.x == Axis::Nodes => (((axes.x.at(from) + axes.x.at(to)) / 2.0, top + font), false),
+                    None if figure.x == Axis::Nodes => {
+                        (((axes.x.at(from) + axes.x.at(to)) / 2.0, top + font), false)
+                    }
                     None => ((axes.x.at(crossing.crossover.x), top + font), false),
                 }
             })
             .collect();
         let around = |(x, y): Place, r: f64| [x - r, y - r, x + r, y + r];
         let mut covered: Vec<[f64; 4]> = places.iter().map(|(at, _)| around(*at, ring)).collect();
-        let markers = panel.curves.iter().flat_map(|curve| &curve.points).map(|p| axes.at((p.x, p.y)));
+        let markers =
+            panel.curves.iter().flat_map(|curve| &curve.points).map(|p| axes.at((p.x, p.y)));
         covered.extend(markers.map(|at| around(at, 0.36 * font)));
         for (number, (at, is_ring)) in places.into_iter().enumerate() {
             let (x, y) = at;
             if is_ring {
-                let look = Look { fill: None, stroke: Some(Stroke { colour: BLACK, width: 0.1 * font, dashes: &[] }) };
+                let look = Look {
+                    fill: None,
+                    stroke: Some(Stroke { colour: BLACK, width: 0.1 * font, dashes: &[] }),
+                };
                 scene.marks.push(Mark::Circle { centre: at, radius: ring, look, hint: None });
             } else {
                 scene.line(vec![(x, top), (x, bottom)], GREY, 0.09 * font, &[1.0, 3.0]);
@@ -221,10 +263,14 @@ impl Frame {
             let is_free = |text: &Text| {
                 let [l, t, r, b] = text.bounds();
                 let inside = left <= l && r <= right && top <= t && b <= bottom;
-                inside && covered.iter().all(|[cl, ct, cr, cb]| r < *cl || *cr < l || b < *ct || *cb < t)
+                inside
+                    && covered
+                        .iter()
+                        .all(|[cl, ct, cr, cb]| r < *cl || *cr < l || b < *ct || *cb < t)
             };
             // Beside it, and further out where others are in the way.
-            let free = (0..48).map(beside).map(|(dx, dy)| text((dx * font, dy * font))).find(is_free);
+            let free =
+                (0..48).map(beside).map(|(dx, dy)| text((dx * font, dy * font))).find(is_free);
             let text = free.unwrap_or_else(|| text((0.0, 0.0)));
             covered.push(text.bounds());
             scene.marks.push(Mark::Text(text));
@@ -234,11 +280,13 @@ impl Frame {
 
 /// Places round another: right below first, in eight directions, then further out.
 fn beside(number: u32) -> (f64, f64) {
-    let (distance, turn) = (1.25 + 0.7 * f64::from(number / 8), f64::from(number % 8) * std::f64::consts::FRAC_PI_4);
+    let (distance, turn) =
+        (1.25 + 0.7 * f64::from(number / 8), f64::from(number % 8) * std::f64::consts::FRAC_PI_4);
     (distance * (turn + 0.9).cos(), distance * (turn + 0.9).sin())
 }
 
-/// How high a point and the ends of its bar are. On a logarithmic axis a bar that reaches 0 has no end: it stops at a tenth of its point.
+/// How high a point and the ends of its bar are. On a logarithmic axis a bar that reaches 0 has no
+/// end: it stops at a tenth of its point.
 fn heights(figure: &Figure, point: &Point) -> [f64; 3] {
     let least = if figure.log.y { point.y / 10.0 } else { f64::MIN };
     let (low, high) = point.interval.map_or((point.y, point.y), |i| (i.low, i.high));

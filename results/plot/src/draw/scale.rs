@@ -32,7 +32,8 @@ pub(super) struct Tick {
 impl Scale {
     /// Round values, with room beyond the first and the last.
     pub(super) fn around(values: impl Iterator<Item = f64>, log: bool, margin: f64) -> Self {
-        let (least, most) = values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
+        let (least, most) =
+            values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
         let (low, high) = match most - least {
             // Round a single value a factor of two, or a share of it.
             0.0 if log => (least / 2.0, most * 2.0),
@@ -63,13 +64,21 @@ impl Scale {
         self.low <= value && value <= self.high
     }
 
-    /// Ticks for at most about so many labels, no two alike; `text` writes a value with so many figures.
-    pub(super) fn ticks(&self, base: Base, most: usize, text: impl Fn(f64, usize) -> String) -> Vec<Tick> {
+    /// Ticks for at most about so many labels, no two alike; `text` writes a value with so many
+    /// figures.
+    pub(super) fn ticks(
+        &self,
+        base: Base,
+        most: usize,
+        text: impl Fn(f64, usize) -> String,
+    ) -> Vec<Tick> {
         let (values, between) = self.values(base, most.max(2));
-        let written = |figures: usize| values.iter().map(|value| text(*value, figures)).collect::<Vec<_>>();
+        let written =
+            |figures: usize| values.iter().map(|value| text(*value, figures)).collect::<Vec<_>>();
         let differ = |labels: &Vec<String>| labels.windows(2).all(|pair| pair[0] != pair[1]);
         let labels = (3..12).map(written).find(differ).unwrap_or_else(|| written(12));
-        let mut ticks: Vec<Tick> = values.into_iter().zip(labels).map(|(value, label)| Tick { value, label }).collect();
+        let mut ticks: Vec<Tick> =
+            values.into_iter().zip(labels).map(|(value, label)| Tick { value, label }).collect();
         ticks.extend(between.into_iter().map(|value| Tick { value, label: String::new() }));
         ticks
     }
@@ -83,7 +92,8 @@ impl Scale {
         if self.log {
             let (first, last) = (self.low.log(factor), self.high.log(factor));
             // A hair's breadth, so that rounding loses no power at an end.
-            let powers: Vec<i32> = ((first - 1e-9).ceil() as i32..=(last + 1e-9).floor() as i32).collect();
+            let powers: Vec<i32> =
+                ((first - 1e-9).ceil() as i32..=(last + 1e-9).floor() as i32).collect();
             if powers.len() >= 3 || (base == Base::Ten && powers.len() == 2 && most < 6) {
                 let step = powers.len().div_ceil(most).max(1);
                 let labelled = |power: &&i32| power.rem_euclid(step as i32) == 0;
@@ -91,7 +101,8 @@ impl Scale {
                 let (named, others): (Vec<&i32>, Vec<&i32>) = powers.iter().partition(labelled);
                 let mut between: Vec<f64> = others.into_iter().map(value).collect();
                 if step == 1 && base == Base::Ten {
-                    between.extend(self.multiples(&powers, &[2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]));
+                    between
+                        .extend(self.multiples(&powers, &[2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]));
                 }
                 return (named.into_iter().map(value).collect(), between);
             }
@@ -120,10 +131,15 @@ impl Scale {
             Base::Two if least >= 1.0 => least.log2().ceil().exp2(),
             Base::Two | Base::Ten => {
                 let power = 10.0_f64.powf(least.log10().floor());
-                [1.0, 2.0, 5.0, 10.0].map(|times| times * power).into_iter().find(|s| *s >= least).unwrap_or(least)
+                [1.0, 2.0, 5.0, 10.0]
+                    .map(|times| times * power)
+                    .into_iter()
+                    .find(|s| *s >= least)
+                    .unwrap_or(least)
             }
         };
-        let (first, last) = ((self.low / step - 1e-9).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
+        let (first, last) =
+            ((self.low / step - 1e-9).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
         (first..=last).map(|count| count as f64 * step).collect()
     }
 }
@@ -139,12 +155,20 @@ mod tests {
 
     fn labels(scale: Scale, base: Base, text: fn(f64, usize) -> String) -> String {
         let ticks = scale.ticks(base, 6, text);
-        ticks.iter().map(|tick| tick.label.as_str()).filter(|label| !label.is_empty()).collect::<Vec<_>>().join(" | ")
+        ticks
+            .iter()
+            .map(|tick| tick.label.as_str())
+            .filter(|label| !label.is_empty())
+            .collect::<Vec<_>>()
+            .join(" | ")
     }
 
     #[test]
     fn values_lie_where_they_should() {
-        assert_eq!((scale(false, 2.0, 6.0).at(3.0), scale(true, 1.0, 100.0).at(10.0)), (25.0, 50.0));
+        assert_eq!(
+            (scale(false, 2.0, 6.0).at(3.0), scale(true, 1.0, 100.0).at(10.0)),
+            (25.0, 50.0)
+        );
         let around = Scale::around([1.0, 3.0].into_iter(), false, 0.1);
         assert_eq!((around.low, around.high), (0.8, 3.2));
         assert!(Scale::around([5.0].into_iter(), true, 0.1).holds(5.0));
@@ -152,11 +176,20 @@ mod tests {
 
     #[test]
     fn labels_are_round_and_few() {
-        assert_eq!(labels(scale(true, 80.0, 2e5), Base::Ten, tick_duration), "100 µs | 1 ms | 10 ms | 100 ms");
-        assert_eq!(labels(scale(true, 0.8, 2e4), Base::Two, size_to), "1 B | 8 B | 64 B | 512 B | 4 KiB");
+        assert_eq!(
+            labels(scale(true, 80.0, 2e5), Base::Ten, tick_duration),
+            "100 µs | 1 ms | 10 ms | 100 ms"
+        );
+        assert_eq!(
+            labels(scale(true, 0.8, 2e4), Base::Two, size_to),
+            "1 B | 8 B | 64 B | 512 B | 4 KiB"
+        );
         assert_eq!(labels(scale(true, 0.9, 7.0), Base::Ten, figure_to), "1 | 2 | 5");
         assert_eq!(labels(scale(false, 0.9, 2.2), Base::Ten, figure_to), "1 | 1.5 | 2");
-        assert_eq!(labels(scale(false, 0.0, 70_000.0), Base::Two, size_to), "0 B | 16 KiB | 32 KiB | 48 KiB | 64 KiB");
+        assert_eq!(
+            labels(scale(false, 0.0, 70_000.0), Base::Two, size_to),
+            "0 B | 16 KiB | 32 KiB | 48 KiB | 64 KiB"
+        );
     }
 
     #[test]

@@ -30,11 +30,16 @@ impl Outline {
 
     /// Round a centre, in four curves.
     pub(crate) fn of_circle((x, y): Point, r: f64) -> Self {
-        /// How far control points are from the ends of a quarter's curve that is nearest to a circle.
+        /// How far control points are from the ends of a quarter's curve that is nearest to a
+        /// circle.
         const REACH: f64 = 0.552_284_75;
         let at = |dx: f64, dy: f64| (x + dx * r, y + dy * r);
         let quarter = |(ax, ay): Point, (bx, by): Point| {
-            Step::Curve(at(ax + REACH * bx, ay + REACH * by), at(bx + REACH * ax, by + REACH * ay), at(bx, by))
+            Step::Curve(
+                at(ax + REACH * bx, ay + REACH * by),
+                at(bx + REACH * ax, by + REACH * ay),
+                at(bx, by),
+            )
         };
         let corners = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (1.0, 0.0)];
         let quarters = corners.windows(2).map(|pair| quarter(pair[0], pair[1]));

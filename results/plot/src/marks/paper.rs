@@ -38,10 +38,16 @@ impl FromStr for Length {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected = || "expected a length above 0 such as 84mm, 3.3in, 240pt or 640px".to_owned();
-        let (unit, pixels) = UNITS.into_iter().find(|(unit, _)| text.ends_with(unit)).ok_or_else(expected)?;
+        let expected =
+            || "expected a length above 0 such as 84mm, 3.3in, 240pt or 640px".to_owned();
+        let (unit, pixels) =
+            UNITS.into_iter().find(|(unit, _)| text.ends_with(unit)).ok_or_else(expected)?;
         let count: f64 = text.trim_end_matches(unit).trim().parse().map_err(|_| expected())?;
-        if count > 0.0 && count.is_finite() { Ok(Self { count, unit, pixels }) } else { Err(expected()) }
+        if count > 0.0 && count.is_finite() {
+            Ok(Self { count, unit, pixels })
+        } else {
+            Err(expected())
+        }
     }
 }
 
@@ -95,7 +101,8 @@ mod tests {
 
     #[test]
     fn lengths_have_units() {
-        let pixels = |text: &str| text.parse::<Length>().map(|length| (length.pixels() * 1e6).round() / 1e6);
+        let pixels =
+            |text: &str| text.parse::<Length>().map(|length| (length.pixels() * 1e6).round() / 1e6);
         assert_eq!(
             [pixels("72pt"), pixels("25.4mm"), pixels("1in"), pixels("2.54 cm"), pixels("96px")],
             [const { Ok(96.0) }; 5]
@@ -108,8 +115,13 @@ mod tests {
 
     #[test]
     fn a_column_has_panels_below_each_other_and_a_page_beside() {
-        let columns = |width: &str, font: &str| Paper { width: width.parse().ok(), font: font.parse().ok() }.columns(4);
-        assert_eq!([columns("84mm", "8pt"), columns("180mm", "8pt"), columns("180mm", "14pt")], [1, 2, 1]);
+        let columns = |width: &str, font: &str| {
+            Paper { width: width.parse().ok(), font: font.parse().ok() }.columns(4)
+        };
+        assert_eq!(
+            [columns("84mm", "8pt"), columns("180mm", "8pt"), columns("180mm", "14pt")],
+            [1, 2, 1]
+        );
         assert!(Paper { width: "10mm".parse().ok(), font: None }.check().is_err());
     }
 }

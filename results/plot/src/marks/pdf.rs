@@ -1,4 +1,5 @@
-//! As a PDF of one page, by pdf-writer. Letters are outlines: the page looks the same everywhere and needs no font.
+//! As a PDF of one page, by pdf-writer. Letters are outlines: the page looks the same everywhere
+//! and needs no font.
 
 use super::outline::Step;
 use super::scene::{Colour, Scene};
@@ -35,8 +36,14 @@ fn content(scene: &Scene, height: f32) -> Vec<u8> {
         // How it is drawn comes before what is drawn.
         if let Some(stroke) = shape.look.stroke {
             let [r, g, b] = shares(stroke.colour);
-            content.set_stroke_rgb(r, g, b).set_line_width(stroke.width as f32).set_line_cap(LineCapStyle::ButtCap);
-            content.set_dash_pattern(stroke.dashes.iter().map(|length| (length * scene.dash) as f32), 0.0);
+            content
+                .set_stroke_rgb(r, g, b)
+                .set_line_width(stroke.width as f32)
+                .set_line_cap(LineCapStyle::ButtCap);
+            content.set_dash_pattern(
+                stroke.dashes.iter().map(|length| (length * scene.dash) as f32),
+                0.0,
+            );
         }
         if let Some(colour) = shape.look.fill {
             let [r, g, b] = shares(colour);

@@ -8,7 +8,8 @@ use tiny_skia::{FillRule, LineCap, Paint, PathBuilder, Pixmap, Stroke, StrokeDas
 /// The picture, `scale` pixels to one of the scene.
 pub(super) fn png(scene: &Scene, scale: f64) -> Result<Vec<u8>, DrawError> {
     let (width, height) = ((scene.width * scale).ceil(), (scene.height * scale).ceil());
-    let mut pixels = Pixmap::new(width as u32, height as u32).ok_or(DrawError::Size { width, height })?;
+    let mut pixels =
+        Pixmap::new(width as u32, height as u32).ok_or(DrawError::Size { width, height })?;
     pixels.fill(tiny_skia::Color::WHITE);
     let transform = Transform::from_scale(scale as f32, scale as f32);
     for shape in scene.shapes() {
@@ -17,7 +18,8 @@ pub(super) fn png(scene: &Scene, scale: f64) -> Result<Vec<u8>, DrawError> {
             pixels.fill_path(&path, &paint(colour), FillRule::Winding, transform, None);
         }
         if let Some(stroke) = shape.look.stroke {
-            let dashes = stroke.dashes.iter().map(|length| (length * scene.dash) as f32).collect::<Vec<_>>();
+            let dashes =
+                stroke.dashes.iter().map(|length| (length * scene.dash) as f32).collect::<Vec<_>>();
             let look = Stroke {
                 width: stroke.width as f32,
                 line_cap: LineCap::Butt,

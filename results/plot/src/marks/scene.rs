@@ -1,4 +1,5 @@
-//! What a picture is made of, whatever it is written as: marks on a page, in pixels of 1/96 inch, y downwards.
+//! What a picture is made of, whatever it is written as: marks on a page, in pixels of 1/96 inch, y
+//! downwards.
 
 use super::outline::{Outline, Point};
 use super::text::{outline, width};
@@ -123,7 +124,8 @@ impl Text {
     fn outline(&self) -> Outline {
         let (left, top) = self.at;
         let turned = self.turned;
-        let place = |along, up| if turned { (left - up, top - along) } else { (left + along, top - up) };
+        let place =
+            |along, up| if turned { (left - up, top - along) } else { (left + along, top - up) };
         outline(&self.words, self.size, self.extent().1, place)
     }
 }
@@ -141,13 +143,24 @@ impl Scene {
     }
 
     /// Adds a line without hint.
-    pub(crate) fn line(&mut self, points: Vec<Point>, colour: Colour, width: f64, dashes: &'static [f64]) {
+    pub(crate) fn line(
+        &mut self,
+        points: Vec<Point>,
+        colour: Colour,
+        width: f64,
+        dashes: &'static [f64],
+    ) {
         let look = Look { fill: None, stroke: Some(Stroke { colour, width, dashes }) };
         self.marks.push(Mark::Lines { points, closed: false, look, hint: None });
     }
 
     /// Adds a filled box with a hint.
-    pub(crate) fn filled(&mut self, [left, top, right, bottom]: [f64; 4], colour: Colour, hint: Option<String>) {
+    pub(crate) fn filled(
+        &mut self,
+        [left, top, right, bottom]: [f64; 4],
+        colour: Colour,
+        hint: Option<String>,
+    ) {
         let look = Look { fill: Some(colour), stroke: None };
         let points = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
         self.marks.push(Mark::Lines { points, closed: true, look, hint });
@@ -170,8 +183,13 @@ impl Scene {
             Mark::Text(text) => {
                 let edge = Stroke { colour: WHITE, width: 0.25 * text.size, dashes: &[] };
                 let halo = Look { fill: None, stroke: Some(edge) };
-                let looks = [text.halo.then_some(halo), Some(Look { fill: Some(BLACK), stroke: None })];
-                looks.into_iter().flatten().map(|look| Shape { outline: text.outline(), look }).collect()
+                let looks =
+                    [text.halo.then_some(halo), Some(Look { fill: Some(BLACK), stroke: None })];
+                looks
+                    .into_iter()
+                    .flatten()
+                    .map(|look| Shape { outline: text.outline(), look })
+                    .collect()
             }
         })
     }

@@ -24,7 +24,8 @@ fn mark(out: &mut String, mark: &Mark, dash: f64) {
     // Writing to a String cannot fail.
     let _ = match mark {
         Mark::Lines { points, closed, look, hint } => {
-            let points: Vec<String> = points.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
+            let points: Vec<String> =
+                points.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
             let name = if *closed { "polygon" } else { "polyline" };
             let (points, look) = (points.join(" "), attributes(look, dash));
             writeln!(out, "<{name} points=\"{points}\"{look}{}", end(name, hint.as_deref()))
@@ -45,7 +46,11 @@ fn mark(out: &mut String, mark: &Mark, dash: f64) {
                 Anchor::Middle => " text-anchor=\"middle\"",
                 Anchor::End => " text-anchor=\"end\"",
             };
-            let turn = if text.turned { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
+            let turn = if text.turned {
+                format!(" transform=\"rotate(-90 {x} {y})\"")
+            } else {
+                String::new()
+            };
             let edge = number(0.25 * text.size);
             let halo = if text.halo {
                 format!(" stroke=\"#ffffff\" stroke-width=\"{edge}\" paint-order=\"stroke\"")
@@ -53,7 +58,10 @@ fn mark(out: &mut String, mark: &Mark, dash: f64) {
                 String::new()
             };
             let (size, words) = (number(text.size), escaped(&text.words));
-            writeln!(out, "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}{turn}{halo}>{words}</text>")
+            writeln!(
+                out,
+                "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}{turn}{halo}>{words}</text>"
+            )
         }
     };
 }
@@ -65,9 +73,15 @@ fn end(name: &str, hint: Option<&str>) -> String {
 fn attributes(look: &Look, dash: f64) -> String {
     let mut out = format!(" fill=\"{}\"", look.fill.map_or("none".to_owned(), colour));
     if let Some(stroke) = look.stroke {
-        let _ = write!(out, " stroke=\"{}\" stroke-width=\"{}\"", colour(stroke.colour), number(stroke.width));
+        let _ = write!(
+            out,
+            " stroke=\"{}\" stroke-width=\"{}\"",
+            colour(stroke.colour),
+            number(stroke.width)
+        );
         if !stroke.dashes.is_empty() {
-            let dashes: Vec<String> = stroke.dashes.iter().map(|length| number(length * dash)).collect();
+            let dashes: Vec<String> =
+                stroke.dashes.iter().map(|length| number(length * dash)).collect();
             let _ = write!(out, " stroke-dasharray=\"{}\"", dashes.join(" "));
         }
     }

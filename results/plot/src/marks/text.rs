@@ -1,7 +1,7 @@
 //! How long words are, where they are broken, and the outlines of letters.
 //!
-//! Lengths are those of DejaVu Sans, which PNG and PDF are drawn with and which is wider than what browsers put in its place: what has room
-//! here has room there.
+//! Lengths are those of DejaVu Sans, which PNG and PDF are drawn with and which is wider than what
+//! browsers put in its place: what has room here has room there.
 
 use super::outline::{Outline, Point, Step};
 use std::sync::OnceLock;
@@ -12,8 +12,12 @@ fn face() -> Option<&'static Face<'static>> {
     FACE.get_or_init(|| Face::parse(dejavu::sans::regular(), 0).ok()).as_ref()
 }
 
-/// Each letter's glyph, with how far it is from the first and how wide, for a size of 1. A letter that the font lacks is its empty box.
-fn glyphs<'a>(face: &'a Face<'_>, words: &'a str) -> impl Iterator<Item = (GlyphId, f64, f64)> + 'a {
+/// Each letter's glyph, with how far it is from the first and how wide, for a size of 1. A letter
+/// that the font lacks is its empty box.
+fn glyphs<'a>(
+    face: &'a Face<'_>,
+    words: &'a str,
+) -> impl Iterator<Item = (GlyphId, f64, f64)> + 'a {
     let em = f64::from(face.units_per_em());
     words.chars().scan(0.0, move |at, letter| {
         let glyph = face.glyph_index(letter).unwrap_or(GlyphId(0));
@@ -26,15 +30,19 @@ fn glyphs<'a>(face: &'a Face<'_>, words: &'a str) -> impl Iterator<Item = (Glyph
 
 /// How long words are.
 pub(crate) fn width(words: &str, size: f64) -> f64 {
-    face().map_or(0.0, |face| glyphs(face, words).map(|(_, _, advance)| advance).sum::<f64>() * size)
+    face()
+        .map_or(0.0, |face| glyphs(face, words).map(|(_, _, advance)| advance).sum::<f64>() * size)
 }
 
-/// Words in lines of at most this length. They are broken after spaces and within specs after their punctuation, or anywhere if need be.
+/// Words in lines of at most this length. They are broken after spaces and within specs after their
+/// punctuation, or anywhere if need be.
 pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut line_with = |piece: &str| {
         let last = lines.len() - 1;
-        if !lines[last].is_empty() && width(&format!("{}{}", lines[last], piece.trim_end()), size) > most {
+        if !lines[last].is_empty()
+            && width(&format!("{}{}", lines[last], piece.trim_end()), size) > most
+        {
             lines.push(String::new());
         }
         let last = lines.len() - 1;
@@ -50,8 +58,14 @@ pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-/// The outlines of all letters of words that begin so far before their place. `place` says where on the page a point is that is so far along the base line, and above it.
-pub(super) fn outline(words: &str, size: f64, before: f64, place: impl Fn(f64, f64) -> Point) -> Outline {
+/// The outlines of all letters of words that begin so far before their place. `place` says where on
+/// the page a point is that is so far along the base line, and above it.
+pub(super) fn outline(
+    words: &str,
+    size: f64,
+    before: f64,
+    place: impl Fn(f64, f64) -> Point,
+) -> Outline {
     let Some(face) = face() else { return Outline::default() };
     let scale = size / f64::from(face.units_per_em());
     let mut pen = Pen { steps: Vec::new(), last: (0.0, 0.0), place, scale, from: 0.0 };
@@ -91,8 +105,11 @@ impl<P: Fn(f64, f64) -> Point> OutlineBuilder for Pen<P> {
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
         let (from, control, to) = (self.last, self.at(x1, y1), self.at(x, y));
-        // A quadratic curve as a cubic one: its control points lie two thirds of the way to the one there was.
-        let toward = |end: Point| (end.0 + (control.0 - end.0) * 2.0 / 3.0, end.1 + (control.1 - end.1) * 2.0 / 3.0);
+        // A quadratic curve as a cubic one: its control points lie two thirds of the way to the one
+        // there was.
+        let toward = |end: Point| {
+            (end.0 + (control.0 - end.0) * 2.0 / 3.0, end.1 + (control.1 - end.1) * 2.0 / 3.0)
+        };
         self.steps.push(Step::Curve(toward(from), toward(to), to));
         self.last = to;
     }
@@ -116,7 +133,10 @@ mod tests {
         let lines = |words: &str, most: f64| wrapped(words, 10.0, most).join("|");
         assert_eq!(lines("torus:8x8, uniform, paragon", 1000.0), "torus:8x8, uniform, paragon");
         assert_eq!(lines("torus:8x8, uniform, paragon", 110.0), "torus:8x8, uniform,|paragon");
-        assert_eq!(lines("torus-permutation:variant=all-ports", 110.0), "torus-permutation:|variant=all-ports");
+        assert_eq!(
+            lines("torus-permutation:variant=all-ports", 110.0),
+            "torus-permutation:|variant=all-ports"
+        );
         let letters = wrapped("aaaaaaaaaaaaaaaaaaaa", 10.0, 30.0);
         assert!(letters.len() > 3 && letters.concat().len() == 20, "{letters:?}");
         assert!(letters.iter().all(|line| width(line, 10.0) <= 30.0));

@@ -1,6 +1,8 @@
-//! For the tests only: rules of the papers as they are printed where the print is wrong, beside the same rules mended; and schedules of our own with a fault planted.
+//! For the tests only: rules of the papers as they are printed where the print is wrong, beside the
+//! same rules mended; and schedules of our own with a fault planted.
 //!
-//! `swapmeet check` must find each of the printed ones, and nothing wrong with the mended ones, which share every line but the rule.
+//! `swapmeet check` must find each of the printed ones, and nothing wrong with the mended ones,
+//! which share every line but the rule.
 
 #[path = "../../../../plugins/suh-shin/src/directions.rs"]
 mod directions;

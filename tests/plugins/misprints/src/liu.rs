@@ -1,4 +1,5 @@
-//! Liu, Wang & Prasanna's array of any number of nodes and its revised schedule of rows: along rows to the destination's column, then along columns.
+//! Liu, Wang & Prasanna's array of any number of nodes and its revised schedule of rows: along rows
+//! to the destination's column, then along columns.
 //!
 //! | the paper | here |
 //! | --- | --- |
@@ -63,7 +64,10 @@ impl Algorithm for RowsAndColumns {
             schedule.step()?;
             for node in 0..p {
                 let (row, c) = (node / array.columns, node % array.columns);
-                let Some(s) = self.bucket(&array, row, c, step).filter(|s| *s < array.columns) else { continue };
+                let Some(s) = self.bucket(&array, row, c, step).filter(|s| *s < array.columns)
+                else {
+                    continue;
+                };
                 let j = (c + s) % array.columns;
                 let is_pseudo = row == array.rows - 1 && array.rest > 0 && j >= array.rest;
                 let to = if is_pseudo { c * array.columns + j } else { row * array.columns + j };
@@ -87,7 +91,8 @@ impl Algorithm for RowsAndColumns {
 }
 
 impl RowsAndColumns {
-    /// Which of its messages, from 1, the node in `row` and column `c` sends in this step; `None` while it stalls.
+    /// Which of its messages, from 1, the node in `row` and column `c` sends in this step; `None`
+    /// while it stalls.
     fn bucket(&self, array: &Array, row: u64, c: u64, step: u64) -> Option<u64> {
         // Rows r .. R - 2 get no message from the incomplete row; the incomplete row doesn't stall.
         if row >= array.rest || row == array.rows - 1 {

@@ -1,4 +1,5 @@
-//! A ring allreduce, and what goes wrong in one: a contribution counted twice, one left out, a sum replaced.
+//! A ring allreduce, and what goes wrong in one: a contribution counted twice, one left out, a sum
+//! replaced.
 
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry};
 
@@ -39,7 +40,8 @@ impl Algorithm for Ring {
         for step in 1..n {
             schedule.step()?;
             for rank in &planned {
-                let send = Blocks::new(rank, (rank + 1) % n).destinations(Set::one((rank + n - step) % n));
+                let send =
+                    Blocks::new(rank, (rank + 1) % n).destinations(Set::one((rank + n - step) % n));
                 let send = if self.sums == Sums::Replaced { send } else { send.combine() };
                 schedule.send(&if twice { send.copy() } else { send })?;
             }
@@ -48,7 +50,9 @@ impl Algorithm for Ring {
         for step in 0..(n - 1).saturating_sub(early) {
             schedule.step()?;
             for rank in &planned {
-                let send = Blocks::new(rank, (rank + 1) % n).destinations(Set::one((rank + n - step) % n)).copy();
+                let send = Blocks::new(rank, (rank + 1) % n)
+                    .destinations(Set::one((rank + n - step) % n))
+                    .copy();
                 schedule.send(&if twice { send.combine() } else { send })?;
             }
         }

@@ -1,4 +1,5 @@
-//! Suh & Shin, "All-to-All Personalized Communication in Multidimensional Torus and Mesh Networks", on sizes that need no virtual nodes.
+//! Suh & Shin, "All-to-All Personalized Communication in Multidimensional Torus and Mesh Networks",
+//! on sizes that need no virtual nodes.
 
 use crate::directions::direction;
 use crate::network::{Kind, Network};
@@ -42,7 +43,9 @@ impl Algorithm for SuhShin {
             Rule::Mended => true,
             Rule::TestsTheOtherOf3d => network.kind == Kind::Torus && network.axes.len() == 3,
             Rule::RepeatsStep1 => network.kind == Kind::Mesh && network.axes.len() == 2,
-            Rule::TestsTheColumn | Rule::CountsHops => network.kind == Kind::Torus && network.axes.len() == 2,
+            Rule::TestsTheColumn | Rule::CountsHops => {
+                network.kind == Kind::Torus && network.axes.len() == 2
+            }
         };
         if fits { Ok(()) } else { Err(Stop::unsupported("not the network of this rule")) }
     }
@@ -67,12 +70,21 @@ impl Algorithm for SuhShin {
 
 fn network(problem: &Problem<'_>) -> Result<Network, Stop> {
     let network = Network::of(problem)?;
-    if network.nodes.has_virtual_nodes() { Err(Stop::unsupported("no virtual nodes here")) } else { Ok(network) }
+    if network.nodes.has_virtual_nodes() {
+        Err(Stop::unsupported("no virtual nodes here"))
+    } else {
+        Ok(network)
+    }
 }
 
 impl SuhShin {
     /// Phases 1 .. n.
-    fn ring_phase(&self, network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    fn ring_phase(
+        &self,
+        network: &Network,
+        phase: usize,
+        schedule: &mut Schedule<'_>,
+    ) -> Result<(), Stop> {
         let q = network.submesh;
         let longest = network.nodes.machine().radices().iter().copied().max().unwrap_or(0);
         for s in 1..longest / q {
@@ -83,7 +95,8 @@ impl SuhShin {
                 if s >= size / q {
                     return Ok(());
                 }
-                let ahead = |by: u64| if way > 0 { (x[k] + by) % size } else { (x[k] + size - by) % size };
+                let ahead =
+                    |by: u64| if way > 0 { (x[k] + by) % size } else { (x[k] + size - by) % size };
                 let (there, count) = (ahead(q), size - q * s);
                 // Of the range of destinations that goes on: its first coordinate, counted upwards.
                 let first = match (self.rule == Rule::CountsHops, way > 0) {
@@ -148,7 +161,8 @@ impl SuhShin {
     }
 }
 
-/// All that the node holds for these coordinates along dimension `k` goes to the node whose coordinate there is `there`.
+/// All that the node holds for these coordinates along dimension `k` goes to the node whose
+/// coordinate there is `there`.
 fn send(
     network: &Network,
     schedule: &mut Schedule<'_>,

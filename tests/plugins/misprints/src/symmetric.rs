@@ -1,4 +1,5 @@
-//! Straight to the destination, a distance a step, which all shifts of the ranks map onto itself: wrong in ways that they map onto themselves, too, and in two that they don't.
+//! Straight to the destination, a distance a step, which all shifts of the ranks map onto itself:
+//! wrong in ways that they map onto themselves, too, and in two that they don't.
 
 use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop, Symmetry};
 
@@ -29,13 +30,19 @@ pub(crate) struct Shifts {
 impl Algorithm for Shifts {
     fn about(&self) -> About {
         let ports = if self.wrong == Wrong::GoesThroughTwice { 2 } else { 1 };
-        About { name: self.name, title: "Straight to the destination, a distance a step", ports, ..About::DEFAULT }
+        About {
+            name: self.name,
+            title: "Straight to the destination, a distance a step",
+            ports,
+            ..About::DEFAULT
+        }
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
-        let distances: Vec<u64> = (1..n - u64::from(self.wrong == Wrong::LeavesOut && n > 1)).collect();
+        let distances: Vec<u64> =
+            (1..n - u64::from(self.wrong == Wrong::LeavesOut && n > 1)).collect();
         let pairs = matches!(self.wrong, Wrong::CrowdsPorts | Wrong::GoesThroughTwice);
         for together in distances.chunks(if pairs { 2 } else { 1 }) {
             schedule.step()?;
@@ -45,7 +52,9 @@ impl Algorithm for Shifts {
                 }
             } else {
                 for me in &planned {
-                    together.iter().try_for_each(|distance| self.send(schedule, n, me, *distance))?;
+                    together
+                        .iter()
+                        .try_for_each(|distance| self.send(schedule, n, me, *distance))?;
                 }
             }
         }
@@ -54,7 +63,13 @@ impl Algorithm for Shifts {
 }
 
 impl Shifts {
-    fn send(&self, schedule: &mut Schedule<'_>, n: u64, me: u64, distance: u64) -> Result<(), Stop> {
+    fn send(
+        &self,
+        schedule: &mut Schedule<'_>,
+        n: u64,
+        me: u64,
+        distance: u64,
+    ) -> Result<(), Stop> {
         let back = self.wrong == Wrong::IsNotSymmetric && me % 2 == 1;
         let to = if back { (me + n - distance) % n } else { (me + distance) % n };
         let from = if self.wrong == Wrong::HasNot && distance == n / 2 { to } else { me };
@@ -62,7 +77,12 @@ impl Shifts {
         match self.wrong {
             Wrong::SendsTwice => {
                 let next = (me + 1) % n;
-                schedule.send(&Blocks::new(me, next).origins(Set::one(me)).destinations(Set::one(next)).copy())
+                schedule.send(
+                    &Blocks::new(me, next)
+                        .origins(Set::one(me))
+                        .destinations(Set::one(next))
+                        .copy(),
+                )
             }
             Wrong::Nothing
             | Wrong::LeavesOut

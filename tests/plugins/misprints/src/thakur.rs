@@ -1,5 +1,5 @@
-//! Thakur, Choudhary & Fox, "All-to-All Communication on Meshes with Wormhole Routing", Fig. 4: pairwise exchange for any number of processors, idle
-//! ones spread over all steps.
+//! Thakur, Choudhary & Fox, "All-to-All Communication on Meshes with Wormhole Routing", Fig. 4:
+//! pairwise exchange for any number of processors, idle ones spread over all steps.
 
 use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop};
 
@@ -12,7 +12,12 @@ pub(crate) struct Shift {
 
 impl Algorithm for Shift {
     fn about(&self) -> About {
-        About { name: self.name, title: "Thakur, Choudhary & Fox, Fig. 4", ports: 1, ..About::DEFAULT }
+        About {
+            name: self.name,
+            title: "Thakur, Choudhary & Fox, Fig. 4",
+            ports: 1,
+            ..About::DEFAULT
+        }
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
@@ -26,7 +31,10 @@ impl Algorithm for Shift {
                 let partner = (my_virtual ^ j).checked_sub(shift).unwrap_or(q);
                 if partner < p {
                     schedule.send(
-                        &Blocks::new(me, partner).origins(Set::one(me)).destinations(Set::one(partner)).strict(),
+                        &Blocks::new(me, partner)
+                            .origins(Set::one(me))
+                            .destinations(Set::one(partner))
+                            .strict(),
                     )?;
                 }
             }

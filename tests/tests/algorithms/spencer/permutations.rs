@@ -14,13 +14,23 @@ fn appendix_a_is_exact() {
         (108, 3, (3.0, 63.0, 27.0)),
     ] {
         let form = "torus-permutation:form=combined";
-        assert_eq!(costs(&format!("ring:{n}"), form, "permutation/transpose-1d:720720", "all", q), expected, "{n}");
+        assert_eq!(
+            costs(&format!("ring:{n}"), form, "permutation/transpose-1d:720720", "all", q),
+            expected,
+            "{n}"
+        );
         if n < 100 {
             // Two dimensions: rounds and blocks as on a cycle; links twice, and 2 a round more.
             let (rounds, links, blocks) = expected;
             for diagonal in ["transpose-2d", "transpose-2d-anti"] {
                 assert_eq!(
-                    costs(&format!("torus:{n}x{n}"), form, &format!("permutation/{diagonal}:720720"), "all", q),
+                    costs(
+                        &format!("torus:{n}x{n}"),
+                        form,
+                        &format!("permutation/{diagonal}:720720"),
+                        "all",
+                        q
+                    ),
                     (rounds, 2.0 * links + 2.0 * rounds, blocks)
                 );
             }
@@ -30,8 +40,9 @@ fn appendix_a_is_exact() {
 
 #[test]
 fn standard_permutations_cost_what_an_independent_construction_found() {
-    let of =
-        |torus: &str, name: &str, q| costs(torus, "torus-permutation", &format!("permutation/{name}:720720"), "all", q);
+    let of = |torus: &str, name: &str, q| {
+        costs(torus, "torus-permutation", &format!("permutation/{name}:720720"), "all", q)
+    };
     // n = 4q s with s = (2q+1)^R; blocks n/4 + (s-1)/d.
     assert_eq!(of("ring:36", "transpose-1d", 1), (5.0, 17.0, 17.0));
     assert_eq!(of("ring:40", "transpose-1d", 2), (3.0, 19.0, 14.0));
@@ -53,11 +64,18 @@ fn standard_permutations_cost_what_an_independent_construction_found() {
     assert_eq!(of("torus:12x12x12", "transpose-3d-2", 1), (4.0, 22.0, 6.667));
 }
 
-/// What an independent construction takes, and a line that is divided, or collected from, as evenly as n allows does not.
+/// What an independent construction takes, and a line that is divided, or collected from, as evenly
+/// as n allows does not.
 #[test]
 fn no_round_uses_more_channels_or_links_than_it_must() {
     let cycle = |topology, name: &str, q, expected| {
-        reaches(topology, &format!("torus-{name}"), &format!("{name}/uniform:720720"), ("all", q), expected);
+        reaches(
+            topology,
+            &format!("torus-{name}"),
+            &format!("{name}/uniform:720720"),
+            ("all", q),
+            expected,
+        );
     };
     cycle("ring:32", "broadcast", 2, (3.0, 16.0, 4.0));
     cycle("ring:100", "broadcast", 3, (3.0, 50.0, 6.0));
@@ -70,14 +88,24 @@ fn no_round_uses_more_channels_or_links_than_it_must() {
 #[test]
 fn a_direct_transposition_takes_a_round_for_q_of_a_quadrant_and_the_blocks_of_one_quadrant() {
     let of = |torus: &str, form: &str, name: &str, q| {
-        costs(torus, &format!("torus-permutation{form}"), &format!("permutation/{name}:720720"), "1", q)
+        costs(
+            torus,
+            &format!("torus-permutation{form}"),
+            &format!("permutation/{name}:720720"),
+            "1",
+            q,
+        )
     };
     // 5, 11 and 7 if it collects first.
     for algorithm in ["torus-permutation:form=direct", "torus-permutation"] {
         reaches("ring:12", algorithm, "permutation/transpose-1d:720720", ("1", 1), (3.0, 9.0, 3.0));
     }
     for n in [36, 100, 200] {
-        assert_eq!(of(&format!("ring:{n}"), ":form=direct", "transpose-1d", 1).2, f64::from(n) / 4.0, "{n}");
+        assert_eq!(
+            of(&format!("ring:{n}"), ":form=direct", "transpose-1d", 1).2,
+            f64::from(n) / 4.0,
+            "{n}"
+        );
     }
     for name in ["transpose-2d", "transpose-2d-anti"] {
         assert_eq!(of("torus:24x24", ":form=direct", name, 2), (3.0, 48.0, 6.0), "{name}");
@@ -85,7 +113,11 @@ fn a_direct_transposition_takes_a_round_for_q_of_a_quadrant_and_the_blocks_of_on
     let rows = run(
         &["torus:6x10", "torus:2x4", "torus:10x10", "torus:6x6x6"],
         &["torus-permutation:form=direct"],
-        &["permutation/transpose-1d:8,axis=1", "permutation/reflect:8", "permutation/axes:8,to=x.z.y"],
+        &[
+            "permutation/transpose-1d:8,axis=1",
+            "permutation/reflect:8",
+            "permutation/axes:8,to=x.z.y",
+        ],
         &[machine("1", 1), machine("1", 2), machine("all", 3)],
     );
     rows.iter().filter(|row| row.status != Status::Unsupported).for_each(proved);
@@ -96,21 +128,33 @@ fn a_direct_transposition_takes_a_round_for_q_of_a_quadrant_and_the_blocks_of_on
 fn collectors_are_as_near_to_the_mirror_as_circuits_allow() {
     let standard = "torus-permutation:form=standard";
     // 28 links with the first node of every section, 26 found elsewhere.
-    reaches("torus:24x24", standard, "permutation/transpose-2d:720720", ("1", 2), (3.0, 24.0, 10.0));
+    reaches(
+        "torus:24x24",
+        standard,
+        "permutation/transpose-2d:720720",
+        ("1", 2),
+        (3.0, 24.0, 10.0),
+    );
 }
 
 #[test]
 fn a_second_channel_makes_nothing_dearer() {
-    let of =
-        |torus: &str, name: &str, q| costs(torus, "torus-permutation", &format!("permutation/{name}:720720"), "all", q);
+    let of = |torus: &str, name: &str, q| {
+        costs(torus, "torus-permutation", &format!("permutation/{name}:720720"), "all", q)
+    };
     // Both transpositions in one round, as there is room for both.
     let workload = "permutation/rotate-3d-120:720720";
     reaches("torus:12x12x12", "torus-permutation", workload, ("all", 2), (3.0, 26.0, 6.667));
-    for (torus, name) in
-        [("torus:16x16", "transpose-2d"), ("torus:16x16", "reflect"), ("torus:12x12x12", "rotate-3d-180")]
-    {
+    for (torus, name) in [
+        ("torus:16x16", "transpose-2d"),
+        ("torus:16x16", "reflect"),
+        ("torus:12x12x12", "rotate-3d-180"),
+    ] {
         let (one, two) = (of(torus, name, 1), of(torus, name, 2));
-        assert!(two.0 <= one.0 && two.1 <= one.1 && two.2 <= one.2, "{name} on {torus}: {one:?}, {two:?}");
+        assert!(
+            two.0 <= one.0 && two.1 <= one.1 && two.2 <= one.2,
+            "{name} on {torus}: {one:?}, {two:?}"
+        );
     }
 }
 
@@ -118,9 +162,16 @@ fn a_second_channel_makes_nothing_dearer() {
 fn sections_of_an_even_number_of_nodes_take_the_thesis_blocks_as_well() {
     let of = |name: &str, expected| {
         let workload = format!("permutation/{name}:720720");
-        reaches("torus:16x16x16", "torus-permutation:form=standard", &workload, ("all", 1), expected);
+        reaches(
+            "torus:16x16x16",
+            "torus-permutation:form=standard",
+            &workload,
+            ("all", 1),
+            expected,
+        );
     };
-    // Formulas 4.25 to 4.27: n/4 + n/12q - 1/3, and once more n/4. Collectors that have to be even and odd by turns take 10.67, and twice 18.67.
+    // Formulas 4.25 to 4.27: n/4 + n/12q - 1/3, and once more n/4. Collectors that have to be even
+    // and odd by turns take 10.67, and twice 18.67.
     of("rotate-3d-180", (5.0, 29.0, 5.0));
     of("transpose-3d-1", (6.0, 43.0, 9.0));
     of("transpose-3d-2", (6.0, 34.0, 9.0));
@@ -130,15 +181,22 @@ fn sections_of_an_even_number_of_nodes_take_the_thesis_blocks_as_well() {
 fn the_form_is_the_cheapest_on_the_machine() {
     let time = |form: &str, prices: &str| {
         let byte_us = 1.0 / BLOCK_BYTES;
-        let machine = format!("free:model=circuit,ports=all,virtual_channels=1,byte_us={byte_us},{prices}");
+        let machine =
+            format!("free:model=circuit,ports=all,virtual_channels=1,byte_us={byte_us},{prices}");
         let algorithm = format!("torus-permutation{form}");
-        let row = run(&["torus:36x36"], &[&algorithm], &["permutation/rotate-90:720720"], &[machine]).remove(0);
+        let row =
+            run(&["torus:36x36"], &[&algorithm], &["permutation/rotate-90:720720"], &[machine])
+                .remove(0);
         proved(&row);
         row.time_us.unwrap_or(f64::NAN)
     };
     for prices in ["startup_us=1,hop_us=5", "startup_us=100,hop_us=0.01", "startup_us=1,hop_us=1"] {
-        let [best, standard, balanced] = ["", ":form=standard", ":form=balanced"].map(|form| time(form, prices));
-        assert!(best <= standard.min(balanced), "{prices}: {best} beside {standard} and {balanced}");
+        let [best, standard, balanced] =
+            ["", ":form=standard", ":form=balanced"].map(|form| time(form, prices));
+        assert!(
+            best <= standard.min(balanced),
+            "{prices}: {best} beside {standard} and {balanced}"
+        );
     }
     let dear_hops = "startup_us=1,hop_us=5";
     assert!(time("", dear_hops) < time(":form=balanced", dear_hops) / 2.0);
@@ -160,7 +218,13 @@ fn balanced_rotations_by_90_degrees_take_the_rounds_and_blocks_of_formula_4_22()
     ] {
         for name in ["rotate-90", "rotate-270"] {
             let balanced = "torus-permutation:form=balanced";
-            let (r, _, b) = costs(&format!("torus:{n}x{n}"), balanced, &format!("permutation/{name}:720720"), "all", q);
+            let (r, _, b) = costs(
+                &format!("torus:{n}x{n}"),
+                balanced,
+                &format!("permutation/{name}:720720"),
+                "all",
+                q,
+            );
             assert_eq!((r, b), (rounds, blocks), "{name} on {n}x{n}, q = {q}");
         }
     }
@@ -168,12 +232,18 @@ fn balanced_rotations_by_90_degrees_take_the_rounds_and_blocks_of_formula_4_22()
 
 #[test]
 fn balanced_rotations_are_delivered_on_any_even_torus_in_any_plane() {
-    let machines: Vec<String> = [1, 2, 3, 4].iter().flat_map(|q| [machine("1", *q), machine("all", *q)]).collect();
+    let machines: Vec<String> =
+        [1, 2, 3, 4].iter().flat_map(|q| [machine("1", *q), machine("all", *q)]).collect();
     let sides: Vec<String> = (1..=9).map(|half| format!("torus:{0}x{0}", 2 * half)).collect();
     let tori: Vec<&str> = sides.iter().map(String::as_str).collect();
     let forms = ["torus-permutation:form=balanced"];
-    let mut rows = run(&tori, &forms, &["permutation/rotate-90:8", "permutation/rotate-270:8"], &machines);
-    let planes = ["permutation/axes:8,to=y.-x.z", "permutation/axes:8,to=-z.y.x", "permutation/axes:8,to=x.z.-y"];
+    let mut rows =
+        run(&tori, &forms, &["permutation/rotate-90:8", "permutation/rotate-270:8"], &machines);
+    let planes = [
+        "permutation/axes:8,to=y.-x.z",
+        "permutation/axes:8,to=-z.y.x",
+        "permutation/axes:8,to=x.z.-y",
+    ];
     rows.extend(run(&["torus:6x6x6"], &forms, &planes, &machines));
     for row in &rows {
         proved(row);
@@ -183,10 +253,17 @@ fn balanced_rotations_are_delivered_on_any_even_torus_in_any_plane() {
 
 #[test]
 fn with_one_port_collection_and_distribution_each_pay_in_full() {
-    // The thesis has 8 blocks. Sections of three nodes (n/4q) collect at their middle, a link; the middle of a quadrant's outer section, n/4 - 2 = 4, is 2 x 4 + 1 links
-    // from its image -1 - 4; and a link to distribute: 11.
+    // The thesis has 8 blocks. Sections of three nodes (n/4q) collect at their middle, a link; the
+    // middle of a quadrant's outer section, n/4 - 2 = 4, is 2 x 4 + 1 links from its image -1 - 4;
+    // and a link to distribute: 11.
     assert_eq!(
-        costs("ring:24", "torus-permutation:form=standard", "permutation/transpose-1d:720720", "1", 2),
+        costs(
+            "ring:24",
+            "torus-permutation:form=standard",
+            "permutation/transpose-1d:720720",
+            "1",
+            2
+        ),
         (3.0, 11.0, 10.0)
     );
 }
@@ -202,13 +279,15 @@ fn translations_meet_their_formulas() {
     assert_eq!(of("torus:12x12x12", "2", 2, ""), (1.0, 6.0, 2.0));
     assert_eq!(of("torus:27x27", "9", 1, ":directions=forward"), (5.0, 26.0, 13.0));
     assert_eq!(of("ring:45", "15", 2, ":directions=both"), (3.0, 34.0, 14.0));
-    // One middle round for different distances, where the thesis moves step by step: 7 rounds, 89/3 blocks.
+    // One middle round for different distances, where the thesis moves step by step: 7 rounds, 89/3
+    // blocks.
     assert_eq!(of("torus:18x18x18", "3x9x7", 1, ""), (5.0, 27.0, 11.667));
 }
 
 #[test]
 fn a_shear_takes_a_second_middle_round_where_one_is_infeasible() {
-    let (rounds, _, _) = costs("torus:12x12", "torus-permutation", "permutation/shear-2d:720720", "all", 1);
+    let (rounds, _, _) =
+        costs("torus:12x12", "torus-permutation", "permutation/shear-2d:720720", "all", 1);
     assert_eq!(rounds, 4.0, "formula 4.28 has 3");
 }
 
@@ -223,7 +302,8 @@ fn permutations_are_delivered_within_q_circuits_on_any_even_torus() {
     .map(|name| format!("permutation/{name}"))
     .collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let machines: Vec<String> = [1, 2, 3].iter().flat_map(|q| [machine("1", *q), machine("all", *q)]).collect();
+    let machines: Vec<String> =
+        [1, 2, 3].iter().flat_map(|q| [machine("1", *q), machine("all", *q)]).collect();
     let sides: Vec<String> = (1..=11).map(|half| format!("torus:{0}x{0}", 2 * half)).collect();
     let mut tori: Vec<&str> = sides.iter().map(String::as_str).collect();
     tori.extend(["torus:8x16", "torus:6x10", "torus:2x8", "torus:12x4"]);
@@ -266,9 +346,12 @@ fn every_permutation_of_three_axes_is_delivered_within_q_circuits() {
         assert_eq!(row.note, "", "{} on {} with {}", row.workload, row.topology, row.machine);
     }
     let uneven = ["torus:4x8x4", "torus:4x8x6"];
-    for row in
-        run(&uneven, &["torus-permutation"], &["permutation/reflect:3", "permutation/translate:3,by=2x3x1"], &machines)
-    {
+    for row in run(
+        &uneven,
+        &["torus-permutation"],
+        &["permutation/reflect:3", "permutation/translate:3,by=2x3x1"],
+        &machines,
+    ) {
         proved(&row);
     }
 }

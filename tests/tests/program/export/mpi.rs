@@ -1,4 +1,5 @@
-//! Real ranks under MPI carry out what is exported for them: they look at every byte, and at every file that is not what was exported.
+//! Real ranks under MPI carry out what is exported for them: they look at every byte, and at every
+//! file that is not what was exported.
 
 use super::exports;
 use crate::support::{swapmeet, tools};
@@ -30,12 +31,14 @@ fn replay(folder: &TempDir) -> Option<std::path::PathBuf> {
 /// Runs a schedule on so many ranks; how it ended, and what it said.
 fn ranks(program: &Path, count: u64, schedule: &Path, more: &[&str]) -> (bool, String) {
     let own = tempdir().unwrap();
-    let output = tools::mpirun(count, own.path()).arg(program).arg(schedule).args(more).output().unwrap();
+    let output =
+        tools::mpirun(count, own.path()).arg(program).arg(schedule).args(more).output().unwrap();
     (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// Every bundled algorithm, of blocks, sums or byte counts, for every collective that it does, on the first of these networks that it takes: the C program looks at
-/// every byte at its destination, by what the collective asks for, not by what swapmeet says of the schedule.
+/// Every bundled algorithm, of blocks, sums or byte counts, for every collective that it does, on
+/// the first of these networks that it takes: the C program looks at every byte at its destination,
+/// by what the collective asks for, not by what swapmeet says of the schedule.
 #[test]
 fn all_bundled_algorithms_move_real_bytes() {
     let dir = tempdir().unwrap();
@@ -50,8 +53,13 @@ fn all_bundled_algorithms_move_real_bytes() {
                 "permutation" => "permutation/transpose-2d:48".to_owned(),
                 other => format!("{other}/uniform:48"),
             };
-            let networks =
-                [("hypercube:3", 8), ("ring:8", 8), ("torus:4x4", 16), ("mesh:2x4", 8), ("rdn:1(ring:2)", 8)];
+            let networks = [
+                ("hypercube:3", 8),
+                ("ring:8", 8),
+                ("torus:4x4", 16),
+                ("mesh:2x4", 8),
+                ("rdn:1(ring:2)", 8),
+            ];
             for (network, count) in networks {
                 let folder = dir.path().join(format!("{}-{name}-{collective}", ran.len()));
                 if !exports("mpi", [network, name, &workload], &[], &folder) {
@@ -59,7 +67,8 @@ fn all_bundled_algorithms_move_real_bytes() {
                 }
                 // A second time, from the start again.
                 let more = ["--warmup", "1", "--repetitions", "1"];
-                let (ended_well, said) = ranks(&program, count, &folder.join("schedule.txt"), &more);
+                let (ended_well, said) =
+                    ranks(&program, count, &folder.join("schedule.txt"), &more);
                 assert!(
                     ended_well && said.contains("every byte verified"),
                     "{name}, {collective} on {network}: {said}"
@@ -109,8 +118,14 @@ fn measured_rows_are_rows_like_others() {
         let rows = read_file(&rows).unwrap();
         assert_eq!(rows.iter().map(|row| row.repetition).collect::<Vec<_>>(), [0, 1, 2]);
         for row in &rows {
-            assert_eq!((row.status, row.verified, row.model.as_str()), (Status::Ok, Verified::Bytes, "measured"));
-            assert_eq!((row.machine.as_str(), row.nodes, row.workload.as_str()), ("measured:here", count, workload));
+            assert_eq!(
+                (row.status, row.verified, row.model.as_str()),
+                (Status::Ok, Verified::Bytes, "measured")
+            );
+            assert_eq!(
+                (row.machine.as_str(), row.nodes, row.workload.as_str()),
+                ("measured:here", count, workload)
+            );
             assert!(row.time_us.is_some_and(|time| time > 0.0));
         }
         let lines = std::fs::read_to_string(&steps).unwrap().lines().count() as u64;
@@ -118,7 +133,8 @@ fn measured_rows_are_rows_like_others() {
     }
 }
 
-/// Blocks without bytes need no message, and whoever passes them on never had them: their ranks are not waited for.
+/// Blocks without bytes need no message, and whoever passes them on never had them: their ranks are
+/// not waited for.
 #[test]
 fn blocks_without_bytes_are_missed_nowhere() {
     let dir = tempdir().unwrap();
@@ -137,12 +153,17 @@ fn blocks_without_bytes_are_missed_nowhere() {
         let folder = dir.path().join(format!("{algorithm}-{collective}"));
         let workload = format!("{collective}/matrix:{}", file.display());
         assert!(exports("mpi", ["fully-connected:4", algorithm, &workload], &[], &folder));
-        let (ended_well, said) = ranks(&program, 4, &folder.join("schedule.txt"), &["--repetitions", "2"]);
-        assert!(ended_well && said.contains("every byte verified"), "{algorithm}, {collective}: {said}");
+        let (ended_well, said) =
+            ranks(&program, 4, &folder.join("schedule.txt"), &["--repetitions", "2"]);
+        assert!(
+            ended_well && said.contains("every byte verified"),
+            "{algorithm}, {collective}: {said}"
+        );
     }
 }
 
-/// A file that is not what was exported: said with who and what, before anybody waits for ever. Each edit is of rank 0's lines, or the first of all.
+/// A file that is not what was exported: said with who and what, before anybody waits for ever.
+/// Each edit is of rank 0's lines, or the first of all.
 #[test]
 fn corrupt_schedules_are_caught() {
     let dir = tempdir().unwrap();
@@ -182,7 +203,8 @@ fn corrupt_schedules_are_caught() {
         assert!(sound.contains(from), "{from}");
         let file = folder.join("corrupt.txt");
         std::fs::write(&file, sound.replacen(from, to, 1)).unwrap();
-        let (ended_well, said) = ranks(&program, 4, &file, &["--warmup", "0", "--repetitions", "1"]);
+        let (ended_well, said) =
+            ranks(&program, 4, &file, &["--warmup", "0", "--repetitions", "1"]);
         assert!(!ended_well && said.contains(why), "{from} -> {to}: {said}");
     }
     let half = folder.join("half.txt");
@@ -190,11 +212,15 @@ fn corrupt_schedules_are_caught() {
     let (ended_well, said) = ranks(&program, 4, &half, &[]);
     assert!(!ended_well && said.contains("the file is cut off"), "{said}");
     let (ended_well, said) = ranks(&program, 3, &folder.join("schedule.txt"), &[]);
-    assert!(!ended_well && said.contains("is a schedule of 4 nodes, and there are 3 ranks"), "{said}");
+    assert!(
+        !ended_well && said.contains("is a schedule of 4 nodes, and there are 3 ranks"),
+        "{said}"
+    );
 }
 
-/// Sums and counted bytes that are not what the schedule says: a term that takes the place of others, bytes that nobody has. Edits keep lines as long as
-/// they are, for ranks find theirs by their place.
+/// Sums and counted bytes that are not what the schedule says: a term that takes the place of
+/// others, bytes that nobody has. Edits keep lines as long as they are, for ranks find theirs by
+/// their place.
 #[test]
 fn corrupt_sums_and_byte_counts_are_caught() {
     let dir = tempdir().unwrap();
@@ -206,7 +232,11 @@ fn corrupt_sums_and_byte_counts_are_caught() {
             [
                 // At both ends, or they would not agree.
                 ("move-add 0 0 3", "move     0 0 3", "of block 0 -> 0 (segment 3)"),
-                ("s 1 move-add 0 0 2", "s 1 move-add 0 0 1", "disagree on which blocks go between them"),
+                (
+                    "s 1 move-add 0 0 2",
+                    "s 1 move-add 0 0 1",
+                    "disagree on which blocks go between them",
+                ),
             ],
         ),
         (
@@ -232,10 +262,12 @@ fn corrupt_sums_and_byte_counts_are_caught() {
         for (from, to, why) in edits {
             assert!(sound.contains(from), "{from}\n{sound}");
             let everywhere = from.starts_with("move");
-            let changed = if everywhere { sound.replace(from, to) } else { sound.replacen(from, to, 1) };
+            let changed =
+                if everywhere { sound.replace(from, to) } else { sound.replacen(from, to, 1) };
             let file = folder.join("corrupt.txt");
             std::fs::write(&file, changed).unwrap();
-            let (ended_well, said) = ranks(&program, 4, &file, &["--warmup", "0", "--repetitions", "1"]);
+            let (ended_well, said) =
+                ranks(&program, 4, &file, &["--warmup", "0", "--repetitions", "1"]);
             assert!(!ended_well && said.contains(why), "{from} -> {to}: {said}");
         }
     }

@@ -5,7 +5,8 @@ use crate::support::{refused, rows};
 use swapmeet_results::Status;
 use tempfile::tempdir;
 
-/// What goes to MSCCL comes back as the same row: steps, messages, bytes and times; and stays within MSCCL's limits, each of which is refused by name.
+/// What goes to MSCCL comes back as the same row: steps, messages, bytes and times; and stays
+/// within MSCCL's limits, each of which is refused by name.
 #[test]
 fn an_exported_msccl_algorithm_comes_back_as_the_same_row() {
     let dir = tempdir().unwrap();
@@ -24,8 +25,16 @@ fn an_exported_msccl_algorithm_comes_back_as_the_same_row() {
         let file = dir.path().join(format!("{algorithm}.xml"));
         assert!(exports("msccl", [topology, algorithm, workload], &[], &file), "{algorithm}");
         let read = format!("msccl:file={}", file.display());
-        let case =
-            ["--topology", topology, "--workload", workload, "--machine", "paragon", "--machine", "t3d:ports=all"];
+        let case = [
+            "--topology",
+            topology,
+            "--workload",
+            workload,
+            "--machine",
+            "paragon",
+            "--machine",
+            "t3d:ports=all",
+        ];
         let rows = rows(&[&case[..], &["--algorithm", algorithm, "--algorithm", &read]].concat());
         let [planned, again] = [algorithm, &read].map(|name| {
             rows.iter()
@@ -43,12 +52,25 @@ fn an_exported_msccl_algorithm_comes_back_as_the_same_row() {
                 })
                 .collect::<Vec<_>>()
         });
-        assert!(planned.len() == 2 && planned.iter().all(|row| row.0 == Status::Ok), "{algorithm}: {planned:?}");
+        assert!(
+            planned.len() == 2 && planned.iter().all(|row| row.0 == Status::Ok),
+            "{algorithm}: {planned:?}"
+        );
         assert_eq!(again, planned, "{algorithm}: {}", rows[0].reason);
     }
     for (topology, algorithm, workload, limit) in [
-        ("ring:80", "linear", "uniform:1", "needs more than 64 thread blocks, MSCCL's limit for a GPU"),
-        ("ring:80", "ring", "allgather/uniform:1", "needs more than 64 steps, MSCCL's limit for a thread block"),
+        (
+            "ring:80",
+            "linear",
+            "uniform:1",
+            "needs more than 64 thread blocks, MSCCL's limit for a GPU",
+        ),
+        (
+            "ring:80",
+            "ring",
+            "allgather/uniform:1",
+            "needs more than 64 steps, MSCCL's limit for a thread block",
+        ),
         ("ring:4", "two-stage", "uniform:1KiB", "it moves byte counts, not blocks"),
         ("mesh:2x2", "linear", "permutation/transpose-2d:8", "MSCCL has no `permutation`"),
         (
@@ -58,8 +80,17 @@ fn an_exported_msccl_algorithm_comes_back_as_the_same_row() {
             "its blocks differ in size, and MSCCL's chunks are all alike",
         ),
     ] {
-        let args =
-            ["export", "--format", "msccl", "--topology", topology, "--algorithm", algorithm, "--workload", workload];
+        let args = [
+            "export",
+            "--format",
+            "msccl",
+            "--topology",
+            topology,
+            "--algorithm",
+            algorithm,
+            "--workload",
+            workload,
+        ];
         let said = refused(&args);
         assert!(said.contains(limit), "{algorithm}: {said}");
     }

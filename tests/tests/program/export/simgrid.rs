@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::tempdir;
 
-/// The platform has each link once and each pair's route; a torus is SimGrid's own, too, with its sides the other way round.
+/// The platform has each link once and each pair's route; a torus is SimGrid's own, too, with its
+/// sides the other way round.
 #[test]
 fn simgrid_gets_the_routes_of_the_schedule() {
     let dir = tempdir().unwrap();
@@ -24,7 +25,11 @@ fn simgrid_gets_the_routes_of_the_schedule() {
         platform.matches("<link ").count() <= 18
             && platform.contains("bandwidth=\"1000000000.000000Bps\" latency=\"0s\"")
     );
-    assert!(std::fs::read_to_string(out.join("cluster.xml")).unwrap().contains("topo_parameters=\"3,2\""));
+    assert!(
+        std::fs::read_to_string(out.join("cluster.xml"))
+            .unwrap()
+            .contains("topo_parameters=\"3,2\"")
+    );
     let messages = std::fs::read_to_string(out.join("messages.txt")).unwrap();
     assert!(messages.starts_with("swapmeet-simgrid 1\nnodes 6\n1 "), "{messages}");
     assert_eq!(messages.lines().count(), 2 + 30);
@@ -34,7 +39,10 @@ fn simgrid_gets_the_routes_of_the_schedule() {
 fn played_by_simgrid(out: &Path) -> Option<f64> {
     let program = out.join("replay");
     let mut cxx = Command::new("c++");
-    cxx.args(["-std=c++17", "-O1", "-o"]).arg(&program).arg(out.join("replay.cpp")).arg("-lsimgrid");
+    cxx.args(["-std=c++17", "-O1", "-o"])
+        .arg(&program)
+        .arg(out.join("replay.cpp"))
+        .arg("-lsimgrid");
     match cxx.output() {
         Ok(output) if output.status.success() => {}
         Ok(_) | Err(_) => {
@@ -54,12 +62,22 @@ fn played_by_simgrid(out: &Path) -> Option<f64> {
 
 /// The time of a case's row, in microseconds.
 fn predicted([topology, algorithm, workload]: [&str; 3], machine: &str) -> f64 {
-    let case = ["--topology", topology, "--algorithm", algorithm, "--workload", workload, "--machine", machine];
+    let case = [
+        "--topology",
+        topology,
+        "--algorithm",
+        algorithm,
+        "--workload",
+        workload,
+        "--machine",
+        machine,
+    ];
     let row = rows(&case).remove(0);
     row.time_us.unwrap_or_else(|| panic!("{}", row.reason))
 }
 
-/// Where SimGrid is installed, it takes the time that `fluid` predicts with nothing charged but bandwidth, within 1 %.
+/// Where SimGrid is installed, it takes the time that `fluid` predicts with nothing charged but
+/// bandwidth, within 1 %.
 #[test]
 fn simgrid_takes_the_time_that_fluid_predicts() {
     let dir = tempdir().unwrap();
@@ -72,17 +90,20 @@ fn simgrid_takes_the_time_that_fluid_predicts() {
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
 }
 
-/// Background flows are messages to SimGrid, of the one step that there is: it takes as long, for the last to end is a message of the schedule.
+/// Background flows are messages to SimGrid, of the one step that there is: it takes as long, for
+/// the last to end is a message of the schedule.
 #[test]
 fn simgrid_takes_the_time_that_fluid_predicts_beside_background_traffic() {
     let dir = tempdir().unwrap();
     let (nodes, path) = (12_u64, |name: &str| dir.path().join(name));
     let write = |name: &str, bytes: &dyn Fn(u64, u64) -> u64| {
-        let row = |from| (0..nodes).map(|to| bytes(from, to).to_string()).collect::<Vec<_>>().join(",");
+        let row =
+            |from| (0..nodes).map(|to| bytes(from, to).to_string()).collect::<Vec<_>>().join(",");
         std::fs::write(path(name), (0..nodes).map(row).collect::<Vec<_>>().join("\n")).unwrap();
     };
     // Each to the node after the next; beside them flows of many sizes, by other pairs.
-    let scheduled = |from: u64, to: u64| if (from + 2) % nodes == to { 300_000 + 10_000 * from } else { 0 };
+    let scheduled =
+        |from: u64, to: u64| if (from + 2) % nodes == to { 300_000 + 10_000 * from } else { 0 };
     let beside = |from: u64, to: u64| {
         if (from * 5 + to * 3) % 7 == 1 && (from + 2) % nodes != to && from != to {
             4000 * (1 + from * to % 60)
@@ -97,15 +118,23 @@ fn simgrid_takes_the_time_that_fluid_predicts_beside_background_traffic() {
     let machine = "free:model=fluid,byte_us=0.001";
     let out = path("sim");
     // Of all pairs, so that the platform has a route for each.
-    assert!(exports("simgrid", ["torus:3x4", "linear", "uniform:1"], &["--machine", machine], &out));
+    assert!(exports(
+        "simgrid",
+        ["torus:3x4", "linear", "uniform:1"],
+        &["--machine", machine],
+        &out
+    ));
     let pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
-    let lines =
-        pairs.map(|(from, to)| (from, to, scheduled(from, to) + beside(from, to))).filter(|(.., bytes)| *bytes > 0);
+    let lines = pairs
+        .map(|(from, to)| (from, to, scheduled(from, to) + beside(from, to)))
+        .filter(|(.., bytes)| *bytes > 0);
     let lines: String = lines.map(|(from, to, bytes)| format!("1 {from} {to} {bytes}\n")).collect();
-    std::fs::write(out.join("messages.txt"), format!("swapmeet-simgrid 1\nnodes {nodes}\n{lines}")).unwrap();
+    std::fs::write(out.join("messages.txt"), format!("swapmeet-simgrid 1\nnodes {nodes}\n{lines}"))
+        .unwrap();
     let Some(played) = played_by_simgrid(&out) else { return };
     let alone = predicted(case, machine);
-    let predicted = predicted(case, &format!("{machine},background={}", path("beside.csv").display()));
+    let predicted =
+        predicted(case, &format!("{machine},background={}", path("beside.csv").display()));
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
     assert!(alone < 0.9 * predicted, "without it the schedule is faster");
 }

@@ -8,9 +8,16 @@ use tempfile::{TempDir, tempdir};
 
 fn report(dir: &TempDir) -> String {
     let (rows, out) = (rows_in(dir), dir.path().join("report.html"));
-    swapmeet(&["report", rows.to_str().unwrap(), "--out", out.to_str().unwrap(), "--baseline", "pex"])
-        .assert()
-        .success();
+    swapmeet(&[
+        "report",
+        rows.to_str().unwrap(),
+        "--out",
+        out.to_str().unwrap(),
+        "--baseline",
+        "pex",
+    ])
+    .assert()
+    .success();
     std::fs::read_to_string(out).unwrap()
 }
 
@@ -31,24 +38,35 @@ const SAID: [&str; 9] = [
 fn a_report_names_no_other_file() {
     let dir = tempdir().unwrap();
     let page = report(&dir);
-    for word in ["src=", "href=", "@import", "<script", "<link", "http-equiv=\"refresh", "<iframe"] {
+    for word in ["src=", "href=", "@import", "<script", "<link", "http-equiv=\"refresh", "<iframe"]
+    {
         assert!(!page.contains(word), "{word}");
     }
     let addresses = page.matches("http").count();
-    let harmless = page.matches("http-equiv").count() + page.matches("xmlns=\"http://www.w3.org/2000/svg\"").count();
+    let harmless = page.matches("http-equiv").count()
+        + page.matches("xmlns=\"http://www.w3.org/2000/svg\"").count();
     assert_eq!(addresses, harmless);
     assert!(!page.contains("mine & yours") && page.contains("mine &amp; yours"));
 }
 
-/// A real browser with a window so wide; `None`, having said so, where there is none. Its page is what it made of the file.
+/// A real browser with a window so wide; `None`, having said so, where there is none. Its page is
+/// what it made of the file.
 fn opened(dir: &TempDir, page: &Path, width: u32, more: &[String]) -> Option<String> {
     let known = ["chromium", "chromium-browser", "google-chrome"];
-    let Some(browser) = known.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok()) else {
+    let Some(browser) =
+        known.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok())
+    else {
         tools::left_out("chromium", "no chromium");
         return None;
     };
     let output = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--dump-dom"])
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-background-networking",
+            "--dump-dom",
+        ])
         .arg(format!("--user-data-dir={}", dir.path().join("profile").display()))
         .arg(format!("--window-size={width},1000"))
         .args(more)
@@ -64,7 +82,9 @@ fn a_report_opens_in_a_browser_and_fetches_nothing() {
     let dir = tempdir().unwrap();
     report(&dir);
     let (page, log) = (dir.path().join("report.html"), dir.path().join("net.json"));
-    let Some(dom) = opened(&dir, &page, 1000, &[format!("--log-net-log={}", log.display())]) else { return };
+    let Some(dom) = opened(&dir, &page, 1000, &[format!("--log-net-log={}", log.display())]) else {
+        return;
+    };
     let text = text_of_html(&dom);
     for said in SAID {
         assert!(text.contains(said), "{said}: {text}");
@@ -73,11 +93,13 @@ fn a_report_opens_in_a_browser_and_fetches_nothing() {
     // the log names every address that the page itself asked for
     let log = std::fs::read_to_string(&log).unwrap();
     let asked = log.split("\"url\":\"").skip(1).filter_map(|rest| rest.split('"').next());
-    let by_page: Vec<&str> = asked.filter(|url| url.starts_with("file:") || url.starts_with("data:")).collect();
+    let by_page: Vec<&str> =
+        asked.filter(|url| url.starts_with("file:") || url.starts_with("data:")).collect();
     assert!(by_page.iter().all(|url| url.ends_with("/report.html")), "{by_page:?}");
 }
 
-/// Run in the page: says of every figure which marks are not inside it, which words lie on others, and what is wider than the page.
+/// Run in the page: says of every figure which marks are not inside it, which words lie on others,
+/// and what is wider than the page.
 const LOOK_AT_FIGURES: &str = r#"<script>addEventListener("load", () => {
     const faults = [], figures = [...document.querySelectorAll("svg")];
     let marks = 0;
@@ -102,12 +124,15 @@ const LOOK_AT_FIGURES: &str = r#"<script>addEventListener("load", () => {
     document.title = `${figures.length} figures, ${marks} marks, faults: ${faults.join("; ")}.`;
 });</script></body>"#;
 
-/// Every mark of every figure lies inside of it, and it inside of the page, as wide as a laptop's window, a screen's, and a sheet of paper.
+/// Every mark of every figure lies inside of it, and it inside of the page, as wide as a laptop's
+/// window, a screen's, and a sheet of paper.
 #[test]
 fn figures_are_whole_in_a_browser_however_wide_it_is_and_on_paper() {
     let dir = tempdir().unwrap();
     let rows = dir.path().join("rows.csv");
-    let sizes = ["16", "1KiB", "64KiB"].map(|size| ["--workload".to_owned(), format!("uniform:{size}")]).concat();
+    let sizes = ["16", "1KiB", "64KiB"]
+        .map(|size| ["--workload".to_owned(), format!("uniform:{size}")])
+        .concat();
     swapmeet(&["run", "--quiet", "--topology", "torus:8x8", "--topology", "mesh:8x8", "--topology", "ring:16"])
         .args(["--algorithm", "bruck", "--algorithm", "linear", "--algorithm", "pairwise", "--algorithm", "gen"])
         .args(words("--machine paragon --machine free:startup_us=100,byte_us=0.01,hop_us=1,ports=all,model=circuit"))
@@ -116,13 +141,22 @@ fn figures_are_whole_in_a_browser_however_wide_it_is_and_on_paper() {
         .assert()
         .success();
     let out = dir.path().join("report.html");
-    swapmeet(&["report", rows.to_str().unwrap(), "--baseline", "linear", "--out", out.to_str().unwrap()])
-        .assert()
-        .success();
-    // The page forbids scripts: ours looks at it without that, and, for paper, with the rules for print.
+    swapmeet(&[
+        "report",
+        rows.to_str().unwrap(),
+        "--baseline",
+        "linear",
+        "--out",
+        out.to_str().unwrap(),
+    ])
+    .assert()
+    .success();
+    // The page forbids scripts: ours looks at it without that, and, for paper, with the rules for
+    // print.
     let page = std::fs::read_to_string(&out).unwrap();
     let (before, rest) = page.split_once("<meta http-equiv").unwrap();
-    let page = format!("{before}{}", rest.split_once('>').unwrap().1).replace("</body>", LOOK_AT_FIGURES);
+    let page =
+        format!("{before}{}", rest.split_once('>').unwrap().1).replace("</body>", LOOK_AT_FIGURES);
     let looked_at = dir.path().join("looked-at.html");
     // A4 less its margins is 718 pixels of 1/96 inch wide.
     for (width, page) in [
@@ -133,8 +167,12 @@ fn figures_are_whole_in_a_browser_however_wide_it_is_and_on_paper() {
     ] {
         std::fs::write(&looked_at, page).unwrap();
         let Some(dom) = opened(&dir, &looked_at, width, &[]) else { return };
-        let found = dom.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next()).unwrap();
-        assert!(found.contains("figures, ") && found.ends_with("faults: ."), "{width} pixels wide: {found}");
+        let found =
+            dom.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next()).unwrap();
+        assert!(
+            found.contains("figures, ") && found.ends_with("faults: ."),
+            "{width} pixels wide: {found}"
+        );
         assert!(!found.starts_with("0 figures"), "{found}");
     }
 }

@@ -12,26 +12,43 @@ use tempfile::tempdir;
 fn running(mark: &Path) -> Vec<String> {
     let given = format!("TORTURE_MARK={}\0", mark.display());
     let read = |entry: &Path, name: &str| {
-        std::fs::read(entry.join(name)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+        std::fs::read(entry.join(name))
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default()
     };
     let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
-    processes.filter(|path| read(path, "environ").contains(&given)).map(|path| read(&path, "cmdline")).collect()
+    processes
+        .filter(|path| read(path, "environ").contains(&given))
+        .map(|path| read(&path, "cmdline"))
+        .collect()
 }
 
 /// Not even where nobody can say any more that it is to end.
 #[test]
 fn a_program_that_is_killed_takes_its_workers_and_what_they_forked_along() {
     let dir = tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+    let Some(file) =
+        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
+    else {
         return;
     };
     for (sandbox, workers) in [(None, 1), (Some("--no-sandbox"), 2)] {
         let mark = dir.path().join(format!("mark-{workers}"));
         let mut run = Command::new(build().join("swapmeet"));
-        run.args(["run", "--quiet", "--topology", "ring:4", "--algorithm", "lingers", "--plugin-dir"]).arg(&file);
+        run.args([
+            "run",
+            "--quiet",
+            "--topology",
+            "ring:4",
+            "--algorithm",
+            "lingers",
+            "--plugin-dir",
+        ])
+        .arg(&file);
         run.args(sandbox).env("TORTURE_MARK", &mark).env("XDG_DATA_HOME", "/nonexistent");
         let mut run = run.stdout(Stdio::null()).spawn().unwrap();
-        let of_workers = || running(&mark).iter().filter(|line| line.contains("\0worker\0")).count();
+        let of_workers =
+            || running(&mark).iter().filter(|line| line.contains("\0worker\0")).count();
         wait_until("no worker", || of_workers() >= workers);
         run.kill().unwrap();
         run.wait().unwrap();
@@ -47,17 +64,31 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Forty thousand lines a case are a plugin's affair: of each case the first are shown, of a run a thousand, and how many were left out is said.
+/// Forty thousand lines a case are a plugin's affair: of each case the first are shown, of a run a
+/// thousand, and how many were left out is said.
 #[test]
 fn of_what_plugins_print_a_run_shows_a_part_and_counts_the_rest() {
     let dir = tempfile::tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[]) else { return };
+    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[]) else {
+        return;
+    };
     let sizes: String = (3..63).map(|n| format!("ring:{n} ")).collect();
     let topologies = sizes.split_whitespace().flat_map(|topology| ["--topology", topology]);
-    let mut args = vec!["run", "--plugin-dir", file.to_str().unwrap(), "--algorithm", "prints", "--format", "csv"];
+    let mut args = vec![
+        "run",
+        "--plugin-dir",
+        file.to_str().unwrap(),
+        "--algorithm",
+        "prints",
+        "--format",
+        "csv",
+    ];
     args.extend(topologies);
     let output = swapmeet(&args).output().unwrap();
-    assert_eq!(read_records("rows", std::str::from_utf8(&output.stdout).unwrap()).unwrap().len(), 60);
+    assert_eq!(
+        read_records("rows", std::str::from_utf8(&output.stdout).unwrap()).unwrap().len(),
+        60
+    );
     let said = String::from_utf8(output.stderr).unwrap();
     let of_plugins = said.lines().filter(|line| line.starts_with("prints on ring:")).count();
     assert_eq!(of_plugins, 1000);
@@ -65,16 +96,30 @@ fn of_what_plugins_print_a_run_shows_a_part_and_counts_the_rest() {
     assert!(said.contains("\n200 more lines from plugins are left out\n"), "{said}");
 }
 
-/// Without a sandbox a plugin may fork: what it leaves behind is not waited for, be it that it prints for half a minute.
+/// Without a sandbox a plugin may fork: what it leaves behind is not waited for, be it that it
+/// prints for half a minute.
 #[test]
 fn what_outlives_its_process_holds_nothing_up() {
     let dir = tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+    let Some(file) =
+        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
+    else {
         return;
     };
     let mark = dir.path().join("mark");
-    let mut run = swapmeet(&["run", "--quiet", "--no-sandbox", "--out", "-", "--topology", "ring:6", "--plugin-dir"]);
-    run.arg(&file).args(["--algorithm", "outlives", "--algorithm", "forks"]).env("TORTURE_MARK", &mark);
+    let mut run = swapmeet(&[
+        "run",
+        "--quiet",
+        "--no-sandbox",
+        "--out",
+        "-",
+        "--topology",
+        "ring:6",
+        "--plugin-dir",
+    ]);
+    run.arg(&file)
+        .args(["--algorithm", "outlives", "--algorithm", "forks"])
+        .env("TORTURE_MARK", &mark);
     let output = run.output().unwrap();
     let rows = read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap();
     let end = "its process was killed by signal 6 (SIGABRT)";
@@ -87,7 +132,9 @@ fn what_outlives_its_process_holds_nothing_up() {
 #[test]
 fn nothing_is_left_running() {
     let dir = tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+    let Some(file) =
+        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
+    else {
         return;
     };
     let file = file.to_str().unwrap();

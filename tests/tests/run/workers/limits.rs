@@ -14,11 +14,19 @@ use swapmeet_runner::worker::Workers;
 use swapmeet_tests::build;
 use tempfile::tempdir;
 
-/// The program under `ulimit -v KIB`, without the superuser's right to raise it; `None`, and a line that says so, where that right can't be laid down.
+/// The program under `ulimit -v KIB`, without the superuser's right to raise it; `None`, and a line
+/// that says so, where that right can't be laid down.
 fn confined(kib: u64, args: &[&str]) -> Option<Vec<Record>> {
     let confined = |command: &str| {
         let mut shell = Command::new("setpriv");
-        shell.args(["--bounding-set=-sys_resource", "--inh-caps=-sys_resource", "sh", "-c", command, "sh"]);
+        shell.args([
+            "--bounding-set=-sys_resource",
+            "--inh-caps=-sys_resource",
+            "sh",
+            "-c",
+            command,
+            "sh",
+        ]);
         shell.arg(build().join("swapmeet")).args(["run", "--quiet", "--out", "-"]).args(args);
         shell.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent").output()
     };
@@ -32,8 +40,10 @@ fn confined(kib: u64, args: &[&str]) -> Option<Vec<Record>> {
 
 #[test]
 fn a_lower_limit_of_the_systems_stays() {
-    let Some(rows) = confined(900_000, &["--topology", "ring:4", "--algorithm", "gen", "--memory-limit", "16GiB"])
-    else {
+    let Some(rows) = confined(
+        900_000,
+        &["--topology", "ring:4", "--algorithm", "gen", "--memory-limit", "16GiB"],
+    ) else {
         return;
     };
     assert_eq!((rows[0].status, rows[0].reason.as_str()), (Status::Ok, ""));
@@ -43,17 +53,37 @@ fn a_lower_limit_of_the_systems_stays() {
 #[test]
 fn a_plugin_that_has_no_room_in_the_limit_is_an_error() {
     let dir = tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "large", &[("LARGE", "1")]) else {
+    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "large", &[("LARGE", "1")])
+    else {
         return;
     };
     let file = file.to_str().unwrap();
-    let args = ["--plugin-dir", file, "--topology", "ring:4", "--algorithm", "lies", "--workload", "uniform:1"];
-    let rows = rows(&[&args[..], &["--workload", "uniform:2", "--memory-limit", "128MiB"]].concat());
+    let args = [
+        "--plugin-dir",
+        file,
+        "--topology",
+        "ring:4",
+        "--algorithm",
+        "lies",
+        "--workload",
+        "uniform:1",
+    ];
+    let rows =
+        rows(&[&args[..], &["--workload", "uniform:2", "--memory-limit", "128MiB"]].concat());
     assert_eq!(rows.len(), 2);
     for row in rows {
         let reason = format!("{file}: not a library that can be loaded: ");
-        assert!(row.status == Status::Error && row.reason.starts_with(&reason), "{}: {}", row.status, row.reason);
-        assert_eq!((row.plugin.as_str(), row.nodes, row.model.as_str()), ("torture", 4, "wormhole"), "as any row");
+        assert!(
+            row.status == Status::Error && row.reason.starts_with(&reason),
+            "{}: {}",
+            row.status,
+            row.reason
+        );
+        assert_eq!(
+            (row.plugin.as_str(), row.nodes, row.model.as_str()),
+            ("torture", 4, "wormhole"),
+            "as any row"
+        );
     }
 }
 
@@ -94,7 +124,16 @@ fn a_worker_that_ends_before_its_first_job_is_an_error() {
 #[test]
 fn a_case_without_memory_says_so() {
     let workload = "irregular:dist=uniform,mean=64,cv=0.1";
-    let args = ["--topology", "ring:4096", "--algorithm", "gen", "--workload", workload, "--memory-limit", "64MiB"];
+    let args = [
+        "--topology",
+        "ring:4096",
+        "--algorithm",
+        "gen",
+        "--workload",
+        workload,
+        "--memory-limit",
+        "64MiB",
+    ];
     let reason = &rows(&args)[0].reason;
     let parts = [
         "its process was killed by signal 6 (SIGABRT); its last words: memory allocation of",

@@ -26,13 +26,15 @@ pub(super) fn chooser() -> Result<Chooser, String> {
         let (_, rules) = of.entries.iter().rev().find(|(ranks, _)| *ranks <= cell.ranks)?;
         let (_, number) = rules.iter().rev().find(|(bytes, _)| *bytes <= cell.bytes)?;
         let number = carried_out(&cell.collective, *number, cell.ranks);
-        let ours = ALGORITHMS.iter().find(|a| a.collective == cell.collective && a.number as usize == number);
+        let ours = ALGORITHMS
+            .iter()
+            .find(|a| a.collective == cell.collective && a.number as usize == number);
         Some(Choice { ours: ours.map(|a| a.ours), theirs: (*of.names.get(number - 1)?).to_owned() })
     }))
 }
 
-/// What Open MPI carries out for what it decided: recursive doubling of an allgather wants a power of two, else it is Bruck's; exchanges of neighbours want
-/// an even number, else it is the ring.
+/// What Open MPI carries out for what it decided: recursive doubling of an allgather wants a power
+/// of two, else it is Bruck's; exchanges of neighbours want an even number, else it is the ring.
 fn carried_out(collective: &str, number: usize, ranks: u64) -> usize {
     match (collective, number) {
         ("allgather", 3) if !ranks.is_power_of_two() => 2,
@@ -56,7 +58,8 @@ fn read(text: &'static str) -> Result<HashMap<&'static str, Decisions<'static>>,
         let ranks = words.next().and_then(|word| word.parse().ok()).ok_or_else(wrong)?;
         let rule = |word: &str| {
             let (bytes, number) = word.split_once(':')?;
-            let number = number.parse().ok().filter(|number| (1..=of.names.len()).contains(number))?;
+            let number =
+                number.parse().ok().filter(|number| (1..=of.names.len()).contains(number))?;
             Some((bytes.parse().ok()?, number))
         };
         let rules = words.map(rule).collect::<Option<Rules>>().ok_or_else(wrong)?;
@@ -71,11 +74,18 @@ mod tests {
     use crate::tune::Cell;
 
     fn chosen(collective: &str, ranks: u64, bytes: u64) -> String {
-        let cell = Cell { collective: collective.to_owned(), ranks, bytes, algorithm: String::new(), time_us: 1.0 };
+        let cell = Cell {
+            collective: collective.to_owned(),
+            ranks,
+            bytes,
+            algorithm: String::new(),
+            time_us: 1.0,
+        };
         chooser().unwrap()(&cell).unwrap().theirs
     }
 
-    /// Cells on both sides of thresholds, as the source of Open MPI 4.1's `coll_tuned_decision_fixed.c` reads.
+    /// Cells on both sides of thresholds, as the source of Open MPI 4.1's
+    /// `coll_tuned_decision_fixed.c` reads.
     #[test]
     fn open_mpi_decides_as_its_source_reads() {
         for (collective, ranks, bytes, expected) in [
@@ -98,8 +108,14 @@ mod tests {
             ("allreduce", 16, 4096, "rabenseifner"),
             ("reduce", 200, 1, "binomial"),
         ] {
-            assert_eq!(chosen(collective, ranks, bytes), expected, "{collective} on {ranks} ranks, {bytes} bytes");
+            assert_eq!(
+                chosen(collective, ranks, bytes),
+                expected,
+                "{collective} on {ranks} ranks, {bytes} bytes"
+            );
         }
-        assert!(read(DECISIONS).unwrap().values().all(|of| of.entries[0].0 == 2 && of.names.len() >= 3));
+        assert!(
+            read(DECISIONS).unwrap().values().all(|of| of.entries[0].0 == 2 && of.names.len() >= 3)
+        );
     }
 }

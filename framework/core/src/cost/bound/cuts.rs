@@ -1,9 +1,14 @@
-//! What the links must carry: whatever divides the nodes, what must cross from one side to the other shares the links between them.
+//! What the links must carry: whatever divides the nodes, what must cross from one side to the
+//! other shares the links between them.
 //!
-//! Every cut is a valid bound; these are looked at. Each node alone (its own links, where a machine's ports are more than they are). The family's bisection. And where a
-//! network has none, or what is moved is uneven, cuts along orders of the nodes: along each dimension; by distance from node 0, and from the node farthest from it; along
-//! the slowest vibration of the network (the eigenvector of its Laplacian's second eigenvalue, by power iteration: Fiedler, 1973). From the best of these single nodes
-//! are moved to the other side while that helps. Beside cuts, all bytes times hops share all links; where bandwidths differ, a hop counts its link's inverse bandwidth, too.
+//! Every cut is a valid bound; these are looked at. Each node alone (its own links, where a
+//! machine's ports are more than they are). The family's bisection. And where a network has none,
+//! or what is moved is uneven, cuts along orders of the nodes: along each dimension; by distance
+//! from node 0, and from the node farthest from it; along the slowest vibration of the network (the
+//! eigenvector of its Laplacian's second eigenvalue, by power iteration: Fiedler, 1973). From the
+//! best of these single nodes are moved to the other side while that helps. Beside cuts, all bytes
+//! times hops share all links; where bandwidths differ, a hop counts its link's inverse bandwidth,
+//! too.
 
 use super::BoundKind;
 use super::flows::Flows;
@@ -39,14 +44,17 @@ pub(super) fn on_links(topology: &dyn Topology, flows: &Flows<'_>, hop_bytes: f6
     if topology.shared().is_some() {
         // What a rank has for others of its node goes over none of its links.
         let bandwidth = topology.links_in_all() as f64 * fastest(topology);
-        return found.or(if bandwidth > 0.0 { hop_bytes / bandwidth } else { 0.0 }, BoundKind::Distances);
+        return found
+            .or(if bandwidth > 0.0 { hop_bytes / bandwidth } else { 0.0 }, BoundKind::Distances);
     }
     let small = nodes <= if flows.is_cheap() { MOST_NODES } else { MOST_PAIRED };
     let listed = (small && topology.switches() == 0).then(|| Adjacency::of(topology)).flatten();
     let Some(network) = listed else {
         let bandwidth = topology.links_in_all() as f64 * fastest(topology);
         let at_root = at_node(topology, flows, flows.root());
-        return found.or(at_root, BoundKind::NodeLinks).or(hop_bytes / bandwidth, BoundKind::Distances);
+        return found
+            .or(at_root, BoundKind::NodeLinks)
+            .or(hop_bytes / bandwidth, BoundKind::Distances);
     };
     let mut found = found.or(hop_bytes / network.bandwidth(), BoundKind::Distances);
     for node in 0..nodes {
@@ -66,7 +74,8 @@ pub(super) fn on_links(topology: &dyn Topology, flows: &Flows<'_>, hop_bytes: f6
     found.or(best.bytes, BoundKind::Cut)
 }
 
-/// A family's best known cut, which any nodes may be on either side of, where as much goes from each.
+/// A family's best known cut, which any nodes may be on either side of, where as much goes from
+/// each.
 fn bisected(topology: &dyn Topology, flows: &Flows<'_>, found: OnLinks) -> OnLinks {
     let Some(cut) = topology.bisection() else { return found };
     let (side, others) = (cut.side as f64, (topology.nodes() - cut.side) as f64);
@@ -100,7 +109,8 @@ impl Cut {
         for (k, node) in (0_u32..).zip(order) {
             place[*node as usize] = k;
         }
-        // Bandwidth of the links that lead out of the first k nodes: the links back are as many and as fast.
+        // Bandwidth of the links that lead out of the first k nodes: the links back are as many and
+        // as fast.
         let mut change = vec![0.0; order.len() + 1];
         for (from, to, bandwidth) in network.links() {
             let (from, to) = (place[from as usize], place[to as usize]);
@@ -183,5 +193,7 @@ fn orders(topology: &dyn Topology, network: &Adjacency) -> Vec<Vec<u32>> {
 /// What one node's links must carry.
 fn at_node(topology: &dyn Topology, flows: &Flows<'_>, node: u64) -> f64 {
     let (out, into) = flows.at(node, topology.nodes());
-    topology.links_from(node).map_or(0.0, |links| out.max(into) / (links as f64 * fastest(topology)))
+    topology
+        .links_from(node)
+        .map_or(0.0, |links| out.max(into) / (links as f64 * fastest(topology)))
 }

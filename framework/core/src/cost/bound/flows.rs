@@ -59,11 +59,13 @@ impl Own {
         self.of[node as usize]
     }
 
-    /// How far something goes: from those who have anything, as far as a look at some of them shows.
+    /// How far something goes: from those who have anything, as far as a look at some of them
+    /// shows.
     fn farthest(&self, topology: &dyn Topology) -> u64 {
         /// Nodes that are looked at.
         const MOST: usize = 64;
-        let with_any = || (0_u64..).zip(&self.of).filter(|(_, own)| **own > 0.0).map(|(node, _)| node);
+        let with_any =
+            || (0_u64..).zip(&self.of).filter(|(_, own)| **own > 0.0).map(|(node, _)| node);
         if with_any().count() == self.of.len() {
             return topology.diameter();
         }
@@ -86,7 +88,8 @@ pub(super) struct Ends {
 
 impl<'a> Flows<'a> {
     pub(super) fn of(task: &'a Task) -> Self {
-        let (kind, root, sizes) = (task.collective.kind(), task.collective.root().unwrap_or(0), task.sizes.as_deref());
+        let (kind, root, sizes) =
+            (task.collective.kind(), task.collective.root().unwrap_or(0), task.sizes.as_deref());
         let block = sizes.map_or(1.0, |sizes| sizes.largest() as f64);
         let leaves = sizes.map_or(Leaves::Same(1.0), Leaves::Sized);
         let nodes = task.topology.nodes();
@@ -98,9 +101,13 @@ impl<'a> Flows<'a> {
         }
         match (kind.before, kind.after) {
             (_, After::RootAll) if kind.sums => Self::SumToRoot(root, block),
-            (_, After::EachWhatIsForIt | After::EachItsSendersOwn) if kind.sums => Self::SumToEach(block),
+            (_, After::EachWhatIsForIt | After::EachItsSendersOwn) if kind.sums => {
+                Self::SumToEach(block)
+            }
             (_, After::EachAll) if kind.sums => Self::SumToAll(block),
-            (Before::EachItsOwn, After::EachWhatIsForIt) => sizes.map_or(Self::Even(1.0), Self::Pairs),
+            (Before::EachItsOwn, After::EachWhatIsForIt) => {
+                sizes.map_or(Self::Even(1.0), Self::Pairs)
+            }
             (Before::EachItsOwn, After::EachAll) => {
                 sizes.map_or(Self::EachToAll(1.0), |sizes| Self::OwnToAll(Own::new(nodes, sizes)))
             }
@@ -108,7 +115,9 @@ impl<'a> Flows<'a> {
             (Before::EachItsOwn, After::EachItsSendersOwn) => {
                 task.collective.images().map_or(Self::None, |images| Self::Images(images, block))
             }
-            (Before::RootAll, After::EachWhatIsForIt | After::EachItsSendersOwn) => Self::FromRoot(root, leaves),
+            (Before::RootAll, After::EachWhatIsForIt | After::EachItsSendersOwn) => {
+                Self::FromRoot(root, leaves)
+            }
             (Before::RootAll, After::EachAll) => Self::RootToAll(root, at_root),
             (Before::RootAll, After::RootAll) => Self::None,
         }
@@ -127,7 +136,9 @@ impl<'a> Flows<'a> {
             Self::Even(bytes) => *bytes,
             Self::Pairs(sizes) => sizes.bytes(from, to) as f64,
             Self::FromRoot(root, Leaves::Same(bytes)) if from == *root => *bytes,
-            Self::FromRoot(root, Leaves::Sized(sizes)) if from == *root => sizes.bytes(from, to) as f64,
+            Self::FromRoot(root, Leaves::Sized(sizes)) if from == *root => {
+                sizes.bytes(from, to) as f64
+            }
             Self::ToRoot(root, Leaves::Same(bytes)) if to == *root => *bytes,
             Self::ToRoot(root, Leaves::Sized(sizes)) if to == *root => sizes.bytes(from, to) as f64,
             Self::FromRoot(..) | Self::ToRoot(..) => 0.0,
@@ -144,7 +155,8 @@ impl<'a> Flows<'a> {
     /// What the busiest of so many nodes send and receive.
     pub(super) fn ends(&self, nodes: u64) -> Ends {
         let others = nodes - 1;
-        let every = |sent, received, by_one| Ends { sent, received, by_one, peers: others, all: true };
+        let every =
+            |sent, received, by_one| Ends { sent, received, by_one, peers: others, all: true };
         match self {
             Self::None => Ends::default(),
             Self::Even(bytes) => every(others as f64 * bytes, others as f64 * bytes, true),
@@ -153,11 +165,18 @@ impl<'a> Flows<'a> {
                 let least = own.of.iter().copied().fold(f64::MAX, f64::min).min(own.all);
                 let most = own.of.iter().copied().fold(0.0, f64::max);
                 let peers = if own.all > 0.0 { others } else { 0 };
-                Ends { sent: most, received: own.all - least, by_one: false, peers, all: least > 0.0 }
+                Ends {
+                    sent: most,
+                    received: own.all - least,
+                    by_one: false,
+                    peers,
+                    all: least > 0.0,
+                }
             }
             Self::RootToAll(_, bytes) | Self::SumToRoot(_, bytes) => every(*bytes, *bytes, false),
             Self::SumToEach(bytes) => every(others as f64 * bytes, *bytes, true),
-            // n - 1 messages until anybody has the sum, and one more to each of the others: shared by n nodes.
+            // n - 1 messages until anybody has the sum, and one more to each of the others: shared
+            // by n nodes.
             Self::SumToAll(bytes) => {
                 let each = 2.0 * others as f64 / nodes as f64 * bytes;
                 every(each, each, true)
@@ -166,7 +185,13 @@ impl<'a> Flows<'a> {
             Self::ToRoot(_, Leaves::Same(bytes)) => every(*bytes, others as f64 * bytes, false),
             Self::Images(images, bytes) => {
                 let moves = (0..).zip(*images).any(|(from, to): (u32, _)| from != *to);
-                Ends { sent: *bytes, received: *bytes, by_one: true, peers: moves.into(), all: true }
+                Ends {
+                    sent: *bytes,
+                    received: *bytes,
+                    by_one: true,
+                    peers: moves.into(),
+                    all: true,
+                }
             }
             Self::Pairs(sizes) => {
                 let busiest = sizes.busiest(nodes);
@@ -174,7 +199,9 @@ impl<'a> Flows<'a> {
                 let (sent, received) = (busiest.sent as f64, busiest.received as f64);
                 Ends { sent, received, by_one: false, peers: busiest.peers, all }
             }
-            Self::FromRoot(root, Leaves::Sized(_)) => of_root(nodes, |node| self.between(*root, node), *root),
+            Self::FromRoot(root, Leaves::Sized(_)) => {
+                of_root(nodes, |node| self.between(*root, node), *root)
+            }
             Self::ToRoot(root, Leaves::Sized(_)) => {
                 let backwards = of_root(nodes, |node| self.between(node, *root), *root);
                 Ends { sent: backwards.received, received: backwards.sent, ..backwards }
@@ -182,7 +209,8 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// What some node must add to what it has: every unit of a sum takes one addition less than it has terms.
+    /// What some node must add to what it has: every unit of a sum takes one addition less than it
+    /// has terms.
     pub(super) fn summed(&self, nodes: u64) -> f64 {
         let others = (nodes - 1) as f64;
         match self {
@@ -230,8 +258,14 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// Calls `visit` as the nodes of this order go over, one by one, to the first side of a cut: how many are there, and what must cross from there and back.
-    pub(super) fn sweep(&self, order: &[u32], nodes: usize, mut visit: impl FnMut(usize, f64, f64)) {
+    /// Calls `visit` as the nodes of this order go over, one by one, to the first side of a cut:
+    /// how many are there, and what must cross from there and back.
+    pub(super) fn sweep(
+        &self,
+        order: &[u32],
+        nodes: usize,
+        mut visit: impl FnMut(usize, f64, f64),
+    ) {
         let mut inside = vec![false; nodes];
         let (mut out, mut into, mut here_have) = (0.0, 0.0, 0.0);
         for (k, &node) in order.iter().enumerate() {
@@ -242,21 +276,32 @@ impl<'a> Flows<'a> {
                 Self::None => {}
                 Self::Even(bytes) => (out, into) = (here * there * bytes, here * there * bytes),
                 // What all on the one side have goes over once, if anybody is on the other.
-                Self::EachToAll(bytes) => (out, into) = (here * bytes * there.min(1.0), there * bytes),
+                Self::EachToAll(bytes) => {
+                    (out, into) = (here * bytes * there.min(1.0), there * bytes)
+                }
                 Self::OwnToAll(own) => {
                     here_have += own.at(node);
                     (out, into) = (here_have * there.min(1.0), own.all - here_have);
                 }
-                Self::RootToAll(root, bytes) if inside[*root as usize] => (out, into) = (bytes * there.min(1.0), 0.0),
+                Self::RootToAll(root, bytes) if inside[*root as usize] => {
+                    (out, into) = (bytes * there.min(1.0), 0.0)
+                }
                 Self::RootToAll(_, bytes) => (out, into) = (0.0, *bytes),
-                Self::SumToRoot(root, bytes) if inside[*root as usize] => (out, into) = (0.0, bytes * there.min(1.0)),
+                Self::SumToRoot(root, bytes) if inside[*root as usize] => {
+                    (out, into) = (0.0, bytes * there.min(1.0))
+                }
                 Self::SumToRoot(_, bytes) => (out, into) = (*bytes, 0.0),
                 // All on the one side can add up what they have for a node on the other.
-                Self::SumToEach(bytes) => (out, into) = (there * bytes, here * bytes * there.min(1.0)),
-                Self::SumToAll(bytes) => (out, into) = (bytes * there.min(1.0), bytes * there.min(1.0)),
+                Self::SumToEach(bytes) => {
+                    (out, into) = (there * bytes, here * bytes * there.min(1.0))
+                }
+                Self::SumToAll(bytes) => {
+                    (out, into) = (bytes * there.min(1.0), bytes * there.min(1.0))
+                }
                 Self::Pairs(_) | Self::FromRoot(..) | Self::ToRoot(..) | Self::Images(..) => {
                     for other in (0..nodes as u64).filter(|other| *other != node) {
-                        let (sends, receives) = (self.between(node, other), self.between(other, node));
+                        let (sends, receives) =
+                            (self.between(node, other), self.between(other, node));
                         if inside[other as usize] {
                             (out, into) = (out - receives, into - sends);
                         } else {
@@ -309,9 +354,10 @@ impl<'a> Flows<'a> {
     /// The root, or any node where there is none.
     pub(super) fn root(&self) -> u64 {
         match self {
-            Self::FromRoot(root, _) | Self::ToRoot(root, _) | Self::RootToAll(root, _) | Self::SumToRoot(root, _) => {
-                *root
-            }
+            Self::FromRoot(root, _)
+            | Self::ToRoot(root, _)
+            | Self::RootToAll(root, _)
+            | Self::SumToRoot(root, _) => *root,
             Self::None
             | Self::Even(_)
             | Self::EachToAll(_)
@@ -323,13 +369,15 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// Bytes times hops over all that moves, and the most hops of anything, each by the shortest way, where `hops` says how many those are between two nodes.
-    /// Who may be copied goes over one link at least for each who gets it. `None` if that is too much to add up.
+    /// Bytes times hops over all that moves, and the most hops of anything, each by the shortest
+    /// way, where `hops` says how many those are between two nodes. Who may be copied goes over one
+    /// link at least for each who gets it. `None` if that is too much to add up.
     pub(super) fn hop_bytes(&self, topology: &dyn Topology) -> Option<(f64, u64)> {
         /// Ways that are looked at.
         const MOST_WAYS: u64 = 1 << 18;
         let n = topology.nodes();
-        // A copy or a term from another node crosses a link; from another rank of the same it need not.
+        // A copy or a term from another node crosses a link; from another rank of the same it need
+        // not.
         let elsewhere = topology.shared().map_or(n, Topology::nodes) - 1;
         let shortest = topology.drawn().map_or(topology, |drawn| drawn.minimal());
         let hops = |from, to| shortest.route(from, to, None, &mut |_| {}).ok();
@@ -344,7 +392,9 @@ impl<'a> Flows<'a> {
         };
         match self {
             Self::None => Some((0.0, 0)),
-            Self::Even(bytes) => Some((topology.hops_of_all_pairs()? as f64 * bytes, topology.diameter())),
+            Self::Even(bytes) => {
+                Some((topology.hops_of_all_pairs()? as f64 * bytes, topology.diameter()))
+            }
             Self::EachToAll(bytes) | Self::SumToEach(bytes) => {
                 Some((n as f64 * elsewhere as f64 * bytes, topology.diameter()))
             }
@@ -353,10 +403,16 @@ impl<'a> Flows<'a> {
                 Some((elsewhere as f64 * bytes, topology.farthest_from(*root)))
             }
             Self::SumToAll(bytes) => Some((2.0 * elsewhere as f64 * bytes, topology.diameter())),
-            Self::Images(images, _) => over(&mut (0..).zip(*images).map(|(from, to)| (from, u64::from(*to)))),
-            Self::FromRoot(root, _) if n <= MOST_WAYS => over(&mut (0..n).map(|node| (*root, node))),
+            Self::Images(images, _) => {
+                over(&mut (0..).zip(*images).map(|(from, to)| (from, u64::from(*to))))
+            }
+            Self::FromRoot(root, _) if n <= MOST_WAYS => {
+                over(&mut (0..n).map(|node| (*root, node)))
+            }
             Self::ToRoot(root, _) if n <= MOST_WAYS => over(&mut (0..n).map(|node| (node, *root))),
-            Self::Pairs(_) if n * n <= MOST_WAYS => over(&mut (0..n * n).map(|pair| (pair / n, pair % n))),
+            Self::Pairs(_) if n * n <= MOST_WAYS => {
+                over(&mut (0..n * n).map(|pair| (pair / n, pair % n)))
+            }
             Self::FromRoot(..) | Self::ToRoot(..) | Self::Pairs(_) => None,
         }
     }

@@ -1,4 +1,5 @@
-//! The exact reference for what links must carry: a linear program of small cases (maximum concurrent flow), which no bound may exceed and good ones come near.
+//! The exact reference for what links must carry: a linear program of small cases (maximum
+//! concurrent flow), which no bound may exceed and good ones come near.
 
 use super::Traffic;
 use super::cuts::on_links;
@@ -6,7 +7,9 @@ use super::flows::Flows;
 use crate::cost::machine::Machine;
 use crate::cost::model::Scale;
 use crate::delivery::boxes::{Axis, NodeSet};
-use crate::delivery::collective::{ALL_GATHER, ALL_TO_ALL, BlockSizes, Collective, GATHER, SCATTER};
+use crate::delivery::collective::{
+    ALL_GATHER, ALL_TO_ALL, BlockSizes, Collective, GATHER, SCATTER,
+};
 use crate::delivery::exchange::Rule;
 use crate::network::adjacency::Adjacency;
 use crate::network::topology::{Graph, Topology, parse};
@@ -22,8 +25,9 @@ fn optimum(topology: &dyn Topology, flows: &Flows<'_>) -> f64 {
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let busiest = problem.add_var(1.0, (0.0, f64::INFINITY));
     // What comes from one node is one commodity, whoever it is for.
-    let flow: Vec<Vec<Variable>> =
-        (0..nodes).map(|_| links.iter().map(|_| problem.add_var(0.0, (0.0, f64::INFINITY))).collect()).collect();
+    let flow: Vec<Vec<Variable>> = (0..nodes)
+        .map(|_| links.iter().map(|_| problem.add_var(0.0, (0.0, f64::INFINITY))).collect())
+        .collect();
     for (link, (.., bandwidth)) in links.iter().enumerate() {
         let mut terms: Vec<(Variable, f64)> = flow.iter().map(|from| (from[link], 1.0)).collect();
         terms.push((busiest, -bandwidth));
@@ -31,10 +35,13 @@ fn optimum(topology: &dyn Topology, flows: &Flows<'_>) -> f64 {
     }
     for origin in 0..nodes {
         for node in (0..nodes).filter(|node| *node != origin) {
-            let sign =
-                |(from, to): (u32, u32)| f64::from(i8::from(u64::from(to) == node) - i8::from(u64::from(from) == node));
-            let terms =
-                links.iter().zip(&flow[origin as usize]).map(|((from, to, _), flow)| (*flow, sign((*from, *to))));
+            let sign = |(from, to): (u32, u32)| {
+                f64::from(i8::from(u64::from(to) == node) - i8::from(u64::from(from) == node))
+            };
+            let terms = links
+                .iter()
+                .zip(&flow[origin as usize])
+                .map(|((from, to, _), flow)| (*flow, sign((*from, *to))));
             let terms: Vec<_> = terms.filter(|(_, sign)| *sign != 0.0).collect();
             problem.add_constraint(terms, ComparisonOp::Eq, flows.between(origin, node));
         }
@@ -50,7 +57,8 @@ struct Draw(u64);
 
 impl Draw {
     fn below(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % most
     }
 }
@@ -64,7 +72,8 @@ fn network(nodes: u64, more: u64, draw: &mut Draw) -> Arc<dyn Topology> {
             edges.push((a.min(b), a.max(b)));
         }
     }
-    let lines: Vec<String> = edges.iter().map(|(a, b)| format!("{a} {b} {}", 1 + draw.below(4))).collect();
+    let lines: Vec<String> =
+        edges.iter().map(|(a, b)| format!("{a} {b} {}", 1 + draw.below(4))).collect();
     Arc::new(Graph::parse("g", &lines.join("\n")).unwrap())
 }
 
@@ -81,7 +90,8 @@ impl BlockSizes for Table {
     }
 }
 
-/// Every node sends every other its block, all in one step or one distance a step: its time over the bound.
+/// Every node sends every other its block, all in one step or one distance a step: its time over
+/// the bound.
 fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
     let machine = Machine::parse(machine).unwrap();
     let mut evaluator = machine.evaluator(Scale {
@@ -117,8 +127,14 @@ fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
     }
     simulation.finish().unwrap();
     let parts = evaluator.cost().unwrap().parts;
-    let all =
-        [parts.startup, parts.transmission, parts.propagation, parts.rearrangement, parts.barrier, parts.contention];
+    let all = [
+        parts.startup,
+        parts.transmission,
+        parts.propagation,
+        parts.rearrangement,
+        parts.barrier,
+        parts.contention,
+    ];
     let bound = machine.lower_bound(task.topology.as_ref(), &Traffic::of(task));
     all.into_iter().flatten().sum::<f64>() / bound.total_us()
 }
@@ -129,17 +145,23 @@ fn no_schedule_is_faster_than_its_bound() {
     for _ in 0..40 {
         let nodes = 4 + draw.below(5);
         let topology = network(nodes, draw.below(10), &mut draw);
-        let sizes = Table(nodes, (0..nodes * nodes).map(|_| draw.below(2) * draw.below(90)).collect());
+        let sizes =
+            Table(nodes, (0..nodes * nodes).map(|_| draw.below(2) * draw.below(90)).collect());
         let own = (0..nodes)
-            .flat_map(|node| vec![u64::from(node == 0) + draw.below(2) * draw.below(90); nodes as usize])
+            .flat_map(|node| {
+                vec![u64::from(node == 0) + draw.below(2) * draw.below(90); nodes as usize]
+            })
             .collect();
         let task = Task::new(Arc::clone(&topology), Collective::of(&ALL_TO_ALL));
         let gathered = Task::new(topology, Collective::of(&ALL_GATHER));
         let gathered = Task { sizes: Some(Arc::new(Table(nodes, own))), ..gathered };
         for task in [task.clone(), Task { sizes: Some(Arc::new(sizes)), ..task }, gathered] {
             for model in ["wormhole", "circuit", "store-and-forward", "flat"] {
-                for rest in ["startup_us=3,byte_us=1,ports=1", "startup_us=1,byte_us=2,ports=2", "byte_us=1,ports=all"]
-                {
+                for rest in [
+                    "startup_us=3,byte_us=1,ports=1",
+                    "startup_us=1,byte_us=2,ports=2",
+                    "byte_us=1,ports=all",
+                ] {
                     for stepwise in [false, true] {
                         let machine = format!("free:model={model},{rest}");
                         let slack = slack(&task, stepwise, &machine);
@@ -155,7 +177,8 @@ fn no_schedule_is_faster_than_its_bound() {
 fn closeness(task: &Task) -> f64 {
     let flows = Flows::of(task);
     let (hop_bytes, _) = flows.hop_bytes(task.topology.as_ref()).unwrap();
-    on_links(task.topology.as_ref(), &flows, hop_bytes).bytes / optimum(task.topology.as_ref(), &flows)
+    on_links(task.topology.as_ref(), &flows, hop_bytes).bytes
+        / optimum(task.topology.as_ref(), &flows)
 }
 
 #[test]
@@ -165,7 +188,8 @@ fn no_bound_on_links_is_above_the_optimum_and_most_come_near() {
     for _ in 0..60 {
         let nodes = 4 + draw.below(4);
         let topology = network(nodes, draw.below(8), &mut draw);
-        let sizes = Table(nodes, (0..nodes * nodes).map(|_| draw.below(3) * draw.below(50)).collect());
+        let sizes =
+            Table(nodes, (0..nodes * nodes).map(|_| draw.below(3) * draw.below(50)).collect());
         let root = draw.below(nodes);
         for kind in [&ALL_TO_ALL, &SCATTER, &GATHER] {
             let task = Task::new(Arc::clone(&topology), Collective::of(kind).at(root));
@@ -182,7 +206,8 @@ fn no_bound_on_links_is_above_the_optimum_and_most_come_near() {
 
 #[test]
 fn bounds_of_most_families_are_the_optimum() {
-    let closeness = |spec: &str| closeness(&Task::new(parse(spec).unwrap(), Collective::of(&ALL_TO_ALL)));
+    let closeness =
+        |spec: &str| closeness(&Task::new(parse(spec).unwrap(), Collective::of(&ALL_TO_ALL)));
     for spec in ["torus:4x4", "torus:3x5", "mesh:3x4", "ring:7", "hypercube:3"] {
         assert!((closeness(spec) - 1.0).abs() < 1e-6, "{spec}: {}", closeness(spec));
     }

@@ -2,7 +2,9 @@ use super::*;
 use crate::cost::machine::Machine;
 use crate::cost::model::{Cost, Scale};
 use crate::delivery::boxes::{Axis, NodeSet};
-use crate::delivery::collective::{ALL_GATHER, ALL_TO_ALL, BROADCAST, BlockSizes, Collective, SCATTER};
+use crate::delivery::collective::{
+    ALL_GATHER, ALL_TO_ALL, BROADCAST, BlockSizes, Collective, SCATTER,
+};
 use crate::delivery::exchange::Rule;
 use crate::network::topology::{parse, parse_with};
 use crate::simulation::{Simulation, Task};
@@ -21,7 +23,10 @@ fn the_bisection_bounds_transmission_as_in_suh_and_shin() {
     assert_eq!(bound("torus:16x16", "free:byte_us=1").transmission_us, 256.0 * 16.0 / 8.0);
     assert_eq!(bound("mesh:8x16", "free:byte_us=1").transmission_us, 128.0 * 16.0 / 4.0);
     // a link that carries two messages at full speed
-    assert_eq!(bound("mesh:8x16", "free:byte_us=1,free_contention=2").transmission_us, 128.0 * 16.0 / 8.0);
+    assert_eq!(
+        bound("mesh:8x16", "free:byte_us=1,free_contention=2").transmission_us,
+        128.0 * 16.0 / 8.0
+    );
     // on small or dense networks the ports are what bounds
     assert_eq!(bound("fully-connected:64", "free:byte_us=1").transmission_us, 63.0);
     assert_eq!(bound("fully-connected:64", "free:byte_us=1,ports=3").transmission_us, 21.0);
@@ -48,21 +53,26 @@ fn a_permutation_is_a_step_at_least_and_fills_the_links() {
     // Translations by half of a torus: max{1, d n/2, n/4} (Spencer, section 4.6).
     let topology = parse("torus:8x8").unwrap();
     let half = |node: u32| (node / 8 + 4) % 8 * 8 + (node + 4) % 8;
-    let permuted =
-        |to: Vec<u32>| Traffic::of(&Task::new(Arc::clone(&topology), Collective::permutation("p", to.into())));
+    let permuted = |to: Vec<u32>| {
+        Traffic::of(&Task::new(Arc::clone(&topology), Collective::permutation("p", to.into())))
+    };
     let traffic = permuted((0..64).map(half).collect());
-    let machine = Machine::parse("free:model=circuit,startup_us=1,hop_us=1,byte_us=1,ports=all").unwrap();
+    let machine =
+        Machine::parse("free:model=circuit,startup_us=1,hop_us=1,byte_us=1,ports=all").unwrap();
     let bound = machine.lower_bound(topology.as_ref(), &traffic);
-    assert_eq!((bound.startup_us, bound.propagation_us, bound.transmission_us, bound.barrier_us), (1.0, 8.0, 2.0, 0.0));
+    assert_eq!(
+        (bound.startup_us, bound.propagation_us, bound.transmission_us, bound.barrier_us),
+        (1.0, 8.0, 2.0, 0.0)
+    );
     let still = permuted((0..64).collect());
     assert_eq!(machine.lower_bound(topology.as_ref(), &still), Bound::default());
 }
 
 /// The bound for blocks of 100 bytes, and what shows it.
 fn of_blocks(topology: &str, collective: Collective, machine: &str) -> (f64, BoundKind) {
-    const TWO_K5: &str =
-        "0 1\n0 2\n0 3\n0 4\n1 2\n1 3\n1 4\n2 3\n2 4\n3 4\n5 6\n5 7\n5 8\n5 9\n6 7\n6 8\n6 9\n7 8\n7 9\n8 9\n4 5\n";
-    let read = |file: &str| Ok(if file == "fast" { "0 1 4\n1 2 4\n2 3 0.5\n" } else { TWO_K5 }.to_owned());
+    const TWO_K5: &str = "0 1\n0 2\n0 3\n0 4\n1 2\n1 3\n1 4\n2 3\n2 4\n3 4\n5 6\n5 7\n5 8\n5 9\n6 7\n6 8\n6 9\n7 8\n7 9\n8 9\n4 5\n";
+    let read =
+        |file: &str| Ok(if file == "fast" { "0 1 4\n1 2 4\n2 3 0.5\n" } else { TWO_K5 }.to_owned());
     let topology = parse_with(topology, &read).unwrap();
     let traffic = Traffic::of(&Task::new(Arc::clone(&topology), collective)).in_bytes(100.0);
     let machine = Machine::parse(&format!("free:byte_us=1,{machine}")).unwrap();
@@ -81,8 +91,15 @@ fn any_cut_that_is_found_bounds_a_network_of_ones_own() {
 
 #[test]
 fn a_block_that_may_be_copied_crosses_a_cut_once() {
-    assert_eq!(of_blocks("graph:two-k5", Collective::of(&ALL_GATHER), "ports=all"), (500.0, BoundKind::Cut));
-    assert_eq!(of_blocks("ring:8", Collective::of(&ALL_GATHER), "ports=all").0, 350.0, "7 blocks into each node");
+    assert_eq!(
+        of_blocks("graph:two-k5", Collective::of(&ALL_GATHER), "ports=all"),
+        (500.0, BoundKind::Cut)
+    );
+    assert_eq!(
+        of_blocks("ring:8", Collective::of(&ALL_GATHER), "ports=all").0,
+        350.0,
+        "7 blocks into each node"
+    );
 }
 
 #[test]
@@ -99,7 +116,8 @@ fn distances_count_where_nodes_see_different_networks() {
     assert_eq!(stored, (33_600.0, BoundKind::Distances));
 }
 
-/// Nodes 0 to 7 of a ring of 16 each have a byte for each of the others: more than what is even would put on the middle.
+/// Nodes 0 to 7 of a ring of 16 each have a byte for each of the others: more than what is even
+/// would put on the middle.
 #[derive(Debug)]
 struct HalfToHalf;
 
@@ -119,7 +137,11 @@ fn uneven_traffic_has_cuts_and_distances_of_its_own() {
     let traffic = Traffic::of(&Task { sizes: Some(Arc::new(HalfToHalf)), ..task.clone() });
     let machine = Machine::parse("free:byte_us=1,ports=all").unwrap();
     let bound = machine.lower_bound(task.topology.as_ref(), &traffic);
-    assert_eq!((bound.transmission_us, bound.kind), (32.0, BoundKind::Cut), "64 bytes over two links");
+    assert_eq!(
+        (bound.transmission_us, bound.kind),
+        (32.0, BoundKind::Cut),
+        "64 bytes over two links"
+    );
     assert_eq!((traffic.hop_bytes, traffic.farthest), (344.0, 8));
 }
 
@@ -137,7 +159,8 @@ impl BlockSizes for OfOrigins {
     }
 }
 
-/// An allgatherv: who has least receives most, all that the others have; in a broadcast the root's block alone counts.
+/// An allgatherv: who has least receives most, all that the others have; in a broadcast the root's
+/// block alone counts.
 #[test]
 fn blocks_for_everyone_count_as_often_as_they_must_move() {
     let of = |topology: &str, collective: Collective, own: [u64; 4], machine: &str| {
@@ -151,10 +174,19 @@ fn blocks_for_everyone_count_as_often_as_they_must_move() {
     let machine = "free:startup_us=1,byte_us=1";
     let gather = || Collective::of(&ALL_GATHER);
     assert_eq!(of("fully-connected:4", gather(), [2, 3, 5, 100], machine), (108.0, 2.0, 1));
-    assert_eq!(of("mesh:4", gather(), [0, 0, 7, 0], machine), (7.0, 2.0, 2), "nothing but the third node's goes");
-    assert_eq!(of("mesh:4", gather(), [50, 50, 0, 0], "free:byte_us=1,ports=all").0, 100.0, "over the middle link");
+    assert_eq!(
+        of("mesh:4", gather(), [0, 0, 7, 0], machine),
+        (7.0, 2.0, 2),
+        "nothing but the third node's goes"
+    );
+    assert_eq!(
+        of("mesh:4", gather(), [50, 50, 0, 0], "free:byte_us=1,ports=all").0,
+        100.0,
+        "over the middle link"
+    );
     assert_eq!(of("mesh:4", gather(), [0; 4], machine), (0.0, 0.0, 0));
-    let broadcast = |root| of("mesh:4", Collective::of(&BROADCAST).at(root), [0, 3, 5, 100], machine);
+    let broadcast =
+        |root| of("mesh:4", Collective::of(&BROADCAST).at(root), [0, 3, 5, 100], machine);
     assert_eq!((broadcast(2), broadcast(0)), ((5.0, 2.0, 2), (0.0, 0.0, 0)));
 }
 
@@ -166,18 +198,24 @@ fn hops_are_startups_when_messages_are_stored() {
     assert_eq!(b.startup_us, 20.0, "the diameter");
 }
 
-/// Table II of Li, Peng & Chu has 512 and 294912 words for these two nets, fewer than any schedule can do with.
+/// Table II of Li, Peng & Chu has 512 and 294912 words for these two nets, fewer than any schedule
+/// can do with.
 #[test]
 fn blocks_cross_as_many_links_as_their_ends_are_apart_when_messages_are_stored() {
-    let words = |topology| bound(topology, "free:model=store-and-forward,byte_us=1").transmission_us;
+    let words =
+        |topology| bound(topology, "free:model=store-and-forward,byte_us=1").transmission_us;
     assert_eq!(words("hypercube:7"), 448.0);
     assert_eq!(words("rdn:1(hypercube:3)"), 560.0);
     assert_eq!(words("rdn:2(hypercube:3)"), 335_616.0);
-    assert_eq!(bound("hypercube:7", "free:model=store-and-forward,byte_us=1,ports=7").transmission_us, 64.0);
+    assert_eq!(
+        bound("hypercube:7", "free:model=store-and-forward,byte_us=1,ports=7").transmission_us,
+        64.0
+    );
     assert_eq!(words("mesh:8"), 21.0, "168 hops over 8 nodes");
 }
 
-/// Blocks of a scatter from node 0: much for node 11, a little for node 1, nothing (but blocks) for the rest.
+/// Blocks of a scatter from node 0: much for node 11, a little for node 1, nothing (but blocks) for
+/// the rest.
 #[derive(Debug)]
 struct TwoBlocks;
 
@@ -195,15 +233,21 @@ impl BlockSizes for TwoBlocks {
     }
 }
 
-/// What goes far and what is long need not be one message: while empty blocks travel 6 hops, the root gets rid of its bytes.
+/// What goes far and what is long need not be one message: while empty blocks travel 6 hops, the
+/// root gets rid of its bytes.
 #[test]
 fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
     let machine = Machine::parse("free:model=store-and-forward,startup_us=1,byte_us=1").unwrap();
     let topology = parse("ring:12").unwrap();
     let scatter = Task::new(Arc::clone(&topology), Collective::of(&SCATTER));
     let task = Task { sizes: Some(Arc::new(TwoBlocks)), ..scatter };
-    let mut evaluator =
-        machine.evaluator(Scale { topology: &topology, unit_bytes: 1.0, seed: 0, counted: true, background: None });
+    let mut evaluator = machine.evaluator(Scale {
+        topology: &topology,
+        unit_bytes: 1.0,
+        seed: 0,
+        counted: true,
+        background: None,
+    });
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
     // (from, to, first and last destination of what is sent)
     let steps: [&[(u64, u64, u32, u32)]; 5] = [
@@ -233,9 +277,13 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
     }
     simulation.finish().unwrap();
     let Cost { parts, note, ranks: _ } = evaluator.cost().unwrap();
-    let time: f64 = [parts.startup, parts.transmission, parts.barrier, parts.contention].into_iter().flatten().sum();
+    let time: f64 = [parts.startup, parts.transmission, parts.barrier, parts.contention]
+        .into_iter()
+        .flatten()
+        .sum();
     assert_eq!((time, note), (11.0, None), "1 + 6 + 2 + 1 + 1");
-    let traffic = Traffic { sent: 6.0, received: 6.0, peers: 11, farthest: 6, ..Traffic::default() };
+    let traffic =
+        Traffic { sent: 6.0, received: 6.0, peers: 11, farthest: 6, ..Traffic::default() };
     let bound = machine.lower_bound(topology.as_ref(), &traffic);
     assert_eq!((bound.startup_us, bound.transmission_us, bound.total_us()), (4.0, 6.0, 10.0));
 }
@@ -244,7 +292,8 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
 fn who_has_something_for_a_few_need_not_wait_for_all() {
     let machine = Machine::parse("free:startup_us=1,hop_us=1").unwrap();
     let few = |peers| {
-        let traffic = Traffic { sent: 1.0, received: 1.0, peers, farthest: 1, ..Traffic::default() };
+        let traffic =
+            Traffic { sent: 1.0, received: 1.0, peers, farthest: 1, ..Traffic::default() };
         machine.lower_bound(parse("ring:16").unwrap().as_ref(), &traffic).total_us()
     };
     assert_eq!([0, 1, 2, 15].map(few), [0.0, 2.0, 3.0, 5.0], "start-ups, and a hop");
@@ -254,7 +303,8 @@ fn who_has_something_for_a_few_need_not_wait_for_all() {
 fn messages_that_cross_no_link_ask_nothing_of_links() {
     let fluid = Machine::parse("free:model=fluid,byte_us=1,injection_byte_us=2,hop_us=5").unwrap();
     let between = |farthest| {
-        let traffic = Traffic { sent: 10.0, received: 10.0, peers: 1, farthest, ..Traffic::default() };
+        let traffic =
+            Traffic { sent: 10.0, received: 10.0, peers: 1, farthest, ..Traffic::default() };
         fluid.lower_bound(parse("ring:8").unwrap().as_ref(), &traffic).total_us()
     };
     // Ten bytes through a node's own way, one latency before them; or the farthest way alone.
@@ -263,13 +313,19 @@ fn messages_that_cross_no_link_ask_nothing_of_links() {
 
 #[test]
 fn a_flat_machine_composes_copies_and_transmits_what_a_node_must() {
-    let traffic = Traffic { sent: 10.0, received: 6.0, by_one: true, peers: 3, ..Traffic::default() };
+    let traffic =
+        Traffic { sent: 10.0, received: 6.0, by_one: true, peers: 3, ..Traffic::default() };
     let parts = |spec: &str, by_one| {
-        let machine = Machine::parse(&format!("free:model=flat,byte_us=4,copy_byte_us=2,{spec}")).unwrap();
-        let bound = machine.lower_bound(parse("ring:8").unwrap().as_ref(), &Traffic { by_one, ..traffic });
+        let machine =
+            Machine::parse(&format!("free:model=flat,byte_us=4,copy_byte_us=2,{spec}")).unwrap();
+        let bound =
+            machine.lower_bound(parse("ring:8").unwrap().as_ref(), &Traffic { by_one, ..traffic });
         (bound.startup_us, bound.rearrangement_us, bound.transmission_us)
     };
-    assert_eq!(parts("startup_us=8,rearrange_byte_us=3", true), (8.0, 30.0, 10.0 * (1.0 + 4.0) + 6.0));
+    assert_eq!(
+        parts("startup_us=8,rearrange_byte_us=3", true),
+        (8.0, 30.0, 10.0 * (1.0 + 4.0) + 6.0)
+    );
     assert_eq!(parts("startup_us=8,rearrange_byte_us=3", false), (8.0, 30.0, 10.0 * (1.0 + 4.0)));
     assert_eq!(
         parts("startup_us=8,mode=nonblocking,rearrange_byte_us=3", true),
@@ -281,6 +337,13 @@ fn a_flat_machine_composes_copies_and_transmits_what_a_node_must() {
         (8.0, 30.0, 10.0 + 6.0),
         "its engine"
     );
-    assert_eq!(parts("startup_us=8,mode=nonblocking,rearrange_byte_us=3,buffers=2,ports=4", true), (8.0, 0.0, 16.0));
-    assert_eq!(parts("startup_us=100,rearrange_byte_us=0", false), (200.0, 0.0, 0.0), "four nodes after four halves");
+    assert_eq!(
+        parts("startup_us=8,mode=nonblocking,rearrange_byte_us=3,buffers=2,ports=4", true),
+        (8.0, 0.0, 16.0)
+    );
+    assert_eq!(
+        parts("startup_us=100,rearrange_byte_us=0", false),
+        (200.0, 0.0, 0.0),
+        "four nodes after four halves"
+    );
 }

@@ -15,7 +15,8 @@ pub struct Traffic {
     pub by_one: bool,
     /// The most others that some node has something for, or that have something for it.
     pub peers: u64,
-    /// Hops between two nodes of which one has something for the other; those farthest apart, as far as that is known.
+    /// Hops between two nodes of which one has something for the other; those farthest apart, as
+    /// far as that is known.
     pub farthest: u64,
     /// Bytes times hops, over all blocks, each by its shortest way; 0 where they aren't added up.
     pub hop_bytes: f64,
@@ -41,11 +42,16 @@ impl Traffic {
             (None, None) => topology.diameter(),
         };
         let hop_bytes = hops.map_or(0.0, |(hop_bytes, _)| hop_bytes);
-        let on_links = if ends.peers == 0 { OnLinks::default() } else { on_links(topology, &flows, hop_bytes) };
+        let on_links = if ends.peers == 0 {
+            OnLinks::default()
+        } else {
+            on_links(topology, &flows, hop_bytes)
+        };
         Self { farthest, hop_bytes, on_links, ..Self::by_nodes(task, &flows, ends) }
     }
 
-    /// The same without what links must carry and how far anything goes, which takes a look at every pair.
+    /// The same without what links must carry and how far anything goes, which takes a look at
+    /// every pair.
     pub fn of_nodes(task: &Task) -> Self {
         let flows = Flows::of(task);
         Self::by_nodes(task, &flows, flows.ends(task.topology.nodes()))
@@ -71,7 +77,8 @@ impl Traffic {
             return Self::default();
         }
         let on_links = OnLinks { bytes: self.on_links.bytes * unit, ..self.on_links };
-        let (sent, received, hop_bytes) = (self.sent * unit, self.received * unit, self.hop_bytes * unit);
+        let (sent, received, hop_bytes) =
+            (self.sent * unit, self.received * unit, self.hop_bytes * unit);
         Self { sent, received, hop_bytes, summed: self.summed * unit, on_links, ..self }
     }
 }

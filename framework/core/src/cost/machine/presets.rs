@@ -7,7 +7,8 @@ pub fn presets() -> &'static [Preset] {
     PRESETS
 }
 
-/// A machine of Liu et al.'s Table 1: start-up and half of the time of a byte, which the table gives as one figure, tc + td.
+/// A machine of Liu et al.'s Table 1: start-up and half of the time of a byte, which the table
+/// gives as one figure, tc + td.
 macro_rules! of_table_1 {
     ($name:literal, $title:literal, $startup_us:literal, $half_byte_us:literal $(, $more:expr)*) => {
         Preset {
@@ -38,7 +39,11 @@ const COMPOSING: &str = "tm: not in the paper; 0.02 us a byte is a memory copy o
 const STARTUP: &str = "not in these sources: set it to what you know or have measured";
 
 static PRESETS: &[Preset] = &[
-    Preset { name: "free", title: "Nothing costs anything: a base for machines of one's own", figures: &[] },
+    Preset {
+        name: "free",
+        title: "Nothing costs anything: a base for machines of one's own",
+        figures: &[],
+    },
     Preset {
         name: "paragon",
         title: "Intel Paragon, as measured for Suh & Shin, section 5",
@@ -100,7 +105,12 @@ static PRESETS: &[Preset] = &[
         )
     ),
     of_table_1!("t3e", "Cray T3E under MPI, Liu, Wang & Prasanna, Table 1", "28", "0.003"),
-    of_table_1!("myrinet", "SPARCstations on Myrinet, Liu, Wang & Prasanna, Table 1", "68", "0.0135"),
+    of_table_1!(
+        "myrinet",
+        "SPARCstations on Myrinet, Liu, Wang & Prasanna, Table 1",
+        "68",
+        "0.0135"
+    ),
     Preset {
         name: "tofu-d",
         title: "Fujitsu's Tofu Interconnect D (Fugaku): tori, six interfaces a node",
@@ -111,7 +121,11 @@ static PRESETS: &[Preset] = &[
                 "0.49",
                 "8-byte put from one node to another, Ajima et al., The Tofu Interconnect D (CLUSTER 2018), abstract",
             ),
-            ("byte_us", "0.0001575", "6.35 GB/s: the node's 38.1 GB/s by six interfaces at once, there"),
+            (
+                "byte_us",
+                "0.0001575",
+                "6.35 GB/s: the node's 38.1 GB/s by six interfaces at once, there",
+            ),
             ("injection_byte_us", "0.00002625", "38.1 GB/s a node as measured, there, abstract"),
             ("hop_us", "0", "not in the abstract, whose 0.49 us has the hops of its one way in it"),
             ("ports", "6", "six interfaces a node, there"),
@@ -148,7 +162,11 @@ static PRESETS: &[Preset] = &[
                 "0.00004",
                 "64 ports of 200 Gb/s a switch, Argonne Leadership Computing Facility, Aurora's interconnect",
             ),
-            ("hop_us", "0.35", "Rosetta's mean and median latency, 350 ns, De Sensi et al. (SC 2020), II-A and Fig. 2"),
+            (
+                "hop_us",
+                "0.35",
+                "Rosetta's mean and median latency, 350 ns, De Sensi et al. (SC 2020), II-A and Fig. 2",
+            ),
             (
                 "injection_byte_us",
                 "0.00004",
@@ -162,7 +180,11 @@ static PRESETS: &[Preset] = &[
         title: "NVIDIA DGX H100 on InfiniBand NDR; for groups:NODESx8,inside=9,inside_hop=0",
         figures: &[
             ("model", "wormhole", "two tiers of switches"),
-            ("startup_us", "0.47", "a step over NVLink, ring, protocol LL: hwLat in NCCL's src/graph/tuning.cc"),
+            (
+                "startup_us",
+                "0.47",
+                "a step over NVLink, ring, protocol LL: hwLat in NCCL's src/graph/tuning.cc",
+            ),
             (
                 "byte_us",
                 "0.00002",

@@ -13,9 +13,15 @@ fn print(text: &str) -> String {
 #[test]
 fn the_paragons_barrier_grows_with_log2_of_the_nodes() {
     let paragon = Barrier::Rounds { per_round: 126.0, offset: -113.0 };
-    assert_eq!(presets()[1].figures.iter().find(|f| f.0 == "barrier_us").unwrap().1, paragon.to_string());
+    assert_eq!(
+        presets()[1].figures.iter().find(|f| f.0 == "barrier_us").unwrap().1,
+        paragon.to_string()
+    );
     let at = |nodes| paragon.us(nodes);
-    assert_eq!([at(16 * 16), at(32 * 32), at(64 * 64), at(128 * 128)], [895.0, 1147.0, 1399.0, 1651.0]);
+    assert_eq!(
+        [at(16 * 16), at(32 * 32), at(64 * 64), at(128 * 128)],
+        [895.0, 1147.0, 1399.0, 1651.0]
+    );
     assert_eq!(at(100), 769.0, "100 nodes need 7 rounds");
     assert_eq!(at(1), 0.0, "never below 0");
     assert_eq!(Barrier::Fixed(50.0).us(256), 50.0);
@@ -24,7 +30,10 @@ fn the_paragons_barrier_grows_with_log2_of_the_nodes() {
 #[test]
 fn a_barrier_may_be_so_much_a_round() {
     for barrier in ["50", "126d-113", "3.5d", "3d+0.25"] {
-        assert_eq!(print(&format!("free:barrier_us={barrier}")), format!("free:barrier_us={barrier}"));
+        assert_eq!(
+            print(&format!("free:barrier_us={barrier}")),
+            format!("free:barrier_us={barrier}")
+        );
     }
     assert_eq!(print("free:barrier_us=2d+0"), "free:barrier_us=2d");
     for bad in ["d", "2d-", "2d--1", "2dd", "-2d", "2d3"] {
@@ -60,7 +69,10 @@ fn ports_say_how_many_rounds_a_step_takes() {
 fn what_makes_no_sense_is_refused_with_what_was_expected() {
     assert_eq!(error("paragn"), "machine `paragn`: unknown name `paragn`; did you mean `paragon`?");
     let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
-    assert_eq!(error("cray"), format!("machine `cray`: unknown name `cray`, expected one of {}", names.join(", ")));
+    assert_eq!(
+        error("cray"),
+        format!("machine `cray`: unknown name `cray`, expected one of {}", names.join(", "))
+    );
     assert_eq!(
         error("paragon:startup=2"),
         "machine `paragon:startup=2`: unknown key `startup`; did you mean `startup_us`?"
@@ -71,7 +83,10 @@ fn what_makes_no_sense_is_refused_with_what_was_expected() {
     );
     assert!(error("paragon:byte_us=NaN").contains("found `NaN`"));
     assert!(error("paragon:byte_us=inf").contains("found `inf`"));
-    assert!(error("paragon:ports=0").contains("ports: expected `all` or a whole number from 1 on, found `0`"));
+    assert!(
+        error("paragon:ports=0")
+            .contains("ports: expected `all` or a whole number from 1 on, found `0`")
+    );
     assert!(error("paragon:free_contention=0.5").contains("expected a number from 1 on"));
     let names: Vec<&str> = models().iter().map(|kind| kind.name).collect();
     let one_of = format!("expected one of {}, found `solid`", names.join(", "));
@@ -82,8 +97,9 @@ fn what_makes_no_sense_is_refused_with_what_was_expected() {
 
 #[test]
 fn factors_and_weights_that_mean_nothing_are_refused() {
-    let expects =
-        |setting: &str| error(&format!("free:model=fluid,{setting}")).rsplit_once("expected ").unwrap().1.to_owned();
+    let expects = |setting: &str| {
+        error(&format!("free:model=fluid,{setting}")).rsplit_once("expected ").unwrap().1.to_owned()
+    };
     for factor in ["latency_factor", "bandwidth_factor"] {
         for bad in ["0", "-1", "1e-300", "1e300", "NaN", "inf"] {
             let expected = format!("a number from 0.000001 to 1000000, found `{bad}`");
@@ -91,13 +107,23 @@ fn factors_and_weights_that_mean_nothing_are_refused() {
         }
     }
     assert_eq!(expects("weight_bytes=-1"), "a number of bytes from 0 to 1000000000000, found `-1`");
-    assert_eq!(expects("weight_bytes=1e300"), "a number of bytes from 0 to 1000000000000, found `1e300`");
+    assert_eq!(
+        expects("weight_bytes=1e300"),
+        "a number of bytes from 0 to 1000000000000, found `1e300`"
+    );
     for key in ["byte_us", "hop_us", "startup_us", "injection_byte_us"] {
-        assert_eq!(expects(&format!("{key}=-1")), "microseconds, a number from 0 to 86400000000, found `-1`");
+        assert_eq!(
+            expects(&format!("{key}=-1")),
+            "microseconds, a number from 0 to 86400000000, found `-1`"
+        );
     }
     for model in ["loggp", "fluid"] {
         let noise = |cv: &str| error(&format!("free:model={model},noise={cv}"));
-        assert!(noise("-0.1").ends_with("expected a number from 0 to 10, found `-0.1`"), "{}", noise("-0.1"));
+        assert!(
+            noise("-0.1").ends_with("expected a number from 0 to 10, found `-0.1`"),
+            "{}",
+            noise("-0.1")
+        );
     }
     assert!(error("paragon:noise=0.1").contains("`noise` is not read by the model `wormhole`"));
 }
@@ -110,15 +136,21 @@ fn what_neither_model_nor_planning_reads_is_refused_with_what_they_do_read() {
          unpaired_byte_us, injection_byte_us, rearrange_byte_us, rearrangement, reduce_byte_us, barrier_us, ports, free_contention, virtual_channels"
     );
     assert!(
-        error("free:free_contention=2,model=circuit").contains("`free_contention` is not read by the model `circuit`")
+        error("free:free_contention=2,model=circuit")
+            .contains("`free_contention` is not read by the model `circuit`")
     );
     // In any order, and of two at fault the first.
     assert_eq!(print("paragon:mode=nonblocking,model=flat"), "paragon:model=flat,mode=nonblocking");
-    assert!(error("sp2:hop_us=1,free_contention=2").contains("`hop_us` is not read by the model `flat`"));
+    assert!(
+        error("sp2:hop_us=1,free_contention=2")
+            .contains("`hop_us` is not read by the model `flat`")
+    );
     // Plugins may ask for these, whatever prices what they plan.
-    for read in
-        ["sp2:virtual_channels=2", "paragon:virtual_channels=2", "free:model=store-and-forward,virtual_channels=2"]
-    {
+    for read in [
+        "sp2:virtual_channels=2",
+        "paragon:virtual_channels=2",
+        "free:model=store-and-forward,virtual_channels=2",
+    ] {
         assert_eq!(print(read), read);
     }
 }
@@ -126,36 +158,54 @@ fn what_neither_model_nor_planning_reads_is_refused_with_what_they_do_read() {
 #[test]
 fn what_a_base_has_and_the_model_does_not_read_is_dropped_and_can_be_seen() {
     let unused = |machine: &Machine| {
-        machine.unused().iter().map(|v| (v.parameter.key(), v.text.clone(), v.origin)).collect::<Vec<_>>()
+        machine
+            .unused()
+            .iter()
+            .map(|v| (v.parameter.key(), v.text.clone(), v.origin))
+            .collect::<Vec<_>>()
     };
     let machine = Machine::parse("sp2:model=circuit").unwrap();
     assert_eq!(machine.number("copy_byte_us"), None);
-    let [(key, text, Origin::Preset(_))] = &unused(&machine)[..] else { panic!("{:?}", unused(&machine)) };
+    let [(key, text, Origin::Preset(_))] = &unused(&machine)[..] else {
+        panic!("{:?}", unused(&machine))
+    };
     assert_eq!((*key, text.as_str()), ("copy_byte_us", "0.0175"));
     let mine = Machine::parse("sp2:mode=nonblocking").unwrap().renamed("mine");
     let other = mine.with(&[("model", "circuit"), ("hop_us", "1")]).unwrap();
     assert_eq!(unused(&other)[1..], [("mode", "nonblocking".to_owned(), Origin::Own)]);
-    assert_eq!(other.definition().as_deref(), Some("sp2:model=circuit,hop_us=1"), "which can be read again");
+    assert_eq!(
+        other.definition().as_deref(),
+        Some("sp2:model=circuit,hop_us=1"),
+        "which can be read again"
+    );
 }
 
 #[test]
 fn a_value_is_the_users_the_presets_or_the_default() {
     let machine = Machine::parse("paragon:startup_us=220").unwrap();
-    let origin = |key: &str| machine.values().into_iter().find(|v| v.parameter.key() == key).unwrap().origin;
+    let origin =
+        |key: &str| machine.values().into_iter().find(|v| v.parameter.key() == key).unwrap().origin;
     assert_eq!(origin("startup_us"), Origin::User);
     assert_eq!(origin("byte_us"), Origin::Preset("tc = 0.011 us a byte, Suh & Shin, section 5"));
     assert_eq!(origin("free_contention"), Origin::Default);
     let mine = machine.renamed("mine").with(&[("byte_us", "2")]).unwrap();
-    let origin = |key: &str| mine.values().into_iter().find(|v| v.parameter.key() == key).unwrap().origin;
+    let origin =
+        |key: &str| mine.values().into_iter().find(|v| v.parameter.key() == key).unwrap().origin;
     assert_eq!((origin("startup_us"), origin("byte_us")), (Origin::Own, Origin::User));
 }
 
 #[test]
 fn a_name_of_ones_own_stands_for_a_spec_of_presets() {
     let mine = Machine::parse("paragon:startup_us=220").unwrap().renamed("mine");
-    assert_eq!((mine.to_string().as_str(), mine.stands_for()), ("mine", Some("paragon:startup_us=220")));
+    assert_eq!(
+        (mine.to_string().as_str(), mine.stands_for()),
+        ("mine", Some("paragon:startup_us=220"))
+    );
     let changed = Machine::parse_among("mine:ports=2,startup_us=220", &[mine]).unwrap();
-    assert_eq!((changed.to_string().as_str(), changed.number("startup_us")), ("mine:ports=2", Some(220.0)));
+    assert_eq!(
+        (changed.to_string().as_str(), changed.number("startup_us")),
+        ("mine:ports=2", Some(220.0))
+    );
     assert_eq!(changed.stands_for(), Some("paragon:startup_us=220"));
     assert_eq!(changed.definition().as_deref(), Some("paragon:startup_us=220,ports=2"));
     assert_eq!(Machine::parse("paragon:ports=2").unwrap().definition(), None);
@@ -163,13 +213,18 @@ fn a_name_of_ones_own_stands_for_a_spec_of_presets() {
 
 #[test]
 fn one_machine_has_one_spelling() {
-    let spelled = |text: &str, own: &[Machine]| Machine::parse_among(text, own).unwrap().to_string();
+    let spelled =
+        |text: &str, own: &[Machine]| Machine::parse_among(text, own).unwrap().to_string();
     assert_eq!(spelled("paragon:ports=2,startup_us=75.0", &[]), "paragon:ports=2");
     assert_eq!(spelled("paragon:ports=1,byte_us=0.0110,model=wormhole", &[]), "paragon");
     assert_eq!(spelled("paragon:byte_us=2,unpaired_byte_us=2", &[]), "paragon:byte_us=2");
     let mine = Machine::parse("paragon:startup_us=220").unwrap().renamed("mine");
     assert_eq!(spelled("mine:startup_us=220,ports=1", std::slice::from_ref(&mine)), "mine");
-    assert_eq!(spelled("mine:startup_us=75", &[mine]), "mine:startup_us=75", "the preset's, but not the user's");
+    assert_eq!(
+        spelled("mine:startup_us=75", &[mine]),
+        "mine:startup_us=75",
+        "the preset's, but not the user's"
+    );
     let kept = "paragon:unpaired_byte_us=0.011,byte_us=5";
     assert_eq!(
         Machine::parse(&spelled(kept, &[])).unwrap().number("unpaired_byte_us"),
@@ -184,9 +239,17 @@ fn every_preset_is_read_by_its_model_and_says_where_its_figures_are_from() {
     for preset in presets() {
         let machine = Machine::parse(preset.name).unwrap();
         assert!(machine.unused().is_empty(), "{}", preset.name);
-        assert_eq!(machine.values().iter().filter(|v| v.origin != Origin::Default).count(), preset.figures.len());
+        assert_eq!(
+            machine.values().iter().filter(|v| v.origin != Origin::Default).count(),
+            preset.figures.len()
+        );
         for (key, text, source) in preset.figures {
-            assert_eq!(find(key).unwrap().canonical(text).as_deref(), Ok(*text), "{}: {key}", preset.name);
+            assert_eq!(
+                find(key).unwrap().canonical(text).as_deref(),
+                Ok(*text),
+                "{}: {key}",
+                preset.name
+            );
             assert!(!source.is_empty(), "{}: {key}", preset.name);
         }
     }

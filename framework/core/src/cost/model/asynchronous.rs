@@ -1,6 +1,8 @@
-//! What models have in common in which ranks don't wait for each other's steps: which messages a rank has in which step.
+//! What models have in common in which ranks don't wait for each other's steps: which messages a
+//! rank has in which step.
 //!
-//! A schedule comes step by step, each rank goes its own way through it: what is kept are the steps that some rank has not ended.
+//! A schedule comes step by step, each rank goes its own way through it: what is kept are the steps
+//! that some rank has not ended.
 
 use super::segment_bytes;
 use crate::cost::parameter::{BARRIER_US, Barrier, Default, ParameterError, Typed, word};
@@ -25,21 +27,25 @@ pub(super) enum Order {
 }
 
 impl Order {
-    const WORDS: [(&'static str, Self); 3] = [("step", Self::Step), ("data", Self::Data), ("barrier", Self::Barrier)];
+    const WORDS: [(&'static str, Self); 3] =
+        [("step", Self::Step), ("data", Self::Data), ("barrier", Self::Barrier)];
 
     /// That there are steps to put barriers between, if barriers take time.
     pub(super) fn with(self, barrier_us: Barrier) -> Result<(), ParameterError> {
         if self != Self::Data || barrier_us.us(2) == 0.0 {
             return Ok(());
         }
-        let expected = "0 with order=data, where ranks have no steps to put barriers between".to_owned();
+        let expected =
+            "0 with order=data, where ranks have no steps to put barriers between".to_owned();
         Err(ParameterError::Bad { key: BARRIER_US.key, expected, found: barrier_us.to_string() })
     }
 }
 
 impl Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Self::WORDS.iter().find(|(_, order)| order == self).map_or("", |(word, _)| word))
+        f.write_str(
+            Self::WORDS.iter().find(|(_, order)| order == self).map_or("", |(word, _)| word),
+        )
     }
 }
 
@@ -58,7 +64,8 @@ pub(super) struct Message {
     pub to: u32,
     /// Its route, numbered as [`crate::simulation::step::Transfer::route`] is.
     pub route: u32,
-    /// How many steps before its own the last of what it carries comes to its sender; 0 if that has it from the beginning, or if arrivals are not followed.
+    /// How many steps before its own the last of what it carries comes to its sender; 0 if that has
+    /// it from the beginning, or if arrivals are not followed.
     pub back: u32,
     pub load: u64,
 }
@@ -73,7 +80,8 @@ pub(super) struct StepMessages {
     /// Numbers of messages, in the order of receivers, and of each in the schedule's.
     received: Vec<u32>,
     first_receive: Vec<u32>,
-    /// Where one node of each orbit is followed: the node that each message goes to, if its sender is the first of its orbit. Else empty.
+    /// Where one node of each orbit is followed: the node that each message goes to, if its sender
+    /// is the first of its orbit. Else empty.
     targets: Vec<u32>,
     pub routes: Vec<Route>,
     unit_bytes: f64,
@@ -81,7 +89,8 @@ pub(super) struct StepMessages {
     schedule_step: u64,
     /// For each rank what it receives that has not come, where arrivals are followed.
     missing: Vec<u32>,
-    /// Bytes that each rank adds to what it has, once all that it receives has come; empty if none does.
+    /// Bytes that each rank adds to what it has, once all that it receives has come; empty if none
+    /// does.
     summed: Vec<f64>,
     /// Ranks that have not ended the step.
     inside: usize,
@@ -110,7 +119,8 @@ impl StepMessages {
         };
         arranged.arrange(nodes, &messages);
         if !step.after.is_empty() {
-            arranged.missing = arranged.first_receive.windows(2).map(|ends| ends[1] - ends[0]).collect();
+            arranged.missing =
+                arranged.first_receive.windows(2).map(|ends| ends[1] - ends[0]).collect();
         }
         arranged
     }
@@ -123,12 +133,16 @@ impl StepMessages {
             (0..nodes).for_each(|node| first[node + 1] += first[node]);
             first
         };
-        (self.first_send, self.first_receive) = (ends(|message| message.from), ends(|message| message.to));
-        self.messages = vec![Message { from: 0, to: 0, route: 0, back: 0, load: 0 }; messages.len()];
+        (self.first_send, self.first_receive) =
+            (ends(|message| message.from), ends(|message| message.to));
+        self.messages =
+            vec![Message { from: 0, to: 0, route: 0, back: 0, load: 0 }; messages.len()];
         self.received = vec![0; messages.len()];
-        let (mut next_send, mut next_receive) = (self.first_send.clone(), self.first_receive.clone());
+        let (mut next_send, mut next_receive) =
+            (self.first_send.clone(), self.first_receive.clone());
         for message in messages {
-            let (place, number) = (&mut next_receive[message.to as usize], &mut next_send[message.from as usize]);
+            let (place, number) =
+                (&mut next_receive[message.to as usize], &mut next_send[message.from as usize]);
             self.messages[*number as usize] = *message;
             self.received[*place as usize] = *number;
             (*place, *number) = (*place + 1, *number + 1);
@@ -148,7 +162,8 @@ impl StepMessages {
 
     /// The number among its sender's sends, and the message, of each that a rank receives.
     pub(super) fn receives(&self, rank: usize) -> impl ExactSizeIterator<Item = (u32, &Message)> {
-        let numbers = &self.received[self.first_receive[rank] as usize..self.first_receive[rank + 1] as usize];
+        let numbers = &self.received
+            [self.first_receive[rank] as usize..self.first_receive[rank + 1] as usize];
         numbers.iter().map(|number| {
             let message = &self.messages[*number as usize];
             (number - self.first_send[message.from as usize], message)
@@ -224,12 +239,16 @@ impl Steps {
         self.steps.push_back(StepMessages { summed: std::mem::take(&mut self.summed), ..step });
     }
 
-    /// Nodes add this in the step that comes next; or, if it has no messages, that is added with what those of a later one bring.
+    /// Nodes add this in the step that comes next; or, if it has no messages, that is added with
+    /// what those of a later one bring.
     pub(super) fn sum(&mut self, summed: Summed<'_>) {
         let unit_bytes = segment_bytes(self.unit_bytes, summed.segments);
         self.sums = true;
         self.summed.resize(self.nodes, 0.0);
-        self.summed.iter_mut().zip(summed.of).for_each(|(bytes, load)| *bytes += *load as f64 * unit_bytes);
+        self.summed
+            .iter_mut()
+            .zip(summed.of)
+            .for_each(|(bytes, load)| *bytes += *load as f64 * unit_bytes);
     }
 
     /// Whether anything was added up.
@@ -265,11 +284,19 @@ impl Steps {
         self.get(number)
     }
 
-    /// Who goes on, now that a step has come, of ranks in these steps: with `order=data` everyone looks, else who has waited for it.
-    pub(super) fn who_goes_on(&mut self, by_data: bool, ranks: impl Iterator<Item = u64>) -> Vec<usize> {
+    /// Who goes on, now that a step has come, of ranks in these steps: with `order=data` everyone
+    /// looks, else who has waited for it.
+    pub(super) fn who_goes_on(
+        &mut self,
+        by_data: bool,
+        ranks: impl Iterator<Item = u64>,
+    ) -> Vec<usize> {
         let last = self.come().saturating_sub(1);
-        let on: Vec<usize> =
-            (0..).zip(ranks).filter(|(_, step)| by_data || *step == last).map(|(rank, _)| rank).collect();
+        let on: Vec<usize> = (0..)
+            .zip(ranks)
+            .filter(|(_, step)| by_data || *step == last)
+            .map(|(rank, _)| rank)
+            .collect();
         self.open = if by_data { 0 } else { self.open - on.len() };
         on
     }

@@ -1,21 +1,25 @@
 //! `circuit`: synchronous rounds of circuits, several of which a directed link carries at a time.
 //!
-//! A round costs `alpha + h delta + k L tau` (Spencer, chapter 2): a start-up; switching over the h links of the longest circuit; and propagation, the largest over
-//! circuits of L bytes that share some link with k - 1 others. `startup_us` is alpha, `hop_us` delta, `byte_us` tau; what sharing adds to the longest
-//! message's own L tau is `contention_us`.
+//! A round costs `alpha + h delta + k L tau` (Spencer, chapter 2): a start-up; switching over the h
+//! links of the longest circuit; and propagation, the largest over circuits of L bytes that share
+//! some link with k - 1 others. `startup_us` is alpha, `hop_us` delta, `byte_us` tau; what sharing
+//! adds to the longest message's own L tau is `contention_us`.
 //!
-//! A link carries `virtual_channels` (q) circuits at most, and so does a port: with one port a node may inform q others in a round, which share it as they would a link
-//! (section 3.1). A step that asks for more is run in several ([`super::rounds`]): each has a start-up, the switching and the propagation of its own circuits, and a
-//! barrier. Where its rounds aren't arranged (only ports are short, or there is too much to arrange), each round is charged the longest circuit of all, and all together
-//! the propagation of the most multiplexed one, or of the busiest node's bytes through its ports if that is more.
+//! A link carries `virtual_channels` (q) circuits at most, and so does a port: with one port a node
+//! may inform q others in a round, which share it as they would a link (section 3.1). A step that
+//! asks for more is run in several ([`super::rounds`]): each has a start-up, the switching and the
+//! propagation of its own circuits, and a barrier. Where its rounds aren't arranged (only ports are
+//! short, or there is too much to arrange), each round is charged the longest circuit of all, and
+//! all together the propagation of the most multiplexed one, or of the busiest node's bytes through
+//! its ports if that is more.
 
 use super::rounds::{Arranged, Rounds};
 use super::synchronous::{Frame, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, HOP_US, INJECTION_BYTE_US, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US,
-    STARTUP_US, VIRTUAL_CHANNELS,
+    BARRIER_US, BYTE_US, Barrier, HOP_US, INJECTION_BYTE_US, PORTS, Ports, REARRANGE_BYTE_US,
+    REDUCE_BYTE_US, STARTUP_US, VIRTUAL_CHANNELS,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
@@ -59,16 +63,30 @@ impl Model for Circuit {
         let (bytes, kind) = bound::network_bytes(topology, traffic, self.ports, 1.0);
         Bound {
             propagation_us: bound::least_latency(topology, traffic) * self.hop_us,
-            ..self.frame().lower_bound(topology, traffic, self.startup_us, (bytes * self.byte_us, kind))
+            ..self.frame().lower_bound(
+                topology,
+                traffic,
+                self.startup_us,
+                (bytes * self.byte_us, kind),
+            )
         }
     }
 }
 
 impl StepModel for Circuit {
-    const NONE: StepCost = StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
+    const NONE: StepCost =
+        StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
 
     fn frame(&self) -> Frame {
-        let Self { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, injection_byte_us, .. } = *self;
+        let Self {
+            ports,
+            barrier_us,
+            rearrange_byte_us,
+            rearrangement,
+            reduce_byte_us,
+            injection_byte_us,
+            ..
+        } = *self;
         Frame {
             ports,
             barrier_us,
@@ -80,7 +98,13 @@ impl StepModel for Circuit {
         }
     }
 
-    fn step_cost(&self, step: &Step<'_>, _: &dyn Topology, unit_bytes: f64, rounds: Rounds) -> StepCost {
+    fn step_cost(
+        &self,
+        step: &Step<'_>,
+        _: &dyn Topology,
+        unit_bytes: f64,
+        rounds: Rounds,
+    ) -> StepCost {
         let startup = rounds.count as f64 * self.startup_us;
         if let Some(Arranged { hops, alone, multiplexed }) = rounds.arranged {
             return StepCost {

@@ -1,7 +1,8 @@
 //! Moments of event-driven models, with what the time up to them went into.
 //!
-//! Events are ordered by exact arithmetic: parameters and bytes become whole `Ticks`, so that two chains of work that take the same time end at the same
-//! moment, in whatever order their terms were added. What of two events at one moment comes first is the model's rule, never a rounding.
+//! Events are ordered by exact arithmetic: parameters and bytes become whole `Ticks`, so that two
+//! chains of work that take the same time end at the same moment, in whatever order their terms
+//! were added. What of two events at one moment comes first is the model's rule, never a rounding.
 
 use super::path::Path;
 

@@ -1,21 +1,26 @@
-//! Flat machines (Liu, Wang & Prasanna, section 2): what counts is what the ends of a message do; the network between them is never the bottleneck.
+//! Flat machines (Liu, Wang & Prasanna, section 2): what counts is what the ends of a message do;
+//! the network between them is never the bottleneck.
 //!
-//! A schedule's phases are stages. At the beginning of a stage every node composes what it will send (`rearrange_byte_us` a byte, what it sends to
-//! itself included); when all have, each works through its own messages, in the schedule's order, within a step as among steps, but without waiting
-//! for anybody's step. A receiver takes as many messages at a time as it has ports: node contention appears by itself. Between two stages there is a
-//! barrier.
+//! A schedule's phases are stages. At the beginning of a stage every node composes what it will
+//! send (`rearrange_byte_us` a byte, what it sends to itself included); when all have, each works
+//! through its own messages, in the schedule's order, within a step as among steps, but without
+//! waiting for anybody's step. A receiver takes as many messages at a time as it has ports: node
+//! contention appears by itself. Between two stages there is a barrier.
 //!
-//! [`stage`] says what a message costs at which end; what a node adds up (`reduce_byte_us` a byte) it adds when all that it receives in the step has come. The parts of time are those along the critical path: transmission is `byte_us` and
-//! `copy_byte_us`, rearrangement is composing, contention is waiting for a receiver's port or a node's copying engine. There is no propagation. What
-//! [`crate::simulation::Simulation::rearrange`] announces is not charged again: it is composing under another name.
+//! [`stage`] says what a message costs at which end; what a node adds up (`reduce_byte_us` a byte)
+//! it adds when all that it receives in the step has come. The parts of time are those along the
+//! critical path: transmission is `byte_us` and `copy_byte_us`, rearrangement is composing,
+//! contention is waiting for a receiver's port or a node's copying engine. There is no propagation.
+//! What [`crate::simulation::Simulation::rearrange`] announces is not charged again: it is
+//! composing under another name.
 
 use super::{Cost, Evaluator, Model, ModelKind, Parts, Scale, segment_bytes};
 use crate::cost::bound::{Bound, Traffic};
 use crate::cost::model::clock::Clock;
 use crate::cost::model::time_space::TimeSpace;
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, Default, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US, Typed, micros,
-    word,
+    BARRIER_US, BYTE_US, Barrier, Default, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US,
+    STARTUP_US, Typed, micros, word,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
@@ -72,7 +77,8 @@ static BUFFERS: Typed<u64> = Typed {
 };
 
 parameters! {
-    /// A machine whose nodes are all equally far apart: only their own ports and buffers hold them up.
+    /// A machine whose nodes are all equally far apart: only their own ports and buffers hold them
+    /// up.
     #[derive(Copy)]
     pub struct Flat {
         startup_us: f64 = STARTUP_US,
@@ -98,7 +104,8 @@ enum Mode {
 }
 
 impl Mode {
-    const WORDS: [(&'static str, Self); 2] = [("blocking", Self::Blocking), ("nonblocking", Self::Nonblocking)];
+    const WORDS: [(&'static str, Self); 2] =
+        [("blocking", Self::Blocking), ("nonblocking", Self::Nonblocking)];
 }
 
 impl Display for Mode {
@@ -134,7 +141,8 @@ impl Flat {
 }
 
 impl Model for Flat {
-    /// Nodes work through their messages in the schedule's order, and local copies go through their buffers.
+    /// Nodes work through their messages in the schedule's order, and local copies go through their
+    /// buffers.
     fn reads(&self) -> Reads {
         Reads::Schedule
     }
@@ -172,14 +180,21 @@ impl Model for Flat {
 }
 
 impl Stage {
-    /// Runs the stage from `start` on, when all is composed; the moment when the last node is done. `compose` says whether received data are composed
-    /// for the next stage at once (nonblocking mode).
+    /// Runs the stage from `start` on, when all is composed; the moment when the last node is done.
+    /// `compose` says whether received data are composed for the next stage at once (nonblocking
+    /// mode).
     pub fn run(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
         self.run_and_keep(machine, start, compose, None)
     }
 
     /// The same, while what nodes' time goes into is kept.
-    fn run_and_keep(&self, machine: &Flat, start: Clock, compose: bool, kept: Option<&mut Kept>) -> Clock {
+    fn run_and_keep(
+        &self,
+        machine: &Flat,
+        start: Clock,
+        compose: bool,
+        kept: Option<&mut Kept>,
+    ) -> Clock {
         match machine.mode {
             Mode::Blocking => Blocking::new(self, machine, start, kept).run(),
             Mode::Nonblocking => Nonblocking::new(self, machine, start, compose, kept).run(),
@@ -197,7 +212,8 @@ struct Stages {
     stage: Stage,
     /// What has been composed already for the stage under way, where there are two send buffers.
     ready: Vec<f64>,
-    /// Whether anything is added up; and what each node adds of what comes in the step that comes next, in bytes.
+    /// Whether anything is added up; and what each node adds of what comes in the step that comes
+    /// next, in bytes.
     sums: bool,
     summed: Vec<f64>,
     stages: u64,
@@ -236,9 +252,15 @@ impl Stages {
         }
     }
 
-    /// When the stage under way ends. `compose` says whether received data are composed for the next stage at once.
+    /// When the stage under way ends. `compose` says whether received data are composed for the
+    /// next stage at once.
     fn after_stage(&mut self, compose: bool) -> Clock {
-        let composing = self.stage.composed.iter().zip(&self.ready).map(|(bytes, ready)| (bytes - ready).max(0.0));
+        let composing = self
+            .stage
+            .composed
+            .iter()
+            .zip(&self.ready)
+            .map(|(bytes, ready)| (bytes - ready).max(0.0));
         let longest = composing.clone().fold(0.0, f64::max);
         let start = self.clock.composed(longest * self.machine.rearrange_byte_us);
         if let Some(kept) = self.kept.as_mut().filter(|_| !self.stage.is_empty()) {
@@ -270,7 +292,10 @@ impl Listener for Stages {
         self.sums = true;
         self.summed.resize(self.nodes as usize, 0.0);
         let unit_bytes = segment_bytes(self.unit_bytes, summed.segments);
-        self.summed.iter_mut().zip(summed.of).for_each(|(bytes, load)| *bytes += *load as f64 * unit_bytes);
+        self.summed
+            .iter_mut()
+            .zip(summed.of)
+            .for_each(|(bytes, load)| *bytes += *load as f64 * unit_bytes);
     }
 
     fn wants_after(&self) -> bool {
@@ -283,7 +308,13 @@ impl Listener for Stages {
         match self.machine.self_messages {
             SelfMessages::Count => {
                 // What a node keeps lies joined with what came to it: it is its own all the same.
-                self.add(Message { from: node, to: node, step: copy.schedule_step, after: 0, bytes });
+                self.add(Message {
+                    from: node,
+                    to: node,
+                    step: copy.schedule_step,
+                    after: 0,
+                    bytes,
+                });
             }
             SelfMessages::Free => self.stage.copy(node, bytes),
         }

@@ -1,16 +1,22 @@
-//! `fluid`: event-driven, with links: messages that cross a link at the same time share it by weighted max-min fairness, as in SimGrid's models of TCP networks (Velho et al., 2013), whose
+//! `fluid`: event-driven, with links: messages that cross a link at the same time share it by
+//! weighted max-min fairness, as in SimGrid's models of TCP networks (Velho et al., 2013), whose
 //! times these are.
 //!
-//! A rank works through its steps: it posts a step's receives, then its sends, `startup_us` before each, and goes on when all are done; it waits for nobody else's step
-//! ([`ranks`]). With `order=data` it makes its sends one after another, at most `ports` under way, each as soon as what it passes on has come, and all receives are posted from the
-//! beginning. A message begins when both ends have posted it, waits the latencies of its links, and then has its share of each of them ([`shares`]).
+//! A rank works through its steps: it posts a step's receives, then its sends, `startup_us` before
+//! each, and goes on when all are done; it waits for nobody else's step ([`ranks`]). With
+//! `order=data` it makes its sends one after another, at most `ports` under way, each as soon as
+//! what it passes on has come, and all receives are posted from the beginning. A message begins
+//! when both ends have posted it, waits the latencies of its links, and then has its share of each
+//! of them ([`shares`]).
 //!
-//! What a rank adds up (`reduce_byte_us` a byte) it adds when all that it receives in the step has come, and goes on when it has.
+//! What a rank adds up (`reduce_byte_us` a byte) it adds when all that it receives in the step has
+//! come, and goes on when it has.
 //!
 //! Background traffic is flows like all others, on which no rank waits: all begin at time 0.
 //!
-//! Parts of time are those along the critical path, which follows whichever end of a message was later: start-ups; latencies in propagation; what the message's bytes take on
-//! the narrowest of its links alone in transmission, and what sharing adds in contention.
+//! Parts of time are those along the critical path, which follows whichever end of a message was
+//! later: start-ups; latencies in propagation; what the message's bytes take on the narrowest of
+//! its links alone in transmission, and what sharing adds in contention.
 
 use super::asynchronous::events::MOST_EVENTS;
 use super::asynchronous::noise::NOISE;
@@ -18,8 +24,8 @@ use super::asynchronous::{ORDER, Order};
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, INJECTION_BYTE_US, PORTS, Ports, REDUCE_BYTE_US, STARTUP_US, Typed,
-    micros, number, word,
+    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, INJECTION_BYTE_US, PORTS, Ports, REDUCE_BYTE_US,
+    STARTUP_US, Typed, micros, number, word,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
@@ -140,7 +146,9 @@ impl Fairness {
 
 impl Display for Fairness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Self::WORDS.iter().find(|(_, fairness)| fairness == self).map_or("", |(word, _)| word))
+        f.write_str(
+            Self::WORDS.iter().find(|(_, fairness)| fairness == self).map_or("", |(word, _)| word),
+        )
     }
 }
 
@@ -176,7 +184,8 @@ impl Model for Fluid {
         })
     }
 
-    /// A start-up; and then either the way of what goes farthest, or one link's latency before the bytes that must cross a cut, or leave or enter a node.
+    /// A start-up; and then either the way of what goes farthest, or one link's latency before the
+    /// bytes that must cross a cut, or leave or enter a node.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
             return Bound::default();
@@ -193,10 +202,20 @@ impl Model for Fluid {
         let least = topology.latencies().map_or(1.0, |(least, _)| least);
         let one_link = if topology.shared().is_some() { 0.0 } else { self.latency_us(least) };
         let (bytes, kind) = bound::network_bytes(topology, traffic, Ports::All, 1.0);
-        let (transmission_us, kind) =
-            bound::or_injected(topology, traffic, self.injection_byte_us, bytes * self.link_byte_us(), kind);
-        let by_bytes =
-            Bound { kind, startup_us: self.startup_us, transmission_us, propagation_us: one_link, ..Bound::default() };
+        let (transmission_us, kind) = bound::or_injected(
+            topology,
+            traffic,
+            self.injection_byte_us,
+            bytes * self.link_byte_us(),
+            kind,
+        );
+        let by_bytes = Bound {
+            kind,
+            startup_us: self.startup_us,
+            transmission_us,
+            propagation_us: one_link,
+            ..Bound::default()
+        };
         let by_sums = Bound {
             startup_us: self.startup_us,
             propagation_us: one_link,

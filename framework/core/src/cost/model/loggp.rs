@@ -1,27 +1,37 @@
-//! `loggp`: event-driven, without links: what counts is what processors and network interfaces do (LogGPS: Alexandrov et al., 1995; Ino et al., 2001), by the rules of LogGOPSim
-//! (Hoefler, Schneider & Lumsdaine, 2010), whose times these are.
+//! `loggp`: event-driven, without links: what counts is what processors and network interfaces do
+//! (LogGPS: Alexandrov et al., 1995; Ino et al., 2001), by the rules of LogGOPSim (Hoefler,
+//! Schneider & Lumsdaine, 2010), whose times these are.
 //!
-//! A rank works through its steps: it posts a step's receives, then its sends, and goes on when all are done; it waits for nobody else's step. A message of s bytes
+//! A rank works through its steps: it posts a step's receives, then its sends, and goes on when all
+//! are done; it waits for nobody else's step. A message of s bytes
 //! - keeps its sender's processor busy for o + (s - 1) O, its interface for g + (s - 1) G;
-//! - is with its receiver o + L after it was begun. When processor and interface there are free, it keeps them busy for o + (s - 1) max(O, G) and g + (s - 1) G:
-//!   the time of its bytes is charged there;
-//! - is done for its sender at once, or, if it has more than S bytes, only when its receiver has posted the receive and begun to take it (rendezvous).
+//! - is with its receiver o + L after it was begun. When processor and interface there are free, it
+//!   keeps them busy for o + (s - 1) max(O, G) and g + (s - 1) G: the time of its bytes is charged
+//!   there;
+//! - is done for its sender at once, or, if it has more than S bytes, only when its receiver has
+//!   posted the receive and begun to take it (rendezvous).
 //!
-//! With `order=data` ([`forwarding`](super::asynchronous::forwarding)) a rank has posted all its receives from the beginning, and a long message holds up nothing but its own data until its receiver
-//! begins to take it.
+//! With `order=data` ([`forwarding`](super::asynchronous::forwarding)) a rank has posted all its
+//! receives from the beginning, and a long message holds up nothing but its own data until its
+//! receiver begins to take it.
 //!
-//! What a rank adds up (`reduce_byte_us` a byte) keeps its processor busy once all that it receives in the step has come.
+//! What a rank adds up (`reduce_byte_us` a byte) keeps its processor busy once all that it receives
+//! in the step has come.
 //!
-//! An interface sends and receives at the same time, a processor does one thing at a time. What comes first at a processor, comes first; at the same moment, what was put
-//! in line first. Parts of time are those along the critical path: o and g in start-up, O and G in transmission, L in propagation, what a message waits for its receiver
-//! or a sender for its receiver's consent in contention.
+//! An interface sends and receives at the same time, a processor does one thing at a time. What
+//! comes first at a processor, comes first; at the same moment, what was put in line first. Parts
+//! of time are those along the critical path: o and g in start-up, O and G in transmission, L in
+//! propagation, what a message waits for its receiver or a sender for its receiver's consent in
+//! contention.
 
 use super::asynchronous::events::MOST_EVENTS;
 use super::asynchronous::noise::NOISE;
 use super::asynchronous::{ORDER, Order};
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{Bound, BoundKind, Traffic};
-use crate::cost::parameter::{BARRIER_US, BYTE_US, Barrier, Default, REDUCE_BYTE_US, Typed, micros};
+use crate::cost::parameter::{
+    BARRIER_US, BYTE_US, Barrier, Default, REDUCE_BYTE_US, Typed, micros,
+};
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
 use ranks::Ranks;
@@ -110,12 +120,14 @@ impl Model for LogGp {
         false
     }
 
-    /// Someone's bytes come one after another: each costs what is least, as a part of a long message or as a message by itself; and something is sent, travels, and is taken.
+    /// Someone's bytes come one after another: each costs what is least, as a part of a long
+    /// message or as a message by itself; and something is sent, travels, and is taken.
     fn lower_bound(&self, _: &dyn Topology, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
             return Bound::default();
         }
-        let received = (traffic.received - 1.0) * self.overhead_us.min(self.byte_us.max(self.overhead_byte_us));
+        let received = (traffic.received - 1.0)
+            * self.overhead_us.min(self.byte_us.max(self.overhead_byte_us));
         let sent = (traffic.sent - 1.0) * self.gap_us.min(self.byte_us);
         let transmission_us = received.max(sent).max(0.0);
         let by_bytes = Bound {

@@ -22,7 +22,8 @@ pub struct Path {
 }
 
 impl Path {
-    /// The parts of the time of a schedule that ends with it; `sums` says whether anything is added up.
+    /// The parts of the time of a schedule that ends with it; `sums` says whether anything is added
+    /// up.
     pub(super) fn parts(&self, sums: bool) -> Parts {
         Parts {
             startup: Some(self.startup),

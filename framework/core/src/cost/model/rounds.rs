@@ -1,8 +1,10 @@
 //! In how many rounds the circuits of a crowded step can be set up.
 //!
-//! The fullest link's circuits over q, rounded up, is the least conceivable: five circuits of two links each around a ring of five put two on every link, but no two of
-//! them that share no link leave room for a third, so that it takes three rounds, not two. The least number is a colouring problem (of paths); what is counted
-//! here are the rounds of one real arrangement, *first fit*: circuits in the order of their length, the longest first, each in the first round in which all
+//! The fullest link's circuits over q, rounded up, is the least conceivable: five circuits of two
+//! links each around a ring of five put two on every link, but no two of them that share no link
+//! leave room for a third, so that it takes three rounds, not two. The least number is a colouring
+//! problem (of paths); what is counted here are the rounds of one real arrangement, *first fit*:
+//! circuits in the order of their length, the longest first, each in the first round in which all
 //! its links, and the ports at either end, have room.
 
 use crate::network::topology::Topology;
@@ -19,7 +21,8 @@ pub(super) const MOST_CROSSINGS: u64 = 1 << 22;
 pub(super) struct Room {
     /// On a directed link.
     pub link: u64,
-    /// Ports of a node, each with as much room as a link, for what it sends and for what it receives; `None` for as many as there are.
+    /// Ports of a node, each with as much room as a link, for what it sends and for what it
+    /// receives; `None` for as many as there are.
     pub ports: Option<u64>,
 }
 
@@ -39,7 +42,8 @@ pub(super) struct Arranged {
     pub hops: f64,
     /// Load of the longest message of each round.
     pub alone: f64,
-    /// Of each round the largest load of a circuit, times the circuits that it shares some link or port with, itself among them.
+    /// Of each round the largest load of a circuit, times the circuits that it shares some link or
+    /// port with, itself among them.
     pub multiplexed: f64,
 }
 
@@ -87,7 +91,8 @@ impl Resource {
 #[derive(Debug)]
 pub(super) struct Arranger {
     topology: Arc<dyn Topology>,
-    /// The number of each link, and after them of each sender and each receiver, among the resources of the step, from 1; 0 for none yet.
+    /// The number of each link, and after them of each sender and each receiver, among the
+    /// resources of the step, from 1; 0 for none yet.
     numbers: Numbers,
     resources: Vec<Resource>,
     /// Resources in use in this step.
@@ -134,7 +139,8 @@ impl Arranger {
 
     /// How first fit arranges a step; `None` where there is too much to arrange.
     pub(super) fn first_fit(&mut self, step: &Step<'_>, room: Room) -> Option<Rounds> {
-        let crossings = step.transfers.iter().fold(0, |sum: u64, t| sum.saturating_add(t.hops.into()));
+        let crossings =
+            step.transfers.iter().fold(0, |sum: u64, t| sum.saturating_add(t.hops.into()));
         if crossings > MOST_CROSSINGS {
             return None;
         }
@@ -183,7 +189,9 @@ impl Arranger {
         let mut sum = 0.0;
         // It was a route when the step was measured.
         let _ = self.topology.route(t.from.into(), t.to.into(), route, &mut |run| {
-            sum += (0..run.len).map(|i| self.topology.latency(run.first + i * run.stride)).sum::<f64>();
+            sum += (0..run.len)
+                .map(|i| self.topology.latency(run.first + i * run.stride))
+                .sum::<f64>();
         });
         sum
     }
@@ -222,7 +230,8 @@ impl Arranger {
         longest.iter().fold(Arranged::default(), add)
     }
 
-    /// The resources that a circuit needs: its links, and the ports at either end where they are counted.
+    /// The resources that a circuit needs: its links, and the ports at either end where they are
+    /// counted.
     fn add_needs(&mut self, t: &Transfer, step: &Step<'_>, room: Room) {
         let mut needed = std::mem::take(&mut self.needs);
         let topology = Arc::clone(&self.topology);
@@ -238,7 +247,9 @@ impl Arranger {
             let sender = topology.link_slots() + topology.host(t.from.into());
             let receiver = topology.link_slots() + topology.nodes() + topology.host(t.to.into());
             let all = ports.saturating_mul(room.link);
-            needed.extend([sender, receiver].map(|key| self.resource(key, all, Speed::Ports(ports as f64))));
+            needed.extend(
+                [sender, receiver].map(|key| self.resource(key, all, Speed::Ports(ports as f64))),
+            );
         }
         self.needs = needed;
     }
@@ -291,7 +302,12 @@ mod tests {
     #[test]
     fn each_turn_has_the_hops_and_bytes_of_its_own_circuits() {
         let parts = |topology: &str, machine: &str, sends: &[(u32, u32, u64)]| {
-            let parts = cost(topology, &format!("free:model=circuit,byte_us=1,hop_us=1,{machine}"), &[sends]).parts;
+            let parts = cost(
+                topology,
+                &format!("free:model=circuit,byte_us=1,hop_us=1,{machine}"),
+                &[sends],
+            )
+            .parts;
             [parts.propagation, parts.transmission, parts.contention].map(Option::unwrap)
         };
         // Of 11 arcs of 5 links two fit beside each other: six rounds of equal messages.
@@ -317,6 +333,9 @@ mod tests {
              times links is not arranged"
         );
         let (_, note) = startups("mesh:40", "virtual_channels=1", &[(0, 20, 1), (1, 21, 1)]);
-        assert_eq!(note, "priced in turns: up to 2 circuits at once on a link with virtual_channels=1");
+        assert_eq!(
+            note,
+            "priced in turns: up to 2 circuits at once on a link with virtual_channels=1"
+        );
     }
 }

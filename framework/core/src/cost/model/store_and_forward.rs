@@ -1,19 +1,23 @@
 //! `store-and-forward`: synchronous steps, each message stored at every node it passes.
 //!
-//! A message of L bytes over h links takes `h (ts + L tw)` (Li, Peng & Chu, section III), a step as long as its longest message does; `ts` and `tw` are
-//! `startup_us` and `byte_us`. Links are not shared within a step in the schedules it was made for; where they are, the messages on a link follow
-//! each other, and what the busiest link needs beyond the longest message is contention.
+//! A message of L bytes over h links takes `h (ts + L tw)` (Li, Peng & Chu, section III), a step as
+//! long as its longest message does; `ts` and `tw` are `startup_us` and `byte_us`. Links are not
+//! shared within a step in the schedules it was made for; where they are, the messages on a link
+//! follow each other, and what the busiest link needs beyond the longest message is contention.
 //!
-//! A step that asks more messages of a node than it has ports is run in rounds, each of them as long as its longest message, in which every node takes the
-//! longest that it still has, one a port. No order takes less: of a node's messages the (i p + 1)-th longest, of p ports, is in one of the rounds that come
-//! after the i longest ones, or is the longest there. (The longest message once a round would charge one long message as often as there are short ones.)
+//! A step that asks more messages of a node than it has ports is run in rounds, each of them as
+//! long as its longest message, in which every node takes the longest that it still has, one a
+//! port. No order takes less: of a node's messages the (i p + 1)-th longest, of p ports, is in one
+//! of the rounds that come after the i longest ones, or is the longest there. (The longest message
+//! once a round would charge one long message as often as there are short ones.)
 
 use super::rounds::Rounds;
 use super::synchronous::{Frame, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, INJECTION_BYTE_US, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US,
+    BARRIER_US, BYTE_US, Barrier, INJECTION_BYTE_US, PORTS, Ports, REARRANGE_BYTE_US,
+    REDUCE_BYTE_US, STARTUP_US,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
@@ -51,34 +55,65 @@ impl Model for StoreAndForward {
         Box::new(Synchronous::new(*self, scale))
     }
 
-    /// A step takes at least a start-up and any one message's bytes; and at least h start-ups, if some message goes over h links. That need not be
-    /// the same message: while a short one goes far, a long one to a neighbour costs no more time. So the two bounds don't add up.
+    /// A step takes at least a start-up and any one message's bytes; and at least h start-ups, if
+    /// some message goes over h links. That need not be the same message: while a short one goes
+    /// far, a long one to a neighbour costs no more time. So the two bounds don't add up.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         let (bytes, kind) = bound::stored_bytes(topology, traffic, self.ports);
-        let by_steps = self.frame().lower_bound(topology, traffic, self.startup_us, (bytes * self.byte_us, kind));
+        let by_steps = self.frame().lower_bound(
+            topology,
+            traffic,
+            self.startup_us,
+            (bytes * self.byte_us, kind),
+        );
         let startup_us = traffic.farthest as f64 * self.startup_us;
         by_steps.or(Bound { kind: BoundKind::Hops, startup_us, transmission_us: 0.0, ..by_steps })
     }
 }
 
 impl StepModel for StoreAndForward {
-    // Hops are start-ups here, a message starts up at every node it passes: there is no propagation.
-    const NONE: StepCost = StepCost { startup: 0.0, transmission: 0.0, propagation: None, contention: 0.0 };
+    // Hops are start-ups here, a message starts up at every node it passes: there is no
+    // propagation.
+    const NONE: StepCost =
+        StepCost { startup: 0.0, transmission: 0.0, propagation: None, contention: 0.0 };
     const WANTS_BUSIEST_LINKS: bool = true;
 
     fn frame(&self) -> Frame {
-        let Self { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, injection_byte_us, .. } = *self;
-        Frame { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, injection_byte_us, channels: None }
+        let Self {
+            ports,
+            barrier_us,
+            rearrange_byte_us,
+            rearrangement,
+            reduce_byte_us,
+            injection_byte_us,
+            ..
+        } = *self;
+        Frame {
+            ports,
+            barrier_us,
+            rearrange_byte_us,
+            rearrangement,
+            reduce_byte_us,
+            injection_byte_us,
+            channels: None,
+        }
     }
 
-    fn step_cost(&self, step: &Step<'_>, topology: &dyn Topology, unit_bytes: f64, rounds: Rounds) -> StepCost {
+    fn step_cost(
+        &self,
+        step: &Step<'_>,
+        topology: &dyn Topology,
+        unit_bytes: f64,
+        rounds: Rounds,
+    ) -> StepCost {
         let time = |i| self.time(step, unit_bytes, i);
         let slowest = match rounds.count {
             1 => (0..step.transfers.len()).map(time).fold(Time::default(), Time::later),
             _ => self.in_rounds(step, topology, time),
         };
-        let on_link =
-            |&(messages, load): &(u64, f64)| messages as f64 * self.startup_us + load * unit_bytes * self.byte_us;
+        let on_link = |&(messages, load): &(u64, f64)| {
+            messages as f64 * self.startup_us + load * unit_bytes * self.byte_us
+        };
         let expected = step.facts.expected.map(|e| (e.messages, e.load));
         let on_busiest_link = match expected {
             Some((messages, load)) => messages * self.startup_us + load * unit_bytes * self.byte_us,
@@ -117,11 +152,19 @@ impl StoreAndForward {
         // Between two ranks of one node it starts up once, too.
         let hops = step.mean_hops.get(i).copied().unwrap_or(t.hops.into()).max(1.0);
         let over_links = step.inverse_bandwidth.get(i).copied().unwrap_or(hops);
-        Time { startup: hops * self.startup_us, transmission: over_links * t.load as f64 * unit_bytes * self.byte_us }
+        Time {
+            startup: hops * self.startup_us,
+            transmission: over_links * t.load as f64 * unit_bytes * self.byte_us,
+        }
     }
 
     /// All rounds together, where each node sends, and receives, its longest messages first.
-    fn in_rounds(&self, step: &Step<'_>, topology: &dyn Topology, time: impl Fn(usize) -> Time) -> Time {
+    fn in_rounds(
+        &self,
+        step: &Step<'_>,
+        topology: &dyn Topology,
+        time: impl Fn(usize) -> Time,
+    ) -> Time {
         let ports = usize::try_from(self.ports.count()).unwrap_or(usize::MAX);
         let mut rounds: Vec<Time> = Vec::new();
         let mut messages: Vec<usize> = (0..step.transfers.len()).collect();
@@ -150,34 +193,66 @@ impl StoreAndForward {
 mod tests {
     use crate::cost::model::test_steps::cost;
 
-    /// Node 0 sends 100 bytes over 3 links, 2 over 1 and 1 over 2; node 5 sends 10 over 1; one port.
+    /// Node 0 sends 100 bytes over 3 links, 2 over 1 and 1 over 2; node 5 sends 10 over 1; one
+    /// port.
     #[test]
     fn rounds_are_as_long_as_their_longest_messages_not_all_as_long_as_the_longest() {
         let sends = [(0, 3, 100), (0, 1, 2), (0, 2, 1), (5, 6, 10)];
-        let parts = cost("mesh:8", "free:model=store-and-forward,startup_us=1,byte_us=1", &[&sends]).parts;
+        let parts =
+            cost("mesh:8", "free:model=store-and-forward,startup_us=1,byte_us=1", &[&sends]).parts;
         // Rounds of 3 + 300 (and node 5's message), 1 + 2 or 2 + 2.
-        assert_eq!((parts.startup, parts.transmission), (Some(3.0 + 2.0 + 1.0), Some(300.0 + 2.0 + 2.0)));
-        let two = cost("mesh:8", "free:model=store-and-forward,startup_us=1,byte_us=1,ports=2", &[&sends]).parts;
+        assert_eq!(
+            (parts.startup, parts.transmission),
+            (Some(3.0 + 2.0 + 1.0), Some(300.0 + 2.0 + 2.0))
+        );
+        let two = cost(
+            "mesh:8",
+            "free:model=store-and-forward,startup_us=1,byte_us=1,ports=2",
+            &[&sends],
+        )
+        .parts;
         assert_eq!((two.startup, two.transmission), (Some(3.0 + 1.0), Some(300.0 + 2.0)));
-        let all = cost("mesh:8", "free:model=store-and-forward,startup_us=1,byte_us=1,ports=all", &[&sends]).parts;
+        let all = cost(
+            "mesh:8",
+            "free:model=store-and-forward,startup_us=1,byte_us=1,ports=all",
+            &[&sends],
+        )
+        .parts;
         assert_eq!((all.startup, all.transmission), (Some(3.0), Some(300.0)));
     }
 
-    /// One node has many messages, another has a long one: the long one takes one of the rounds, and the others go on.
+    /// One node has many messages, another has a long one: the long one takes one of the rounds,
+    /// and the others go on.
     #[test]
     fn a_long_message_and_many_short_ones_at_different_nodes_add_up() {
         let sends = [(0, 1, 1), (0, 2, 1), (2, 1, 1), (3, 4, 100)];
-        let parts = cost("fully-connected:5", "free:model=store-and-forward,startup_us=10,byte_us=1", &[&sends]).parts;
+        let parts = cost(
+            "fully-connected:5",
+            "free:model=store-and-forward,startup_us=10,byte_us=1",
+            &[&sends],
+        )
+        .parts;
         assert_eq!((parts.startup, parts.transmission), (Some(20.0), Some(101.0)));
     }
 
-    /// The link with most messages carries few bytes, the one with most bytes few messages: neither takes what both together would.
+    /// The link with most messages carries few bytes, the one with most bytes few messages: neither
+    /// takes what both together would.
     #[test]
     fn the_busiest_link_is_one_link() {
-        let sends = [(0, 1, 1000), (0, 2, 0), (0, 3, 0), (2, 3, 0), (2, 4, 0), (1, 3, 0), (1, 4, 0), (3, 5, 1)];
+        let sends = [
+            (0, 1, 1000),
+            (0, 2, 0),
+            (0, 3, 0),
+            (2, 3, 0),
+            (2, 4, 0),
+            (1, 3, 0),
+            (1, 4, 0),
+            (3, 5, 1),
+        ];
         let machine = "free:model=store-and-forward,startup_us=100,byte_us=1,ports=all";
         let parts = cost("mesh:6", machine, &[&sends]).parts;
-        let total: f64 = [parts.startup, parts.transmission, parts.contention].into_iter().flatten().sum();
+        let total: f64 =
+            [parts.startup, parts.transmission, parts.contention].into_iter().flatten().sum();
         assert_eq!(total, 1300.0, "three start-ups and 1000 bytes between nodes 0 and 1");
     }
 }

@@ -1,5 +1,6 @@
-//! What models of synchronous steps have in common: steps one after another, a barrier between two of them, rearrangements, rounds where a step asks
-//! more messages of a node than it has ports. What a step costs is the model's own.
+//! What models of synchronous steps have in common: steps one after another, a barrier between two
+//! of them, rearrangements, rounds where a step asks more messages of a node than it has ports.
+//! What a step costs is the model's own.
 
 use super::rounds::{Arranger, MOST_CROSSINGS, Room, Rounds};
 use super::{Cost, Evaluator, Model, Parts, Scale, segment_bytes};
@@ -20,11 +21,13 @@ pub(super) struct StepCost {
 }
 
 impl StepCost {
-    /// The larger of this and what it takes to bring the bytes of the busiest node into the network, or out of it, at so many us a unit of load. The longest message's own are
+    /// The larger of this and what it takes to bring the bytes of the busiest node into the
+    /// network, or out of it, at so many us a unit of load. The longest message's own are
     /// transmission, and what others add that have the same node contention.
     fn or_injected(self, facts: &StepFacts, unit_us: f64) -> Self {
         let node = facts.max_injected_load as f64 * unit_us;
-        let transmission = self.transmission.max(facts.max_load.min(facts.max_injected_load) as f64 * unit_us);
+        let transmission =
+            self.transmission.max(facts.max_load.min(facts.max_injected_load) as f64 * unit_us);
         let contention = (self.transmission + self.contention).max(node) - transmission;
         // Where nodes are no limit nothing is to be rounded otherwise.
         if unit_us == 0.0 { self } else { Self { transmission, contention, ..self } }
@@ -36,12 +39,14 @@ impl StepCost {
 pub(super) enum Rearrangement {
     /// Those that the schedule says: algorithms say it, or don't, as their papers do.
     Declared,
-    /// Those of every message of more than one block, to gather them at its sender and to scatter them at its receiver, whoever sends it.
+    /// Those of every message of more than one block, to gather them at its sender and to scatter
+    /// them at its receiver, whoever sends it.
     Packed,
 }
 
 impl Rearrangement {
-    const WORDS: [(&'static str, Self); 2] = [("declared", Self::Declared), ("packed", Self::Packed)];
+    const WORDS: [(&'static str, Self); 2] =
+        [("declared", Self::Declared), ("packed", Self::Packed)];
 }
 
 impl fmt::Display for Rearrangement {
@@ -67,7 +72,13 @@ pub(super) trait StepModel: Model + Copy {
     const WANTS_BUSIEST_LINKS: bool = false;
 
     /// What a step costs that is run in so many rounds, with a unit of load of so many bytes.
-    fn step_cost(&self, step: &Step<'_>, topology: &dyn Topology, unit_bytes: f64, rounds: Rounds) -> StepCost;
+    fn step_cost(
+        &self,
+        step: &Step<'_>,
+        topology: &dyn Topology,
+        unit_bytes: f64,
+        rounds: Rounds,
+    ) -> StepCost;
 
     /// What is charged alike whatever the model.
     fn frame(&self) -> Frame;
@@ -88,7 +99,8 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// What no schedule avoids of start-ups, transmission, barriers and sums: its network needs at least this long for the bytes, as this shows.
+    /// What no schedule avoids of start-ups, transmission, barriers and sums: its network needs at
+    /// least this long for the bytes, as this shows.
     pub(super) fn lower_bound(
         &self,
         topology: &dyn Topology,
@@ -99,7 +111,8 @@ impl Frame {
         // A port carries a message, or as many circuits as a link.
         let messages = self.ports.count().saturating_mul(self.channels.unwrap_or(1));
         let steps = bound::fewest_steps(traffic.peers + 1, messages) as f64;
-        let (transmission_us, kind) = bound::or_injected(topology, traffic, self.injection_byte_us, network_us, kind);
+        let (transmission_us, kind) =
+            bound::or_injected(topology, traffic, self.injection_byte_us, network_us, kind);
         Bound {
             kind,
             startup_us: steps * startup_us,
@@ -116,11 +129,13 @@ pub(super) struct Synchronous<M> {
     frame: Frame,
     topology: Arc<dyn Topology>,
     unit_bytes: f64,
-    /// Rounds of all steps: a round is a step of its own to the machine, with a barrier before the next.
+    /// Rounds of all steps: a round is a step of its own to the machine, with a barrier before the
+    /// next.
     rounds: u64,
     total: StepCost,
     rearrangement: f64,
-    /// Steps, and how often the schedule says that nodes rearrange; whether some message was of several blocks.
+    /// Steps, and how often the schedule says that nodes rearrange; whether some message was of
+    /// several blocks.
     steps: u64,
     declared: u64,
     packs: bool,
@@ -132,7 +147,8 @@ pub(super) struct Synchronous<M> {
     most_circuits: u64,
     /// Made when a step first needs it.
     arranger: Option<Arranger>,
-    /// Whether some step had too many circuits to arrange, so that rounds are only the least conceivable.
+    /// Whether some step had too many circuits to arrange, so that rounds are only the least
+    /// conceivable.
     at_least: bool,
     /// Whether routes were drawn among several.
     drawn: bool,
@@ -161,12 +177,14 @@ impl<M: StepModel> Synchronous<M> {
         }
     }
 
-    /// Rounds for so many messages at once at a node. A port carries a message, or as many circuits as a link.
+    /// Rounds for so many messages at once at a node. A port carries a message, or as many circuits
+    /// as a link.
     fn rounds_at_ports(&self, at_once: u64) -> u64 {
         self.frame.ports.rounds(at_once.div_ceil(self.frame.channels.unwrap_or(1)))
     }
 
-    /// Rounds for the circuits of a step, those at the ports if no link has more than it can carry at once.
+    /// Rounds for the circuits of a step, those at the ports if no link has more than it can carry
+    /// at once.
     fn rounds_on_links(&mut self, step: &Step<'_>, channels: u64, at_ports: u64) -> Rounds {
         let circuits = step.facts.max_link_messages;
         if circuits <= channels {
@@ -184,7 +202,8 @@ impl<M: StepModel> Synchronous<M> {
     }
 }
 
-/// The remark on a schedule that is charged for no rearrangement, as it declares none, though it packs and unpacks blocks.
+/// The remark on a schedule that is charged for no rearrangement, as it declares none, though it
+/// packs and unpacks blocks.
 pub const UNDECLARED: &str = "declares no rearrangement, though messages are of several blocks";
 
 /// The remarks on routes that are drawn among several.
@@ -209,10 +228,14 @@ impl<M: StepModel> Synchronous<M> {
     /// What is right in the model and surprises whoever compares schedules.
     fn remarks(&self) -> impl Iterator<Item = &'static str> {
         let all_at_once = self.steps == 1 && self.most_at_once > 1 && self.total.contention > 0.0;
-        let charged = self.frame.rearrange_byte_us > 0.0 && self.frame.rearrangement == Rearrangement::Declared;
+        let charged = self.frame.rearrange_byte_us > 0.0
+            && self.frame.rearrangement == Rearrangement::Declared;
         let undeclared = charged && self.declared == 0 && self.packs;
         let remarks = [
-            (all_at_once, "one step: its messages share links over the whole of it, as those of several steps don't"),
+            (
+                all_at_once,
+                "one step: its messages share links over the whole of it, as those of several steps don't",
+            ),
             (undeclared, UNDECLARED),
             (self.drawn && self.frame.channels.is_none(), EXPECTED),
             (self.drawn && self.frame.channels.is_some(), DRAWN),
@@ -243,12 +266,18 @@ impl<M: StepModel> Listener for Synchronous<M> {
         self.total.startup += cost.startup;
         self.total.transmission += cost.transmission;
         self.total.contention += cost.contention;
-        self.total.propagation = self.total.propagation.zip(cost.propagation).map(|(sum, us)| sum + us);
+        self.total.propagation =
+            self.total.propagation.zip(cost.propagation).map(|(sum, us)| sum + us);
     }
 
     fn reads(&self) -> Reads {
-        // How many blocks a message has, and which links are the busiest two ways, is looked at message by message.
-        if self.wants_packing() || self.wants_busiest_links() { Reads::Schedule } else { self.model.reads() }
+        // How many blocks a message has, and which links are the busiest two ways, is looked at
+        // message by message.
+        if self.wants_packing() || self.wants_busiest_links() {
+            Reads::Schedule
+        } else {
+            self.model.reads()
+        }
     }
 
     fn wants_multiplexing(&self) -> bool {
@@ -274,7 +303,8 @@ impl<M: StepModel> Listener for Synchronous<M> {
         if self.frame.rearrangement == Rearrangement::Packed {
             return;
         }
-        self.rearrangement += most as f64 * segment_bytes(self.unit_bytes, segments) * self.frame.rearrange_byte_us;
+        self.rearrangement +=
+            most as f64 * segment_bytes(self.unit_bytes, segments) * self.frame.rearrange_byte_us;
     }
 }
 
@@ -287,15 +317,21 @@ impl<M: StepModel> Evaluator for Synchronous<M> {
         }
         let circuits = self.most_circuits;
         if let Some(channels) = self.frame.channels.filter(|channels| circuits > *channels) {
-            reasons.push(format!("up to {circuits} circuits at once on a link with virtual_channels={channels}"));
+            reasons.push(format!(
+                "up to {circuits} circuits at once on a link with virtual_channels={channels}"
+            ));
         }
         let (mut least, mut why) = (String::new(), String::new());
         if self.at_least {
             least = format!(", at least {} in all", self.rounds);
-            why = format!("; a round of more than {MOST_CROSSINGS} circuits times links is not arranged");
+            why = format!(
+                "; a round of more than {MOST_CROSSINGS} circuits times links is not arranged"
+            );
         }
-        let in_turns = (!reasons.is_empty()).then(|| format!("priced in turns{least}: {}{why}", reasons.join(", ")));
-        let notes: Vec<String> = in_turns.into_iter().chain(self.remarks().map(str::to_owned)).collect();
+        let in_turns = (!reasons.is_empty())
+            .then(|| format!("priced in turns{least}: {}{why}", reasons.join(", ")));
+        let notes: Vec<String> =
+            in_turns.into_iter().chain(self.remarks().map(str::to_owned)).collect();
         let parts = self.parts();
         Ok(Cost { parts, note: (!notes.is_empty()).then(|| notes.join("; ")), ranks: None })
     }
@@ -317,7 +353,8 @@ mod tests {
         [parts.transmission, parts.contention].map(Option::unwrap)
     }
 
-    /// A node of a 2-D torus has four links of 25 GB/s and brings 50 GB/s into the network: what four neighbours get takes twice as long as over the links alone.
+    /// A node of a 2-D torus has four links of 25 GB/s and brings 50 GB/s into the network: what
+    /// four neighbours get takes twice as long as over the links alone.
     #[test]
     fn a_step_takes_the_larger_of_its_links_and_of_a_nodes_way_into_the_network() {
         let neighbours = [(0, 1, 1000), (0, 3, 1000), (0, 4, 1000), (0, 12, 1000)];
@@ -326,8 +363,16 @@ mod tests {
                 of_bytes("torus:4x4", &format!("model={model},byte_us=0.04,ports=all{more}"), sends)
             };
             assert_eq!(of("", &neighbours), [40.0, 0.0], "{model}");
-            assert_eq!(of(",injection_byte_us=0.02", &neighbours), [40.0, 40.0], "{model}: 4000 bytes in 80 us");
-            assert_eq!(of(",injection_byte_us=0.02", &neighbours[..2]), [40.0, 0.0], "{model}: links take as long");
+            assert_eq!(
+                of(",injection_byte_us=0.02", &neighbours),
+                [40.0, 40.0],
+                "{model}: 4000 bytes in 80 us"
+            );
+            assert_eq!(
+                of(",injection_byte_us=0.02", &neighbours[..2]),
+                [40.0, 0.0],
+                "{model}: links take as long"
+            );
             // Slower than a link: a message alone, then what others add.
             assert_eq!(of(",injection_byte_us=0.05", &neighbours[..1]), [50.0, 0.0], "{model}");
             assert_eq!(of(",injection_byte_us=0.05", &neighbours[..2]), [50.0, 50.0], "{model}");
@@ -337,17 +382,24 @@ mod tests {
         }
     }
 
-    /// Two tiers: a way within a group crosses two links of 0.25 hops, one across two of the machine's.
+    /// Two tiers: a way within a group crosses two links of 0.25 hops, one across two of the
+    /// machine's.
     #[test]
     fn links_cost_the_hops_that_are_said_of_them() {
         let step = [(0, 1, 8), (4, 5, 8)];
         for model in ["wormhole", "circuit", "fluid"] {
             let propagation = |topology: &str, sends: &[(u32, u32, u64)]| {
-                cost(topology, &format!("free:model={model},hop_us=4,ports=all"), &[sends]).parts.propagation
+                cost(topology, &format!("free:model={model},hop_us=4,ports=all"), &[sends])
+                    .parts
+                    .propagation
             };
             let tiers = "groups:2x4,inside=9,inside_hop=0.25";
             assert_eq!(propagation(tiers, &step), Some(2.0), "{model}");
-            assert_eq!(propagation(tiers, &[step[0], (3, 4, 8)]), Some(8.0), "{model}: the costliest way counts");
+            assert_eq!(
+                propagation(tiers, &[step[0], (3, 4, 8)]),
+                Some(8.0),
+                "{model}: the costliest way counts"
+            );
             assert_eq!(propagation("groups:2x4,inside=9", &step), Some(8.0), "{model}");
         }
         // Circuits in turns: two that share a link, and one across beside the first.
@@ -361,8 +413,13 @@ mod tests {
     fn ranks_share_their_nodes_ports_and_way_into_the_network() {
         let across = [(0, 4, 1000), (1, 5, 1000)];
         for model in MODELS {
-            let machine = format!("free:model={model},startup_us=10,byte_us=0.01,virtual_channels=2");
-            let machine = if model == "circuit" { machine } else { machine.replace(",virtual_channels=2", "") };
+            let machine =
+                format!("free:model={model},startup_us=10,byte_us=0.01,virtual_channels=2");
+            let machine = if model == "circuit" {
+                machine
+            } else {
+                machine.replace(",virtual_channels=2", "")
+            };
             let startup = |more: &str, sends: &[(u32, u32, u64)]| {
                 cost("ring:4,ranks=4", &format!("{machine}{more}"), &[sends]).parts.startup.unwrap()
             };
@@ -373,7 +430,11 @@ mod tests {
             let within = [(0, 1, 1000)];
             assert_eq!(startup(",injection_byte_us=1", &within), 10.0, "{model}");
             let bytes = |sends| {
-                of_bytes("ring:4,ranks=4", &format!("model={model},byte_us=0.01,ports=2,injection_byte_us=0.1"), sends)
+                of_bytes(
+                    "ring:4,ranks=4",
+                    &format!("model={model},byte_us=0.01,ports=2,injection_byte_us=0.1"),
+                    sends,
+                )
             };
             assert_eq!(bytes(&within), [10.0, 0.0], "{model}");
             let both = bytes(&across);
@@ -389,11 +450,21 @@ mod tests {
         for model in ["flat", "loggp"] {
             let machine = Machine::parse(&format!("free:model={model}")).unwrap();
             let error = machine
-                .evaluator(Scale { topology: &topology, unit_bytes: 1.0, seed: 0, counted: false, background: None })
+                .evaluator(Scale {
+                    topology: &topology,
+                    unit_bytes: 1.0,
+                    seed: 0,
+                    counted: false,
+                    background: None,
+                })
                 .cost();
-            let expected = format!("the model `{model}` knows no nodes that several ranks share: it needs ranks=1");
+            let expected = format!(
+                "the model `{model}` knows no nodes that several ranks share: it needs ranks=1"
+            );
             assert_eq!(error, Err(expected));
-            let refused = Machine::parse(&format!("free:model={model},injection_byte_us=1")).unwrap_err().to_string();
+            let refused = Machine::parse(&format!("free:model={model},injection_byte_us=1"))
+                .unwrap_err()
+                .to_string();
             assert!(refused.contains("`injection_byte_us` is not read by the model"), "{refused}");
         }
     }

@@ -16,8 +16,10 @@ pub(super) type Sends = Vec<Vec<(u32, u32, u64, u32)>>;
 
 /// What a machine asks for steps of messages (from, to, bytes).
 pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) -> Cost {
-    let steps: Vec<Vec<_>> =
-        steps.iter().map(|sends| sends.iter().map(|(from, to, bytes)| (*from, *to, *bytes, 0)).collect()).collect();
+    let steps: Vec<Vec<_>> = steps
+        .iter()
+        .map(|sends| sends.iter().map(|(from, to, bytes)| (*from, *to, *bytes, 0)).collect())
+        .collect();
     cost_of_forwarding(topology, machine, &steps)
 }
 
@@ -31,7 +33,8 @@ pub(super) fn try_cost(topology: &str, machine: &str, steps: &Sends) -> Result<C
     try_cost_by_routes(topology, machine, steps, &[], |_, _| 0)
 }
 
-/// The same by routes other than the topology's own: `route_of` says which of them a message takes, from 1 on, or 0.
+/// The same by routes other than the topology's own: `route_of` says which of them a message takes,
+/// from 1 on, or 0.
 pub(super) fn cost_by_routes(
     topology: &str,
     machine: &str,
@@ -64,7 +67,8 @@ pub(super) fn time_space_of(topology: &str, machine: &str, steps: &Sends) -> (Co
     (evaluator.cost().unwrap(), evaluator.time_space().unwrap())
 }
 
-/// The same of messages (from, to, bytes) beside what others send, on a machine that names a file of that.
+/// The same of messages (from, to, bytes) beside what others send, on a machine that names a file
+/// of that.
 pub(super) fn cost_beside(
     background: Background,
     topology: &str,
@@ -73,9 +77,12 @@ pub(super) fn cost_beside(
 ) -> Result<Cost, String> {
     let topology = parse(topology).unwrap();
     let machine = Machine::parse(machine).unwrap().with_background(background);
-    let scale = Scale { topology: &topology, unit_bytes: 1.0, seed: 0, counted: true, background: None };
+    let scale =
+        Scale { topology: &topology, unit_bytes: 1.0, seed: 0, counted: true, background: None };
     let mut evaluator = machine.evaluator(scale);
-    let first = |step: &Vec<(u32, u32, u64)>| step.iter().map(|&(from, to, bytes)| (from, to, bytes, 0)).collect();
+    let first = |step: &Vec<(u32, u32, u64)>| {
+        step.iter().map(|&(from, to, bytes)| (from, to, bytes, 0)).collect()
+    };
     run(&topology, evaluator.as_mut(), &steps.iter().map(first).collect(), &[], |_, _| 0);
     evaluator.cost()
 }
@@ -101,7 +108,8 @@ pub(super) fn run(
     run_of_some(topology, evaluator, steps, None, routes, route_of);
 }
 
-/// The same of what one node of each orbit of a group sends, where there is one, of all that is listed.
+/// The same of what one node of each orbit of a group sends, where there is one, of all that is
+/// listed.
 pub(super) fn run_of_some(
     topology: &Arc<dyn Topology>,
     evaluator: &mut dyn Evaluator,
@@ -115,13 +123,20 @@ pub(super) fn run_of_some(
     for (number, sends) in (1..).zip(steps) {
         let mut transfers: Vec<Transfer> = sends
             .iter()
-            .map(|&(from, to, load, _)| Transfer { from, to, route: route_of(from, to), hops: 0, load })
+            .map(|&(from, to, load, _)| Transfer {
+                from,
+                to,
+                route: route_of(from, to),
+                hops: 0,
+                load,
+            })
             .collect();
         let after: Vec<u32> = sends.iter().map(|(.., after)| *after).collect();
         let facts = statistics.measure(number, &mut transfers, None, routes).unwrap();
         if let Some(group) = symmetry {
-            let is_representative =
-                |t: &Transfer| group.representative(group.home(t.from.into()).0) == u64::from(t.from);
+            let is_representative = |t: &Transfer| {
+                group.representative(group.home(t.from.into()).0) == u64::from(t.from)
+            };
             transfers.retain(is_representative);
         }
         evaluator.step(&Step {

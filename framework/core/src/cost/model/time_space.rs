@@ -1,12 +1,17 @@
-//! When each rank does what: for each step of each rank when it came to it, had made its sends, had waited for its peers and was done, and what its time went into.
+//! When each rank does what: for each step of each rank when it came to it, had made its sends, had
+//! waited for its peers and was done, and what its time went into.
 //!
-//! It is kept only where somebody asks ([`super::Evaluator::keep_time_space`]), in a bounded number of entries: where steps and ranks are more, neighbouring steps of a rank are one entry, two, four,
-//! eight, .. of them, so that nothing is left out of any sum, and [`TimeSpace::steps_an_entry`] says how many. What is under way at a rank is told by a moment up to which its time is spent: a rank's
-//! kinds of time add up to its end, whatever a model says of them.
+//! It is kept only where somebody asks ([`super::Evaluator::keep_time_space`]), in a bounded number
+//! of entries: where steps and ranks are more, neighbouring steps of a rank are one entry, two,
+//! four, eight, .. of them, so that nothing is left out of any sum, and
+//! [`TimeSpace::steps_an_entry`] says how many. What is under way at a rank is told by a moment up
+//! to which its time is spent: a rank's kinds of time add up to its end, whatever a model says of
+//! them.
 
 use super::Parts;
 
-/// What a rank's time goes into: the parts of a completion time, in their order, and waiting for a peer. On the critical path there is no such wait: it follows the peer.
+/// What a rank's time goes into: the parts of a completion time, in their order, and waiting for a
+/// peer. On the critical path there is no such wait: it follows the peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Starting up a message, of its own or one that comes.
@@ -46,7 +51,8 @@ pub struct Entry {
     pub first_step: u64,
     /// The last of them.
     pub last_step: u64,
-    /// When the rank came to it: all that it receives in the step is posted. With `order=data`, when it had made its sends of the steps before.
+    /// When the rank came to it: all that it receives in the step is posted. With `order=data`,
+    /// when it had made its sends of the steps before.
     pub posted: f64,
     /// When it had made its sends.
     pub started: f64,
@@ -71,7 +77,8 @@ pub struct TimeSpace {
 }
 
 impl TimeSpace {
-    /// Of one rank, or of `ranks` of them, in no more than `most` entries, or one for each rank if there are more ranks than that.
+    /// Of one rank, or of `ranks` of them, in no more than `most` entries, or one for each rank if
+    /// there are more ranks than that.
     pub fn new(ranks: u64, only: Option<u64>, most: usize) -> Self {
         let ranks = vec![Vec::new(); ranks as usize];
         let most = most.max(ranks.len());
@@ -145,7 +152,9 @@ impl TimeSpace {
         if self.ranks[rank].is_empty() {
             self.enter(rank, 0);
         }
-        let Some(entry) = self.ranks[rank].last_mut().filter(|entry| until > entry.ended) else { return };
+        let Some(entry) = self.ranks[rank].last_mut().filter(|entry| until > entry.ended) else {
+            return;
+        };
         entry.kinds[kind as usize] += until - entry.ended;
         entry.ended = until;
         if kind == Kind::Peer {
@@ -198,11 +207,17 @@ impl TimeSpace {
         let doublings = self.doublings;
         for entries in &mut self.ranks {
             entries.dedup_by(|later, earlier| {
-                let joined = bucket(later.first_step, doublings) == bucket(earlier.first_step, doublings);
+                let joined =
+                    bucket(later.first_step, doublings) == bucket(earlier.first_step, doublings);
                 if joined {
                     let mut kinds = earlier.kinds;
                     kinds.iter_mut().zip(later.kinds).for_each(|(us, more)| *us += more);
-                    *earlier = Entry { first_step: earlier.first_step, posted: earlier.posted, kinds, ..*later };
+                    *earlier = Entry {
+                        first_step: earlier.first_step,
+                        posted: earlier.posted,
+                        kinds,
+                        ..*later
+                    };
                 }
                 joined
             });
@@ -221,7 +236,8 @@ mod tests {
     use super::*;
     use crate::cost::model::test_steps::{Sends, time_space_of};
 
-    /// What a rank did in each step: its four moments, and its time by kind, in the order of [`Kind`].
+    /// What a rank did in each step: its four moments, and its time by kind, in the order of
+    /// [`Kind`].
     fn told(record: &TimeSpace, rank: usize) -> Vec<([f64; 4], [f64; KINDS])> {
         let round = |us: f64| (us * 1e6).round() / 1e6;
         let moments = |e: &Entry| [e.posted, e.started, e.waited, e.ended].map(round);
@@ -229,43 +245,59 @@ mod tests {
     }
 
     fn ring(nodes: u32, bytes: u64) -> Sends {
-        (1..nodes).map(|step| (0..nodes).map(|rank| (rank, (rank + 1) % nodes, bytes, step - 1)).collect()).collect()
+        (1..nodes)
+            .map(|step| {
+                (0..nodes).map(|rank| (rank, (rank + 1) % nodes, bytes, step - 1)).collect()
+            })
+            .collect()
     }
 
-    /// 0 sends 1 100 bytes, 1 sends them on to 2: start-up 3, latency 2, a byte 0.5. Who is to receive waits for its peer's start-up first.
+    /// 0 sends 1 100 bytes, 1 sends them on to 2: start-up 3, latency 2, a byte 0.5. Who is to
+    /// receive waits for its peer's start-up first.
     #[test]
     fn fluid_has_the_closed_form_of_a_chain() {
         let chain = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
-        let (machine, topology) = ("free:model=fluid,startup_us=3,hop_us=2,byte_us=0.5", "fully-connected:3");
+        let (machine, topology) =
+            ("free:model=fluid,startup_us=3,hop_us=2,byte_us=0.5", "fully-connected:3");
         let message = |startup: f64, peer: f64| [startup, 50.0, 2.0, 0.0, 0.0, 0.0, 0.0, peer];
         let (_, record) = time_space_of(topology, machine, &chain);
         assert_eq!(told(&record, 0), [([0.0, 3.0, 3.0, 55.0], message(3.0, 0.0))]);
-        let [first, second] =
-            [([0.0, 0.0, 3.0, 55.0], message(0.0, 3.0)), ([55.0, 58.0, 58.0, 110.0], message(3.0, 0.0))];
+        let [first, second] = [
+            ([0.0, 0.0, 3.0, 55.0], message(0.0, 3.0)),
+            ([55.0, 58.0, 58.0, 110.0], message(3.0, 0.0)),
+        ];
         assert_eq!(told(&record, 1), [first, second]);
         // It has nothing to do in the first step, and waits for the second from the beginning.
         assert_eq!(told(&record, 2), [([0.0, 0.0, 58.0, 110.0], message(0.0, 58.0))]);
     }
 
-    /// Two ranks send a third 100 bytes each at once: its one link in takes 100 for both, half of which is sharing.
+    /// Two ranks send a third 100 bytes each at once: its one link in takes 100 for both, half of
+    /// which is sharing.
     #[test]
     fn fluid_tells_sharing_from_transmission() {
         let incast = vec![vec![(0, 1, 100, 0), (2, 1, 100, 0)]];
-        let (_, record) =
-            time_space_of("fully-connected:3", "free:model=fluid,injection_byte_us=0.5,byte_us=0.1", &incast);
+        let (_, record) = time_space_of(
+            "fully-connected:3",
+            "free:model=fluid,injection_byte_us=0.5,byte_us=0.1",
+            &incast,
+        );
         let shared = [([0.0, 0.0, 0.0, 100.0], [0.0, 50.0, 0.0, 0.0, 0.0, 50.0, 0.0, 0.0])];
         for rank in 0..3 {
             assert_eq!(told(&record, rank), shared, "{rank}");
         }
     }
 
-    /// 0 sends 1 100 bytes, 1 sends them on: o = 2, L = 8, G = 0.5 for each byte after the first. Processor and interface of the sender are free when it has made its send.
+    /// 0 sends 1 100 bytes, 1 sends them on: o = 2, L = 8, G = 0.5 for each byte after the first.
+    /// Processor and interface of the sender are free when it has made its send.
     #[test]
     fn loggp_has_the_closed_form_of_a_chain() {
         let chain = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
         let machine = "free:model=loggp,latency_us=8,overhead_us=2,byte_us=0.5";
         let (_, record) = time_space_of("fully-connected:3", machine, &chain);
-        assert_eq!(told(&record, 0), [([0.0, 2.0, 2.0, 2.0], [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])]);
+        assert_eq!(
+            told(&record, 0),
+            [([0.0, 2.0, 2.0, 2.0], [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])]
+        );
         let took = |startup: f64, peer: f64| [startup, 49.5, 8.0, 0.0, 0.0, 0.0, 0.0, peer];
         let one = [
             ([0.0, 0.0, 2.0, 61.5], took(2.0, 2.0)),
@@ -294,34 +326,43 @@ mod tests {
             let (_, record) = time_space_of("fully-connected:3", &machine, &steps);
             let idle = record.of(2)[0];
             let all: f64 = idle.kinds.iter().sum();
-            let (barrier, peer) = (idle.kinds[Kind::Barrier as usize], idle.kinds[Kind::Peer as usize]);
+            let (barrier, peer) =
+                (idle.kinds[Kind::Barrier as usize], idle.kinds[Kind::Peer as usize]);
             assert!(barrier > 6.9 && (all - barrier - peer).abs() < 1e-9, "{model}: {idle:?}");
         }
     }
 
-    /// Two ranks exchange 100 bytes on a flat machine: composing 10, start-ups of 3 at either end, copying 25 and crossing 50 each way.
-    /// Blocking, each sends, then takes what came in the meantime; not blocking, an engine copies beside the processor, which then waits for what is copied and crosses.
+    /// Two ranks exchange 100 bytes on a flat machine: composing 10, start-ups of 3 at either end,
+    /// copying 25 and crossing 50 each way. Blocking, each sends, then takes what came in the
+    /// meantime; not blocking, an engine copies beside the processor, which then waits for what is
+    /// copied and crosses.
     #[test]
     fn flat_has_the_closed_form_of_an_exchange() {
         let exchange = vec![vec![(0, 1, 100, 0), (1, 0, 100, 0)]];
-        let machine = "free:model=flat,startup_us=6,byte_us=0.5,copy_byte_us=0.5,rearrange_byte_us=0.1";
+        let machine =
+            "free:model=flat,startup_us=6,byte_us=0.5,copy_byte_us=0.5,rearrange_byte_us=0.1";
         let kinds = |transmission: f64| [6.0, transmission, 0.0, 10.0, 0.0, 0.0, 0.0, 0.0];
         let (cost, record) = time_space_of("fully-connected:2", machine, &exchange);
         assert_eq!(told(&record, 0), [([0.0, 88.0, 88.0, 116.0], kinds(100.0))]);
         assert_eq!((told(&record, 1), cost.parts.total()), (told(&record, 0), 116.0));
-        let (cost, record) = time_space_of("fully-connected:2", &format!("{machine},mode=nonblocking"), &exchange);
+        let (cost, record) =
+            time_space_of("fully-connected:2", &format!("{machine},mode=nonblocking"), &exchange);
         assert_eq!(told(&record, 0), [([0.0, 13.0, 13.0, 116.0], kinds(100.0))]);
         assert_eq!((told(&record, 1), cost.parts.total()), (told(&record, 0), 116.0));
     }
 
-    /// Whatever the machine and the schedule: a rank's steps follow each other without a gap, their kinds add up to its end, and the last rank ends with the row.
+    /// Whatever the machine and the schedule: a rank's steps follow each other without a gap, their
+    /// kinds add up to its end, and the last rank ends with the row.
     #[test]
     fn kinds_add_up_to_each_ranks_end_and_the_last_end_is_the_rows_time() {
         let uneven: Sends = (1..8)
             .map(|step| {
                 let to = |rank: u32| (rank * 3 + step) % 8;
                 let send = |rank: u32| (rank, to(rank), 17 * u64::from(rank * step) + 1, step - 1);
-                (0..8).filter(|rank| to(*rank) != *rank && (rank + step) % 5 != 0).map(send).collect()
+                (0..8)
+                    .filter(|rank| to(*rank) != *rank && (rank + step) % 5 != 0)
+                    .map(send)
+                    .collect()
             })
             .collect();
         let machines = [
@@ -349,8 +390,14 @@ mod tests {
                     let mut at = 0.0;
                     for entry in record.of(rank) {
                         assert_eq!(entry.posted, at, "{machine}: rank {rank}");
-                        assert!(entry.posted <= entry.started && entry.started <= entry.waited, "{entry:?}");
-                        assert!(entry.waited <= entry.ended && entry.kinds.iter().all(|us| *us >= 0.0), "{entry:?}");
+                        assert!(
+                            entry.posted <= entry.started && entry.started <= entry.waited,
+                            "{entry:?}"
+                        );
+                        assert!(
+                            entry.waited <= entry.ended && entry.kinds.iter().all(|us| *us >= 0.0),
+                            "{entry:?}"
+                        );
                         at = entry.ended;
                     }
                     let sum: f64 = record.of(rank).iter().flat_map(|entry| entry.kinds).sum();
@@ -359,7 +406,11 @@ mod tests {
                 }
                 let ends = (0..record.ranks()).map(|rank| record.accounted(rank));
                 let mean = ends.sum::<f64>() / record.ranks() as f64;
-                assert!(close(last, cost.parts.total()), "{machine}: {last} {}", cost.parts.total());
+                assert!(
+                    close(last, cost.parts.total()),
+                    "{machine}: {last} {}",
+                    cost.parts.total()
+                );
                 let known = cost.ranks.map_or(mean, |ranks| ranks.mean);
                 assert!((mean - known).abs() < 1e-6, "{machine}: {mean} {known}");
             }
@@ -378,7 +429,8 @@ mod tests {
         }
         assert_eq!(record.steps_an_entry(), 16);
         let entries = record.of(0);
-        let steps: Vec<_> = entries.iter().map(|entry| (entry.first_step, entry.last_step)).collect();
+        let steps: Vec<_> =
+            entries.iter().map(|entry| (entry.first_step, entry.last_step)).collect();
         assert_eq!(steps, [(1, 16), (17, 32), (33, 48), (49, 64), (65, 80), (81, 96), (97, 100)]);
         assert!(entries.windows(2).all(|two| two[0].ended == two[1].posted));
         let of = |kind: Kind| entries.iter().map(|entry| entry.kinds[kind as usize]).sum::<f64>();

@@ -1,21 +1,23 @@
 //! `wormhole`: synchronous steps on a wormhole-routed network.
 //!
-//! A step costs `ts + L tc + h tl` with L bytes in the longest message and h links on the longest route (Suh & Shin, section 2), plus
-//! a barrier `tb` between steps and `rho` for each byte that the fullest node rearranges (3.1.4). Where links are shared it is
-//! `alpha + L max(beta, f beta_sat)` (Thakur, Choudhary & Fox, section 2), with beta_sat = beta / `free_contention`. There, all messages of a step
-//! have L bytes; for messages of different length `L f` becomes the bytes on the busiest link. In a step where a node sends to one
-//! node and receives from another, beta is `unpaired_byte_us` (their beta_sr).
+//! A step costs `ts + L tc + h tl` with L bytes in the longest message and h links on the longest
+//! route (Suh & Shin, section 2), plus a barrier `tb` between steps and `rho` for each byte that
+//! the fullest node rearranges (3.1.4). Where links are shared it is `alpha + L max(beta, f
+//! beta_sat)` (Thakur, Choudhary & Fox, section 2), with beta_sat = beta / `free_contention`.
+//! There, all messages of a step have L bytes; for messages of different length `L f` becomes the
+//! bytes on the busiest link. In a step where a node sends to one node and receives from another,
+//! beta is `unpaired_byte_us` (their beta_sr).
 //!
-//! A step that asks more messages of a node than it has ports is run in rounds: a start-up, the hops and a barrier a round, and the bytes of the
-//! busiest node one after another.
+//! A step that asks more messages of a node than it has ports is run in rounds: a start-up, the
+//! hops and a barrier a round, and the bytes of the busiest node one after another.
 
 use super::rounds::Rounds;
 use super::synchronous::{Frame, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, INJECTION_BYTE_US, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US,
-    STARTUP_US, Typed, micros, number,
+    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, INJECTION_BYTE_US, PORTS, Ports,
+    REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US, Typed, micros, number,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
@@ -72,7 +74,8 @@ impl Model for Wormhole {
     }
 
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
-        let (bytes, kind) = bound::network_bytes(topology, traffic, self.ports, self.free_contention);
+        let (bytes, kind) =
+            bound::network_bytes(topology, traffic, self.ports, self.free_contention);
         let transmission_us = bytes * self.byte_us.min(self.one_directional_byte_us);
         Bound {
             propagation_us: bound::least_latency(topology, traffic) * self.hop_us,
@@ -82,14 +85,37 @@ impl Model for Wormhole {
 }
 
 impl StepModel for Wormhole {
-    const NONE: StepCost = StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
+    const NONE: StepCost =
+        StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
 
     fn frame(&self) -> Frame {
-        let Self { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, injection_byte_us, .. } = *self;
-        Frame { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, injection_byte_us, channels: None }
+        let Self {
+            ports,
+            barrier_us,
+            rearrange_byte_us,
+            rearrangement,
+            reduce_byte_us,
+            injection_byte_us,
+            ..
+        } = *self;
+        Frame {
+            ports,
+            barrier_us,
+            rearrange_byte_us,
+            rearrangement,
+            reduce_byte_us,
+            injection_byte_us,
+            channels: None,
+        }
     }
 
-    fn step_cost(&self, step: &Step<'_>, _: &dyn Topology, unit_bytes: f64, rounds: Rounds) -> StepCost {
+    fn step_cost(
+        &self,
+        step: &Step<'_>,
+        _: &dyn Topology,
+        unit_bytes: f64,
+        rounds: Rounds,
+    ) -> StepCost {
         let rounds = rounds.count;
         let facts = &step.facts;
         let longest = facts.longest() * unit_bytes;
@@ -99,9 +125,12 @@ impl StepModel for Wormhole {
         } else {
             longest
         };
-        let byte_us = if facts.one_directional { self.one_directional_byte_us } else { self.byte_us };
+        let byte_us =
+            if facts.one_directional { self.one_directional_byte_us } else { self.byte_us };
         let (load, hops) =
-            facts.expected.map_or((facts.through_link(), facts.latency()), |expected| (expected.load, expected.hops));
+            facts.expected.map_or((facts.through_link(), facts.latency()), |expected| {
+                (expected.load, expected.hops)
+            });
         let through_link = load * unit_bytes / self.free_contention;
         StepCost {
             startup: rounds as f64 * self.startup_us,

@@ -1,4 +1,5 @@
-//! Selections: boxes to select by, narrowed axis by axis from sets as schedules name them, and what they cut out of other boxes.
+//! Selections: boxes to select by, narrowed axis by axis from sets as schedules name them, and what
+//! they cut out of other boxes.
 
 use super::{Field, Layout, Side};
 use crate::delivery::grid::Grid;
@@ -38,13 +39,16 @@ impl NodeSet<'_> {
         match self {
             Self::All => Ok(()),
             Self::One(node) if *node < grid.nodes() => Ok(()),
-            Self::One(node) => Err(format!("names node {node} of a grid of {} nodes", grid.nodes())),
+            Self::One(node) => {
+                Err(format!("names node {node} of a grid of {} nodes", grid.nodes()))
+            }
             Self::Axes(axes) if axes.len() != grid.radices().len() => {
                 Err(format!("has {} axes, the grid has {}", axes.len(), grid.radices().len()))
             }
             Self::Axes(axes) => {
                 for (number, (axis, radix)) in axes.iter().zip(grid.radices()).enumerate() {
-                    axis.check(*radix).map_err(|what| format!("is wrong in axis {number}: it {what}"))?;
+                    axis.check(*radix)
+                        .map_err(|what| format!("is wrong in axis {number}: it {what}"))?;
                 }
                 Ok(())
             }
@@ -62,11 +66,17 @@ impl Axis<'_> {
                     return Err(format!("starts at {first}, expected below {radix}"));
                 }
                 if count == 0 || (count > 1 && stride == 0) {
-                    return Err(format!("has {count} members {stride} apart, expected at least one, at least 1 apart"));
+                    return Err(format!(
+                        "has {count} members {stride} apart, expected at least one, at least 1 apart"
+                    ));
                 }
                 let span = u64::from(count - 1) * u64::from(stride);
-                if u64::from(count) > radix || (span >= radix && wraps_onto_itself(radix as u32, stride, count)) {
-                    return Err(format!("names a coordinate twice ({count} members {stride} apart, modulo {radix})"));
+                if u64::from(count) > radix
+                    || (span >= radix && wraps_onto_itself(radix as u32, stride, count))
+                {
+                    return Err(format!(
+                        "names a coordinate twice ({count} members {stride} apart, modulo {radix})"
+                    ));
                 }
                 Ok(())
             }
@@ -139,7 +149,8 @@ impl Layout {
         selection.count = self.full_count;
     }
 
-    /// Narrows `side` of a selection, which must be full on that side, down to `set`. `Err` says what is wrong with the set.
+    /// Narrows `side` of a selection, which must be full on that side, down to `set`. `Err` says
+    /// what is wrong with the set.
     pub fn narrow(&self, side: Side, set: NodeSet<'_>, out: &mut Selection) -> Result<(), String> {
         set.check(&self.grid)?;
         match set {
@@ -163,7 +174,11 @@ impl Layout {
     }
 
     /// Narrows the segments of a selection down to `axis`.
-    pub(crate) fn narrow_segments(&self, axis: Axis<'_>, out: &mut Selection) -> Result<(), String> {
+    pub(crate) fn narrow_segments(
+        &self,
+        axis: Axis<'_>,
+        out: &mut Selection,
+    ) -> Result<(), String> {
         axis.check(self.segments()).map_err(|what| format!("is wrong: it {what}"))?;
         let mut kept = (1, 1);
         self.narrow_field(self.segments.start, axis, out, &mut kept);
@@ -171,8 +186,15 @@ impl Layout {
         Ok(())
     }
 
-    /// Narrows a field down to `axis`, which fits it, and multiplies up how many of how many coordinates are kept.
-    fn narrow_field(&self, index: usize, axis: Axis<'_>, out: &mut Selection, kept: &mut (u64, u64)) {
+    /// Narrows a field down to `axis`, which fits it, and multiplies up how many of how many
+    /// coordinates are kept.
+    fn narrow_field(
+        &self,
+        index: usize,
+        axis: Axis<'_>,
+        out: &mut Selection,
+        kept: &mut (u64, u64),
+    ) {
         let f = self.fields[index];
         match axis {
             Axis::All => return,
@@ -207,8 +229,8 @@ impl Layout {
         *kept = (kept.0 * self.members(&f, &out.bits), kept.1 * u64::from(f.radix));
     }
 
-    /// What a selection takes of a box of `count` blocks; a part is written to `out`. Looks only at the axes in which the selection says anything:
-    /// most rules say something in one.
+    /// What a selection takes of a box of `count` blocks; a part is written to `out`. Looks only at
+    /// the axes in which the selection says anything: most rules say something in one.
     pub fn cut(&self, a: &[u64], count: u64, selection: &Selection, out: &mut [u64]) -> Cut {
         let mut whole = true;
         for &index in &selection.narrowed {

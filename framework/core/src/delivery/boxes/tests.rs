@@ -20,31 +20,37 @@ fn blocks(layout: &Layout, a: &[u64]) -> Blocks {
 
 /// A layout with small, shared and many-word fields, and boxes in it.
 fn layouts() -> impl Strategy<Value = (Layout, Vec<Vec<u64>>)> {
-    let radices =
-        prop_oneof![Just(vec![2, 2, 2]), Just(vec![3, 5]), Just(vec![70]), Just(vec![1, 6]), Just(vec![40, 2])];
+    let radices = prop_oneof![
+        Just(vec![2, 2, 2]),
+        Just(vec![3, 5]),
+        Just(vec![70]),
+        Just(vec![1, 6]),
+        Just(vec![40, 2])
+    ];
     (radices, 1_u32..3).prop_flat_map(|(radices, segments)| {
         let layout = Layout::new(Grid::new(&radices).unwrap(), true, true, segments);
         let sum: u64 = 2 * radices.iter().sum::<u64>() + u64::from(segments);
         let made = layout.clone();
-        let a_box = prop::collection::vec(prop::bool::weighted(0.4), sum as usize).prop_map(move |coins| {
-            let mut bits = made.full().to_vec();
-            let mut coins = coins.into_iter();
-            for index in 0..made.fields.len() {
-                let f = made.fields[index];
-                made.clear(index, &mut bits);
-                let mut any = false;
-                for c in 0..u64::from(f.radix) {
-                    if coins.next() == Some(true) {
-                        made.insert(index, c, &mut bits);
-                        any = true;
+        let a_box =
+            prop::collection::vec(prop::bool::weighted(0.4), sum as usize).prop_map(move |coins| {
+                let mut bits = made.full().to_vec();
+                let mut coins = coins.into_iter();
+                for index in 0..made.fields.len() {
+                    let f = made.fields[index];
+                    made.clear(index, &mut bits);
+                    let mut any = false;
+                    for c in 0..u64::from(f.radix) {
+                        if coins.next() == Some(true) {
+                            made.insert(index, c, &mut bits);
+                            any = true;
+                        }
+                    }
+                    if !any {
+                        made.insert(index, 0, &mut bits);
                     }
                 }
-                if !any {
-                    made.insert(index, 0, &mut bits);
-                }
-            }
-            bits
-        });
+                bits
+            });
         (Just(layout), prop::collection::vec(a_box, 2))
     })
 }
@@ -119,7 +125,11 @@ fn narrowed(radix: u64, axis: Axis<'_>) -> Result<Vec<u64>, String> {
     let layout = Layout::new(Grid::new(&[radix]).unwrap(), true, true, 1);
     let mut selection = layout.select_all();
     layout.narrow(Side::Destinations, NodeSet::Axes(&[axis]), &mut selection)?;
-    assert_eq!(layout.nodes_of(Side::Origins, selection.bits()).len() as u64, radix, "the other side stays");
+    assert_eq!(
+        layout.nodes_of(Side::Origins, selection.bits()).len() as u64,
+        radix,
+        "the other side stays"
+    );
     let nodes = layout.nodes_of(Side::Destinations, selection.bits());
     layout.widen(&mut selection);
     assert_eq!(selection.bits(), layout.full());
@@ -128,9 +138,15 @@ fn narrowed(radix: u64, axis: Axis<'_>) -> Result<Vec<u64>, String> {
 
 #[test]
 fn ranges_are_cyclic_and_may_stride() {
-    assert_eq!(narrowed(12, Axis::Range { first: 10, stride: 1, count: 4 }), Ok(vec![0, 1, 10, 11]));
+    assert_eq!(
+        narrowed(12, Axis::Range { first: 10, stride: 1, count: 4 }),
+        Ok(vec![0, 1, 10, 11])
+    );
     assert_eq!(narrowed(12, Axis::Range { first: 9, stride: 4, count: 3 }), Ok(vec![1, 5, 9]));
-    assert_eq!(narrowed(130, Axis::Range { first: 126, stride: 1, count: 6 }), Ok(vec![0, 1, 126, 127, 128, 129]));
+    assert_eq!(
+        narrowed(130, Axis::Range { first: 126, stride: 1, count: 6 }),
+        Ok(vec![0, 1, 126, 127, 128, 129])
+    );
     assert_eq!(narrowed(3, Axis::Bits(&[0b101])), Ok(vec![0, 2]));
     assert_eq!(narrowed(70, Axis::All).map(|n| n.len()), Ok(70));
 }
@@ -156,7 +172,10 @@ fn sets_that_make_no_sense_are_refused() {
     );
     assert_eq!(text(Axis::Bits(&[])), "is wrong in axis 0: it has 0 words of bits, expected 1");
     assert_eq!(text(Axis::Bits(&[0])), "is wrong in axis 0: it is empty");
-    assert_eq!(text(Axis::Bits(&[1 << 12])), "is wrong in axis 0: it has bits set beyond coordinate 11");
+    assert_eq!(
+        text(Axis::Bits(&[1 << 12])),
+        "is wrong in axis 0: it has bits set beyond coordinate 11"
+    );
     let layout = Layout::new(Grid::new(&[3, 4]).unwrap(), true, true, 1);
     let refused = |set| layout.narrow(Side::Origins, set, &mut layout.select_all()).unwrap_err();
     assert_eq!(refused(NodeSet::One(12)), "names node 12 of a grid of 12 nodes");

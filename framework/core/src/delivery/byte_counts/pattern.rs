@@ -1,10 +1,13 @@
-//! Redistributing elements over buckets: which gets how many, by arithmetic instead of element by element.
+//! Redistributing elements over buckets: which gets how many, by arithmetic instead of element by
+//! element.
 //!
-//! A run of consecutive numbers gives every bucket the same number and some of them one more; the buckets that get one more are a run as well.
-//! So a redistribution of any size is a few additions to a table of differences over buckets.
+//! A run of consecutive numbers gives every bucket the same number and some of them one more; the
+//! buckets that get one more are a run as well. So a redistribution of any size is a few additions
+//! to a table of differences over buckets.
 
-/// How a node redistributes. Element x of what it holds for destination d has number `c = (starts[d] + x) % cycle` and goes to bucket
-/// `(first + firsts[d] + c) % buckets`; `first` is the redistributing node's own.
+/// How a node redistributes. Element x of what it holds for destination d has number `c =
+/// (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + c) % buckets`; `first` is the
+/// redistributing node's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     /// How many buckets the elements go to.
@@ -22,7 +25,8 @@ pub(super) struct Pattern {
 pub(super) struct Tally {
     /// What every bucket got.
     all: u64,
-    /// At h: how much more the buckets below h got (wrapping: a run of buckets is one addition and one subtraction).
+    /// At h: how much more the buckets below h got (wrapping: a run of buckets is one addition and
+    /// one subtraction).
     below: Vec<u64>,
 }
 
@@ -36,7 +40,8 @@ impl Tally {
         self.below.fill(0);
     }
 
-    /// Buckets that the elements with numbers from `from` to before `to` went to, number c to bucket c modulo how many there are.
+    /// Buckets that the elements with numbers from `from` to before `to` went to, number c to
+    /// bucket c modulo how many there are.
     fn add_run(&mut self, from: u64, to: u64, times: u64) {
         let buckets = self.below.len() as u64 - 1;
         let (rounds_from, rounds_to) = (from / buckets, to / buckets);
@@ -64,13 +69,29 @@ impl Tally {
 }
 
 impl Pattern {
-    /// Redistributes `byte_count` elements for `destination`, by a redistributing node whose first bucket is `first`.
-    pub(super) fn redistribute(&self, first: u32, destination: usize, byte_count: u64, tally: &mut Tally) {
-        self.for_each_run(first, destination, byte_count, |from, to, times| tally.add_run(from, to, times));
+    /// Redistributes `byte_count` elements for `destination`, by a redistributing node whose first
+    /// bucket is `first`.
+    pub(super) fn redistribute(
+        &self,
+        first: u32,
+        destination: usize,
+        byte_count: u64,
+        tally: &mut Tally,
+    ) {
+        self.for_each_run(first, destination, byte_count, |from, to, times| {
+            tally.add_run(from, to, times)
+        });
     }
 
-    /// Calls `each` with the runs of numbers that a redistribution consists of, three at most: from, to, how many times.
-    fn for_each_run(&self, first: u32, destination: usize, byte_count: u64, mut each: impl FnMut(u64, u64, u64)) {
+    /// Calls `each` with the runs of numbers that a redistribution consists of, three at most:
+    /// from, to, how many times.
+    fn for_each_run(
+        &self,
+        first: u32,
+        destination: usize,
+        byte_count: u64,
+        mut each: impl FnMut(u64, u64, u64),
+    ) {
         if byte_count == 0 {
             return;
         }
@@ -80,8 +101,11 @@ impl Pattern {
         if shift >= buckets {
             shift -= buckets;
         }
-        let (rounds, rest) =
-            if byte_count < cycle { (0, byte_count) } else { (byte_count / cycle, byte_count % cycle) };
+        let (rounds, rest) = if byte_count < cycle {
+            (0, byte_count)
+        } else {
+            (byte_count / cycle, byte_count % cycle)
+        };
         if rounds > 0 {
             each(shift, shift + cycle, rounds);
         }
@@ -99,11 +123,19 @@ impl Pattern {
     }
 
     /// What one bucket gets, in a few operations however many buckets there are.
-    pub(super) fn share(&self, first: u32, destination: usize, byte_count: u64, bucket: u32) -> u64 {
+    pub(super) fn share(
+        &self,
+        first: u32,
+        destination: usize,
+        byte_count: u64,
+        bucket: u32,
+    ) -> u64 {
         let (buckets, bucket) = (u64::from(self.buckets), u64::from(bucket));
         let below = |number: u64| number / buckets + u64::from(number % buckets > bucket);
         let mut share = 0;
-        self.for_each_run(first, destination, byte_count, |from, to, times| share += times * (below(to) - below(from)));
+        self.for_each_run(first, destination, byte_count, |from, to, times| {
+            share += times * (below(to) - below(from))
+        });
         share
     }
 }

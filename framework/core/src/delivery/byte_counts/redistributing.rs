@@ -40,36 +40,59 @@ impl<T> Redistributed<T> {
 
 impl<T: Cell> ByteCounts<T> {
     /// A node redistributes all it holds.
-    pub(crate) fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
-        let bad = |what: String| Fault::BadRedistribution { step: self.step, node: redistribution.node, what };
+    pub(crate) fn redistribute(
+        &mut self,
+        redistribution: &Redistribution<'_>,
+    ) -> Result<(), Fault> {
+        let bad = |what: String| Fault::BadRedistribution {
+            step: self.step,
+            node: redistribution.node,
+            what,
+        };
         let nodes = self.nodes as u64;
         if redistribution.node >= nodes {
-            return Err(bad(format!("is unknown, the schedule's grid has nodes 0 to {}", nodes - 1)));
+            return Err(bad(format!(
+                "is unknown, the schedule's grid has nodes 0 to {}",
+                nodes - 1
+            )));
         }
         for (name, value, most) in [
             ("buckets", redistribution.buckets, nodes.max(limits::BUCKETS)),
             ("elements a cycle", redistribution.cycle, limits::CYCLE),
         ] {
             if value == 0 || value > most {
-                return Err(bad(format!("redistributes with {value} {name}, expected 1 to {most}")));
+                return Err(bad(format!(
+                    "redistributes with {value} {name}, expected 1 to {most}"
+                )));
             }
         }
         if redistribution.first >= redistribution.buckets {
-            return Err(bad(format!("begins with bucket {} of {}", redistribution.first, redistribution.buckets)));
+            return Err(bad(format!(
+                "begins with bucket {} of {}",
+                redistribution.first, redistribution.buckets
+            )));
         }
         for (name, table, below) in [
             ("starts", redistribution.starts, redistribution.cycle),
             ("firsts", redistribution.firsts, redistribution.buckets),
         ] {
             if !table.is_empty() && table.len() != self.nodes {
-                return Err(bad(format!("has {} {name}, expected one for each of {nodes} nodes", table.len())));
+                return Err(bad(format!(
+                    "has {} {name}, expected one for each of {nodes} nodes",
+                    table.len()
+                )));
             }
             if let Some(d) = table.iter().position(|v| u64::from(*v) >= below) {
-                return Err(bad(format!("has {} in its {name} for destination {d}, expected below {below}", table[d])));
+                return Err(bad(format!(
+                    "has {} in its {name} for destination {d}, expected below {below}",
+                    table[d]
+                )));
             }
         }
         let node = redistribution.node as usize;
-        if let Some(bucket) = self.redistributed[node].as_ref().and_then(Redistributed::first_unsent) {
+        if let Some(bucket) =
+            self.redistributed[node].as_ref().and_then(Redistributed::first_unsent)
+        {
             return Err(bad(format!(
                 "redistributes again, but has not sent bucket {bucket} of its last redistribution"
             )));
@@ -107,7 +130,8 @@ impl<T: Cell> ByteCounts<T> {
 
     fn shared_pattern(&mut self, redistribution: &Redistribution<'_>) -> Arc<Pattern> {
         if let Some(last) = &self.pattern
-            && (u64::from(last.buckets), u64::from(last.cycle)) == (redistribution.buckets, redistribution.cycle)
+            && (u64::from(last.buckets), u64::from(last.cycle))
+                == (redistribution.buckets, redistribution.cycle)
             && last.starts == redistribution.starts
             && last.firsts == redistribution.firsts
         {
@@ -131,8 +155,9 @@ impl<T: Cell> ByteCounts<T> {
         let mut groups: Vec<Group> = Vec::new();
         for node in std::mem::take(&mut self.redistributors) {
             let Some(redistributed) = &self.redistributed[node as usize] else { continue };
-            let arrived =
-                (0..redistributed.receivers.len()).filter(|bucket| redistributed.arrived(*bucket, before)).count();
+            let arrived = (0..redistributed.receivers.len())
+                .filter(|bucket| redistributed.arrived(*bucket, before))
+                .count();
             if arrived > 0 && arrived * 2 < redistributed.receivers.len() {
                 self.settle_one_by_one(node as usize, before)?;
             } else if arrived > 0 {
@@ -149,10 +174,12 @@ impl<T: Cell> ByteCounts<T> {
             self.settle_together(&group, before)?;
         }
         self.unsettled_since = before;
-        let (redistributed, buckets, spare) = (&mut self.redistributed, &mut self.buckets, &mut self.spare);
+        let (redistributed, buckets, spare) =
+            (&mut self.redistributed, &mut self.buckets, &mut self.spare);
         self.redistributors.retain(|node| {
             let redistributed = &mut redistributed[*node as usize];
-            let done = redistributed.take_if(|redistributed| redistributed.receivers.iter().all(|r| *r == SETTLED));
+            let done = redistributed
+                .take_if(|redistributed| redistributed.receivers.iter().all(|r| *r == SETTLED));
             if let Some(done) = done {
                 *buckets -= done.receivers.len() as u64;
                 spare.push(done.byte_counts);
@@ -163,16 +190,19 @@ impl<T: Cell> ByteCounts<T> {
         Ok(())
     }
 
-    /// Settles what the members of a group redistributed, destination by destination, all buckets at once.
+    /// Settles what the members of a group redistributed, destination by destination, all buckets
+    /// at once.
     fn settle_together(&mut self, group: &Group, before: u64) -> Result<(), Fault> {
         let known = |receiver: &&u32| **receiver != UNSENT;
         for receiver in group.receivers.iter().filter(known) {
             self.write_down(*receiver as usize)?;
         }
-        let members = || group.members.iter().filter_map(|node| self.redistributed[*node as usize].as_ref());
+        let members =
+            || group.members.iter().filter_map(|node| self.redistributed[*node as usize].as_ref());
         // Buckets that others of the group have sent, but not this one.
         let missing = |redistributed: &Redistributed<T>| -> Vec<u32> {
-            let sent = group.receivers.iter().enumerate().filter(|(_, receiver)| **receiver != UNSENT);
+            let sent =
+                group.receivers.iter().enumerate().filter(|(_, receiver)| **receiver != UNSENT);
             sent.filter(|(bucket, _)| !redistributed.arrived(*bucket, before))
                 .map(|(bucket, _)| bucket as u32)
                 .collect()
@@ -218,11 +248,16 @@ impl<T: Cell> ByteCounts<T> {
             if !redistributed.arrived(bucket, before) {
                 continue;
             }
-            let receiver = std::mem::replace(&mut redistributed.receivers[bucket], SETTLED) as usize;
+            let receiver =
+                std::mem::replace(&mut redistributed.receivers[bucket], SETTLED) as usize;
             self.write_down(receiver)?;
             for (destination, byte_count) in redistributed.byte_counts.iter().enumerate() {
-                let share =
-                    redistributed.pattern.share(redistributed.first, destination, (*byte_count).into(), bucket as u32);
+                let share = redistributed.pattern.share(
+                    redistributed.first,
+                    destination,
+                    (*byte_count).into(),
+                    bucket as u32,
+                );
                 add(&mut self.holdings[receiver][destination], share);
             }
             self.unsettled -= 1;
@@ -232,7 +267,8 @@ impl<T: Cell> ByteCounts<T> {
     }
 }
 
-/// Nodes whose buckets go to the same receivers, as far as they have arrived: what they redistributed is added up before it is written down.
+/// Nodes whose buckets go to the same receivers, as far as they have arrived: what they
+/// redistributed is added up before it is written down.
 struct Group {
     /// Who has each bucket of every member that has sent it; [`UNSENT`] where none has.
     receivers: Vec<u32>,
@@ -241,7 +277,8 @@ struct Group {
 
 impl Group {
     fn new<T>(node: u32, redistributed: &Redistributed<T>, before: u64) -> Self {
-        let mut group = Self { receivers: vec![UNSENT; redistributed.receivers.len()], members: Vec::new() };
+        let mut group =
+            Self { receivers: vec![UNSENT; redistributed.receivers.len()], members: Vec::new() };
         group.join(node, redistributed, before);
         group
     }
@@ -252,7 +289,8 @@ impl Group {
                 || *receiver == redistributed.receivers[bucket]
                 || !redistributed.arrived(bucket, before)
         };
-        self.receivers.len() == redistributed.receivers.len() && self.receivers.iter().enumerate().all(agrees)
+        self.receivers.len() == redistributed.receivers.len()
+            && self.receivers.iter().enumerate().all(agrees)
     }
 
     fn join<T>(&mut self, node: u32, redistributed: &Redistributed<T>, before: u64) {

@@ -10,7 +10,10 @@ impl<T: Cell> ByteCounts<T> {
         let (from, to) = (share.from, share.to);
         for (role, node) in [("sender", from), ("receiver", to)] {
             if node >= self.nodes as u64 {
-                return Err(Fault::Send(self.step, SendFault::UnknownNode { role, node, last: self.nodes as u64 - 1 }));
+                return Err(Fault::Send(
+                    self.step,
+                    SendFault::UnknownNode { role, node, last: self.nodes as u64 - 1 },
+                ));
             }
         }
         if from == to && !share.local {
@@ -38,8 +41,13 @@ impl<T: Cell> ByteCounts<T> {
             )));
         };
         let buckets = redistributed.sizes.len();
-        let Some(receiver) = usize::try_from(bucket).ok().and_then(|h| redistributed.receivers.get_mut(h)) else {
-            return Err(bad(format!("is bucket {bucket}, but node {from} redistributed buckets 0 to {}", buckets - 1)));
+        let Some(receiver) =
+            usize::try_from(bucket).ok().and_then(|h| redistributed.receivers.get_mut(h))
+        else {
+            return Err(bad(format!(
+                "is bucket {bucket}, but node {from} redistributed buckets 0 to {}",
+                buckets - 1
+            )));
         };
         if *receiver != UNSENT {
             return Err(bad(format!("is bucket {bucket}, which node {from} has sent already")));
@@ -54,7 +62,12 @@ impl<T: Cell> ByteCounts<T> {
         Ok(redistributed.sizes[bucket as usize])
     }
 
-    fn send_listed(&mut self, from: u64, to: u64, byte_counts: &[(u64, u64)]) -> Result<u64, Fault> {
+    fn send_listed(
+        &mut self,
+        from: u64,
+        to: u64,
+        byte_counts: &[(u64, u64)],
+    ) -> Result<u64, Fault> {
         self.settle(self.step)?;
         self.write_down(from as usize)?;
         self.after = self.came[from as usize];
@@ -63,7 +76,10 @@ impl<T: Cell> ByteCounts<T> {
         let mut sum = 0;
         for &(destination, bytes) in byte_counts {
             if destination >= nodes {
-                return Err(bad(format!("names bytes for node {destination}, the last node is {}", nodes - 1)));
+                return Err(bad(format!(
+                    "names bytes for node {destination}, the last node is {}",
+                    nodes - 1
+                )));
             }
             let held = &mut self.holdings[from as usize][destination as usize];
             let has: u64 = (*held).into();

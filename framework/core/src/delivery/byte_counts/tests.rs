@@ -19,7 +19,11 @@ impl BlockSizes for Table {
 fn byte_counts(table: Vec<Vec<u64>>, element_bytes: u64) -> Result<ByteCounts<u32>, Fault> {
     let nodes = table.len() as u64;
     let placement = Placement::new(Grid::new(&[nodes]).unwrap(), nodes);
-    ByteCounts::new(placement, Some(Arc::new(Table(table))), Units { block_bytes: 0, element_bytes })
+    ByteCounts::new(
+        placement,
+        Some(Arc::new(Table(table))),
+        Units { block_bytes: 0, element_bytes },
+    )
 }
 
 fn uniform(nodes: u64, bytes: u64) -> ByteCounts<u32> {
@@ -51,7 +55,10 @@ fn finish(x: &mut ByteCounts<u32>, nodes: u64) -> Result<(), Fault> {
     for distance in 1..nodes {
         let to = |from| (from + distance) % nodes;
         let all: Vec<_> = (0..nodes).map(|from| [(to(from), ALL_BYTES)]).collect();
-        let sends: Vec<_> = (0..nodes).zip(&all).map(|(from, all)| share(from, to(from), What::Listed(all))).collect();
+        let sends: Vec<_> = (0..nodes)
+            .zip(&all)
+            .map(|(from, all)| share(from, to(from), What::Listed(all)))
+            .collect();
         step(x, &sends)?;
     }
     x.verify()
@@ -67,7 +74,11 @@ fn what_is_redistributed_is_where_its_buckets_went() {
     assert_eq!(loads, [Some(2), Some(2), Some(1)]);
     x.end_step().unwrap();
     assert_eq!((x.held(), x.peak()), (&[2, 2, 1][..], 5), "all five were at one node at the start");
-    step(&mut x, &[share(0, 2, What::Listed(&[(2, ALL_BYTES)])), share(1, 2, What::Listed(&[(2, 2)]))]).unwrap();
+    step(
+        &mut x,
+        &[share(0, 2, What::Listed(&[(2, ALL_BYTES)])), share(1, 2, What::Listed(&[(2, 2)]))],
+    )
+    .unwrap();
     x.verify().unwrap();
 }
 
@@ -86,7 +97,8 @@ fn a_bucket_without_elements_is_no_message() {
 fn what_arrives_in_a_step_cannot_be_sent_on_in_it() {
     let mut x = byte_counts(vec![vec![0, 0, 4], vec![0; 3], vec![0; 3]], 1).unwrap();
     x.redistribute(&redistribute(0, 1)).unwrap();
-    let too_early = step(&mut x, &[share(0, 1, What::Bucket(0)), share(1, 2, What::Listed(&[(2, 4)]))]);
+    let too_early =
+        step(&mut x, &[share(0, 1, What::Bucket(0)), share(1, 2, What::Listed(&[(2, 4)]))]);
     assert_eq!(
         message(too_early),
         "step 1: what node 1 sends node 2 names 4 bytes for node 2, but node 1 holds only 0"
@@ -100,7 +112,11 @@ fn buckets_may_be_sent_in_different_steps_and_redistributed_again_in_between() {
     step(&mut x, &[share(0, 1, What::Bucket(0))]).unwrap();
     // half of what node 0 redistributed is here, and is redistributed on with node 1's own
     x.redistribute(&redistribute(1, 3)).unwrap();
-    step(&mut x, &[share(1, 0, What::Bucket(0)), share(1, 1, What::Bucket(1)), share(1, 2, What::Bucket(2))]).unwrap();
+    step(
+        &mut x,
+        &[share(1, 0, What::Bucket(0)), share(1, 1, What::Bucket(1)), share(1, 2, What::Bucket(2))],
+    )
+    .unwrap();
     step(&mut x, &[share(0, 2, What::Bucket(1))]).unwrap();
     assert_eq!(x.held(), [9, 9, 36]);
     finish(&mut x, 3).unwrap();
@@ -110,7 +126,8 @@ fn buckets_may_be_sent_in_different_steps_and_redistributed_again_in_between() {
 #[test]
 fn what_is_not_at_its_destination_is_named() {
     let mut x = uniform(3, 2);
-    step(&mut x, &[share(0, 1, What::Listed(&[(0, ALL_BYTES), (1, ALL_BYTES), (2, ALL_BYTES)]))]).unwrap();
+    step(&mut x, &[share(0, 1, What::Listed(&[(0, ALL_BYTES), (1, ALL_BYTES), (2, ALL_BYTES)]))])
+        .unwrap();
     assert_eq!(
         message(x.verify()),
         "after step 1: node 1 still has 4 bytes for node 0; 12 bytes in all are not at their destination, at 2 nodes"
@@ -118,14 +135,24 @@ fn what_is_not_at_its_destination_is_named() {
     let mut x = uniform(2, 1);
     x.redistribute(&redistribute(1, 2)).unwrap();
     step(&mut x, &[share(1, 0, What::Bucket(0))]).unwrap();
-    assert_eq!(message(x.verify()), "after step 1: node 1 has not sent bucket 1 of what it redistributed");
+    assert_eq!(
+        message(x.verify()),
+        "after step 1: node 1 has not sent bucket 1 of what it redistributed"
+    );
 }
 
 #[test]
 fn redistributions_that_make_no_sense_are_refused() {
-    let refused = |redistribution: &Redistribution<'_>| message(uniform(3, 2).redistribute(redistribution));
-    assert_eq!(refused(&redistribute(3, 2)), "after step 0: node 3 is unknown, the schedule's grid has nodes 0 to 2");
-    assert_eq!(refused(&redistribute(0, 0)), "after step 0: node 0 redistributes with 0 buckets, expected 1 to 65536");
+    let refused =
+        |redistribution: &Redistribution<'_>| message(uniform(3, 2).redistribute(redistribution));
+    assert_eq!(
+        refused(&redistribute(3, 2)),
+        "after step 0: node 3 is unknown, the schedule's grid has nodes 0 to 2"
+    );
+    assert_eq!(
+        refused(&redistribute(0, 0)),
+        "after step 0: node 0 redistributes with 0 buckets, expected 1 to 65536"
+    );
     assert_eq!(
         refused(&Redistribution { cycle: 0, ..redistribute(0, 2) }),
         "after step 0: node 0 redistributes with 0 elements a cycle, expected 1 to 2147483648"
@@ -203,7 +230,8 @@ fn only_whole_elements_are_redistributed_and_listed() {
 fn what_would_not_fit_is_refused() {
     let placement = |nodes| Placement::new(Grid::new(&[nodes]).unwrap(), nodes);
     let new = |nodes, block_bytes| {
-        ByteCounts::<u64>::new(placement(nodes), None, Units { block_bytes, element_bytes: 1 }).map(|_| ())
+        ByteCounts::<u64>::new(placement(nodes), None, Units { block_bytes, element_bytes: 1 })
+            .map(|_| ())
     };
     assert_eq!(
         message(new(40_000, 1)),
@@ -216,7 +244,8 @@ fn what_would_not_fit_is_refused() {
 }
 
 proptest! {
-    /// Any redistributions, in any order, then a direct exchange: every byte arrives, and nobody's load is ever wrong.
+    /// Any redistributions, in any order, then a direct exchange: every byte arrives, and nobody's
+    /// load is ever wrong.
     #[test]
     fn whatever_is_redistributed_to_whom_arrives(
         sizes in prop::collection::vec(0_u64..30, 25),
@@ -239,7 +268,8 @@ proptest! {
         prop_assert_eq!(x.held(), &columns[..]);
     }
 
-    /// All redistribute at once; some send some buckets late, or to others, with sends of plain bytes in between.
+    /// All redistribute at once; some send some buckets late, or to others, with sends of plain
+    /// bytes in between.
     #[test]
     fn buckets_held_back_arrive_when_they_are_sent(
         sizes in prop::collection::vec(0_u64..30, 25),
@@ -275,7 +305,8 @@ fn bytes_are_sent_after_the_last_receipt_before_they_were_there() {
     let mut x = uniform(3, 6);
     step(&mut x, &[share(1, 0, What::Listed(&[(2, 6)]))]).unwrap();
     x.redistribute(&redistribute(0, 3)).unwrap();
-    step(&mut x, &[share(2, 0, What::Listed(&[(1, 6)])), share(2, 1, What::Listed(&[(1, 0)]))]).unwrap();
+    step(&mut x, &[share(2, 0, What::Listed(&[(1, 6)])), share(2, 1, What::Listed(&[(1, 0)]))])
+        .unwrap();
     x.begin_step();
     let mut after = |from, to, what| {
         x.send(&share(from, to, what)).unwrap();

@@ -4,12 +4,17 @@ use std::fmt;
 
 /// Blocks of different sizes. Uniform sizes have no table: blocks are counted instead.
 pub trait BlockSizes: fmt::Debug + Send + Sync {
-    /// Bytes of the block from node `origin` to node `destination` of the machine; whatever the destination, of a block that is for everyone.
+    /// Bytes of the block from node `origin` to node `destination` of the machine; whatever the
+    /// destination, of a block that is for everyone.
     fn bytes(&self, origin: u64, destination: u64) -> u64;
 
     /// Bytes of all blocks from one of `origins` to one of `destinations`, both ascending.
     fn total(&self, origins: &[u64], destinations: &[u64]) -> u64 {
-        origins.iter().flat_map(|&o| destinations.iter().map(move |&d| (o, d))).map(|(o, d)| self.bytes(o, d)).sum()
+        origins
+            .iter()
+            .flat_map(|&o| destinations.iter().map(move |&d| (o, d)))
+            .map(|(o, d)| self.bytes(o, d))
+            .sum()
     }
 
     /// The largest block in bytes, 0 if there is none.

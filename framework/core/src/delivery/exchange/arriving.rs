@@ -1,4 +1,5 @@
-//! What arrives at a step's end: the same whether nodes follow each other or are worked on side by side.
+//! What arrives at a step's end: the same whether nodes follow each other or are worked on side by
+//! side.
 
 use super::inventory::Inventory;
 use super::taking::Way;
@@ -25,11 +26,13 @@ pub(crate) enum Settled {
     Summed(u64, u64),
 }
 
-/// A block that came where it was already, and no fault: the number of the send that it came by, the node, and the block.
+/// A block that came where it was already, and no fault: the number of the send that it came by,
+/// the node, and the block.
 pub(super) type Redundant = (u64, Place, Block);
 
 impl Arriving<'_> {
-    /// What comes to nodes of a part arrives there, in the order in which it was sent. The `first` block that is there already is noted.
+    /// What comes to nodes of a part arrives there, in the order in which it was sent. The `first`
+    /// block that is there already is noted.
     pub(super) fn all(
         &self,
         way: &Way,
@@ -37,7 +40,8 @@ impl Arriving<'_> {
         first: &mut Option<Redundant>,
         settle: &mut impl FnMut(Settled),
     ) -> Result<(), Fault> {
-        (0..way.units(self.inventory.sums())).try_for_each(|unit| self.unit(way, unit, 0, part, first, settle))
+        (0..way.units(self.inventory.sums()))
+            .try_for_each(|unit| self.unit(way, unit, 0, part, first, settle))
     }
 
     /// A unit of a way arrives, of the send of this number.
@@ -70,7 +74,8 @@ impl Arriving<'_> {
         Ok(())
     }
 
-    /// Once anything has been copied, a node may receive what it has: wrong where blocks have one destination, waste elsewhere. A box of what it has.
+    /// Once anything has been copied, a node may receive what it has: wrong where blocks have one
+    /// destination, waste elsewhere. A box of what it has.
     fn insert_what_is_new(
         &self,
         part: &mut Part<'_>,

@@ -1,4 +1,5 @@
-//! What exists, as boxes: the blocks of a collective between the nodes of the machine, each with its load.
+//! What exists, as boxes: the blocks of a collective between the nodes of the machine, each with
+//! its load.
 
 use crate::delivery::boxes::{Layout, Side};
 use crate::delivery::collective::{BlockSizes, Blocks, Collective};
@@ -11,7 +12,8 @@ use std::sync::Arc;
 /// How a schedule cuts blocks up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Division {
-    /// Whether into one part for each node of the machine, which is known by its destination: where the collective tells no blocks apart by that.
+    /// Whether into one part for each node of the machine, which is known by its destination: where
+    /// the collective tells no blocks apart by that.
     pub in_parts: bool,
     /// Into how many segments each block, or part, is split.
     pub segments: u32,
@@ -71,7 +73,11 @@ impl Inventory {
     }
 
     /// How boxes lie in memory.
-    pub(crate) fn layout(collective: &Collective, division: Division, placement: &Placement) -> Layout {
+    pub(crate) fn layout(
+        collective: &Collective,
+        division: Division,
+        placement: &Placement,
+    ) -> Layout {
         let [by_origin, by_destination] = Self::tells_apart(collective, division);
         Layout::new(placement.grid().clone(), by_origin, by_destination, division.segments)
     }
@@ -96,7 +102,9 @@ impl Inventory {
             Blocks::None => Vec::new(),
             Blocks::All => self.homes.clone(),
             Blocks::From(physical) => self.narrowed(Side::Origins, self.placement.home(physical)),
-            Blocks::For(physical) => self.narrowed(Side::Destinations, self.placement.home(physical)),
+            Blocks::For(physical) => {
+                self.narrowed(Side::Destinations, self.placement.home(physical))
+            }
         }
     }
 
@@ -105,7 +113,8 @@ impl Inventory {
         let mut one = self.layout.full().to_vec();
         self.layout.narrow_to(side, node, &mut one);
         let mut inner = vec![0; self.layout.words()];
-        let within = |b: &Vec<u64>| self.layout.intersect(b, &one, &mut inner).then(|| inner.clone());
+        let within =
+            |b: &Vec<u64>| self.layout.intersect(b, &one, &mut inner).then(|| inner.clone());
         self.homes.iter().filter_map(within).collect()
     }
 
@@ -114,7 +123,8 @@ impl Inventory {
         self.collective.kind().sums
     }
 
-    /// What a block is cut into, parts and segments: units of load, which are counted, or, where blocks differ in size, bytes of them.
+    /// What a block is cut into, parts and segments: units of load, which are counted, or, where
+    /// blocks differ in size, bytes of them.
     pub(super) fn units(&self) -> u64 {
         let parts = if self.division.in_parts { self.placement.machine_nodes() } else { 1 };
         parts * u64::from(self.division.segments.max(1))
@@ -125,7 +135,8 @@ impl Inventory {
         let Some(sizes) = &self.sizes else { return count };
         let is_part = |side| side == Side::Destinations && self.division.in_parts;
         let physical = |side: Side| -> Vec<u64> {
-            // Blocks that are not told apart by this side are all from the root, or all for it; so are sums, whoever contributes.
+            // Blocks that are not told apart by this side are all from the root, or all for it; so
+            // are sums, whoever contributes.
             if !self.layout.has(side) || is_part(side) || self.sums() && side == Side::Origins {
                 return vec![self.collective.root().unwrap_or(0)];
             }
@@ -151,13 +162,22 @@ impl Inventory {
         let all = boxes.clone();
         for (i, bits) in boxes.enumerate() {
             let mut same = vec![0; if i > 0 { layout.words() } else { 0 }];
-            let mut earlier = all.clone().take(i).filter(|other| layout.terms_of(bits, other, &mut same)).peekable();
+            let mut earlier = all
+                .clone()
+                .take(i)
+                .filter(|other| layout.terms_of(bits, other, &mut same))
+                .peekable();
             if earlier.peek().is_none() {
                 add(bits);
                 continue;
             }
-            let earlier: Vec<Vec<u64>> = earlier.map(|other| layout.with_all_origins(other)).collect();
-            let rest = without(layout, vec![layout.with_all_origins(bits)], earlier.iter().map(Vec::as_slice));
+            let earlier: Vec<Vec<u64>> =
+                earlier.map(|other| layout.with_all_origins(other)).collect();
+            let rest = without(
+                layout,
+                vec![layout.with_all_origins(bits)],
+                earlier.iter().map(Vec::as_slice),
+            );
             rest.iter().for_each(|bits| add(bits));
         }
         (values, load)
@@ -165,19 +185,23 @@ impl Inventory {
 
     /// The first block of a box, by nodes of the machine.
     pub(super) fn first_block(&self, bits: &[u64]) -> Block {
-        let side = |side| self.layout.has(side).then(|| self.placement.physical(self.layout.first_of(side, bits)));
+        let side = |side| {
+            self.layout.has(side).then(|| self.placement.physical(self.layout.first_of(side, bits)))
+        };
         let destination = side(Side::Destinations);
         Block {
             origin: side(Side::Origins),
             destination: destination.filter(|_| !self.division.in_parts),
             part: destination.filter(|_| self.division.in_parts),
-            segment: (self.division.segments > 1).then(|| self.layout.first_of(Side::Segments, bits)),
+            segment: (self.division.segments > 1)
+                .then(|| self.layout.first_of(Side::Segments, bits)),
             is_summed: self.sums(),
         }
     }
 }
 
-/// Sizes of what blocks are cut into: of each block the same, padded, since fractions of a byte don't travel.
+/// Sizes of what blocks are cut into: of each block the same, padded, since fractions of a byte
+/// don't travel.
 #[derive(Debug)]
 struct UnitSizes {
     whole: Arc<dyn BlockSizes>,
@@ -206,7 +230,8 @@ fn home_boxes(layout: &Layout, placement: &Placement) -> Vec<Vec<u64>> {
         }
         let mut list = Holdings::new(layout, 1);
         let mut one = layout.full().to_vec();
-        let mut homes: Vec<u64> = (0..placement.machine_nodes()).map(|physical| placement.home(physical)).collect();
+        let mut homes: Vec<u64> =
+            (0..placement.machine_nodes()).map(|physical| placement.home(physical)).collect();
         homes.sort_unstable();
         for home in homes {
             layout.narrow_to(side, home, &mut one);

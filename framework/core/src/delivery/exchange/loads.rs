@@ -7,7 +7,8 @@ use super::arriving::Settled;
 pub(crate) struct Loads {
     held: Vec<u64>,
     peak: u64,
-    /// What nodes have summed in the step under way, or in the one that has just ended; and those that have.
+    /// What nodes have summed in the step under way, or in the one that has just ended; and those
+    /// that have.
     summed: Vec<u64>,
     summing: Vec<u64>,
     is_ended: bool,
@@ -19,7 +20,8 @@ impl Loads {
         Self { held, peak, summed: Vec::new(), summing: Vec::new(), is_ended: false }
     }
 
-    /// A load has left its sender, unless that keeps a copy, for its receiver. What comes often in one step may go over, until the step's end takes off what is there already.
+    /// A load has left its sender, unless that keeps a copy, for its receiver. What comes often in
+    /// one step may go over, until the step's end takes off what is there already.
     #[inline]
     pub(crate) fn moved(&mut self, (from, to): (u64, u64), copy: bool, load: u64) {
         if !copy {
@@ -67,7 +69,8 @@ impl Loads {
 
     /// Ends a step in which these received: only they can hold more than some node held before.
     pub(crate) fn end_step(&mut self, receivers: impl Iterator<Item = u64>) {
-        self.peak = receivers.map(|physical| self.held[physical as usize]).fold(self.peak, u64::max);
+        self.peak =
+            receivers.map(|physical| self.held[physical as usize]).fold(self.peak, u64::max);
         // Nobody summed anything in this one, if it is still the one before that is known.
         self.begin();
         self.is_ended = true;

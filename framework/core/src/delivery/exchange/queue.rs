@@ -1,4 +1,5 @@
-//! Sends that wait to be carried out behind the schedule: copies of what the schedule said, close together.
+//! Sends that wait to be carried out behind the schedule: copies of what the schedule said, close
+//! together.
 
 use super::Rule;
 use crate::delivery::boxes::{Axis, NodeSet};
@@ -15,7 +16,8 @@ pub(crate) struct Queue {
     words: Vec<u64>,
 }
 
-/// One of them, but for its sender; what its sets consist of is elsewhere, so that it fits a cache line.
+/// One of them, but for its sender; what its sets consist of is elsewhere, so that it fits a cache
+/// line.
 #[derive(Debug, Clone)]
 pub(crate) struct Queued {
     pub to: u64,
@@ -57,7 +59,8 @@ impl Queue {
 
     /// Whether there is no room for what another send says.
     pub(crate) fn is_full(&self) -> bool {
-        /// Some hundred megabytes, and far from what 32 bits can number; one send's sets are much smaller.
+        /// Some hundred megabytes, and far from what 32 bits can number; one send's sets are much
+        /// smaller.
         const MOST: usize = 1 << 24;
         self.axes.len() >= MOST || self.words.len() >= MOST
     }
@@ -82,7 +85,17 @@ impl Queue {
         let segments = self.axis(rule.segments);
         let Rule { from, to, strict, copy, combine, local, .. } = *rule;
         self.senders.push(from);
-        self.sends.push(Queued { to, copy, combine, strict, local, route, origins, destinations, segments });
+        self.sends.push(Queued {
+            to,
+            copy,
+            combine,
+            strict,
+            local,
+            route,
+            origins,
+            destinations,
+            segments,
+        });
     }
 
     fn set(&mut self, set: NodeSet<'_>) -> OwnSet {
@@ -113,7 +126,12 @@ impl Queue {
     }
 
     /// Calls `work` with a queued send of this node as the schedule said it.
-    pub(crate) fn with<R>(&self, from: u64, queued: &Queued, work: impl FnOnce(&Rule<'_>) -> R) -> R {
+    pub(crate) fn with<R>(
+        &self,
+        from: u64,
+        queued: &Queued,
+        work: impl FnOnce(&Rule<'_>) -> R,
+    ) -> R {
         let Queued { to, strict, copy, combine, local, .. } = *queued;
         let (mut origins, mut destinations) = (SmallVec::new(), SmallVec::new());
         work(&Rule {
@@ -129,12 +147,20 @@ impl Queue {
         })
     }
 
-    fn named_set<'a, 'b: 'a>(&'b self, set: &OwnSet, room: &'a mut SmallVec<[Axis<'b>; 8]>) -> NodeSet<'a> {
+    fn named_set<'a, 'b: 'a>(
+        &'b self,
+        set: &OwnSet,
+        room: &'a mut SmallVec<[Axis<'b>; 8]>,
+    ) -> NodeSet<'a> {
         match set {
             OwnSet::All => NodeSet::All,
             OwnSet::One(node) => NodeSet::One(*node),
             OwnSet::Axes(axes) => {
-                room.extend(self.axes[axes.start as usize..axes.end as usize].iter().map(|axis| self.named_axis(axis)));
+                room.extend(
+                    self.axes[axes.start as usize..axes.end as usize]
+                        .iter()
+                        .map(|axis| self.named_axis(axis)),
+                );
                 NodeSet::Axes(room)
             }
         }
@@ -143,8 +169,12 @@ impl Queue {
     fn named_axis(&self, axis: &OwnAxis) -> Axis<'_> {
         match axis {
             OwnAxis::All => Axis::All,
-            OwnAxis::Range { first, stride, count } => Axis::Range { first: *first, stride: *stride, count: *count },
-            OwnAxis::Bits(words) => Axis::Bits(&self.words[words.start as usize..words.end as usize]),
+            OwnAxis::Range { first, stride, count } => {
+                Axis::Range { first: *first, stride: *stride, count: *count }
+            }
+            OwnAxis::Bits(words) => {
+                Axis::Bits(&self.words[words.start as usize..words.end as usize])
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What one send takes out of what its sender holds: the same whether sends follow each other or those of many senders are carried out side by side.
+//! What one send takes out of what its sender holds: the same whether sends follow each other or
+//! those of many senders are carried out side by side.
 
 use super::Rule;
 use super::inventory::Inventory;
@@ -28,12 +29,14 @@ pub(super) struct Way {
     /// Receivers, and their records one after another.
     pub receivers: Vec<u64>,
     pub records: Vec<u64>,
-    /// Where values are summed: for each send that took anything its first record, and whether it is to be combined.
+    /// Where values are summed: for each send that took anything its first record, and whether it
+    /// is to be combined.
     pub sends: Vec<(usize, bool)>,
 }
 
 impl Way {
-    /// In how many units it arrives: where values are summed what one send took is one, elsewhere each record.
+    /// In how many units it arrives: where values are summed what one send took is one, elsewhere
+    /// each record.
     #[inline]
     pub(super) fn units(&self, sums: bool) -> usize {
         if sums { self.sends.len() } else { self.receivers.len() }
@@ -51,7 +54,8 @@ impl Way {
 pub(super) enum Refusal {
     /// This rule is broken.
     Broken(Fault),
-    /// The sender has not all that it is to send. Where the rest is, whoever knows all nodes can say.
+    /// The sender has not all that it is to send. Where the rest is, whoever knows all nodes can
+    /// say.
     NotHeld,
 }
 
@@ -62,7 +66,8 @@ impl From<Fault> for Refusal {
 }
 
 impl Taking<'_> {
-    /// Puts on its way what a rule says; `None` if that is nothing. What was refused is on its way, too, as far as it goes.
+    /// Puts on its way what a rule says; `None` if that is nothing. What was refused is on its way,
+    /// too, as far as it goes.
     #[inline]
     pub(super) fn put(
         &self,
@@ -82,7 +87,8 @@ impl Taking<'_> {
         taken
     }
 
-    /// Takes what a rule says out of a part of the nodes, of which its sender is one, and adds the records to `taken`; `None` if nothing goes.
+    /// Takes what a rule says out of a part of the nodes, of which its sender is one, and adds the
+    /// records to `taken`; `None` if nothing goes.
     #[inline]
     fn take(
         &self,
@@ -99,7 +105,8 @@ impl Taking<'_> {
         let (inventory, shape, first) = (self.inventory, self.shape, taken.len());
         // What stays within a node of the machine came when it came there.
         let placement = &inventory.placement;
-        let stays = shape.follows_arrivals() && placement.physical(rule.from) == placement.physical(rule.to);
+        let stays = shape.follows_arrivals()
+            && placement.physical(rule.from) == placement.physical(rule.to);
         let (mut count, mut after) = (0, 0);
         part.select(&inventory.layout, rule.from, selection, rule.copy, |record| {
             let at = taken.len();
@@ -114,7 +121,11 @@ impl Taking<'_> {
         if inventory.sums() {
             let (values, load) = inventory.values(boxes());
             let lacks = rule.strict && values < inventory.layout.values(selection.bits());
-            return if lacks { Err(Refusal::NotHeld) } else { Ok((values > 0).then_some(Taken { load, after })) };
+            return if lacks {
+                Err(Refusal::NotHeld)
+            } else {
+                Ok((values > 0).then_some(Taken { load, after }))
+            };
         }
         if rule.strict && count < selection.count() {
             return Err(Refusal::NotHeld);
@@ -135,7 +146,10 @@ impl Taking<'_> {
         let nodes = inventory.layout.grid().nodes();
         for (role, node) in [("sender", rule.from), ("receiver", rule.to)] {
             if node >= nodes {
-                return Err(Fault::Send(step, SendFault::UnknownNode { role, node, last: nodes - 1 }));
+                return Err(Fault::Send(
+                    step,
+                    SendFault::UnknownNode { role, node, last: nodes - 1 },
+                ));
             }
         }
         if rule.from == rule.to && !rule.local {
@@ -150,13 +164,18 @@ impl Taking<'_> {
 
     /// Narrows the selection to a rule's sets. `Err` says which set is wrong, and how.
     #[inline]
-    fn select(&self, rule: &Rule<'_>, selection: &mut Selection) -> Result<(), (&'static str, String)> {
+    fn select(
+        &self,
+        rule: &Rule<'_>,
+        selection: &mut Selection,
+    ) -> Result<(), (&'static str, String)> {
         let Inventory { layout, collective, division, .. } = self.inventory;
         let kind = collective.kind();
         layout.widen(selection);
-        for (name, side, set) in
-            [("origins", Side::Origins, rule.origins), ("destinations", Side::Destinations, rule.destinations)]
-        {
+        for (name, side, set) in [
+            ("origins", Side::Origins, rule.origins),
+            ("destinations", Side::Destinations, rule.destinations),
+        ] {
             if let NodeSet::All = set {
                 continue;
             }

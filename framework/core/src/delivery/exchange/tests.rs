@@ -1,4 +1,5 @@
-//! The exchange fails every kind of wrong schedule, naming step, node and block, and passes right ones.
+//! The exchange fails every kind of wrong schedule, naming step, node and block, and passes right
+//! ones.
 
 use super::*;
 use crate::delivery::boxes::Side;
@@ -15,7 +16,13 @@ mod sums;
 fn exchange(collective: Collective, radices: &[u64], segments: u32) -> Exchange {
     let grid = Grid::new(radices).unwrap();
     let nodes = grid.nodes();
-    Exchange::new(collective, Placement::new(grid, nodes), Division { segments, ..Division::WHOLE }, None).unwrap()
+    Exchange::new(
+        collective,
+        Placement::new(grid, nodes),
+        Division { segments, ..Division::WHOLE },
+        None,
+    )
+    .unwrap()
 }
 
 fn rule<'a>(from: u64, to: u64) -> Rule<'a> {
@@ -33,7 +40,12 @@ fn rule<'a>(from: u64, to: u64) -> Rule<'a> {
 }
 
 fn block<'a>(origin: u64, destination: u64, from: u64, to: u64) -> Rule<'a> {
-    Rule { origins: NodeSet::One(origin), destinations: NodeSet::One(destination), strict: true, ..rule(from, to) }
+    Rule {
+        origins: NodeSet::One(origin),
+        destinations: NodeSet::One(destination),
+        strict: true,
+        ..rule(from, to)
+    }
 }
 
 fn step(x: &mut Exchange, sends: &[Rule<'_>]) -> Result<(), Fault> {
@@ -51,7 +63,8 @@ fn message(result: Result<(), Fault>) -> String {
 /// Direct exchange: in step i everyone sends one block i nodes on.
 fn shift(x: &mut Exchange, n: u64) -> Result<(), Fault> {
     for distance in 1..n {
-        let sends: Vec<_> = (0..n).map(|v| block(v, (v + distance) % n, v, (v + distance) % n)).collect();
+        let sends: Vec<_> =
+            (0..n).map(|v| block(v, (v + distance) % n, v, (v + distance) % n)).collect();
         step(x, &sends)?;
     }
     x.verify()
@@ -163,7 +176,8 @@ fn virtual_nodes_pass_on_what_others_hold() {
     for (virtual_node, physical, home) in [(0, 0, true), (1, 1, true), (2, 0, false)] {
         placement.place(virtual_node, physical, home).unwrap();
     }
-    let mut x = Exchange::new(Collective::of(&ALL_TO_ALL), placement, Division::WHOLE, None).unwrap();
+    let mut x =
+        Exchange::new(Collective::of(&ALL_TO_ALL), placement, Division::WHOLE, None).unwrap();
     step(&mut x, &[rule(0, 2)]).unwrap(); // all that node 0 has goes to virtual node 2: a local copy
     assert_eq!(x.held(), [2, 2]);
     assert_eq!(
@@ -177,8 +191,11 @@ fn virtual_nodes_pass_on_what_others_hold() {
 #[test]
 fn placements_that_leave_somebody_out_are_refused() {
     let grid = || Grid::new(&[3]).unwrap();
-    let text =
-        |p: Placement| Exchange::new(Collective::of(&ALL_TO_ALL), p, Division::WHOLE, None).unwrap_err().to_string();
+    let text = |p: Placement| {
+        Exchange::new(Collective::of(&ALL_TO_ALL), p, Division::WHOLE, None)
+            .unwrap_err()
+            .to_string()
+    };
     assert_eq!(
         text(Placement::new(grid(), 2)),
         "the schedule's grid: it has 3 nodes and the machine 2: every node must be placed"
@@ -238,7 +255,11 @@ fn parts_of_blocks_travel_apart() {
 #[test]
 fn scatter_gather_allgather_and_permutation_end_where_they_should() {
     let mut scatter = exchange(Collective::of(&SCATTER).at(2), &[3], 1);
-    assert_eq!((scatter.held(), scatter.peak()), (&[0, 0, 3][..], 3), "what is held at the start counts");
+    assert_eq!(
+        (scatter.held(), scatter.peak()),
+        (&[0, 0, 3][..], 3),
+        "what is held at the start counts"
+    );
     let to = |d| Rule { destinations: NodeSet::One(d), strict: true, ..rule(2, d) };
     step(&mut scatter, &[to(0), to(1)]).unwrap();
     assert_eq!((scatter.verify(), scatter.peak()), (Ok(()), 3));
@@ -289,7 +310,8 @@ fn a_set_that_tells_no_blocks_apart_is_no_set() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// However blocks are shuffled about, a final direct delivery of whatever is held proves right, and leaving one out doesn't.
+    /// However blocks are shuffled about, a final direct delivery of whatever is held proves right,
+    /// and leaving one out doesn't.
     #[test]
     fn shuffled_blocks_are_still_followed(
         radices in prop_oneof![Just(vec![6]), Just(vec![2, 3]), Just(vec![2, 2, 2]), Just(vec![70])],

@@ -1,9 +1,11 @@
 //! Many sends carried out side by side, and what came to many nodes taken in side by side.
 //!
-//! Nodes are divided into stretches by who sends about as much in each, some for each thread. A round is a step: for each stretch somebody takes in, in the schedule's order, what the
-//! step before has brought its nodes, and then carries out its nodes' sends, putting down what goes to each other stretch. So all comes out as if one send had followed the
-//! other, whoever did what. Only a broken rule is noticed later: others went on in the meantime, so that what is said of where a block is may be of a later moment. Who wants
-//! to know plans once more on one thread.
+//! Nodes are divided into stretches by who sends about as much in each, some for each thread. A
+//! round is a step: for each stretch somebody takes in, in the schedule's order, what the step
+//! before has brought its nodes, and then carries out its nodes' sends, putting down what goes to
+//! each other stretch. So all comes out as if one send had followed the other, whoever did what.
+//! Only a broken rule is noticed later: others went on in the meantime, so that what is said of
+//! where a block is may be of a later moment. Who wants to know plans once more on one thread.
 
 mod outcomes;
 mod stretch;
@@ -49,7 +51,8 @@ pub(super) struct Together {
     /// Where stretches of nodes end.
     ends: Vec<u64>,
     stretches: Vec<Stretch>,
-    /// Of a step and, while some still take in what that brings, of the next: what has been put down in each stretch for each.
+    /// Of a step and, while some still take in what that brings, of the next: what has been put
+    /// down in each stretch for each.
     desks: [Vec<Desk>; 2],
     /// At which of the two the next step is put down.
     desk: usize,
@@ -84,8 +87,9 @@ impl Exchange {
 }
 
 impl Delivery<'_> {
-    /// Carries out what was queued, and all that there is to do meanwhile. What came of it is put where `outcomes` of another queue were; stops with the first piece in which
-    /// a rule is broken.
+    /// Carries out what was queued, and all that there is to do meanwhile. What came of it is put
+    /// where `outcomes` of another queue were; stops with the first piece in which a rule is
+    /// broken.
     pub(crate) fn deliver(
         &mut self,
         queue: &Queue,
@@ -100,8 +104,16 @@ impl Delivery<'_> {
             // Whose sends of a step are still to come can't be seen from those that are here.
             let is_cut = pieces.last().is_some_and(|piece| !piece.ends);
             let stretches = crew.stretches;
-            let evenly = || (1..=stretches as u64).map(|end| nodes * end / stretches as u64).filter(|end| *end > 0);
-            together.divide(if is_cut { evenly().collect() } else { ends(queue.senders(), nodes, stretches) });
+            let evenly = || {
+                (1..=stretches as u64)
+                    .map(|end| nodes * end / stretches as u64)
+                    .filter(|end| *end > 0)
+            };
+            together.divide(if is_cut {
+                evenly().collect()
+            } else {
+                ends(queue.senders(), nodes, stretches)
+            });
         }
         let Together { ends, stretches, desks, desk, sent } = &mut **together;
         outcomes.came.resize_with(ends.len(), Came::default);
@@ -109,8 +121,10 @@ impl Delivery<'_> {
             std::mem::swap(&mut stretch.came, came);
             stretch.came.clear();
         }
-        let in_use: Vec<_> = pieces.iter().enumerate().filter(|(i, piece)| !is_idle(*i, piece, *sent)).collect();
-        let is_in_order = |(_, piece): &(usize, &Piece)| queue.senders()[piece.sends.clone()].is_sorted();
+        let in_use: Vec<_> =
+            pieces.iter().enumerate().filter(|(i, piece)| !is_idle(*i, piece, *sent)).collect();
+        let is_in_order =
+            |(_, piece): &(usize, &Piece)| queue.senders()[piece.sends.clone()].is_sorted();
         let shared = Shared {
             queue,
             in_order: in_use.iter().map(is_in_order).collect(),
@@ -125,9 +139,12 @@ impl Delivery<'_> {
         };
         let count = shared.pieces.len();
         // What the last step brings is taken in after it.
-        let rounds =
-            Rounds::of(count + usize::from(shared.pieces.last().is_some_and(|(_, last)| last.ends)), ends.len());
-        let parts: Vec<Mutex<(Part<'_>, &mut Stretch)>> = holdings.parts(ends).zip(stretches).map(Mutex::new).collect();
+        let rounds = Rounds::of(
+            count + usize::from(shared.pieces.last().is_some_and(|(_, last)| last.ends)),
+            ends.len(),
+        );
+        let parts: Vec<Mutex<(Part<'_>, &mut Stretch)>> =
+            holdings.parts(ends).zip(stretches).map(Mutex::new).collect();
         let work = |thread: usize| {
             let round = |round: usize, own: usize| {
                 if let Ok(mut part) = parts[own].lock() {
@@ -138,7 +155,9 @@ impl Delivery<'_> {
                     }
                 }
             };
-            rounds.go_through(thread * parts.len() / crew.executor.threads(), round, || (crew.meanwhile)(thread));
+            rounds.go_through(thread * parts.len() / crew.executor.threads(), round, || {
+                (crew.meanwhile)(thread)
+            });
             while (crew.meanwhile)(thread) {}
         };
         if parts.len() == 1 && !(crew.meanwhile)(0) {
@@ -159,7 +178,9 @@ impl Delivery<'_> {
             std::mem::swap(&mut stretch.came, came);
         }
         let breaches = together.stretches.iter_mut().filter_map(|stretch| stretch.breach.take());
-        if let Some(first) = breaches.min_by_key(|breach| (breach.piece, breach.arrived, breach.number)) {
+        if let Some(first) =
+            breaches.min_by_key(|breach| (breach.piece, breach.arrived, breach.number))
+        {
             return Err(first);
         }
         together.desk = desk;
@@ -186,18 +207,23 @@ impl Exchange {
         // Numbers go on from queue to queue.
         let before = if piece == 0 { self.together.sent } else { 0 };
         let at = sends.start + (number.saturating_sub(before)) as usize;
-        let send = queue.senders().get(at).copied().zip(queue.as_slice().get(at)).filter(|_| !arrived);
+        let send =
+            queue.senders().get(at).copied().zip(queue.as_slice().get(at)).filter(|_| !arrived);
         let between = send.filter(|(from, send)| from.max(&send.to) < &nodes);
-        let between = between.map(|(from, send)| (placement.locate(from), placement.locate(send.to)));
+        let between =
+            between.map(|(from, send)| (placement.locate(from), placement.locate(send.to)));
         let fault = match (refusal, send) {
             (Refusal::Broken(fault), _) => fault,
             (Refusal::NotHeld, Some((from, send))) => {
-                let ended =
-                    pieces[..piece].iter().enumerate().filter(|(i, piece)| !is_idle(*i, piece, self.together.sent));
+                let ended = pieces[..piece]
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, piece)| !is_idle(*i, piece, self.together.sent));
                 let desk = (self.together.desk + ended.count()) % 2;
                 let first = self.gather(desk, number);
                 let stretch = &mut self.together.stretches[stretch_of(&self.together.ends, from)];
-                self.selection = stretch.selection.take().unwrap_or_else(|| self.inventory.layout.select_all());
+                self.selection =
+                    stretch.selection.take().unwrap_or_else(|| self.inventory.layout.select_all());
                 queue.with(from, send, |rule| self.not_held(rule, first))
             }
             (Refusal::NotHeld, None) => Fault::Found("a send of nothing was refused".to_owned()),
@@ -205,13 +231,16 @@ impl Exchange {
         Broken { piece, send: between, fault }
     }
 
-    /// Puts all that lies on a desk on one way, what the send of this `number` took last; where that begins.
+    /// Puts all that lies on a desk on one way, what the send of this `number` took last; where
+    /// that begins.
     fn gather(&mut self, desk: usize, number: u64) -> usize {
         let Self { together, way, holdings, inventory, .. } = self;
         let (words, sums) = (holdings.shape().words(), inventory.sums());
         let mut last = Way::default();
         for desk in &mut together.desks[desk] {
-            for Bin { way: own, numbers } in desk.0.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            for Bin { way: own, numbers } in
+                desk.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+            {
                 // What was refused is no unit yet where values are summed.
                 let units = if sums { own.sends.len() } else { numbers.len() };
                 let of_others = numbers[..units].partition_point(|of| *of < number);
@@ -253,20 +282,26 @@ impl Together {
         for desk in &mut self.desks {
             desk.resize_with(count, Desk::default);
             for bins in desk {
-                bins.0.get_mut().unwrap_or_else(PoisonError::into_inner).resize_with(count, Bin::default);
+                bins.0
+                    .get_mut()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .resize_with(count, Bin::default);
             }
         }
     }
 }
 
-/// Where stretches of nodes end, so that about as many of these, who may come more than once, are in each of so many stretches. The last one ends after all nodes.
+/// Where stretches of nodes end, so that about as many of these, who may come more than once, are
+/// in each of so many stretches. The last one ends after all nodes.
 fn ends(of: &[u64], nodes: u64, stretches: usize) -> Vec<u64> {
     /// Looked at for each stretch.
     const SAMPLES: usize = 32;
     let every = (of.len() / (SAMPLES * stretches)).max(1);
-    let mut samples: Vec<u64> = of.iter().copied().step_by(every).filter(|node| *node < nodes).collect();
+    let mut samples: Vec<u64> =
+        of.iter().copied().step_by(every).filter(|node| *node < nodes).collect();
     samples.sort_unstable();
-    let cuts = (1..stretches).filter_map(|cut| samples.get(samples.len() * cut / stretches).copied());
+    let cuts =
+        (1..stretches).filter_map(|cut| samples.get(samples.len() * cut / stretches).copied());
     let mut ends: Vec<u64> = cuts.filter(|end| *end > 0).chain([nodes]).collect();
     ends.dedup();
     ends

@@ -1,8 +1,11 @@
-//! Sums: what a node holds of a segment is one value, the contributions in which are the origins of its boxes.
+//! Sums: what a node holds of a segment is one value, the contributions in which are the origins of
+//! its boxes.
 //!
-//! A send takes values as a whole, with every contribution in them, and is as long as one contribution each. What arrives is combined with the value that
-//! the receiver has of the segment, or replaces it. The first must not count a contribution twice, the second must not lose one: so that a sum in which
-//! every contribution is found has each of them once. Who wants to keep two values of a segment apart places a virtual node for the second.
+//! A send takes values as a whole, with every contribution in them, and is as long as one
+//! contribution each. What arrives is combined with the value that the receiver has of the segment,
+//! or replaces it. The first must not count a contribution twice, the second must not lose one: so
+//! that a sum in which every contribution is found has each of them once. Who wants to keep two
+//! values of a segment apart places a virtual node for the second.
 
 use super::arriving::{Arriving, Settled};
 use crate::delivery::fault::{DeliveryFault, Fault};
@@ -22,10 +25,13 @@ impl Arriving<'_> {
         let size = shape.words();
         let mut meeting = part.room();
         for record in arriving.chunks_exact(size) {
-            part.take_terms(layout, node, shape.bits(record), |held| meeting.extend_from_slice(held));
+            part.take_terms(layout, node, shape.bits(record), |held| {
+                meeting.extend_from_slice(held)
+            });
         }
         if !meeting.is_empty() {
-            let (_, load) = self.inventory.values(meeting.chunks_exact(size).map(|record| shape.bits(record)));
+            let (_, load) =
+                self.inventory.values(meeting.chunks_exact(size).map(|record| shape.bits(record)));
             let physical = self.inventory.placement.physical(node);
             // Either way one value is where two were.
             settle(Settled::Wasted(physical, load));
@@ -58,7 +64,10 @@ impl Arriving<'_> {
                 if layout.intersect(one, other, &mut both) {
                     let block = self.inventory.first_block(&both);
                     let node = self.inventory.placement.locate(node);
-                    return Err(Fault::Delivery(self.step, DeliveryFault::CountedTwice { node, block }));
+                    return Err(Fault::Delivery(
+                        self.step,
+                        DeliveryFault::CountedTwice { node, block },
+                    ));
                 }
             }
         }
@@ -75,6 +84,9 @@ impl Arriving<'_> {
         });
         let Some(lost) = lost else { return Ok(()) };
         let node = self.inventory.placement.locate(node);
-        Err(Fault::Delivery(self.step, DeliveryFault::Replaced { node, block: self.inventory.first_block(&lost) }))
+        Err(Fault::Delivery(
+            self.step,
+            DeliveryFault::Replaced { node, block: self.inventory.first_block(&lost) },
+        ))
     }
 }

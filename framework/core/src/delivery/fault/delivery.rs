@@ -26,7 +26,9 @@ pub enum DeliveryFault {
         block: Block,
     },
     /// A sum with a contribution in it that the receiver's own has, too.
-    #[error("{node} counts {block} twice: its own value has it, and so has what it is sent to combine")]
+    #[error(
+        "{node} counts {block} twice: its own value has it, and so has what it is sent to combine"
+    )]
     CountedTwice {
         /// The receiver, which has a value of its own.
         node: Place,
@@ -34,7 +36,9 @@ pub enum DeliveryFault {
         block: Block,
     },
     /// A value replaced by one without a contribution of its own.
-    #[error("{node} loses {block}: what it is sent replaces its own value, which has it (combine the two)")]
+    #[error(
+        "{node} loses {block}: what it is sent replaces its own value, which has it (combine the two)"
+    )]
     Replaced {
         /// The receiver, which has a value of its own.
         node: Place,

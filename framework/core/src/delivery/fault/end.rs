@@ -6,7 +6,9 @@ use super::place::{Block, Count, Place, Whereabouts};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EndFault {
     /// The schedule ended too early.
-    #[error("{block} was never delivered to {node}{whereabouts}; {missing} in all are missing, at {nodes}")]
+    #[error(
+        "{block} was never delivered to {node}{whereabouts}; {missing} in all are missing, at {nodes}"
+    )]
     NeverDelivered {
         /// Who should have it.
         node: Place,
@@ -28,7 +30,9 @@ pub enum EndFault {
         bucket: u64,
     },
     /// The schedule of byte counts ended too early.
-    #[error("{node} still has {bytes} for node {destination}; {all} in all are not at their destination, at {nodes}")]
+    #[error(
+        "{node} still has {bytes} for node {destination}; {all} in all are not at their destination, at {nodes}"
+    )]
     Astray {
         /// The node that has them.
         node: Place,

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-/// A block, by nodes of the machine; a side that a collective doesn't tell blocks apart by is left out. Where blocks are summed, what a node contributes
-/// to a sum, or the sum itself where no origin is named.
+/// A block, by nodes of the machine; a side that a collective doesn't tell blocks apart by is left
+/// out. Where blocks are summed, what a node contributes to a sum, or the sum itself where no
+/// origin is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// Where it comes from.
@@ -79,8 +80,12 @@ impl fmt::Display for Whereabouts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::At(place) => write!(f, " (it is at {place})"),
-            Self::AtSince(place, step) => write!(f, " (it is at {place}, where step {step} took it)"),
-            Self::Arriving(place) => write!(f, " (it arrives at {place} in this step, and can be sent on in the next)"),
+            Self::AtSince(place, step) => {
+                write!(f, " (it is at {place}, where step {step} took it)")
+            }
+            Self::Arriving(place) => {
+                write!(f, " (it arrives at {place} in this step, and can be sent on in the next)")
+            }
             Self::Delivered(place) => write!(f, " (it is at {place}, its destination)"),
             Self::Nowhere => write!(f, " (nobody holds such a block)"),
         }

@@ -55,7 +55,9 @@ pub enum SendFault {
         source: RouteError,
     },
     /// A send of a node that the schedule was not to plan for.
-    #[error("node {from} sends, which is not planned for: what it sends follows from what node {representative} does")]
+    #[error(
+        "node {from} sends, which is not planned for: what it sends follows from what node {representative} does"
+    )]
     NotPlannedFor {
         /// The sender, in the schedule's grid.
         from: u64,

@@ -3,7 +3,8 @@
 use super::set::Set;
 use smallvec::SmallVec;
 
-/// A set for each axis of origins, of destinations and for the segments, as far as blocks are told apart by them.
+/// A set for each axis of origins, of destinations and for the segments, as far as blocks are told
+/// apart by them.
 pub(super) type Cube = SmallVec<[Set; 4]>;
 
 /// What there is of each axis.
@@ -17,8 +18,13 @@ pub(super) fn count(cube: &[Set]) -> u64 {
     cube.iter().fold(1, |product: u64, set| product.saturating_mul(set.count()))
 }
 
-/// What is in a box and a rule on the axes that the rule narrows, one after another; `None` if that is nothing.
-pub(super) fn met(cube: &Cube, narrowed: &Narrowed, radices: &Radices) -> Option<SmallVec<[Set; 4]>> {
+/// What is in a box and a rule on the axes that the rule narrows, one after another; `None` if that
+/// is nothing.
+pub(super) fn met(
+    cube: &Cube,
+    narrowed: &Narrowed,
+    radices: &Radices,
+) -> Option<SmallVec<[Set; 4]>> {
     let common = narrowed.iter().map(|(axis, set)| {
         let common = cube[*axis].and(set, radices[*axis]);
         (!common.is_empty()).then_some(common)
@@ -26,7 +32,8 @@ pub(super) fn met(cube: &Cube, narrowed: &Narrowed, radices: &Radices) -> Option
     common.collect()
 }
 
-/// A box where a rule has [`met`] it, and boxes of what else was in it. Only axes that are narrowed cost anything.
+/// A box where a rule has [`met`] it, and boxes of what else was in it. Only axes that are narrowed
+/// cost anything.
 pub(super) fn split(
     mut cube: Cube,
     narrowed: &Narrowed,
@@ -47,7 +54,11 @@ pub(super) fn split(
 }
 
 /// What is in both, and boxes of what else is in `cube`; `None` if they have nothing in common.
-pub(super) fn cut(cube: &Cube, narrowed: &Narrowed, radices: &Radices) -> Option<(Cube, SmallVec<[Cube; 2]>)> {
+pub(super) fn cut(
+    cube: &Cube,
+    narrowed: &Narrowed,
+    radices: &Radices,
+) -> Option<(Cube, SmallVec<[Cube; 2]>)> {
     met(cube, narrowed, radices).map(|met| split(cube.clone(), narrowed, met, radices))
 }
 
@@ -78,7 +89,8 @@ pub(super) fn without<'a>(
     boxes
 }
 
-/// Adds a box, none of whose blocks is there, joined with those that differ from it in one axis alone.
+/// Adds a box, none of whose blocks is there, joined with those that differ from it in one axis
+/// alone.
 pub(super) fn insert(list: &mut Vec<Cube>, mut new: Cube, radices: &Radices) {
     let mut at = list.len();
     while at > 0 {

@@ -31,7 +31,8 @@ pub(crate) struct OrbitExchange {
     /// The grid that the group acts on: the schedule's own, or that of the nodes' numbers.
     pub(super) grid: Grid,
     pub(super) group: Group,
-    /// Radices of a box's axes: those of the grid for each side that blocks are told apart by, then the segments.
+    /// Radices of a box's axes: those of the grid for each side that blocks are told apart by, then
+    /// the segments.
     pub(super) radices: Vec<u64>,
     pub(super) origins: Range<usize>,
     pub(super) destinations: Range<usize>,
@@ -42,7 +43,8 @@ pub(crate) struct OrbitExchange {
     /// What arrives where it is summed: send by send.
     pub(super) terms: Vec<Vec<Arrived>>,
     pub(super) loads: Vec<u64>,
-    /// What representatives have added to what they had, in the step under way or the one that has just ended; and the most that one has.
+    /// What representatives have added to what they had, in the step under way or the one that has
+    /// just ended; and the most that one has.
     pub(super) summed: Vec<u64>,
     most_summed: u64,
     peak: u64,
@@ -66,13 +68,19 @@ pub(crate) struct Put {
 
 impl OrbitExchange {
     /// The same with every node its own orbit.
-    pub(crate) fn of_everyone(collective: Collective, placement: Placement, division: Division) -> Result<Self, Fault> {
+    pub(crate) fn of_everyone(
+        collective: Collective,
+        placement: Placement,
+        division: Division,
+    ) -> Result<Self, Fault> {
         let radices = placement.grid().radices();
-        let group = Group::new(radices, &vec![Symmetry::Fixed; radices.len()]).map_err(Fault::BadSymmetry)?;
+        let group = Group::new(radices, &vec![Symmetry::Fixed; radices.len()])
+            .map_err(Fault::BadSymmetry)?;
         Self::new(collective, placement, division, group)
     }
 
-    /// Every representative holds what the collective gives it. Nodes run on the nodes of the machine of the same number.
+    /// Every representative holds what the collective gives it. Nodes run on the nodes of the
+    /// machine of the same number.
     pub(crate) fn new(
         collective: Collective,
         placement: Placement,
@@ -85,7 +93,9 @@ impl OrbitExchange {
         let radices: Vec<u64> = group.axes().iter().map(|axis| axis.radix).collect();
         let acted_on = Grid::new(&radices).map_err(Fault::BadSymmetry)?;
         let grid = radices;
-        let side = |is_told_apart: bool, start: usize| start..start + if is_told_apart { grid.len() } else { 0 };
+        let side = |is_told_apart: bool, start: usize| {
+            start..start + if is_told_apart { grid.len() } else { 0 }
+        };
         let origins = side(collective.kind().tells_apart(Side::Origins), 0);
         let by_destination = collective.kind().tells_apart(Side::Destinations) || division.in_parts;
         let destinations = side(by_destination, origins.end);
@@ -124,7 +134,9 @@ impl OrbitExchange {
         }
         if exists > MOST_LOAD {
             let units = exchange.segments();
-            return Err(Fault::Refused(format!("its blocks, in {units} segments each, add up beyond 2^63")));
+            return Err(Fault::Refused(format!(
+                "its blocks, in {units} segments each, add up beyond 2^63"
+            )));
         }
         exchange.peak = exchange.loads.iter().copied().max().unwrap_or(0);
         Ok(exchange)
@@ -150,18 +162,24 @@ impl OrbitExchange {
         self.step += 1;
     }
 
-    /// Carries out one send of a representative, and with it those of all its orbit. What went, if anything did; it can be sent on only after
-    /// [`OrbitExchange::end_step`].
+    /// Carries out one send of a representative, and with it those of all its orbit. What went, if
+    /// anything did; it can be sent on only after [`OrbitExchange::end_step`].
     pub(crate) fn send(&mut self, rule: &Rule<'_>) -> Result<Option<Put>, Fault> {
         let (from, to, step) = (rule.from, rule.to, self.step);
         let nodes = self.placement.grid().nodes();
         for (role, node) in [("sender", from), ("receiver", to)] {
             if node >= nodes {
-                return Err(Fault::Send(step, SendFault::UnknownNode { role, node, last: nodes - 1 }));
+                return Err(Fault::Send(
+                    step,
+                    SendFault::UnknownNode { role, node, last: nodes - 1 },
+                ));
             }
         }
         if from == to && !rule.local {
-            return Err(Fault::Send(step, SendFault::SentToItself { node: self.placement.locate(from) }));
+            return Err(Fault::Send(
+                step,
+                SendFault::SentToItself { node: self.placement.locate(from) },
+            ));
         }
         if rule.combine && !self.sums() {
             return Err(Fault::COMBINES_NOTHING);
@@ -170,19 +188,23 @@ impl OrbitExchange {
         if element != 0 {
             return Err(Fault::Send(
                 step,
-                SendFault::NotPlannedFor { from, representative: self.group.representative(sender) },
+                SendFault::NotPlannedFor {
+                    from,
+                    representative: self.group.representative(sender),
+                },
             ));
         }
-        let narrowed = self
-            .narrowed(rule)
-            .map_err(|(side, what)| Fault::Send(step, SendFault::BadSet { from, to, side, what }))?;
+        let narrowed = self.narrowed(rule).map_err(|(side, what)| {
+            Fault::Send(step, SendFault::BadSet { from, to, side, what })
+        })?;
         let (receiver, element) = self.group.home(to);
         let back = self.group.inverse(element);
         let selected = self.selected(&narrowed);
         let mut taken = std::mem::take(&mut self.taken);
         taken.clear();
         let (mut found, mut rests) = (0_u64, SmallVec::<[Cube; 4]>::new());
-        // Nobody holds a block twice: once all that was asked for is found, the rest of the list has none of it.
+        // Nobody holds a block twice: once all that was asked for is found, the rest of the list
+        // has none of it.
         let mut at = self.held[sender].len();
         while at > 0 && found < selected {
             at -= 1;
@@ -213,7 +235,9 @@ impl OrbitExchange {
             if !rule.copy {
                 self.loads[sender] -= load;
             }
-            if self.arriving[receiver].is_empty() && self.terms.get(receiver).is_none_or(Vec::is_empty) {
+            if self.arriving[receiver].is_empty()
+                && self.terms.get(receiver).is_none_or(Vec::is_empty)
+            {
                 self.receivers.push(receiver);
             }
             if self.sums() {
@@ -249,7 +273,8 @@ impl OrbitExchange {
             ("destinations", Side::Destinations, rule.destinations, &self.destinations),
         ] {
             let is_part = side == Side::Destinations && self.division.in_parts;
-            let refused = if matches!(set, NodeSet::All) || is_part { None } else { kind.refuses(side) };
+            let refused =
+                if matches!(set, NodeSet::All) || is_part { None } else { kind.refuses(side) };
             refused.map_or_else(|| set.check(grid), Err).map_err(|what| (name, what))?;
             match set {
                 NodeSet::All => {}
@@ -266,12 +291,17 @@ impl OrbitExchange {
                     narrowed.push((axes.start, Set::of_product(sets, grid.radices(), radix)));
                 }
                 NodeSet::Axes(sets) => narrowed.extend(
-                    axes.clone().zip(sets).filter_map(|(axis, set)| Some((axis, Set::of(*set, self.radices[axis])?))),
+                    axes.clone()
+                        .zip(sets)
+                        .filter_map(|(axis, set)| Some((axis, Set::of(*set, self.radices[axis])?))),
                 ),
             }
         }
         let last = self.radices.len() - 1;
-        let segments = rule.segments.check(self.radices[last]).map(|()| Set::of(rule.segments, self.radices[last]));
+        let segments = rule
+            .segments
+            .check(self.radices[last])
+            .map(|()| Set::of(rule.segments, self.radices[last]));
         let segments = segments.map_err(|what| ("segments", format!("is wrong: it {what}")))?;
         narrowed.extend(segments.map(|set| (last, set)));
         Ok(narrowed)
@@ -279,8 +309,11 @@ impl OrbitExchange {
 
     /// Blocks in a selection, held by anybody or not.
     fn selected(&self, narrowed: &[(usize, Set)]) -> u64 {
-        let set = |axis: usize| narrowed.iter().find(|(other, _)| *other == axis).map(|(_, set)| set.count());
-        (0..self.radices.len()).fold(1, |all: u64, axis| all.saturating_mul(set(axis).unwrap_or(self.radices[axis])))
+        let set = |axis: usize| {
+            narrowed.iter().find(|(other, _)| *other == axis).map(|(_, set)| set.count())
+        };
+        (0..self.radices.len())
+            .fold(1, |all: u64, axis| all.saturating_mul(set(axis).unwrap_or(self.radices[axis])))
     }
 
     /// A box moved by an element of the group.
@@ -342,10 +375,12 @@ impl OrbitExchange {
         Ok(())
     }
 
-    /// Once anything has been copied, a node may receive what it has: wrong where blocks have one destination, waste elsewhere.
+    /// Once anything has been copied, a node may receive what it has: wrong where blocks have one
+    /// destination, waste elsewhere.
     fn insert_what_is_new(&mut self, index: usize, cube: Cube) -> Result<(), Fault> {
         if self.collective.kind().second_copy == SecondCopy::Fault
-            && let Some(overlap) = self.held[index].iter().find_map(|held| common(&cube, held, &self.radices))
+            && let Some(overlap) =
+                self.held[index].iter().find_map(|held| common(&cube, held, &self.radices))
         {
             return Err(self.delivered_twice(index, &overlap));
         }
@@ -398,7 +433,8 @@ impl OrbitExchange {
         self.most_summed
     }
 
-    /// The load that each representative added to what it had, in the step that has ended; empty if none did.
+    /// The load that each representative added to what it had, in the step that has ended; empty if
+    /// none did.
     pub(crate) fn summed(&self) -> &[u64] {
         if self.most_summed > 0 { &self.summed } else { &[] }
     }

@@ -17,9 +17,11 @@ impl OrbitExchange {
         Taken(self.taken.clone())
     }
 
-    /// Blocks in what the last send took; segments of one block that are in several boxes count as often.
+    /// Blocks in what the last send took; segments of one block that are in several boxes count as
+    /// often.
     pub(crate) fn blocks_taken(&self) -> u32 {
-        let blocks = self.taken.iter().map(|cube| count(cube) / cube[cube.len() - 1].count().max(1));
+        let blocks =
+            self.taken.iter().map(|cube| count(cube) / cube[cube.len() - 1].count().max(1));
         blocks.fold(0, |sum: u32, more| sum.saturating_add(u32::try_from(more).unwrap_or(u32::MAX)))
     }
 
@@ -35,13 +37,17 @@ impl OrbitExchange {
         for cube in &taken.0 {
             let cube = self.moved(cube, element);
             let mut boxes = vec![layout.full().to_vec()];
-            for (side, axes) in [(Side::Origins, &self.origins), (Side::Destinations, &self.destinations)] {
+            for (side, axes) in
+                [(Side::Origins, &self.origins), (Side::Destinations, &self.destinations)]
+            {
                 let products = self.products(&cube, axes);
                 let narrowed = boxes.iter().flat_map(|outer| {
                     products.iter().map(|product| {
                         let mut inner = outer.clone();
                         let axes = product.iter().enumerate();
-                        axes.for_each(|(axis, set)| layout.narrow_axis(side, axis, set.iter().copied(), &mut inner));
+                        axes.for_each(|(axis, set)| {
+                            layout.narrow_axis(side, axis, set.iter().copied(), &mut inner)
+                        });
                         inner
                     })
                 });
@@ -49,14 +55,20 @@ impl OrbitExchange {
             }
             let last = cube.len() - 1;
             for bits in &mut boxes {
-                layout.narrow_axis(Side::Segments, 0, members(&cube[last], self.radices[last]), bits);
+                layout.narrow_axis(
+                    Side::Segments,
+                    0,
+                    members(&cube[last], self.radices[last]),
+                    bits,
+                );
             }
             all.append(&mut boxes);
         }
         all
     }
 
-    /// One side of a box as products of coordinates of the schedule's own grid; one product of no axes where blocks aren't told apart by the side.
+    /// One side of a box as products of coordinates of the schedule's own grid; one product of no
+    /// axes where blocks aren't told apart by the side.
     fn products(&self, cube: &Cube, axes: &Range<usize>) -> Vec<Vec<Vec<u64>>> {
         let own = self.placement.grid();
         let sets = axes.clone().map(|axis| members(&cube[axis], self.radices[axis]).collect());
@@ -65,7 +77,8 @@ impl OrbitExchange {
         }
         // The group acts on the nodes' numbers.
         let nodes: Vec<u64> = sets.flatten().collect();
-        let coordinates: Vec<Vec<u64>> = nodes.into_iter().map(|node| own.coordinates(node)).collect();
+        let coordinates: Vec<Vec<u64>> =
+            nodes.into_iter().map(|node| own.coordinates(node)).collect();
         products(&coordinates.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 }
@@ -91,7 +104,10 @@ fn products(points: &[&[u64]]) -> Vec<Vec<Vec<u64>>> {
         }
     }
     let of_one = |(firsts, rest): (Vec<u64>, Vec<&[u64]>)| {
-        products(&rest).into_iter().map(move |product| [vec![firsts.clone()], product].concat()).collect::<Vec<_>>()
+        products(&rest)
+            .into_iter()
+            .map(move |product| [vec![firsts.clone()], product].concat())
+            .collect::<Vec<_>>()
     };
     alike.into_iter().flat_map(of_one).collect()
 }
@@ -102,7 +118,8 @@ mod tests {
 
     #[test]
     fn points_are_as_few_products_as_their_rows_have_shapes() {
-        let points = |of: &[[u64; 2]]| products(&of.iter().map(<[u64; 2]>::as_slice).collect::<Vec<_>>());
+        let points =
+            |of: &[[u64; 2]]| products(&of.iter().map(<[u64; 2]>::as_slice).collect::<Vec<_>>());
         assert_eq!(points(&[[0, 1], [0, 2], [2, 1], [2, 2]]), [[vec![0, 2], vec![1, 2]]]);
         assert_eq!(points(&[[0, 3], [1, 0], [1, 1]]), [[vec![0], vec![3]], [vec![1], vec![0, 1]]]);
     }

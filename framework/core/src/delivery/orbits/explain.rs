@@ -1,4 +1,5 @@
-//! What is said of a schedule that breaks a rule: which block, and where in its orbit it is instead.
+//! What is said of a schedule that breaks a rule: which block, and where in its orbit it is
+//! instead.
 
 use super::boxes::{Cube, Narrowed, without};
 use super::exchange::OrbitExchange;
@@ -41,23 +42,39 @@ impl OrbitExchange {
     /// A sum with a contribution that the representative's own value has.
     pub(super) fn counted_twice(&self, index: usize, both: &Cube) -> Fault {
         let block = self.block(&self.first_of(both));
-        self.for_all(Fault::Delivery(self.step, DeliveryFault::CountedTwice { node: self.place(index), block }))
+        self.for_all(Fault::Delivery(
+            self.step,
+            DeliveryFault::CountedTwice { node: self.place(index), block },
+        ))
     }
 
     /// A value replaced by one without a contribution of its own.
     pub(super) fn replaced(&self, index: usize, lost: &Cube) -> Fault {
         let block = self.block(&self.first_of(lost));
-        self.for_all(Fault::Delivery(self.step, DeliveryFault::Replaced { node: self.place(index), block }))
+        self.for_all(Fault::Delivery(
+            self.step,
+            DeliveryFault::Replaced { node: self.place(index), block },
+        ))
     }
 
     /// A block that came to a representative that has it.
     pub(super) fn delivered_twice(&self, index: usize, overlap: &Cube) -> Fault {
         let block = self.block(&self.first_of(overlap));
-        self.for_all(Fault::Delivery(self.step, DeliveryFault::DeliveredTwice { node: self.place(index), block }))
+        self.for_all(Fault::Delivery(
+            self.step,
+            DeliveryFault::DeliveredTwice { node: self.place(index), block },
+        ))
     }
 
-    /// A representative that lacks a box at the end; so many blocks are missing at so many representatives.
-    pub(super) fn never_delivered(&self, index: usize, lack: &Cube, missing: u64, lacking: u64) -> Fault {
+    /// A representative that lacks a box at the end; so many blocks are missing at so many
+    /// representatives.
+    pub(super) fn never_delivered(
+        &self,
+        index: usize,
+        lack: &Cube,
+        missing: u64,
+        lacking: u64,
+    ) -> Fault {
         let one = self.first_of(lack);
         let order = self.group.order();
         Fault::End(
@@ -66,7 +83,10 @@ impl OrbitExchange {
                 node: self.place(index),
                 block: self.block(&one),
                 whereabouts: self.whereabouts(&one),
-                missing: Count(missing.saturating_mul(order), if self.sums() { "contribution" } else { "block" }),
+                missing: Count(
+                    missing.saturating_mul(order),
+                    if self.sums() { "contribution" } else { "block" },
+                ),
                 nodes: Count(lacking * order, "node"),
             },
         )
@@ -75,7 +95,11 @@ impl OrbitExchange {
     /// What is wrong at a representative is wrong at its whole orbit.
     fn for_all(&self, fault: Fault) -> Fault {
         let others = self.group.order() - 1;
-        if others == 0 { fault } else { Fault::ForOrbit(Box::new(fault), Count(others, "other node")) }
+        if others == 0 {
+            fault
+        } else {
+            Fault::ForOrbit(Box::new(fault), Count(others, "other node"))
+        }
     }
 
     fn place(&self, index: usize) -> Place {
@@ -100,27 +124,37 @@ impl OrbitExchange {
         Block { origin, destination, segment, part, is_summed: self.sums() }
     }
 
-    /// Who holds a block: of all nodes the first, for a representative holds for its orbit the images of what it holds.
+    /// Who holds a block: of all nodes the first, for a representative holds for its orbit the
+    /// images of what it holds.
     fn whereabouts(&self, one: &[u64]) -> Whereabouts {
         let first = |lists: &[Vec<Cube>]| {
-            let held = lists.iter().enumerate().flat_map(|(index, list)| list.iter().map(move |cube| (index, cube)));
+            let held = lists
+                .iter()
+                .enumerate()
+                .flat_map(|(index, list)| list.iter().map(move |cube| (index, cube)));
             held.filter_map(|(index, cube)| self.holder(index, cube, one)).min()
         };
-        let terms = self.terms.iter().map(|sends| sends.iter().flat_map(|sent| sent.cubes.iter().cloned()).collect());
+        let terms = self
+            .terms
+            .iter()
+            .map(|sends| sends.iter().flat_map(|sent| sent.cubes.iter().cloned()).collect());
         let terms: Vec<Vec<Cube>> = terms.collect();
         if let Some(node) = first(&self.arriving).into_iter().chain(first(&terms)).min() {
             return Whereabouts::Arriving(self.placement.locate(node));
         }
         let destination = self.node(&self.destinations, one).filter(|_| !self.in_parts());
         match first(&self.held) {
-            Some(node) if destination == Some(node) => Whereabouts::Delivered(self.placement.locate(node)),
+            Some(node) if destination == Some(node) => {
+                Whereabouts::Delivered(self.placement.locate(node))
+            }
             Some(node) => Whereabouts::At(self.placement.locate(node)),
             None => Whereabouts::Nowhere,
         }
     }
 
-    /// The least node of a representative's orbit that holds a block, if `cube` is what the representative holds: there is one if some element takes a block
-    /// of the box to it, and elements are looked for axis by axis.
+    /// The least node of a representative's orbit that holds a block, if `cube` is what the
+    /// representative holds: there is one if some element takes a block of the box to it, and
+    /// elements are looked for axis by axis.
     fn holder(&self, index: usize, cube: &Cube, one: &[u64]) -> Option<u64> {
         let last = one.len() - 1;
         if !cube[last].contains(one[last]) {
@@ -130,12 +164,17 @@ impl OrbitExchange {
         let mut node = 0;
         for (axis, (acting, own)) in self.group.axes().iter().zip(own).enumerate() {
             let fits = |element: &u64| {
-                [&self.origins, &self.destinations].into_iter().filter(|side| !side.is_empty()).all(|side| {
-                    cube[side.start + axis].contains(acting.moved(one[side.start + axis], acting.inverse(*element)))
-                })
+                [&self.origins, &self.destinations].into_iter().filter(|side| !side.is_empty()).all(
+                    |side| {
+                        cube[side.start + axis].contains(
+                            acting.moved(one[side.start + axis], acting.inverse(*element)),
+                        )
+                    },
+                )
             };
             let elements = (0..acting.radix / acting.unit).map(|multiple| multiple * acting.unit);
-            let coordinate = elements.filter(fits).map(|element| acting.moved(own, element)).min()?;
+            let coordinate =
+                elements.filter(fits).map(|element| acting.moved(own, element)).min()?;
             node = node * acting.radix + coordinate;
         }
         Some(node)

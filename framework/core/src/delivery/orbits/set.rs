@@ -1,7 +1,9 @@
-//! Subsets of the coordinates of one axis: a word where it has up to 64, and runs or bits where it has more.
+//! Subsets of the coordinates of one axis: a word where it has up to 64, and runs or bits where it
+//! has more.
 //!
-//! Runs say in a few words what ranges and rotations of them are, whatever the axis's length; sets of strides, as Bruck's, are bits once their runs would take
-//! more words than bits do. Which of the two a set is follows from what it contains, so that equal sets compare equal.
+//! Runs say in a few words what ranges and rotations of them are, whatever the axis's length; sets
+//! of strides, as Bruck's, are bits once their runs would take more words than bits do. Which of
+//! the two a set is follows from what it contains, so that equal sets compare equal.
 
 use crate::delivery::boxes::Axis;
 use crate::network::symmetry::Acting;
@@ -21,7 +23,8 @@ pub(super) enum Set {
 }
 
 impl Clone for Set {
-    /// Runs as a whole: a vector's own clone goes one by one, which was a tenth of what an all-to-all by orbits took.
+    /// Runs as a whole: a vector's own clone goes one by one, which was a tenth of what an
+    /// all-to-all by orbits took.
     fn clone(&self) -> Self {
         match self {
             Self::Word(word) => Self::Word(*word),
@@ -50,7 +53,11 @@ impl Set {
     }
 
     fn run(radix: u64, from: u64, to: u64) -> Self {
-        if radix <= 64 { Self::Word(low(to) & !low(from)) } else { Self::Runs(smallvec![(from as u32, to as u32)]) }
+        if radix <= 64 {
+            Self::Word(low(to) & !low(from))
+        } else {
+            Self::Runs(smallvec![(from as u32, to as u32)])
+        }
     }
 
     /// A subset as a schedule names it, which fits the axis ([`Axis::check`]); `None` for all.
@@ -60,7 +67,8 @@ impl Set {
             Axis::Bits([word]) if radix <= 64 => Some(Self::Word(*word)),
             Axis::Bits(bits) => Some(Self::of_bits(bits.into(), radix)),
             Axis::Range { first, stride, count } => {
-                let (first, stride, count) = (u64::from(first), u64::from(stride), u64::from(count));
+                let (first, stride, count) =
+                    (u64::from(first), u64::from(stride), u64::from(count));
                 let straight = (radix - first).min(count);
                 if count > 1 && stride != 1 {
                     let mut bits = vec![0; words(radix)];
@@ -78,7 +86,9 @@ impl Set {
                     });
                 }
                 if radix <= 64 {
-                    return Some(Self::Word(low(count - straight) | low(first + straight) & !low(first)));
+                    return Some(Self::Word(
+                        low(count - straight) | low(first + straight) & !low(first),
+                    ));
                 }
                 let mut runs = Runs::new();
                 push(&mut runs, (0, (count - straight) as u32));
@@ -94,7 +104,10 @@ impl Set {
         for (set, radix) in sets.iter().zip(radices) {
             let set = Self::of(*set, *radix).unwrap_or_else(|| Self::full(*radix));
             let coordinates: Vec<u64> = (0..*radix).filter(|c| set.contains(*c)).collect();
-            members = members.iter().flat_map(|m| coordinates.iter().map(move |c| m * radix + c)).collect();
+            members = members
+                .iter()
+                .flat_map(|m| coordinates.iter().map(move |c| m * radix + c))
+                .collect();
         }
         let mut bits = vec![0; words(nodes)];
         members.into_iter().for_each(|member| bits[(member / 64) as usize] |= 1 << (member % 64));
@@ -129,7 +142,11 @@ impl Set {
     }
 
     fn of_runs(runs: Runs, radix: u64) -> Self {
-        if runs.len() > words(radix) { Self::Bits(Self::Runs(runs).bits(radix)) } else { Self::Runs(runs) }
+        if runs.len() > words(radix) {
+            Self::Bits(Self::Runs(runs).bits(radix))
+        } else {
+            Self::Runs(runs)
+        }
     }
 
     fn bits(&self, radix: u64) -> Box<[u64]> {
@@ -174,7 +191,9 @@ impl Set {
     pub(super) fn contains(&self, coordinate: u64) -> bool {
         match self {
             Self::Word(word) => word >> coordinate & 1 == 1,
-            Self::Runs(runs) => runs.iter().any(|run| (u64::from(run.0)..u64::from(run.1)).contains(&coordinate)),
+            Self::Runs(runs) => {
+                runs.iter().any(|run| (u64::from(run.0)..u64::from(run.1)).contains(&coordinate))
+            }
             Self::Bits(bits) => bits[(coordinate / 64) as usize] >> (coordinate % 64) & 1 == 1,
         }
     }
@@ -227,9 +246,15 @@ impl Set {
         }
         match self {
             Self::Word(word) if axis.xor => Self::Word(swapped(*word, element)),
-            Self::Word(word) => Self::Word((word << element | word >> (axis.radix - element)) & low(axis.radix)),
-            Self::Runs(runs) if axis.xor => Self::of_runs(exchanged(runs, element as u32), axis.radix),
-            Self::Runs(runs) => Self::of_runs(rotated(runs, axis.radix as u32, element as u32), axis.radix),
+            Self::Word(word) => {
+                Self::Word((word << element | word >> (axis.radix - element)) & low(axis.radix))
+            }
+            Self::Runs(runs) if axis.xor => {
+                Self::of_runs(exchanged(runs, element as u32), axis.radix)
+            }
+            Self::Runs(runs) => {
+                Self::of_runs(rotated(runs, axis.radix as u32, element as u32), axis.radix)
+            }
             Self::Bits(bits) => {
                 let mut to = vec![0; bits.len()];
                 if axis.xor {
@@ -258,8 +283,9 @@ fn push(runs: &mut Runs, (from, to): (u32, u32)) {
 
 /// One pass over the ends of both, keeping what `keep` says of being in one and in the other.
 fn swept(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
-    let end =
-        |runs: &Runs, i: usize| runs.get(i / 2).map_or(u32::MAX, |run| if i.is_multiple_of(2) { run.0 } else { run.1 });
+    let end = |runs: &Runs, i: usize| {
+        runs.get(i / 2).map_or(u32::MAX, |run| if i.is_multiple_of(2) { run.0 } else { run.1 })
+    };
     let (mut i, mut j, mut at, mut out) = (0, 0, 0, Runs::new());
     loop {
         let (of_a, of_b) = (end(a, i), end(b, j));
@@ -286,7 +312,8 @@ fn rotated(runs: &Runs, radix: u32, by: u32) -> Runs {
     out
 }
 
-/// Runs under exclusive-or, which takes a power of two of coordinates, aligned, to another such piece.
+/// Runs under exclusive-or, which takes a power of two of coordinates, aligned, to another such
+/// piece.
 fn exchanged(runs: &Runs, with: u32) -> Runs {
     let mut pieces: Vec<(u32, u32)> = Vec::new();
     for &(mut from, to) in runs {
@@ -315,7 +342,9 @@ fn swapped(word: u64, with: u64) -> u64 {
         0x0000_0000_ffff_ffff,
     ];
     let turned = (0..6).filter(|bit| with >> bit & 1 == 1);
-    turned.fold(word, |word, bit| (word & HALVES[bit]) << (1 << bit) | word >> (1 << bit) & HALVES[bit])
+    turned.fold(word, |word, bit| {
+        (word & HALVES[bit]) << (1 << bit) | word >> (1 << bit) & HALVES[bit]
+    })
 }
 
 /// Sets in `to`, from place `at` on, the `len` bits of `bits` from place `from` on.
@@ -324,7 +353,8 @@ fn copy(bits: &[u64], from: u64, len: u64, to: &mut [u64], at: u64) {
     while done < len {
         let (source, target) = (from + done, at + done);
         let here = (64 - source % 64).min(64 - target % 64).min(len - done);
-        to[(target / 64) as usize] |= (bits[(source / 64) as usize] >> (source % 64) & low(here)) << (target % 64);
+        to[(target / 64) as usize] |=
+            (bits[(source / 64) as usize] >> (source % 64) & low(here)) << (target % 64);
         done += here;
     }
 }
@@ -355,7 +385,8 @@ mod tests {
     }
 
     proptest! {
-        /// Words, runs and bits do what sets of numbers do, and equal sets are equal however they came about.
+        /// Words, runs and bits do what sets of numbers do, and equal sets are equal however they
+        /// came about.
         #[test]
         fn sets_are_sets_of_numbers(
             (radix, a, b, by) in prop_oneof![Just(5_u64), Just(64), Just(65), Just(128), Just(512), Just(1000)]

@@ -1,4 +1,5 @@
-//! Sums: of a segment, or a part, a node holds one value, the contributions in which are the origins of its boxes ([`crate::delivery::exchange`] says more).
+//! Sums: of a segment, or a part, a node holds one value, the contributions in which are the
+//! origins of its boxes ([`crate::delivery::exchange`] says more).
 
 use super::boxes::{Cube, Narrowed, common, count, cut, insert, without};
 use super::exchange::{Arrived, OrbitExchange};
@@ -15,7 +16,9 @@ impl OrbitExchange {
 
     /// Values in a selection, held by anybody or not.
     pub(super) fn values_selected(&self, narrowed: &Narrowed) -> u64 {
-        let set = |axis: usize| narrowed.iter().find(|(other, _)| *other == axis).map(|(_, set)| set.count());
+        let set = |axis: usize| {
+            narrowed.iter().find(|(other, _)| *other == axis).map(|(_, set)| set.count())
+        };
         let axes = self.origins.end..self.radices.len();
         axes.fold(1, |all: u64, axis| all.saturating_mul(set(axis).unwrap_or(self.radices[axis])))
     }
@@ -24,7 +27,8 @@ impl OrbitExchange {
     pub(super) fn load_of_values(&self, cubes: &[Cube]) -> u64 {
         let mut load = 0;
         for (i, cube) in cubes.iter().enumerate() {
-            let earlier: Vec<Cube> = cubes[..i].iter().map(|cube| self.with_all_origins(cube)).collect();
+            let earlier: Vec<Cube> =
+                cubes[..i].iter().map(|cube| self.with_all_origins(cube)).collect();
             load += match earlier[..] {
                 [] => self.load(cube),
                 _ => {
@@ -45,13 +49,16 @@ impl OrbitExchange {
         whole
     }
 
-    /// What the sends of the step bring a representative arrives, send by send, in the order of senders: that in which everyone would be planned for.
+    /// What the sends of the step bring a representative arrives, send by send, in the order of
+    /// senders: that in which everyone would be planned for.
     pub(super) fn values_arrive(&mut self, index: usize) -> Result<(), Fault> {
         let mut arrived = std::mem::take(&mut self.terms[index]);
-        // Where every node is its own orbit, it is sent what it is in the order in which the schedule says so.
+        // Where every node is its own orbit, it is sent what it is in the order in which the
+        // schedule says so.
         let in_orbits = self.group.order() > 1;
         for order in if in_orbits { self.other_orders(&arrived) } else { BTreeSet::new() } {
-            // It is another node of the orbit that is sent the same in this order, which may break a rule.
+            // It is another node of the orbit that is sent the same in this order, which may break
+            // a rule.
             let state = (self.held[index].clone(), self.loads[index], self.summed[index]);
             order.into_iter().try_for_each(|i| self.value_arrives(index, &arrived[i]))?;
             (self.held[index], self.loads[index], self.summed[index]) = state;
@@ -64,7 +71,8 @@ impl OrbitExchange {
         Ok(())
     }
 
-    /// In what orders nodes of the orbit are sent this, where that makes a difference: where something takes the place of what else is sent in the same step.
+    /// In what orders nodes of the orbit are sent this, where that makes a difference: where
+    /// something takes the place of what else is sent in the same step.
     fn other_orders(&self, arrived: &[Arrived]) -> BTreeSet<Vec<usize>> {
         let meet = |a: &Cube, b: &Cube| {
             let mut values = a.iter().zip(b).zip(&self.radices).skip(self.origins.end);
@@ -72,10 +80,12 @@ impl OrbitExchange {
         };
         let clash = |(a, b): (&Arrived, &Arrived)| {
             let equal = |one: &Cube, other: &Cube| !a.combine && !b.combine && one == other;
-            let meets = |one: &Cube| b.cubes.iter().any(|other| !equal(one, other) && meet(one, other));
+            let meets =
+                |one: &Cube| b.cubes.iter().any(|other| !equal(one, other) && meet(one, other));
             !(a.combine && b.combine) && a.cubes.iter().any(meets)
         };
-        let mut pairs = arrived.iter().enumerate().flat_map(|(i, a)| arrived[..i].iter().map(move |b| (a, b)));
+        let mut pairs =
+            arrived.iter().enumerate().flat_map(|(i, a)| arrived[..i].iter().map(move |b| (a, b)));
         if !pairs.any(clash) {
             return BTreeSet::new();
         }
@@ -111,9 +121,11 @@ impl OrbitExchange {
         Ok(())
     }
 
-    /// Takes out of what a representative holds what is a term of the values that `cube` has terms of.
+    /// Takes out of what a representative holds what is a term of the values that `cube` has terms
+    /// of.
     fn take_terms(&mut self, index: usize, cube: &Cube, meeting: &mut Vec<Cube>) {
-        let values: SmallVec<[(usize, Set); 4]> = cube.iter().cloned().enumerate().skip(self.origins.end).collect();
+        let values: SmallVec<[(usize, Set); 4]> =
+            cube.iter().cloned().enumerate().skip(self.origins.end).collect();
         let (held, radices) = (&mut self.held[index], &self.radices);
         let (mut at, mut rests) = (held.len(), SmallVec::<[Cube; 2]>::new());
         while at > 0 {
@@ -128,12 +140,19 @@ impl OrbitExchange {
     }
 
     /// That no contribution is in both of what a representative has and what it is sent.
-    fn none_counted_twice(&self, index: usize, held: &[Cube], arriving: &[Cube]) -> Result<(), Fault> {
+    fn none_counted_twice(
+        &self,
+        index: usize,
+        held: &[Cube],
+        arriving: &[Cube],
+    ) -> Result<(), Fault> {
         // As long as nothing was copied, every contribution is in one place.
         if !self.copied {
             return Ok(());
         }
-        let both = held.iter().find_map(|one| arriving.iter().find_map(|other| common(one, other, &self.radices)));
+        let both = held
+            .iter()
+            .find_map(|one| arriving.iter().find_map(|other| common(one, other, &self.radices)));
         both.map_or(Ok(()), |both| Err(self.counted_twice(index, &both)))
     }
 

@@ -5,7 +5,8 @@ use crate::network::topology::Run;
 /// Counters that hold only while their mark is that of the current step.
 #[derive(Debug)]
 pub(super) struct Counted {
-    /// For each link, the step in which it last had load, and the load. Pairs, because memory for zeroed pairs costs nothing until it is used.
+    /// For each link, the step in which it last had load, and the load. Pairs, because memory for
+    /// zeroed pairs costs nothing until it is used.
     cells: Vec<(u64, u64)>,
     step: u64,
     max: u64,

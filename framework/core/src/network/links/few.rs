@@ -1,7 +1,7 @@
 //! A step's runs as intervals, for steps that use little of the network.
 //!
-//! Where there are planes, links are renumbered so that those of a line follow each other, whatever its stride; a run is then an
-//! interval, and only where one begins or ends can the load change.
+//! Where there are planes, links are renumbered so that those of a line follow each other, whatever
+//! its stride; a run is then an interval, and only where one begins or ends can the load change.
 
 use crate::network::topology::{Plane, Run};
 
@@ -9,8 +9,8 @@ use crate::network::topology::{Plane, Run};
 #[derive(Debug, Default)]
 pub(super) struct Few {
     runs: Vec<(Run, u64)>,
-    /// Where the load changes, in renumbered links, and by how much modulo 2^64; without planes, links and what they are given. Kept only
-    /// to reuse its memory.
+    /// Where the load changes, in renumbered links, and by how much modulo 2^64; without planes,
+    /// links and what they are given. Kept only to reuse its memory.
     changes: Vec<(u64, u64)>,
 }
 
@@ -40,7 +40,11 @@ impl Few {
     }
 
     /// Calls `visit` with stretches that cover all links with load, and their load.
-    pub(super) fn for_each_stretch(&mut self, planes: &[Plane], visit: &mut dyn FnMut(Stretch<'_>, u64)) {
+    pub(super) fn for_each_stretch(
+        &mut self,
+        planes: &[Plane],
+        visit: &mut dyn FnMut(Stretch<'_>, u64),
+    ) {
         self.changes.clear();
         if planes.is_empty() {
             return self.for_each_link(visit);
@@ -82,7 +86,8 @@ impl Stretch<'_> {
     pub(super) fn for_each(self, visit: impl FnMut(u64)) {
         let links = self.first..self.end;
         // A plane takes the same numbers as before, only in another order.
-        let plane = self.planes.iter().find(|p| (p.offset..p.offset + p.links()).contains(&self.first));
+        let plane =
+            self.planes.iter().find(|p| (p.offset..p.offset + p.links()).contains(&self.first));
         match plane {
             Some(plane) => links.map(|at| plane.number(at)).for_each(visit),
             None => links.for_each(visit),

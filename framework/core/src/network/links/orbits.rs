@@ -1,11 +1,16 @@
-//! The load of links where a schedule is known by what one node of each orbit sends: the images of its messages are not gone through where there is a shorter way.
+//! The load of links where a schedule is known by what one node of each orbit sends: the images of
+//! its messages are not gone through where there is a shorter way.
 //!
-//! * *Folded* where the group takes every route to a route: links fall into orbits as nodes do, and a link has as many of a message's images as the message's own route
-//!   has links of that link's orbit.
-//! * *Rotated* where ranks are shifted on a mesh or torus that is no ring of ranks: line by line of each dimension the images of a message are a rotation of the line.
-//! * *Xored* where ranks are changed by exclusive-or: on all lines of a dimension the images do the same.
-//! * Elsewhere messages are *expanded* and counted one by one, as those of any schedule: on other networks, where a send asks for a way of its own that the second and third
-//!   can't count, and where bandwidths differ.
+//! * *Folded* where the group takes every route to a route: links fall into orbits as nodes do, and
+//!   a link has as many of a message's images as the message's own route has links of that link's
+//!   orbit.
+//! * *Rotated* where ranks are shifted on a mesh or torus that is no ring of ranks: line by line of
+//!   each dimension the images of a message are a rotation of the line.
+//! * *Xored* where ranks are changed by exclusive-or: on all lines of a dimension the images do the
+//!   same.
+//! * Elsewhere messages are *expanded* and counted one by one, as those of any schedule: on other
+//!   networks, where a send asks for a way of its own that the second and third can't count, and
+//!   where bandwidths differ.
 
 mod folded;
 mod lines;
@@ -54,7 +59,10 @@ impl OrbitLinks {
                 (None, Regularity::Mesh(dims)) => lines(dims, false, group),
                 (
                     None,
-                    Regularity::Hypercube(_) | Regularity::Complete | Regularity::Halves { .. } | Regularity::Irregular,
+                    Regularity::Hypercube(_)
+                    | Regularity::Complete
+                    | Regularity::Halves { .. }
+                    | Regularity::Irregular,
                 ) => Way::Expanded,
             },
             _ => Way::Expanded,
@@ -62,8 +70,8 @@ impl OrbitLinks {
         Self { way, last: Vec::new(), routes: Vec::new(), counted: Counted::default() }
     }
 
-    /// What a step of representatives' messages comes to, and the most load on one directed link; `None` where messages have to be expanded. An error says
-    /// which message can't be routed.
+    /// What a step of representatives' messages comes to, and the most load on one directed link;
+    /// `None` where messages have to be expanded. An error says which message can't be routed.
     pub(crate) fn count(
         &mut self,
         topology: &dyn Topology,
@@ -71,10 +79,13 @@ impl OrbitLinks {
         routes: &[Route],
     ) -> Result<Option<(&Counted, u64)>, (usize, RouteError)> {
         let Self { way, last, counted, .. } = self;
-        if matches!(way, Way::Expanded) || matches!(way, Way::OnLines(_)) && messages.iter().any(|t| t.route > 0) {
+        if matches!(way, Way::Expanded)
+            || matches!(way, Way::OnLines(_)) && messages.iter().any(|t| t.route > 0)
+        {
             return Ok(None);
         }
-        let same = last.iter().copied().eq(messages.iter().map(|t| (t.from, t.to, t.route))) && self.routes == routes;
+        let same = last.iter().copied().eq(messages.iter().map(|t| (t.from, t.to, t.route)))
+            && self.routes == routes;
         if !same {
             *counted = match way {
                 Way::Folded(folded) => folded.count(topology, messages, routes)?,

@@ -4,8 +4,8 @@ use crate::network::topology::{Plane, Run};
 
 /// How the load changes from each link to the next on its line, modulo 2^64.
 ///
-/// All a line's runs end by the end of it. So the changes of a line add up to nothing, and one running sum serves all lines of a plane
-/// that lie behind one another.
+/// All a line's runs end by the end of it. So the changes of a line add up to nothing, and one
+/// running sum serves all lines of a plane that lie behind one another.
 #[derive(Debug)]
 pub(super) struct Summed {
     changes: Vec<u64>,
@@ -65,7 +65,12 @@ impl Summed {
         max
     }
 
-    pub(super) fn for_each_loaded(&mut self, planes: &[Plane], touched: &[bool], visit: &mut dyn FnMut(u64, u64)) {
+    pub(super) fn for_each_loaded(
+        &mut self,
+        planes: &[Plane],
+        touched: &[bool],
+        visit: &mut dyn FnMut(u64, u64),
+    ) {
         for plane in used(planes, touched) {
             self.sums.clear();
             self.sums.resize(plane.stride as usize, 0);

@@ -44,7 +44,8 @@ fn networks() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    /// However a step is added up, every link has the load of a plain count; and nothing is left over for the next step.
+    /// However a step is added up, every link has the load of a plain count; and nothing is left
+    /// over for the next step.
     #[test]
     fn loads_are_those_of_a_plain_count(
         spec in networks(),
@@ -88,7 +89,8 @@ proptest! {
     }
 }
 
-/// On a ring of 8 every message to the opposite node has 4 hops. All plus, they share each link by four; half of them minus, by two.
+/// On a ring of 8 every message to the opposite node has 4 hops. All plus, they share each link by
+/// four; half of them minus, by two.
 #[test]
 fn opposite_ways_share_the_load_of_half_a_ring() {
     let ring = parse("ring:8").unwrap();

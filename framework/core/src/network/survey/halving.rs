@@ -1,6 +1,9 @@
-//! Small cuts into halves, where no formula says one: along the network's slowest vibration, made smaller by exchanges (Kernighan & Lin, *An Efficient Heuristic Procedure for Partitioning Graphs*, 1970).
+//! Small cuts into halves, where no formula says one: along the network's slowest vibration, made
+//! smaller by exchanges (Kernighan & Lin, *An Efficient Heuristic Procedure for Partitioning
+//! Graphs*, 1970).
 //!
-//! Nodes of one link stay with the switch at its end, so that what is divided are switches with so many nodes each.
+//! Nodes of one link stay with the switch at its end, so that what is divided are switches with so
+//! many nodes each.
 
 use crate::network::adjacency::Adjacency;
 use std::collections::BTreeMap;
@@ -19,7 +22,8 @@ struct Parts {
     vertex: Vec<usize>,
 }
 
-/// The fewest links one way across the cuts that are tried, and the nodes on the smaller side; `None` where there is too much to divide, or nothing.
+/// The fewest links one way across the cuts that are tried, and the nodes on the smaller side;
+/// `None` where there is too much to divide, or nothing.
 pub(super) fn fewest_links(network: &Adjacency, nodes: u64) -> Option<(u64, u64)> {
     let parts = Parts::of(network, nodes as usize);
     if parts.vertex.len() > MOST || parts.vertex.len() < 2 {
@@ -67,7 +71,8 @@ impl Parts {
         Self { weight, links, vertex }
     }
 
-    /// The first parts of an order, as many as half of the nodes, against the rest; then exchanged while that helps.
+    /// The first parts of an order, as many as half of the nodes, against the rest; then exchanged
+    /// while that helps.
     fn improved(&self, order: &[usize], nodes: u64) -> (u64, u64) {
         let (mut inside, mut held) = (vec![false; order.len()], 0);
         for part in order {
@@ -81,13 +86,18 @@ impl Parts {
     }
 
     fn across(&self, inside: &[bool]) -> u64 {
-        let out = |part: usize| self.links[part].iter().filter(|(end, _)| !inside[**end as usize]).map(|(_, n)| *n);
+        let out = |part: usize| {
+            self.links[part].iter().filter(|(end, _)| !inside[**end as usize]).map(|(_, n)| *n)
+        };
         (0..inside.len()).filter(|part| inside[*part]).flat_map(out).sum::<i64>() as u64
     }
 
     /// By how much the cut shrinks if a part changes sides.
     fn gain(&self, part: usize, inside: &[bool]) -> i64 {
-        self.links[part].iter().map(|(end, n)| if inside[*end as usize] == inside[part] { -n } else { *n }).sum()
+        self.links[part]
+            .iter()
+            .map(|(end, n)| if inside[*end as usize] == inside[part] { -n } else { *n })
+            .sum()
     }
 
     /// Parts without nodes go where they have more links; whether that made the cut smaller.
@@ -102,7 +112,8 @@ impl Parts {
         moved
     }
 
-    /// One pass of exchanges of parts with as many nodes, each once, of which those up to the best are kept; whether any are.
+    /// One pass of exchanges of parts with as many nodes, each once, of which those up to the best
+    /// are kept; whether any are.
     fn exchange(&self, inside: &mut [bool]) -> bool {
         let mut at = inside.to_vec();
         let mut gains: Vec<i64> = (0..at.len()).map(|part| self.gain(part, &at)).collect();
@@ -110,7 +121,8 @@ impl Parts {
         let (mut done, mut sum, mut best) = (Vec::new(), 0, (0, 0));
         loop {
             let most = |wanted: bool, worth: &dyn Fn(usize) -> Option<i64>| {
-                let open = (0..at.len()).filter(|part| free[*part] && at[*part] == wanted && self.weight[*part] > 0);
+                let open = (0..at.len())
+                    .filter(|part| free[*part] && at[*part] == wanted && self.weight[*part] > 0);
                 open.filter_map(|part| Some((worth(part)?, part))).max_by_key(|(worth, _)| *worth)
             };
             let Some((_, one)) = most(true, &|part| Some(gains[part])) else { break };
@@ -168,27 +180,39 @@ mod tests {
             let cut = parse(spec).unwrap().bisection().unwrap();
             let (links, side) = least(spec);
             assert_eq!(side, parse(spec).unwrap().nodes() / 2, "{spec}");
-            assert!(links == cut.links || (links < cut.links && !cut.exact), "{spec}: {links}, and not {cut:?}");
+            assert!(
+                links == cut.links || (links < cut.links && !cut.exact),
+                "{spec}: {links}, and not {cut:?}"
+            );
         }
     }
 
-    /// No halving of n vertices cuts fewer than (k - l) n / 4 edges of a graph of degree k whose second eigenvalue is l (Fiedler, 1973): of the Hoffman-Singleton graph, `slim-fly:5`, with l = 2, 62.5; of
-    /// the 338 vertices of `slim-fly:13`, of 19 links, l = 6 (by power iteration on the graph as McKay, Miller and Siran define it).
+    /// No halving of n vertices cuts fewer than (k - l) n / 4 edges of a graph of degree k whose
+    /// second eigenvalue is l (Fiedler, 1973): of the Hoffman-Singleton graph, `slim-fly:5`, with l
+    /// = 2, 62.5; of the 338 vertices of `slim-fly:13`, of 19 links, l = 6 (by power iteration on
+    /// the graph as McKay, Miller and Siran define it).
     #[test]
     fn slim_flies_are_cut_near_what_their_spectrum_allows() {
         for (spec, bound) in [("slim-fly:5", 62.5), ("slim-fly:13", 13.0 * 338.0 / 4.0)] {
             let (links, _) = least(spec);
-            assert!(links as f64 >= bound && links as f64 <= 1.35 * bound, "{spec}: {links} of at least {bound}");
+            assert!(
+                links as f64 >= bound && links as f64 <= 1.35 * bound,
+                "{spec}: {links} of at least {bound}"
+            );
         }
     }
 
-    /// Random regular graphs of d links are cut at about n/4 (d - 2 sqrt(d - 1)) at least, and no random halving cuts more than n d/4 (Bollobas, 1988).
+    /// Random regular graphs of d links are cut at about n/4 (d - 2 sqrt(d - 1)) at least, and no
+    /// random halving cuts more than n d/4 (Bollobas, 1988).
     #[test]
     fn jellyfish_are_cut_between_the_bounds_of_random_graphs() {
         let (n, d) = (100.0, 8.0_f64);
         let (links, side) = least("jellyfish:100x8x3");
         assert_eq!(side, 150);
         let links = links as f64;
-        assert!(links > n / 4.0 * (d - 2.0 * (d - 1.0).sqrt()) * 0.9 && links < n * d / 4.0, "{links}");
+        assert!(
+            links > n / 4.0 * (d - 2.0 * (d - 1.0).sqrt()) * 0.9 && links < n * d / 4.0,
+            "{links}"
+        );
     }
 }

@@ -1,10 +1,13 @@
-//! Dragonflies: groups of routers, all linked within a group, and a link between every two groups (J. Kim, W. J. Dally, S. Scott, D. Abts, *Technology-Driven,
-//! Highly-Scalable Dragonfly Topology*, ISCA 2008).
+//! Dragonflies: groups of routers, all linked within a group, and a link between every two groups
+//! (J. Kim, W. J. Dally, S. Scott, D. Abts, *Technology-Driven, Highly-Scalable Dragonfly
+//! Topology*, ISCA 2008).
 //!
-//! With G groups of R routers a router has h = ceil((G - 1) / R) global links, which are a group's in order: the j-th, from 0, leaves router j / h and leads to the group
-//! j + 1 on, counted round. So every group sees the others alike (the *palmtree* of the literature, in the other direction). Routes are the paper's minimal ones: to the
-//! router with the link to the other group, across, and on to the receiver's router: at most three hops between routers. By way of a third group there may be a way of two; no
-//! route takes it, as none takes a second global link.
+//! With G groups of R routers a router has h = ceil((G - 1) / R) global links, which are a group's
+//! in order: the j-th, from 0, leaves router j / h and leads to the group j + 1 on, counted round.
+//! So every group sees the others alike (the *palmtree* of the literature, in the other direction).
+//! Routes are the paper's minimal ones: to the router with the link to the other group, across, and
+//! on to the receiver's router: at most three hops between routers. By way of a third group there
+//! may be a way of two; no route takes it, as none takes a second global link.
 
 use super::Topology;
 use super::switched::{Fabric, Switched, Words};
@@ -26,12 +29,15 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     const MOST_PORTS: u64 = 256;
     const EXPECTED: &str = "groups, routers a group and nodes a router, as in `dragonfly:33x8x4`";
     let word = Words::of(spec, EXPECTED, &[])?.word;
-    let dims = parse_dims(word.value()).map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
+    let dims = parse_dims(word.value())
+        .map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
     let radices: [u64; 3] = dims.try_into().map_err(|_| spec.bad_value(word, EXPECTED))?;
     let [groups, routers, nodes] = radices;
     let global = (groups - 1).div_ceil(routers);
     if routers.max(global) > MOST_PORTS {
-        let most = format!("at most {MOST_PORTS} routers a group, and groups for as many global links a router");
+        let most = format!(
+            "at most {MOST_PORTS} routers a group, and groups for as many global links a router"
+        );
         return Err(spec.bad_value(word, &most));
     }
     Ok(Arc::new(Switched::new(Dragonfly { groups, routers, global, radices }, nodes)))
@@ -106,9 +112,12 @@ impl Fabric for Dragonfly {
     fn reach(&self, switch: u64) -> (u64, u64) {
         let router = switch % self.routers;
         let linked = self.linked(router);
-        // In a group without a link from here, two hops reach the router that a neighbour's link leads to, and those that a second global link leads to; three the rest.
-        let mut in_two: Vec<(u64, u64)> =
-            (1..self.groups).filter(|d| !linked.contains(d)).map(|d| (d, self.gateway(self.groups - d))).collect();
+        // In a group without a link from here, two hops reach the router that a neighbour's link
+        // leads to, and those that a second global link leads to; three the rest.
+        let mut in_two: Vec<(u64, u64)> = (1..self.groups)
+            .filter(|d| !linked.contains(d))
+            .map(|d| (d, self.gateway(self.groups - d)))
+            .collect();
         let (groups_in_three, others) = (in_two.len() as u64, self.routers - 1);
         for first in linked.clone() {
             let second = self.linked(self.gateway(self.groups - first));

@@ -1,12 +1,15 @@
-//! k-ary L-level fat trees (k-ary n-trees: F. Petrini, M. Vanneschi, *k-ary n-trees: High Performance Networks for Massively Parallel Architectures*, 1997).
+//! k-ary L-level fat trees (k-ary n-trees: F. Petrini, M. Vanneschi, *k-ary n-trees: High
+//! Performance Networks for Massively Parallel Architectures*, 1997).
 //!
-//! k^L nodes hang under L levels of k^(L-1) switches, each with k links down and, below the top, k up. A switch of level l and one of level l + 1 are linked if
-//! their labels agree in all digits but digit l. A message goes up until it is above its destination, then down. On the way up from level l it
-//! takes the link that the destination's digit l names, so that messages to different destinations spread over different switches, and the shifts of
-//! a whole machine share no link.
+//! k^L nodes hang under L levels of k^(L-1) switches, each with k links down and, below the top, k
+//! up. A switch of level l and one of level l + 1 are linked if their labels agree in all digits
+//! but digit l. A message goes up until it is above its destination, then down. On the way up from
+//! level l it takes the link that the destination's digit l names, so that messages to different
+//! destinations spread over different switches, and the shifts of a whole machine share no link.
 //!
-//! Links count as hops, those between a node and its switch too. Up-links are numbered before down-links, boundary by boundary from the nodes on: within a
-//! boundary by the switch (or node) below and the digit taken.
+//! Links count as hops, those between a node and its switch too. Up-links are numbered before
+//! down-links, boundary by boundary from the nodes on: within a boundary by the switch (or node)
+//! below and the digit taken.
 
 use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for};
 use crate::limits;
@@ -29,12 +32,18 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
         .map_err(|(at, len, what)| spec.error(arg.value_at() + at, len, &what))?
         .try_into()
         .map_err(|_| spec.bad_value(arg, EXPECTED))?;
-    let nodes = u32::try_from(levels).ok().and_then(|l| k.checked_pow(l)).filter(|n| *n <= limits::NODES);
+    let nodes =
+        u32::try_from(levels).ok().and_then(|l| k.checked_pow(l)).filter(|n| *n <= limits::NODES);
     match nodes {
         Some(_) if k >= 2 => Ok(Arc::new(FatTree::new(k, levels as u32))),
         Some(_) => Err(spec.bad_value(arg, "at least 2 links down a switch")),
-        None => Err(spec
-            .bad_value(arg, &format!("at most {} nodes, which are links down to the power of levels", limits::NODES))),
+        None => Err(spec.bad_value(
+            arg,
+            &format!(
+                "at most {} nodes, which are links down to the power of levels",
+                limits::NODES
+            ),
+        )),
     }
 }
 
@@ -109,12 +118,19 @@ impl Topology for FatTree {
     }
 
     fn distance_sum(&self) -> Option<u64> {
-        // Up l levels and down again to the (k - 1) k^(l - 1) nodes below a switch of that level and no lower one.
+        // Up l levels and down again to the (k - 1) k^(l - 1) nodes below a switch of that level
+        // and no lower one.
         let levels = 1..=self.digits.len() as u32;
         Some(levels.map(|l| 2 * u64::from(l) * (self.k - 1) * self.k.pow(l - 1)).sum())
     }
 
-    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+    fn route(
+        &self,
+        from: u64,
+        to: u64,
+        route: Option<&Route>,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, RouteError> {
         // Between nodes there are only switches.
         if let Some(hops) = asked_for(self, (from, to), route, |_, _| None, visit)? {
             return Ok(hops);
@@ -155,7 +171,10 @@ impl Topology for FatTree {
         } else {
             let (label, digit) = (within / self.k, within % self.k);
             let index = boundary as u32 - 1;
-            (self.switch(boundary - 1, label), self.switch(boundary, self.with_digit(label, index, digit)))
+            (
+                self.switch(boundary - 1, label),
+                self.switch(boundary, self.with_digit(label, index, digit)),
+            )
         };
         Some(if up { (below, above) } else { (above, below) })
     }

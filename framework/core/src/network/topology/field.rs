@@ -1,6 +1,7 @@
 //! Finite fields of few elements, by tables.
 //!
-//! An element is a number below q = p^k: its digits to the base p are the coefficients of a polynomial, the lowest first. Products are by logarithms to a primitive element, found by
+//! An element is a number below q = p^k: its digits to the base p are the coefficients of a
+//! polynomial, the lowest first. Products are by logarithms to a primitive element, found by
 //! trying.
 
 #[derive(Debug)]
@@ -21,7 +22,8 @@ impl Field {
         if p.pow(degree) != q {
             return None;
         }
-        // The primitive element is x itself, modulo a polynomial x^k = r(x); of a prime field, a number r.
+        // The primitive element is x itself, modulo a polynomial x^k = r(x); of a prime field, a
+        // number r.
         let tail = (1..q).find(|tail| Self::powers(p, q, *tail).is_some())?;
         let powers = Self::powers(p, q, tail)?;
         let mut logs = vec![0; q as usize];
@@ -81,7 +83,11 @@ impl Field {
 
     /// The quotient of two elements, the second not 0.
     pub(super) fn over(&self, a: u64, b: u64) -> u64 {
-        if a == 0 { 0 } else { self.power(self.logs[a as usize] + self.q - 1 - self.logs[b as usize]) }
+        if a == 0 {
+            0
+        } else {
+            self.power(self.logs[a as usize] + self.q - 1 - self.logs[b as usize])
+        }
     }
 }
 
@@ -119,7 +125,11 @@ mod tests {
                 assert!(b == 0 || f.over(f.times(a, b), b) == a, "{q}: {a} * {b}");
                 assert_eq!(f.times(a, b), f.times(b, a));
                 for c in 0..q {
-                    assert_eq!(f.times(a, f.plus(b, c)), f.plus(f.times(a, b), f.times(a, c)), "{q}: {a} ({b} + {c})");
+                    assert_eq!(
+                        f.times(a, f.plus(b, c)),
+                        f.plus(f.times(a, b), f.times(a, c)),
+                        "{q}: {a} ({b} + {c})"
+                    );
                 }
             }
         }

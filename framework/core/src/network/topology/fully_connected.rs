@@ -15,7 +15,8 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     const MOST: u64 = 1 << 22;
     let arg = spec.only_word("a number of nodes, as in `fully-connected:64`")?;
     let nodes = arg.value().parse::<u64>().ok().filter(|n| (1..=MOST).contains(n));
-    let nodes = nodes.ok_or_else(|| spec.bad_value(arg, &format!("a number of nodes from 1 to {MOST}")))?;
+    let nodes =
+        nodes.ok_or_else(|| spec.bad_value(arg, &format!("a number of nodes from 1 to {MOST}")))?;
     Ok(Arc::new(FullyConnected::new(nodes)))
 }
 
@@ -76,7 +77,13 @@ impl Topology for FullyConnected {
         Some(self.nodes() - 1)
     }
 
-    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+    fn route(
+        &self,
+        from: u64,
+        to: u64,
+        route: Option<&Route>,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, RouteError> {
         if let Some(hops) = asked_for(self, (from, to), route, |a, b| self.link(a, b), visit)? {
             return Ok(hops);
         }

@@ -1,8 +1,10 @@
 //! Any network, from a list of edges ([`listing`] says what its lines mean).
 //!
-//! Nodes are numbered as the file's vertices are, switches after them; ranks at a vertex are nodes in its place, the vertex a switch. An edge is a link each way. Routes are shortest in
-//! hops; where several are, each vertex takes the neighbour of the lowest number, and of several links to it the one numbered sender plus receiver, counted round. A table says which, so
-//! that a graph is small.
+//! Nodes are numbered as the file's vertices are, switches after them; ranks at a vertex are nodes
+//! in its place, the vertex a switch. An edge is a link each way. Routes are shortest in hops;
+//! where several are, each vertex takes the neighbour of the lowest number, and of several links to
+//! it the one numbered sender plus receiver, counted round. A table says which, so that a graph is
+//! small.
 
 use super::routing_table::RoutingTable;
 use super::{Bisection, Plane, Read, Route, RouteError, Run, Topology, asked_for};
@@ -59,23 +61,36 @@ impl Graph {
         let table = RoutingTable::find(&ends, nodes).map_err(|lost| {
             let from_there = links.iter().find(|link| u64::from(link.from) == lost);
             let (line, vertex) = from_there.map_or((1, lost), |link| (link.line, link.vertex));
-            let message = format!("nothing connects node {vertex} with node 0, expected a connected network");
+            let message =
+                format!("nothing connects node {vertex} with node 0, expected a connected network");
             GraphError { line, message }
         })?;
-        let parallel = links.windows(2).any(|pair| (pair[0].from, pair[0].to) == (pair[1].from, pair[1].to));
+        let parallel =
+            links.windows(2).any(|pair| (pair[0].from, pair[0].to) == (pair[1].from, pair[1].to));
         let bandwidths = links.iter().map(|link| link.bandwidth).collect();
         let latencies = links.iter().map(|link| link.latency).collect();
-        Ok(Self { file: file.to_owned(), nodes: [nodes], switches, table, bandwidths, latencies, parallel })
+        Ok(Self {
+            file: file.to_owned(),
+            nodes: [nodes],
+            switches,
+            table,
+            bandwidths,
+            latencies,
+            parallel,
+        })
     }
 
     fn link(&self, from: u64, to: u64) -> Option<Run> {
         self.table.links_of(from).find(|link| self.table.end(*link) == to).map(run)
     }
 
-    /// Of the links that leave a vertex for the same one, the first of which is given, the one for messages of a pair.
+    /// Of the links that leave a vertex for the same one, the first of which is given, the one for
+    /// messages of a pair.
     fn among_parallel(&self, (from, to): (u64, u64), at: u64, first: usize) -> usize {
         let end = self.table.end(first);
-        let count = (first..self.table.links_of(at).end).take_while(|link| self.table.end(*link) == end).count();
+        let count = (first..self.table.links_of(at).end)
+            .take_while(|link| self.table.end(*link) == end)
+            .count();
         first + (from + to) as usize % count.max(1)
     }
 }
@@ -170,7 +185,13 @@ impl Topology for Graph {
         self.latencies[link as usize]
     }
 
-    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+    fn route(
+        &self,
+        from: u64,
+        to: u64,
+        route: Option<&Route>,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, RouteError> {
         if let Some(hops) = asked_for(self, (from, to), route, |a, b| self.link(a, b), visit)? {
             return Ok(hops);
         }
@@ -202,7 +223,9 @@ mod tests {
 
     fn route(graph: &Graph, from: u64, to: u64) -> Vec<(u64, u64)> {
         let mut links = Vec::new();
-        graph.route(from, to, None, &mut |run| links.push(graph.link_ends(run.first).unwrap())).unwrap();
+        graph
+            .route(from, to, None, &mut |run| links.push(graph.link_ends(run.first).unwrap()))
+            .unwrap();
         links
     }
 
@@ -249,11 +272,15 @@ mod tests {
         assert_eq!(graph("0 1 4\n").latencies(), None);
     }
 
-    /// Two racks of two, each under a switch, and two links between the switches; and the same with ranks at the switches.
+    /// Two racks of two, each under a switch, and two links between the switches; and the same with
+    /// ranks at the switches.
     #[test]
     fn switches_have_no_rank_and_several_links_share_messages() {
         let racks = graph("switch 2 5\n0 2\n1 2\n2 5 x2 # trunk\n3 5\n4 5\n");
-        assert_eq!((racks.nodes(), racks.switches(), racks.diameter(), racks.degree()), (4, 2, 3, Some(1)));
+        assert_eq!(
+            (racks.nodes(), racks.switches(), racks.diameter(), racks.degree()),
+            (4, 2, 3, Some(1))
+        );
         // Vertices 3 and 4 are nodes 2 and 3, the switches 4 and 5.
         assert_eq!(route(&racks, 0, 2), [(0, 4), (4, 5), (5, 2)]);
         let over = |from, to| {
@@ -280,37 +307,72 @@ mod tests {
 
     #[test]
     fn what_is_no_network_of_switches_is_shown_with_its_line() {
-        let error = |content: &str| Graph::parse("g.txt", content).map(|_| ()).unwrap_err().to_string();
+        let error =
+            |content: &str| Graph::parse("g.txt", content).map(|_| ()).unwrap_err().to_string();
         assert_eq!(
             error("switch 0 1\n0 1\n"),
             "line 1: all vertices are switches, expected nodes: vertices that are none, or `ranks` at them"
         );
-        assert_eq!(error("0 1\nswitch 3\n1 2\n"), "line 2: switch 3 has no edge, expected links to it");
-        assert_eq!(error("0 1\n\nranks 2 4\n"), "line 3: vertex 2 with 4 ranks has no edge, expected links to it");
-        assert_eq!(error("0 1\nswitch\n"), "line 2: `switch` without numbers, expected those of vertices");
+        assert_eq!(
+            error("0 1\nswitch 3\n1 2\n"),
+            "line 2: switch 3 has no edge, expected links to it"
+        );
+        assert_eq!(
+            error("0 1\n\nranks 2 4\n"),
+            "line 3: vertex 2 with 4 ranks has no edge, expected links to it"
+        );
+        assert_eq!(
+            error("0 1\nswitch\n"),
+            "line 2: `switch` without numbers, expected those of vertices"
+        );
         assert_eq!(
             error("0 1\nranks 1\n"),
             "line 2: 1 fields after `ranks`, expected a vertex, how many ranks and perhaps their links' bandwidth"
         );
-        assert_eq!(error("0 1\nranks 1 0\n"), "line 2: `0` ranks, expected a number from 1 to 8192");
-        assert_eq!(error("0 1\nswitch 1\nranks 1 2\n"), "line 3: vertex 1 has a line of its own, line 2, already");
-        assert_eq!(error("0 1\nranks 0 5000\nranks 1 5000\n"), "line 3: over 8192 vertices, ranks among them");
+        assert_eq!(
+            error("0 1\nranks 1 0\n"),
+            "line 2: `0` ranks, expected a number from 1 to 8192"
+        );
+        assert_eq!(
+            error("0 1\nswitch 1\nranks 1 2\n"),
+            "line 3: vertex 1 has a line of its own, line 2, already"
+        );
+        assert_eq!(
+            error("0 1\nranks 0 5000\nranks 1 5000\n"),
+            "line 3: over 8192 vertices, ranks among them"
+        );
         assert_eq!(
             error("0 1 2 l9999999 x2\n"),
             "line 1: `l9999999` is no latency, expected l and a number from 0 to 1000000, 1 being the machine's hop"
         );
-        assert_eq!(error("0 1 x0\n"), "line 1: `x0` links, expected x and a number from 1 to 262144");
+        assert_eq!(
+            error("0 1 x0\n"),
+            "line 1: `x0` links, expected x and a number from 1 to 262144"
+        );
     }
 
     #[test]
     fn what_is_no_graph_is_shown_with_its_line() {
-        let error = |content: &str| Graph::parse("g.txt", content).map(|_| ()).unwrap_err().to_string();
+        let error =
+            |content: &str| Graph::parse("g.txt", content).map(|_| ()).unwrap_err().to_string();
         assert_eq!(error(""), "line 1: no edges, expected lines of two node numbers");
-        assert_eq!(error("0 1\n1\n"), "line 2: 1 fields, expected two node numbers and perhaps a bandwidth");
+        assert_eq!(
+            error("0 1\n1\n"),
+            "line 2: 1 fields, expected two node numbers and perhaps a bandwidth"
+        );
         assert_eq!(error("0 1\n1 x\n"), "line 2: `x` is no node, expected a number from 0 to 8191");
-        assert_eq!(error("0 8192\n"), "line 1: `8192` is no node, expected a number from 0 to 8191");
-        assert_eq!(error("0 1\n2 2\n"), "line 2: an edge from node 2 to itself, expected two different nodes");
-        assert_eq!(error("0 1\n1 2\n\n1 0 3\n"), "line 4: the edge between 0 and 1 is on line 1 already");
+        assert_eq!(
+            error("0 8192\n"),
+            "line 1: `8192` is no node, expected a number from 0 to 8191"
+        );
+        assert_eq!(
+            error("0 1\n2 2\n"),
+            "line 2: an edge from node 2 to itself, expected two different nodes"
+        );
+        assert_eq!(
+            error("0 1\n1 2\n\n1 0 3\n"),
+            "line 4: the edge between 0 and 1 is on line 1 already"
+        );
         assert_eq!(
             error("0 1\n3 1\n"),
             "line 2: node 2 has no edge, and there are nodes up to 3: expected numbers without gaps"
@@ -320,7 +382,10 @@ mod tests {
             "line 3: nothing connects node 2 with node 0, expected a connected network"
         );
         let many = "0 1\n".repeat(Graph::MOST_EDGES + 1);
-        assert_eq!(error(&many), "line 262145: one more edge than the 262144 that a graph may have");
+        assert_eq!(
+            error(&many),
+            "line 262145: one more edge than the 262144 that a graph may have"
+        );
         for bad in ["0", "-1", "nan", "inf", "1e9", "fast"] {
             assert_eq!(
                 error(&format!("0 1 {bad}\n")),

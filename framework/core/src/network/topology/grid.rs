@@ -1,8 +1,9 @@
 //! Tori, meshes and rings in any number of dimensions, and tori with some dimensions open.
 //!
-//! Links are one per (node, dimension, sign): the link that leaves node v along dimension d in the plus direction is number
-//! `2 d n + v`, in the minus direction `(2 d + 1) n + v`, for n nodes. Not all are there in a mesh. In a torus, a dimension of 2 has two links
-//! each way between its two nodes, and a dimension of 1 has none.
+//! Links are one per (node, dimension, sign): the link that leaves node v along dimension d in the
+//! plus direction is number `2 d n + v`, in the minus direction `(2 d + 1) n + v`, for n nodes. Not
+//! all are there in a mesh. In a torus, a dimension of 2 has two links each way between its two
+//! nodes, and a dimension of 1 has none.
 
 use super::{Bisection, Plane, Regularity, Route, RouteError, Run, Topology, strides, walk_path};
 use crate::spec::{Spec, SpecError, parse_dims};
@@ -34,14 +35,21 @@ pub struct GridNet {
 }
 
 pub(super) fn parse(spec: &Spec, shape: Shape) -> Result<Arc<dyn Topology>, SpecError> {
-    let expected =
-        if shape == Shape::Ring { "a number of nodes, as in `ring:200`" } else { "dimensions, as in `16x16`" };
+    let expected = if shape == Shape::Ring {
+        "a number of nodes, as in `ring:200`"
+    } else {
+        "dimensions, as in `16x16`"
+    };
     let arg = spec.only_word(expected)?;
     let marked = |side: &str| shape == Shape::Torus && side.ends_with('o');
     let closed: Vec<bool> = arg.value().split('x').map(|side| !marked(side)).collect();
-    // A mark is a letter more in its side, so that what is wrong later stands as many letters further on.
-    let unmarked: Vec<&str> =
-        arg.value().split('x').map(|side| if marked(side) { &side[..side.len() - 1] } else { side }).collect();
+    // A mark is a letter more in its side, so that what is wrong later stands as many letters
+    // further on.
+    let unmarked: Vec<&str> = arg
+        .value()
+        .split('x')
+        .map(|side| if marked(side) { &side[..side.len() - 1] } else { side })
+        .collect();
     let dims = parse_dims(&unmarked.join("x")).map_err(|(at, len, what)| {
         let marks = closed.iter().zip(unmarked.iter().scan(0, |end, side| {
             *end += side.len() + 1;
@@ -51,7 +59,11 @@ pub(super) fn parse(spec: &Spec, shape: Shape) -> Result<Arc<dyn Topology>, Spec
         spec.error(arg.value_at() + at + before, len, &what)
     })?;
     if shape == Shape::Ring && dims.len() > 1 {
-        return Err(spec.error(arg.at(), arg.len(), "a ring has one dimension; for more write `torus:`"));
+        return Err(spec.error(
+            arg.at(),
+            arg.len(),
+            "a ring has one dimension; for more write `torus:`",
+        ));
     }
     let open = closed.iter().filter(|closed| !**closed).count();
     Ok(Arc::new(match open {
@@ -62,7 +74,8 @@ pub(super) fn parse(spec: &Spec, shape: Shape) -> Result<Arc<dyn Topology>, Spec
 }
 
 impl GridNet {
-    /// A grid of these dimensions, at least one and each at least 1, of at most 2^31 nodes together ([`super::parse`] checks).
+    /// A grid of these dimensions, at least one and each at least 1, of at most 2^31 nodes together
+    /// ([`super::parse`] checks).
     pub fn new(shape: Shape, dims: &[u64]) -> Self {
         let nodes: u64 = dims.iter().product();
         let strides = strides(dims);
@@ -72,7 +85,14 @@ impl GridNet {
                 Plane { offset: p as u64 * nodes, outer: nodes / (radix * stride), radix, stride }
             })
             .collect();
-        Self { shape, dims: dims.to_vec(), closed: vec![shape != Shape::Mesh; dims.len()], strides, nodes, planes }
+        Self {
+            shape,
+            dims: dims.to_vec(),
+            closed: vec![shape != Shape::Mesh; dims.len()],
+            strides,
+            nodes,
+            planes,
+        }
     }
 
     /// The dimensions: how long each is, and whether it is a ring.
@@ -84,8 +104,17 @@ impl GridNet {
         node / self.strides[dim] % self.dims[dim]
     }
 
-    /// The links from coordinate `a` of a line for `hops` along `dim`; the line begins at node `start`.
-    fn travel(&self, start: u64, a: u64, dim: usize, plus: bool, hops: u64, visit: &mut dyn FnMut(Run)) {
+    /// The links from coordinate `a` of a line for `hops` along `dim`; the line begins at node
+    /// `start`.
+    fn travel(
+        &self,
+        start: u64,
+        a: u64,
+        dim: usize,
+        plus: bool,
+        hops: u64,
+        visit: &mut dyn FnMut(Run),
+    ) {
         let (n, stride) = (self.dims[dim], self.strides[dim]);
         let plane = 2 * dim as u32 + u32::from(!plus);
         let line = u64::from(plane) * self.nodes + start;
@@ -111,21 +140,30 @@ impl GridNet {
 
     fn check(&self, route: &Route) -> Result<(), RouteError> {
         let dims = self.dims.len();
-        if !route.signs.is_empty() && (route.signs.len() != dims || route.signs.iter().any(|s| !(-1..=1).contains(s))) {
-            return Err(self
-                .malformed(&format!("a sign -1, 0 or 1 for each of {dims} dimensions"), format!("{:?}", route.signs)));
+        if !route.signs.is_empty()
+            && (route.signs.len() != dims || route.signs.iter().any(|s| !(-1..=1).contains(s)))
+        {
+            return Err(self.malformed(
+                &format!("a sign -1, 0 or 1 for each of {dims} dimensions"),
+                format!("{:?}", route.signs),
+            ));
         }
         let order = &route.order;
         let twice = |i: usize| order[..i].contains(&order[i]);
-        let permutes = || order.len() == dims && (0..dims).all(|i| (order[i] as usize) < dims && !twice(i));
+        let permutes =
+            || order.len() == dims && (0..dims).all(|i| (order[i] as usize) < dims && !twice(i));
         if !order.is_empty() && !permutes() {
-            return Err(self.malformed(&format!("each of dimensions 0 to {} once", dims - 1), format!("{order:?}")));
+            return Err(self.malformed(
+                &format!("each of dimensions 0 to {} once", dims - 1),
+                format!("{order:?}"),
+            ));
         }
         Ok(())
     }
 
-    /// The topology's own route. X first: the last dimension is the row a node lies in. Coordinates come off the node numbers from the
-    /// end, one division each, for this is where most of the time goes that a message costs.
+    /// The topology's own route. X first: the last dimension is the row a node lies in. Coordinates
+    /// come off the node numbers from the end, one division each, for this is where most of the
+    /// time goes that a message costs.
     fn shortest(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (mut at, mut hops) = (from, 0);
         let (mut from_left, mut to_left) = (from, to);
@@ -148,7 +186,13 @@ impl GridNet {
     }
 
     /// A route in the directions and the order that `way` asks for.
-    fn directed(&self, from: u64, to: u64, route: &Route, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+    fn directed(
+        &self,
+        from: u64,
+        to: u64,
+        route: &Route,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, RouteError> {
         let (mut at, mut hops) = (from, 0);
         for i in 0..self.dims.len() {
             let dim = route.order.get(i).map_or(self.dims.len() - 1 - i, |d| *d as usize);
@@ -176,9 +220,11 @@ impl GridNet {
         Ok(hops)
     }
 
-    /// The link between neighbours, if they are. A dimension of 2 in a torus has two, and its sign says which; plus if none does.
+    /// The link between neighbours, if they are. A dimension of 2 in a torus has two, and its sign
+    /// says which; plus if none does.
     fn link(&self, from: u64, to: u64, signs: &[i8]) -> Option<Run> {
-        let mut differ = (0..self.dims.len()).filter(|d| self.coordinate(from, *d) != self.coordinate(to, *d));
+        let mut differ =
+            (0..self.dims.len()).filter(|d| self.coordinate(from, *d) != self.coordinate(to, *d));
         let (dim, None) = (differ.next()?, differ.next()) else { return None };
         let (a, b, n) = (self.coordinate(from, dim), self.coordinate(to, dim), self.dims[dim]);
         let up = b == a + 1 || (self.closed[dim] && a == n - 1 && b == 0);
@@ -193,7 +239,8 @@ impl GridNet {
     }
 }
 
-/// The shorter way from `a` to `b` in a dimension of `n`, closed or not, plus at a tie: whether it is plus, and its hops.
+/// The shorter way from `a` to `b` in a dimension of `n`, closed or not, plus at a tie: whether it
+/// is plus, and its hops.
 fn shorter(n: u64, closed: bool, a: u64, b: u64) -> (bool, u64) {
     if !closed {
         return (b > a, a.abs_diff(b));
@@ -205,7 +252,9 @@ fn shorter(n: u64, closed: bool, a: u64, b: u64) -> (bool, u64) {
 impl Topology for GridNet {
     fn spec(&self) -> String {
         let marked = self.shape == Shape::Mixed;
-        let side = |(n, closed): (u64, bool)| if marked && !closed { format!("{n}o") } else { n.to_string() };
+        let side = |(n, closed): (u64, bool)| {
+            if marked && !closed { format!("{n}o") } else { n.to_string() }
+        };
         let dims: Vec<String> = self.sides().map(side).collect();
         format!("{}:{}", if marked { "torus" } else { self.kind() }, dims.join("x"))
     }
@@ -247,7 +296,9 @@ impl Topology for GridNet {
     fn degree(&self) -> Option<u64> {
         // On a line the nodes at an end have a link less, but where every node is at one.
         let regular = self.sides().all(|(n, closed)| closed || n <= 2);
-        regular.then(|| self.sides().filter(|(n, _)| *n > 1).map(|(_, closed)| 1 + u64::from(closed)).sum())
+        regular.then(|| {
+            self.sides().filter(|(n, _)| *n > 1).map(|(_, closed)| 1 + u64::from(closed)).sum()
+        })
     }
 
     fn diameter(&self) -> u64 {
@@ -262,27 +313,35 @@ impl Topology for GridNet {
         self.sides().enumerate().map(farthest).sum()
     }
 
-    /// Cuts the dimension in which most must cross each link. If that is of even size, so is the longest, and no balanced cut is better;
-    /// one of odd size makes the cut lopsided by a layer, unless it is the only one.
+    /// Cuts the dimension in which most must cross each link. If that is of even size, so is the
+    /// longest, and no balanced cut is better; one of odd size makes the cut lopsided by a layer,
+    /// unless it is the only one.
     fn bisection(&self) -> Option<Bisection> {
         let alike = self.shape != Shape::Mixed;
         let cuts = self.sides().filter(|(n, _)| *n > 1).map(|(n, closed)| {
             let layer = self.nodes / n;
             let links = if closed { 2 * layer } else { layer };
-            Bisection { side: n / 2 * layer, links, exact: n == self.nodes || (alike && n % 2 == 0) }
+            Bisection {
+                side: n / 2 * layer,
+                links,
+                exact: n == self.nodes || (alike && n % 2 == 0),
+            }
         });
-        let pressure = |b: &Bisection| b.side as f64 * (self.nodes - b.side) as f64 / b.links as f64;
+        let pressure =
+            |b: &Bisection| b.side as f64 * (self.nodes - b.side) as f64 / b.links as f64;
         cuts.max_by(|a, b| pressure(a).total_cmp(&pressure(b)))
     }
 
     fn distance_sum(&self) -> Option<u64> {
-        // On a ring of n the distances add up to n^2 / 4, rounded down; each is met in every line of the other dimensions.
+        // On a ring of n the distances add up to n^2 / 4, rounded down; each is met in every line
+        // of the other dimensions.
         let rings = self.closed.iter().all(|closed| *closed);
         rings.then(|| self.dims.iter().map(|n| self.nodes / n * (n * n / 4)).sum())
     }
 
     fn hops_of_all_pairs(&self) -> Option<u128> {
-        // On a line of n the distances from each to each add up to (n^3 - n) / 3; each is met between every two lines.
+        // On a line of n the distances from each to each add up to (n^3 - n) / 3; each is met
+        // between every two lines.
         let lines = |n: u64| u128::from(self.nodes / n).pow(2);
         let on_line = |n: u128, closed| if closed { n * (n * n / 4) } else { n * (n * n - 1) / 3 };
         Some(self.sides().map(|(n, closed)| lines(n) * on_line(u128::from(n), closed)).sum())
@@ -296,11 +355,24 @@ impl Topology for GridNet {
         Some(self.sides().enumerate().map(along).sum())
     }
 
-    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+    fn route(
+        &self,
+        from: u64,
+        to: u64,
+        route: Option<&Route>,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, RouteError> {
         let Some(route) = route else { return Ok(self.shortest(from, to, visit)) };
         self.check(route)?;
         if !route.path.is_empty() {
-            return walk_path(self, from, to, &route.path, |a, b| self.link(a, b, &route.signs), visit);
+            return walk_path(
+                self,
+                from,
+                to,
+                &route.path,
+                |a, b| self.link(a, b, &route.signs),
+                visit,
+            );
         }
         self.directed(from, to, route, visit)
     }
@@ -311,7 +383,8 @@ impl Topology for GridNet {
         let n = *self.dims.get(dim)?;
         let (a, stride) = (self.coordinate(node, dim), self.strides[dim]);
         let b = if plane % 2 == 0 { a + 1 } else { a + n - 1 } % n;
-        let there = n > 1 && (self.closed[dim] || a.abs_diff(b) == 1 && (b > a) == (plane % 2 == 0));
+        let there =
+            n > 1 && (self.closed[dim] || a.abs_diff(b) == 1 && (b > a) == (plane % 2 == 0));
         there.then(|| (node, node - a * stride + b * stride))
     }
 }

@@ -1,15 +1,19 @@
-//! Two tiers: nodes of several ranks, fast within, slow across, as computers of GPUs are (NVLink within, InfiniBand across).
+//! Two tiers: nodes of several ranks, fast within, slow across, as computers of GPUs are (NVLink
+//! within, InfiniBand across).
 //!
-//! A rank has a link to its group's switch, for ranks of the same group, and one of its own, a network adapter, to one switch that joins all of them and never
-//! congests: what a fat tree does to shifts. So a message takes two hops of either kind. With `inside=B` links within a group have B times the machine's bandwidth, with `inside_hop=H` crossing one costs
-//! H times the machine's `hop_us`.
+//! A rank has a link to its group's switch, for ranks of the same group, and one of its own, a
+//! network adapter, to one switch that joins all of them and never congests: what a fat tree does
+//! to shifts. So a message takes two hops of either kind. With `inside=B` links within a group have
+//! B times the machine's bandwidth, with `inside_hop=H` crossing one costs H times the machine's
+//! `hop_us`.
 
 use super::switched::Words;
 use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for};
 use crate::spec::{Spec, SpecError, parse_dims};
 use std::sync::Arc;
 
-/// Link v leads from rank v to its group's switch, n + v back; 2 n + v to the switch of all, 3 n + v back, of n ranks.
+/// Link v leads from rank v to its group's switch, n + v back; 2 n + v to the switch of all, 3 n +
+/// v back, of n ranks.
 #[derive(Debug, Clone)]
 struct Groups {
     /// Groups, and ranks of each.
@@ -24,9 +28,11 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     const EXPECTED: &str = "groups and ranks of each, as in `groups:16x8`";
     const MOST: f64 = super::Graph::MOST_BANDWIDTH;
     let word = Words::of(spec, EXPECTED, &["inside", "inside_hop"])?.word;
-    let dims = parse_dims(word.value()).map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
+    let dims = parse_dims(word.value())
+        .map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
     let radices = dims.try_into().map_err(|_| spec.bad_value(word, EXPECTED))?;
-    let factor = |key: &str, least: f64, what: &str| match spec.args().iter().find(|arg| arg.key() == Some(key)) {
+    let factor = |key: &str, least: f64, what: &str| {
+        match spec.args().iter().find(|arg| arg.key() == Some(key)) {
         None => Ok(1.0),
         Some(arg) => arg.value().parse().ok().filter(|b| (least..=MOST).contains(b)).ok_or_else(|| {
             spec.bad_value(
@@ -34,9 +40,12 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
                 &format!("{what} from {least} to {MOST}, 1 being the machine's, which links across have"),
             )
         }),
+    }
     };
-    let (inside, inside_hop) =
-        (factor("inside", 1.0 / MOST, "a bandwidth")?, factor("inside_hop", 0.0, "what a hop costs,")? + 0.0);
+    let (inside, inside_hop) = (
+        factor("inside", 1.0 / MOST, "a bandwidth")?,
+        factor("inside_hop", 0.0, "what a hop costs,")? + 0.0,
+    );
     Ok(Arc::new(Groups { radices, inside, inside_hop }))
 }
 
@@ -49,9 +58,13 @@ impl Groups {
 impl Topology for Groups {
     fn spec(&self) -> String {
         let [groups, ranks] = self.radices;
-        let inside = if self.inside == 1.0 { String::new() } else { format!(",inside={}", self.inside) };
-        let inside_hop =
-            if self.inside_hop == 1.0 { String::new() } else { format!(",inside_hop={}", self.inside_hop) };
+        let inside =
+            if self.inside == 1.0 { String::new() } else { format!(",inside={}", self.inside) };
+        let inside_hop = if self.inside_hop == 1.0 {
+            String::new()
+        } else {
+            format!(",inside_hop={}", self.inside_hop)
+        };
         format!("groups:{groups}x{ranks}{inside}{inside_hop}")
     }
 
@@ -115,7 +128,13 @@ impl Topology for Groups {
         if link < 2 * self.nodes() { self.inside_hop } else { 1.0 }
     }
 
-    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+    fn route(
+        &self,
+        from: u64,
+        to: u64,
+        route: Option<&Route>,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, RouteError> {
         // Between ranks there are only switches.
         if let Some(hops) = asked_for(self, (from, to), route, |_, _| None, visit)? {
             return Ok(hops);

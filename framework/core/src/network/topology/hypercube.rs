@@ -4,7 +4,8 @@ use super::{Bisection, Plane, Regularity, Route, RouteError, Run, Topology, aske
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
-/// The hypercube of `dims.len()` dimensions. Link `node * D + d` leaves `node` over the bit of value `2^d`.
+/// The hypercube of `dims.len()` dimensions. Link `node * D + d` leaves `node` over the bit of
+/// value `2^d`.
 #[derive(Debug, Clone)]
 pub struct Hypercube {
     dims: Vec<u64>,
@@ -15,7 +16,8 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     const MOST: u64 = 31;
     let arg = spec.only_word("a number of dimensions, as in `hypercube:7`")?;
     let dims = arg.value().parse::<u64>().ok().filter(|d| *d <= MOST);
-    let dims = dims.ok_or_else(|| spec.bad_value(arg, &format!("a number of dimensions from 0 to {MOST}")))?;
+    let dims = dims
+        .ok_or_else(|| spec.bad_value(arg, &format!("a number of dimensions from 0 to {MOST}")))?;
     Ok(Arc::new(Hypercube::new(dims as u32)))
 }
 
@@ -82,7 +84,13 @@ impl Topology for Hypercube {
     }
 
     /// e-cube routing: the lowest bit that differs first.
-    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+    fn route(
+        &self,
+        from: u64,
+        to: u64,
+        route: Option<&Route>,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, RouteError> {
         if let Some(hops) = asked_for(self, (from, to), route, |a, b| self.link(a, b), visit)? {
             return Ok(hops);
         }

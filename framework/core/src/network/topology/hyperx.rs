@@ -1,8 +1,10 @@
-//! HyperX: a grid of switches, each linked to every other along each of its lines (J. H. Ahn and others, *HyperX: Topology, Routing, and Packaging of Efficient Large-Scale
-//! Networks*, SC 2009). With sides of 2 it is a hypercube of switches, with one dimension a complete graph.
+//! HyperX: a grid of switches, each linked to every other along each of its lines (J. H. Ahn and
+//! others, *HyperX: Topology, Routing, and Packaging of Efficient Large-Scale Networks*, SC 2009).
+//! With sides of 2 it is a hypercube of switches, with one dimension a complete graph.
 //!
-//! Switches are numbered row-major, the last dimension fastest. Ports go dimension by dimension, from the first on, in each by the coordinate at the other end; its own is
-//! linked to nothing. Routes go along the last dimension first.
+//! Switches are numbered row-major, the last dimension fastest. Ports go dimension by dimension,
+//! from the first on, in each by the coordinate at the other end; its own is linked to nothing.
+//! Routes go along the last dimension first.
 
 use super::switched::{Fabric, Switched, Words, nodes_argument};
 use super::{Topology, strides};
@@ -22,7 +24,8 @@ struct HyperX {
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     let words = Words::of(spec, "switches along each dimension, as in `8x8`", &["nodes"])?;
     let word = words.word;
-    let dims = parse_dims(word.value()).map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
+    let dims = parse_dims(word.value())
+        .map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
     let nodes_each = words.nodes_each(dims.iter().product())?;
     let first_ports = (0..dims.len()).map(|d| dims[..d].iter().sum());
     let lines = strides(&dims).into_iter().zip(first_ports).collect();
@@ -73,14 +76,22 @@ impl Fabric for HyperX {
 
     fn reach(&self, _: u64) -> (u64, u64) {
         let others = |radix: &u64| self.switches() / radix * (radix - 1);
-        (self.dims.iter().filter(|radix| **radix > 1).count() as u64, self.dims.iter().map(others).sum())
+        (
+            self.dims.iter().filter(|radix| **radix > 1).count() as u64,
+            self.dims.iter().map(others).sum(),
+        )
     }
 
     /// Across the dimension in which links are fewest for what they divide.
     fn cut(&self) -> Option<(u64, u64)> {
         let all = self.switches();
-        let cuts = self.dims.iter().filter(|n| **n > 1).map(|n| (n / 2 * (all / n), n / 2 * (n - n / 2) * (all / n)));
-        let pressure = |(side, links): &(u64, u64)| *side as f64 * (all - side) as f64 / *links as f64;
+        let cuts = self
+            .dims
+            .iter()
+            .filter(|n| **n > 1)
+            .map(|n| (n / 2 * (all / n), n / 2 * (n - n / 2) * (all / n)));
+        let pressure =
+            |(side, links): &(u64, u64)| *side as f64 * (all - side) as f64 / *links as f64;
         cuts.max_by(|a, b| pressure(a).total_cmp(&pressure(b)))
     }
 }

@@ -1,7 +1,10 @@
-//! Jellyfish: switches linked at random, each with as many others (A. Singla, C.-Y. Hong, L. Popa, P. B. Godfrey, *Jellyfish: Networking Data Centers Randomly*, NSDI 2012).
+//! Jellyfish: switches linked at random, each with as many others (A. Singla, C.-Y. Hong, L. Popa,
+//! P. B. Godfrey, *Jellyfish: Networking Data Centers Randomly*, NSDI 2012).
 //!
-//! As in the paper: two switches with free ports that aren't linked are drawn and linked until there are no two; a switch that is left with two free ports or more, or two that are linked with
-//! each other, take the place of a link drawn at random. Draws are from SplitMix64 with the seed given, the same everywhere. What comes out in several parts is drawn again. Routes are the
+//! As in the paper: two switches with free ports that aren't linked are drawn and linked until
+//! there are no two; a switch that is left with two free ports or more, or two that are linked with
+//! each other, take the place of a link drawn at random. Draws are from SplitMix64 with the seed
+//! given, the same everywhere. What comes out in several parts is drawn again. Routes are the
 //! shortest, at a tie by the lowest neighbour.
 
 use super::Topology;
@@ -26,28 +29,36 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     const DRAWS: usize = 100;
     let words = Words::of(spec, EXPECTED, &["seed"])?;
     let word = words.word;
-    let dims = parse_dims(word.value()).map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
-    let [switches, degree, nodes]: [u64; 3] = dims.try_into().map_err(|_| spec.bad_value(word, EXPECTED))?;
+    let dims = parse_dims(word.value())
+        .map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
+    let [switches, degree, nodes]: [u64; 3] =
+        dims.try_into().map_err(|_| spec.bad_value(word, EXPECTED))?;
     if switches > RoutingTable::MOST {
         return Err(spec.bad_value(word, &format!("at most {} switches", RoutingTable::MOST)));
     }
-    if degree >= switches || !(switches * degree).is_multiple_of(2) || (degree == 1 && switches > 2) {
-        let fits =
-            "fewer links a switch than switches, at least 2 of more than two switches, and an even number of ends";
+    if degree >= switches || !(switches * degree).is_multiple_of(2) || (degree == 1 && switches > 2)
+    {
+        let fits = "fewer links a switch than switches, at least 2 of more than two switches, and an even number of ends";
         return Err(spec.bad_value(word, fits));
     }
     let seed = words.number("seed", 0, 0)?;
     let mut draw = Draw::new(seed);
-    let table = (0..DRAWS).find_map(|_| RoutingTable::find(&linked(switches, degree, &mut draw), switches).ok());
-    let table = table.ok_or_else(|| spec.bad_value(word, "a network in one part, none was drawn"))?;
-    Ok(Arc::new(Switched::new(Jellyfish { degree, seed, radices: [switches, nodes], table }, nodes)))
+    let table = (0..DRAWS)
+        .find_map(|_| RoutingTable::find(&linked(switches, degree, &mut draw), switches).ok());
+    let table =
+        table.ok_or_else(|| spec.bad_value(word, "a network in one part, none was drawn"))?;
+    Ok(Arc::new(Switched::new(
+        Jellyfish { degree, seed, radices: [switches, nodes], table },
+        nodes,
+    )))
 }
 
 /// The neighbours of each switch, in order.
 fn linked(switches: u64, degree: u64, draw: &mut Draw) -> Vec<Vec<u32>> {
     let mut links: Vec<Vec<u32>> = vec![Vec::new(); switches as usize];
     loop {
-        let free: Vec<usize> = (0..links.len()).filter(|s| (links[*s].len() as u64) < degree).collect();
+        let free: Vec<usize> =
+            (0..links.len()).filter(|s| (links[*s].len() as u64) < degree).collect();
         let Some(last) = free.last() else { break };
         let joinable = |a: usize, b: usize| a != b && !links[a].contains(&(b as u32));
         let drawn = (0..4).map(|_| (free[draw.below(free.len())], free[draw.below(free.len())]));

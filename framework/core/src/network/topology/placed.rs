@@ -1,7 +1,9 @@
-//! A network whose ranks lie elsewhere than their numbers say: `ranks=` and `place=` after any topology's own arguments.
+//! A network whose ranks lie elsewhere than their numbers say: `ranks=` and `place=` after any
+//! topology's own arguments.
 //!
-//! Rank r is at node `node[r]` of the network; several may be at one. Algorithms see ranks: in the network's own grid, or, where a node has several, in one of nodes and of ranks at
-//! each. Routes and links are those of nodes: between two ranks of one node there is none.
+//! Rank r is at node `node[r]` of the network; several may be at one. Algorithms see ranks: in the
+//! network's own grid, or, where a node has several, in one of nodes and of ranks at each. Routes
+//! and links are those of nodes: between two ranks of one node there is none.
 
 use super::wrapping::as_base;
 use super::{Bisection, Read, Route, RouteError, Run, Topology};
@@ -65,7 +67,9 @@ pub(super) fn parse(
     let nodes = base.nodes();
     let each = ranks.map_or(Ok(1), |arg| {
         let each = arg.value().parse().ok().filter(|each: &u64| *each >= 1);
-        each.ok_or_else(|| spec.bad_value(arg, "how many ranks each node has, a whole number from 1 on"))
+        each.ok_or_else(|| {
+            spec.bad_value(arg, "how many ranks each node has, a whole number from 1 on")
+        })
     })?;
     let block = place.is_none_or(|arg| arg.value() == "block");
     let (Some(said), false) =
@@ -77,17 +81,27 @@ pub(super) fn parse(
         let at = ranks.filter(|_| nodes <= MOST).unwrap_or(said);
         return Err(spec.bad_value(
             at,
-            &format!("a network of at most {MOST} {} to place ranks on", if each == 1 { "nodes" } else { "ranks" }),
+            &format!(
+                "a network of at most {MOST} {} to place ranks on",
+                if each == 1 { "nodes" } else { "ranks" }
+            ),
         ));
     };
     let (n, grid) = (nodes as u32, [nodes, each]);
-    let by_node = |order: &dyn Fn(u32) -> u32| (0..count).map(|rank| order((rank / each) as u32)).collect::<Vec<_>>();
+    let by_node = |order: &dyn Fn(u32) -> u32| {
+        (0..count).map(|rank| order((rank / each) as u32)).collect::<Vec<_>>()
+    };
     let placed = |place: Option<&str>, grid, node| (place.map(str::to_owned), grid, node);
-    let (kind, rest) = place.map_or(("block", ""), |arg| arg.value().split_once(':').unwrap_or((arg.value(), "")));
+    let (kind, rest) =
+        place.map_or(("block", ""), |arg| arg.value().split_once(':').unwrap_or((arg.value(), "")));
     let bad = |expected: &str| spec.bad_value(said, expected);
     let (place, grid, node): (_, _, Vec<u32>) = match (kind, rest) {
         ("block", "") => placed(None, grid, by_node(&|node| node)),
-        ("cyclic", "") => placed(Some("cyclic"), [each, nodes], (0..count).map(|rank| (rank % nodes) as u32).collect()),
+        ("cyclic", "") => placed(
+            Some("cyclic"),
+            [each, nodes],
+            (0..count).map(|rank| (rank % nodes) as u32).collect(),
+        ),
         ("random", seed) => {
             let seed: u64 = seed.parse().map_err(|_| bad(EXPECTED))?;
             let slots = order::shuffled(count as u32, seed);
@@ -102,7 +116,9 @@ pub(super) fn parse(
         }
         ("file", file) if !file.is_empty() => {
             let listed = read(file).and_then(|content| order::listed(&content, n, each as u32));
-            let wrong = |message| spec.error(said.value_at(), said.value().len(), &format!("{file}: {message}"));
+            let wrong = |message| {
+                spec.error(said.value_at(), said.value().len(), &format!("{file}: {message}"))
+            };
             placed(Some(said.value()), grid, listed.map_err(wrong)?)
         }
         _ => return Err(bad(EXPECTED)),
@@ -186,25 +202,37 @@ impl Topology for Placed {
     }
 
     fn hops_of_all_pairs(&self) -> Option<u128> {
-        self.base.hops_of_all_pairs().map(|hops| hops * u128::from(self.each) * u128::from(self.each))
+        self.base
+            .hops_of_all_pairs()
+            .map(|hops| hops * u128::from(self.each) * u128::from(self.each))
     }
 
-    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+    fn route(
+        &self,
+        from: u64,
+        to: u64,
+        route: Option<&Route>,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, RouteError> {
         // A path names ranks; directions are the network's.
-        let route = route.map(|route| match route.path.iter().find(|rank| **rank >= self.nodes()) {
-            None if !route.path.is_empty() => {
-                Cow::Owned(Route { path: route.path.iter().map(|rank| self.node(*rank)).collect(), ..route.clone() })
-            }
-            _ => Cow::Borrowed(route),
-        });
+        let route =
+            route.map(|route| match route.path.iter().find(|rank| **rank >= self.nodes()) {
+                None if !route.path.is_empty() => Cow::Owned(Route {
+                    path: route.path.iter().map(|rank| self.node(*rank)).collect(),
+                    ..route.clone()
+                }),
+                _ => Cow::Borrowed(route),
+            });
         let named = |error| match error {
             RouteError::NoDimensions { .. } => RouteError::NoDimensions { topology: self.spec() },
             RouteError::Malformed { expected, got, .. } => {
                 RouteError::Malformed { topology: self.spec(), expected, got }
             }
-            RouteError::NoLink { from, to, .. } => {
-                RouteError::NoLink { topology: self.spec(), from: self.vertex(from), to: self.vertex(to) }
-            }
+            RouteError::NoLink { from, to, .. } => RouteError::NoLink {
+                topology: self.spec(),
+                from: self.vertex(from),
+                to: self.vertex(to),
+            },
         };
         self.base.route(self.node(from), self.node(to), route.as_deref(), visit).map_err(named)
     }

@@ -1,11 +1,14 @@
 //! Recursive dual-nets over a regular base (Y. Li, S. Peng, W. Chu: *Recursive Dual-Net*).
 //!
-//! With n nodes in a cluster, node (t, c, x) is number `t n^2 + c n + x`: type 0 or 1, cluster c, node x of the cluster. A cluster is a copy of the base, or of the
-//! dual-net one level down; a cross-edge leads from (t, c, x) to (1 - t, x, c). So between two clusters of different type there is just one edge, and
-//! none between clusters of the same type.
+//! With n nodes in a cluster, node (t, c, x) is number `t n^2 + c n + x`: type 0 or 1, cluster c,
+//! node x of the cluster. A cluster is a copy of the base, or of the dual-net one level down; a
+//! cross-edge leads from (t, c, x) to (1 - t, x, c). So between two clusters of different type
+//! there is just one edge, and none between clusters of the same type.
 //!
-//! Routes need no table (Theorem 2). To the other type: within the cluster to the node with the edge, across, within the cluster to the destination. To another
-//! cluster of the same type: across, within the cluster of the other type, across again, and within the cluster to the destination. No way is shorter.
+//! Routes need no table (Theorem 2). To the other type: within the cluster to the node with the
+//! edge, across, within the cluster to the destination. To another cluster of the same type:
+//! across, within the cluster of the other type, across again, and within the cluster to the
+//! destination. No way is shorter.
 
 use super::{Bisection, Plane, Read, Regularity, Route, RouteError, Run, Topology, asked_for};
 use crate::limits;
@@ -34,7 +37,11 @@ pub(super) fn parse(spec: &Spec, read: Read<'_>) -> Result<Arc<dyn Topology>, Sp
     let (levels, inner) = text.split_once('(').ok_or_else(|| spec.bad_value(arg, EXPECTED))?;
     let at = arg.value_at() + levels.len() + 1;
     let Some(inner) = inner.strip_suffix(')') else {
-        return Err(spec.error(at + inner.len() - 1, 1, "expected the closing parenthesis at the end"));
+        return Err(spec.error(
+            at + inner.len() - 1,
+            1,
+            "expected the closing parenthesis at the end",
+        ));
     };
     let level = levels.parse::<u32>().ok().filter(|k| *k >= 1).ok_or_else(|| {
         spec.error(
@@ -50,7 +57,9 @@ pub(super) fn parse(spec: &Spec, read: Read<'_>) -> Result<Arc<dyn Topology>, Sp
         return Err(spec.error(
             at,
             inner.len(),
-            &format!("a base must be regular, and in `{inner}` some nodes have more links than others"),
+            &format!(
+                "a base must be regular, and in `{inner}` some nodes have more links than others"
+            ),
         ));
     }
     for k in 1..=level {
@@ -58,7 +67,10 @@ pub(super) fn parse(spec: &Spec, read: Read<'_>) -> Result<Arc<dyn Topology>, Sp
             spec.error(
                 arg.value_at(),
                 levels.len(),
-                &format!("{k} levels make more than {} nodes, which is the most a topology may have", limits::NODES),
+                &format!(
+                    "{k} levels make more than {} nodes, which is the most a topology may have",
+                    limits::NODES
+                ),
             )
         })?;
     }
@@ -103,9 +115,17 @@ impl Rdn {
         runs.pop().filter(|_| matches!(hops, Some(Ok(1))))
     }
 
-    fn within(&self, (t, c): (u64, u64), from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+    fn within(
+        &self,
+        (t, c): (u64, u64),
+        from: u64,
+        to: u64,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, RouteError> {
         let offset = self.cluster_links(t, c);
-        self.base.route(from, to, None, &mut |run| visit(Run { first: run.first + offset, plane: 0, ..run }))
+        self.base.route(from, to, None, &mut |run| {
+            visit(Run { first: run.first + offset, plane: 0, ..run })
+        })
     }
 }
 
@@ -155,7 +175,8 @@ impl Topology for Rdn {
     }
 
     fn farthest_from(&self, node: u64) -> u64 {
-        // From (t, c, x) to node v of cluster k of its own type: by way of any j from x to v, and from c to k within cluster j of the other type.
+        // From (t, c, x) to node v of cluster k of its own type: by way of any j from x to v, and
+        // from c to k within cluster j of the other type.
         let (_, c, x) = self.split(node);
         if self.n == 1 { 1 } else { self.base.farthest_from(x) + self.base.farthest_from(c) + 2 }
     }
@@ -164,19 +185,23 @@ impl Topology for Rdn {
         self.base.degree().map(|d| d + 1)
     }
 
-    /// Of two cuts, that of fewer links. Whole clusters, as many of one type as are left out of the other: between two clusters of different type there is one edge,
-    /// half of these are cut. Or, where a cluster of n nodes is cut into halves, with H a half of its nodes' numbers: the clusters of type 0 with a number in H
-    /// whole, and of each cluster of type 1 the nodes in H; cross-edges then join like with like, and only n clusters are cut. (Theorem 1 claims n_k / 4, the first of
-    /// the two.)
+    /// Of two cuts, that of fewer links. Whole clusters, as many of one type as are left out of the
+    /// other: between two clusters of different type there is one edge, half of these are cut. Or,
+    /// where a cluster of n nodes is cut into halves, with H a half of its nodes' numbers: the
+    /// clusters of type 0 with a number in H whole, and of each cluster of type 1 the nodes in H;
+    /// cross-edges then join like with like, and only n clusters are cut. (Theorem 1 claims n_k /
+    /// 4, the first of the two.)
     fn bisection(&self) -> Option<Bisection> {
         let n = self.n;
         let halves = self.base.bisection().filter(|cut| 2 * cut.side == n);
-        let links = halves.map_or(u64::MAX, |cut| cut.links.saturating_mul(n)).min((n * n).div_ceil(2));
+        let links =
+            halves.map_or(u64::MAX, |cut| cut.links.saturating_mul(n)).min((n * n).div_ceil(2));
         Some(Bisection { side: n * n, links, exact: false })
     }
 
-    /// To a node (u, d, y) of the other type it is L(x, d) + 1 + L(c, y); to one of the same type in another cluster L(c, d) + 2 + L(x, y). A cluster's nodes all have
-    /// the same sum, so the nodes of the whole do.
+    /// To a node (u, d, y) of the other type it is L(x, d) + 1 + L(c, y); to one of the same type
+    /// in another cluster L(c, d) + 2 + L(x, y). A cluster's nodes all have the same sum, so the
+    /// nodes of the whole do.
     fn distance_sum(&self) -> Option<u64> {
         let (n, below) = (self.n, self.base.distance_sum()?);
         let other_type = 2 * n * below + n * n;
@@ -204,7 +229,13 @@ impl Topology for Rdn {
         if within { self.base.latency(link % self.base.link_slots()) } else { 1.0 }
     }
 
-    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+    fn route(
+        &self,
+        from: u64,
+        to: u64,
+        route: Option<&Route>,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, RouteError> {
         if let Some(hops) = asked_for(self, (from, to), route, |a, b| self.link(a, b), visit)? {
             return Ok(hops);
         }

@@ -2,8 +2,8 @@
 
 use super::Topology;
 
-/// A straight stretch of a route: links `first`, `first + stride`, .. (`len` of them). Runs never wrap around; a route that does
-/// is handed out as two.
+/// A straight stretch of a route: links `first`, `first + stride`, .. (`len` of them). Runs never
+/// wrap around; a route that does is handed out as two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// The lowest link of the stretch, whichever way it is travelled.
@@ -16,22 +16,28 @@ pub struct Run {
     pub plane: u32,
 }
 
-/// How a message should travel. `signs` and `order` have an entry a dimension of the topology, or none.
+/// How a message should travel. `signs` and `order` have an entry a dimension of the topology, or
+/// none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Route {
-    /// For each dimension 1 (plus), -1 (minus) or 0 (the shorter way, plus at a tie); empty for all 0.
+    /// For each dimension 1 (plus), -1 (minus) or 0 (the shorter way, plus at a tie); empty for all
+    /// 0.
     pub signs: Vec<i8>,
-    /// The order in which dimensions are travelled; empty for the topology's own (last dimension first).
+    /// The order in which dimensions are travelled; empty for the topology's own (last dimension
+    /// first).
     pub order: Vec<u32>,
-    /// The nodes passed through, the receiver last; empty for a route by dimensions. Signs then only choose between two links that join the
-    /// same nodes, and the order means nothing.
+    /// The nodes passed through, the receiver last; empty for a route by dimensions. Signs then
+    /// only choose between two links that join the same nodes, and the order means nothing.
     pub path: Vec<u64>,
 }
 
 impl Route {
-    /// Whether both are the same. Entry by entry: a way was written byte by byte a moment ago, and a wide comparison would wait for that.
+    /// Whether both are the same. Entry by entry: a way was written byte by byte a moment ago, and
+    /// a wide comparison would wait for that.
     pub(crate) fn is(&self, other: &Self) -> bool {
-        self.signs.iter().eq(&other.signs) && self.order.iter().eq(&other.order) && self.path.iter().eq(&other.path)
+        self.signs.iter().eq(&other.signs)
+            && self.order.iter().eq(&other.order)
+            && self.path.iter().eq(&other.path)
     }
 }
 
@@ -66,7 +72,8 @@ pub enum RouteError {
     },
 }
 
-/// The hops of what is asked for on a topology without directions to choose, where only a path can be; `None` if it leaves the choice to the topology.
+/// The hops of what is asked for on a topology without directions to choose, where only a path can
+/// be; `None` if it leaves the choice to the topology.
 pub(super) fn asked_for(
     topology: &dyn Topology,
     (from, to): (u64, u64),
@@ -75,7 +82,9 @@ pub(super) fn asked_for(
     visit: &mut dyn FnMut(Run),
 ) -> Result<Option<u64>, RouteError> {
     match route {
-        Some(route) if !route.path.is_empty() => walk_path(topology, from, to, &route.path, link, visit).map(Some),
+        Some(route) if !route.path.is_empty() => {
+            walk_path(topology, from, to, &route.path, link, visit).map(Some)
+        }
         Some(route) if !route.signs.is_empty() || !route.order.is_empty() => {
             Err(RouteError::NoDimensions { topology: topology.spec() })
         }
@@ -83,7 +92,8 @@ pub(super) fn asked_for(
     }
 }
 
-/// Walks a path that names its nodes, for topologies whose links are easily found; `link` finds the run from one node to the next.
+/// Walks a path that names its nodes, for topologies whose links are easily found; `link` finds the
+/// run from one node to the next.
 pub(super) fn walk_path(
     topology: &dyn Topology,
     from: u64,
@@ -102,7 +112,11 @@ pub(super) fn walk_path(
     let mut at = from;
     for &next in path {
         let run = (next < topology.nodes()).then(|| link(at, next)).flatten();
-        visit(run.ok_or_else(|| RouteError::NoLink { topology: topology.spec(), from: at, to: next })?);
+        visit(run.ok_or_else(|| RouteError::NoLink {
+            topology: topology.spec(),
+            from: at,
+            to: next,
+        })?);
         at = next;
     }
     Ok(path.len() as u64)

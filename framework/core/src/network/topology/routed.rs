@@ -1,9 +1,14 @@
-//! A network whose routes are drawn among several: `routing=` after all else that a topology's spec says.
+//! A network whose routes are drawn among several: `routing=` after all else that a topology's spec
+//! says.
 //!
-//! With `valiant` a message goes by way of a vertex drawn from all alike, a switch where there are switches and else a node, and from there on, each part by the network's own route (Valiant & Brebner,
-//! *Universal Schemes for Parallel Communication*, 1981). With `ecmp`, equal-cost multipath, it takes a path of the fewest hops, at each vertex any of the links that lead nearer alike (RFC 2992).
+//! With `valiant` a message goes by way of a vertex drawn from all alike, a switch where there are
+//! switches and else a node, and from there on, each part by the network's own route (Valiant &
+//! Brebner, *Universal Schemes for Parallel Communication*, 1981). With `ecmp`, equal-cost
+//! multipath, it takes a path of the fewest hops, at each vertex any of the links that lead nearer
+//! alike (RFC 2992).
 //!
-//! Whoever needs one route is given one that is drawn from a seed, the same for all messages of a pair. What is expected of all draws says [`Drawn`].
+//! Whoever needs one route is given one that is drawn from a seed, the same for all messages of a
+//! pair. What is expected of all draws says [`Drawn`].
 
 use super::draw::Draw;
 use super::wrapping::as_base;
@@ -30,7 +35,11 @@ enum Routing {
 }
 
 /// The network with its routes drawn, if `routing=` says so.
-pub(super) fn parse(base: Arc<dyn Topology>, spec: &Spec, arg: Option<&Arg>) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(
+    base: Arc<dyn Topology>,
+    spec: &Spec,
+    arg: Option<&Arg>,
+) -> Result<Arc<dyn Topology>, SpecError> {
     /// Distances take two bytes a pair of vertices.
     const MOST_VERTICES: u64 = 1 << 13;
     /// What is expected of a step takes some bytes a link.
@@ -83,8 +92,13 @@ impl Drawn for Routed {
         self.base.as_ref()
     }
 
-    fn expected(&self, messages: &mut dyn Iterator<Item = (u64, u64, u64)>, visit: &mut dyn FnMut(u64, f64, f64)) {
-        let messages = &mut messages.map(|(from, to, load)| (self.base.host(from), self.base.host(to), load));
+    fn expected(
+        &self,
+        messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
+        visit: &mut dyn FnMut(u64, f64, f64),
+    ) {
+        let messages =
+            &mut messages.map(|(from, to, load)| (self.base.host(from), self.base.host(to), load));
         match &self.routing {
             Routing::Valiant(valiant) => valiant.expected(self.network(), messages, visit),
             Routing::Ecmp(shortest) => shortest.expected(messages, visit),
@@ -120,7 +134,13 @@ impl Topology for Routed {
         Some(self)
     }
 
-    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+    fn route(
+        &self,
+        from: u64,
+        to: u64,
+        route: Option<&Route>,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, RouteError> {
         // Who names a route has it.
         if route.is_some() {
             return self.base.route(from, to, route, visit);

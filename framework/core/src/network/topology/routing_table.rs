@@ -1,8 +1,10 @@
-//! Shortest routes in any network, by a table of next links: two bytes for a vertex and a destination.
+//! Shortest routes in any network, by a table of next links: two bytes for a vertex and a
+//! destination.
 
 use std::collections::VecDeque;
 
-/// Which link comes next, from any vertex to the first ones. Among several shortest routes it is the first link of those that lead nearer.
+/// Which link comes next, from any vertex to the first ones. Among several shortest routes it is
+/// the first link of those that lead nearer.
 #[derive(Debug, Clone)]
 pub(super) struct RoutingTable {
     /// The links out of vertex v are `first[v]` to `first[v + 1]` - 1.
@@ -21,7 +23,8 @@ impl RoutingTable {
     /// The most vertices: the table takes 128 MiB.
     pub(super) const MOST: u64 = 1 << 13;
 
-    /// Routes over links both ways, listed by the vertex they leave, to the first vertices; `Err` is a vertex that has no way to vertex 0.
+    /// Routes over links both ways, listed by the vertex they leave, to the first vertices; `Err`
+    /// is a vertex that has no way to vertex 0.
     pub(super) fn find(links: &[Vec<u32>], destinations: u64) -> Result<Self, u64> {
         let n = links.len();
         let mut first = vec![0];
@@ -48,7 +51,9 @@ impl RoutingTable {
             if let Some(lost) = hops.iter().position(|hops| *hops == u32::MAX) {
                 return Err(lost as u64);
             }
-            for (v, next) in table.next[destination * n..(destination + 1) * n].iter_mut().enumerate() {
+            for (v, next) in
+                table.next[destination * n..(destination + 1) * n].iter_mut().enumerate()
+            {
                 let nearer = links[v].iter().position(|end| hops[*end as usize] < hops[v]);
                 *next = nearer.map_or(NOWHERE, |nearer| nearer as u16);
             }

@@ -1,12 +1,16 @@
-//! Slim flies: 2 q^2 routers, any two at most two hops apart (M. Besta, T. Hoefler, *Slim Fly: A Cost Effective Low-Diameter Network Topology*, SC 2014), on the graphs of
-//! McKay, Miller and Siran.
+//! Slim flies: 2 q^2 routers, any two at most two hops apart (M. Besta, T. Hoefler, *Slim Fly: A
+//! Cost Effective Low-Diameter Network Topology*, SC 2014), on the graphs of McKay, Miller and
+//! Siran.
 //!
-//! q is a prime power that is no multiple of 4 plus 2, q = 4 w + d with d = -1, 0 or 1. Routers are (0, x, y) and (1, m, c) with coordinates in the field of q elements, numbered row-major.
-//! (0, x, y) is linked with (0, x, y') where y - y' is in X, (1, m, c) with (1, m, c') where c - c' is in X', and (0, x, y) with (1, m, c) where y = m x + c.
-//! X and X' are made of powers of a primitive element as the paper's section II has them. The ports of a router are those of X or X' in the order of powers, then the other kind by x
-//! or m.
+//! q is a prime power that is no multiple of 4 plus 2, q = 4 w + d with d = -1, 0 or 1. Routers are
+//! (0, x, y) and (1, m, c) with coordinates in the field of q elements, numbered row-major. (0, x,
+//! y) is linked with (0, x, y') where y - y' is in X, (1, m, c) with (1, m, c') where c - c' is in
+//! X', and (0, x, y) with (1, m, c) where y = m x + c. X and X' are made of powers of a primitive
+//! element as the paper's section II has them. The ports of a router are those of X or X' in the
+//! order of powers, then the other kind by x or m.
 //!
-//! Where there is no link, the way is of two hops; where there are several of kind 0 to kind 1, it goes first along the first kind's own link if that leads there.
+//! Where there is no link, the way is of two hops; where there are several of kind 0 to kind 1, it
+//! goes first along the first kind's own link if that leads there.
 
 use super::Topology;
 use super::field::Field;
@@ -27,7 +31,8 @@ struct SlimFly {
 struct Generators {
     /// The elements, port by port.
     elements: Vec<u64>,
-    /// For each difference the port that is to be taken: its own where it is an element, else that of the first of two that add up to it.
+    /// For each difference the port that is to be taken: its own where it is an element, else that
+    /// of the first of two that add up to it.
     ports: Vec<u64>,
 }
 
@@ -39,10 +44,15 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     let wrong = |expected: &str| spec.bad_value(words.word, expected);
     let q: u64 = words.word.value().parse().map_err(|_| wrong(EXPECTED))?;
     if !(3..=MOST).contains(&q) || q % 4 == 2 {
-        return Err(wrong(&format!("a prime power q from 3 to {MOST}, which is 4 w - 1, 4 w or 4 w + 1")));
+        return Err(wrong(&format!(
+            "a prime power q from 3 to {MOST}, which is 4 w - 1, 4 w or 4 w + 1"
+        )));
     }
     let field = Field::of(q).ok_or_else(|| {
-        wrong(&format!("a prime power q, for which alone there is such a network (near: {})", Field::near(q)))
+        wrong(&format!(
+            "a prime power q, for which alone there is such a network (near: {})",
+            Field::near(q)
+        ))
     })?;
     let nodes_each = words.nodes_each(2 * q * q)?;
     Ok(Arc::new(Switched::new(SlimFly::new(field, nodes_each), nodes_each)))
@@ -51,12 +61,16 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
 impl SlimFly {
     fn new(field: Field, nodes_each: u64) -> Self {
         let q = field.size();
-        // Exponents: every second one, and for q = 4 w - 1 every second one from the middle on shifted by one.
+        // Exponents: every second one, and for q = 4 w - 1 every second one from the middle on
+        // shifted by one.
         let halves = |first: u64| -> Vec<u64> {
             match q % 4 {
                 3 => {
                     let w = q.div_ceil(4);
-                    (first..2 * w).step_by(2).chain((2 * w - 1 + first..4 * w - 2 + first).step_by(2)).collect()
+                    (first..2 * w)
+                        .step_by(2)
+                        .chain((2 * w - 1 + first..4 * w - 2 + first).step_by(2))
+                        .collect()
                 }
                 0 => (first..q - 1 + first).step_by(2).collect(),
                 _ => (first..q - 1).step_by(2).collect(),
@@ -76,7 +90,8 @@ impl SlimFly {
         (kind as u64 * q + column) * q + place
     }
 
-    /// The place in a column of the other kind that is linked with this one: c = y - m x, or y = m x + c.
+    /// The place in a column of the other kind that is linked with this one: c = y - m x, or y = m
+    /// x + c.
     fn facing(&self, kind: usize, column: u64, place: u64, other: u64) -> u64 {
         let product = self.field.times(column, other);
         if kind == 0 { self.field.minus(place, product) } else { self.field.plus(place, product) }
@@ -134,16 +149,20 @@ impl Fabric for SlimFly {
                 let element = self.sets[kind].elements[port as usize];
                 Some(self.join(kind, column, self.field.plus(place, element)))
             }
-            Some(other) => Some(self.join(1 - kind, other, self.facing(kind, column, place, other))),
+            Some(other) => {
+                Some(self.join(1 - kind, other, self.facing(kind, column, place, other)))
+            }
         }
     }
 
     fn next(&self, at: u64, to: u64) -> u64 {
-        let ((kind, column, place), (last_kind, last_column, last_place)) = (self.split(at), self.split(to));
+        let ((kind, column, place), (last_kind, last_column, last_place)) =
+            (self.split(at), self.split(to));
         let set = &self.sets[kind];
         let field = &self.field;
         if kind != last_kind {
-            // Within this column to where the receiver is linked, if a link leads there; else across at once.
+            // Within this column to where the receiver is linked, if a link leads there; else
+            // across at once.
             let facing = self.facing(last_kind, last_column, last_place, column);
             let difference = field.minus(facing, place);
             return if difference != 0 && set.has(difference) {
@@ -155,9 +174,14 @@ impl Fabric for SlimFly {
         if column == last_column {
             return set.ports[field.minus(last_place, place) as usize];
         }
-        // The one column of the other kind where both face the same place: y - m x = y' - m x', or m x + c = m x' + c'.
+        // The one column of the other kind where both face the same place: y - m x = y' - m x', or
+        // m x + c = m x' + c'.
         let rise = field.minus(place, last_place);
-        let run = if kind == 0 { field.minus(column, last_column) } else { field.minus(last_column, column) };
+        let run = if kind == 0 {
+            field.minus(column, last_column)
+        } else {
+            field.minus(last_column, column)
+        };
         self.cross(kind, field.over(rise, run))
     }
 

@@ -1,7 +1,9 @@
-//! Networks of switches with as many nodes at each: what dragonflies, HyperX, slim flies and jellyfish have in common.
+//! Networks of switches with as many nodes at each: what dragonflies, HyperX, slim flies and
+//! jellyfish have in common.
 //!
-//! Node v is at switch v / P, where P are at each. Links are numbered first up from the nodes (link v), then down to them (n + v, of n nodes), then switch by switch:
-//! port p of switch s is link 2 n + s * ports + p. A family says where ports lead and which comes next.
+//! Node v is at switch v / P, where P are at each. Links are numbered first up from the nodes (link
+//! v), then down to them (n + v, of n nodes), then switch by switch: port p of switch s is link 2 n
+//! + s * ports + p. A family says where ports lead and which comes next.
 
 use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for};
 use crate::limits;
@@ -46,7 +48,14 @@ impl<F: Fabric> Switched<F> {
     /// With so many nodes at each switch: at least one, and at most 2^31 together.
     pub(super) fn new(fabric: F, nodes_each: u64) -> Self {
         let nodes = fabric.switches() * nodes_each;
-        let mut net = Self { fabric, nodes_each, nodes, diameter: 0, distance_sum: None, hops_of_all_pairs: 0 };
+        let mut net = Self {
+            fabric,
+            nodes_each,
+            nodes,
+            diameter: 0,
+            distance_sum: None,
+            hops_of_all_pairs: 0,
+        };
         let alike = net.fabric.alike();
         let seen: Vec<(u64, u64)> = (0..alike).map(|switch| net.seen_from(switch)).collect();
         let sum: u128 = seen.iter().map(|(_, sum)| u128::from(*sum)).sum();
@@ -122,7 +131,13 @@ impl<F: Fabric> Topology for Switched<F> {
         Some(self.hops_of_all_pairs)
     }
 
-    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+    fn route(
+        &self,
+        from: u64,
+        to: u64,
+        route: Option<&Route>,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, RouteError> {
         // Between nodes there are only switches.
         if let Some(hops) = asked_for(self, (from, to), route, |_, _| None, visit)? {
             return Ok(hops);
@@ -150,7 +165,9 @@ impl<F: Fabric> Topology for Switched<F> {
             None if link < self.nodes => Some((link, switch(link / self.nodes_each))),
             None => Some((switch((link - self.nodes) / self.nodes_each), link - self.nodes)),
             Some(port) => {
-                let at = port.checked_div(self.fabric.ports()).filter(|at| *at < self.fabric.switches())?;
+                let at = port
+                    .checked_div(self.fabric.ports())
+                    .filter(|at| *at < self.fabric.switches())?;
                 let to = self.fabric.across(at, port % self.fabric.ports())?;
                 Some((switch(at), switch(to)))
             }
@@ -169,7 +186,13 @@ impl<'a> Words<'a> {
     pub(super) fn of(spec: &'a Spec, expected: &str, keys: &[&str]) -> Result<Self, SpecError> {
         let (word, rest) = match spec.args() {
             [word, rest @ ..] if word.key().is_none() => (word, rest),
-            [other, ..] => return Err(spec.error(other.at(), other.len(), &format!("expected first {expected}"))),
+            [other, ..] => {
+                return Err(spec.error(
+                    other.at(),
+                    other.len(),
+                    &format!("expected first {expected}"),
+                ));
+            }
             [] => return Err(spec.error(0, spec.name().len(), &format!("expected {expected}"))),
         };
         match rest.iter().find(|arg| arg.key().is_none_or(|key| !keys.contains(&key))) {
@@ -180,7 +203,9 @@ impl<'a> Words<'a> {
 
     /// The whole number that a key has, `default` where it isn't given.
     pub(super) fn number(&self, key: &str, default: u64, least: u64) -> Result<u64, SpecError> {
-        let Some(arg) = self.spec.args().iter().find(|arg| arg.key() == Some(key)) else { return Ok(default) };
+        let Some(arg) = self.spec.args().iter().find(|arg| arg.key() == Some(key)) else {
+            return Ok(default);
+        };
         let number = arg.value().parse().ok().filter(|number| *number >= least);
         number.ok_or_else(|| self.spec.bad_value(arg, &format!("a whole number from {least} on")))
     }

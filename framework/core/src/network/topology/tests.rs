@@ -102,7 +102,8 @@ const SIDES: &[&str] = &[
 
 /// These, and the example of every family.
 fn small() -> impl Iterator<Item = &'static str> {
-    let examples = families().iter().map(|family| family.example).filter(|example| !example.is_empty());
+    let examples =
+        families().iter().map(|family| family.example).filter(|example| !example.is_empty());
     SIDES.iter().copied().chain(examples)
 }
 
@@ -110,14 +111,25 @@ fn topology(spec: &str) -> Arc<dyn Topology> {
     parse(spec).unwrap()
 }
 
-fn runs(topology: &dyn Topology, from: u64, to: u64, route: Option<&Route>) -> Result<(u64, Vec<Run>), RouteError> {
+fn runs(
+    topology: &dyn Topology,
+    from: u64,
+    to: u64,
+    route: Option<&Route>,
+) -> Result<(u64, Vec<Run>), RouteError> {
     let mut runs = Vec::new();
     let hops = topology.route(from, to, route, &mut |run| runs.push(run))?;
     Ok((hops, runs))
 }
 
-/// The nodes that a route visits, having checked that each link leaves where the one before arrived and that hops are links.
-fn nodes_passed(topology: &dyn Topology, from: u64, to: u64, route: Option<&Route>) -> Result<Vec<u64>, RouteError> {
+/// The nodes that a route visits, having checked that each link leaves where the one before arrived
+/// and that hops are links.
+fn nodes_passed(
+    topology: &dyn Topology,
+    from: u64,
+    to: u64,
+    route: Option<&Route>,
+) -> Result<Vec<u64>, RouteError> {
     let (hops, runs) = runs(topology, from, to, route)?;
     let mut passed = vec![from];
     for run in runs {
@@ -128,7 +140,12 @@ fn nodes_passed(topology: &dyn Topology, from: u64, to: u64, route: Option<&Rout
         }
         for link in links {
             let (leaves, arrives) = topology.link_ends(link).unwrap();
-            assert_eq!(leaves, passed[passed.len() - 1], "{} from {from} to {to}: link {link}", topology.spec());
+            assert_eq!(
+                leaves,
+                passed[passed.len() - 1],
+                "{} from {from} to {to}: link {link}",
+                topology.spec()
+            );
             passed.push(arrives);
         }
     }
@@ -182,9 +199,11 @@ fn a_topologys_own_route_is_a_shortest_way_along_links() {
         for from in 0..topology.nodes() {
             let shortest = distances(topology.as_ref(), from);
             for to in 0..topology.nodes() {
-                let hops = nodes_passed(topology.as_ref(), from, to, None).unwrap().len() as u64 - 1;
+                let hops =
+                    nodes_passed(topology.as_ref(), from, to, None).unwrap().len() as u64 - 1;
                 // In a dragonfly no route goes by way of a third group, though that may be shorter.
-                let detour = topology.kind() == "dragonfly" && hops == 5 && shortest[to as usize] == 4;
+                let detour =
+                    topology.kind() == "dragonfly" && hops == 5 && shortest[to as usize] == 4;
                 assert!(detour || hops == shortest[to as usize], "{spec} from {from} to {to}");
                 diameter = diameter.max(shortest[to as usize]);
             }
@@ -208,12 +227,18 @@ fn links_of_a_plane_leave_the_nodes_in_order_and_runs_stay_on_a_line() {
                 assert!(placed || leaves == node, "{spec}");
             }
         }
-        for (from, to) in (0..topology.nodes()).flat_map(|a| (0..topology.nodes()).map(move |b| (a, b))) {
+        for (from, to) in
+            (0..topology.nodes()).flat_map(|a| (0..topology.nodes()).map(move |b| (a, b)))
+        {
             for run in runs(topology.as_ref(), from, to, None).unwrap().1 {
                 let Some(plane) = planes.get(run.plane as usize) else { continue };
                 let line = |link: u64| (link - plane.offset) / (plane.radix * plane.stride);
                 assert!(run.first >= plane.offset && run.stride == plane.stride, "{spec}: {run:?}");
-                assert_eq!(line(run.first), line(run.first + (run.len - 1) * run.stride), "{spec}: {run:?}");
+                assert_eq!(
+                    line(run.first),
+                    line(run.first + (run.len - 1) * run.stride),
+                    "{spec}: {run:?}"
+                );
             }
         }
     }
@@ -257,11 +282,14 @@ fn no_link_is_numbered_beyond_the_slots() {
 
 /// Tries every set of `side` nodes, of few nodes.
 fn fewest_links_out_of(topology: &dyn Topology, side: u64) -> u64 {
-    let links: Vec<(u64, u64)> = (0..topology.link_slots()).filter_map(|link| topology.link_ends(link)).collect();
+    let links: Vec<(u64, u64)> =
+        (0..topology.link_slots()).filter_map(|link| topology.link_ends(link)).collect();
     let inside = |set: u64, node: u64| set >> node & 1 == 1;
     (0..1_u64 << topology.nodes())
         .filter(|set| u64::from(set.count_ones()) == side)
-        .map(|set| links.iter().filter(|(from, to)| inside(set, *from) && !inside(set, *to)).count() as u64)
+        .map(|set| {
+            links.iter().filter(|(from, to)| inside(set, *from) && !inside(set, *to)).count() as u64
+        })
         .min()
         .unwrap()
 }
@@ -362,7 +390,10 @@ fn every_family_has_an_example_of_itself() {
 /// The message, and the part of the text that it points at.
 fn spec_error(spec: &str) -> String {
     let error = parse(spec).unwrap_err();
-    let spot = error.text.get(error.at..error.at + error.len).map_or(String::new(), |spot| format!(" [{spot}]"));
+    let spot = error
+        .text
+        .get(error.at..error.at + error.len)
+        .map_or(String::new(), |spot| format!(" [{spot}]"));
     format!("{error}{spot}")
 }
 
@@ -392,7 +423,8 @@ fn specs_that_cannot_be_are_explained() {
     insta::assert_snapshot!(spec_error("fully-connected:10000000000"), @"topology `fully-connected:10000000000`: expected a number of nodes from 1 to 4194304, found `10000000000` [10000000000]");
 }
 
-/// Of three links a node, and yet not alike from all of them: two halves with a bridge between 0 and 5.
+/// Of three links a node, and yet not alike from all of them: two halves with a bridge between 0
+/// and 5.
 const BRIDGE: &str = "0 1\n0 2\n1 3\n1 4\n2 3\n2 4\n3 4\n5 6\n5 7\n6 8\n6 9\n7 8\n7 9\n8 9\n0 5\n";
 
 #[test]
@@ -418,7 +450,11 @@ fn the_node_farthest_from_any_is_as_far_as_routes_say() {
         let topology = parse_with(spec, &|_| Ok(BRIDGE.to_owned())).unwrap();
         for from in 0..topology.nodes() {
             let hops = |to| topology.route(from, to, None, &mut |_| {}).unwrap();
-            assert_eq!((0..topology.nodes()).map(hops).max(), Some(topology.farthest_from(from)), "{spec}: {from}");
+            assert_eq!(
+                (0..topology.nodes()).map(hops).max(),
+                Some(topology.farthest_from(from)),
+                "{spec}: {from}"
+            );
             assert!(topology.farthest_from(from) <= topology.diameter(), "{spec}: {from}");
         }
     }
@@ -429,12 +465,16 @@ fn the_node_farthest_from_any_is_as_far_as_routes_say() {
 #[test]
 fn a_million_nodes_cost_no_tables() {
     let torus = topology("torus:1024x1024");
-    assert_eq!(std::mem::size_of_val(torus.radices()) + std::mem::size_of_val(torus.planes()), 2 * 8 + 4 * 32);
+    assert_eq!(
+        std::mem::size_of_val(torus.radices()) + std::mem::size_of_val(torus.planes()),
+        2 * 8 + 4 * 32
+    );
     assert_eq!(runs(torus.as_ref(), 0, 1024 * 500 + 500, None).unwrap().1.len(), 2);
 }
 
 proptest! {
-    /// Whatever signs and order are asked for, a torus has such a route; its length in each dimension is one way round or the other.
+    /// Whatever signs and order are asked for, a torus has such a route; its length in each
+    /// dimension is one way round or the other.
     #[test]
     fn a_torus_can_be_travelled_in_any_directions_and_order(
         dims in prop::collection::vec(1_u64..7, 1..5),

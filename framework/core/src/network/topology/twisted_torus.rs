@@ -1,9 +1,13 @@
-//! Twisted tori of sides a and 2 a, as TPU v4 has them (N. Jouppi and others, *TPU v4*, ISCA 2023, who have it from J. M. Camarero, C. Martinez, R. Beivide, *Lattice Graphs for
-//! High-Scale Interconnection Topologies*, TPDS 2015): the links that close the rings of a short side lead half of every long side away.
+//! Twisted tori of sides a and 2 a, as TPU v4 has them (N. Jouppi and others, *TPU v4*, ISCA 2023,
+//! who have it from J. M. Camarero, C. Martinez, R. Beivide, *Lattice Graphs for High-Scale
+//! Interconnection Topologies*, TPDS 2015): the links that close the rings of a short side lead
+//! half of every long side away.
 //!
-//! So all directions are alike and diameters shorter: a x a x 2a is the face-centred, a x 2a x 2a the body-centred cubic lattice, a x 2a the rectangular twisted torus. Node and link numbers are a
-//! torus's. Routes are shortest, the last dimension first, each dimension one way; where several are as short, that with fewer rings of short sides closed, the first dimension's last, and
-//! plus at half a long side.
+//! So all directions are alike and diameters shorter: a x a x 2a is the face-centred, a x 2a x 2a
+//! the body-centred cubic lattice, a x 2a the rectangular twisted torus. Node and link numbers are
+//! a torus's. Routes are shortest, the last dimension first, each dimension one way; where several
+//! are as short, that with fewer rings of short sides closed, the first dimension's last, and plus
+//! at half a long side.
 
 use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for, strides};
 use crate::spec::{Spec, SpecError, parse_dims};
@@ -26,16 +30,19 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     /// Ways to close rings of short sides are tried for each message.
     const MOST_SHORT: usize = 8;
     let arg = spec.only_word("sides of a and 2a, as in `twisted-torus:4x4x8`")?;
-    let dims = parse_dims(arg.value()).map_err(|(at, len, what)| spec.error(arg.value_at() + at, len, &what))?;
+    let dims = parse_dims(arg.value())
+        .map_err(|(at, len, what)| spec.error(arg.value_at() + at, len, &what))?;
     let a = dims.iter().copied().min().unwrap_or(0);
     let short = dims.iter().filter(|n| **n == a).count();
     if a < 2 || short == dims.len() || dims.iter().any(|n| *n != a && *n != 2 * a) {
-        return Err(
-            spec.bad_value(arg, "sides of a and sides of 2a, at least one of each and a at least 2, as `4x4x8`")
-        );
+        return Err(spec.bad_value(
+            arg,
+            "sides of a and sides of 2a, at least one of each and a at least 2, as `4x4x8`",
+        ));
     }
     if short > MOST_SHORT || dims.iter().product::<u64>() > MOST_NODES {
-        return Err(spec.bad_value(arg, &format!("at most {MOST_SHORT} short sides and {MOST_NODES} nodes")));
+        return Err(spec
+            .bad_value(arg, &format!("at most {MOST_SHORT} short sides and {MOST_NODES} nodes")));
     }
     Ok(Arc::new(TwistedTorus::new(dims)))
 }
@@ -137,7 +144,12 @@ impl TwistedTorus {
         let mut ways = (0..self.dims.len()).flat_map(|d| [(d, true), (d, false)]);
         let (dim, plus) = ways.find(|(d, plus)| self.step(from, *d, *plus) == to)?;
         let plane = 2 * dim as u32 + u32::from(!plus);
-        Some(Run { first: u64::from(plane) * self.nodes + from, stride: self.strides[dim], len: 1, plane })
+        Some(Run {
+            first: u64::from(plane) * self.nodes + from,
+            stride: self.strides[dim],
+            len: 1,
+            plane,
+        })
     }
 }
 
@@ -179,7 +191,8 @@ impl Topology for TwistedTorus {
         Some(2 * self.dims.len() as u64)
     }
 
-    /// Across a short side: its rings are cut twice, and where the closing links arrive along the others doesn't matter.
+    /// Across a short side: its rings are cut twice, and where the closing links arrive along the
+    /// others doesn't matter.
     fn bisection(&self) -> Option<Bisection> {
         let layer = self.nodes / self.a;
         Some(Bisection { side: self.a / 2 * layer, links: 2 * layer, exact: false })
@@ -189,7 +202,13 @@ impl Topology for TwistedTorus {
         Some(self.reach.1)
     }
 
-    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+    fn route(
+        &self,
+        from: u64,
+        to: u64,
+        route: Option<&Route>,
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<u64, RouteError> {
         if let Some(hops) = asked_for(self, (from, to), route, |a, b| self.link(a, b), visit)? {
             return Ok(hops);
         }

@@ -1,4 +1,5 @@
-//! What is done behind a schedule: a batch is delivered while the books of the one before it are kept and its steps measured.
+//! What is done behind a schedule: a batch is delivered while the books of the one before it are
+//! kept and its steps measured.
 
 use super::{Batch, Mark, Report};
 use crate::delivery::exchange::arriving::Settled;
@@ -28,7 +29,8 @@ pub(in crate::simulation) enum Event {
     Redundant(u64, Place, Block),
     /// The most that one node added to what it had, and what each did where somebody wants that.
     Summed(u64, Vec<u64>),
-    /// A step in which something was sent, and what each node held at its end where somebody wants that.
+    /// A step in which something was sent, and what each node held at its end where somebody wants
+    /// that.
     Step(Box<Measured>, Vec<u64>),
     Fault(Fault),
 }
@@ -74,7 +76,8 @@ pub(in crate::simulation) struct Means {
 pub(super) struct Engine {
     exchange: Exchange,
     means: Means,
-    /// At least one, and no more than there are threads; each made by the thread that uses it first, in memory of its own.
+    /// At least one, and no more than there are threads; each made by the thread that uses it
+    /// first, in memory of its own.
     measurers: Vec<Mutex<Option<Measurer>>>,
     buffers: Buffers,
     /// What was sent in the step under way, in batches before.
@@ -96,7 +99,8 @@ struct Done {
 impl Done {
     /// Its pieces in which no rule was broken.
     fn whole(&self) -> &[Piece] {
-        &self.batch.pieces[..self.broken.as_ref().map_or(self.batch.pieces.len(), |broken| broken.piece)]
+        &self.batch.pieces
+            [..self.broken.as_ref().map_or(self.batch.pieces.len(), |broken| broken.piece)]
     }
 }
 
@@ -161,23 +165,31 @@ impl Engine {
 
     /// Carries out a batch, and says what happened in the one before.
     pub(super) fn work(&mut self, batch: Batch) -> Option<Report> {
-        /// Stretches a thread: with more, threads that are as fast wait less for each other; with fewer, less is put down apart.
+        /// Stretches a thread: with more, threads that are as fast wait less for each other; with
+        /// fewer, less is put down apart.
         const STRETCHES: usize = 4;
         let Self { exchange, means, measurers, buffers, carried, delivered, spare } = self;
         let executor = Arc::clone(&means.executor);
         let before = delivered.take();
         let sends = batch.queue.len() / batch.pieces.len().max(1);
-        // They wait for each other once a step: several carry out one of some hundred sends sooner than one does.
-        let is_worth_it = batch.queue.len() >= super::fewest(executor.as_ref()) && sends >= executor.enough() / 128;
+        // They wait for each other once a step: several carry out one of some hundred sends sooner
+        // than one does.
+        let is_worth_it = batch.queue.len() >= super::fewest(executor.as_ref())
+            && sends >= executor.enough() / 128;
         let stretches = if is_worth_it { executor.threads() * STRETCHES } else { 1 };
         let mut outcomes = std::mem::take(spare);
         let (mut delivery, loads, inventory) = exchange.apart();
-        let rest = before.as_ref().map(|done| Rest::of(done, inventory, means, (loads, buffers), measurers, carried));
+        let rest = before
+            .as_ref()
+            .map(|done| Rest::of(done, inventory, means, (loads, buffers), measurers, carried));
         let meanwhile = |thread: usize| rest.as_ref().is_some_and(|rest| rest.does_one(thread));
         let crew = Crew { executor: executor.as_ref(), stretches, meanwhile: &meanwhile };
-        let breach = delivery.deliver(&batch.queue, &batch.pieces, means.kept.blocks, &mut outcomes, &crew).err();
+        let breach = delivery
+            .deliver(&batch.queue, &batch.pieces, means.kept.blocks, &mut outcomes, &crew)
+            .err();
         let come_to = rest.map(Rest::come_to);
-        let broken = breach.map(|breach| Box::new(exchange.broken(&batch.queue, &batch.pieces, breach)));
+        let broken =
+            breach.map(|breach| Box::new(exchange.broken(&batch.queue, &batch.pieces, breach)));
         let report = self.report(before, come_to);
         self.delivered = Some(Done { batch, outcomes, broken });
         report
@@ -193,8 +205,9 @@ impl Engine {
         let Self { exchange, means, measurers, buffers, carried, delivered, .. } = self;
         let before = delivered.take();
         let (_, loads, inventory) = exchange.apart();
-        let rest =
-            before.as_ref().map(|done| Rest::of(done, inventory, means, (loads, buffers), measurers, carried))?;
+        let rest = before
+            .as_ref()
+            .map(|done| Rest::of(done, inventory, means, (loads, buffers), measurers, carried))?;
         if rest.looked.delivered.queue.len() < super::fewest(means.executor.as_ref()) {
             while rest.does_one(0) {}
         } else {
@@ -205,7 +218,11 @@ impl Engine {
     }
 
     /// What is told of a batch, in which all has been looked at.
-    fn report(&mut self, done: Option<Done>, come_to: Option<(Vec<Event>, Vec<Moved>)>) -> Option<Report> {
+    fn report(
+        &mut self,
+        done: Option<Done>,
+        come_to: Option<(Vec<Event>, Vec<Moved>)>,
+    ) -> Option<Report> {
         let (Done { batch, outcomes, broken }, (mut events, moved)) = (done?, come_to?);
         self.spare = outcomes;
         // A batch of one piece may be one of many of a step.
@@ -215,7 +232,9 @@ impl Engine {
         self.carried.extend(moved);
         if let Some(broken) = broken.filter(|_| !matches!(events.last(), Some(Event::Fault(_)))) {
             let step = batch.pieces[broken.piece].step;
-            let unsent = broken.send.map(|(from, to)| Event::Unsent(Unsent { step, from, to, is_refused: true }));
+            let unsent = broken
+                .send
+                .map(|(from, to)| Event::Unsent(Unsent { step, from, to, is_refused: true }));
             events.extend(unsent);
             events.push(Event::Fault(broken.fault));
         }
@@ -232,10 +251,19 @@ impl<'a> Rest<'a> {
         measurers: &'a [Mutex<Option<Measurer>>],
         carried: &'a [Moved],
     ) -> Self {
-        let (Means { skip_empty, for_all, .. }, Batch { queue, routes, marks, .. }) = (means, &done.batch);
-        let (delivered, pieces) = (Delivered { inventory, outcomes: &done.outcomes, queue }, done.whole());
+        let (Means { skip_empty, for_all, .. }, Batch { queue, routes, marks, .. }) =
+            (means, &done.batch);
+        let (delivered, pieces) =
+            (Delivered { inventory, outcomes: &done.outcomes, queue }, done.whole());
         Self {
-            looked: Looked { delivered, pieces, routes, carried, skip_empty: *skip_empty, for_all: *for_all },
+            looked: Looked {
+                delivered,
+                pieces,
+                routes,
+                carried,
+                skip_empty: *skip_empty,
+                for_all: *for_all,
+            },
             marks,
             means,
             books: Mutex::new(Books { loads, buffers, entries: Vec::new(), receivers: Vec::new() }),
@@ -251,7 +279,8 @@ impl<'a> Rest<'a> {
         if self.taken.load(Ordering::Relaxed) > self.measured.len() {
             return false;
         }
-        // There may be fewer than threads, and some of those never come: whoever comes takes one that is free, its own if it can.
+        // There may be fewer than threads, and some of those never come: whoever comes takes one
+        // that is free, its own if it can.
         let own = thread % self.measurers.len();
         let (before, from_own) = self.measurers.split_at(own);
         let free = from_own.iter().chain(before).find_map(|measurer| measurer.try_lock().ok());
@@ -280,7 +309,8 @@ impl<'a> Rest<'a> {
             }
             _ => Vec::new(),
         };
-        let mut measured: Vec<_> = self.measured.into_iter().map(|one| one.into_inner().flatten()).collect();
+        let mut measured: Vec<_> =
+            self.measured.into_iter().map(|one| one.into_inner().flatten()).collect();
         let entries = self.books.into_inner().unwrap_or_else(PoisonError::into_inner).entries;
         let mut events = Vec::with_capacity(entries.len());
         for entry in entries {

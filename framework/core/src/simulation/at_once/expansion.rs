@@ -1,7 +1,9 @@
-//! What all nodes do in a step, where the schedule says what one node of each orbit does: told node by node, as the plan for everyone has it.
+//! What all nodes do in a step, where the schedule says what one node of each orbit does: told node
+//! by node, as the plan for everyone has it.
 //!
-//! Planning and proof stay those of representatives. Whoever reads more than facts sees one step at a time written out: sends in the order of their senders, and of
-//! each sender in its own, since a plan goes through the nodes that it is asked for once a step.
+//! Planning and proof stay those of representatives. Whoever reads more than facts sees one step at
+//! a time written out: sends in the order of their senders, and of each sender in its own, since a
+//! plan goes through the nodes that it is asked for once a step.
 
 use super::AtOnce;
 use crate::delivery::boxes::Layout;
@@ -47,7 +49,13 @@ struct RepresentativeSend {
 
 impl Expansion {
     pub(super) fn new(exchange: &OrbitExchange) -> Self {
-        Self { sends: Vec::new(), routes: Vec::new(), layout: exchange.layout(), held: Vec::new(), summed: Vec::new() }
+        Self {
+            sends: Vec::new(),
+            routes: Vec::new(),
+            layout: exchange.layout(),
+            held: Vec::new(),
+            summed: Vec::new(),
+        }
     }
 
     /// What each node of the machine holds, as far as it was written out last.
@@ -96,7 +104,11 @@ impl Expansion {
             } else {
                 0
             },
-            taken: if put.is_some() && listeners.watched { exchange.taken() } else { Taken::default() },
+            taken: if put.is_some() && listeners.watched {
+                exchange.taken()
+            } else {
+                Taken::default()
+            },
             route,
         });
         Ok(())
@@ -110,7 +122,8 @@ impl AtOnce {
         let Some(mut expansion) = self.expansion.take() else { return };
         let (group, nodes) = (exchange.group().clone(), exchange.placement().machine_nodes());
         expansion.sends.sort_by_key(|send| send.sender);
-        let first = |sender: u64| expansion.sends.partition_point(|send| u64::from(send.sender) < sender);
+        let first =
+            |sender: u64| expansion.sends.partition_point(|send| u64::from(send.sender) < sender);
         let firsts: Vec<usize> = (0..=group.representatives()).map(first).collect();
         let idle = expansion.sends.is_empty();
         for node in (0..last.map_or(nodes, |last| last + 1)).take_while(|_| !idle) {
@@ -120,7 +133,14 @@ impl AtOnce {
                     .checked_sub(1)
                     .map(|i| moved(&expansion.routes[i], |path| group.moved(path, element)));
                 let ends = (node, group.moved(send.to, element));
-                self.write_out_one(listeners, ends, send, element, &expansion.layout, route.as_ref());
+                self.write_out_one(
+                    listeners,
+                    ends,
+                    send,
+                    element,
+                    &expansion.layout,
+                    route.as_ref(),
+                );
             }
         }
         expansion.sends.clear();
@@ -170,7 +190,10 @@ impl AtOnce {
 fn of_all(exchange: &OrbitExchange, of_representatives: &[u64], of_nodes: &mut Vec<u64>) {
     let group = exchange.group();
     of_nodes.clear();
-    of_nodes.extend((0..exchange.placement().machine_nodes()).map(|node| of_representatives[group.home(node).0]));
+    of_nodes.extend(
+        (0..exchange.placement().machine_nodes())
+            .map(|node| of_representatives[group.home(node).0]),
+    );
 }
 
 /// A route whose path, if it names one, goes over other nodes.

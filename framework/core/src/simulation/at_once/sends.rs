@@ -24,13 +24,14 @@ impl AtOnce {
         match &self.payload {
             Payload::Blocks(_) => self.send_blocks(listeners, rule, route),
             Payload::Orbits(_) => self.send_of_all(listeners, rule, route),
-            Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => {
-                Err(Fault::OutOfOrder("the schedule sends blocks, but said that it moves byte counts"))
-            }
+            Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => Err(Fault::OutOfOrder(
+                "the schedule sends blocks, but said that it moves byte counts",
+            )),
         }
     }
 
-    /// Carries out a node's send. Its `route` gets a number once it is known that something goes there.
+    /// Carries out a node's send. Its `route` gets a number once it is known that something goes
+    /// there.
     #[inline]
     fn send_blocks(
         &mut self,
@@ -56,7 +57,14 @@ impl AtOnce {
     }
 
     /// Shows what a node's send put on its way: boxes from number `before` on.
-    fn watched(&self, listeners: &mut Listeners<'_>, rule: &Rule<'_>, before: usize, load: u64, route: Option<&Route>) {
+    fn watched(
+        &self,
+        listeners: &mut Listeners<'_>,
+        rule: &Rule<'_>,
+        before: usize,
+        load: u64,
+        route: Option<&Route>,
+    ) {
         let Payload::Blocks(exchange) = &self.payload else { return };
         let boxes = exchange.on_their_way(before).map(|(_, b)| b).collect();
         let (copy, combine) = (rule.copy, rule.combine);
@@ -78,10 +86,13 @@ impl AtOnce {
                     listeners.watching().for_each(|l| l.share(share));
                     listeners.sent(&Sent { load, route, ..self.sent(ends, layout) });
                 }
-                // Where data comes from is forgotten: what is for one node lies together, what a bucket holds is for many.
+                // Where data comes from is forgotten: what is for one node lies together, what a
+                // bucket holds is for many.
                 let blocks = match share.what {
                     What::Bucket(_) => u32::MAX,
-                    What::Listed(destinations) => u32::try_from(destinations.len()).unwrap_or(u32::MAX),
+                    What::Listed(destinations) => {
+                        u32::try_from(destinations.len()).unwrap_or(u32::MAX)
+                    }
                 };
                 let route = route.map_or(0, |route| number_of(&mut self.routes, route));
                 self.count(listeners, ends, load, blocks, route);
@@ -101,7 +112,12 @@ impl AtOnce {
         let placement = self.payload.placement();
         if from.max(to) < placement.grid().nodes() {
             let (from, to) = (placement.locate(from), placement.locate(to));
-            listeners.unsent(&Unsent { step: self.payload.step(), from, to, is_refused: fault.is_some() });
+            listeners.unsent(&Unsent {
+                step: self.payload.step(),
+                from,
+                to,
+                is_refused: fault.is_some(),
+            });
         }
         fault.map_or(Ok(()), Err)
     }
@@ -128,7 +144,8 @@ impl AtOnce {
         }
     }
 
-    /// What the last send put on its way, from one node of the schedule's grid to another, becomes a message, or part of one.
+    /// What the last send put on its way, from one node of the schedule's grid to another, becomes
+    /// a message, or part of one.
     #[inline]
     pub(super) fn count(
         &mut self,
@@ -147,7 +164,11 @@ impl AtOnce {
         if from != to {
             // Of more steps than 32 bits count the latest is waited for, which is no less.
             let after = u32::try_from(payload.after()).unwrap_or(u32::MAX);
-            return messages.add(step, Transfer { from, to, route, hops: 0, load }, Beside { blocks, after });
+            return messages.add(
+                step,
+                Transfer { from, to, route, hops: 0, load },
+                Beside { blocks, after },
+            );
         }
         buffers.moved(from, from, load);
         listeners.local_copy(step, from, load, payload.segments());

@@ -32,7 +32,12 @@ impl Orbits {
     }
 
     /// Writes out what all nodes send, orbit by orbit.
-    fn expand(&mut self, number: u64, messages: &[Transfer], routes: &[Route]) -> Result<(), Fault> {
+    fn expand(
+        &mut self,
+        number: u64,
+        messages: &[Transfer],
+        routes: &[Route],
+    ) -> Result<(), Fault> {
         let order = self.group.order();
         if (messages.len() as u64).saturating_mul(order) > limits::STEP_MESSAGES {
             return Err(Fault::Refused(format!(
@@ -47,9 +52,13 @@ impl Orbits {
             let moved = |node: u32| self.group.moved(node.into(), element);
             for t in messages {
                 let mut route = t.route;
-                let path = route.checked_sub(1).map(|i| &routes[i as usize]).filter(|route| !route.path.is_empty());
+                let path = route
+                    .checked_sub(1)
+                    .map(|i| &routes[i as usize])
+                    .filter(|route| !route.path.is_empty());
                 if let Some(own) = path.filter(|_| element > 0) {
-                    let path = own.path.iter().map(|node| self.group.moved(*node, element)).collect();
+                    let path =
+                        own.path.iter().map(|node| self.group.moved(*node, element)).collect();
                     self.routes.push(Route { path, ..own.clone() });
                     route = self.routes.len() as u32;
                 }
@@ -62,11 +71,13 @@ impl Orbits {
 }
 
 impl StepStatistics {
-    /// Measures one step by the messages of representatives, which come with the number of their sender among these and leave with its node. What is said of
-    /// ports and buffers is said of representatives.
+    /// Measures one step by the messages of representatives, which come with the number of their
+    /// sender among these and leave with its node. What is said of ports and buffers is said of
+    /// representatives.
     ///
-    /// Multiplexed loads, blocks of messages and the busiest links two ways are asked for by those who look at every message anyway, as circuits do, whose rounds are arranged:
-    /// they read the schedule written out, and no step of it comes here.
+    /// Multiplexed loads, blocks of messages and the busiest links two ways are asked for by those
+    /// who look at every message anyway, as circuits do, whose rounds are arranged: they read the
+    /// schedule written out, and no step of it comes here.
     pub(in crate::simulation) fn measure_orbits(
         &mut self,
         number: u64,
@@ -77,14 +88,19 @@ impl StepStatistics {
     ) -> Result<StepFacts, Fault> {
         self.step += 1;
         let order = orbits.group.order();
-        let mut facts = StepFacts { messages: messages.len() as u64 * order, ..StepFacts::default() };
+        let mut facts =
+            StepFacts { messages: messages.len() as u64 * order, ..StepFacts::default() };
         for t in messages.iter_mut() {
             let sender = t.from;
             t.from = orbits.group.representative(sender as usize) as u32;
             // Who sends to the receiver's representative as this one does to the receiver.
             let (receiver, element) = orbits.group.home(t.to.into());
             let from = orbits.group.moved(t.from.into(), orbits.group.inverse(element)) as u32;
-            self.count_ports(Ends { sender, to: t.to, receiver: receiver as u32, from }, t.load, &mut facts);
+            self.count_ports(
+                Ends { sender, to: t.to, receiver: receiver as u32, from },
+                t.load,
+                &mut facts,
+            );
             buffers.moved(sender, receiver as u32, t.load);
             let all = t.load.checked_mul(order).and_then(|all| facts.total_load.checked_add(all));
             facts.total_load = all.ok_or_else(|| too_much(number))?;
@@ -98,12 +114,15 @@ impl StepStatistics {
             facts.max_link_messages = counted.max_messages;
             facts.max_link_load = max_link_load;
             facts.max_hops = counted.max_hops;
-            facts.load_hops = messages.iter().zip(&counted.hops).map(|(t, hops)| u128::from(t.load) * hops).sum();
+            facts.load_hops =
+                messages.iter().zip(&counted.hops).map(|(t, hops)| u128::from(t.load) * hops).sum();
             return Ok(facts);
         }
         orbits.expand(number, messages, routes)?;
         let (topology, wanted) = (&self.topology, self.wanted);
-        let everyone = orbits.everyone.get_or_insert_with(|| Box::new(Self::new(Arc::clone(topology), wanted)));
+        let everyone = orbits
+            .everyone
+            .get_or_insert_with(|| Box::new(Self::new(Arc::clone(topology), wanted)));
         everyone.measure(number, &mut orbits.expanded, None, &orbits.routes)
     }
 }

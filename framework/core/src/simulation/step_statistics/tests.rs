@@ -4,7 +4,9 @@ use crate::network::topology::parse;
 fn facts(topology: &str, ends: &[(u32, u32)]) -> StepFacts {
     let mut transfers: Vec<Transfer> =
         ends.iter().map(|&(from, to)| Transfer { from, to, route: 0, hops: 0, load: 1 }).collect();
-    StepStatistics::new(parse(topology).unwrap(), Wanted::default()).measure(1, &mut transfers, None, &[]).unwrap()
+    StepStatistics::new(parse(topology).unwrap(), Wanted::default())
+        .measure(1, &mut transfers, None, &[])
+        .unwrap()
 }
 
 #[test]
@@ -57,7 +59,11 @@ fn what_is_packed_is_what_a_node_sends_and_receives_in_messages_of_several_block
     for _ in 0..2 {
         let mut transfers = [send(0, 1, 5), send(1, 2, 7), send(2, 0, 100)];
         let facts = statistics.measure(1, &mut transfers, Some(&[2, 3, 1]), &[]).unwrap();
-        assert_eq!(facts.max_packed_load, Some(12), "node 1's; node 2's message of one block is sent as it lies");
+        assert_eq!(
+            facts.max_packed_load,
+            Some(12),
+            "node 1's; node 2's message of one block is sent as it lies"
+        );
     }
 }
 

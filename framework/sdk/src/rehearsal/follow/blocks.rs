@@ -6,7 +6,8 @@ use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A segment of a block, by nodes of the schedule's grid: where it comes from and where it goes, as far as the collective tells blocks apart by that.
+/// A segment of a block, by nodes of the schedule's grid: where it comes from and where it goes, as
+/// far as the collective tells blocks apart by that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Block {
     origin: Option<u64>,
@@ -47,10 +48,13 @@ pub(super) struct Blocks<'a> {
 impl<'a> Blocks<'a> {
     pub(super) fn new(task: &'a Task<'a>, all: &Rehearsed, places: &'a Places) -> Self {
         let held = vec![BTreeSet::new(); places.physical.len()];
-        let parts = if all.in_parts { places.home.iter().copied().map(Some).collect() } else { vec![None] };
-        let mut blocks = Self { task, places, segments: all.segments, parts, held, arriving: Vec::new() };
+        let parts =
+            if all.in_parts { places.home.iter().copied().map(Some).collect() } else { vec![None] };
+        let mut blocks =
+            Self { task, places, segments: all.segments, parts, held, arriving: Vec::new() };
         for node in 0..task.nodes {
-            blocks.held[places.home[node as usize] as usize] = blocks.in_the_beginning(node).collect();
+            blocks.held[places.home[node as usize] as usize] =
+                blocks.in_the_beginning(node).collect();
         }
         blocks
     }
@@ -58,7 +62,8 @@ impl<'a> Blocks<'a> {
     /// All blocks from one node of the machine to another, if each counts as one by the collective.
     fn between_nodes(&self, origin: u64, destination: u64) -> impl Iterator<Item = Block> + '_ {
         let collective = self.task.collective;
-        let [from_home, to_home] = [origin, destination].map(|node| self.places.home[node as usize]);
+        let [from_home, to_home] =
+            [origin, destination].map(|node| self.places.home[node as usize]);
         let origin = collective.tells_origins().then_some(from_home);
         let destination = collective.tells_destinations().then_some(to_home);
         let segments = move |part: &Option<u64>| {
@@ -97,7 +102,9 @@ impl<'a> Blocks<'a> {
 
     /// Bytes of a segment: all of a block's are as long as each other, padded to whole bytes.
     fn bytes(&self, block: Block) -> u64 {
-        let physical = |node: Option<u64>| node.map_or(self.task.root, |node| self.places.physical[node as usize]);
+        let physical = |node: Option<u64>| {
+            node.map_or(self.task.root, |node| self.places.physical[node as usize])
+        };
         self.task
             .asked
             .bytes(physical(block.origin), physical(block.destination))
@@ -107,7 +114,9 @@ impl<'a> Blocks<'a> {
 
 impl Holdings for Blocks<'_> {
     fn send(&mut self, send: &RehearsedSend) -> Result<Option<u128>, String> {
-        let within = |side: Option<u64>, nodes: &[u64]| side.is_none_or(|node| nodes.binary_search(&node).is_ok());
+        let within = |side: Option<u64>, nodes: &[u64]| {
+            side.is_none_or(|node| nodes.binary_search(&node).is_ok())
+        };
         let selects = |block: &Block| {
             within(block.origin, &send.origins)
                 && within(block.destination.or(block.part), &send.destinations)
@@ -134,7 +143,9 @@ impl Holdings for Blocks<'_> {
                         let block = Block { origin, destination, part, segment };
                         if selected.binary_search(&block).is_err() {
                             let (from, to) = (send.from, send.to);
-                            return Err(format!("node {from} sends node {to} {block}, which it does not hold"));
+                            return Err(format!(
+                                "node {from} sends node {to} {block}, which it does not hold"
+                            ));
                         }
                     }
                 }
@@ -165,7 +176,8 @@ impl Holdings for Blocks<'_> {
             let held = &self.held[home as usize];
             if let Some(block) = self.in_the_end(node).find(|block| !held.contains(block)) {
                 let at = self.held.iter().position(|held| held.contains(&block));
-                let at = at.map_or("nobody holds it".to_owned(), |node| format!("it is at node {node}"));
+                let at =
+                    at.map_or("nobody holds it".to_owned(), |node| format!("it is at node {node}"));
                 return Err(format!("{block} was never delivered to node {home} ({at})"));
             }
         }

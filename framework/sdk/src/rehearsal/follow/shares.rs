@@ -26,7 +26,9 @@ impl<'a> Shares<'a> {
         }
         let elements = |from, to| match task.asked.bytes(from, to) {
             bytes if bytes.is_multiple_of(element) => Ok(bytes / element),
-            bytes => Err(Stop::unsupported(format!("{bytes} bytes are no multiple of the element of {element} bytes"))),
+            bytes => Err(Stop::unsupported(format!(
+                "{bytes} bytes are no multiple of the element of {element} bytes"
+            ))),
         };
         let row = |from| (0..nodes).map(|to| elements(from, to)).collect();
         Ok(Self {
@@ -44,7 +46,11 @@ impl<'a> Shares<'a> {
         let bad = |what: &str| Err(format!("the redistribution of node {} {what}", how.node));
         let below = |table: &[u32], most: u64| table.iter().all(|value| u64::from(*value) < most);
         let table_fits = |table: &[u32]| table.is_empty() || table.len() == nodes;
-        if how.node as usize >= nodes || how.buckets == 0 || how.cycle == 0 || how.first >= how.buckets {
+        if how.node as usize >= nodes
+            || how.buckets == 0
+            || how.cycle == 0
+            || how.first >= how.buckets
+        {
             return bad("is of an unknown node, or has no bucket to begin with");
         }
         if !table_fits(&how.starts) || !table_fits(&how.firsts) {
@@ -57,9 +63,13 @@ impl<'a> Shares<'a> {
         if self.buckets[node].iter().any(Option::is_some) {
             return bad("comes before its last buckets are all sent");
         }
-        let at = |table: &[u32], destination: usize| table.get(destination).map_or(0, |value| u64::from(*value));
+        let at = |table: &[u32], destination: usize| {
+            table.get(destination).map_or(0, |value| u64::from(*value))
+        };
         let mut buckets = vec![vec![0; nodes]; how.buckets as usize];
-        for (destination, elements) in std::mem::replace(&mut self.held[node], vec![0; nodes]).into_iter().enumerate() {
+        for (destination, elements) in
+            std::mem::replace(&mut self.held[node], vec![0; nodes]).into_iter().enumerate()
+        {
             for x in 0..elements {
                 let number = (at(&how.starts, destination) + x) % how.cycle;
                 let bucket = (how.first + at(&how.firsts, destination) + number) % how.buckets;
@@ -76,10 +86,16 @@ impl<'a> Shares<'a> {
         let mut taken = vec![0; held.len()];
         for count in &send.byte_counts {
             let Some(has) = held.get_mut(count.destination as usize) else {
-                return Err(format!("node {} counts bytes for unknown node {}", send.from, count.destination));
+                return Err(format!(
+                    "node {} counts bytes for unknown node {}",
+                    send.from, count.destination
+                ));
             };
-            let elements = if count.bytes == SWM_ALL_BYTES { *has } else { count.bytes / self.element };
-            if count.bytes != SWM_ALL_BYTES && !count.bytes.is_multiple_of(self.element) || elements > *has {
+            let elements =
+                if count.bytes == SWM_ALL_BYTES { *has } else { count.bytes / self.element };
+            if count.bytes != SWM_ALL_BYTES && !count.bytes.is_multiple_of(self.element)
+                || elements > *has
+            {
                 return Err(format!(
                     "node {} sends {} bytes for node {}, but holds {}",
                     send.from,
@@ -101,7 +117,9 @@ impl Holdings for Shares<'_> {
             None => self.take_counted(send)?,
             Some(bucket) => {
                 let place = self.buckets[send.from as usize].get_mut(bucket as usize);
-                let unsent = || format!("node {} has no bucket {bucket} that is still to be sent", send.from);
+                let unsent = || {
+                    format!("node {} has no bucket {bucket} that is still to be sent", send.from)
+                };
                 place.and_then(Option::take).ok_or_else(unsent)?
             }
         };
@@ -118,7 +136,10 @@ impl Holdings for Shares<'_> {
     }
 
     fn between(&mut self, after: u64) -> Result<(), String> {
-        self.redistributions.iter().filter(|how| how.after == after).try_for_each(|how| self.redistribute(how))
+        self.redistributions
+            .iter()
+            .filter(|how| how.after == after)
+            .try_for_each(|how| self.redistribute(how))
     }
 
     fn verify(&mut self) -> Result<(), String> {
@@ -128,7 +149,10 @@ impl Holdings for Shares<'_> {
             }
         }
         for (node, held) in self.held.iter().enumerate() {
-            let astray = held.iter().enumerate().find(|(destination, elements)| *destination != node && **elements > 0);
+            let astray = held
+                .iter()
+                .enumerate()
+                .find(|(destination, elements)| *destination != node && **elements > 0);
             if let Some((destination, elements)) = astray {
                 let bytes = elements * self.element;
                 return Err(format!("node {node} still has {bytes} bytes for node {destination}"));

@@ -6,7 +6,8 @@ use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Of what something is the value: a segment of a node's result, of one of the vector's parts, or of the vector.
+/// Of what something is the value: a segment of a node's result, of one of the vector's parts, or
+/// of the vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Name {
     result: Option<u64>,
@@ -47,9 +48,18 @@ impl<'a> Values<'a> {
     pub(super) fn new(task: &'a Task<'a>, all: &Rehearsed, places: &'a Places) -> Self {
         let held = vec![BTreeMap::new(); places.physical.len()];
         let (segments, in_parts) = (all.segments, all.in_parts);
-        let mut values = Self { task, places, segments, in_parts, held, arriving: Vec::new(), summed: BTreeMap::new() };
+        let mut values = Self {
+            task,
+            places,
+            segments,
+            in_parts,
+            held,
+            arriving: Vec::new(),
+            summed: BTreeMap::new(),
+        };
         for &home in &places.home {
-            let own = values.names(&places.home).map(|name| (name, BTreeSet::from([home]))).collect();
+            let own =
+                values.names(&places.home).map(|name| (name, BTreeSet::from([home]))).collect();
             values.held[home as usize] = own;
         }
         values
@@ -64,9 +74,9 @@ impl<'a> Values<'a> {
             false => vec![of(None)],
         };
         let segments = self.segments;
-        named
-            .into_iter()
-            .flat_map(move |(result, part)| (0..segments).map(move |segment| Name { result, part, segment }))
+        named.into_iter().flat_map(move |(result, part)| {
+            (0..segments).map(move |segment| Name { result, part, segment })
+        })
     }
 
     /// Bytes of a value, or of a part of it, padded to whole bytes.
@@ -87,8 +97,11 @@ impl Holdings for Values<'_> {
                 && send.segments.binary_search(&name.segment).is_ok()
         };
         let held = &mut self.held[from as usize];
-        let taken: BTreeMap<Name, Contributions> =
-            held.iter().filter(|(name, _)| is_within(name)).map(|(name, nodes)| (*name, nodes.clone())).collect();
+        let taken: BTreeMap<Name, Contributions> = held
+            .iter()
+            .filter(|(name, _)| is_within(name))
+            .map(|(name, nodes)| (*name, nodes.clone()))
+            .collect();
         if !send.copies {
             held.retain(|name, _| !taken.contains_key(name));
         }
@@ -115,13 +128,17 @@ impl Holdings for Values<'_> {
                 };
                 if combines {
                     if let Some(node) = own.intersection(&nodes).next() {
-                        return Err(format!("node {to} counts node {node}'s contribution to {name} twice"));
+                        return Err(format!(
+                            "node {to} counts node {node}'s contribution to {name} twice"
+                        ));
                     }
                     own.extend(nodes);
                     *self.summed.entry(self.places.physical[to as usize]).or_default() += bytes;
                 } else {
                     if let Some(node) = own.difference(&nodes).next() {
-                        return Err(format!("node {to} loses node {node}'s contribution to {name}"));
+                        return Err(format!(
+                            "node {to} loses node {node}'s contribution to {name}"
+                        ));
                     }
                     *own = nodes;
                 }
@@ -141,12 +158,15 @@ impl Holdings for Values<'_> {
             if self.task.collective.after() == After::RootAll && node != self.task.root {
                 continue;
             }
-            let due = self.names(if scatters { std::slice::from_ref(&home) } else { &self.places.home });
+            let due =
+                self.names(if scatters { std::slice::from_ref(&home) } else { &self.places.home });
             for name in due.collect::<Vec<_>>() {
                 let held = self.held[home as usize].get(&name);
                 let lacks = |node: &&u64| !held.is_some_and(|nodes| nodes.contains(node));
                 if let Some(from) = self.places.home.iter().find(lacks) {
-                    return Err(format!("node {from}'s contribution to {name} was never delivered to node {home}"));
+                    return Err(format!(
+                        "node {from}'s contribution to {name} was never delivered to node {home}"
+                    ));
                 }
             }
         }

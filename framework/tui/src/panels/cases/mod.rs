@@ -35,7 +35,8 @@ impl Keyed for Cases {
     const TAB: &'static str = "Cases";
     const TITLE: &'static str = "Cases";
     type Action = Action;
-    const KEYS: &'static [Binding<Action>] = &[bind(Action::Open, ENTER, "details of the case").hint("details")];
+    const KEYS: &'static [Binding<Action>] =
+        &[bind(Action::Open, ENTER, "details of the case").hint("details")];
 
     fn act(&mut self, action: Action, session: &mut Session) {
         match action {
@@ -75,7 +76,9 @@ impl Panel for Cases {
             return;
         }
         self.seen = session.focus;
-        if let Some(at) = self.rows(session).iter().position(|(index, _)| session.focus == Some(*index)) {
+        if let Some(at) =
+            self.rows(session).iter().position(|(index, _)| session.focus == Some(*index))
+        {
             self.list.cursor = at;
         }
     }
@@ -119,12 +122,14 @@ impl Panel for Cases {
         let area = Rect { height: area.height - reason(painter, rows[cursor].1, area), ..area };
         let first = first_shown(cursor, rows.len(), usize::from(area.height));
         let shown = || rows.iter().enumerate().skip(first).take(usize::from(area.height));
-        let states: Vec<Report> = shown().map(|(_, (_, row))| state(painter, session, row)).collect();
+        let states: Vec<Report> =
+            shown().map(|(_, (_, row))| state(painter, session, row)).collect();
         let words = states.iter().map(|state| width(&state.word)).max().unwrap_or(0);
         let bar = u16::from(rows.len() > usize::from(area.height));
         let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
         let in_sight: Vec<&Row> = shown().map(|(_, (_, row))| *row).collect();
-        let (columns, gap) = columns(&in_sight, session.queue.common(), text_area.width.saturating_sub(5 + words));
+        let (columns, gap) =
+            columns(&in_sight, session.queue.common(), text_area.width.saturating_sub(5 + words));
         for ((y, (index, (_, row))), state) in (0_u16..).zip(shown()).zip(&states) {
             let here = index == cursor;
             let style = if here { painter.cursor() } else { state.style };
@@ -137,7 +142,13 @@ impl Panel for Cases {
             let mut x = 5 + words;
             for (texts, width) in &columns {
                 let cell = Rect { width: (x + width).min(text_area.width), ..area };
-                painter.put(cell, x, y, texts.get(usize::from(y)).map_or("", String::as_str), plain);
+                painter.put(
+                    cell,
+                    x,
+                    y,
+                    texts.get(usize::from(y)).map_or("", String::as_str),
+                    plain,
+                );
                 x += width + gap;
             }
             x = x + 2 - gap;
@@ -155,7 +166,13 @@ impl Panel for Cases {
 impl Cases {
     /// The queue's rows that the filter shows, with their places.
     fn rows<'s>(&self, session: &'s Session) -> Vec<(usize, &'s Row)> {
-        session.queue.rows().iter().enumerate().filter(|(_, row)| row.passes(&self.list.filter)).collect()
+        session
+            .queue
+            .rows()
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| row.passes(&self.list.filter))
+            .collect()
     }
 }
 
@@ -182,12 +199,17 @@ fn bar(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16 {
         return 0;
     }
     let ended = tally.cases - tally.waiting - tally.running;
-    let left = session.queue.left(session.now).map(|left| format!("{} left", clock(left))).unwrap_or_default();
+    let left = session
+        .queue
+        .left(session.now)
+        .map(|left| format!("{} left", clock(left)))
+        .unwrap_or_default();
     let text = format!(" {ended}/{} {left}", tally.cases);
     let room = area.width.saturating_sub(width(&text) + 2);
     let full = (usize::from(room) * ended / tally.cases.max(1)) as u16;
     for x in 0..room {
-        let (c, style) = if x < full { ('█', painter.theme.good) } else { ('░', painter.theme.dim) };
+        let (c, style) =
+            if x < full { ('█', painter.theme.good) } else { ('░', painter.theme.dim) };
         painter.dot(area, 1 + x, 0, c, style);
     }
     painter.put(area, 1 + room, 0, &text, painter.theme.text);
@@ -223,10 +245,16 @@ fn state(painter: &Painter<'_, '_>, session: &Session, row: &Row) -> Report {
         // Times on the machine and times of this one never share a column.
         State::Running(since) => {
             let since = clock(session.now.saturating_sub(*since));
-            (row.word().to_owned(), format!("{} for {since}", row.remark()).trim_start().to_owned(), theme.warn)
+            (
+                row.word().to_owned(),
+                format!("{} for {since}", row.remark()).trim_start().to_owned(),
+                theme.warn,
+            )
         }
         State::Done(record) => match record.status {
-            Status::Ok => (record.time_us.map(duration).unwrap_or_default(), String::new(), theme.good),
+            Status::Ok => {
+                (record.time_us.map(duration).unwrap_or_default(), String::new(), theme.good)
+            }
             Status::Unsupported => (row.word().to_owned(), row.remark(), theme.dim),
             Status::Invalid | Status::Crashed | Status::Timeout | Status::Error => {
                 (row.word().to_owned(), row.remark(), theme.bad)

@@ -80,11 +80,14 @@ impl Column {
     }
 
     fn value<'c>(self, all: &'c Compared, line: &'c Line) -> Value<'c> {
-        let rank = |at: usize| Value::Figure(all.ranks.get(line.group).map_or(0.0, |ranks| ranks[at] as f64));
+        let rank = |at: usize| {
+            Value::Figure(all.ranks.get(line.group).map_or(0.0, |ranks| ranks[at] as f64))
+        };
         let figure = |value: Option<f64>| value.map_or(Value::Nothing, Value::Figure);
         let count = |value: Option<u64>| figure(value.map(|v| v as f64));
         match self {
-            // In the order in which they were picked, 8x8 before 16x16, which their names would not stand in.
+            // In the order in which they were picked, 8x8 before 16x16, which their names would not
+            // stand in.
             Self::Topology => rank(0),
             Self::Workload => rank(1),
             Self::Machine => rank(2),
@@ -103,7 +106,10 @@ impl Column {
 
     /// Whether it is a figure, of which no part may be cut.
     pub(super) fn is_figure(self) -> bool {
-        !matches!(self, Self::Topology | Self::Workload | Self::Machine | Self::Algorithm | Self::Verified)
+        !matches!(
+            self,
+            Self::Topology | Self::Workload | Self::Machine | Self::Algorithm | Self::Verified
+        )
     }
 
     /// Whether groups differ in it.
@@ -134,9 +140,11 @@ impl Column {
     pub(super) fn text(self, compared: &Compared, line: &Line) -> String {
         let count = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         match self {
-            Self::Topology | Self::Workload | Self::Machine => {
-                compared.groups.get(line.group).map(|group| self.of(group).to_owned()).unwrap_or_default()
-            }
+            Self::Topology | Self::Workload | Self::Machine => compared
+                .groups
+                .get(line.group)
+                .map(|group| self.of(group).to_owned())
+                .unwrap_or_default(),
             Self::Algorithm => line.stats.algorithm.clone(),
             Self::Verified if line.stats.time.is_none() && !line.stats.reason.is_empty() => {
                 format!("{}: {}", line.stats.status, line.stats.reason)
@@ -144,9 +152,12 @@ impl Column {
             Self::Verified if line.stats.time.is_none() => line.stats.status.to_string(),
             Self::Verified => format!("✓ {}", line.stats.verified),
             // As it was before something was tried, until a worker has planned it anew.
-            Self::Time if compared.is_old(&line.stats.algorithm) => {
-                line.stats.time.as_ref().map(|t| format!("~{}", duration(t.mean))).unwrap_or_default()
-            }
+            Self::Time if compared.is_old(&line.stats.algorithm) => line
+                .stats
+                .time
+                .as_ref()
+                .map(|t| format!("~{}", duration(t.mean)))
+                .unwrap_or_default(),
             Self::Time => line.stats.time.as_ref().map(|t| duration(t.mean)).unwrap_or_default(),
             Self::Ratio if line.is_baseline => "base".to_owned(),
             Self::Ratio => line.ratio().map(|r| format!("{r:.3}")).unwrap_or_default(),
@@ -178,7 +189,8 @@ impl Column {
     }
 }
 
-/// The lines that pass a filter, by what else is in them, in the order asked for; without a column as groups came, fastest first.
+/// The lines that pass a filter, by what else is in them, in the order asked for; without a column
+/// as groups came, fastest first.
 pub(super) fn sorted(
     compared: &Compared,
     column: Option<Column>,
@@ -187,8 +199,9 @@ pub(super) fn sorted(
 ) -> Vec<&Line> {
     let has = |line: &&Line| {
         let group = &compared.groups[line.group];
-        let specs =
-            [&group.setting.topology, &group.setting.workload, &group.setting.machine].map(String::as_str).join(" ");
+        let specs = [&group.setting.topology, &group.setting.workload, &group.setting.machine]
+            .map(String::as_str)
+            .join(" ");
         passes(line, &format!("{specs} {} {}", line.stats.status, line.stats.verified))
     };
     let mut lines: Vec<&Line> = compared.lines.iter().filter(has).collect();
@@ -217,8 +230,12 @@ mod tests {
 
     #[test]
     fn lines_sort_by_any_column_and_what_has_no_figure_stands_last() {
-        let failed = Record { status: Status::Timeout, time_us: None, ..row("c", "ring:4", 0, 0.0) };
-        let all = Compared::of(vec![row("b", "ring:4", 0, 20.0), failed, row("a", "ring:4", 0, 10.0)], None);
+        let failed =
+            Record { status: Status::Timeout, time_us: None, ..row("c", "ring:4", 0, 0.0) };
+        let all = Compared::of(
+            vec![row("b", "ring:4", 0, 20.0), failed, row("a", "ring:4", 0, 10.0)],
+            None,
+        );
         assert_eq!(names(&sorted(&all, Some(Column::Time), false, |_, _| true)), "a b c");
         assert_eq!(names(&sorted(&all, Some(Column::Time), true, |_, _| true)), "b a c");
         assert_eq!(names(&sorted(&all, Some(Column::Algorithm), true, |_, _| true)), "c b a");
@@ -228,10 +245,15 @@ mod tests {
 
     #[test]
     fn topologies_sort_as_they_were_picked() {
-        let rows = vec![row("a", "torus:8x8", 0, 3.0), row("a", "torus:16x16", 0, 1.0), row("b", "torus:8x8", 0, 4.0)];
+        let rows = vec![
+            row("a", "torus:8x8", 0, 3.0),
+            row("a", "torus:16x16", 0, 1.0),
+            row("b", "torus:8x8", 0, 4.0),
+        ];
         let all = Compared::of(rows, None);
         let sorted = sorted(&all, Some(Column::Topology), false, |_, _| true);
-        let topologies: Vec<&str> = sorted.iter().map(|l| all.groups[l.group].setting.topology.as_str()).collect();
+        let topologies: Vec<&str> =
+            sorted.iter().map(|l| all.groups[l.group].setting.topology.as_str()).collect();
         assert_eq!(topologies, ["torus:8x8", "torus:8x8", "torus:16x16"]);
     }
 }

@@ -50,20 +50,27 @@ impl Wanted<'_> {
             _ => true,
         };
         let wide = |column: Column| {
-            let texts = shown.iter().map(|line| width(&column.text(compared, line))).max().unwrap_or(0);
+            let texts =
+                shown.iter().map(|line| width(&column.text(compared, line))).max().unwrap_or(0);
             let texts = if column == Column::Verified { texts.min(24) } else { texts };
             texts.max(width(column.title()) + u16::from(sort == Some(column)))
         };
         // A mark and `amounts`, or how it went wrong in a word: details have all of that.
-        let verdict = |line: &&Line| if line.stats.time.is_some() { 9 } else { width(line.stats.status.word()) + 1 };
+        let verdict = |line: &&Line| {
+            if line.stats.time.is_some() { 9 } else { width(line.stats.status.word()) + 1 }
+        };
         let verified = shown.iter().map(verdict).max().unwrap_or(9);
-        let mut columns: Vec<(Column, u16)> = Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
+        let mut columns: Vec<(Column, u16)> =
+            Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
         let first = columns.iter().position(|(c, _)| *c == Column::Time).unwrap_or(0);
-        // How narrow specs may become: to be read with ease; or, if time and ratio had no room then, so that they stay different, or less still.
+        // How narrow specs may become: to be read with ease; or, if time and ratio had no room
+        // then, so that they stay different, or less still.
         let texts = |(column, _): &(Column, u16)| (*column, texts(compared, lines, shown, *column));
         let specs: Vec<(Column, BTreeSet<String>)> = columns[..first].iter().map(texts).collect();
         let apart = |least: usize| -> Vec<(Column, u16)> {
-            let least = |texts: &BTreeSet<String>| Short::least(texts.iter().map(String::as_str), least) as u16;
+            let least = |texts: &BTreeSet<String>| {
+                Short::least(texts.iter().map(String::as_str), least) as u16
+            };
             specs.iter().map(|(column, texts)| (*column, least(texts))).collect()
         };
         let narrow = specs.iter().map(|(column, _)| (*column, NARROW as u16)).collect();
@@ -82,8 +89,10 @@ impl Wanted<'_> {
         let fits = |columns: &[(Column, u16)]| fit(columns, &least);
         let (mut more, mut farthest) = (false, 0);
         if !fits(&columns) {
-            // One who has moved to the right wants what comes next there; others want what matters most.
-            let without = |skipped: usize| [&columns[..first], &columns[first + skipped..]].concat();
+            // One who has moved to the right wants what comes next there; others want what matters
+            // most.
+            let without =
+                |skipped: usize| [&columns[..first], &columns[first + skipped..]].concat();
             let all = columns.len() - first - 1;
             farthest = (1..all).find(|skipped| fits(&without(*skipped))).unwrap_or(all);
             let skipped = across.min(farthest);
@@ -104,7 +113,8 @@ impl Wanted<'_> {
             more = columns.len() < before;
         }
         shrink(&mut columns, room, &least);
-        // Specs that are cut where they agree may not need all that they have: the next that is cut gets it.
+        // Specs that are cut where they agree may not need all that they have: the next that is cut
+        // gets it.
         for (at, (_, texts)) in specs.iter().enumerate() {
             let free = room.saturating_sub(taken(&columns, 1));
             let (column, wide) = columns[at];
@@ -117,8 +127,14 @@ impl Wanted<'_> {
     }
 }
 
-/// The texts of a column, of lines out of sight, too, if there aren't too many: what those in sight agree in may be what tells them from others.
-pub(super) fn texts(compared: &Compared, lines: &[&Line], shown: &[&Line], column: Column) -> BTreeSet<String> {
+/// The texts of a column, of lines out of sight, too, if there aren't too many: what those in sight
+/// agree in may be what tells them from others.
+pub(super) fn texts(
+    compared: &Compared,
+    lines: &[&Line],
+    shown: &[&Line],
+    column: Column,
+) -> BTreeSet<String> {
     /// More are too many to be told apart at every picture.
     const MOST: usize = 64;
     let all: BTreeSet<String> = if column == Column::Algorithm {
@@ -126,18 +142,26 @@ pub(super) fn texts(compared: &Compared, lines: &[&Line], shown: &[&Line], colum
     } else {
         compared.groups.iter().map(|group| column.of(group).to_owned()).collect()
     };
-    if all.len() <= MOST { all } else { shown.iter().map(|line| column.text(compared, line)).collect() }
+    if all.len() <= MOST {
+        all
+    } else {
+        shown.iter().map(|line| column.text(compared, line)).collect()
+    }
 }
 
 fn taken(columns: &[(Column, u16)], gap: u16) -> u16 {
     columns.iter().map(|(_, wide)| wide + gap).sum::<u16>().saturating_sub(gap)
 }
 
-/// Takes from the widest columns of words what there is no room for, but leaves them as wide as `least` says.
+/// Takes from the widest columns of words what there is no room for, but leaves them as wide as
+/// `least` says.
 fn shrink(columns: &mut [(Column, u16)], room: u16, least: &[(Column, u16)]) {
     while taken(columns, 1) > room {
-        let least = |column| least.iter().find(|(other, _)| *other == column).map_or(0, |(_, wide)| *wide);
-        let words = columns.iter_mut().filter(|(column, wide)| !column.is_figure() && *wide > least(*column));
+        let least =
+            |column| least.iter().find(|(other, _)| *other == column).map_or(0, |(_, wide)| *wide);
+        let words = columns
+            .iter_mut()
+            .filter(|(column, wide)| !column.is_figure() && *wide > least(*column));
         let Some((_, wide)) = words.max_by_key(|(_, wide)| *wide) else { return };
         *wide -= 1;
     }

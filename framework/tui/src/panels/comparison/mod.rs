@@ -21,7 +21,8 @@ pub(crate) struct Comparison {
     /// What lines are sorted by; `None` for groups, fastest first.
     sort: Option<Column>,
     reverse: bool,
-    /// How many columns of figures are skipped where not all have room, and how many can be before the last is in sight.
+    /// How many columns of figures are skipped where not all have room, and how many can be before
+    /// the last is in sight.
     across: usize,
     farthest: usize,
     /// The columns that have room, as last drawn.
@@ -56,7 +57,9 @@ impl Keyed for Comparison {
                 // Nobody sees why lines stand where they do if the column is out of sight.
                 let next = match self.sort {
                     None => 0,
-                    Some(column) => self.in_sight.iter().position(|c| *c == column).map_or(0, |i| i + 1),
+                    Some(column) => {
+                        self.in_sight.iter().position(|c| *c == column).map_or(0, |i| i + 1)
+                    }
                 };
                 self.sort_by(self.in_sight.get(next).copied(), session);
                 let text = self.sort.map_or("group, fastest first", Column::title);
@@ -90,10 +93,13 @@ impl Panel for Comparison {
         self.sorted(session).len()
     }
 
-    /// The cursor goes to the line of the case that was looked at last; if none has it, the line under the cursor is looked at.
+    /// The cursor goes to the line of the case that was looked at last; if none has it, the line
+    /// under the cursor is looked at.
     fn enter(&mut self, session: &mut Session) {
-        let record = session.focus.and_then(|at| session.queue.rows().get(at)).and_then(|row| row.record());
-        let found = record.and_then(|record| self.sorted(session).iter().position(|line| line.is_of(record)));
+        let record =
+            session.focus.and_then(|at| session.queue.rows().get(at)).and_then(|row| row.record());
+        let found = record
+            .and_then(|record| self.sorted(session).iter().position(|line| line.is_of(record)));
         match found {
             Some(at) => self.list.cursor = at,
             None => self.look(session),
@@ -104,7 +110,11 @@ impl Panel for Comparison {
         let lines = self.sorted(session);
         let Some(line) = lines.get(self.list.cursor) else { return };
         let group = line.group;
-        let case = session.queue.rows().iter().position(|row| row.record().is_some_and(|r| *r == line.sample));
+        let case = session
+            .queue
+            .rows()
+            .iter()
+            .position(|row| row.record().is_some_and(|r| *r == line.sample));
         session.group = group;
         session.focus = case.or(session.focus);
     }
@@ -150,7 +160,8 @@ impl Panel for Comparison {
         let shown = &lines[first..(first + height).min(lines.len())];
         let bar = u16::from(lines.len() > height);
         let room = area.width.saturating_sub(2 + bar);
-        let wanted = Wanted { compared, lines: &lines, shown, room, sort: self.sort, across: self.across };
+        let wanted =
+            Wanted { compared, lines: &lines, shown, room, sort: self.sort, across: self.across };
         let layout = wanted.layout();
         self.farthest = layout.farthest;
         self.in_sight = layout.columns.iter().map(|(column, _)| *column).collect();
@@ -159,7 +170,10 @@ impl Panel for Comparison {
         // What is cut off may be just what tells two lines apart.
         let short = |(column, wide): &(Column, u16)| match column {
             column if column.is_figure() || *column == Column::Verified => Short::default(),
-            column => Short::of(texts(compared, &lines, shown, *column).iter().map(String::as_str), usize::from(*wide)),
+            column => Short::of(
+                texts(compared, &lines, shown, *column).iter().map(String::as_str),
+                usize::from(*wide),
+            ),
         };
         let shorts: Vec<Short> = layout.columns.iter().map(short).collect();
         for (y, (index, line)) in (1..).zip((first..).zip(shown)) {
@@ -193,7 +207,9 @@ impl Panel for Comparison {
 impl Comparison {
     /// The lines as they are shown.
     fn sorted<'s>(&self, session: &'s Session) -> Vec<&'s Line> {
-        let passes = |line: &Line, text: &str| session.passes(&self.list.filter, &line.stats.algorithm, text);
+        let passes = |line: &Line, text: &str| {
+            session.passes(&self.list.filter, &line.stats.algorithm, text)
+        };
         sorted(&session.compared, self.sort, self.reverse, passes)
     }
 
@@ -208,7 +224,10 @@ impl Comparison {
         let mut title = "Comparison".to_owned();
         if let Some(first) = compared.groups.first() {
             let specs = [Column::Topology, Column::Workload, Column::Machine];
-            let common = specs.iter().filter(|column| !column.varies(compared)).map(|column| column.of(first));
+            let common = specs
+                .iter()
+                .filter(|column| !column.varies(compared))
+                .map(|column| column.of(first));
             let common: Vec<&str> = common.collect();
             if !common.is_empty() {
                 title += &format!(": {}", common.join(", "));

@@ -36,7 +36,9 @@ impl Axes {
     pub(super) fn new(family: &Family, scale: Scale) -> Self {
         let points = || family.curves.iter().flat_map(|c| &c.points);
         let all = |of: fn(&Point) -> f64| {
-            points().map(of).fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), v| (least.min(v), most.max(v)))
+            points().map(of).fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), v| {
+                (least.min(v), most.max(v))
+            })
         };
         let (x, y) = (all(|p| p.x), all(|p| p.time));
         // Nothing has no logarithm: a size of 0 bytes, a time of 0 us make an axis linear.
@@ -44,7 +46,9 @@ impl Axes {
         let log_y = scale == Scale::LogLog && y.0 > 0.0;
         let floor = if log_y { y.0 } else { 0.0 };
         let axes = Self { log_x, log_y, x, y, origin: x.0, floor };
-        let wide = |(least, most): (f64, f64)| if most > least { (least, most) } else { (least - 0.5, most + 0.5) };
+        let wide = |(least, most): (f64, f64)| {
+            if most > least { (least, most) } else { (least - 0.5, most + 0.5) }
+        };
         let x = wide((axes.along(x.0), axes.along(x.1)));
         let y = wide((axes.up(floor), axes.up(y.1)));
         Self { x, y, ..axes }
@@ -60,24 +64,34 @@ impl Axes {
 
     /// The cell of a point.
     pub(super) fn cell(&self, (x, y): (f64, f64), plot: Rect) -> (u16, u16) {
-        let share = |value: f64, (least, most): (f64, f64)| ((value - least) / (most - least)).clamp(0.0, 1.0);
-        // Curves are drawn in dots, two by four a cell: a mark is where the dot is, not where the cell would be.
-        let dot = |share: f64, dots: u16| (share * f64::from(dots.saturating_sub(1))).round() as u16;
+        let share = |value: f64, (least, most): (f64, f64)| {
+            ((value - least) / (most - least)).clamp(0.0, 1.0)
+        };
+        // Curves are drawn in dots, two by four a cell: a mark is where the dot is, not where the
+        // cell would be.
+        let dot =
+            |share: f64, dots: u16| (share * f64::from(dots.saturating_sub(1))).round() as u16;
         let across = dot(share(self.along(x), self.x), plot.width * 2);
         let down = dot(1.0 - share(self.up(y), self.y), plot.height * 4);
         (across / 2, down / 4)
     }
 
-    /// A curve in places. Time grows linearly between sizes, which is no straight line on logarithmic axes.
+    /// A curve in places. Time grows linearly between sizes, which is no straight line on
+    /// logarithmic axes.
     pub(super) fn line(&self, points: &[Point], columns: u16) -> Vec<(f64, f64)> {
         let place = |x: f64, y: f64| (self.along(x), self.up(y));
-        let mut line: Vec<(f64, f64)> = points.first().map(|p| place(p.x, p.time)).into_iter().collect();
+        let mut line: Vec<(f64, f64)> =
+            points.first().map(|p| place(p.x, p.time)).into_iter().collect();
         for (from, to) in points.iter().zip(points.iter().skip(1)) {
             for i in 1..=columns {
                 let share = f64::from(i) / f64::from(columns);
-                let x =
-                    if self.log_x { from.x * (to.x / from.x).powf(share) } else { from.x + (to.x - from.x) * share };
-                let y = from.time + (to.time - from.time) * (x - from.x) / (to.x - from.x).max(f64::MIN_POSITIVE);
+                let x = if self.log_x {
+                    from.x * (to.x / from.x).powf(share)
+                } else {
+                    from.x + (to.x - from.x) * share
+                };
+                let y = from.time
+                    + (to.time - from.time) * (x - from.x) / (to.x - from.x).max(f64::MIN_POSITIVE);
                 line.push(place(x, y));
             }
         }
@@ -96,7 +110,8 @@ impl Axes {
         let (least, most) = (self.y.0.exp(), self.y.1.exp());
         let factors: &[f64] = if most / least > 1e3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
         let decades = || least.log10().floor() as i32..=most.log10().ceil() as i32;
-        let ticks = factors.iter().flat_map(|f| decades().map(move |decade| f * 10f64.powi(decade)));
+        let ticks =
+            factors.iter().flat_map(|f| decades().map(move |decade| f * 10f64.powi(decade)));
         let ticks: Vec<f64> = ticks.filter(|t| (least..=most).contains(t)).collect();
         if ticks.len() > 1 { ticks } else { vec![least, most] }
     }

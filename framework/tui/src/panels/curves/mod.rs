@@ -44,7 +44,12 @@ impl Keyed for Curves {
     const TITLE: &'static str = "Time against block size or nodes";
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
-        bind(Action::Scale, &[ch('v')], "both axes logarithmic, only that of sizes or nodes, or neither").hint("scale"),
+        bind(
+            Action::Scale,
+            &[ch('v')],
+            "both axes logarithmic, only that of sizes or nodes, or neither",
+        )
+        .hint("scale"),
         bind(Action::Previous, PREVIOUS, "the curves before"),
         bind(Action::Next, NEXT, "the next curves").pair("[ ]", "curves"),
         bind(Action::Up, UP, "crossovers that had no room, upwards"),
@@ -81,7 +86,9 @@ impl Panel for Curves {
 
     fn lines(&self, session: &Session) -> usize {
         let family = session.compared.families.get(self.family);
-        let shown = family.map(|family| family.only(|algorithm| session.passes(&self.list.filter, algorithm, "")));
+        let shown = family.map(|family| {
+            family.only(|algorithm| session.passes(&self.list.filter, algorithm, ""))
+        });
         shown.map_or(0, |family| family.envelope().crossovers.len())
     }
 
@@ -100,7 +107,11 @@ impl Panel for Curves {
     fn follow(&mut self, session: &Session) {
         if self.seen != session.group {
             self.seen = session.group;
-            let family = session.compared.families.iter().position(|family| family.groups.contains(&session.group));
+            let family = session
+                .compared
+                .families
+                .iter()
+                .position(|family| family.groups.contains(&session.group));
             self.family = family.unwrap_or(self.family);
         }
         self.family = self.family.min(session.compared.families.len().saturating_sub(1));
@@ -113,9 +124,18 @@ impl Panel for Curves {
             return painter.nothing(area, text);
         };
         let count = session.compared.families.len();
-        let which = if count > 1 { format!(" ({} of {count})", self.family.min(count - 1) + 1) } else { String::new() };
+        let which = if count > 1 {
+            format!(" ({} of {count})", self.family.min(count - 1) + 1)
+        } else {
+            String::new()
+        };
         let filter = &self.list.filter;
-        let title = format!("Time against {}{which}: {}{}", family.axis.label(), family.title(), filter.suffix());
+        let title = format!(
+            "Time against {}{which}: {}{}",
+            family.axis.label(),
+            family.title(),
+            filter.suffix()
+        );
         let area = painter.panel(area, &title);
         let family = &family.only(|algorithm| session.passes(filter, algorithm, ""));
         let crossovers = family.envelope().crossovers;
@@ -131,9 +151,12 @@ impl Panel for Curves {
         let listed = listed as u16;
         let mut legend = legend(painter, &session.compared, family, area);
         if !family.crowded.is_empty() && area.height > 10 {
-            let values = family.crowded.iter().map(|x| family.axis.text(*x)).collect::<Vec<_>>().join(", ");
+            let values =
+                family.crowded.iter().map(|x| family.axis.text(*x)).collect::<Vec<_>>().join(", ");
             let text = match family.axis {
-                Axis::Nodes => format!("several topologies have {values} nodes: no line goes there"),
+                Axis::Nodes => {
+                    format!("several topologies have {values} nodes: no line goes there")
+                }
                 Axis::Block | Axis::Variation => {
                     format!("several workloads have blocks of {values}: no line goes there")
                 }
@@ -152,7 +175,8 @@ impl Panel for Curves {
             height: area.height.saturating_sub(legend + 2 + listed),
         };
         if plot.width < 10 || plot.height < 3 {
-            return painter.nothing(area, "No room for curves here: e gives this panel the whole screen.");
+            return painter
+                .nothing(area, "No room for curves here: e gives this panel the whole screen.");
         }
         let axes = Axes::new(family, self.scale);
         frame(painter, family, &axes, area, plot);
@@ -171,7 +195,8 @@ impl Panel for Curves {
                 if let Some((low, high)) = interval(session, point) {
                     let (x, top) = axes.cell((point.x, high), plot);
                     let bottom = axes.cell((point.x, low), plot).1;
-                    (top..=bottom).for_each(|y| painter.dot(plot, x, y, '│', painter.theme.series(i)));
+                    (top..=bottom)
+                        .for_each(|y| painter.dot(plot, x, y, '│', painter.theme.series(i)));
                 }
                 let (x, y) = axes.cell((point.x, point.time), plot);
                 painter.dot(plot, x, y, MARKS[i % MARKS.len()], painter.theme.series(i));
@@ -181,8 +206,15 @@ impl Panel for Curves {
             let (x, y) = axes.cell((crossover.x, crossover.time), plot);
             painter.dot(plot, x, y, '✕', painter.theme.accent);
         }
-        for (y, crossover) in (area.height - listed..area.height).zip(crossovers.iter().skip(first)) {
-            painter.put(area, 1, y, &format!("✕ {}", crossover.in_words(family.axis)), painter.theme.text);
+        for (y, crossover) in (area.height - listed..area.height).zip(crossovers.iter().skip(first))
+        {
+            painter.put(
+                area,
+                1,
+                y,
+                &format!("✕ {}", crossover.in_words(family.axis)),
+                painter.theme.text,
+            );
         }
         if farthest > 0 && listed > 0 {
             let last = first + usize::from(listed);
@@ -202,8 +234,9 @@ fn interval(session: &Session, point: &Point) -> Option<(f64, f64)> {
 /// How many repetitions points are means of, in words; nothing where all are of one.
 fn repetitions(session: &Session, family: &Family) -> Option<String> {
     let points = family.curves.iter().flat_map(|curve| &curve.points);
-    let line =
-        |point: &Point| session.compared.groups.get(point.group)?.lines.get(point.line)?.time.as_ref().map(|t| t.n);
+    let line = |point: &Point| {
+        session.compared.groups.get(point.group)?.lines.get(point.line)?.time.as_ref().map(|t| t.n)
+    };
     let counts: Vec<usize> = points.filter_map(line).collect();
     let (least, most) = (counts.iter().min()?, counts.iter().max()?);
     let text = if least == most { most.to_string() } else { format!("{least} to {most}") };
@@ -218,7 +251,8 @@ fn dashes(line: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
 
 /// Whether one curve lies under the other.
 fn coincide(a: &Curve, b: &Curve) -> bool {
-    let times = |curve: &Curve| curve.points.iter().map(|point| (point.x, point.time)).collect::<Vec<_>>();
+    let times =
+        |curve: &Curve| curve.points.iter().map(|point| (point.x, point.time)).collect::<Vec<_>>();
     times(a) == times(b)
 }
 

@@ -1,4 +1,5 @@
-//! The parameters of an algorithm or a machine as a form: a line each, with its value, what it may be and what it means.
+//! The parameters of an algorithm or a machine as a form: a line each, with its value, what it may
+//! be and what it means.
 
 use crate::paint::{Painter, cut, first_shown, width, wrap};
 use crate::panel::{List, around};
@@ -31,9 +32,15 @@ struct Field {
 
 impl Form {
     /// The form of a spec; `None` if it has no parameters.
-    pub(super) fn of(session: &Session, section: Section, spec: &str, instead: Option<usize>) -> Option<Self> {
+    pub(super) fn of(
+        session: &Session,
+        section: Section,
+        spec: &str,
+        instead: Option<usize>,
+    ) -> Option<Self> {
         let (name, given) = spec.split_once(':').unwrap_or((spec, ""));
-        let given: Vec<(&str, &str)> = given.split(',').filter_map(|arg| arg.split_once('=')).collect();
+        let given: Vec<(&str, &str)> =
+            given.split(',').filter_map(|arg| arg.split_once('=')).collect();
         let parameters = session.selection.parameters(section, name, &session.registry);
         let field = |p: crate::session::selection::Parameter| Field {
             value: given
@@ -46,7 +53,13 @@ impl Form {
             values: p.values,
         };
         let fields: Vec<Field> = parameters.into_iter().map(field).collect();
-        (!fields.is_empty()).then(|| Self { list: List::default(), section, instead, name: name.to_owned(), fields })
+        (!fields.is_empty()).then(|| Self {
+            list: List::default(),
+            section,
+            instead,
+            name: name.to_owned(),
+            fields,
+        })
     }
 
     pub(super) fn lines(&self) -> usize {
@@ -77,7 +90,8 @@ impl Form {
         match session.selection.check(self.section, &spec, &session.registry) {
             Ok(_) => {
                 // Another model has other parameters.
-                if let Some(new) = Self::of(session, self.section, &spec, self.instead).filter(|_| self.is_of_a_model())
+                if let Some(new) = Self::of(session, self.section, &spec, self.instead)
+                    .filter(|_| self.is_of_a_model())
                 {
                     self.fields = new.with_values_of(&self.name, session);
                 }
@@ -97,7 +111,8 @@ impl Form {
 
     /// The fields of the model that is set; what of them is set already stays so.
     fn with_values_of(self, name: &str, session: &Session) -> Vec<Field> {
-        let model = self.fields.iter().find(|field| field.key == "model" && field.value != field.default);
+        let model =
+            self.fields.iter().find(|field| field.key == "model" && field.value != field.default);
         let Some(model) = model else { return self.fields };
         let spec = format!("{name}:model={}", model.value);
         let of_model = session.selection.parameters(self.section, &spec, &session.registry);
@@ -105,7 +120,8 @@ impl Form {
             return self.fields;
         }
         let (name_of_model, own) = (model.default.clone(), &self.fields);
-        let value = |key: &str| own.iter().find(|field| field.key == key).map(|field| field.value.clone());
+        let value =
+            |key: &str| own.iter().find(|field| field.key == key).map(|field| field.value.clone());
         let field = |p: crate::session::selection::Parameter| Field {
             value: value(&p.key).unwrap_or_else(|| p.default.clone()),
             default: if p.key == "model" { name_of_model.clone() } else { p.default },
@@ -119,7 +135,8 @@ impl Form {
     /// The next value of the field under the cursor, or the one before.
     pub(super) fn turn(&mut self, up: bool, session: &Session) -> Result<(), InputError> {
         let Some(field) = self.fields.get(self.list.cursor) else { return Ok(()) };
-        let parameter = parameters().into_iter().find(|p| self.is_of_a_model() && p.key() == field.key);
+        let parameter =
+            parameters().into_iter().find(|p| self.is_of_a_model() && p.key() == field.key);
         let next = match parameter {
             Some(parameter) => next(parameter, &field.value, up, Notch::Small),
             None => {
@@ -133,12 +150,23 @@ impl Form {
         }
     }
 
-    /// Draws its lines; what the one under the cursor means is at the foot. Returns how many lines it took.
+    /// Draws its lines; what the one under the cursor means is at the foot. Returns how many lines
+    /// it took.
     pub(super) fn draw(&self, painter: &mut Painter<'_, '_>, area: Rect) -> u16 {
         let theme = painter.theme;
         let Some(here) = self.fields.get(self.list.cursor) else { return 0 };
-        painter.put(area, 4, 0, &cut(&format!("= {}", self.spec()), area.width.saturating_sub(6)), theme.accent);
-        let values = if here.values.is_empty() { String::new() } else { format!("; {}", here.values.join(" ")) };
+        painter.put(
+            area,
+            4,
+            0,
+            &cut(&format!("= {}", self.spec()), area.width.saturating_sub(6)),
+            theme.accent,
+        );
+        let values = if here.values.is_empty() {
+            String::new()
+        } else {
+            format!("; {}", here.values.join(" "))
+        };
         let about = wrap(&format!("{}{values}", here.about), area.width.saturating_sub(8));
         let lines = (about.len() as u16).min(area.height.saturating_sub(4)).min(3);
         let height = area.height.saturating_sub(1 + lines);

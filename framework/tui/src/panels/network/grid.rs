@@ -37,10 +37,17 @@ pub(super) fn grid(
     if CELLS.iter().any(|cell| planes(painter, heat, frame, lattice, view, *cell, area)) {
         return Drawn { figures, ..Drawn::heat(String::new()) };
     }
-    let (loads, across) = lattice.loads(recording.topology.as_ref(), frame, quantity == Quantity::Bytes);
+    let (loads, across) =
+        lattice.loads(recording.topology.as_ref(), frame, quantity == Quantity::Bytes);
     let area = if recording.topology.radices().len() == 3 && area.height > 3 {
         let foot = Rect { y: area.y + area.height - 1, height: 1, ..area };
-        painter.put(foot, 1, 0, &plane_in_words(recording, quantity, lattice, across), painter.theme.text);
+        painter.put(
+            foot,
+            1,
+            0,
+            &plane_in_words(recording, quantity, lattice, across),
+            painter.theme.text,
+        );
         Rect { height: area.height - 1, ..area }
     } else {
         area
@@ -110,7 +117,12 @@ fn planes(
     for number in 0..lattice.planes {
         let Some(one) = Lattice::of(topology, number as usize, view.turned) else { return false };
         let (x, y) = (1 + number % beside * wide, number / beside * high);
-        let place = Rect { x: area.x + x as u16, y: area.y + y as u16, width: wide as u16, height: high as u16 };
+        let place = Rect {
+            x: area.x + x as u16,
+            y: area.y + y as u16,
+            width: wide as u16,
+            height: high as u16,
+        };
         let (loads, across) = one.loads(topology, frame, heat.quantity == Quantity::Bytes);
         let to_others = if across.sum > 0 && heat.quantity != Quantity::Held {
             format!(" ◆ {}", heat.text(across.sum))
@@ -155,12 +167,19 @@ fn plane(
 }
 
 /// Which plane of three dimensions is seen, and what goes to others.
-fn plane_in_words(recording: &Recording, quantity: Quantity, lattice: &Lattice, across: Across) -> String {
+fn plane_in_words(
+    recording: &Recording,
+    quantity: Quantity,
+    lattice: &Lattice,
+    across: Across,
+) -> String {
     let Lattice { plane, planes, across: dimension, .. } = lattice;
     let place = format!("plane {} of {planes} (dimension {})", plane + 1, dimension + 1);
     let size = |load| units::size(recording.bytes(load) as f64);
     match quantity {
-        Quantity::Messages | Quantity::Bytes if across.sum == 0 => format!("{place}; nothing goes to other planes"),
+        Quantity::Messages | Quantity::Bytes if across.sum == 0 => {
+            format!("{place}; nothing goes to other planes")
+        }
         Quantity::Messages => {
             format!(
                 "{place}; ◆ {} to other planes, busiest {}",
@@ -168,7 +187,11 @@ fn plane_in_words(recording: &Recording, quantity: Quantity, lattice: &Lattice, 
                 across.most
             )
         }
-        Quantity::Bytes => format!("{place}; ◆ {} to other planes, busiest {}", size(across.sum), size(across.most)),
+        Quantity::Bytes => format!(
+            "{place}; ◆ {} to other planes, busiest {}",
+            size(across.sum),
+            size(across.most)
+        ),
         Quantity::Held => place,
     }
 }
@@ -200,7 +223,13 @@ fn node(
 }
 
 /// Marks the ends of the send that broke a rule.
-fn mark_fault(painter: &mut Painter<'_, '_>, frame: &Frame, node: u64, area: Rect, (x, y): (u16, u16)) {
+fn mark_fault(
+    painter: &mut Painter<'_, '_>,
+    frame: &Frame,
+    node: u64,
+    area: Rect,
+    (x, y): (u16, u16),
+) {
     let Some((from, to)) = frame.at_fault else { return };
     let mark = if node == from { 'F' } else { 'T' };
     if node == from || node == to {
@@ -209,14 +238,22 @@ fn mark_fault(painter: &mut Painter<'_, '_>, frame: &Frame, node: u64, area: Rec
 }
 
 /// A link: an arrow by the heat of its load, or a figure where there are no colours.
-fn link(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, (arrow, load): (char, u64), area: Rect, (x, y): (u16, u16)) {
+fn link(
+    painter: &mut Painter<'_, '_>,
+    heat: &Heat<'_>,
+    (arrow, load): (char, u64),
+    area: Rect,
+    (x, y): (u16, u16),
+) {
     let theme = painter.theme;
     let hot = heat.level(load);
     let figure = if heat.quantity == Quantity::Messages { load } else { hot as u64 };
     let mark = match (hot, theme.coloured) {
         (0, _) => ' ',
         (_, true) => arrow,
-        (_, false) => u32::try_from(figure).ok().and_then(|f| char::from_digit(f, 10)).unwrap_or('+'),
+        (_, false) => {
+            u32::try_from(figure).ok().and_then(|f| char::from_digit(f, 10)).unwrap_or('+')
+        }
     };
     painter.dot(area, x, y, mark, theme.heat(hot));
 }

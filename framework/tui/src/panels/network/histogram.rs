@@ -19,7 +19,8 @@ pub(super) fn histogram(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, frame: &
     values.sort_unstable();
     let area = if quantity != Quantity::Held && area.height > 2 {
         let idle = recording.links.saturating_sub(values.len() as u64);
-        let text = format!("{} of {} links carry something, {idle} idle", values.len(), recording.links);
+        let text =
+            format!("{} of {} links carry something, {idle} idle", values.len(), recording.links);
         painter.put(area, 1, 0, &text, theme.dim);
         Rect { y: area.y + 1, height: area.height - 1, ..area }
     } else {
@@ -45,7 +46,8 @@ pub(super) fn histogram(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, frame: &
     }
 }
 
-/// Values, sorted, as at most so many bins of (least, most, count): one a value while there are few, else equally wide.
+/// Values, sorted, as at most so many bins of (least, most, count): one a value while there are
+/// few, else equally wide.
 fn bins(values: &[u64], at_most: usize) -> Vec<(u64, u64, usize)> {
     let (Some(least), Some(most)) = (values.first(), values.last()) else { return Vec::new() };
     let mut single: Vec<(u64, u64, usize)> = Vec::new();

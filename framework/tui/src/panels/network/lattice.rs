@@ -1,4 +1,5 @@
-//! One- and two-dimensional grids, and planes of three-dimensional ones, as rows and columns to be drawn.
+//! One- and two-dimensional grids, and planes of three-dimensional ones, as rows and columns to be
+//! drawn.
 
 use crate::session::recording::Frame;
 use swapmeet_core::network::topology::{Topology, strides};
@@ -15,7 +16,8 @@ pub(crate) struct Lattice {
     /// Rows; `None` for a line, which may be broken anywhere.
     rows: Option<u64>,
     columns: u64,
-    /// How far apart in number neighbours are: from plane to plane, from row to row, from column to column.
+    /// How far apart in number neighbours are: from plane to plane, from row to row, from column to
+    /// column.
     strides: [u64; 3],
 }
 
@@ -55,8 +57,9 @@ impl Loads {
 }
 
 impl Lattice {
-    /// The plane of a torus, a mesh or a ring; `None` for what is none of them or has more dimensions. Of three, planes are counted along the
-    /// first, or, `turned` once or twice, along the second or third.
+    /// The plane of a torus, a mesh or a ring; `None` for what is none of them or has more
+    /// dimensions. Of three, planes are counted along the first, or, `turned` once or twice, along
+    /// the second or third.
     pub(crate) fn of(topology: &dyn Topology, plane: usize, turned: usize) -> Option<Self> {
         if !matches!(topology.kind(), "torus" | "mesh" | "ring") {
             return None;
@@ -73,7 +76,14 @@ impl Lattice {
             },
             _ => return None,
         };
-        Some(Self { planes, plane: (plane as u64).min(planes - 1), across: turned % 3, rows, columns, strides })
+        Some(Self {
+            planes,
+            plane: (plane as u64).min(planes - 1),
+            across: turned % 3,
+            rows,
+            columns,
+            strides,
+        })
     }
 
     /// The node at a place of the plane, counted row by row.
@@ -116,8 +126,14 @@ impl Lattice {
         (rows > 1).then(|| (index + self.columns) % (rows * self.columns))
     }
 
-    /// What the links out of each node of the plane carry, and those to other planes together: bytes, or messages.
-    pub(crate) fn loads(&self, topology: &dyn Topology, frame: &Frame, bytes: bool) -> (Vec<Loads>, Across) {
+    /// What the links out of each node of the plane carry, and those to other planes together:
+    /// bytes, or messages.
+    pub(crate) fn loads(
+        &self,
+        topology: &dyn Topology,
+        frame: &Frame,
+        bytes: bool,
+    ) -> (Vec<Loads>, Across) {
         let mut all = vec![Loads::default(); self.nodes() as usize];
         let mut across = Across::default();
         for load in &frame.links {
@@ -129,7 +145,8 @@ impl Lattice {
             let Some(own) = all.get_mut((a[1] * self.columns + a[2]) as usize) else { continue };
             let value = if bytes { load.load } else { load.messages };
             if a[0] != b[0] {
-                across = Across { sum: across.sum.saturating_add(value), most: across.most.max(value) };
+                across =
+                    Across { sum: across.sum.saturating_add(value), most: across.most.max(value) };
             }
             let direction = direction(own, a, b);
             // In a dimension of 2, two links join the same nodes: the busier one is seen.
@@ -141,7 +158,8 @@ impl Lattice {
 
 /// Where a link from one place to another is counted.
 fn direction(loads: &mut Loads, a: [u64; 3], b: [u64; 3]) -> &mut u64 {
-    // One further, or from the last around to the first; of two, the first is ahead of nothing but the second.
+    // One further, or from the last around to the first; of two, the first is ahead of nothing but
+    // the second.
     let ahead = |a: u64, b: u64| b == a + 1 || (a > b + 1 && b == 0);
     if a[0] != b[0] {
         &mut loads.across
@@ -166,13 +184,21 @@ mod tests {
         turned(topology, from, to, plane, 0)
     }
 
-    fn turned(topology: &str, from: u64, to: u64, plane: usize, turned: usize) -> Vec<(u64, Loads)> {
+    fn turned(
+        topology: &str,
+        from: u64,
+        to: u64,
+        plane: usize,
+        turned: usize,
+    ) -> Vec<(u64, Loads)> {
         let topology = parse(topology).unwrap();
         let mut links = LinkLoad::new(topology.as_ref());
         links.begin();
         topology.route(from, to, None, &mut |run| links.add(run, 1)).unwrap();
         let mut frame = Frame::default();
-        links.for_each_loaded(&mut |link, messages| frame.links.push(Load { link, messages, load: messages * 64 }));
+        links.for_each_loaded(&mut |link, messages| {
+            frame.links.push(Load { link, messages, load: messages * 64 })
+        });
         let lattice = Lattice::of(topology.as_ref(), plane, turned).unwrap();
         let (loads, across) = lattice.loads(topology.as_ref(), &frame, false);
         assert_eq!(across.sum, loads.iter().map(|l| l.across).sum::<u64>(), "a message alone");
@@ -183,7 +209,8 @@ mod tests {
     fn links_point_where_messages_go() {
         let ahead = Loads { ahead: 1, ..Loads::default() };
         let back = Loads { back: 1, ..Loads::default() };
-        let (down, up) = (Loads { down: 1, ..Loads::default() }, Loads { up: 1, ..Loads::default() });
+        let (down, up) =
+            (Loads { down: 1, ..Loads::default() }, Loads { up: 1, ..Loads::default() });
         assert_eq!(message("torus:4x4", 0, 1, 0), [(0, ahead)]);
         assert_eq!(message("torus:4x4", 0, 3, 0), [(0, back)], "around the edge");
         assert_eq!(message("torus:4x4", 3, 0, 0), [(3, ahead)], "around the edge");
@@ -210,19 +237,29 @@ mod tests {
 
     #[test]
     fn planes_turn_to_every_pair_of_dimensions() {
-        let (across, down) = (Loads { across: 1, ..Loads::default() }, Loads { down: 1, ..Loads::default() });
+        let (across, down) =
+            (Loads { across: 1, ..Loads::default() }, Loads { down: 1, ..Loads::default() });
         let ahead = Loads { ahead: 1, ..Loads::default() };
-        // From 0 to 12 is one further in the first dimension, to 4 in the second, to 1 in the third.
-        for (to, seen) in [(12, [across, down, down]), (4, [down, across, ahead]), (1, [ahead, ahead, across])] {
+        // From 0 to 12 is one further in the first dimension, to 4 in the second, to 1 in the
+        // third.
+        for (to, seen) in
+            [(12, [across, down, down]), (4, [down, across, ahead]), (1, [ahead, ahead, across])]
+        {
             for (times, expected) in seen.into_iter().enumerate() {
-                assert_eq!(turned("mesh:2x3x4", 0, to, 0, times), [(0, expected)], "to {to}, turned {times}");
+                assert_eq!(
+                    turned("mesh:2x3x4", 0, to, 0, times),
+                    [(0, expected)],
+                    "to {to}, turned {times}"
+                );
             }
         }
         let topology = parse("mesh:2x3x4").unwrap();
         for times in 0..3 {
-            let planes =
-                (0..4).filter_map(|plane| Lattice::of(topology.as_ref(), plane, times)).filter(|l| l.plane < l.planes);
-            let mut nodes: Vec<u64> = planes.flat_map(|l| (0..l.nodes()).map(move |index| l.node(index))).collect();
+            let planes = (0..4)
+                .filter_map(|plane| Lattice::of(topology.as_ref(), plane, times))
+                .filter(|l| l.plane < l.planes);
+            let mut nodes: Vec<u64> =
+                planes.flat_map(|l| (0..l.nodes()).map(move |index| l.node(index))).collect();
             nodes.sort_unstable();
             nodes.dedup();
             assert_eq!(nodes, (0..24).collect::<Vec<u64>>());

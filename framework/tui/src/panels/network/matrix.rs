@@ -1,4 +1,5 @@
-//! Who sends to whom: a row a sender, a column a receiver. For networks that are no grid, and for whoever wants to see the pattern of a step.
+//! Who sends to whom: a row a sender, a column a receiver. For networks that are no grid, and for
+//! whoever wants to see the pattern of a step.
 
 use super::view::{Drawn, Heat, Quantity};
 use crate::paint::{Painter, width};
@@ -7,7 +8,8 @@ use crate::theme::SHADES;
 use ratatui::layout::Rect;
 use std::collections::BTreeMap;
 
-/// Draws it, each message as hot as the busiest link of its way, or as its bytes; where nodes have no room, a mark is a square of them.
+/// Draws it, each message as hot as the busiest link of its way, or as its bytes; where nodes have
+/// no room, a mark is a square of them.
 pub(super) fn matrix(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -18,15 +20,18 @@ pub(super) fn matrix(
     let theme = painter.theme;
     let nodes = heat.recording.topology.nodes().max(1);
     let label = width(&(nodes - 1).to_string());
-    let (room, high) =
-        (u64::from(area.width.saturating_sub(label + 3)).max(1), u64::from(area.height.saturating_sub(1)).max(1));
+    let (room, high) = (
+        u64::from(area.width.saturating_sub(label + 3)).max(1),
+        u64::from(area.height.saturating_sub(1)).max(1),
+    );
     let side = nodes.div_ceil(high).max(nodes.div_ceil(room));
     let marks = nodes.div_ceil(side);
     let wide = if marks * 2 <= room { 2 } else { 1 };
     let mut cells: BTreeMap<(u64, u64), u64> = BTreeMap::new();
     for pair in pairs {
         let most = cells.entry((pair.from / side, pair.to / side)).or_default();
-        *most = (*most).max(if heat.quantity == Quantity::Messages { pair.shared } else { pair.load });
+        *most =
+            (*most).max(if heat.quantity == Quantity::Messages { pair.shared } else { pair.load });
     }
     let left = (room - marks * wide) as u16 / 2;
     let place = Rect { x: area.x + left, width: area.width - left, ..area };

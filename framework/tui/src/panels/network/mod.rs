@@ -80,14 +80,23 @@ impl Keyed for Network {
         bind(Action::On, RIGHT, "a step on").pair("←→", "step"),
         bind(Action::PreviousCase, UP, "the case before"),
         bind(Action::NextCase, DOWN, "the next case").pair("↑↓", "case"),
-        bind(Action::Quantity, &[ch('v')], "messages on links, bytes on links, bytes held by nodes").hint("what"),
+        bind(
+            Action::Quantity,
+            &[ch('v')],
+            "messages on links, bytes on links, bytes held by nodes",
+        )
+        .hint("what"),
         bind(
             Action::Picture,
             &[ch('o')],
             "the network, who sends to whom, ranks against time, or how many links carry how much",
         )
         .hint("picture"),
-        bind(Action::Closer, &[ch('z')], "ranks against time: twice as close, around the step that is shown"),
+        bind(
+            Action::Closer,
+            &[ch('z')],
+            "ranks against time: twice as close, around the step that is shown",
+        ),
         bind(Action::Farther, &[ch('Z')], "half as close"),
         bind(Action::Faster, &[ch('+'), ch('=')], "play faster"),
         bind(Action::Slower, &[ch('-')], "play slower").pair("+-", "speed"),
@@ -95,10 +104,20 @@ impl Keyed for Network {
         bind(Action::Last, LAST, "to the last step"),
         bind(Action::PreviousPlane, &[ch('[')], "the plane before, in three dimensions"),
         bind(Action::NextPlane, &[ch(']')], "the next plane").pair("[ ]", "plane"),
-        bind(Action::Turn, &[ch('p')], "turn the planes of three dimensions to another pair of them").hint("turn"),
-        bind(Action::Dearest, &[ch('w')], "to the step that costs most, then to the next dearest").hint("dearest"),
-        bind(Action::Beside, &[ch('c')], "keep this schedule beside those looked at next; again: let it go")
-            .hint("beside"),
+        bind(
+            Action::Turn,
+            &[ch('p')],
+            "turn the planes of three dimensions to another pair of them",
+        )
+        .hint("turn"),
+        bind(Action::Dearest, &[ch('w')], "to the step that costs most, then to the next dearest")
+            .hint("dearest"),
+        bind(
+            Action::Beside,
+            &[ch('c')],
+            "keep this schedule beside those looked at next; again: let it go",
+        )
+        .hint("beside"),
         bind(Action::InTime, &[ch('i')], "two schedules in step, or in time"),
         bind(Action::Record, ENTER, "simulate a long schedule that isn't simulated unasked"),
     ];
@@ -121,7 +140,9 @@ impl Keyed for Network {
             Action::Slower => self.playback.speed = (self.playback.speed / 2.0).max(0.25),
             Action::First => self.playback.go_to_end(false, session),
             Action::Last => self.playback.go_to_end(true, session),
-            Action::PreviousPlane => self.view.plane = around(self.view.plane, -1, self.planes(session)),
+            Action::PreviousPlane => {
+                self.view.plane = around(self.view.plane, -1, self.planes(session))
+            }
             Action::NextPlane => self.view.plane = around(self.view.plane, 1, self.planes(session)),
             Action::Turn => self.turn(session),
             Action::Record => self.record(session),
@@ -129,8 +150,14 @@ impl Keyed for Network {
             Action::Beside => self.keep_beside(session),
             Action::InTime => {
                 self.in_time = !self.in_time;
-                session
-                    .tell(if self.in_time { "beside each other in time" } else { "beside each other in step" }, false);
+                session.tell(
+                    if self.in_time {
+                        "beside each other in time"
+                    } else {
+                        "beside each other in step"
+                    },
+                    false,
+                );
             }
         }
     }
@@ -187,7 +214,8 @@ impl Panel for Network {
         if here != self.seen.as_ref() {
             self.seen = here.cloned();
             (self.playback.step, self.playback.plays, self.playback.follows) = (0, false, false);
-            (self.view.plane, self.view.turned, self.dearest, self.seeks_dearest) = (0, 0, None, false);
+            (self.view.plane, self.view.turned, self.dearest, self.seeks_dearest) =
+                (0, 0, None, false);
         }
     }
 
@@ -195,7 +223,8 @@ impl Panel for Network {
         if self.view.picture == Picture::Space || self.seeks_dearest {
             session.want_ranks();
         }
-        if self.seeks_dearest && session.schedule().is_some_and(|recording| !recording.is_growing()) {
+        if self.seeks_dearest && session.schedule().is_some_and(|recording| !recording.is_growing())
+        {
             self.seeks_dearest = false;
             self.show_dearest(session);
         }
@@ -218,7 +247,8 @@ impl Panel for Network {
             let text = "No case yet. Pick what to run in Explore (1), then R runs it; its schedule is shown here.";
             return painter.nothing(area, text);
         };
-        let area = painter.panel(area, &title(session, row, usize::from(area.width.saturating_sub(8))));
+        let area =
+            painter.panel(area, &title(session, row, usize::from(area.width.saturating_sub(8))));
         let Some(recording) = session.schedule() else {
             let text = match (&row.case, row.record().and_then(|r| r.plan_ms)) {
                 (Err(why), _) => format!("Its schedule can't be made again: {why}"),
@@ -238,19 +268,28 @@ impl Panel for Network {
             return painter.nothing(area, &why);
         }
         let heat = |of: &[&Recording]| most_of_all(session, row, of, self.view.quantity);
-        let Some(other) = session.beside.as_ref().map(Beside::recording).filter(|other| other.key != recording.key)
+        let Some(other) = session
+            .beside
+            .as_ref()
+            .map(Beside::recording)
+            .filter(|other| other.key != recording.key)
         else {
-            let one =
-                Shown { recording, step: self.playback.step, most: heat(&[recording]), longest: longest(recording) };
+            let one = Shown {
+                recording,
+                step: self.playback.step,
+                most: heat(&[recording]),
+                longest: longest(recording),
+            };
             return one.draw(painter, &self.view, Some(&self.playback), area);
         };
         // Two on one scale: beside each other, or one above the other.
         let (most, longest) = (heat(&[recording, other]), longest(recording).max(longest(other)));
         let (first, second) = halves(area);
         let step = self.step_beside(recording, other);
-        for (recording, step, player, area) in
-            [(other, step, None, first), (recording, self.playback.step, Some(&self.playback), second)]
-        {
+        for (recording, step, player, area) in [
+            (other, step, None, first),
+            (recording, self.playback.step, Some(&self.playback), second),
+        ] {
             let area = named(painter, session, recording, area);
             Shown { recording, step, most, longest }.draw(painter, &self.view, player, area);
         }
@@ -260,7 +299,8 @@ impl Panel for Network {
 impl Network {
     /// How many planes the network has, as they are turned.
     fn planes(&self, session: &Session) -> usize {
-        let lattice = |r: &Recording| Lattice::of(r.topology.as_ref(), self.view.plane, self.view.turned);
+        let lattice =
+            |r: &Recording| Lattice::of(r.topology.as_ref(), self.view.plane, self.view.turned);
         session.schedule().and_then(lattice).map_or(1, |lattice| lattice.planes as usize)
     }
 
@@ -280,7 +320,8 @@ impl Network {
         self.playback.follows = is_open;
     }
 
-    /// The step of the other schedule that is shown: the same, or the one that is under way when this one ends.
+    /// The step of the other schedule that is shown: the same, or the one that is under way when
+    /// this one ends.
     fn step_beside(&self, recording: &Recording, other: &Recording) -> usize {
         let last = other.notes.len().saturating_sub(1);
         match recording.end(self.playback.step).filter(|_| self.in_time) {
@@ -294,9 +335,15 @@ impl Network {
         let Some(dearest) = session.schedule().map(Recording::dearest) else {
             return session.tell("the schedule is not simulated yet", false);
         };
-        if session.schedule().is_some_and(|recording| recording.lacks_ranks() || recording.awaits_ranks()) {
+        if session
+            .schedule()
+            .is_some_and(|recording| recording.lacks_ranks() || recording.awaits_ranks())
+        {
             self.seeks_dearest = true;
-            return session.tell("ranks go on by themselves: what they spend in each step is being simulated", false);
+            return session.tell(
+                "ranks go on by themselves: what they spend in each step is being simulated",
+                false,
+            );
         }
         if dearest.is_empty() {
             return session.tell("steps of this schedule have no times", false);
@@ -307,13 +354,19 @@ impl Network {
         self.playback.plays = false;
         self.playback.go_to(dearest[place], session);
         let all = dearest.len();
-        session.tell(&format!("step {}: number {} of {all} by what it costs", dearest[place] + 1, place + 1), false);
+        session.tell(
+            &format!("step {}: number {} of {all} by what it costs", dearest[place] + 1, place + 1),
+            false,
+        );
     }
 
     /// Keeps the schedule beside those that are looked at next, or lets it go.
     fn keep_beside(&mut self, session: &mut Session) {
         if session.keep_beside() {
-            session.tell("kept: another case (up, down, or any line elsewhere) stands beside it", false);
+            session.tell(
+                "kept: another case (up, down, or any line elsewhere) stands beside it",
+                false,
+            );
         } else {
             session.tell("no schedule beside it any more", false);
         }
@@ -329,27 +382,42 @@ fn longest(recording: &Recording) -> f64 {
 fn halves(area: Rect) -> (Rect, Rect) {
     if area.width >= 80 {
         let wide = area.width / 2;
-        (Rect { width: wide - 1, ..area }, Rect { x: area.x + wide, width: area.width - wide, ..area })
+        (
+            Rect { width: wide - 1, ..area },
+            Rect { x: area.x + wide, width: area.width - wide, ..area },
+        )
     } else {
         let high = area.height / 2;
-        (Rect { height: high, ..area }, Rect { y: area.y + high, height: area.height - high, ..area })
+        (
+            Rect { height: high, ..area },
+            Rect { y: area.y + high, height: area.height - high, ..area },
+        )
     }
 }
 
 /// Says whose schedule it is; returns what is left of the area.
-fn named(painter: &mut Painter<'_, '_>, session: &Session, recording: &Recording, area: Rect) -> Rect {
+fn named(
+    painter: &mut Painter<'_, '_>,
+    session: &Session,
+    recording: &Recording,
+    area: Rect,
+) -> Rect {
     let CaseId { setting, implementation, .. } = &*recording.key;
     let here = session.focused().is_some_and(|(_, row)| row.key == recording.key);
     let mark = if here { "" } else { "kept: " };
-    let total = recording.end(recording.notes.len().saturating_sub(1)).filter(|_| !recording.is_growing());
+    let total =
+        recording.end(recording.notes.len().saturating_sub(1)).filter(|_| !recording.is_growing());
     let total = total.map(|us| format!(", {} in all", duration(us))).unwrap_or_default();
-    let text = format!("{mark}{}, {}, {}{total}", implementation.algorithm, setting.topology, setting.workload);
+    let text = format!(
+        "{mark}{}, {}, {}{total}",
+        implementation.algorithm, setting.topology, setting.workload
+    );
     painter.put(area, 1, 0, &cut_middle(&text, area.width.saturating_sub(2)), painter.theme.accent);
     Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
 }
 
-/// The scale of a quantity: up to the most that any algorithm has of it with that workload on that topology. No row says how many bytes a link
-/// carries: they are set against what a node holds.
+/// The scale of a quantity: up to the most that any algorithm has of it with that workload on that
+/// topology. No row says how many bytes a link carries: they are set against what a node holds.
 fn most_of_all(session: &Session, row: &Row, shown: &[&Recording], quantity: Quantity) -> u64 {
     let [_, topology, workload, _] = row.specs();
     let here = session.compared.lines.iter().map(|line| &line.sample);
@@ -360,7 +428,9 @@ fn most_of_all(session: &Session, row: &Row, shown: &[&Recording], quantity: Qua
     };
     let own = shown.iter().map(own).fold(0, u64::max);
     match quantity {
-        Quantity::Messages => here.filter_map(|sample| sample.max_link_messages).fold(own, u64::max),
+        Quantity::Messages => {
+            here.filter_map(|sample| sample.max_link_messages).fold(own, u64::max)
+        }
         Quantity::Bytes | Quantity::Held => {
             let peaks = here.filter_map(|sample| sample.peak_node_bytes);
             peaks.map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)).fold(own, u64::max)
@@ -368,7 +438,8 @@ fn most_of_all(session: &Session, row: &Row, shown: &[&Recording], quantity: Qua
     }
 }
 
-/// Whose schedule it is: in full, or, where there is no room for that, by what tells the case from others.
+/// Whose schedule it is: in full, or, where there is no room for that, by what tells the case from
+/// others.
 fn title(session: &Session, row: &Row, room: usize) -> String {
     let [algorithm, topology, workload, machine] = row.specs();
     let full = format!("Network: {algorithm} on {topology}, {workload}, {machine}");

@@ -1,4 +1,5 @@
-//! A step of a schedule, drawn: its network, who sends to whom, or how many links carry how much; and what the colours of that mean.
+//! A step of a schedule, drawn: its network, who sends to whom, or how many links carry how much;
+//! and what the colours of that mean.
 
 use super::grid::grid;
 use super::histogram::histogram;
@@ -68,7 +69,8 @@ pub(super) fn legend(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, drawn: &Dra
     painter.put(area, x, 0, &drawn.note, theme.dim);
 }
 
-/// Draws what was asked for, as far as it can be had: a network that is no grid has a matrix in its place, a step of too many messages for that its links.
+/// Draws what was asked for, as far as it can be had: a network that is no grid has a matrix in its
+/// place, a step of too many messages for that its links.
 pub(super) fn draw(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -90,7 +92,8 @@ pub(super) fn draw(
         }
     }
     let lattice = Lattice::of(heat.recording.topology.as_ref(), view.plane, view.turned);
-    let pairs = Some(&frame.pairs).filter(|pairs| heat.quantity != Quantity::Held && !pairs.is_empty());
+    let pairs =
+        Some(&frame.pairs).filter(|pairs| heat.quantity != Quantity::Held && !pairs.is_empty());
     match (view.picture, lattice, pairs) {
         (Picture::Network, Some(lattice), _) => grid(painter, heat, frame, &lattice, view, area),
         (Picture::Network | Picture::Matrix | Picture::Space, _, Some(pairs)) => {

@@ -16,7 +16,8 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// So much of the whole as `zoom` says, half as much at each, with a moment in its middle where that can be.
+    /// So much of the whole as `zoom` says, half as much at each, with a moment in its middle where
+    /// that can be.
     fn around(moment: f64, whole: f64, zoom: u32) -> Self {
         let long = whole / f64::from(1_u32 << zoom.min(30));
         let from = (moment - long / 2.0).clamp(0.0, whole - long);
@@ -46,13 +47,20 @@ pub(super) struct Plot {
 
 impl Plot {
     /// In an area, around the step that is shown, from when it begins to when it ends.
-    pub(super) fn of(recording: &Recording, view: &View, (began, ends): (f64, f64), whole: f64, area: Rect) -> Self {
+    pub(super) fn of(
+        recording: &Recording,
+        view: &View,
+        (began, ends): (f64, f64),
+        whole: f64,
+        area: Rect,
+    ) -> Self {
         let nodes = recording.topology.nodes().max(1);
         let label = width(&(nodes - 1).to_string());
         let columns = area.width.saturating_sub(label + 3);
         let side = nodes.div_ceil(u64::from(area.height.saturating_sub(2)).max(1));
         let window = Window::around((began + ends) / 2.0, whole, view.zoom);
-        let here = [began, ends].map(|time| window.column(time, columns).clamp(0.0, f64::from(columns)) as u16);
+        let here = [began, ends]
+            .map(|time| window.column(time, columns).clamp(0.0, f64::from(columns)) as u16);
         let here = [here[0], here[1].max(here[0] + 1)];
         Self { window, side, rows: nodes.div_ceil(side), columns, here, label }
     }
@@ -62,7 +70,8 @@ impl Plot {
         (self.here[0]..self.here[1]).contains(&column)
     }
 
-    /// Draws what `cell` says of a line and a column; a click there goes to the step that `step_at` says of a line and a moment.
+    /// Draws what `cell` says of a line and a column; a click there goes to the step that `step_at`
+    /// says of a line and a moment.
     pub(super) fn draw(
         &self,
         painter: &mut Painter<'_, '_>,

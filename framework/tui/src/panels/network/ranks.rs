@@ -20,7 +20,8 @@ pub(super) fn ranks(
     area: Rect,
 ) -> Option<Drawn> {
     let theme = painter.theme;
-    let whole = recording.end(recording.notes.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
+    let whole =
+        recording.end(recording.notes.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
     let (began, ends, last) = ranks.span(step)?;
     let plot = Plot::of(recording, view, (began, ends), whole, area);
     let columns = usize::from(plot.columns);
@@ -47,7 +48,9 @@ pub(super) fn ranks(
     };
     let step_of = |row: u64, time: f64| {
         let entries = ranks.entries.get((row * plot.side) as usize).map_or(&[][..], Vec::as_slice);
-        let at = entries.partition_point(|entry| entry.ended < time).min(entries.len().saturating_sub(1));
+        let at = entries
+            .partition_point(|entry| entry.ended < time)
+            .min(entries.len().saturating_sub(1));
         entries.get(at).map_or(step, |entry| entry.steps[0])
     };
     plot.draw(painter, area, &cell, &step_of);
@@ -55,11 +58,13 @@ pub(super) fn ranks(
         0 | 1 => String::new(),
         joined => format!(", up to {joined} steps as one"),
     };
-    let note = format!("rank {last} ends this step last, at {}{}{joined}", duration(ends), plot.several());
+    let note =
+        format!("rank {last} ends this step last, at {}{}{joined}", duration(ends), plot.several());
     Some(Drawn { has_heat: false, kinds: Some(seen), ..Drawn::heat(note) })
 }
 
-/// How a kind of time is drawn: in the step that is shown full, in others shaded; without colours dim.
+/// How a kind of time is drawn: in the step that is shown full, in others shaded; without colours
+/// dim.
 fn looks(theme: &Theme, kind: usize, is_shown: bool) -> (char, Style) {
     let (mark, style) = theme.part(kind);
     match (is_shown, kind == Kind::Peer as usize) {
@@ -80,12 +85,14 @@ struct Cell {
 impl Cell {
     /// What most of the time goes into.
     fn most(&self) -> Option<usize> {
-        let most = (0..self.kinds.len()).max_by(|a, b| self.kinds[*a].total_cmp(&self.kinds[*b]))?;
+        let most =
+            (0..self.kinds.len()).max_by(|a, b| self.kinds[*a].total_cmp(&self.kinds[*b]))?;
         (self.kinds[most] > 0.0).then_some(most)
     }
 }
 
-/// When each kind of an entry's time is: its start-ups first as far as it made its sends with them, then what it waited for, then messages and the rest.
+/// When each kind of an entry's time is: its start-ups first as far as it made its sends with them,
+/// then what it waited for, then messages and the rest.
 fn intervals(entry: &Entry) -> impl Iterator<Item = (Kind, f64, f64)> {
     const ORDER: [Kind; 9] = [
         Kind::Rearrangement,
@@ -93,7 +100,8 @@ fn intervals(entry: &Entry) -> impl Iterator<Item = (Kind, f64, f64)> {
         Kind::Peer,
         Kind::Propagation,
         Kind::Contention,
-        // What of its start-ups it had not spent when it had made its sends: those of messages that came.
+        // What of its start-ups it had not spent when it had made its sends: those of messages that
+        // came.
         Kind::Startup,
         Kind::Transmission,
         Kind::Reduction,
@@ -130,14 +138,21 @@ mod tests {
     use super::*;
     use swapmeet_core::cost::model::time_space::KINDS;
 
-    /// A rank starts up its sends, waits for a peer, then for the message, and takes it: the kinds lie end to end between its moments.
+    /// A rank starts up its sends, waits for a peer, then for the message, and takes it: the kinds
+    /// lie end to end between its moments.
     #[test]
     fn kinds_of_an_entry_lie_in_the_order_in_which_they_happen() {
         let mut kinds = Times::default();
-        for (kind, us) in [(Kind::Startup, 5.0), (Kind::Peer, 7.0), (Kind::Transmission, 4.0), (Kind::Barrier, 1.0)] {
+        for (kind, us) in [
+            (Kind::Startup, 5.0),
+            (Kind::Peer, 7.0),
+            (Kind::Transmission, 4.0),
+            (Kind::Barrier, 1.0),
+        ] {
             kinds[kind as usize] = us;
         }
-        let entry = Entry { steps: [0, 0], posted: 10.0, started: 13.0, waited: 20.0, ended: 27.0, kinds };
+        let entry =
+            Entry { steps: [0, 0], posted: 10.0, started: 13.0, waited: 20.0, ended: 27.0, kinds };
         let all: Vec<_> = intervals(&entry).collect();
         assert_eq!(
             all,
@@ -151,12 +166,17 @@ mod tests {
         );
     }
 
-    /// In colours and without: each kind by its mark or colour, and the step that is shown among others.
+    /// In colours and without: each kind by its mark or colour, and the step that is shown among
+    /// others.
     #[test]
     fn the_step_that_is_shown_stands_out_in_every_theme() {
         for theme in Theme::names().map(|name| Theme::named(name).unwrap()) {
             let all: Vec<_> = (0..KINDS).map(|kind| looks(&theme, kind, true)).collect();
-            assert!((0..KINDS).all(|kind| looks(&theme, kind, false) != all[kind]), "{}", theme.name);
+            assert!(
+                (0..KINDS).all(|kind| looks(&theme, kind, false) != all[kind]),
+                "{}",
+                theme.name
+            );
             assert!((0..KINDS).all(|i| (0..i).all(|j| all[i] != all[j])), "{}", theme.name);
         }
     }
@@ -164,9 +184,13 @@ mod tests {
     #[test]
     fn a_time_is_spread_over_the_columns_that_it_touches() {
         let mut shares = [0.0; 4];
-        spread(Window { from: 0.0, to: 40.0 }, 4, 5.0, 25.0, &mut |column, share| shares[column] += share);
+        spread(Window { from: 0.0, to: 40.0 }, 4, 5.0, 25.0, &mut |column, share| {
+            shares[column] += share
+        });
         assert_eq!(shares, [0.5, 1.0, 0.5, 0.0]);
-        spread(Window { from: 0.0, to: 40.0 }, 4, 35.0, 99.0, &mut |column, share| shares[column] += share);
+        spread(Window { from: 0.0, to: 40.0 }, 4, 35.0, 99.0, &mut |column, share| {
+            shares[column] += share
+        });
         assert_eq!(shares, [0.5, 1.0, 0.5, 0.5]);
     }
 }

@@ -1,4 +1,5 @@
-//! One schedule at one of its steps: what the step is, the picture of its links or nodes, what each step takes, what colours mean.
+//! One schedule at one of its steps: what the step is, the picture of its links or nodes, what each
+//! step takes, what colours mean.
 
 use super::picture::{draw, legend};
 use super::playback::Playback;
@@ -22,7 +23,13 @@ pub(super) struct Shown<'r> {
 
 impl Shown<'_> {
     /// Draws it; the one that plays says how fast.
-    pub(super) fn draw(&self, painter: &mut Painter<'_, '_>, view: &View, player: Option<&Playback>, area: Rect) {
+    pub(super) fn draw(
+        &self,
+        painter: &mut Painter<'_, '_>,
+        view: &View,
+        player: Option<&Playback>,
+        area: Rect,
+    ) {
         let recording = self.recording;
         if let Some(why) = recording.why_empty() {
             return painter.nothing(area, &why);
@@ -42,7 +49,8 @@ impl Shown<'_> {
     /// What each step takes, above the line for colours; returns the lines of both.
     fn foot(&self, painter: &mut Painter<'_, '_>, area: Rect, top: u16) -> u16 {
         let free = area.height.saturating_sub(top);
-        let is_timed = (0..self.recording.notes.len()).any(|step| self.recording.times(step).is_some());
+        let is_timed =
+            (0..self.recording.notes.len()).any(|step| self.recording.times(step).is_some());
         let high = if is_timed { times::height(free) } else { 1.min(free.saturating_sub(1)) };
         let place = Rect { y: area.y + area.height.saturating_sub(1 + high), height: high, ..area };
         if is_timed && high > 1 {
@@ -67,11 +75,25 @@ impl Shown<'_> {
             (None, _) => String::new(),
         };
         let plays = player.is_some_and(|player| player.plays || player.follows);
-        painter.put_right(area, area.width.saturating_sub(1), 0, &state, if plays { theme.good } else { theme.dim });
+        painter.put_right(
+            area,
+            area.width.saturating_sub(1),
+            0,
+            &state,
+            if plays { theme.good } else { theme.dim },
+        );
         let room = area.width.saturating_sub(width(&state) + 3);
-        painter.put(Rect { width: room, ..area }, x + 2, 0, recording.phase_of(self.step), theme.text);
-        let broken =
-            recording.ended.as_ref().filter(|r| !r.reason.is_empty() && self.step + 1 >= recording.notes.len());
+        painter.put(
+            Rect { width: room, ..area },
+            x + 2,
+            0,
+            recording.phase_of(self.step),
+            theme.text,
+        );
+        let broken = recording
+            .ended
+            .as_ref()
+            .filter(|r| !r.reason.is_empty() && self.step + 1 >= recording.notes.len());
         match (broken, recording.notes.get(self.step)) {
             (Some(record), _) => painter.put(area, 1, 1, &self.broken(record), theme.bad),
             (None, Some(note)) => painter.put(area, 1, 1, &self.in_words(note), theme.dim),
@@ -81,7 +103,13 @@ impl Shown<'_> {
         match times {
             Some(parts) => {
                 let line = Rect { y: area.y + 2, height: 1, ..area };
-                times::in_words(painter, &parts, recording.end(self.step), recording.ranks().is_some(), line);
+                times::in_words(
+                    painter,
+                    &parts,
+                    recording.end(self.step),
+                    recording.ranks().is_some(),
+                    line,
+                );
                 3
             }
             None => 2,
@@ -121,14 +149,28 @@ impl Shown<'_> {
         let most = notes.iter().map(|n| n.facts.max_link_messages).max().unwrap_or(1).max(1);
         let columns = times::columns(notes.len(), room);
         for (x, steps) in (1..).zip(&columns) {
-            let busiest = notes[steps.clone()].iter().map(|n| n.facts.max_link_messages).max().unwrap_or(0);
-            let bar = BARS[((busiest * BARS.len() as u64).div_ceil(most) as usize).clamp(1, BARS.len()) - 1];
+            let busiest =
+                notes[steps.clone()].iter().map(|n| n.facts.max_link_messages).max().unwrap_or(0);
+            let bar = BARS
+                [((busiest * BARS.len() as u64).div_ceil(most) as usize).clamp(1, BARS.len()) - 1];
             let here = steps.contains(&self.step);
-            painter.dot(area, x, 0, bar, if here { painter.theme.accent } else { painter.theme.dim });
+            painter.dot(
+                area,
+                x,
+                0,
+                bar,
+                if here { painter.theme.accent } else { painter.theme.dim },
+            );
             painter.hit(area, x, 0, 1, Spot::Mark(steps.start));
         }
         if columns.len() + 20 < room {
-            painter.put(area, columns.len() as u16 + 3, 0, "busiest link of each step", painter.theme.dim);
+            painter.put(
+                area,
+                columns.len() as u16 + 3,
+                0,
+                "busiest link of each step",
+                painter.theme.dim,
+            );
         }
     }
 }

@@ -23,13 +23,16 @@ pub(super) fn space(
     area: Rect,
 ) -> Option<Drawn> {
     let theme = painter.theme;
-    let whole = recording.end(recording.notes.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
+    let whole =
+        recording.end(recording.notes.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
     let plot = Plot::of(recording, view, span(recording, step)?, whole, area);
     let (window, columns) = (plot.window, plot.columns);
     let mut cells = vec![Does::default(); plot.rows as usize * usize::from(columns)];
     let mut missing = false;
     for at in 0..recording.notes.len() {
-        let Some((from, to)) = span(recording, at).filter(|(from, to)| *to > window.from && *from < window.to) else {
+        let Some((from, to)) =
+            span(recording, at).filter(|(from, to)| *to > window.from && *from < window.to)
+        else {
             continue;
         };
         let Some(frame) = recording.frame(at) else {
@@ -42,7 +45,10 @@ pub(super) fn space(
         mark(frame, plot.side, &mut |row, does| {
             for column in first..last {
                 let cell = &mut cells[row as usize * usize::from(columns) + usize::from(column)];
-                *cell = Does { sends: cell.sends || does.sends, receives: cell.receives || does.receives };
+                *cell = Does {
+                    sends: cell.sends || does.sends,
+                    receives: cell.receives || does.receives,
+                };
             }
         });
     }
@@ -57,7 +63,10 @@ pub(super) fn space(
     };
     plot.draw(painter, area, &cell, &|_, time| recording.step_at(time));
     let missing = if missing { "; steps that are not kept are left out" } else { "" };
-    let note = format!("ranks against time: █ sends and receives, ▀ sends, ▄ receives{}{missing}", plot.several());
+    let note = format!(
+        "ranks against time: █ sends and receives, ▀ sends, ▄ receives{}{missing}",
+        plot.several()
+    );
     Some(Drawn { has_heat: false, ..Drawn::heat(note) })
 }
 

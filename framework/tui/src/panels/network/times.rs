@@ -22,11 +22,20 @@ pub(super) fn height(free: u16) -> u16 {
 /// The steps of each column: one while they fit, else as many as it takes.
 pub(super) fn columns(steps: usize, room: usize) -> Vec<Range<usize>> {
     let columns = steps.min(room);
-    (0..columns).map(|x| x * steps / columns..((x + 1) * steps / columns).max(x * steps / columns + 1)).collect()
+    (0..columns)
+        .map(|x| x * steps / columns..((x + 1) * steps / columns).max(x * steps / columns + 1))
+        .collect()
 }
 
-/// Draws it; of several steps in a column the longest is seen. The last line marks the step that is shown.
-pub(super) fn chart(painter: &mut Painter<'_, '_>, recording: &Recording, step: usize, longest: f64, area: Rect) {
+/// Draws it; of several steps in a column the longest is seen. The last line marks the step that is
+/// shown.
+pub(super) fn chart(
+    painter: &mut Painter<'_, '_>,
+    recording: &Recording,
+    step: usize,
+    longest: f64,
+    area: Rect,
+) {
     const EIGHTHS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let theme = painter.theme;
     let high = area.height - 1;
@@ -36,7 +45,8 @@ pub(super) fn chart(painter: &mut Painter<'_, '_>, recording: &Recording, step: 
         let longest_of = steps.clone().max_by(|a, b| time(*a).total_cmp(&time(*b)));
         let times = longest_of.and_then(|step| recording.times(step)).unwrap_or_default();
         let whole: f64 = times.iter().sum();
-        let eighths = if longest > 0.0 { (whole / longest * f64::from(high * 8)).round() as u16 } else { 0 };
+        let eighths =
+            if longest > 0.0 { (whole / longest * f64::from(high * 8)).round() as u16 } else { 0 };
         for row in 0..eighths.div_ceil(8) {
             let filled = (eighths - row * 8).min(8);
             // The part in the middle of what is filled of the cell.
@@ -53,7 +63,11 @@ pub(super) fn chart(painter: &mut Painter<'_, '_>, recording: &Recording, step: 
             painter.dot(area, x, high, '▴', theme.accent);
         }
     }
-    let of_what = if recording.ranks().is_some() { "a rank's mean time in each step" } else { "time of each step" };
+    let of_what = if recording.ranks().is_some() {
+        "a rank's mean time in each step"
+    } else {
+        "time of each step"
+    };
     let text = format!("{of_what}, most {} (w goes there)", duration(longest));
     let from = columns.len() as u16 + 3;
     if from + width(&text) < area.width {
@@ -71,17 +85,36 @@ fn part_at(times: &Times, at: f64) -> usize {
     found.or_else(|| times.iter().rposition(|time| *time > 0.0)).unwrap_or(0)
 }
 
-/// What a step takes, part by part, and when it ends; where ranks go on by themselves, what it takes them in the mean, and when the last ends it.
-pub(super) fn in_words(painter: &mut Painter<'_, '_>, times: &Times, end: Option<f64>, of_ranks: bool, area: Rect) {
+/// What a step takes, part by part, and when it ends; where ranks go on by themselves, what it
+/// takes them in the mean, and when the last ends it.
+pub(super) fn in_words(
+    painter: &mut Painter<'_, '_>,
+    times: &Times,
+    end: Option<f64>,
+    of_ranks: bool,
+    area: Rect,
+) {
     let theme = painter.theme;
     let mean = if of_ranks { " a rank" } else { "" };
     let end = end.map(|end| format!("  ends at {}", duration(end))).unwrap_or_default();
-    let mut x = painter.put(area, 1, 0, &format!("{}{mean}{end}", duration(times.iter().sum())), theme.text) + 1;
+    let mut x = painter.put(
+        area,
+        1,
+        0,
+        &format!("{}{mean}{end}", duration(times.iter().sum())),
+        theme.text,
+    ) + 1;
     for (part, name) in Kind::names().into_iter().enumerate() {
         if times[part] > 0.0 {
             let (c, style) = theme.part(part);
             x = painter.put(area, x + 1, 0, &c.to_string(), style);
-            x = painter.put(area, x + 1, 0, &format!("{name} {}", duration(times[part])), theme.dim);
+            x = painter.put(
+                area,
+                x + 1,
+                0,
+                &format!("{name} {}", duration(times[part])),
+                theme.dim,
+            );
         }
     }
 }

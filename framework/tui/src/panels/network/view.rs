@@ -122,7 +122,8 @@ impl Heat<'_> {
 pub(super) struct Drawn {
     /// What has to be said about it.
     pub(super) note: String,
-    /// Whether links are figures, as they are without colours, rather than in the colours of the legend.
+    /// Whether links are figures, as they are without colours, rather than in the colours of the
+    /// legend.
     pub(super) figures: bool,
     /// Whether anything has a heat; if not, what has to be said is all.
     pub(super) has_heat: bool,

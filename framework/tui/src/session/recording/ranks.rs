@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 use swapmeet_core::cost::model::time_space::{self, KINDS};
 
-/// The parts of a step's time, in us, in the order of a row's columns: what its machine charges for it, with what is rearranged before it. A part that the model has no
-/// meaning for is 0. Where ranks go on by themselves it is what a rank's time goes into, and waiting for peers is the last kind.
+/// The parts of a step's time, in us, in the order of a row's columns: what its machine charges for
+/// it, with what is rearranged before it. A part that the model has no meaning for is 0. Where
+/// ranks go on by themselves it is what a rank's time goes into, and waiting for peers is the last
+/// kind.
 pub(crate) type Times = [f64; KINDS];
 
 /// What a rank did in a step, or in some that follow each other.
@@ -38,8 +40,16 @@ impl From<Entry> for Figures {
 
 impl From<&time_space::Entry> for Entry {
     fn from(entry: &time_space::Entry) -> Self {
-        let time_space::Entry { first_step, last_step, posted, started, waited, ended, kinds } = *entry;
-        Self { steps: [first_step, last_step].map(|step| step as usize - 1), posted, started, waited, ended, kinds }
+        let time_space::Entry { first_step, last_step, posted, started, waited, ended, kinds } =
+            *entry;
+        Self {
+            steps: [first_step, last_step].map(|step| step as usize - 1),
+            posted,
+            started,
+            waited,
+            ended,
+            kinds,
+        }
     }
 }
 
@@ -47,7 +57,8 @@ impl From<&time_space::Entry> for Entry {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Ranks {
     pub(crate) entries: Vec<Vec<Entry>>,
-    /// What the time of a rank went into in each step: the mean of all ranks. Steps that are one entry share its time alike.
+    /// What the time of a rank went into in each step: the mean of all ranks. Steps that are one
+    /// entry share its time alike.
     pub(super) of_steps: Vec<Times>,
     /// When the last rank was done with each step and those before.
     pub(super) ends: Vec<f64>,
@@ -59,12 +70,16 @@ impl Ranks {
     pub(super) fn new(entries: Vec<Vec<Entry>>) -> Self {
         let all = || entries.iter().flatten();
         let steps = all().map(|entry| entry.steps[1] + 1).max().unwrap_or(0);
-        let (mut of_steps, mut ends, mut joined) = (vec![Times::default(); steps], vec![0.0_f64; steps], 1);
+        let (mut of_steps, mut ends, mut joined) =
+            (vec![Times::default(); steps], vec![0.0_f64; steps], 1);
         for Entry { steps: [first, last], ended, kinds, .. } in all() {
             let shared = last - first + 1;
             joined = joined.max(shared);
             for times in &mut of_steps[*first..=*last] {
-                times.iter_mut().zip(kinds).for_each(|(time, us)| *time += us / (shared * entries.len()) as f64);
+                times
+                    .iter_mut()
+                    .zip(kinds)
+                    .for_each(|(time, us)| *time += us / (shared * entries.len()) as f64);
             }
             ends[*last] = ends[*last].max(*ended);
         }
@@ -78,7 +93,11 @@ impl Ranks {
             let at = entries.partition_point(|entry| entry.steps[1] < step);
             entries.get(at).filter(|entry| entry.steps[0] <= step).copied()
         };
-        let all = self.entries.iter().enumerate().filter_map(|(rank, entries)| Some((rank, of_step(entries)?)));
+        let all = self
+            .entries
+            .iter()
+            .enumerate()
+            .filter_map(|(rank, entries)| Some((rank, of_step(entries)?)));
         all.fold(None, |span, (rank, Entry { posted, ended, .. })| {
             let (began, ends, last) = span.unwrap_or((posted, ended, rank));
             Some((began.min(posted), ends.max(ended), if ended > ends { rank } else { last }))
@@ -100,6 +119,9 @@ mod tests {
         let ranks = Ranks::new(vec![first, vec![entry([0, 1], 0.0, 2.0)]]);
         let means: Vec<f64> = ranks.of_steps.iter().map(|times| times.iter().sum()).collect();
         assert_eq!((means, &*ranks.ends, ranks.joined), (vec![2.5, 1.0], &[4.0, 5.0][..], 2));
-        assert_eq!([0, 1, 2].map(|step| ranks.span(step)), [Some((0.0, 4.0, 0)), Some((0.0, 5.0, 0)), None]);
+        assert_eq!(
+            [0, 1, 2].map(|step| ranks.span(step)),
+            [Some((0.0, 4.0, 0)), Some((0.0, 5.0, 0)), None]
+        );
     }
 }

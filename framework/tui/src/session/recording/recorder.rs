@@ -20,7 +20,8 @@ use swapmeet_runner::worker::{Say, Watch, Watcher};
 const MOST_BYTES: usize = 64 << 20;
 /// Steps whose facts are kept.
 const MOST_STEPS: u64 = 1 << 18;
-/// Entries of what ranks did: more than a screen has marks. Beyond it neighbouring steps are joined.
+/// Entries of what ranks did: more than a screen has marks. Beyond it neighbouring steps are
+/// joined.
 const MOST_ENTRIES: usize = 1 << 16;
 
 /// The watcher in the worker that makes a schedule for the dashboard.
@@ -43,7 +44,8 @@ struct Pending {
 /// Watches a schedule in the worker and says what it sees.
 struct Recorder {
     topology: Arc<dyn Topology>,
-    /// Prices steps one by one, where the machine does; or all of them, where what ranks do is wanted.
+    /// Prices steps one by one, where the machine does; or all of them, where what ranks do is
+    /// wanted.
     evaluator: Option<Box<dyn Evaluator>>,
     keeps_ranks: bool,
     priced: Times,
@@ -71,8 +73,10 @@ impl Recorder {
         let mut evaluator = case.machine.evaluator(scale(case));
         let record = TimeSpace::new(if ranks { topology.nodes() } else { 0 }, None, MOST_ENTRIES);
         let keeps_ranks = ranks && evaluator.keep_time_space(record).is_ok();
-        let evaluator = Some(evaluator).filter(|evaluator| keeps_ranks || evaluator.so_far().is_some());
-        let links = (0..topology.link_slots()).filter(|link| topology.link_ends(*link).is_some()).count();
+        let evaluator =
+            Some(evaluator).filter(|evaluator| keeps_ranks || evaluator.so_far().is_some());
+        let links =
+            (0..topology.link_slots()).filter(|link| topology.link_ends(*link).is_some()).count();
         let mut recorder = Self {
             messages: LinkLoad::new(topology.as_ref()),
             load: LinkLoad::new(topology.as_ref()),
@@ -97,7 +101,10 @@ impl Recorder {
     }
 
     /// What messages, each with its ends, its way and its load, put on links; the longest way.
-    fn frame<'m>(&mut self, messages: impl Iterator<Item = (u64, u64, Option<&'m Route>, u64)>) -> (Frame, u64) {
+    fn frame<'m>(
+        &mut self,
+        messages: impl Iterator<Item = (u64, u64, Option<&'m Route>, u64)>,
+    ) -> (Frame, u64) {
         /// Messages of a step that are kept one by one.
         const MOST_PAIRS: usize = 1 << 14;
         self.messages.begin();
@@ -121,7 +128,8 @@ impl Recorder {
             pairs.clear();
         }
         let mut links = Vec::new();
-        self.messages.for_each_loaded(&mut |link, messages| links.push(Load { link, messages, load: 0 }));
+        self.messages
+            .for_each_loaded(&mut |link, messages| links.push(Load { link, messages, load: 0 }));
         links.sort_unstable_by_key(|l| l.link);
         self.load.for_each_loaded(&mut |link, load| {
             if let Ok(at) = links.binary_search_by_key(&link, |l| l.link) {
@@ -129,10 +137,13 @@ impl Recorder {
             }
         });
         for (pair, route) in pairs.iter_mut().zip(routes) {
-            let on = |link: u64| links.binary_search_by_key(&link, |l| l.link).map_or(0, |at| links[at].messages);
+            let on = |link: u64| {
+                links.binary_search_by_key(&link, |l| l.link).map_or(0, |at| links[at].messages)
+            };
             let mut shared = 1;
             let taken = self.topology.route(pair.from, pair.to, route, &mut |run| {
-                shared = (0..run.len).map(|i| on(run.first + i * run.stride)).fold(shared, u64::max);
+                shared =
+                    (0..run.len).map(|i| on(run.first + i * run.stride)).fold(shared, u64::max);
             });
             debug_assert!(taken.is_ok(), "{taken:?}");
             pair.shared = shared;
@@ -147,7 +158,8 @@ impl Recorder {
         match self.wanted {
             Wanted::From(from) => step >= from as u64 && self.spent < MOST_BYTES,
             Wanted::Newest => {
-                let is_due = self.last_report.is_none_or(|last_report| last_report.elapsed() >= EVERY);
+                let is_due =
+                    self.last_report.is_none_or(|last_report| last_report.elapsed() >= EVERY);
                 self.last_report = if is_due { Some(Instant::now()) } else { self.last_report };
                 is_due
             }
@@ -156,9 +168,17 @@ impl Recorder {
 
     /// What has been charged since this was asked last.
     fn charged(&mut self) -> Option<Times> {
-        let Parts { startup, transmission, propagation, rearrangement, barrier, contention, reduction } =
-            self.evaluator.as_ref()?.so_far()?;
-        let parts = [startup, transmission, propagation, rearrangement, barrier, contention, reduction];
+        let Parts {
+            startup,
+            transmission,
+            propagation,
+            rearrangement,
+            barrier,
+            contention,
+            reduction,
+        } = self.evaluator.as_ref()?.so_far()?;
+        let parts =
+            [startup, transmission, propagation, rearrangement, barrier, contention, reduction];
         let mut all = [0.0; KINDS];
         all.iter_mut().zip(parts).for_each(|(time, part)| *time = part.unwrap_or(0.0));
         let before = std::mem::replace(&mut self.priced, all);
@@ -266,12 +286,16 @@ impl Listener for Recorder {
         let wanted = self.wants(step.number - 1);
         let frame = wanted.then(|| {
             let way = |route: u32| (route as usize).checked_sub(1).and_then(|i| step.routes.get(i));
-            let messages = step.transfers.iter().map(|t| (u64::from(t.from), u64::from(t.to), way(t.route), t.load));
+            let messages = step
+                .transfers
+                .iter()
+                .map(|t| (u64::from(t.from), u64::from(t.to), way(t.route), t.load));
             Frame { held: step.held.to_vec(), ..self.frame(messages).0 }
         });
         self.spent += frame.as_ref().map_or(0, Frame::bytes);
         self.reported += 1;
-        let note = Note { phase: self.phases - 1, facts: Facts::of(&step.facts, idle_sends), times };
+        let note =
+            Note { phase: self.phases - 1, facts: Facts::of(&step.facts, idle_sends), times };
         self.report(&Seen::Step(note, frame));
     }
 }
@@ -289,7 +313,9 @@ impl Watcher for Recorder {
         if record.status == Status::Ok {
             self.report_ranks();
         }
-        let Some(pending) = self.pending.take().filter(|_| record.status != Status::Ok) else { return };
+        let Some(pending) = self.pending.take().filter(|_| record.status != Status::Ok) else {
+            return;
+        };
         if (pending.is_empty() && self.at_fault.is_none()) || self.reported >= MOST_STEPS {
             return;
         }
@@ -301,7 +327,8 @@ impl Watcher for Recorder {
         let (frame, max_hops) = self.frame(messages);
         let mut senders: Vec<u64> = pending.iter().map(|p| p.from).collect();
         senders.sort_unstable();
-        let max_sends = senders.chunk_by(|a, b| a == b).map(|sends| sends.len() as u64).max().unwrap_or(0);
+        let max_sends =
+            senders.chunk_by(|a, b| a == b).map(|sends| sends.len() as u64).max().unwrap_or(0);
         let facts = Facts {
             messages: pending.len() as u64,
             max_load: pending.iter().map(|p| p.load).max().unwrap_or(0),
@@ -310,8 +337,12 @@ impl Watcher for Recorder {
             max_sends,
             idle_sends: self.idle_sends,
         };
-        let frame = Frame { held: std::mem::take(&mut self.held), at_fault: self.at_fault, ..frame };
+        let frame =
+            Frame { held: std::mem::take(&mut self.held), at_fault: self.at_fault, ..frame };
         let is_seen = matches!(self.wanted, Wanted::From(from) if self.reported >= from as u64);
-        self.report(&Seen::Step(Note { phase: self.phases - 1, facts, times: None }, is_seen.then_some(frame)));
+        self.report(&Seen::Step(
+            Note { phase: self.phases - 1, facts, times: None },
+            is_seen.then_some(frame),
+        ));
     }
 }

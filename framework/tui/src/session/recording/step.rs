@@ -66,7 +66,9 @@ pub(crate) struct Frame {
 
 impl Frame {
     pub(super) fn bytes(&self) -> usize {
-        self.links.len() * size_of::<Load>() + self.pairs.len() * size_of::<Pair>() + self.held.len() * size_of::<u64>()
+        self.links.len() * size_of::<Load>()
+            + self.pairs.len() * size_of::<Pair>()
+            + self.held.len() * size_of::<u64>()
     }
 }
 

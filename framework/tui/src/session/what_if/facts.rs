@@ -1,4 +1,5 @@
-//! The facts of schedules' steps: kept in workers, where plugins run, and sent here to be priced again and again.
+//! The facts of schedules' steps: kept in workers, where plugins run, and sent here to be priced
+//! again and again.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -13,7 +14,8 @@ use swapmeet_runner::host::Asked;
 use swapmeet_runner::watch::{self, watch};
 use swapmeet_runner::worker::{Say, Watch, Watcher, Workers};
 
-/// Kinds of steps of a schedule that are kept, of some 300 bytes each; one of more is planned again instead.
+/// Kinds of steps of a schedule that are kept, of some 300 bytes each; one of more is planned again
+/// instead.
 const MOST_KINDS: usize = 1 << 17;
 
 /// What of a schedule is known without planning it again.
@@ -25,8 +27,10 @@ pub(super) struct Facts {
 }
 
 /// The watcher in the worker that keeps a schedule's facts.
-pub const FACTS: Watch =
-    Watch { name: "facts", start: |_, _, say| Ok(Box::new(Keeping { keeper: Keeper::default(), say })) };
+pub const FACTS: Watch = Watch {
+    name: "facts",
+    start: |_, _, say| Ok(Box::new(Keeping { keeper: Keeper::default(), say })),
+};
 
 /// What comes of a schedule, in pieces.
 #[derive(Debug, Serialize, Deserialize)]
@@ -125,7 +129,8 @@ pub(super) struct Fetching {
 }
 
 impl Fetching {
-    /// Has workers plan one case a schedule; each comes by its number, with nothing if that is not to be had.
+    /// Has workers plan one case a schedule; each comes by its number, with nothing if that is not
+    /// to be had.
     pub(super) fn start(cases: Vec<(usize, Case)>, workers: &Workers) -> Self {
         let (sender, come) = channel();
         let stop = Arc::new(AtomicBool::new(false));

@@ -1,7 +1,9 @@
-//! What if the machine were another, or blocks larger: the rows of a machine with some of its parameters changed, in place of those that there are.
+//! What if the machine were another, or blocks larger: the rows of a machine with some of its
+//! parameters changed, in place of those that there are.
 //!
-//! What prices a schedule by the facts of its steps does so at once, from the facts; other cases are planned again in workers, and have the times of before until that is
-//! done. All panels show what follows: they are given the one comparison there is.
+//! What prices a schedule by the facts of its steps does so at once, from the facts; other cases
+//! are planned again in workers, and have the times of before until that is done. All panels show
+//! what follows: they are given the one comparison there is.
 
 mod facts;
 mod notch;
@@ -98,7 +100,8 @@ impl WhatIf {
     /// The machine that is tried.
     pub(crate) fn machine(&self) -> Option<Machine> {
         let base = self.base.as_ref()?;
-        let changes: Vec<(&str, &str)> = self.changes.iter().map(|(key, text)| (*key, text.as_str())).collect();
+        let changes: Vec<(&str, &str)> =
+            self.changes.iter().map(|(key, text)| (*key, text.as_str())).collect();
         base.machine.with(&changes).ok()
     }
 
@@ -193,7 +196,10 @@ impl Session {
         let base = Base { machine: case.machine.clone(), workload: case.workload.clone() };
         let tried = &mut self.what_if;
         if !tried.is_on()
-            && tried.base.as_ref().is_none_or(|old| old.machine != base.machine || old.workload != base.workload)
+            && tried
+                .base
+                .as_ref()
+                .is_none_or(|old| old.machine != base.machine || old.workload != base.workload)
         {
             if tried.base.as_ref().is_none_or(|old| old.machine != base.machine) {
                 (tried.subjects, tried.rows) = (Arc::default(), 0);
@@ -207,12 +213,15 @@ impl Session {
     fn look_for_subjects(&mut self) {
         let rows = self.queue.tally();
         let rows = rows.cases - rows.waiting - rows.running;
-        let Some(base) = self.what_if.base.clone().filter(|_| self.what_if.rows != rows) else { return };
+        let Some(base) = self.what_if.base.clone().filter(|_| self.what_if.rows != rows) else {
+            return;
+        };
         let tried = &mut self.what_if;
         let (mut subjects, mut wanted) = (Vec::new(), Vec::new());
         for row in self.queue.rows() {
             let (State::Done(record), Ok(case)) = (&row.state, &row.case) else { continue };
-            if record.status != Status::Ok || case.machine != base.machine || subjects.len() >= MOST {
+            if record.status != Status::Ok || case.machine != base.machine || subjects.len() >= MOST
+            {
                 continue;
             }
             let next = tried.facts.len();
@@ -230,7 +239,8 @@ impl Session {
             if open > 0 {
                 let known: Vec<usize> = wanted.iter().map(|(number, _)| *number).collect();
                 for subject in tried.subjects.iter() {
-                    let is_open = tried.facts[subject.schedule].is_none() && !known.contains(&subject.schedule);
+                    let is_open = tried.facts[subject.schedule].is_none()
+                        && !known.contains(&subject.schedule);
                     if is_open && !wanted.iter().any(|(number, _)| *number == subject.schedule) {
                         wanted.push((subject.schedule, subject.case.clone()));
                     }
@@ -253,7 +263,9 @@ impl Session {
                     self.tell(&why, true);
                 }
             }
-            None => self.tell(&format!("{} goes no further: Enter types a value", slider.name()), false),
+            None => {
+                self.tell(&format!("{} goes no further: Enter types a value", slider.name()), false)
+            }
         }
     }
 
@@ -262,10 +274,16 @@ impl Session {
         let Some(base) = &self.what_if.base else { return Ok(()) };
         match slider.parameter {
             None => {
-                let resized =
-                    base.workload.of_size(0).map(|old| old.to_string().replacen(":0", &format!(":{text}"), 1));
-                let read = resized.and_then(|spec| Workload::parse(&spec).ok()).filter(Workload::is_uniform);
-                let read = read.ok_or_else(|| format!("expected a size such as 64, 4KiB or 1MiB, found `{text}`"))?;
+                let resized = base
+                    .workload
+                    .of_size(0)
+                    .map(|old| old.to_string().replacen(":0", &format!(":{text}"), 1));
+                let read = resized
+                    .and_then(|spec| Workload::parse(&spec).ok())
+                    .filter(Workload::is_uniform);
+                let read = read.ok_or_else(|| {
+                    format!("expected a size such as 64, 4KiB or 1MiB, found `{text}`")
+                })?;
                 let bytes = read.block_bytes();
                 self.what_if.block = (bytes != base.workload.block_bytes()).then_some(bytes);
             }
@@ -273,13 +291,16 @@ impl Session {
                 let key = parameter.key();
                 let mut changes = self.what_if.changes.clone();
                 changes.retain(|(other, _)| *other != key);
-                let was = base.machine.values().into_iter().find(|value| value.parameter.key() == key);
-                let text =
-                    parameter.canonical(text).map_err(|expected| format!("expected {expected}, found `{text}`"))?;
+                let was =
+                    base.machine.values().into_iter().find(|value| value.parameter.key() == key);
+                let text = parameter
+                    .canonical(text)
+                    .map_err(|expected| format!("expected {expected}, found `{text}`"))?;
                 if was.is_none_or(|was| was.text != text) {
                     changes.push((key, text));
                 }
-                let given: Vec<(&str, &str)> = changes.iter().map(|(key, text)| (*key, text.as_str())).collect();
+                let given: Vec<(&str, &str)> =
+                    changes.iter().map(|(key, text)| (*key, text.as_str())).collect();
                 base.machine.with(&given).map_err(|(_, error)| error.to_string())?;
                 self.what_if.changes = changes;
             }
@@ -293,13 +314,18 @@ impl Session {
         match slider.map(|slider| slider.parameter) {
             None => (self.what_if.changes, self.what_if.block) = (Vec::new(), None),
             Some(None) => self.what_if.block = None,
-            Some(Some(parameter)) => self.what_if.changes.retain(|(key, _)| *key != parameter.key()),
+            Some(Some(parameter)) => {
+                self.what_if.changes.retain(|(key, _)| *key != parameter.key())
+            }
         }
         self.retry();
     }
 
     /// Changes what it was before.
-    pub(super) fn take_back(&mut self, (changes, block): (Vec<(&'static str, String)>, Option<u64>)) {
+    pub(super) fn take_back(
+        &mut self,
+        (changes, block): (Vec<(&'static str, String)>, Option<u64>),
+    ) {
         (self.what_if.changes, self.what_if.block) = (changes, block);
         self.retry();
     }
@@ -311,8 +337,11 @@ impl Session {
 
     /// What is tried becomes a machine of the experiment's own, which is picked.
     pub(crate) fn keep_machine(&mut self, name: &str) -> Result<(), String> {
-        let Some(machine) = self.what_if.machine() else { return Err("no machine is tried".to_owned()) };
-        let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
+        let Some(machine) = self.what_if.machine() else {
+            return Err("no machine is tried".to_owned());
+        };
+        let is_name =
+            !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
         if !is_name {
             return Err(format!("expected a name of letters, digits, - and _, found `{name}`"));
         }
@@ -329,11 +358,15 @@ impl Session {
                 .collect(),
         };
         self.selection.add_machine(own)?;
-        self.tell(&format!("[machine.{name}] is {definition}: picked; a runs it, S saves it"), false);
+        self.tell(
+            &format!("[machine.{name}] is {definition}: picked; a runs it, S saves it"),
+            false,
+        );
         Ok(())
     }
 
-    /// Takes in facts and rows that came; asks for what is due. True if there is something new to draw.
+    /// Takes in facts and rows that came; asks for what is due. True if there is something new to
+    /// draw.
     pub(super) fn take_tried(&mut self) -> bool {
         if self.what_if.is_on() {
             self.look_for_subjects();

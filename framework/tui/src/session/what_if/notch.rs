@@ -13,25 +13,37 @@ pub(crate) enum Notch {
     Large,
 }
 
-/// The values that presets have of a parameter, each with whose it is; the smallest number first. Every slider asks for them at every picture: they are looked up once.
+/// The values that presets have of a parameter, each with whose it is; the smallest number first.
+/// Every slider asks for them at every picture: they are looked up once.
 pub(crate) fn presets_of(parameter: &dyn Parameter) -> &'static [(String, &'static str)] {
     type Values = BTreeMap<&'static str, Vec<(String, &'static str)>>;
     static KNOWN: OnceLock<Values> = OnceLock::new();
     let all = || {
         let mut known = Values::new();
-        let machines = presets().iter().filter_map(|preset| Some((preset.name, Machine::parse(preset.name).ok()?)));
-        for (name, value) in machines.flat_map(|(name, machine)| machine.values().into_iter().map(move |v| (name, v))) {
+        let machines = presets()
+            .iter()
+            .filter_map(|preset| Some((preset.name, Machine::parse(preset.name).ok()?)));
+        for (name, value) in machines
+            .flat_map(|(name, machine)| machine.values().into_iter().map(move |v| (name, v)))
+        {
             known.entry(value.parameter.key()).or_default().push((value.text, name));
         }
         let number = |text: &str| text.parse().unwrap_or(f64::INFINITY);
-        known.values_mut().for_each(|values| values.sort_by(|(a, _), (b, _)| number(a).total_cmp(&number(b))));
+        known
+            .values_mut()
+            .for_each(|values| values.sort_by(|(a, _), (b, _)| number(a).total_cmp(&number(b))));
         known
     };
     KNOWN.get_or_init(all).get(parameter.key()).map_or(&[], Vec::as_slice)
 }
 
 /// The next value of a parameter, up or down; `None` where there is none.
-pub(crate) fn next(parameter: &dyn Parameter, text: &str, up: bool, notch: Notch) -> Option<String> {
+pub(crate) fn next(
+    parameter: &dyn Parameter,
+    text: &str,
+    up: bool,
+    notch: Notch,
+) -> Option<String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => number_after(parameter, number, up, notch),
         Ok(_) | Err(_) => word_after(parameter, text, up),
@@ -52,13 +64,14 @@ fn number_after(parameter: &dyn Parameter, number: f64, up: bool, notch: Notch) 
         (false, true) if number / factor < FIRST / 2.0 => 0.0,
         (false, _) => number / factor,
     };
-    let whole = if up { scaled.round().max(number + 1.0) } else { scaled.round().min(number - 1.0) };
+    let whole =
+        if up { scaled.round().max(number + 1.0) } else { scaled.round().min(number - 1.0) };
     // Some take whole numbers alone, and some begin at 1.
     let candidates = [three_digits(scaled), three_digits(whole), number.floor()];
     let now = parameter.canonical(&number.to_string()).ok();
-    candidates
-        .iter()
-        .find_map(|value| parameter.canonical(&value.to_string()).ok().filter(|text| Some(text) != now.as_ref()))
+    candidates.iter().find_map(|value| {
+        parameter.canonical(&value.to_string()).ok().filter(|text| Some(text) != now.as_ref())
+    })
 }
 
 /// With three digits: what nobody would have typed is not shown either.
@@ -77,10 +90,22 @@ fn word_after(parameter: &dyn Parameter, text: &str, up: bool) -> Option<String>
     (next != at).then(|| words[next].clone())
 }
 
-/// Values that a parameter can have, each once: those of presets, models by their names, and a few words that some take.
+/// Values that a parameter can have, each once: those of presets, models by their names, and a few
+/// words that some take.
 pub(crate) fn values_of(parameter: &dyn Parameter) -> Vec<String> {
-    const TRIED: [&str; 11] =
-        ["1", "2", "all", "declared", "packed", "count", "free", "step", "data", "blocking", "nonblocking"];
+    const TRIED: [&str; 11] = [
+        "1",
+        "2",
+        "all",
+        "declared",
+        "packed",
+        "count",
+        "free",
+        "step",
+        "data",
+        "blocking",
+        "nonblocking",
+    ];
     let of_presets = presets_of(parameter).iter().map(|(text, _)| text.clone());
     let words = models().iter().map(|model| model.name).chain(TRIED);
     let mut values: Vec<String> = Vec::new();
@@ -118,7 +143,10 @@ mod tests {
         assert_eq!(moved("virtual_channels", "2", true, Notch::Small).as_deref(), Some("3"));
         assert_eq!(moved("virtual_channels", "1", false, Notch::Small), None);
         assert_eq!(moved("free_contention", "1", false, Notch::Large), None);
-        assert_eq!(moved("rearrangement", "declared", true, Notch::Small).as_deref(), Some("packed"));
+        assert_eq!(
+            moved("rearrangement", "declared", true, Notch::Small).as_deref(),
+            Some("packed")
+        );
         let circuit = moved("model", "wormhole", true, Notch::Small).unwrap();
         assert_ne!(circuit, "wormhole");
     }

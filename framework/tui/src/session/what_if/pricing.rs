@@ -1,4 +1,5 @@
-//! The rows of a machine as they would be with other parameters: priced at once from the facts of steps, or still to come from a worker.
+//! The rows of a machine as they would be with other parameters: priced at once from the facts of
+//! steps, or still to come from a worker.
 
 use super::facts::Facts;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -83,7 +84,8 @@ impl Scenario {
             }
             new.insert(Arc::as_ptr(old), record);
         }
-        let replaced = |old: Arc<Record>| new.remove(&Arc::as_ptr(&old)).unwrap_or_else(|| (*old).clone());
+        let replaced =
+            |old: Arc<Record>| new.remove(&Arc::as_ptr(&old)).unwrap_or_else(|| (*old).clone());
         (records.into_iter().map(replaced).collect(), tried)
     }
 
@@ -91,18 +93,29 @@ impl Scenario {
     fn prices(&self) -> Vec<Price> {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let each = self.subjects.len().div_ceil(cores).max(1);
-        let price = |subjects: &[Subject]| subjects.iter().map(|subject| self.price(subject)).collect::<Vec<_>>();
+        let price = |subjects: &[Subject]| {
+            subjects.iter().map(|subject| self.price(subject)).collect::<Vec<_>>()
+        };
         std::thread::scope(|scope| {
-            let parts: Vec<_> =
-                self.subjects.chunks(each).map(|part| (part, scope.spawn(move || price(part)))).collect();
-            // A thread that panicked has done none of its part; what panicked there panics here, too.
-            parts.into_iter().flat_map(|(part, thread)| thread.join().unwrap_or_else(|_| price(part))).collect()
+            let parts: Vec<_> = self
+                .subjects
+                .chunks(each)
+                .map(|part| (part, scope.spawn(move || price(part))))
+                .collect();
+            // A thread that panicked has done none of its part; what panicked there panics here,
+            // too.
+            parts
+                .into_iter()
+                .flat_map(|(part, thread)| thread.join().unwrap_or_else(|_| price(part)))
+                .collect()
         })
     }
 
     fn price(&self, subject: &Subject) -> Price {
         let mut case = Case { machine: self.machine.clone(), ..subject.case.clone() };
-        if let Some((_, new)) = self.resized.as_ref().filter(|(old, _)| *old == subject.case.workload) {
+        if let Some((_, new)) =
+            self.resized.as_ref().filter(|(old, _)| *old == subject.case.workload)
+        {
             case.workload = new.clone();
         }
         let facts = self.facts.get(subject.schedule).and_then(Option::as_ref);
@@ -116,7 +129,10 @@ impl Scenario {
             return Price::FromWorker((**answer).clone());
         }
         // Until it comes, in its place with the time that it had.
-        Price::Pending(Box::new((Record { time_us: subject.record.time_us, ..labels(subject, &case) }, case)))
+        Price::Pending(Box::new((
+            Record { time_us: subject.record.time_us, ..labels(subject, &case) },
+            case,
+        )))
     }
 }
 
@@ -144,7 +160,11 @@ fn labels(subject: &Subject, case: &Case) -> Record {
     record
 }
 
-fn at_once(subject: &Subject, case: &Case, cost: Result<swapmeet_core::cost::model::Cost, String>) -> Record {
+fn at_once(
+    subject: &Subject,
+    case: &Case,
+    cost: Result<swapmeet_core::cost::model::Cost, String>,
+) -> Record {
     let mut record = labels(subject, case);
     let cost = match cost {
         Ok(cost) => cost,

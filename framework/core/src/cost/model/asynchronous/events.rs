@@ -37,8 +37,14 @@ impl Events {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Why there is no time, where there were too many: the clock stood at `us`, and the slowest rank in this step, from 0.
-    pub(in crate::cost::model) fn refused(&self, model: &str, us: f64, step: u64) -> Result<(), String> {
+    /// Why there is no time, where there were too many: the clock stood at `us`, and the slowest
+    /// rank in this step, from 0.
+    pub(in crate::cost::model) fn refused(
+        &self,
+        model: &str,
+        us: f64,
+        step: u64,
+    ) -> Result<(), String> {
         if !self.is_over() {
             return Ok(());
         }
@@ -55,22 +61,32 @@ impl Events {
 mod tests {
     use crate::cost::model::test_steps::try_cost;
 
-    /// Ring after ring of messages; `most` events are enough for none of it, for a part, or for all.
+    /// Ring after ring of messages; `most` events are enough for none of it, for a part, or for
+    /// all.
     #[test]
     fn a_case_is_given_up_where_its_events_are_more_than_the_limit() {
         let steps = vec![(0..4).map(|r| (r, (r + 1) % 4, 100, 0)).collect::<Vec<_>>(); 3];
         for model in ["loggp,latency_us=1", "fluid,byte_us=0.1,hop_us=1"] {
             for order in ["step", "data", "barrier"] {
                 let priced = |most: u64| {
-                    try_cost("ring:4", &format!("free:model={model},order={order},most_events={most}"), &steps)
+                    try_cost(
+                        "ring:4",
+                        &format!("free:model={model},order={order},most_events={most}"),
+                        &steps,
+                    )
                 };
                 let enough = (2..200).find(|most| priced(*most).is_ok()).unwrap();
                 let (us, us_of_many) = (priced(enough).unwrap(), priced(1_000_000).unwrap());
                 assert_eq!(us.parts, us_of_many.parts, "{model} {order}");
                 for most in [1, enough / 2, enough - 1] {
                     let why = priced(most).unwrap_err();
-                    let expected = format!("gives a case up after {most} events, which were over at ");
-                    assert!(why.contains(&expected) && why.ends_with("a larger `most_events` allows more"), "{why}");
+                    let expected =
+                        format!("gives a case up after {most} events, which were over at ");
+                    assert!(
+                        why.contains(&expected)
+                            && why.ends_with("a larger `most_events` allows more"),
+                        "{why}"
+                    );
                 }
             }
         }

@@ -3,7 +3,8 @@
 use super::{Message, StepMessages, Steps};
 use crate::simulation::step::Step;
 
-/// A narrower idea of who does the same: how ranks as they are now and as they were belong together.
+/// A narrower idea of who does the same: how ranks as they are now and as they were belong
+/// together.
 pub(in crate::cost::model) struct Spread<'a> {
     /// For each rank the one that stood for it.
     pub of: &'a [usize],
@@ -16,7 +17,8 @@ pub(in crate::cost::model) struct Spread<'a> {
 }
 
 impl Steps {
-    /// The messages of a step are those of ranks that stand for others, in the order of senders, and go to these nodes.
+    /// The messages of a step are those of ranks that stand for others, in the order of senders,
+    /// and go to these nodes.
     pub(in crate::cost::model) fn add_folded(&mut self, step: &Step<'_>, targets: Vec<u32>) {
         self.add(step);
         if let Some(last) = self.steps.back_mut() {

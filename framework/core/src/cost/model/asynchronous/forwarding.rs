@@ -1,7 +1,10 @@
-//! `order=data`: a rank makes its sends in the schedule's order, each as soon as what it passes on has come. What it receives comes when it comes.
+//! `order=data`: a rank makes its sends in the schedule's order, each as soon as what it passes on
+//! has come. What it receives comes when it comes.
 //!
-//! What a send carries came to its sender in some step at the latest (`after`); boxes that were joined have the latest arrival of all. A send waits for whatever its sender
-//! receives up to that step, so that nothing is sent before it has come, in whatever order messages come; and for the adding up of it.
+//! What a send carries came to its sender in some step at the latest (`after`); boxes that were
+//! joined have the latest arrival of all. A send waits for whatever its sender receives up to that
+//! step, so that nothing is sent before it has come, in whatever order messages come; and for the
+//! adding up of it.
 
 use super::{Message, Steps};
 
@@ -70,7 +73,11 @@ impl Places {
         }
         match next {
             None => Next::Unknown,
-            Some(Message { back, .. }) if back > 0 && place.added <= place.step - u64::from(back) => Next::Waits,
+            Some(Message { back, .. })
+                if back > 0 && place.added <= place.step - u64::from(back) =>
+            {
+                Next::Waits
+            }
             Some(_) => Next::Send(place.step, place.sent),
         }
     }
@@ -85,7 +92,8 @@ impl Places {
         self.0[rank].sent += 1;
     }
 
-    /// What has come to a rank and is to be added up, which it begins now, in bytes; 0 if there is none, or if it is at that already.
+    /// What has come to a rank and is to be added up, which it begins now, in bytes; 0 if there is
+    /// none, or if it is at that already.
     pub(in crate::cost::model) fn begin_adding(&mut self, rank: usize, steps: &mut Steps) -> f64 {
         self.next(rank, steps);
         let place = &mut self.0[rank];
@@ -114,30 +122,46 @@ mod tests {
     type Steps = Vec<Vec<(u32, u32, u64, u32)>>;
 
     fn us(nodes: u32, machine: &str, steps: &Steps) -> f64 {
-        let parts = cost_of_forwarding(&format!("fully-connected:{nodes}"), &format!("free:{machine}"), steps).parts;
-        let parts = [parts.startup, parts.transmission, parts.propagation, parts.barrier, parts.contention];
+        let parts = cost_of_forwarding(
+            &format!("fully-connected:{nodes}"),
+            &format!("free:{machine}"),
+            steps,
+        )
+        .parts;
+        let parts =
+            [parts.startup, parts.transmission, parts.propagation, parts.barrier, parts.contention];
         parts.into_iter().map(Option::unwrap).sum()
     }
 
     /// 64 bytes go from node to node in so many segments, a step each.
     fn chain(nodes: u32, segments: u32) -> Steps {
         let in_step = |step: u32, from: u32| (from..from + segments).contains(&(step - 1));
-        let send =
-            |step: u32, from: u32| (from, from + 1, u64::from(64 / segments), if from == 0 { 0 } else { step - 1 });
+        let send = |step: u32, from: u32| {
+            (from, from + 1, u64::from(64 / segments), if from == 0 { 0 } else { step - 1 })
+        };
         let steps = 1..nodes - 1 + segments;
         steps
-            .map(|step| (0..nodes - 1).filter(|from| in_step(step, *from)).map(|from| send(step, from)).collect())
+            .map(|step| {
+                (0..nodes - 1)
+                    .filter(|from| in_step(step, *from))
+                    .map(|from| send(step, from))
+                    .collect()
+            })
             .collect()
     }
 
     /// Who has it tells one more in each step.
     fn binomial(levels: u32) -> Steps {
         let came = |rank: u32| if rank == 0 { 0 } else { rank.ilog2() + 1 };
-        (0..levels).map(|i| (0..1 << i).map(|rank| (rank, rank + (1 << i), 64, came(rank))).collect()).collect()
+        (0..levels)
+            .map(|i| (0..1 << i).map(|rank| (rank, rank + (1 << i), 64, came(rank))).collect())
+            .collect()
     }
 
     fn ring_allgather(nodes: u32) -> Steps {
-        (1..nodes).map(|step| (0..nodes).map(|rank| (rank, (rank + 1) % nodes, 64, step - 1)).collect()).collect()
+        (1..nodes)
+            .map(|step| (0..nodes).map(|rank| (rank, (rank + 1) % nodes, 64, step - 1)).collect())
+            .collect()
     }
 
     /// A hop is 2 o + L + 63 G, and who passes on goes on from there.
@@ -147,26 +171,34 @@ mod tests {
         let hop = 2.0 * 2.0 + 8.0 + 63.0 * 0.5;
         assert!((us(9, machine, &chain(9, 1)) - 8.0 * hop).abs() < 1e-9);
         assert!((us(7, machine, &ring_allgather(7)) - 6.0 * hop).abs() < 1e-9);
-        // The root is busy with each child for 63 G: the last child, and who passes on at once, are as late.
+        // The root is busy with each child for 63 G: the last child, and who passes on at once, are
+        // as late.
         let at_once = "model=loggp,order=data,latency_us=8,byte_us=0.5";
         assert!((us(32, at_once, &binomial(5)) - 5.0 * (8.0 + 63.0 * 0.5)).abs() < 1e-9);
     }
 
-    /// k segments over P - 1 links: (P - 1) (L + b) + (k - 1) i, b being the time of a segment's bytes and i what is between two of them at an interface or a port.
+    /// k segments over P - 1 links: (P - 1) (L + b) + (k - 1) i, b being the time of a segment's
+    /// bytes and i what is between two of them at an interface or a port.
     #[test]
     fn segments_follow_each_other_through_a_chain() {
         for segments in [1_u32, 2, 4, 8] {
-            let (k, bytes, steps) = (f64::from(segments), f64::from(64 / segments), chain(6, segments));
+            let (k, bytes, steps) =
+                (f64::from(segments), f64::from(64 / segments), chain(6, segments));
             let closed = |b: f64, between: f64| 5.0 * (8.0 + b) + (k - 1.0) * between;
             // A gap leaves the processor, which takes what comes, time to send.
             let loggp = us(6, "model=loggp,order=data,latency_us=8,gap_us=4,byte_us=0.5", &steps);
             let b = (bytes - 1.0) * 0.5;
             assert!((loggp - closed(b, 4.0 + b)).abs() < 1e-9, "{segments}: {loggp}");
             // A port has a message until it has come.
-            let fluid =
-                |ports: &str| us(6, &format!("model=fluid,order=data,hop_us=8,byte_us=0.5,ports={ports}"), &steps);
+            let fluid = |ports: &str| {
+                us(6, &format!("model=fluid,order=data,hop_us=8,byte_us=0.5,ports={ports}"), &steps)
+            };
             let hop = 8.0 + bytes * 0.5;
-            assert!((fluid("1") - closed(bytes * 0.5, hop)).abs() < 1e-6, "{segments}: {}", fluid("1"));
+            assert!(
+                (fluid("1") - closed(bytes * 0.5, hop)).abs() < 1e-6,
+                "{segments}: {}",
+                fluid("1")
+            );
             // With ports enough all segments share the first link, come at once, and go on so.
             let together = 5.0 * (8.0 + 64.0 * 0.5);
             assert!((fluid("all") - together).abs() < 1e-6, "{segments}: {}", fluid("all"));

@@ -1,4 +1,5 @@
-//! Jitter: what a message takes is multiplied by a factor of its own, log-normal with a mean of 1, which seed, step and ends say: the same whatever else happens, and in whatever order.
+//! Jitter: what a message takes is multiplied by a factor of its own, log-normal with a mean of 1,
+//! which seed, step and ends say: the same whatever else happens, and in whatever order.
 
 use crate::cost::parameter::{Default, Typed, number};
 
@@ -34,7 +35,8 @@ impl Noise {
         let ends = u64::from(from) << 32 | u64::from(to);
         let word = mixed(mixed(mixed(self.seed) ^ step) ^ ends);
         // Box & Muller (1958): two even draws make a normal one.
-        let [u, v] = [word, mixed(word)].map(|word| ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64);
+        let [u, v] =
+            [word, mixed(word)].map(|word| ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64);
         let normal = (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos();
         (self.sigma * normal - self.sigma * self.sigma / 2.0).exp()
     }
@@ -56,14 +58,17 @@ mod tests {
     fn factors_have_a_mean_of_one_and_the_variation_asked_for() {
         for cv in [0.05, 0.3, 1.0] {
             let noise = Noise::new(cv, 42);
-            let draws: Vec<f64> = (0..200_000).map(|i| noise.factor(i / 1000, (i % 1000) as u32, 7)).collect();
+            let draws: Vec<f64> =
+                (0..200_000).map(|i| noise.factor(i / 1000, (i % 1000) as u32, 7)).collect();
             let mean = draws.iter().sum::<f64>() / draws.len() as f64;
-            let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / draws.len() as f64;
+            let variance =
+                draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / draws.len() as f64;
             assert!((mean - 1.0).abs() < 0.01 * cv.max(0.3), "{cv}: mean {mean}");
             assert!((variance.sqrt() / cv - 1.0).abs() < 0.05, "{cv}: {}", variance.sqrt());
             // Half of a log-normal's draws are below exp(-sigma^2 / 2).
             let median = (1.0 + cv * cv).sqrt().recip();
-            let below = draws.iter().filter(|draw| **draw < median).count() as f64 / draws.len() as f64;
+            let below =
+                draws.iter().filter(|draw| **draw < median).count() as f64 / draws.len() as f64;
             assert!((below - 0.5).abs() < 0.01, "{cv}: {below}");
         }
     }

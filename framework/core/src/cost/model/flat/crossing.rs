@@ -1,8 +1,11 @@
-//! Which message crosses next: each takes an output port of its sender and an input port of its receiver, both at the same moment.
+//! Which message crosses next: each takes an output port of its sender and an input port of its
+//! receiver, both at the same moment.
 //!
-//! A port doesn't wait for one message while another could go: of the messages whose ends are both free the one that was ready first goes, at one moment that of the
-//! lower sender. (The other rule, a message that holds its output port while its receiver is busy, makes a direct exchange of irregular messages on 16 nodes dearer
-//! by a tenth than Liu, Wang & Prasanna's processors, which take messages as they are ready.)
+//! A port doesn't wait for one message while another could go: of the messages whose ends are both
+//! free the one that was ready first goes, at one moment that of the lower sender. (The other rule,
+//! a message that holds its output port while its receiver is busy, makes a direct exchange of
+//! irregular messages on 16 nodes dearer by a tenth than Liu, Wang & Prasanna's processors, which
+//! take messages as they are ready.)
 
 use crate::cost::model::clock::{Clock, Ticks};
 use std::cmp::Reverse;
@@ -30,7 +33,8 @@ impl Waiting {
 #[derive(Debug)]
 struct Ports {
     free: Vec<usize>,
-    /// Messages that wait to go through a node's ports, in the order in which they were ready; some have gone.
+    /// Messages that wait to go through a node's ports, in the order in which they were ready; some
+    /// have gone.
     waiting: Vec<VecDeque<Waiting>>,
 }
 
@@ -46,7 +50,12 @@ impl Ports {
     }
 
     /// The first in line at a node that can go, by what is known of its other end.
-    fn first(&mut self, node: u32, gone: &[bool], other_is_free: impl Fn(&Waiting) -> bool) -> Option<Waiting> {
+    fn first(
+        &mut self,
+        node: u32,
+        gone: &[bool],
+        other_is_free: impl Fn(&Waiting) -> bool,
+    ) -> Option<Waiting> {
         if !self.is_free(node) {
             return None;
         }
@@ -112,7 +121,8 @@ impl Crossing {
         }
     }
 
-    /// What goes next, if anything can: asked, until nothing does, when all that is ready or free at this moment has been said.
+    /// What goes next, if anything can: asked, until nothing does, when all that is ready or free
+    /// at this moment has been said.
     pub(super) fn next(&mut self) -> Option<Waiting> {
         while let Some(Reverse((place, end))) = self.candidates.pop() {
             let Some(next) = self.first(end) else { continue };

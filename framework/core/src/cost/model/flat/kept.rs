@@ -1,6 +1,7 @@
 //! What nodes' time goes into, where somebody asked for that.
 //!
-//! Nodes are told of as they work through a stage's messages; while a processor has nothing to do it waits for what it takes next: for its sender to start it (a peer), for engines and ports
+//! Nodes are told of as they work through a stage's messages; while a processor has nothing to do
+//! it waits for what it takes next: for its sender to start it (a peer), for engines and ports
 //! (contention), and while it is copied and crosses (transmission).
 
 use crate::cost::model::clock::{Clock, Ticks, us};
@@ -44,7 +45,9 @@ impl Kept {
         self.steps.push(schedule_step);
     }
 
-    /// A stage of so many messages begins, the first in the schedule's step of this number, if there is one: all have ended the one before at this moment, and pass a barrier if it was not the first. Each composes for so long, and waits for the last.
+    /// A stage of so many messages begins, the first in the schedule's step of this number, if
+    /// there is one: all have ended the one before at this moment, and pass a barrier if it was not
+    /// the first. Each composes for so long, and waits for the last.
     pub(super) fn begin(
         &mut self,
         (messages, first_step): (usize, Option<u64>),
@@ -69,7 +72,10 @@ impl Kept {
 
     /// The node comes to the schedule's step of this number.
     pub(super) fn enter(&mut self, node: u32, schedule_step: u64) {
-        let step = self.steps.partition_point(|step| *step < schedule_step).min(self.steps.len().saturating_sub(1));
+        let step = self
+            .steps
+            .partition_point(|step| *step < schedule_step)
+            .min(self.steps.len().saturating_sub(1));
         self.record.enter(node as usize, step as u64);
     }
 

@@ -1,4 +1,5 @@
-//! A stage in nonblocking mode: processors, copying engines, and ports (the rules: [`super::stage`]).
+//! A stage in nonblocking mode: processors, copying engines, and ports (the rules:
+//! [`super::stage`]).
 
 use super::Flat;
 use super::crossing::{Crossing, Waiting};
@@ -28,7 +29,8 @@ pub(super) struct Nonblocking<'a> {
 struct Waits {
     /// The messages that each node has still to start, in its order.
     unsent: Vec<VecDeque<u32>>,
-    /// Those from others that it has still to complete, in the schedule's order, and some that it has.
+    /// Those from others that it has still to complete, in the schedule's order, and some that it
+    /// has.
     uncompleted: Vec<VecDeque<u32>>,
     completed: Vec<bool>,
 }
@@ -52,7 +54,9 @@ impl Waits {
         while uncompleted.front().is_some_and(|message| self.completed[*message as usize]) {
             uncompleted.pop_front();
         }
-        let waits = uncompleted.front().is_some_and(|m| messages[*m as usize].step <= messages[next as usize].after);
+        let waits = uncompleted
+            .front()
+            .is_some_and(|m| messages[*m as usize].step <= messages[next as usize].after);
         if waits { None } else { self.unsent[node].pop_front() }
     }
 }
@@ -103,12 +107,19 @@ impl<'a> Nonblocking<'a> {
                     let way = &mut kept.ways[next.message as usize];
                     (way.crossing, way.came) = (now, at.at);
                 }
-                self.events.push(Event { at, node: next.to, message: next.message, kind: Kind::Arrived });
+                self.events.push(Event {
+                    at,
+                    node: next.to,
+                    message: next.message,
+                    kind: Kind::Arrived,
+                });
             }
         }
         self.adding.rest(&mut self.processor);
         if let Some(kept) = &mut self.kept {
-            (0..).zip(&self.processor).for_each(|(node, clock)| kept.spend(node, Spent::Reduction, clock.at));
+            (0..)
+                .zip(&self.processor)
+                .for_each(|(node, clock)| kept.spend(node, Spent::Reduction, clock.at));
         }
         self.processor.into_iter().fold(self.start, Clock::and)
     }
@@ -128,7 +139,9 @@ impl<'a> Nonblocking<'a> {
     }
 
     fn start_what_can(&mut self, node: usize) {
-        while let Some(message) = self.waits.as_mut().and_then(|waits| waits.next(node, self.messages)) {
+        while let Some(message) =
+            self.waits.as_mut().and_then(|waits| waits.next(node, self.messages))
+        {
             self.start(message);
         }
     }
@@ -145,7 +158,12 @@ impl<'a> Nonblocking<'a> {
                 self.events.push(Event { at, kind: Kind::Ready, ..event });
             }
             Kind::Ready => {
-                self.crossing.wait(Waiting { from: m.from, to: m.to, message: event.message, ready: event.at });
+                self.crossing.wait(Waiting {
+                    from: m.from,
+                    to: m.to,
+                    message: event.message,
+                    ready: event.at,
+                });
             }
             Kind::Arrived => {
                 let (copied, to) = (self.copied(m.to, event.at, m.bytes), m.to as usize);
@@ -153,7 +171,11 @@ impl<'a> Nonblocking<'a> {
                 self.processor[to] = self.adding.received(event.message, received);
                 if let Some(kept) = &mut self.kept {
                     kept.awaited(m.to, event.message);
-                    kept.spend(m.to, Spent::Contention, copied.at - of_bytes(self.times.half_copy, m.bytes));
+                    kept.spend(
+                        m.to,
+                        Spent::Contention,
+                        copied.at - of_bytes(self.times.half_copy, m.bytes),
+                    );
                     kept.spend(m.to, Spent::Transmission, copied.at);
                     kept.spend(m.to, Spent::Startup, received.at);
                     kept.spend(m.to, Spent::Reduction, self.processor[to].at);
@@ -163,7 +185,8 @@ impl<'a> Nonblocking<'a> {
                     self.start_what_can(to);
                 }
                 if self.composes {
-                    self.processor[to] = self.processor[to].rearranged(of_bytes(self.times.compose, m.bytes));
+                    self.processor[to] =
+                        self.processor[to].rearranged(of_bytes(self.times.compose, m.bytes));
                     if let Some(kept) = &mut self.kept {
                         kept.spend(m.to, Spent::Rearrangement, self.processor[to].at);
                     }

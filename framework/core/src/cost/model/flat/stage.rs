@@ -2,17 +2,23 @@
 //!
 //! Half of a message's start-up and half of its copying are spent at either end; `m` is its bytes.
 //!
-//! **Blocking** (Liu et al., section 2.3 (1), Figs. 2 and 3): a node does one thing at a time. In each step of the schedule it sends, then receives:
+//! **Blocking** (Liu et al., section 2.3 (1), Figs. 2 and 3): a node does one thing at a time. In
+//! each step of the schedule it sends, then receives:
 //! - a send takes Ts/2 + m tc/2, waits for a free port at the receiver, and takes m td more;
 //! - a receive waits until the message has come, and takes Ts/2 + m tc/2.
 //!
-//! **Nonblocking** (section 2.3 (2)): a node's processor starts all sends one after another, Ts/2 each, then completes receives as they come, Ts/2 each. Data that come in the same
-//! stage can be sent on when their receive is completed, and not before: a send of such, and with it all that follow it in the node's order, waits for that (`super::nonblocking`).
-//! Beside it a copying engine (DMA) takes m tc/2 for each message, out or in, in the order in which they are ready; a message then waits until an output port of its
-//! sender and an input port of its receiver are free (section 2.3: messages compete for both), and takes m td through the two (`super::crossing`). With a second send buffer the processor composes each message's data for the next stage as soon as it has completed the receive.
+//! **Nonblocking** (section 2.3 (2)): a node's processor starts all sends one after another, Ts/2
+//! each, then completes receives as they come, Ts/2 each. Data that come in the same stage can be
+//! sent on when their receive is completed, and not before: a send of such, and with it all that
+//! follow it in the node's order, waits for that (`super::nonblocking`). Beside it a copying engine
+//! (DMA) takes m tc/2 for each message, out or in, in the order in which they are ready; a message
+//! then waits until an output port of its sender and an input port of its receiver are free
+//! (section 2.3: messages compete for both), and takes m td through the two (`super::crossing`).
+//! With a second send buffer the processor composes each message's data for the next stage as soon
+//! as it has completed the receive.
 //!
-//! **At one moment** the lower kind of event comes first, then the lower node, then the earlier message; moments are exact ([`crate::cost::model::clock`]), so that no rounding
-//! decides.
+//! **At one moment** the lower kind of event comes first, then the lower node, then the earlier
+//! message; moments are exact ([`crate::cost::model::clock`]), so that no rounding decides.
 
 use super::Flat;
 use super::kept::Kept;
@@ -47,7 +53,8 @@ pub struct Stage {
     used: bool,
     /// What nodes add up, in the order of steps.
     sums: Vec<Sum>,
-    /// For each message its receiver's sum, plus one; 0 if there is none, as for those beyond the end.
+    /// For each message its receiver's sum, plus one; 0 if there is none, as for those beyond the
+    /// end.
     sum_of: Vec<u32>,
 }
 
@@ -79,7 +86,11 @@ impl<'a> Adding<'a> {
         let sum = self.stage.sum_of.get(message as usize).and_then(|sum| sum.checked_sub(1));
         let Some(sum) = sum.map(|sum| sum as usize) else { return at };
         self.left[sum] -= 1;
-        if self.left[sum] > 0 { at } else { at.reduced(of_bytes(self.byte, self.stage.sums[sum].bytes)) }
+        if self.left[sum] > 0 {
+            at
+        } else {
+            at.reduced(of_bytes(self.byte, self.stage.sums[sum].bytes))
+        }
     }
 
     /// What nodes add up of what they sent themselves.
@@ -117,7 +128,9 @@ impl Ord for Event {
     /// The earliest is the greatest, for a heap.
     fn cmp(&self, other: &Self) -> Ordering {
         let time = other.at.at.cmp(&self.at.at);
-        time.then_with(|| (other.kind, other.node, other.message).cmp(&(self.kind, self.node, self.message)))
+        time.then_with(|| {
+            (other.kind, other.node, other.message).cmp(&(self.kind, self.node, self.message))
+        })
     }
 }
 
@@ -180,7 +193,13 @@ pub(super) fn ports_each(machine: &Flat, nodes: usize) -> usize {
 impl Stage {
     /// No messages among so many nodes.
     pub fn new(nodes: usize) -> Self {
-        Self { messages: Vec::new(), composed: vec![0.0; nodes], used: false, sums: Vec::new(), sum_of: Vec::new() }
+        Self {
+            messages: Vec::new(),
+            composed: vec![0.0; nodes],
+            used: false,
+            sums: Vec::new(),
+            sum_of: Vec::new(),
+        }
     }
 
     /// Adds a message, which its sender composes.
@@ -189,7 +208,8 @@ impl Stage {
         self.messages.push(message);
     }
 
-    /// Bytes that each node adds to what it has when all has come that it receives in this step, the last one added; empty if none does.
+    /// Bytes that each node adds to what it has when all has come that it receives in this step,
+    /// the last one added; empty if none does.
     pub(crate) fn add_up(&mut self, step: u64, bytes: &[f64]) {
         let first = self.messages.partition_point(|message| message.step < step);
         let mut of_node = vec![0; bytes.len()];
@@ -201,7 +221,9 @@ impl Stage {
             return;
         }
         self.sum_of.resize(self.messages.len(), 0);
-        for (message, sum) in self.messages.iter().zip(&mut self.sum_of).skip(first).filter(|(m, _)| m.from != m.to) {
+        for (message, sum) in
+            self.messages.iter().zip(&mut self.sum_of).skip(first).filter(|(m, _)| m.from != m.to)
+        {
             *sum = of_node[message.to as usize];
             if let Some(sum) = sum.checked_sub(1) {
                 self.sums[sum as usize].messages += 1;
@@ -243,7 +265,8 @@ impl Stage {
 pub(super) struct Blocking<'a> {
     stage: &'a Stage,
     times: Times,
-    /// Each node's list: a message's number times 2, plus 1 if the node receives it. Lists of all nodes one after another.
+    /// Each node's list: a message's number times 2, plus 1 if the node receives it. Lists of all
+    /// nodes one after another.
     tasks: Vec<u32>,
     /// Where each node is in its list, and where that ends.
     next: Vec<u32>,
@@ -260,7 +283,12 @@ pub(super) struct Blocking<'a> {
 }
 
 impl<'a> Blocking<'a> {
-    pub(super) fn new(stage: &'a Stage, machine: &Flat, start: Clock, kept: Option<&'a mut Kept>) -> Self {
+    pub(super) fn new(
+        stage: &'a Stage,
+        machine: &Flat,
+        start: Clock,
+        kept: Option<&'a mut Kept>,
+    ) -> Self {
         let nodes = stage.composed.len();
         let mut next = vec![0_u32; nodes + 1];
         for m in &stage.messages {
@@ -307,7 +335,8 @@ impl<'a> Blocking<'a> {
         for node in 0..self.next.len() {
             self.proceed(node);
         }
-        // Every request is made no earlier than the one that led to it was granted: granting them by time is right.
+        // Every request is made no earlier than the one that led to it was granted: granting them
+        // by time is right.
         while let Some(event) = self.events.pop() {
             let m = self.stage.messages[event.message as usize];
             let crossing = of_bytes(self.times.byte, m.bytes);
@@ -332,7 +361,9 @@ impl<'a> Blocking<'a> {
         }
         self.adding.rest(&mut self.clock);
         if let Some(kept) = &mut self.kept {
-            (0..).zip(&self.clock).for_each(|(node, clock)| kept.spend(node, Spent::Reduction, clock.at));
+            (0..)
+                .zip(&self.clock)
+                .for_each(|(node, clock)| kept.spend(node, Spent::Reduction, clock.at));
         }
         self.clock.into_iter().reduce(Clock::and).unwrap_or_default()
     }

@@ -34,7 +34,8 @@ fn run(stage: &Stage, machine: &Machine) -> Clock {
 
 /// Everyone sends everyone `bytes`, in ring order.
 fn uniform(nodes: u32, bytes: f64) -> Stage {
-    let steps: Vec<Vec<_>> = (1..nodes).map(|s| (0..nodes).map(|j| (j, (j + s) % nodes, bytes)).collect()).collect();
+    let steps: Vec<Vec<_>> =
+        (1..nodes).map(|s| (0..nodes).map(|j| (j, (j + s) % nodes, bytes)).collect()).collect();
     stage(nodes as usize, &steps.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
@@ -46,12 +47,16 @@ fn equal_messages_in_blocking_mode_cost_equation_1() {
     assert_eq!((clock.path.startup, clock.path.contention), (280.0, 0.0));
 }
 
-/// Equation (2): in nonblocking mode the largest of start-ups, copying and transfer hides the others, but for filling and emptying the pipeline.
+/// Equation (2): in nonblocking mode the largest of start-ups, copying and transfer hides the
+/// others, but for filling and emptying the pipeline.
 #[test]
 fn equal_messages_in_nonblocking_mode_cost_the_largest_term_of_equation_2() {
     let near = |text: &str, expected: f64| {
         let us = run(&uniform(64, 100.0), &machine(&format!("mode=nonblocking,{text}"))).us();
-        assert!((expected..expected * 1.1).contains(&us), "{text}: {us}, expected {expected} and a little");
+        assert!(
+            (expected..expected * 1.1).contains(&us),
+            "{text}: {us}, expected {expected} and a little"
+        );
     };
     near("startup_us=40,copy_byte_us=0.02,byte_us=0.03", 63.0 * 40.0);
     near("startup_us=4,copy_byte_us=2,byte_us=0.03", 63.0 * 200.0);
@@ -63,9 +68,15 @@ fn equal_messages_in_nonblocking_mode_cost_the_largest_term_of_equation_2() {
 fn a_receiver_takes_one_message_at_a_time() {
     let two = stage(3, &[&[(0, 2, 100.0), (1, 2, 100.0)]]);
     let blocking = run(&two, &machine("startup_us=10,byte_us=1"));
-    // 5 to start, 100, and again 100 for the second; 5 to complete each, the first one's hidden behind the second's transfer
+    // 5 to start, 100, and again 100 for the second; 5 to complete each, the first one's hidden
+    // behind the second's transfer
     assert_eq!(
-        (blocking.us(), blocking.path.startup, blocking.path.transmission, blocking.path.contention),
+        (
+            blocking.us(),
+            blocking.path.startup,
+            blocking.path.transmission,
+            blocking.path.contention
+        ),
         (210.0, 10.0, 100.0, 100.0)
     );
     assert_eq!(
@@ -79,8 +90,11 @@ fn a_receiver_takes_one_message_at_a_time() {
 /// Figs. 2 and 3: what delays a message delays what its sender sends next, to another node.
 #[test]
 fn contention_at_one_node_delays_others() {
-    let steps: [&[(u32, u32, f64)]; 3] =
-        [&[(0, 1, 10.0), (1, 2, 50.0), (2, 3, 50.0), (3, 0, 10.0)], &[(0, 2, 10.0)], &[(0, 1, 30.0)]];
+    let steps: [&[(u32, u32, f64)]; 3] = [
+        &[(0, 1, 10.0), (1, 2, 50.0), (2, 3, 50.0), (3, 0, 10.0)],
+        &[(0, 2, 10.0)],
+        &[(0, 1, 30.0)],
+    ];
     let held = run(&stage(4, &steps), &machine("byte_us=1"));
     // node 0 would send to node 2 at 10, whose port is taken until 50
     assert_eq!((held.us(), held.path.contention), (90.0, 40.0));
@@ -99,11 +113,20 @@ fn a_blocking_node_waits_for_what_it_is_to_receive_before_it_sends_on() {
 #[test]
 fn a_clock_is_the_sum_of_its_parts() {
     for mode in ["blocking", "nonblocking"] {
-        let m = machine(&format!("startup_us=7,byte_us=0.3,copy_byte_us=0.2,rearrange_byte_us=0.1,mode={mode}"));
-        let steps: [&[(u32, u32, f64)]; 2] = [&[(0, 1, 9.0), (2, 1, 80.0)], &[(1, 0, 7.0), (0, 2, 1.0)]];
+        let m = machine(&format!(
+            "startup_us=7,byte_us=0.3,copy_byte_us=0.2,rearrange_byte_us=0.1,mode={mode}"
+        ));
+        let steps: [&[(u32, u32, f64)]; 2] =
+            [&[(0, 1, 9.0), (2, 1, 80.0)], &[(1, 0, 7.0), (0, 2, 1.0)]];
         let c = stage(3, &steps).run(&flat(&m), Clock::default().composed(5.0), true);
         assert!(
-            (c.us() - c.path.startup - c.path.transmission - c.path.rearrangement - c.path.contention).abs() < 1e-9,
+            (c.us()
+                - c.path.startup
+                - c.path.transmission
+                - c.path.rearrangement
+                - c.path.contention)
+                .abs()
+                < 1e-9,
             "{c:?}"
         );
         assert!(c.path.rearrangement >= 5.0);
@@ -160,7 +183,8 @@ fn a_stage_is_a_phase_with_its_composing_and_a_barrier_between_two() {
     assert_eq!((parts.startup, parts.propagation), (Some(6.0), None));
 }
 
-/// The time of a direct exchange of one phase. Every step names (sender, receiver, half of the block).
+/// The time of a direct exchange of one phase. Every step names (sender, receiver, half of the
+/// block).
 fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
     let topology = parse("fully-connected:8").unwrap();
     let mut evaluator = self::machine(machine).evaluator(Scale {
@@ -186,8 +210,11 @@ fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
 
 #[test]
 fn a_node_works_through_its_messages_of_one_step_in_the_order_in_which_they_are_named() {
-    let halves = |pairs: &[(u64, u64)], half: u32| pairs.iter().map(|(f, t)| (*f, *t, half)).collect::<Vec<_>>();
-    let rotation: Vec<(u64, u64)> = (1..8).flat_map(|s| (0..8).map(move |v| (v, (v + s) % 8))).collect();
+    let halves = |pairs: &[(u64, u64)], half: u32| {
+        pairs.iter().map(|(f, t)| (*f, *t, half)).collect::<Vec<_>>()
+    };
+    let rotation: Vec<(u64, u64)> =
+        (1..8).flat_map(|s| (0..8).map(move |v| (v, (v + s) % 8))).collect();
     let zero_first: Vec<(u64, u64)> =
         (0..8).flat_map(|v| (0..8).filter(move |to| *to != v).map(move |to| (v, to))).collect();
     for mode in ["nonblocking", "blocking"] {
@@ -196,7 +223,10 @@ fn a_node_works_through_its_messages_of_one_step_in_the_order_in_which_they_are_
             direct(&machine, &[[halves(first, 0), halves(second, 1)].concat()])
         };
         let rotated = time(&rotation, &rotation);
-        assert!(rotated < time(&zero_first, &zero_first), "{mode}: all to node 0 first must wait for its port");
+        assert!(
+            rotated < time(&zero_first, &zero_first),
+            "{mode}: all to node 0 first must wait for its port"
+        );
         assert_eq!(
             rotated,
             time(&rotation, &zero_first),
@@ -204,9 +234,14 @@ fn a_node_works_through_its_messages_of_one_step_in_the_order_in_which_they_are_
         );
     }
     let nonblocking = "startup_us=1,byte_us=1,mode=nonblocking";
-    let step_by_step: Vec<_> = rotation.chunks(8).map(|s| [halves(s, 0), halves(s, 1)].concat()).collect();
+    let step_by_step: Vec<_> =
+        rotation.chunks(8).map(|s| [halves(s, 0), halves(s, 1)].concat()).collect();
     let at_once = [halves(&rotation, 0), halves(&rotation, 1)].concat();
-    assert_eq!(direct(nonblocking, &step_by_step), direct(nonblocking, &[at_once]), "nobody waits for a step");
+    assert_eq!(
+        direct(nonblocking, &step_by_step),
+        direct(nonblocking, &[at_once]),
+        "nobody waits for a step"
+    );
 }
 
 /// Each of so many segments goes from node to node, in the step after that in which it came.
@@ -216,7 +251,13 @@ fn pipelined_chain(nodes: u32, segments: u64, bytes: f64) -> Stage {
         for from in 0..nodes - 1 {
             let after = step - 1;
             if (u64::from(from)..u64::from(from) + segments).contains(&after) {
-                stage.add(Message { from, to: from + 1, step, after: if from == 0 { 0 } else { after }, bytes });
+                stage.add(Message {
+                    from,
+                    to: from + 1,
+                    step,
+                    after: if from == 0 { 0 } else { after },
+                    bytes,
+                });
             }
         }
     }
@@ -234,7 +275,8 @@ fn a_chain_takes_a_chains_time_in_either_mode() {
     }
 }
 
-/// In nonblocking mode a node's ports work at the same time: k segments over P - 1 links take k + P - 2 of one segment's.
+/// In nonblocking mode a node's ports work at the same time: k segments over P - 1 links take k + P
+/// - 2 of one segment's.
 #[test]
 fn segments_follow_each_other_through_a_chain() {
     let us = run(&pipelined_chain(6, 9, 100.0), &machine("byte_us=2,mode=nonblocking")).us();
@@ -255,16 +297,22 @@ fn a_send_that_waits_holds_up_those_after_it() {
 
 #[test]
 fn a_second_buffer_hides_composing_behind_transfers() {
-    let with = |more: &str| two_phases(&format!("rearrange_byte_us=0.1,startup_us=1,byte_us=1{more}"));
-    let time =
-        |p: Parts| p.startup.unwrap() + p.transmission.unwrap() + p.rearrangement.unwrap() + p.contention.unwrap();
+    let with =
+        |more: &str| two_phases(&format!("rearrange_byte_us=0.1,startup_us=1,byte_us=1{more}"));
+    let time = |p: Parts| {
+        p.startup.unwrap()
+            + p.transmission.unwrap()
+            + p.rearrangement.unwrap()
+            + p.contention.unwrap()
+    };
     let (one, two) = (with(",mode=nonblocking"), with(",mode=nonblocking,buffers=2"));
     assert!(time(two) < time(one), "{two:?} {one:?}");
     assert_eq!(with(",buffers=2"), with(""), "in blocking mode there is nothing to hide behind");
 }
 
 proptest! {
-    /// However long messages are, nobody is done before it has received all its bytes, and a schedule without contention can't be slowed by more ports.
+    /// However long messages are, nobody is done before it has received all its bytes, and a
+    /// schedule without contention can't be slowed by more ports.
     #[test]
     fn a_stage_lasts_as_long_as_its_busiest_port(
         bytes in prop::collection::vec(0.0_f64..1000.0, 30), nonblocking in any::<bool>(),
@@ -286,7 +334,8 @@ proptest! {
     }
 }
 
-/// Three tenths by two ways: as sums of floating-point numbers they differ, and the later message would come first.
+/// Three tenths by two ways: as sums of floating-point numbers they differ, and the later message
+/// would come first.
 #[test]
 fn moments_that_are_equal_are_equal_however_their_terms_were_added() {
     let ends = |bytes: &[f64]| {
@@ -296,8 +345,10 @@ fn moments_that_are_equal_are_equal_however_their_terms_were_added() {
     };
     assert_eq!(ends(&[1.0, 2.0]).us(), ends(&[3.0]).us());
     assert_ne!(0.1 + 0.2, 0.3, "what floating-point numbers say");
-    // Nodes 0 and 1 both reach node 2 after 0.3 us, by one message and by two: the lower node's is taken first.
-    let steps: [&[(u32, u32, f64)]; 3] = [&[(0, 3, 3.0), (1, 4, 1.0)], &[(1, 5, 2.0)], &[(0, 2, 10.0), (1, 2, 20.0)]];
+    // Nodes 0 and 1 both reach node 2 after 0.3 us, by one message and by two: the lower node's is
+    // taken first.
+    let steps: [&[(u32, u32, f64)]; 3] =
+        [&[(0, 3, 3.0), (1, 4, 1.0)], &[(1, 5, 2.0)], &[(0, 2, 10.0), (1, 2, 20.0)]];
     assert_eq!(run(&stage(6, &steps), &machine("byte_us=0.1")).path.contention, 1.0);
 }
 

@@ -60,21 +60,28 @@ mod tests {
         machine: &str,
         steps: &[Vec<(u32, u32, u64)>],
     ) -> Cost {
-        let is_from =
-            |from: u64, to: u64| move |flow: &&(u32, u32, u64)| (u64::from(flow.0), u64::from(flow.1)) == (from, to);
+        let is_from = |from: u64, to: u64| {
+            move |flow: &&(u32, u32, u64)| (u64::from(flow.0), u64::from(flow.1)) == (from, to)
+        };
         let bytes = |from, to| flows.iter().find(is_from(from, to)).map_or(0, |flow| flow.2);
         let machine = format!("free:model=fluid,background=flows.csv,{machine}");
         cost_beside(Background::new(nodes, bytes), network, &machine, steps).unwrap()
     }
 
-    /// One link of a byte a microsecond. Shared by two, each has half of it until the shorter is there: a message of m bytes and a flow of b take m + min(m, b) for the message.
+    /// One link of a byte a microsecond. Shared by two, each has half of it until the shorter is
+    /// there: a message of m bytes and a flow of b take m + min(m, b) for the message.
     #[test]
     fn a_flow_shares_a_link_with_a_message_until_its_bytes_are_there() {
-        for (m, b, expected) in [(100, 40, 140.0), (100, 100, 200.0), (100, 300, 200.0), (100, 0, 100.0)] {
+        for (m, b, expected) in
+            [(100, 40, 140.0), (100, 100, 200.0), (100, 300, 200.0), (100, 0, 100.0)]
+        {
             for order in ["step", "data", "barrier"] {
                 let machine = format!("byte_us=1,hop_us=5,order={order}");
                 let parts = beside(2, &[(0, 1, b)], "mesh:2", &machine, &[vec![(0, 1, m)]]).parts;
-                assert!((parts.total() - expected - 5.0).abs() < 1e-9, "{m} {b} {order}: {parts:?}");
+                assert!(
+                    (parts.total() - expected - 5.0).abs() < 1e-9,
+                    "{m} {b} {order}: {parts:?}"
+                );
                 assert_eq!(parts.transmission, Some(m as f64));
             }
         }
@@ -84,32 +91,49 @@ mod tests {
     fn what_comes_later_or_goes_elsewhere_is_not_disturbed() {
         // The flow is gone after 80 us; the second message begins at 140.
         let twice = [vec![(0, 1, 100)], vec![(0, 1, 100)]];
-        assert!((beside(2, &[(0, 1, 40)], "mesh:2", "byte_us=1", &twice).parts.total() - 240.0).abs() < 1e-9);
-        // The other way round, and beside it: links are directed. And nobody waits for what others send.
+        assert!(
+            (beside(2, &[(0, 1, 40)], "mesh:2", "byte_us=1", &twice).parts.total() - 240.0).abs()
+                < 1e-9
+        );
+        // The other way round, and beside it: links are directed. And nobody waits for what others
+        // send.
         let flows = [(1, 0, 1000), (2, 3, 1000)];
-        assert!((beside(4, &flows, "mesh:4", "byte_us=1", &twice).parts.total() - 200.0).abs() < 1e-9);
+        assert!(
+            (beside(4, &flows, "mesh:4", "byte_us=1", &twice).parts.total() - 200.0).abs() < 1e-9
+        );
     }
 
     #[test]
     fn random_flows_slow_messages_as_much_as_the_naive_model_has_it() {
         let mut state = 1_u64;
         let mut below = |most: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % most
         };
-        for (network, nodes) in [("torus:4x4", 16), ("mesh:3x3", 9), ("ring:8", 8), ("torus:2x2x2", 8)] {
+        for (network, nodes) in
+            [("torus:4x4", 16), ("mesh:3x3", 9), ("ring:8", 8), ("torus:2x2x2", 8)]
+        {
             for weighted in [false, true] {
-                let pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))).filter(|(a, b)| a != b);
-                let flows: Vec<_> = pairs.map(|(a, b)| (a, b, below(3) / 2 * below(5000))).collect();
-                let step = |k| (0..nodes).map(|r| (r, (r + k) % nodes, 500 + below(500))).collect::<Vec<_>>();
+                let pairs = (0..nodes)
+                    .flat_map(|from| (0..nodes).map(move |to| (from, to)))
+                    .filter(|(a, b)| a != b);
+                let flows: Vec<_> =
+                    pairs.map(|(a, b)| (a, b, below(3) / 2 * below(5000))).collect();
+                let step = |k| {
+                    (0..nodes).map(|r| (r, (r + k) % nodes, 500 + below(500))).collect::<Vec<_>>()
+                };
                 let steps = [1, 3, 2].map(step);
                 let there: Vec<_> = flows.iter().copied().filter(|flow| flow.2 > 0).collect();
                 let expected = naive::ends(network, [0.01, 0.5], weighted, &steps, &there);
                 let fairness = if weighted { "rtt" } else { "equal" };
                 let machine = format!("byte_us=0.01,hop_us=0.5,fairness={fairness}");
                 let cost = beside(nodes.into(), &flows, network, &machine, &steps);
-                let (last, mean) =
-                    (expected.iter().copied().fold(0.0, f64::max), expected.iter().sum::<f64>() / f64::from(nodes));
+                let (last, mean) = (
+                    expected.iter().copied().fold(0.0, f64::max),
+                    expected.iter().sum::<f64>() / f64::from(nodes),
+                );
                 let found = (cost.parts.total(), cost.ranks.unwrap().mean);
                 assert!(
                     (found.0 / last - 1.0).abs() < 1e-3 && (found.1 / mean - 1.0).abs() < 1e-3,
@@ -131,11 +155,25 @@ mod tests {
                 &[vec![(0, 1, 9)]],
             )
         };
-        assert_eq!(priced(4).unwrap_err(), "the matrix of `background` is for 4 nodes, there are 3");
+        assert_eq!(
+            priced(4).unwrap_err(),
+            "the matrix of `background` is for 4 nodes, there are 3"
+        );
         let refused = |spec: &str| Machine::parse(spec).unwrap_err().to_string();
-        assert!(refused("free:model=loggp,background=f.csv").contains("`background` is not read by the model `loggp`"));
-        let none = Machine::parse("free:model=fluid").unwrap().with(&[("background", "")]).unwrap_err().1.to_string();
+        assert!(
+            refused("free:model=loggp,background=f.csv")
+                .contains("`background` is not read by the model `loggp`")
+        );
+        let none = Machine::parse("free:model=fluid")
+            .unwrap()
+            .with(&[("background", "")])
+            .unwrap_err()
+            .1
+            .to_string();
         assert!(none.contains("`none` or a file"), "{none}");
-        assert_eq!(Machine::parse("free:model=fluid,background=none").unwrap().to_string(), "free:model=fluid");
+        assert_eq!(
+            Machine::parse("free:model=fluid,background=none").unwrap().to_string(),
+            "free:model=fluid"
+        );
     }
 }

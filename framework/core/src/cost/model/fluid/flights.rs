@@ -23,7 +23,8 @@ pub(super) struct Load {
     pub to: u32,
     /// The node that it goes to, from the first of its sender's orbit.
     pub target: u32,
-    /// The step that it belongs to, and its place among what its sender sends in it; none of background traffic, on which nobody waits.
+    /// The step that it belongs to, and its place among what its sender sends in it; none of
+    /// background traffic, on which nobody waits.
     pub of: Option<(u64, u32)>,
     pub bytes: f64,
     /// By what its latency is multiplied.
@@ -96,12 +97,18 @@ impl Flights {
     pub(super) fn new(machine: &Fluid, scale: Scale<'_>) -> Self {
         let topology = Arc::clone(scale.topology);
         let followed = topology.link_slots().saturating_add(2 * topology.nodes()) <= MOST_LINKS;
-        let goes_alike = machine.noise == 0.0 && machine.order != Order::Data && !machine.background.is_some();
+        let goes_alike =
+            machine.noise == 0.0 && machine.order != Order::Data && !machine.background.is_some();
         let folded = if followed && goes_alike { Fold::narrowest(topology.as_ref()) } else { None };
         let fold = folded.unwrap_or_else(|| Fold::plain(topology.as_ref()));
-        let too_many = format!("the model `fluid` follows up to {MOST_LINKS} links, this network has more");
+        let too_many =
+            format!("the model `fluid` follows up to {MOST_LINKS} links, this network has more");
         Self {
-            shares: if followed { shares(machine, topology.as_ref(), &fold) } else { Shares::new([].into_iter(), 1.0) },
+            shares: if followed {
+                shares(machine, topology.as_ref(), &fold)
+            } else {
+                Shares::new([].into_iter(), 1.0)
+            },
             place: vec![0; if followed { fold.links() as usize } else { 0 }],
             fold: Arc::new(fold),
             machine: machine.clone(),
@@ -124,7 +131,8 @@ impl Flights {
     pub(super) fn begin_background(&mut self, background: &Background) {
         if background.ranks() != self.topology.nodes() {
             let (has, ranks) = (background.ranks(), self.topology.nodes());
-            self.refused = Some(format!("the matrix of `background` is for {has} nodes, there are {ranks}"));
+            self.refused =
+                Some(format!("the matrix of `background` is for {has} nodes, there are {ranks}"));
         }
         for (from, to, bytes) in background.flows() {
             if self.refused.is_some() {
@@ -145,11 +153,16 @@ impl Flights {
         // Between two ranks of one node nothing is shared.
         let within = if hops == 0 { bytes * self.machine.link_byte_us() } else { 0.0 };
         let alone = if shares { bytes / narrowest } else { within };
-        let number = self.put(Flight { from, to, of, begun: now, latency, alone, shares, path }, bytes, weight);
+        let number = self.put(
+            Flight { from, to, of, begun: now, latency, alone, shares, path },
+            bytes,
+            weight,
+        );
         self.ends.set(number, now + latency + within);
     }
 
-    /// The links between an orbit's first node and another, each once, with how often it is crossed.
+    /// The links between an orbit's first node and another, each once, with how often it is
+    /// crossed.
     fn find_way(&mut self, from: u32, target: u32, route: Option<&Route>) -> Way {
         let Self { fold, way, place, topology, machine, .. } = self;
         let (counts, from) = (machine.byte_us > 0.0, fold.first(from));
@@ -176,14 +189,18 @@ impl Flights {
         if machine.injection_byte_us > 0.0 && hops > 0 {
             let out = fold.slots() as u32;
             let into = out + fold.orbits() as u32;
-            let [from, to] = [from, target].map(|rank| fold.orbit(topology.host(rank.into()) as u32));
+            let [from, to] =
+                [from, target].map(|rank| fold.orbit(topology.host(rank.into()) as u32));
             way.extend([out + from, into + to].map(|link| Hop { link, times: 1.0 }));
         }
         let rtt = crossed * machine.hop_us + inverse * machine.weight_bytes * machine.byte_us;
         let weight = if machine.fairness == Fairness::Rtt && rtt > 0.0 { 1.0 / rtt } else { 1.0 };
         // Of a folded link a message alone has each of those that it is of to itself.
         let times = |hop: &Hop| if fold.is_plain() { f64::from(hop.times) } else { 1.0 };
-        let narrowest = way.iter().map(|hop| self.shares.capacity(hop.link) / times(hop)).fold(f64::MAX, f64::min);
+        let narrowest = way
+            .iter()
+            .map(|hop| self.shares.capacity(hop.link) / times(hop))
+            .fold(f64::MAX, f64::min);
         Way { hops, crossed, weight, narrowest }
     }
 
@@ -198,13 +215,15 @@ impl Flights {
         }
         self.shares.describe(number, bytes, weight, &self.way);
         if self.shares.room() > MOST_HOPS {
-            let most = format!("messages under way of up to {MOST_HOPS} hops, there are more at once");
+            let most =
+                format!("messages under way of up to {MOST_HOPS} hops, there are more at once");
             self.refused = Some(format!("the model `fluid` follows {most}"));
         }
         number
     }
 
-    /// Fewer nodes do the same from now on: each flight is one of each orbit there is then. `steps` are as they were.
+    /// Fewer nodes do the same from now on: each flight is one of each orbit there is then. `steps`
+    /// are as they were.
     pub(super) fn unfold(&mut self, fold: Arc<Fold>, steps: &Steps, now: f64) {
         let before = std::mem::replace(&mut self.fold, fold);
         let mut ranks = vec![Vec::new(); before.orbits()];
@@ -212,19 +231,26 @@ impl Flights {
             ranks[before.orbit(self.fold.first(rank)) as usize].push(rank);
         }
         let fresh = shares(&self.machine, self.topology.as_ref(), &self.fold);
-        let (shares, ends) =
-            (std::mem::replace(&mut self.shares, fresh), std::mem::replace(&mut self.ends, Moments::new(1)));
-        let (flights, landed) = (std::mem::take(&mut self.flights), std::mem::take(&mut self.landed));
+        let (shares, ends) = (
+            std::mem::replace(&mut self.shares, fresh),
+            std::mem::replace(&mut self.ends, Moments::new(1)),
+        );
+        let (flights, landed) =
+            (std::mem::take(&mut self.flights), std::mem::take(&mut self.landed));
         self.place = vec![0; self.fold.links() as usize];
         let mut is_free = vec![false; flights.len()];
         landed.iter().for_each(|number| is_free[*number as usize] = true);
-        for (number, flight) in flights.into_iter().enumerate().filter(|(number, _)| !is_free[*number]) {
+        for (number, flight) in
+            flights.into_iter().enumerate().filter(|(number, _)| !is_free[*number])
+        {
             // Whose step has been ended by both its ends is none any more.
-            let Some((step, place, of)) = flight.of.and_then(|(of, place)| Some((steps.get(of)?, place, flight.from)))
+            let Some((step, place, of)) =
+                flight.of.and_then(|(of, place)| Some((steps.get(of)?, place, flight.from)))
             else {
                 continue;
             };
-            let (message, target) = (step.sends(of as usize)[place as usize], step.target(of as usize, place));
+            let (message, target) =
+                (step.sends(of as usize)[place as usize], step.target(of as usize, place));
             let route = message.route.checked_sub(1).map(|at| &step.routes[at as usize]);
             for &from in &ranks[of as usize] {
                 let target = self.fold.moved(target, before.first(of), self.fold.first(from));
@@ -240,7 +266,8 @@ impl Flights {
         }
     }
 
-    /// The flight's latency is over, or its bytes are: a flight that has come, if some rank waits for it.
+    /// The flight's latency is over, or its bytes are: a flight that has come, if some rank waits
+    /// for it.
     pub(super) fn next_of(&mut self, number: usize, now: f64) -> Option<Flight> {
         let flight = self.flights[number];
         if flight.shares && !self.shares.is_sharing(number) {
@@ -267,16 +294,20 @@ impl Flights {
 
 /// Links of the folded network, all free.
 fn shares(machine: &Fluid, topology: &dyn Topology, fold: &Fold) -> Shares {
-    // What takes no time is on nobody's way, so that its capacity counts for nothing: an ordinary one keeps the range of levels small.
+    // What takes no time is on nobody's way, so that its capacity counts for nothing: an ordinary
+    // one keeps the range of levels small.
     let per_us = |byte_us: f64| if byte_us > 0.0 { 1.0 / byte_us } else { 1.0 };
     // Where links are not alike, none is folded.
     let is_there = |link: &u64| fold.is_plain() && topology.link_ends(*link).is_some();
     let bandwidth = |link| Some(link).filter(is_there).map_or(1.0, |link| topology.bandwidth(link));
-    let on_links = (0..fold.slots()).map(|link| bandwidth(link) * per_us(machine.link_byte_us()).min(1e300));
+    let on_links =
+        (0..fold.slots()).map(|link| bandwidth(link) * per_us(machine.link_byte_us()).min(1e300));
     let own = (fold.slots()..fold.links()).map(|_| per_us(machine.injection_byte_us));
     let least_weight = match machine.fairness {
         Fairness::Rtt => {
-            1.0 / (topology.diameter() as f64 * (machine.hop_us + machine.weight_bytes * machine.byte_us)).max(1e-9)
+            1.0 / (topology.diameter() as f64
+                * (machine.hop_us + machine.weight_bytes * machine.byte_us))
+                .max(1e-9)
         }
         Fairness::Equal => 1.0,
     };

@@ -1,9 +1,11 @@
-//! A network folded along its translations: where these map a schedule onto itself, all nodes of an orbit do the same at the same time, and so do all links of one. One of each is followed,
-//! and a message crosses a link of the folded network as often as its way has links of that orbit.
+//! A network folded along its translations: where these map a schedule onto itself, all nodes of an
+//! orbit do the same at the same time, and so do all links of one. One of each is followed, and a
+//! message crosses a link of the folded network as often as its way has links of that orbit.
 
 use crate::network::topology::{Regularity, Topology};
 
-/// A torus, or a hypercube (rings of two), and how far apart the nodes of an orbit are in each dimension. Any other network is a ring that is not folded.
+/// A torus, or a hypercube (rings of two), and how far apart the nodes of an orbit are in each
+/// dimension. Any other network is a ring that is not folded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fold {
     nodes: u32,
@@ -12,7 +14,8 @@ pub(super) struct Fold {
     links: Links,
     /// Links between nodes, not folded.
     slots: u64,
-    /// For each node the number of its orbit, and for each orbit its first node; empty where nothing is folded.
+    /// For each node the number of its orbit, and for each orbit its first node; empty where
+    /// nothing is folded.
     orbit: Vec<u32>,
     first: Vec<u32>,
     orbits: usize,
@@ -28,16 +31,22 @@ enum Links {
 }
 
 impl Fold {
-    /// As narrow as can be, if the network's translations take routes to routes and links to links that are alike.
+    /// As narrow as can be, if the network's translations take routes to routes and links to links
+    /// that are alike.
     pub(super) fn narrowest(topology: &dyn Topology) -> Option<Self> {
         let alike = topology.bandwidths().is_none() && topology.latencies().is_none();
         if !alike || topology.shared().is_some() || topology.drawn().is_some() {
             return None;
         }
         let (sides, links) = match topology.regularity() {
-            Regularity::Torus(sides) => (sides.iter().map(|side| *side as u32).collect(), Links::InPlanes),
+            Regularity::Torus(sides) => {
+                (sides.iter().map(|side| *side as u32).collect(), Links::InPlanes)
+            }
             Regularity::Hypercube(bits) => (vec![2; bits as usize], Links::OfNodes(bits.into())),
-            Regularity::Mesh(_) | Regularity::Complete | Regularity::Halves { .. } | Regularity::Irregular => {
+            Regularity::Mesh(_)
+            | Regularity::Complete
+            | Regularity::Halves { .. }
+            | Regularity::Irregular => {
                 return None;
             }
         };
@@ -54,7 +63,16 @@ impl Fold {
     fn new(sides: Vec<u32>, periods: Vec<u32>, links: Links, slots: u64) -> Self {
         let orbits = periods.iter().product::<u32>() as usize;
         let nodes = sides.iter().product();
-        let mut fold = Self { nodes, sides, periods, links, slots, orbit: Vec::new(), first: Vec::new(), orbits };
+        let mut fold = Self {
+            nodes,
+            sides,
+            periods,
+            links,
+            slots,
+            orbit: Vec::new(),
+            first: Vec::new(),
+            orbits,
+        };
         if fold.periods != fold.sides {
             fold.first = vec![u32::MAX; orbits];
             for node in 0..fold.nodes() {
@@ -113,7 +131,11 @@ impl Fold {
 
     /// Of these links how many are between nodes.
     pub(super) fn slots(&self) -> u64 {
-        if self.is_plain() { self.slots } else { self.slots / u64::from(self.nodes) * self.orbits as u64 }
+        if self.is_plain() {
+            self.slots
+        } else {
+            self.slots / u64::from(self.nodes) * self.orbits as u64
+        }
     }
 
     /// The link of the folded network that a link between nodes is one of.
@@ -123,7 +145,9 @@ impl Fold {
         }
         let (nodes, orbits) = (u64::from(self.nodes()), self.orbits as u64);
         let folded = match self.links {
-            Links::InPlanes => link / nodes * orbits + u64::from(self.orbit[(link % nodes) as usize]),
+            Links::InPlanes => {
+                link / nodes * orbits + u64::from(self.orbit[(link % nodes) as usize])
+            }
             Links::OfNodes(of) => u64::from(self.orbit[(link / of) as usize]) * of + link % of,
         };
         folded as u32
@@ -141,7 +165,8 @@ impl Fold {
 
     /// Where a translation of one dimension takes each node.
     pub(super) fn images(&self, dimension: usize, by: u32) -> Vec<u32> {
-        let (side, stride) = (self.sides[dimension], self.sides[dimension + 1..].iter().product::<u32>());
+        let (side, stride) =
+            (self.sides[dimension], self.sides[dimension + 1..].iter().product::<u32>());
         let image = |node: u32| {
             let at = node / stride % side;
             node - at * stride + (at + by) % side * stride

@@ -1,4 +1,5 @@
-//! Links by level, the lowest first: buckets of a sixteenth of an octave, unsorted, and a heap for the bucket that the sweep is in.
+//! Links by level, the lowest first: buckets of a sixteenth of an octave, unsorted, and a heap for
+//! the bucket that the sweep is in.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,7 +8,8 @@ const BUCKETS: usize = 512;
 
 #[derive(Debug)]
 pub(super) struct Levels {
-    /// What lies in the bucket at hand or below, by the bits of its level: levels are not negative, so bits are in their order.
+    /// What lies in the bucket at hand or below, by the bits of its level: levels are not negative,
+    /// so bits are in their order.
     near: BinaryHeap<Reverse<(u64, u32)>>,
     buckets: Vec<Vec<u32>>,
     /// A bit a bucket: whether anything is in it.
@@ -17,7 +19,8 @@ pub(super) struct Levels {
 }
 
 impl Levels {
-    /// For levels of about `top` and 32 octaves below it; what is beyond lies in the first or last bucket.
+    /// For levels of about `top` and 32 octaves below it; what is beyond lies in the first or last
+    /// bucket.
     pub(super) fn new(top: f64) -> Self {
         let base = (sixteenth(top) + 16).saturating_sub(BUCKETS as u64);
         let buckets = vec![Vec::new(); BUCKETS];
@@ -44,7 +47,8 @@ impl Levels {
         self.near.pop().map(|Reverse(first)| first)
     }
 
-    /// Turns to the next bucket with anything in it; its links are to be queued again where they want it.
+    /// Turns to the next bucket with anything in it; its links are to be queued again where they
+    /// want it.
     pub(super) fn next_bucket(&mut self) -> Option<(usize, Vec<u32>)> {
         let word = self.full.iter().position(|word| *word != 0)?;
         let bucket = word * 64 + self.full[word].trailing_zeros() as usize;
@@ -58,7 +62,8 @@ impl Levels {
         self.bucket(level) == bucket
     }
 
-    /// Whether another link is queued below the level. Those in buckets to come are above the one at hand.
+    /// Whether another link is queued below the level. Those in buckets to come are above the one
+    /// at hand.
     pub(super) fn has_lower(&self, level: f64) -> bool {
         let beyond = self.at.is_none_or(|at| self.bucket(level) > at);
         beyond || self.near.peek().is_some_and(|Reverse((bits, _))| *bits < level.to_bits())

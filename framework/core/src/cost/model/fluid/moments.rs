@@ -1,6 +1,7 @@
 //! When each of many things happens: the least moment is at hand, and a change costs little.
 
-/// A winner tree over numbered things: the least moment stands at its root. A change goes up only as far as it changes a minimum, two levels as a rule.
+/// A winner tree over numbered things: the least moment stands at its root. A change goes up only
+/// as far as it changes a minimum, two levels as a rule.
 #[derive(Debug)]
 pub(super) struct Moments {
     size: usize,

@@ -1,4 +1,5 @@
-//! The same model by the simplest means, as an oracle: after each event all rates are found anew by filling links one after another, the tightest first.
+//! The same model by the simplest means, as an oracle: after each event all rates are found anew by
+//! filling links one after another, the tightest first.
 
 use crate::network::topology::parse;
 
@@ -12,7 +13,8 @@ struct Flow {
     links: Vec<usize>,
 }
 
-/// When each rank is done with `steps` of messages (from, to, bytes), links taking `byte_us` a byte and `hop_us`, beside flows from the beginning on; with `weighted`, fair by round trips.
+/// When each rank is done with `steps` of messages (from, to, bytes), links taking `byte_us` a byte
+/// and `hop_us`, beside flows from the beginning on; with `weighted`, fair by round trips.
 pub(super) fn ends(
     topology: &str,
     [byte_us, hop_us]: [f64; 2],
@@ -33,7 +35,8 @@ pub(super) fn ends(
         Flow { ends, shares: now + latency, left: bytes as f64, weight, links }
     };
     let mut flows: Vec<Flow> = background.iter().map(|of| flow(None, 0.0, *of)).collect();
-    let (mut at, mut left, mut ended, mut now) = (vec![0; nodes], vec![0; nodes], vec![0.0; nodes], 0.0);
+    let (mut at, mut left, mut ended, mut now) =
+        (vec![0; nodes], vec![0; nodes], vec![0.0; nodes], 0.0);
     let mut begun: Vec<Vec<bool>> = steps.iter().map(|step| vec![false; step.len()]).collect();
     loop {
         // Who has nothing to do in a step is beyond it; who is in one has posted all of it.
@@ -41,7 +44,8 @@ pub(super) fn ends(
             while left[rank] == 0 && at[rank] <= steps.len() {
                 at[rank] += 1;
                 let mine = |(from, to, _): &&(u32, u32, u64)| [*from, *to].contains(&(rank as u32));
-                left[rank] = steps.get(at[rank] - 1).map_or(0, |step| step.iter().filter(mine).count());
+                left[rank] =
+                    steps.get(at[rank] - 1).map_or(0, |step| step.iter().filter(mine).count());
             }
         }
         for (number, step) in steps.iter().enumerate() {
@@ -57,10 +61,9 @@ pub(super) fn ends(
             return ended;
         }
         let rates = rates(&flows, now, topology.link_slots() as usize, 1.0 / byte_us);
-        let next = flows
-            .iter()
-            .zip(&rates)
-            .map(|(flow, rate)| if flow.shares > now { flow.shares } else { now + flow.left / rate });
+        let next = flows.iter().zip(&rates).map(|(flow, rate)| {
+            if flow.shares > now { flow.shares } else { now + flow.left / rate }
+        });
         let next = next.fold(f64::INFINITY, f64::min);
         for (flow, rate) in flows.iter_mut().zip(&rates).filter(|(flow, _)| flow.shares <= now) {
             flow.left -= rate * (next - now);
@@ -84,9 +87,13 @@ fn rates(flows: &[Flow], now: f64, links: usize, capacity: f64) -> Vec<f64> {
     let mut free = vec![capacity; links];
     while !open.is_empty() {
         let mut weights = vec![0.0; links];
-        open.iter().for_each(|flow| flows[*flow].links.iter().for_each(|link| weights[*link] += flows[*flow].weight));
+        open.iter().for_each(|flow| {
+            flows[*flow].links.iter().for_each(|link| weights[*link] += flows[*flow].weight)
+        });
         let level = |link: &usize| free[*link] / weights[*link];
-        let tightest = (0..links).filter(|link| weights[*link] > 0.0).min_by(|a, b| level(a).total_cmp(&level(b)));
+        let tightest = (0..links)
+            .filter(|link| weights[*link] > 0.0)
+            .min_by(|a, b| level(a).total_cmp(&level(b)));
         let tightest = tightest.unwrap();
         let level = level(&tightest);
         open.retain(|flow| {

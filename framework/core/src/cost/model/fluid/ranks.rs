@@ -1,9 +1,11 @@
 //! Ranks, each at its own place in the schedule, and the messages between them.
 //!
-//! Where nodes of a folded network stand for others, ranks are those nodes, and their numbers are those of orbits ([`super::fold`]).
+//! Where nodes of a folded network stand for others, ranks are those nodes, and their numbers are
+//! those of orbits ([`super::fold`]).
 //!
-//! Nothing is kept of a message that only one end has posted: whether the other has follows from the two ranks' places. A rank that comes to the end of what is known
-//! of the schedule stops all clocks until the next step is.
+//! Nothing is kept of a message that only one end has posted: whether the other has follows from
+//! the two ranks' places. A rank that comes to the end of what is known of the schedule stops all
+//! clocks until the next step is.
 
 use super::flights::{Flight, Flights, Load};
 use super::moments::Moments;
@@ -57,7 +59,8 @@ pub(super) struct Ranks {
     sums: Moments,
     summing: Vec<Path>,
     barrier_us: Option<f64>,
-    /// Ranks at the barrier, and how the last of them came there; with `order=data`, how the last message came.
+    /// Ranks at the barrier, and how the last of them came there; with `order=data`, how the last
+    /// message came.
     at_barrier: usize,
     last: Path,
     events: Events,
@@ -79,7 +82,9 @@ impl Ranks {
         let mut flights = Flights::new(&machine, scale);
         match (machine.background.is_some(), scale.background) {
             (true, Some(background)) => flights.begin_background(background),
-            (true, None) => flights.refused = Some("nobody has read the file of `background`".to_owned()),
+            (true, None) => {
+                flights.refused = Some("nobody has read the file of `background`".to_owned())
+            }
             (false, _) => {}
         }
         if let Some(why) = shared_ports {
@@ -110,7 +115,10 @@ impl Ranks {
 
     /// The start-up of a rank's send begins.
     fn begin_startup(&mut self, rank: usize, step: u64, place: u32) {
-        let Some(message) = self.steps.get(step).map(|step| step.sends(rank)[place as usize]) else { return };
+        let Some(message) = self.steps.get(step).map(|step| step.sends(rank)[place as usize])
+        else {
+            return;
+        };
         let us = self.machine.startup_us * self.noise.factor(step, message.from, message.to);
         self.ranks[rank].starting_us = us;
         self.posts.set(rank, self.now + us);
@@ -133,8 +141,10 @@ impl Ranks {
                 }
                 return;
             }
-            let posted_before: Vec<(usize, u32)> =
-                step.receives(rank).map(|(place, message)| (message.from as usize, place)).collect();
+            let posted_before: Vec<(usize, u32)> = step
+                .receives(rank)
+                .map(|(place, message)| (message.from as usize, place))
+                .collect();
             let r = &mut self.ranks[rank];
             (r.posted, r.left) = (0, left);
             let path = r.path;
@@ -156,7 +166,8 @@ impl Ranks {
         }
     }
 
-    /// Whether there is anything that the rank has to add up, now that all has come that it receives in the step: then it is busy with that.
+    /// Whether there is anything that the rank has to add up, now that all has come that it
+    /// receives in the step: then it is busy with that.
     fn adds_up(&mut self, rank: usize, number: u64) -> bool {
         let bytes = self.steps.get(number).map_or(0.0, |step| step.summed(rank));
         self.begin_sum(rank, bytes, self.ranks[rank].path)
@@ -193,7 +204,8 @@ impl Ranks {
         }
     }
 
-    /// With `order=data`: the rank begins to add up what has come, if it has to; the last of that came by this path.
+    /// With `order=data`: the rank begins to add up what has come, if it has to; the last of that
+    /// came by this path.
     fn add_what_came(&mut self, rank: usize, path: Path) {
         let Some(places) = &mut self.places else { return };
         let bytes = places.begin_adding(rank, &mut self.steps);
@@ -205,7 +217,8 @@ impl Ranks {
         }
     }
 
-    /// With `order=data`: the rank begins its next send, if it can be made; what it waited for came by this path.
+    /// With `order=data`: the rank begins its next send, if it can be made; what it waited for came
+    /// by this path.
     fn go_on(&mut self, rank: usize, path: Path) {
         let Some(places) = &mut self.places else { return };
         if self.ranks[rank].is_starting {
@@ -216,7 +229,9 @@ impl Ranks {
             kept.enter(rank, places.step(rank));
         }
         match next {
-            Next::Send(step, place) if u64::from(self.ranks[rank].posted) < self.machine.ports.count() => {
+            Next::Send(step, place)
+                if u64::from(self.ranks[rank].posted) < self.machine.ports.count() =>
+            {
                 self.ranks[rank].is_starting = true;
                 self.ranks[rank].path = path;
                 if self.machine.startup_us > 0.0 {
@@ -358,7 +373,10 @@ impl Ranks {
 
     /// Works off what is known to come: up to where a rank would need a step that hasn't come yet.
     fn run(&mut self, to_the_end: bool) {
-        while self.flights.refused.is_none() && !self.events.is_over() && (to_the_end || self.steps.is_ahead()) {
+        while self.flights.refused.is_none()
+            && !self.events.is_over()
+            && (to_the_end || self.steps.is_ahead())
+        {
             let limit = self.now + self.at_once_us;
             self.events.happened();
             if let Some(rank) = self.posts.pop(limit) {
@@ -386,7 +404,10 @@ impl Ranks {
             } else {
                 let of_ranks = self.posts.least().min(self.sums.least());
                 // Nobody waits for the rest of what is in the background.
-                if of_ranks == f64::INFINITY && self.steps.all_wait() && self.flights.are_background() {
+                if of_ranks == f64::INFINITY
+                    && self.steps.all_wait()
+                    && self.flights.are_background()
+                {
                     return;
                 }
                 let next = self.flights.ends.least().min(of_ranks);
@@ -408,7 +429,9 @@ impl Listener for Ranks {
         if self.steps.too_many() {
             return;
         }
-        for rank in self.steps.who_goes_on(self.places.is_some(), self.ranks.iter().map(|rank| rank.step)) {
+        for rank in
+            self.steps.who_goes_on(self.places.is_some(), self.ranks.iter().map(|rank| rank.step))
+        {
             match self.places {
                 Some(_) => self.go_on(rank, self.ranks[rank].path),
                 None => self.enter(rank),
@@ -452,7 +475,11 @@ impl Evaluator for Ranks {
         let of_steps = last.map(|rank| rank.path).unwrap_or_default();
         let path = if self.places.is_some() { self.last } else { of_steps };
         let parts = Parts { rearrangement: None, ..path.parts(self.steps.sums()) };
-        Ok(Cost { parts, note: None, ranks: RankTimes::of(self.ranks.iter().map(|rank| rank.ended)) })
+        Ok(Cost {
+            parts,
+            note: None,
+            ranks: RankTimes::of(self.ranks.iter().map(|rank| rank.ended)),
+        })
     }
 
     fn keep_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {

@@ -1,7 +1,8 @@
 //! Weighted max-min fair shares of links, repaired when flows come and go instead of solved anew.
 //!
-//! A flow's *level* is its rate over its weight. Shares are max-min when every flow has a full link on which no flow's level is above its own: that link *binds* it.
-//! Who shares what stands here, how a solve repairs it in [`sweep`].
+//! A flow's *level* is its rate over its weight. Shares are max-min when every flow has a full link
+//! on which no flow's level is above its own: that link *binds* it. Who shares what stands here,
+//! how a solve repairs it in [`sweep`].
 
 use super::levels::Levels;
 use link::Link;
@@ -115,13 +116,20 @@ impl Shares {
         self.links[link as usize].capacity
     }
 
-    /// Describes flow number `flow`, at most one beyond those that there are: it shares from [`Shares::add`] on.
+    /// Describes flow number `flow`, at most one beyond those that there are: it shares from
+    /// [`Shares::add`] on.
     pub(super) fn describe(&mut self, flow: usize, bytes: f64, weight: f64, way: &[Hop]) {
         while way.len() > 1 << self.shift {
             self.widen();
         }
         if flow == self.flows.len() {
-            self.flows.push(Flow { rate: 0.0, weight, level: 0.0, bound: Bound::Latent, bound_times: 1.0 });
+            self.flows.push(Flow {
+                rate: 0.0,
+                weight,
+                level: 0.0,
+                bound: Bound::Latent,
+                bound_times: 1.0,
+            });
             self.rest.push(Rest { left: 0.0, since: 0.0, before: 0.0, solve: 0, hops: 0 });
             self.hops.resize((flow + 1) << self.shift, Hop::default());
             self.place.resize((flow + 1) << self.shift, 0);
@@ -156,7 +164,11 @@ impl Shares {
     /// What of a flow is left.
     pub(super) fn left(&self, flow: usize, now: f64) -> f64 {
         let rest = &self.rest[flow];
-        if self.is_sharing(flow) { rest.left - self.flows[flow].rate * (now - rest.since) } else { rest.left }
+        if self.is_sharing(flow) {
+            rest.left - self.flows[flow].rate * (now - rest.since)
+        } else {
+            rest.left
+        }
     }
 
     pub(super) fn weight(&self, flow: usize) -> f64 {
@@ -215,7 +227,11 @@ impl Shares {
         let Bound::By(link) = flow.bound else { return };
         let link = &mut self.links[link as usize];
         link.bound -= 1;
-        link.binds = if link.bound == 0 { 0.0 } else { link.binds - flow.weight * f64::from(flow.bound_times) };
+        link.binds = if link.bound == 0 {
+            0.0
+        } else {
+            link.binds - flow.weight * f64::from(flow.bound_times)
+        };
     }
 
     fn bind(&mut self, flow: u32, number: u32, times: f32) {

@@ -1,5 +1,6 @@
-//! Which translations of the network map a schedule onto itself: found in its messages, step by step, whoever is planned for. All do before the first step; those stay that take
-//! each step to itself, so that a schedule's figures don't depend on how many of its messages were told.
+//! Which translations of the network map a schedule onto itself: found in its messages, step by
+//! step, whoever is planned for. All do before the first step; those stay that take each step to
+//! itself, so that a schedule's figures don't depend on how many of its messages were told.
 
 use super::fold::Fold;
 use crate::network::symmetry::Group;
@@ -12,11 +13,14 @@ use crate::simulation::step::{Step, Summed};
 pub(super) struct Symmetry {
     /// Whether it matters in which order a rank sends.
     ordered: bool,
-    /// Where one node of each orbit of a group is planned for: for each node its representative, and the element that takes that to the node.
+    /// Where one node of each orbit of a group is planned for: for each node its representative,
+    /// and the element that takes that to the node.
     homes: Vec<(u32, u32)>,
-    /// The least translation of each dimension that is known to be one of that group's; the side where none is.
+    /// The least translation of each dimension that is known to be one of that group's; the side
+    /// where none is.
     stated: Vec<u32>,
-    /// For each dimension how far the translation goes that was tried last, and where it takes each node.
+    /// For each dimension how far the translation goes that was tried last, and where it takes each
+    /// node.
     images: Vec<(u32, Vec<u32>)>,
 }
 
@@ -55,7 +59,10 @@ impl Symmetry {
                 let images = fold.images(dimension, *by);
                 let element = u64::from(images[0]);
                 let is_element = self.homes[images[0] as usize].0 == self.homes[0].0;
-                is_element && (0..).zip(&images).all(|(node, image)| group.moved(node, element) == u64::from(*image))
+                is_element
+                    && (0..)
+                        .zip(&images)
+                        .all(|(node, image)| group.moved(node, element) == u64::from(*image))
             };
             let by = (1..side).filter(|by| side % by == 0).find(is_stated);
             self.stated[dimension] = by.unwrap_or(side);
@@ -72,7 +79,8 @@ impl Symmetry {
             return fold.periods().to_vec();
         }
         let (firsts, sends) = self.of_all(fold, step);
-        let of = |node: u32| &sends[firsts[node as usize] as usize..firsts[node as usize + 1] as usize];
+        let of =
+            |node: u32| &sends[firsts[node as usize] as usize..firsts[node as usize + 1] as usize];
         let what = |t: &Transfer, to: u32| (to, t.load, t.route);
         let ordered = self.ordered;
         self.kept_periods(fold, |images| {
@@ -83,7 +91,8 @@ impl Symmetry {
                 if ordered || own.len() < 2 || own.len() != others.len() {
                     return own.eq(others);
                 }
-                let (mut own, mut others): (Vec<_>, Vec<_>) = (own.by_ref().collect(), others.by_ref().collect());
+                let (mut own, mut others): (Vec<_>, Vec<_>) =
+                    (own.by_ref().collect(), others.by_ref().collect());
                 own.sort_unstable();
                 others.sort_unstable();
                 own == others
@@ -93,7 +102,9 @@ impl Symmetry {
 
     /// The same of what nodes add up; `of_all` is that of each.
     pub(super) fn periods_of_sums(&mut self, fold: &Fold, of_all: &[u64]) -> Vec<u32> {
-        self.kept_periods(fold, |images| of_all.iter().zip(images).all(|(own, image)| *own == of_all[*image as usize]))
+        self.kept_periods(fold, |images| {
+            of_all.iter().zip(images).all(|(own, image)| *own == of_all[*image as usize])
+        })
     }
 
     /// What each node adds up.
@@ -101,7 +112,9 @@ impl Symmetry {
         self.meet(fold, summed.symmetry);
         match summed.symmetry {
             None => summed.of.to_vec(),
-            Some(group) => (0..fold.nodes()).map(|node| summed.of[group.home(node.into()).0]).collect(),
+            Some(group) => {
+                (0..fold.nodes()).map(|node| summed.of[group.home(node.into()).0]).collect()
+            }
         }
     }
 
@@ -116,7 +129,8 @@ impl Symmetry {
         self.images.resize(periods.len(), (0, Vec::new()));
         for (dimension, period) in periods.iter_mut().enumerate() {
             let (side, stated) = (fold.sides()[dimension], self.stated[dimension]);
-            let mut candidates = (*period..side).step_by(*period as usize).filter(|by| side % by == 0);
+            let mut candidates =
+                (*period..side).step_by(*period as usize).filter(|by| side % by == 0);
             let (tried, images) = &mut self.images[dimension];
             let kept = candidates.find(|by| {
                 if by % stated == 0 {
@@ -136,11 +150,12 @@ impl Symmetry {
     fn of_all(&self, fold: &Fold, step: &Step<'_>) -> (Firsts, Vec<Transfer>) {
         let (lists, by_sender) = by_sender(step.transfers);
         let Some(group) = step.symmetry else {
-            let firsts =
-                (0..=fold.nodes()).map(|node| lists.get(node as usize).copied().unwrap_or(by_sender.len() as u32));
+            let firsts = (0..=fold.nodes())
+                .map(|node| lists.get(node as usize).copied().unwrap_or(by_sender.len() as u32));
             return (firsts.collect(), by_sender);
         };
-        let (mut firsts, mut sends) = (vec![0], Vec::with_capacity(step.transfers.len() * group.order() as usize));
+        let (mut firsts, mut sends) =
+            (vec![0], Vec::with_capacity(step.transfers.len() * group.order() as usize));
         for node in 0..fold.nodes() {
             self.add_sends(&mut sends, node, group, &lists, &by_sender);
             firsts.push(sends.len() as u32);
@@ -149,9 +164,17 @@ impl Symmetry {
     }
 
     /// Adds what a node sends, as its representative does.
-    fn add_sends(&self, sends: &mut Vec<Transfer>, node: u32, group: &Group, lists: &[u32], by_sender: &[Transfer]) {
+    fn add_sends(
+        &self,
+        sends: &mut Vec<Transfer>,
+        node: u32,
+        group: &Group,
+        lists: &[u32],
+        by_sender: &[Transfer],
+    ) {
         let (home, element) = self.homes[node as usize];
-        let list = |at: u32| lists.get(at as usize).map_or(by_sender.len(), |first| *first as usize);
+        let list =
+            |at: u32| lists.get(at as usize).map_or(by_sender.len(), |first| *first as usize);
         for transfer in &by_sender[list(home)..list(home + 1)] {
             let to = group.moved(transfer.to.into(), element.into()) as u32;
             sends.push(Transfer { from: node, to, ..*transfer });
@@ -166,21 +189,38 @@ impl Symmetry {
             match step.symmetry {
                 Some(group) => self.add_sends(&mut transfers, node, group, &lists, &by_sender),
                 None => {
-                    let list = |at: u32| lists.get(at as usize).map_or(by_sender.len(), |first| *first as usize);
+                    let list = |at: u32| {
+                        lists.get(at as usize).map_or(by_sender.len(), |first| *first as usize)
+                    };
                     transfers.extend_from_slice(&by_sender[list(node)..list(node + 1)]);
                 }
             }
         }
-        let routes = step.symmetry.filter(|_| step.routes.iter().any(|route| !route.path.is_empty())).map(|group| {
-            let moved = |transfer: &mut Transfer| {
-                let (number, element) = (transfer.route as usize, self.homes[transfer.from as usize].1);
-                let route = number.checked_sub(1).map(|at| step.routes[at].clone()).unwrap_or_default();
-                Route { path: route.path.iter().map(|on| group.moved(*on, element.into())).collect(), ..route }
-            };
-            let routes: Vec<Route> = transfers.iter_mut().map(moved).collect();
-            (1..).zip(&mut transfers).filter(|(_, t)| t.route > 0).for_each(|(number, t)| t.route = number);
-            routes
-        });
+        let routes = step
+            .symmetry
+            .filter(|_| step.routes.iter().any(|route| !route.path.is_empty()))
+            .map(|group| {
+                let moved = |transfer: &mut Transfer| {
+                    let (number, element) =
+                        (transfer.route as usize, self.homes[transfer.from as usize].1);
+                    let route =
+                        number.checked_sub(1).map(|at| step.routes[at].clone()).unwrap_or_default();
+                    Route {
+                        path: route
+                            .path
+                            .iter()
+                            .map(|on| group.moved(*on, element.into()))
+                            .collect(),
+                        ..route
+                    }
+                };
+                let routes: Vec<Route> = transfers.iter_mut().map(moved).collect();
+                (1..)
+                    .zip(&mut transfers)
+                    .filter(|(_, t)| t.route > 0)
+                    .for_each(|(number, t)| t.route = number);
+                routes
+            });
         let targets = transfers.iter().map(|transfer| transfer.to).collect();
         for transfer in &mut transfers {
             (transfer.from, transfer.to) = (fold.orbit(transfer.from), fold.orbit(transfer.to));
@@ -193,10 +233,12 @@ impl Symmetry {
 fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
     let load = step.transfers.first().map(|t| t.load);
     let messages = step.transfers.len() as u64 * step.symmetry.map_or(1, Group::order);
-    messages == nodes * (nodes - 1) && step.transfers.iter().all(|t| Some(t.load) == load && t.route == 0)
+    messages == nodes * (nodes - 1)
+        && step.transfers.iter().all(|t| Some(t.load) == load && t.route == 0)
 }
 
-/// Transfers in the order of their senders, of each in its own, and where each sender's begin, up to the last that sends.
+/// Transfers in the order of their senders, of each in its own, and where each sender's begin, up
+/// to the last that sends.
 fn by_sender(transfers: &[Transfer]) -> (Firsts, Vec<Transfer>) {
     let senders = transfers.iter().map(|t| t.from as usize + 1).max().unwrap_or(0);
     let mut firsts = vec![0_u32; senders + 1];

@@ -13,7 +13,8 @@ use crate::network::topology::parse;
 
 type Step = Vec<(u32, u32, u64)>;
 
-/// The cost, how many orbits there were at the end, and what each rank did; each by itself, if `plain`.
+/// The cost, how many orbits there were at the end, and what each rank did; each by itself, if
+/// `plain`.
 fn priced(topology: &str, machine: &str, steps: &[Step], plain: bool) -> (Cost, usize, TimeSpace) {
     priced_of(None, topology, machine, steps, plain)
 }
@@ -28,7 +29,8 @@ fn priced_of(
 ) -> (Cost, usize, TimeSpace) {
     let network = parse(topology).unwrap();
     let machine = Machine::parse(&format!("free:model=fluid,{machine}")).unwrap();
-    let scale = Scale { topology: &network, unit_bytes: 1.0, seed: 0, counted: true, background: None };
+    let scale =
+        Scale { topology: &network, unit_bytes: 1.0, seed: 0, counted: true, background: None };
     let ranks = Ranks::new(Fluid::of(machine.settings()).unwrap(), scale, AT_ONCE_US);
     let mut ranks = if plain { ranks.unfolded() } else { ranks };
     ranks.keep_time_space(TimeSpace::new(network.nodes(), None, 1 << 16)).unwrap();
@@ -40,16 +42,22 @@ fn priced_of(
 
 fn schedule(name: &str, n: u32) -> Vec<Step> {
     let shift = |k: u32, bytes: u64| (0..n).map(|r| (r, (r + k) % n, bytes)).collect::<Vec<_>>();
-    let everyone = |bytes: u64| (0..n).flat_map(|r| (1..n).map(move |k| (r, (r + k) % n, bytes))).collect::<Vec<_>>();
+    let everyone = |bytes: u64| {
+        (0..n).flat_map(|r| (1..n).map(move |k| (r, (r + k) % n, bytes))).collect::<Vec<_>>()
+    };
     match name {
         "pairwise" => (1..n).map(|k| (0..n).map(|r| (r, r ^ k, 700)).collect()).collect(),
         "gen" => (1..n).map(|k| shift(k, 700)).collect(),
         "ring" => (1..n).map(|k| shift(1, 100 * u64::from(n - k))).collect(),
         "linear" => vec![everyone(300)],
         // All alike at first, and then less and less: the last step is one message.
-        "broken" => vec![shift(n / 2, 500), everyone(40), shift(1, 300), vec![(0, 1, 900)], shift(3, 200)],
+        "broken" => {
+            vec![shift(n / 2, 500), everyone(40), shift(1, 300), vec![(0, 1, 900)], shift(3, 200)]
+        }
         // Loads differ, places don't.
-        "uneven" => (1..n).map(|k| (0..n).map(|r| (r, r ^ k, 300 + 100 * u64::from(r % 2))).collect()).collect(),
+        "uneven" => (1..n)
+            .map(|k| (0..n).map(|r| (r, r ^ k, 300 + 100 * u64::from(r % 2))).collect())
+            .collect(),
         // Each sends to two, in an order of its own.
         "two" => (1..n / 2)
             .map(|k| {
@@ -68,8 +76,14 @@ fn schedule(name: &str, n: u32) -> Vec<Step> {
     }
 }
 
-const NETWORKS: [(&str, u32); 6] =
-    [("ring:8", 8), ("torus:4x4", 16), ("torus:2x8", 16), ("torus:4x2x2", 16), ("hypercube:4", 16), ("torus:8x4", 32)];
+const NETWORKS: [(&str, u32); 6] = [
+    ("ring:8", 8),
+    ("torus:4x4", 16),
+    ("torus:2x8", 16),
+    ("torus:4x2x2", 16),
+    ("hypercube:4", 16),
+    ("torus:8x4", 32),
+];
 
 const SCHEDULES: [&str; 7] = ["pairwise", "gen", "ring", "linear", "broken", "uneven", "two"];
 
@@ -86,26 +100,37 @@ fn folded_times_are_those_of_each_rank_by_itself() {
                 "step,injection_byte_us=0.004",
             ] {
                 for fairness in ["equal", "rtt"] {
-                    let machine = format!("byte_us=0.003,hop_us=0.4,fairness={fairness},order={order}");
+                    let machine =
+                        format!("byte_us=0.003,hop_us=0.4,fairness={fairness},order={order}");
                     let (folded, orbits, did) = priced(network, &machine, &steps, false);
                     let (plain, ranks, did_plain) = priced(network, &machine, &steps, true);
                     assert_eq!(ranks, n as usize);
-                    let of = |cost: &Cost| [cost.parts.total(), cost.ranks.unwrap().first, cost.ranks.unwrap().mean];
+                    let of = |cost: &Cost| {
+                        [cost.parts.total(), cost.ranks.unwrap().first, cost.ranks.unwrap().mean]
+                    };
                     for (a, b) in of(&folded).into_iter().zip(of(&plain)) {
-                        assert!((a / b - 1.0).abs() < 1e-6, "{network} {name} {machine}: {folded:?} {plain:?}");
+                        assert!(
+                            (a / b - 1.0).abs() < 1e-6,
+                            "{network} {name} {machine}: {folded:?} {plain:?}"
+                        );
                     }
-                    let ends =
-                        |did: &TimeSpace, rank: usize| did.of(rank).iter().map(|entry| entry.ended).collect::<Vec<_>>();
+                    let ends = |did: &TimeSpace, rank: usize| {
+                        did.of(rank).iter().map(|entry| entry.ended).collect::<Vec<_>>()
+                    };
                     for rank in 0..n as usize {
                         let (a, b) = (ends(&did, rank), ends(&did_plain, rank));
                         assert!(
-                            a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| (a / b - 1.0).abs() < 1e-6),
+                            a.len() == b.len()
+                                && a.iter().zip(&b).all(|(a, b)| (a / b - 1.0).abs() < 1e-6),
                             "{network} {name} {machine}: {rank}: {a:?} {b:?}"
                         );
                     }
                     // What is symmetric is folded, what is broken is not.
                     let is_folded = orbits < n as usize;
-                    assert!(name == "two" || is_folded == (name != "broken"), "{network} {name} {machine}: {orbits}");
+                    assert!(
+                        name == "two" || is_folded == (name != "broken"),
+                        "{network} {name} {machine}: {orbits}"
+                    );
                 }
             }
         }
@@ -120,8 +145,12 @@ fn folded_times_are_the_naive_ones() {
             for weighted in [false, true] {
                 let expected = naive::ends(network, [0.003, 0.4], weighted, &steps, &[]);
                 let fairness = if weighted { "rtt" } else { "equal" };
-                let (cost, ..) =
-                    priced(network, &format!("byte_us=0.003,hop_us=0.4,fairness={fairness}"), &steps, false);
+                let (cost, ..) = priced(
+                    network,
+                    &format!("byte_us=0.003,hop_us=0.4,fairness={fairness}"),
+                    &steps,
+                    false,
+                );
                 let last = expected.iter().copied().fold(0.0, f64::max);
                 let mean = expected.iter().sum::<f64>() / f64::from(n);
                 let (us, found) = (cost.parts.total(), cost.ranks.unwrap().mean);
@@ -150,12 +179,19 @@ fn what_is_found_does_not_depend_on_whose_messages_are_told() {
         ("hypercube:4", &[16], &[Xor(4)], schedule("pairwise", 16)),
     ] {
         let group = Group::new(radices, symmetries).unwrap();
-        for machine in ["byte_us=0.01,hop_us=0.1", "byte_us=0.01,startup_us=1", "byte_us=0.01,hop_us=0.1,barrier_us=1"]
-        {
+        for machine in [
+            "byte_us=0.01,hop_us=0.1",
+            "byte_us=0.01,startup_us=1",
+            "byte_us=0.01,hop_us=0.1,barrier_us=1",
+        ] {
             for plain in [false, true] {
                 let (all, orbits, _) = priced(network, machine, &steps, plain);
                 let (some, as_many, _) = priced_of(Some(&group), network, machine, &steps, plain);
-                assert_eq!((some, as_many), (all, orbits), "{network} {symmetries:?} {machine} {plain}");
+                assert_eq!(
+                    (some, as_many),
+                    (all, orbits),
+                    "{network} {symmetries:?} {machine} {plain}"
+                );
             }
         }
     }
@@ -164,17 +200,24 @@ fn what_is_found_does_not_depend_on_whose_messages_are_told() {
 /// As many orbits as a hand counts.
 #[test]
 fn the_translations_of_a_schedule_are_found_in_its_messages() {
-    let orbits =
-        |network: &str, name: &str, n| priced(network, "byte_us=0.003,hop_us=0.4", &schedule(name, n), false).1;
+    let orbits = |network: &str, name: &str, n| {
+        priced(network, "byte_us=0.003,hop_us=0.4", &schedule(name, n), false).1
+    };
     // Everyone does the same.
     assert_eq!(
-        (orbits("torus:4x4", "linear", 16), orbits("ring:8", "gen", 8), orbits("hypercube:4", "pairwise", 16)),
+        (
+            orbits("torus:4x4", "linear", 16),
+            orbits("ring:8", "gen", 8),
+            orbits("hypercube:4", "pairwise", 16)
+        ),
         (1, 1, 1)
     );
     // A shift by a row; half of each ring, which is the highest bit of each coordinate.
     assert_eq!((orbits("torus:8x4", "gen", 32), orbits("torus:8x4", "pairwise", 32)), (4, 8));
     // What sends in an order of its own is folded where the order doesn't count.
-    let two = |startup: &str| priced("ring:8", &format!("byte_us=0.003{startup}"), &schedule("two", 8), false).1;
+    let two = |startup: &str| {
+        priced("ring:8", &format!("byte_us=0.003{startup}"), &schedule("two", 8), false).1
+    };
     assert_eq!((two(""), two(",startup_us=1")), (1, 2));
     // Nothing is where ranks are not alike.
     for machine in ["byte_us=0.003,noise=0.1", "byte_us=0.003,order=data"] {

@@ -11,8 +11,12 @@ fn schedule(name: &str, n: u32, block: u64) -> Vec<Vec<(u32, u32, u64)>> {
         "pairwise" => (1..n).map(|k| (0..n).map(|r| (r, r ^ k, block)).collect()).collect(),
         "gen" => (1..n).map(|k| rotated(k, block)).collect(),
         "ring" => (1..n).map(|k| rotated(1, block * u64::from(n - k))).collect(),
-        "bruck" => powers().map(|k| rotated(k, block * (1..n).filter(|d| d & k != 0).count() as u64)).collect(),
-        "linear" => vec![(0..n).flat_map(|r| (1..n).map(move |k| (r, (r + k) % n, block))).collect()],
+        "bruck" => powers()
+            .map(|k| rotated(k, block * (1..n).filter(|d| d & k != 0).count() as u64))
+            .collect(),
+        "linear" => {
+            vec![(0..n).flat_map(|r| (1..n).map(move |k| (r, (r + k) % n, block))).collect()]
+        }
         other => panic!("no schedule {other}"),
     }
 }
@@ -21,7 +25,8 @@ fn priced(topology: &str, machine: &str, steps: &[Vec<(u32, u32, u64)>]) -> (f64
     let steps: Vec<&[_]> = steps.iter().map(Vec::as_slice).collect();
     let cost = cost(topology, &format!("free:model=fluid,{machine}"), &steps);
     let p = cost.parts;
-    let parts = [p.startup, p.transmission, p.propagation, p.barrier, p.contention].map(Option::unwrap);
+    let parts =
+        [p.startup, p.transmission, p.propagation, p.barrier, p.contention].map(Option::unwrap);
     (parts.iter().sum(), cost.ranks.unwrap().mean, parts)
 }
 
@@ -32,9 +37,16 @@ fn times_are_simgrids() {
     for row in SIMGRID.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = row.split(',').collect();
         let number = |i: usize| fields[i].parse::<f64>().unwrap();
-        let nodes = fields[0].trim_start_matches("torus:").split('x').map(|n| n.parse::<u32>().unwrap()).product();
+        let nodes = fields[0]
+            .trim_start_matches("torus:")
+            .split('x')
+            .map(|n| n.parse::<u32>().unwrap())
+            .product();
         let (block, byte_us) = (fields[2].parse().unwrap(), 1.0 / number(4));
-        let machine = format!("byte_us={byte_us},hop_us={},startup_us={},order={}", fields[5], fields[6], fields[3]);
+        let machine = format!(
+            "byte_us={byte_us},hop_us={},startup_us={},order={}",
+            fields[5], fields[6], fields[3]
+        );
         let (us, mean, _) = priced(fields[0], &machine, &schedule(fields[1], nodes, block));
         assert!((us / number(7) - 1.0).abs() < 0.01, "{row}: {us}");
         assert!((mean / number(8) - 1.0).abs() < 0.01, "{row}: mean {mean}");
@@ -43,8 +55,9 @@ fn times_are_simgrids() {
     assert_eq!(rows, 70);
 }
 
-/// SimGrid's own torus zone goes the other way round from the middle of an even ring to its beginning: torus:4x4, blocks of 1,024 and 65,536 bytes, microseconds
-/// until the last rank is done, by SimGrid 3.32 as the others.
+/// SimGrid's own torus zone goes the other way round from the middle of an even ring to its
+/// beginning: torus:4x4, blocks of 1,024 and 65,536 bytes, microseconds until the last rank is
+/// done, by SimGrid 3.32 as the others.
 const BY_SIMGRIDS_ZONE: [(&str, [f64; 2]); 4] = [
     ("pairwise", [25.728, 1444.992]),
     ("gen", [28.455937, 1594.380375]),
@@ -57,16 +70,25 @@ fn times_by_other_routes_are_simgrids_too() {
     let signs = |signs: [i8; 2]| Route { signs: signs.to_vec(), ..Route::default() };
     let routes = [signs([-1, 0]), signs([0, -1]), signs([-1, -1])];
     let goes_back = |from: u32, to: u32| u32::from(from == 2 && to == 0);
-    let route_of = |from: u32, to: u32| goes_back(from / 4, to / 4) + 2 * goes_back(from % 4, to % 4);
+    let route_of =
+        |from: u32, to: u32| goes_back(from / 4, to / 4) + 2 * goes_back(from % 4, to % 4);
     for (name, times) in BY_SIMGRIDS_ZONE {
         for (block, expected) in [1024, 65_536].into_iter().zip(times) {
             let steps = schedule(name, 16, block).into_iter();
-            let steps: Vec<Vec<_>> = steps.map(|sends| sends.iter().map(|&(a, b, m)| (a, b, m, 0)).collect()).collect();
-            let cost =
-                cost_by_routes("torus:4x4", "free:model=fluid,byte_us=0.001,hop_us=0.1", &steps, &routes, route_of);
+            let steps: Vec<Vec<_>> =
+                steps.map(|sends| sends.iter().map(|&(a, b, m)| (a, b, m, 0)).collect()).collect();
+            let cost = cost_by_routes(
+                "torus:4x4",
+                "free:model=fluid,byte_us=0.001,hop_us=0.1",
+                &steps,
+                &routes,
+                route_of,
+            );
             let p = cost.parts;
-            let us: f64 =
-                [p.startup, p.transmission, p.propagation, p.barrier, p.contention].into_iter().flatten().sum();
+            let us: f64 = [p.startup, p.transmission, p.propagation, p.barrier, p.contention]
+                .into_iter()
+                .flatten()
+                .sum();
             assert!((us / expected - 1.0).abs() < 0.01, "{name} {block}: {us}, {expected}");
         }
     }
@@ -78,28 +100,39 @@ fn parts_follow_the_critical_path() {
     // Alone: a start-up, two links, ten bytes.
     assert_eq!(priced("ring:8", machine, &[vec![(0, 2, 10)]]).2, [2.0, 1.0, 2.0, 0.0, 0.0]);
     // Two over one link: the second half as fast.
-    let (us, _, parts) = priced("mesh:4", "byte_us=0.1,fairness=equal", &[vec![(0, 3, 10), (1, 3, 10)]]);
+    let (us, _, parts) =
+        priced("mesh:4", "byte_us=0.1,fairness=equal", &[vec![(0, 3, 10), (1, 3, 10)]]);
     assert_eq!((us, parts), (2.0, [0.0, 1.0, 0.0, 0.0, 1.0]));
     // A rank that is late holds up who waits for it, by its own path.
     let late = [vec![(0, 1, 1000)], vec![(1, 2, 10)]];
     assert_eq!(priced("mesh:4", machine, &late).2, [4.0, 101.0, 2.0, 0.0, 0.0]);
 }
 
-/// Two messages whose ends are 0.4 us apart share a link to the end of the first; taken as one event, neither has it alone.
+/// Two messages whose ends are 0.4 us apart share a link to the end of the first; taken as one
+/// event, neither has it alone.
 #[test]
 fn a_second_run_says_where_rounding_moves_the_time() {
     let steps: [&[_]; 2] = [&[(0, 1, 100), (2, 3, 104)], &[(1, 0, 1000), (3, 2, 1000)]];
-    let note = |eps: &str| cost("mesh:4", &format!("free:model=fluid,byte_us=0.1,order=barrier{eps}"), &steps).note;
-    assert_eq!((note(""), note(",second_eps_us=0.0001"), note(",second_eps_us=0.01")), (None, None, None));
+    let note = |eps: &str| {
+        cost("mesh:4", &format!("free:model=fluid,byte_us=0.1,order=barrier{eps}"), &steps).note
+    };
+    assert_eq!(
+        (note(""), note(",second_eps_us=0.0001"), note(",second_eps_us=0.01")),
+        (None, None, None)
+    );
     let coarse = note(",second_eps_us=1").unwrap();
-    assert!(coarse.starts_with("with events within 1 us as one 110.000000 us, 0.36 % less"), "{coarse}");
+    assert!(
+        coarse.starts_with("with events within 1 us as one 110.000000 us, 0.36 % less"),
+        "{coarse}"
+    );
 }
 
 #[test]
 fn a_nodes_own_way_in_and_out_is_shared_too() {
     let incast: Vec<_> = (1..5).map(|r| (r, 0, 100)).collect();
     assert_eq!(priced("fully-connected:5", "byte_us=0.1", std::slice::from_ref(&incast)).0, 10.0);
-    let (us, _, parts) = priced("fully-connected:5", "byte_us=0.1,injection_byte_us=0.1", &[incast]);
+    let (us, _, parts) =
+        priced("fully-connected:5", "byte_us=0.1,injection_byte_us=0.1", &[incast]);
     assert!((us - 40.0).abs() < 1e-9 && (parts[4] - 30.0).abs() < 1e-9, "{us} {parts:?}");
 }
 

@@ -1,5 +1,6 @@
-//! A case whose order of events hangs on rounding is chaotic: which of two messages is first moves all that comes after. Pricing it once more, with events a little further
-//! or less far apart taken as one, shows by how much.
+//! A case whose order of events hangs on rounding is chaotic: which of two messages is first moves
+//! all that comes after. Pricing it once more, with events a little further or less far apart taken
+//! as one, shows by how much.
 
 use super::ranks::Ranks;
 use crate::cost::model::time_space::TimeSpace;
@@ -44,7 +45,10 @@ impl Evaluator for Twice {
         let note = (moved.abs() >= LEAST).then(|| {
             let percent = moved.abs() * 100.0;
             let more = if moved > 0.0 { "more" } else { "less" };
-            format!("with events within {} us as one {other_us:.6} us, {percent:.2} % {more}", self.eps_us)
+            format!(
+                "with events within {} us as one {other_us:.6} us, {percent:.2} % {more}",
+                self.eps_us
+            )
         });
         Ok(Cost { note, ..cost })
     }

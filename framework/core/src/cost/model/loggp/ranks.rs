@@ -52,7 +52,8 @@ struct Flight {
     noise: f64,
 }
 
-/// A message that came before its receiver had posted the receive, of this step; whose sender waits for that, if it is a long one.
+/// A message that came before its receiver had posted the receive, of this step; whose sender waits
+/// for that, if it is a long one.
 #[derive(Debug, Clone, Copy)]
 struct Early {
     step: u64,
@@ -177,7 +178,9 @@ impl Ranks {
 
     /// With `order=data`: the rank's next send gets in line, if it can be made.
     fn go_on(&mut self, rank: usize) {
-        let Some(places) = self.places.as_mut().filter(|_| !self.ranks[rank].is_sending) else { return };
+        let Some(places) = self.places.as_mut().filter(|_| !self.ranks[rank].is_sending) else {
+            return;
+        };
         let next = places.next(rank, &mut self.steps);
         if let (Some(kept), Next::Send(..) | Next::Waits) = (&mut self.kept, next) {
             kept.enter(rank, places.step(rank));
@@ -243,9 +246,12 @@ impl Ranks {
         }
     }
 
-    /// Works off what is known to come next: up to where a rank would need a step that hasn't come yet.
+    /// Works off what is known to come next: up to where a rank would need a step that hasn't come
+    /// yet.
     fn run(&mut self, to_the_end: bool) {
-        while !self.events.is_over() && (to_the_end || self.barrier.is_some() || self.steps.is_ahead()) {
+        while !self.events.is_over()
+            && (to_the_end || self.barrier.is_some() || self.steps.is_ahead())
+        {
             let Some(Reverse(event)) = self.queue.pop() else { return };
             self.events.happened();
             self.now = event.at;
@@ -328,7 +334,8 @@ impl Ranks {
         }
     }
 
-    /// A message has come, or its turn may have: it is taken if processor and interface are free, or waits in line.
+    /// A message has come, or its turn may have: it is taken if processor and interface are free,
+    /// or waits in line.
     fn message(&mut self, event: Event, rank: usize, number: u32) {
         let r = &mut self.ranks[rank];
         let place = Reverse((event.sequence, number));
@@ -353,7 +360,8 @@ impl Ranks {
         let begun = clock.waited_until(event.at);
         let taken = begun.started(times(self.overhead, noise));
         r.processor = taken.transmitted(of_bytes(self.overhead_byte.max(self.byte), more));
-        r.incoming = begun.started(times(self.gap, noise)).transmitted(of_bytes(self.byte, more)).at;
+        r.incoming =
+            begun.started(times(self.gap, noise)).transmitted(of_bytes(self.byte, more)).at;
         if has_turn {
             r.waiting.pop();
         }
@@ -371,11 +379,13 @@ impl Ranks {
             places.came(rank, step, &mut self.steps);
             let bytes = places.begin_adding(rank, &mut self.steps);
             places.added(rank);
-            self.ranks[rank].processor = self.ranks[rank].processor.reduced(of_bytes(self.reduce_byte, bytes));
+            self.ranks[rank].processor =
+                self.ranks[rank].processor.reduced(of_bytes(self.reduce_byte, bytes));
             self.spend_until_free(rank, Spent::Reduction);
             if let Some(sender) = waits.map(|sender| sender as usize) {
                 let s = &mut self.ranks[sender];
-                (s.processor, s.outgoing) = (s.processor.waited_until(event.at), s.outgoing.waited_until(event.at));
+                (s.processor, s.outgoing) =
+                    (s.processor.waited_until(event.at), s.outgoing.waited_until(event.at));
                 self.spend_until_free(sender, Spent::Peer);
             }
             if waited {
@@ -400,8 +410,13 @@ impl Listener for Ranks {
             return;
         }
         if let Some(barrier) = self.barrier.filter(|_| self.steps.come() > 0) {
-            let last =
-                self.ranks.iter().map(|r| r.processor).reduce(Clock::and).unwrap_or_default().past_barrier(barrier);
+            let last = self
+                .ranks
+                .iter()
+                .map(|r| r.processor)
+                .reduce(Clock::and)
+                .unwrap_or_default()
+                .past_barrier(barrier);
             self.ranks.iter_mut().for_each(|r| (r.processor, r.outgoing) = (last, last));
             for rank in 0..self.ranks.len() {
                 if let Some(kept) = &mut self.kept {
@@ -414,7 +429,9 @@ impl Listener for Ranks {
         if self.steps.too_many() {
             return;
         }
-        for rank in self.steps.who_goes_on(self.places.is_some(), self.ranks.iter().map(|rank| rank.step)) {
+        for rank in
+            self.steps.who_goes_on(self.places.is_some(), self.ranks.iter().map(|rank| rank.step))
+        {
             match self.places {
                 Some(_) => self.go_on(rank),
                 None => self.enter(rank),
@@ -438,7 +455,8 @@ impl Evaluator for Ranks {
         self.run(true);
         self.events.refused(KIND.name, us(self.now), self.steps.first())?;
         for (rank, r) in self.ranks.iter_mut().enumerate() {
-            r.processor = r.processor.reduced(of_bytes(self.reduce_byte, self.steps.summed_last(rank)));
+            r.processor =
+                r.processor.reduced(of_bytes(self.reduce_byte, self.steps.summed_last(rank)));
             if let Some(kept) = &mut self.kept {
                 kept.spend(rank, Spent::Reduction, us(r.processor.at));
             }

@@ -8,8 +8,8 @@ const MACHINES: [&str; 4] = [
     "latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006,rendezvous_bytes=500",
 ];
 
-/// What LogGOPSim 76451de gives, in ns, for each machine: a schedule is a GOAL file in which a `calc 0` joins the sends and receives of a rank's step, and those of
-/// the next require it.
+/// What LogGOPSim 76451de gives, in ns, for each machine: a schedule is a GOAL file in which a
+/// `calc 0` joins the sends and receives of a rank's step, and those of the next require it.
 const LOGGOPSIM: [(&str, u32, u64, [u64; 4]); 10] = [
     ("gen", 3, 100, [12188, 2198, 4092, 12188]),
     ("pairwise", 16, 1000, [172410, 29985, 158850, 172410]),
@@ -31,15 +31,22 @@ fn schedule(name: &str, n: u32, m: u64) -> Vec<Vec<(u32, u32, u64)>> {
         "pairwise" => (1..n).map(|k| (0..n).map(|r| (r, r ^ k, m)).collect()).collect(),
         "gen" => (1..n).map(|k| rotated(k, m)).collect(),
         "ring" => (1..n).map(|k| rotated(1, m * u64::from(n - k))).collect(),
-        "bruck" => doubling().map(|k| rotated(k, m * (1..n).filter(|d| d & k != 0).count() as u64)).collect(),
+        "bruck" => doubling()
+            .map(|k| rotated(k, m * (1..n).filter(|d| d & k != 0).count() as u64))
+            .collect(),
         "linear" => vec![(0..n).flat_map(|r| (1..n).map(move |k| (r, (r + k) % n, m))).collect()],
         "gather" => vec![(1..n).map(|r| (r, 0, m)).collect()],
         "scatter" => vec![(1..n).map(|r| (0, r, m)).collect()],
-        "binomial" => doubling().map(|k| (0..k).filter(|r| r + k < n).map(|r| (r, r + k, m)).collect()).collect(),
+        "binomial" => doubling()
+            .map(|k| (0..k).filter(|r| r + k < n).map(|r| (r, r + k, m)).collect())
+            .collect(),
         // Some ranks have nothing in some step, and sizes differ.
         "uneven" => {
-            let bytes = |r: u32, k: u32| 1 + (u64::from(r) * 7919 + u64::from(k) * 104_729) % (2 * m);
-            let step = |k| (0..n).filter(|r| (r + k) % 3 > 0).map(|r| (r, (r + k) % n, bytes(r, k))).collect();
+            let bytes =
+                |r: u32, k: u32| 1 + (u64::from(r) * 7919 + u64::from(k) * 104_729) % (2 * m);
+            let step = |k| {
+                (0..n).filter(|r| (r + k) % 3 > 0).map(|r| (r, (r + k) % n, bytes(r, k))).collect()
+            };
             (1..n).map(step).collect()
         }
         other => panic!("no schedule {other}"),
@@ -48,8 +55,10 @@ fn schedule(name: &str, n: u32, m: u64) -> Vec<Vec<(u32, u32, u64)>> {
 
 fn parts(machine: &str, n: u32, steps: &[Vec<(u32, u32, u64)>]) -> [f64; 5] {
     let steps: Vec<&[_]> = steps.iter().map(Vec::as_slice).collect();
-    let parts = cost(&format!("fully-connected:{n}"), &format!("free:model=loggp,{machine}"), &steps).parts;
-    [parts.startup, parts.transmission, parts.propagation, parts.barrier, parts.contention].map(Option::unwrap)
+    let parts =
+        cost(&format!("fully-connected:{n}"), &format!("free:model=loggp,{machine}"), &steps).parts;
+    [parts.startup, parts.transmission, parts.propagation, parts.barrier, parts.contention]
+        .map(Option::unwrap)
 }
 
 #[test]
@@ -57,14 +66,18 @@ fn times_are_loggopsims() {
     for (name, n, m, expected) in LOGGOPSIM {
         for (machine, ns) in MACHINES.iter().zip(expected) {
             let us: f64 = parts(machine, n, &schedule(name, n, m)).iter().sum();
-            assert!((us * 1e3 - ns as f64).abs() < 1e-6, "{name} {n} {m} {machine}: {us} us, {ns} ns");
+            assert!(
+                (us * 1e3 - ns as f64).abs() < 1e-6,
+                "{name} {n} {m} {machine}: {us} us, {ns} ns"
+            );
         }
     }
 }
 
 #[test]
 fn a_message_is_overhead_latency_bytes_and_overhead() {
-    let two = [vec![(0, 1, 100), (1, 2, 100), (2, 0, 100)], vec![(0, 2, 100), (1, 0, 100), (2, 1, 100)]];
+    let two =
+        [vec![(0, 1, 100), (1, 2, 100), (2, 0, 100)], vec![(0, 2, 100), (1, 0, 100), (2, 1, 100)]];
     assert_eq!(parts(MACHINES[0], 3, &two), [6.0, 2.0 * 0.594, 5.0, 0.0, 0.0]);
 }
 
@@ -78,6 +91,10 @@ fn what_comes_at_once_waits_for_the_receivers_processor() {
 fn nobody_waits_for_anothers_step_but_at_a_barrier() {
     // Node 0's long message is none of node 2's and 3's business.
     let steps = [vec![(0, 1, 1001), (2, 3, 1)], vec![(1, 0, 1), (2, 3, 1001)]];
-    let total = |more: &str| parts(&format!("latency_us=1,byte_us=1{more}"), 4, &steps).iter().sum::<f64>();
-    assert_eq!([total(""), total(",order=barrier"), total(",barrier_us=5")], [1002.0, 2002.0, 2007.0]);
+    let total =
+        |more: &str| parts(&format!("latency_us=1,byte_us=1{more}"), 4, &steps).iter().sum::<f64>();
+    assert_eq!(
+        [total(""), total(",order=barrier"), total(",barrier_us=5")],
+        [1002.0, 2002.0, 2007.0]
+    );
 }

@@ -5,7 +5,8 @@ use super::*;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Block by block: a send is after the step in which the last of its blocks came, and no later than anything came to its sender.
+    /// Block by block: a send is after the step in which the last of its blocks came, and no later
+    /// than anything came to its sender.
     #[test]
     fn a_send_is_after_all_that_it_takes_has_come(
         moves in prop::collection::vec(prop::collection::vec((0_u64..6, 1_u64..6, 0_u64..6, 1_u32..5), 1..6), 1..12),
@@ -45,7 +46,8 @@ fn what_a_send_waits_for_is_the_latest_arrival_of_what_it_takes() {
         ring.begin_step();
         for from in 0..5 {
             let origins = NodeSet::One((from + 6 - number) % 5);
-            ring.send(&Rule { origins, copy: true, strict: true, ..rule(from, (from + 1) % 5) }).unwrap();
+            ring.send(&Rule { origins, copy: true, strict: true, ..rule(from, (from + 1) % 5) })
+                .unwrap();
             assert_eq!(ring.after(), number - 1);
         }
         ring.end_step().unwrap();
@@ -59,14 +61,16 @@ fn what_a_send_waits_for_is_the_latest_arrival_of_what_it_takes() {
     assert_eq!(direct.after(), 0);
 }
 
-/// What is handed from a node of the grid to another on the same node of the machine has been there since it came.
+/// What is handed from a node of the grid to another on the same node of the machine has been there
+/// since it came.
 #[test]
 fn what_stays_within_a_node_has_been_there_since_it_came() {
     let mut placement = Placement::new(Grid::new(&[4]).unwrap(), 3);
     (0..3).for_each(|node| placement.place(node, node, true).unwrap());
     placement.place(3, 2, false).unwrap();
-    let mut x =
-        Exchange::new(Collective::of(&ALL_TO_ALL), placement, Division::WHOLE, None).unwrap().following_arrivals();
+    let mut x = Exchange::new(Collective::of(&ALL_TO_ALL), placement, Division::WHOLE, None)
+        .unwrap()
+        .following_arrivals();
     let pass = |from, to| Rule { local: true, ..block(0, 1, from, to) };
     step(&mut x, &[pass(0, 2)]).unwrap();
     step(&mut x, &[pass(2, 3)]).unwrap();

@@ -36,7 +36,13 @@ fn segments_of_blocks_that_differ_are_padded() {
     let grid = Grid::new(&[3]).unwrap();
     let division = Division { segments: 5, ..Division::WHOLE };
     let placement = Placement::new(grid, 3);
-    let mut x = Exchange::new(Collective::of(&ALL_TO_ALL), placement, division, Some(Arc::new(OriginSized))).unwrap();
+    let mut x = Exchange::new(
+        Collective::of(&ALL_TO_ALL),
+        placement,
+        division,
+        Some(Arc::new(OriginSized)),
+    )
+    .unwrap();
     x.begin_step();
     let two = Axis::Range { first: 1, stride: 1, count: 2 };
     assert_eq!(x.send(&Rule { segments: two, ..block(1, 2, 1, 2) }), Ok(Some(6)));
@@ -78,7 +84,8 @@ fn parts_that_add_up_beyond_what_a_number_holds_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// However much comes twice, from many senders in one step, nobody ever holds more than exists: blocks, or bytes where each node's block has a size of its own.
+    /// However much comes twice, from many senders in one step, nobody ever holds more than exists:
+    /// blocks, or bytes where each node's block has a size of its own.
     #[test]
     fn nobody_holds_more_than_exists(
         broadcast in any::<bool>(),

@@ -23,7 +23,8 @@ fn sums_are_one_value_whoever_contributes_and_hold_each_contribution_once() {
 fn a_contribution_counted_twice_is_named_with_step_node_and_segment() {
     let mut x = exchange(Collective::of(&ALL_REDUCE), &[3], 2);
     step(&mut x, &[adding(0, 1, true)]).unwrap();
-    let second = Rule { segments: Axis::Range { first: 1, stride: 1, count: 1 }, ..adding(1, 0, true) };
+    let second =
+        Rule { segments: Axis::Range { first: 1, stride: 1, count: 1 }, ..adding(1, 0, true) };
     assert_eq!(
         message(step(&mut x, &[second])),
         "step 2: node 0 counts node 0's contribution to segment 1 of the vector twice: its own value has it, and so has what it is sent to combine"
@@ -68,7 +69,8 @@ fn a_virtual_node_keeps_a_second_value_apart() {
     for (node, physical, home) in [(0, 0, true), (1, 1, true), (2, 1, false)] {
         placement.place(node, physical, home).unwrap();
     }
-    let mut x = Exchange::new(Collective::of(&REDUCE).at(1), placement, Division::WHOLE, None).unwrap();
+    let mut x =
+        Exchange::new(Collective::of(&REDUCE).at(1), placement, Division::WHOLE, None).unwrap();
     step(&mut x, &[rule(0, 2)]).unwrap();
     assert_eq!((x.held(), x.most_summed()), (&[0, 2][..], 0));
     step(&mut x, &[adding(2, 1, false)]).unwrap();
@@ -80,7 +82,8 @@ fn a_virtual_node_keeps_a_second_value_apart() {
 fn parts_of_a_vector_are_named_by_nodes() {
     let grid = Grid::new(&[2, 2]).unwrap();
     let parts = Division { in_parts: true, segments: 1 };
-    let mut x = Exchange::new(Collective::of(&ALL_REDUCE), Placement::new(grid, 4), parts, None).unwrap();
+    let mut x =
+        Exchange::new(Collective::of(&ALL_REDUCE), Placement::new(grid, 4), parts, None).unwrap();
     assert_eq!(x.segments(), 4);
     for (axis, distance) in [(0, 2), (1, 1)] {
         let narrow = |node: u64| {
@@ -92,13 +95,18 @@ fn parts_of_a_vector_are_named_by_nodes() {
         for node in 0..4 {
             let theirs = narrow(node ^ distance);
             let theirs = NodeSet::Axes(&theirs);
-            let send = Rule { destinations: theirs, strict: false, ..adding(node, node ^ distance, false) };
+            let send = Rule {
+                destinations: theirs,
+                strict: false,
+                ..adding(node, node ^ distance, false)
+            };
             assert_eq!(x.send(&send), Ok(Some(distance)));
         }
         x.end_step().unwrap();
     }
     for distance in [1, 2] {
-        let sends: Vec<_> = (0..4).map(|node| Rule { copy: true, ..rule(node, node ^ distance) }).collect();
+        let sends: Vec<_> =
+            (0..4).map(|node| Rule { copy: true, ..rule(node, node ^ distance) }).collect();
         step(&mut x, &sends).unwrap();
     }
     assert_eq!(x.verify(), Ok(()));

@@ -1,4 +1,5 @@
-//! What came of many sends, stretch by stretch, and what whoever counts sees of it: one send after the other.
+//! What came of many sends, stretch by stretch, and what whoever counts sees of it: one send after
+//! the other.
 
 use super::{Piece, stretch_of};
 use crate::delivery::exchange::Inventory;
@@ -39,7 +40,8 @@ pub(crate) struct Outcomes {
     pub(super) came: Vec<Came>,
 }
 
-/// What came of one send, with what whoever counts wants to know of it: the queue is in another thread's memory.
+/// What came of one send, with what whoever counts wants to know of it: the queue is in another
+/// thread's memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outcome {
     pub(super) load: u64,
@@ -72,28 +74,40 @@ impl Came {
 
 impl<'a> Delivered<'a> {
     /// The places in the queue of a piece's sends, in their order, and what each put on its way.
-    pub(crate) fn sends(self, number: usize, piece: &Piece) -> impl Iterator<Item = (usize, Option<Moved>)> {
+    pub(crate) fn sends(
+        self,
+        number: usize,
+        piece: &Piece,
+    ) -> impl Iterator<Item = (usize, Option<Moved>)> {
         let Outcomes { ends, came } = self.outcomes;
-        let mut next: SmallVec<[usize; 16]> = came.iter().map(|came| came.begins[number].0).collect();
-        piece.sends.clone().zip(&self.queue.senders()[piece.sends.clone()]).map(move |(place, sender)| {
-            let stretch = stretch_of(ends, *sender);
-            let Outcome { load, to, route, blocks, copy, is_sent } = came[stretch].outcomes[next[stretch]];
-            next[stretch] += 1;
-            let from = self.inventory.placement.physical(*sender) as u32;
-            (place, is_sent.then_some(Moved { from, to, load, blocks, route, copy }))
-        })
+        let mut next: SmallVec<[usize; 16]> =
+            came.iter().map(|came| came.begins[number].0).collect();
+        piece.sends.clone().zip(&self.queue.senders()[piece.sends.clone()]).map(
+            move |(place, sender)| {
+                let stretch = stretch_of(ends, *sender);
+                let Outcome { load, to, route, blocks, copy, is_sent } =
+                    came[stretch].outcomes[next[stretch]];
+                next[stretch] += 1;
+                let from = self.inventory.placement.physical(*sender) as u32;
+                (place, is_sent.then_some(Moved { from, to, load, blocks, route, copy }))
+            },
+        )
     }
 
     /// Between whom the send at this place in the queue goes.
     pub(crate) fn between(self, place: usize) -> (Place, Place) {
         let placement = &self.inventory.placement;
-        (placement.locate(self.queue.senders()[place]), placement.locate(self.queue.as_slice()[place].to))
+        (
+            placement.locate(self.queue.senders()[place]),
+            placement.locate(self.queue.as_slice()[place].to),
+        )
     }
 
     /// What was settled when a piece's step ended.
     pub(crate) fn settled(self, number: usize) -> impl Iterator<Item = Settled> {
         self.outcomes.came.iter().flat_map(move |came| {
-            let end = came.begins.get(number + 1).map_or(came.settled.len(), |(_, settled)| *settled);
+            let end =
+                came.begins.get(number + 1).map_or(came.settled.len(), |(_, settled)| *settled);
             came.settled[came.begins[number].1..end].iter().copied()
         })
     }

@@ -62,7 +62,8 @@ pub(super) struct Shared<'a> {
 }
 
 impl Stretch {
-    /// Takes in what the round before has brought, and carries out the sends of this one; the first rule that is broken.
+    /// Takes in what the round before has brought, and carries out the sends of this one; the first
+    /// rule that is broken.
     pub(super) fn round(
         &mut self,
         own: usize,
@@ -73,7 +74,8 @@ impl Stretch {
         let Shared { pieces, desks, desk, sent, .. } = shared;
         let mut breach = None;
         if let Some((number, piece)) = round.checked_sub(1).map(|before| pieces[before]) {
-            let taken_in = self.take_in(own, (number, piece.step), (desk + round - 1) % 2, shared, part);
+            let taken_in =
+                self.take_in(own, (number, piece.step), (desk + round - 1) % 2, shared, part);
             breach = taken_in.err().map(|(send, fault)| {
                 let refusal = Refusal::Broken(fault);
                 Breach { piece: number, arrived: true, number: send, refusal }
@@ -88,8 +90,15 @@ impl Stretch {
             if before == 0 {
                 bins.iter_mut().for_each(Bin::clear);
             }
-            if let Err((send, refusal)) = self.send(own, (round, piece, before), shared, part, &mut bins) {
-                breach.get_or_insert(Breach { piece: number, arrived: false, number: send, refusal });
+            if let Err((send, refusal)) =
+                self.send(own, (round, piece, before), shared, part, &mut bins)
+            {
+                breach.get_or_insert(Breach {
+                    piece: number,
+                    arrived: false,
+                    number: send,
+                    refusal,
+                });
             }
         }
         breach
@@ -106,31 +115,37 @@ impl Stretch {
     ) -> Result<(), (u64, Refusal)> {
         let Shared { queue, ends, counts_blocks, copied, .. } = shared;
         let taking = Taking { step: piece.step, ..shared.taking };
-        let (layout, shape, sums) = (&taking.inventory.layout, taking.shape, taking.inventory.sums());
-        let (senders, sends) = (&queue.senders()[piece.sends.clone()], &queue.as_slice()[piece.sends.clone()]);
+        let (layout, shape, sums) =
+            (&taking.inventory.layout, taking.shape, taking.inventory.sums());
+        let (senders, sends) =
+            (&queue.senders()[piece.sends.clone()], &queue.as_slice()[piece.sends.clone()]);
         let selection = self.selection.get_or_insert_with(|| layout.select_all());
         let first = own.checked_sub(1).map_or(0, |before| ends[before]);
         let end = if own + 1 == ends.len() { u64::MAX } else { ends[own] };
         let among = if shared.in_order[round] {
-            senders.partition_point(|from| *from < first)..senders.partition_point(|from| *from < end)
+            senders.partition_point(|from| *from < first)
+                ..senders.partition_point(|from| *from < end)
         } else {
             0..senders.len()
         };
         let numbers = before + among.start as u64..;
-        for (number, (from, send)) in numbers.zip(senders[among.clone()].iter().zip(&sends[among])) {
+        for (number, (from, send)) in numbers.zip(senders[among.clone()].iter().zip(&sends[among]))
+        {
             if *from < first || *from >= end {
                 continue;
             }
             let Bin { way, numbers } = &mut bins[stretch_of(ends, send.to)];
             let start = way.receivers.len();
-            let taken = queue.with(*from, send, |rule: &Rule<'_>| taking.put(rule, part, selection, way));
+            let taken =
+                queue.with(*from, send, |rule: &Rule<'_>| taking.put(rule, part, selection, way));
             numbers.resize(way.units(sums), number);
             let load = taken.map_err(|refusal| (number, refusal))?.map(|Taken { load, .. }| load);
             if send.copy && load.is_some() && !copied.load(Ordering::Relaxed) {
                 copied.store(true, Ordering::Relaxed);
             }
             let records = || way.records[start * shape.words()..].chunks_exact(shape.words());
-            let blocks = if *counts_blocks { holdings::blocks(layout, shape, records()) } else { 0 };
+            let blocks =
+                if *counts_blocks { holdings::blocks(layout, shape, records()) } else { 0 };
             self.came.outcomes.push(Outcome {
                 load: load.unwrap_or(0),
                 to: taking.inventory.placement.physical(send.to) as u32,
@@ -153,7 +168,8 @@ impl Stretch {
         part: &mut Part<'_>,
     ) -> Result<(), (u64, Fault)> {
         let Taking { inventory, shape, .. } = shared.taking;
-        let came = Arriving { inventory, shape, step, copied: shared.copied.load(Ordering::Relaxed) };
+        let came =
+            Arriving { inventory, shape, step, copied: shared.copied.load(Ordering::Relaxed) };
         let desks = shared.desks[desk].iter().filter_map(|bins| bins.0.read().ok());
         let desks: SmallVec<[_; 16]> = desks.collect();
         let bins: SmallVec<[&Bin; 16]> = desks.iter().map(|bins| &bins[own]).collect();
@@ -174,7 +190,8 @@ impl Stretch {
             }
             let Some((whose, _)) = turn else { break };
             let (bin, at) = (bins[whose], &mut next[whose]);
-            while let Some(number) = bin.numbers.get(*at).copied().filter(|number| *number < until) {
+            while let Some(number) = bin.numbers.get(*at).copied().filter(|number| *number < until)
+            {
                 came.unit(&bin.way, *at, number, part, &mut first, &mut |one| settled.push(one))
                     .map_err(|fault| (number, fault))?;
                 *at += 1;

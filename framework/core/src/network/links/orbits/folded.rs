@@ -15,13 +15,16 @@ pub(super) struct Folded {
 
 #[derive(Debug)]
 enum Orbits {
-    /// On a torus a link is known by its plane and the node that it leaves, coordinates modulo these periods; a period goes with its dimension's side.
+    /// On a torus a link is known by its plane and the node that it leaves, coordinates modulo
+    /// these periods; a period goes with its dimension's side.
     Torus { sides: Vec<u64>, periods: Vec<u64>, nodes: u64 },
-    /// On a hypercube by the node that it leaves, without the bits that the group changes, and its dimension.
+    /// On a hypercube by the node that it leaves, without the bits that the group changes, and its
+    /// dimension.
     Hypercube { dims: u64, kept: u64 },
     /// Between each two nodes there is a link of their own.
     Complete,
-    /// Of two halves that are exchanged by the place within the half, links within one and links from one to the other.
+    /// Of two halves that are exchanged by the place within the half, links within one and links
+    /// from one to the other.
     Halves { within: u64, half: u64 },
 }
 
@@ -36,8 +39,10 @@ impl Folded {
             }
             Regularity::Hypercube(dims) => {
                 let periods = periods(&vec![2; dims as usize], group)?;
-                let kept = periods.iter().fold(0, |kept, period| kept << 1 | u64::from(*period == 2));
-                // Cells of changed bits stay empty: numbers are those of links, up to the highest bit that is kept.
+                let kept =
+                    periods.iter().fold(0, |kept, period| kept << 1 | u64::from(*period == 2));
+                // Cells of changed bits stay empty: numbers are those of links, up to the highest
+                // bit that is kept.
                 let cells = (kept + 1) * u64::from(dims);
                 (Orbits::Hypercube { dims: dims.into(), kept }, cells)
             }
@@ -52,7 +57,11 @@ impl Folded {
         };
         /// More orbits of links are not worth a table: hardly anything is symmetric.
         const MOST_CELLS: u64 = 1 << 26;
-        (cells <= MOST_CELLS).then(|| Self { orbits, order: group.order(), loads: vec![0; cells as usize] })
+        (cells <= MOST_CELLS).then(|| Self {
+            orbits,
+            order: group.order(),
+            loads: vec![0; cells as usize],
+        })
     }
 
     pub(super) fn count(
@@ -63,7 +72,8 @@ impl Folded {
     ) -> Result<Counted, (usize, RouteError)> {
         let mut counted = Counted::default();
         let hops = &mut counted.hops;
-        counted.max_messages = self.most(topology, messages, routes, |_| 1, |own| hops.push(own))?;
+        counted.max_messages =
+            self.most(topology, messages, routes, |_| 1, |own| hops.push(own))?;
         counted.max_hops = hops.iter().copied().max().unwrap_or(0) as u64;
         hops.iter_mut().for_each(|hops| *hops *= u128::from(self.order));
         Ok(counted)
@@ -89,8 +99,11 @@ impl Folded {
     ) -> Result<u64, (usize, RouteError)> {
         self.loads.fill(0);
         // A message has its link to itself where every two nodes have one.
-        let mut most =
-            if let Orbits::Complete = self.orbits { messages.iter().map(&amount).max().unwrap_or(0) } else { 0 };
+        let mut most = if let Orbits::Complete = self.orbits {
+            messages.iter().map(&amount).max().unwrap_or(0)
+        } else {
+            0
+        };
         for (i, t) in messages.iter().enumerate() {
             let (orbits, loads) = (&self.orbits, &mut self.loads);
             let route = t.route.checked_sub(1).map(|i| &routes[i as usize]);
@@ -100,7 +113,12 @@ impl Folded {
                     most = most.max(loads[cell]);
                 });
             };
-            hops(topology.route(t.from.into(), t.to.into(), route, add).map_err(|source| (i, source))?.into());
+            hops(
+                topology
+                    .route(t.from.into(), t.to.into(), route, add)
+                    .map_err(|source| (i, source))?
+                    .into(),
+            );
         }
         Ok(most)
     }
@@ -124,7 +142,10 @@ impl Orbits {
             Self::Hypercube { dims, kept } => {
                 for i in 0..run.len {
                     let link = run.first + i * run.stride;
-                    visit(((link / dims) & kept) as usize * *dims as usize + (link % dims) as usize, 1);
+                    visit(
+                        ((link / dims) & kept) as usize * *dims as usize + (link % dims) as usize,
+                        1,
+                    );
                 }
             }
             Self::Torus { sides, periods, nodes } => {
@@ -151,8 +172,10 @@ impl Orbits {
     }
 }
 
-/// The period of each dimension, if the group only rotates dimensions as a whole. A dimension must be some consecutive axes of the schedule's grid, of which only the
-/// first may be moved: a shift of a lower one would not carry. A shift by multiples of a period is one of the part above the period, an exclusive-or moves each of its bits.
+/// The period of each dimension, if the group only rotates dimensions as a whole. A dimension must
+/// be some consecutive axes of the schedule's grid, of which only the first may be moved: a shift
+/// of a lower one would not carry. A shift by multiples of a period is one of the part above the
+/// period, an exclusive-or moves each of its bits.
 fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
     // Sides of the parts, the last first, and whether they are moved.
     let mut parts: Vec<(u64, bool)> = Vec::new();
@@ -204,7 +227,10 @@ mod tests {
     #[test]
     fn dimensions_may_be_rotated_as_a_whole() {
         assert_eq!(of(&[16, 16], &[16, 16], &[Shift(4), Fixed]), Some(vec![4, 16]));
-        assert_eq!(of(&[16, 16], &[4, 4, 4, 4], &[Shift(1), Fixed, Shift(2), Fixed]), Some(vec![4, 8]));
+        assert_eq!(
+            of(&[16, 16], &[4, 4, 4, 4], &[Shift(1), Fixed, Shift(2), Fixed]),
+            Some(vec![4, 8])
+        );
         assert_eq!(of(&[200], &[200], &[Shift(1)]), Some(vec![1]));
         assert_eq!(of(&[4, 6], &[24], &[Shift(6)]), Some(vec![1, 6]));
         assert_eq!(of(&[2, 2, 2], &[8], &[Xor(2)]), Some(vec![1, 1, 2]));

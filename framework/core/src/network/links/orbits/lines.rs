@@ -1,7 +1,8 @@
-//! Links line by line, where all shifts or all exclusive-ors of the ranks map the schedule onto itself: every image of a message does on a line what the other
-//! images that use the line do.
+//! Links line by line, where all shifts or all exclusive-ors of the ranks map the schedule onto
+//! itself: every image of a message does on a line what the other images that use the line do.
 //!
-//! Routes go dimension by dimension, the last first. So a line of dimension d is known by the sender's coordinates before d and the receiver's after it.
+//! Routes go dimension by dimension, the last first. So a line of dimension d is known by the
+//! sender's coordinates before d and the receiver's after it.
 
 use super::Counted;
 use crate::network::transfer::Transfer;
@@ -48,14 +49,16 @@ impl Lines {
 
     /// The most on one link, with so much a message.
     pub(super) fn most(&self, messages: &[Transfer], amount: impl Fn(&Transfer) -> u64) -> u64 {
-        let loads: Vec<(u64, u64)> = messages.iter().map(|t| (self.distance(t), amount(t))).collect();
+        let loads: Vec<(u64, u64)> =
+            messages.iter().map(|t| (self.distance(t), amount(t))).collect();
         match self.moves {
             Moves::Rotated => self.most_rotated(&loads),
             Moves::Xored => self.most_xored(&loads),
         }
     }
 
-    /// The shorter way from `a` to `b` on a line of `n`, plus at a tie: whether it is plus, and its hops.
+    /// The shorter way from `a` to `b` on a line of `n`, plus at a tie: whether it is plus, and its
+    /// hops.
     fn way(&self, n: u64, a: u64, b: u64) -> (bool, u64) {
         if !self.wraps {
             return (b > a, a.abs_diff(b));
@@ -72,9 +75,10 @@ impl Lines {
         }
     }
 
-    /// Rotating a line by t puts, each way on a mesh, min(t, n - t) on its middle link and nowhere more; on a ring, t or n - t on all links of one way. So the most that
-    /// messages put on a line add up. On a line of dimension d all move by digit d of the distance, and by one more where the lower digits carried: that is
-    /// where the receiver's are below those of the distance.
+    /// Rotating a line by t puts, each way on a mesh, min(t, n - t) on its middle link and nowhere
+    /// more; on a ring, t or n - t on all links of one way. So the most that messages put on a line
+    /// add up. On a line of dimension d all move by digit d of the distance, and by one more where
+    /// the lower digits carried: that is where the receiver's are below those of the distance.
     fn most_rotated(&self, loads: &[(u64, u64)]) -> u64 {
         let (mut most, mut stride) = (0, 1);
         let mut changes: Vec<(u64, [u64; 2])> = Vec::with_capacity(loads.len());
@@ -98,7 +102,8 @@ impl Lines {
                 }
                 if low > 0 {
                     // From the line on which this one carries no more.
-                    let change = |way: usize| plain[way].wrapping_sub(carried[way]).wrapping_mul(*amount);
+                    let change =
+                        |way: usize| plain[way].wrapping_sub(carried[way]).wrapping_mul(*amount);
                     changes.push((low, [change(0), change(1)]));
                 }
             }
@@ -117,16 +122,20 @@ impl Lines {
 
     fn hops_rotated(&self, distance: u64) -> (u128, u64) {
         let (mut all, mut stride) = (0, 1);
-        // The longest route of those whose digits so far carry nothing, and of those that carry; none carries into the first.
+        // The longest route of those whose digits so far carry nothing, and of those that carry;
+        // none carries into the first.
         let mut longest = [Some(0), None];
         for &n in self.dims.iter().rev() {
             let (t, low) = (distance / stride % n, distance % stride);
             // A move by t takes n - t of a line's nodes straight there, and t round its end.
             let straight = |t: u64| if self.wraps { t.min(n - t) } else { t };
             let around = |t: u64| if self.wraps { t.min(n - t) } else { n - t };
-            let on_line = |t: u64| u128::from(n - t) * u128::from(straight(t)) + u128::from(t) * u128::from(around(t));
+            let on_line = |t: u64| {
+                u128::from(n - t) * u128::from(straight(t)) + u128::from(t) * u128::from(around(t))
+            };
             let lines = u128::from(self.nodes / (stride * n));
-            all += lines * (u128::from(stride - low) * on_line(t) + u128::from(low) * on_line((t + 1) % n));
+            all += lines
+                * (u128::from(stride - low) * on_line(t) + u128::from(low) * on_line((t + 1) % n));
             let mut next = [None, None];
             for (carry, so_far) in [0, 1].into_iter().zip(longest) {
                 let Some(so_far) = so_far else { continue };
@@ -156,7 +165,8 @@ impl Lines {
                     let (plus, hops) = self.way(n, a, a ^ with);
                     let first = if plus { a } else { (a + 1 + n - hops) % n };
                     let line = &mut changes[usize::from(!plus)];
-                    let mut note = |at: u64, by: u64| line[at as usize] = line[at as usize].wrapping_add(by);
+                    let mut note =
+                        |at: u64, by: u64| line[at as usize] = line[at as usize].wrapping_add(by);
                     note(first, *amount);
                     note((first + hops).min(n), amount.wrapping_neg());
                     if first + hops > n {

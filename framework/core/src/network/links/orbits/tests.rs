@@ -77,9 +77,15 @@ fn what_no_formula_counts_is_expanded() {
     let expanded = |spec: &str, radices: &[u64], symmetry| {
         let (topology, group) = (parse(spec).unwrap(), Group::new(radices, symmetry).unwrap());
         let message = Transfer { from: 0, to: 1, route: 0, hops: 0, load: 1 };
-        OrbitLinks::new(topology.as_ref(), &group).count(topology.as_ref(), &[message], &[]).unwrap().is_none()
+        OrbitLinks::new(topology.as_ref(), &group)
+            .count(topology.as_ref(), &[message], &[])
+            .unwrap()
+            .is_none()
     };
     assert!(expanded("mesh:4x6", &[24], &[Shift(2)]));
     assert!(expanded("fat-tree:2x3", &[8], &[Shift(1)]));
-    assert!(expanded("rdn:1(hypercube:2)", &[2, 4, 4], &[Xor(1), Xor(1), Xor(1)]), "clusters are no nodes");
+    assert!(
+        expanded("rdn:1(hypercube:2)", &[2, 4, 4], &[Xor(1), Xor(1), Xor(1)]),
+        "clusters are no nodes"
+    );
 }

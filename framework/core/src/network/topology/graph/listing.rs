@@ -1,7 +1,10 @@
 //! A file of edges, line by line.
 //!
-//! A line is an edge: two vertices' numbers, a bandwidth if it isn't 1, `l3` if crossing it costs 3 hops, and `x4` if it is 4 links. `switch 8 9` says that vertices 8 and 9 have no rank; `ranks 7 4` that vertex 7 is
-//! a switch with 4 ranks, each with a link of its own to it, of the bandwidth that may follow. Blank lines and what follows a `#` mean nothing. Vertices are numbered from 0 without gaps.
+//! A line is an edge: two vertices' numbers, a bandwidth if it isn't 1, `l3` if crossing it costs 3
+//! hops, and `x4` if it is 4 links. `switch 8 9` says that vertices 8 and 9 have no rank; `ranks 7
+//! 4` that vertex 7 is a switch with 4 ranks, each with a link of its own to it, of the bandwidth
+//! that may follow. Blank lines and what follows a `#` mean nothing. Vertices are numbered from 0
+//! without gaps.
 
 use super::{Graph, GraphError};
 use std::collections::BTreeMap;
@@ -48,11 +51,16 @@ impl Listing {
         for (number, text) in content.lines().enumerate() {
             let line = Line(number + 1);
             let text = text.split('#').next().unwrap_or_default();
-            let fields: Vec<&str> =
-                text.split(|c: char| c.is_whitespace() || c == ',').filter(|f| !f.is_empty()).collect();
+            let fields: Vec<&str> = text
+                .split(|c: char| c.is_whitespace() || c == ',')
+                .filter(|f| !f.is_empty())
+                .collect();
             match fields[..] {
                 [] => {}
-                ["switch"] => return Err(line.error("`switch` without numbers, expected those of vertices".to_owned())),
+                ["switch"] => {
+                    return Err(line
+                        .error("`switch` without numbers, expected those of vertices".to_owned()));
+                }
                 ["switch", ref vertices @ ..] => {
                     for vertex in vertices {
                         line.note(
@@ -71,7 +79,9 @@ impl Listing {
                     links += edge.links;
                     if links > Graph::MOST_EDGES {
                         let most = Graph::MOST_EDGES;
-                        return Err(line.error(format!("one more edge than the {most} that a graph may have")));
+                        return Err(line.error(format!(
+                            "one more edge than the {most} that a graph may have"
+                        )));
                     }
                     edges.push(edge);
                 }
@@ -82,7 +92,11 @@ impl Listing {
     }
 
     /// Numbers nodes first, then switches.
-    fn numbered(edges: &[Edge], special: &BTreeMap<u32, Special>, last_line: usize) -> Result<Self, GraphError> {
+    fn numbered(
+        edges: &[Edge],
+        special: &BTreeMap<u32, Special>,
+        last_line: usize,
+    ) -> Result<Self, GraphError> {
         let most = edges.iter().flat_map(|e| e.ends).max();
         let none = "no edges, expected lines of two node numbers";
         let most = most.ok_or_else(|| Line(last_line).error(none.to_owned()))?;
@@ -111,7 +125,8 @@ impl Listing {
             nodes += count;
             if nodes + special.len() as u64 > Graph::MOST_NODES {
                 let line = special.get(&v).map_or(last_line, |special| special.line);
-                return Err(Line(line).error(format!("over {} vertices, ranks among them", Graph::MOST_NODES)));
+                return Err(Line(line)
+                    .error(format!("over {} vertices, ranks among them", Graph::MOST_NODES)));
             }
         }
         if nodes == 0 {
@@ -123,9 +138,19 @@ impl Listing {
         let number = |v: u32| switch.get(&v).copied().unwrap_or(places[v as usize].0) as u32;
         let mut links = Vec::new();
         for Edge { line, ends: [a, b], bandwidth, latency, links: count } in edges {
-            let both = [(a, b), (b, a)].map(|(from, to)| (number(*from), number(*to), u64::from(*from)));
-            for (from, to, vertex) in both.into_iter().flat_map(|link| std::iter::repeat_n(link, *count)) {
-                links.push(Link { from, to, bandwidth: *bandwidth, latency: *latency, line: *line, vertex });
+            let both =
+                [(a, b), (b, a)].map(|(from, to)| (number(*from), number(*to), u64::from(*from)));
+            for (from, to, vertex) in
+                both.into_iter().flat_map(|link| std::iter::repeat_n(link, *count))
+            {
+                links.push(Link {
+                    from,
+                    to,
+                    bandwidth: *bandwidth,
+                    latency: *latency,
+                    line: *line,
+                    vertex,
+                });
             }
         }
         for (v, Special { line, bandwidth, latency, .. }) in special {
@@ -134,7 +159,14 @@ impl Listing {
             for rank in (first..first + count).map(|rank| rank as u32) {
                 for (from, to) in [(rank, at), (at, rank)] {
                     let vertex = u64::from(*v);
-                    links.push(Link { from, to, bandwidth: *bandwidth, latency: *latency, line: *line, vertex });
+                    links.push(Link {
+                        from,
+                        to,
+                        bandwidth: *bandwidth,
+                        latency: *latency,
+                        line: *line,
+                        vertex,
+                    });
                 }
             }
         }
@@ -148,7 +180,8 @@ fn twice(edges: &[Edge]) -> Result<(), GraphError> {
     for Edge { line, ends: [a, b], .. } in edges {
         if let Some(before) = known.insert((a.min(b), a.max(b)), *line) {
             let (low, high) = (a.min(b), a.max(b));
-            return Err(Line(*line).error(format!("the edge between {low} and {high} is on line {before} already")));
+            return Err(Line(*line)
+                .error(format!("the edge between {low} and {high} is on line {before} already")));
         }
     }
     Ok(())
@@ -172,8 +205,12 @@ impl Line {
 
     fn vertex(self, text: &str) -> Result<u32, GraphError> {
         let number = text.parse::<u64>().ok().filter(|v| *v < Graph::MOST_NODES);
-        let expected =
-            || self.error(format!("`{text}` is no node, expected a number from 0 to {}", Graph::MOST_NODES - 1));
+        let expected = || {
+            self.error(format!(
+                "`{text}` is no node, expected a number from 0 to {}",
+                Graph::MOST_NODES - 1
+            ))
+        };
         number.map(|v| v as u32).ok_or_else(expected)
     }
 
@@ -182,7 +219,9 @@ impl Line {
         let number = text.parse::<f64>().ok().filter(|b| (1.0 / most..=most).contains(b));
         let expected = || {
             let least = 1.0 / most;
-            format!("`{text}` is no bandwidth, expected a number from {least} to {most}, 1 being the machine's")
+            format!(
+                "`{text}` is no bandwidth, expected a number from {least} to {most}, 1 being the machine's"
+            )
         };
         number.ok_or_else(|| self.error(expected()))
     }
@@ -199,12 +238,15 @@ impl Line {
             [a, b, bandwidth] => ([*a, *b], *bandwidth),
             _ => {
                 let count = fields.len();
-                return Err(self.error(format!("{count} fields, expected two node numbers and perhaps a bandwidth")));
+                return Err(self.error(format!(
+                    "{count} fields, expected two node numbers and perhaps a bandwidth"
+                )));
             }
         };
         let ends = [self.vertex(ends[0])?, self.vertex(ends[1])?];
         if ends[0] == ends[1] {
-            let message = format!("an edge from node {0} to itself, expected two different nodes", ends[0]);
+            let message =
+                format!("an edge from node {0} to itself, expected two different nodes", ends[0]);
             return Err(self.error(message));
         }
         Ok(Edge { line: self.0, ends, bandwidth: self.bandwidth(bandwidth)?, latency, links })
@@ -212,8 +254,13 @@ impl Line {
 
     fn links(self, text: &str) -> Result<usize, GraphError> {
         let most = Graph::MOST_EDGES;
-        let count = text.strip_prefix('x').and_then(|count| count.parse().ok()).filter(|n| (1..=most).contains(n));
-        count.ok_or_else(|| self.error(format!("`{text}` links, expected x and a number from 1 to {most}")))
+        let count = text
+            .strip_prefix('x')
+            .and_then(|count| count.parse().ok())
+            .filter(|n| (1..=most).contains(n));
+        count.ok_or_else(|| {
+            self.error(format!("`{text}` links, expected x and a number from 1 to {most}"))
+        })
     }
 
     /// What crossing a link costs, in hops of the machine's, if the last field says so.
@@ -242,18 +289,31 @@ impl Line {
             }
         };
         let ranks = count.parse().ok().filter(|n| (1..=Graph::MOST_NODES).contains(n));
-        let ranks = ranks
-            .ok_or_else(|| self.error(format!("`{count}` ranks, expected a number from 1 to {}", Graph::MOST_NODES)))?;
-        Ok((vertex, Special { line: self.0, ranks, bandwidth: self.bandwidth(bandwidth)?, latency }))
+        let ranks = ranks.ok_or_else(|| {
+            self.error(format!(
+                "`{count}` ranks, expected a number from 1 to {}",
+                Graph::MOST_NODES
+            ))
+        })?;
+        Ok((
+            vertex,
+            Special { line: self.0, ranks, bandwidth: self.bandwidth(bandwidth)?, latency },
+        ))
     }
 
     /// Notes what a line says of a vertex.
-    fn note(self, special: &mut BTreeMap<u32, Special>, vertex: &str, new: Special) -> Result<(), GraphError> {
+    fn note(
+        self,
+        special: &mut BTreeMap<u32, Special>,
+        vertex: &str,
+        new: Special,
+    ) -> Result<(), GraphError> {
         let number = self.vertex(vertex)?;
         match special.get(&number) {
-            Some(before) => {
-                Err(self.error(format!("vertex {number} has a line of its own, line {}, already", before.line)))
-            }
+            Some(before) => Err(self.error(format!(
+                "vertex {number} has a line of its own, line {}, already",
+                before.line
+            ))),
             None => {
                 special.insert(number, new);
                 Ok(())

@@ -10,7 +10,8 @@ pub(super) fn shuffled(n: u32, seed: u64) -> Vec<u32> {
     numbers
 }
 
-/// Ranks along Hilbert's curve, from one node to a neighbour always (J. Skilling, *Programming the Hilbert curve*, 2004); `None` unless all sides are the same power of two.
+/// Ranks along Hilbert's curve, from one node to a neighbour always (J. Skilling, *Programming the
+/// Hilbert curve*, 2004); `None` unless all sides are the same power of two.
 pub(super) fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     let side = *sides.first()?;
     if !side.is_power_of_two() || sides.iter().any(|other| *other != side) {
@@ -54,16 +55,23 @@ pub(super) fn listed(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>, S
     let mut found = Vec::new();
     for (number, line) in (1..).zip(content.lines()) {
         let line = line.split('#').next().unwrap_or_default();
-        for word in line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
+        for word in
+            line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty())
+        {
             let node = word.parse::<u32>().ok().filter(|node| *node < nodes);
             let node = node.ok_or_else(|| {
-                format!("line {number}: `{word}` is no node, expected a number from 0 to {}", nodes - 1)
+                format!(
+                    "line {number}: `{word}` is no node, expected a number from 0 to {}",
+                    nodes - 1
+                )
             })?;
             let here = &mut seen[node as usize];
             *here += 1;
             match each {
                 1 if *here > 1 => {
-                    return Err(format!("line {number}: node {node} is there twice, expected one rank a node"));
+                    return Err(format!(
+                        "line {number}: node {node} is there twice, expected one rank a node"
+                    ));
                 }
                 _ if *here > each => {
                     return Err(format!(

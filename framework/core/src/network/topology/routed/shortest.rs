@@ -1,4 +1,5 @@
-//! Equal-cost multipath: all paths of the fewest hops, each vertex sharing out alike over the links that lead nearer.
+//! Equal-cost multipath: all paths of the fewest hops, each vertex sharing out alike over the links
+//! that lead nearer.
 
 use crate::network::topology::draw::Draw;
 use crate::network::topology::{Plane, Run, Topology};
@@ -57,13 +58,23 @@ impl Shortest {
         links.filter(move |(end, _)| self.hops(*end, to) < here)
     }
 
-    pub(super) fn route(&self, from: u64, to: u64, mut draw: Draw, visit: &mut dyn FnMut(Run)) -> u64 {
+    pub(super) fn route(
+        &self,
+        from: u64,
+        to: u64,
+        mut draw: Draw,
+        visit: &mut dyn FnMut(Run),
+    ) -> u64 {
         let (mut at, mut crossed) = (from, 0);
         while at != to {
             let ways = self.nearer(at, to).count();
             // A connected network has a way.
             let Some((end, link)) = self.nearer(at, to).nth(draw.below(ways)) else { break };
-            let plane = self.planes.iter().position(|p| (p.offset..p.offset + p.links()).contains(&link)).unwrap_or(0);
+            let plane = self
+                .planes
+                .iter()
+                .position(|p| (p.offset..p.offset + p.links()).contains(&link))
+                .unwrap_or(0);
             let stride = self.planes.get(plane).map_or(1, |plane| plane.stride);
             visit(Run { first: link, stride, len: 1, plane: plane as u32 });
             (at, crossed) = (end, crossed + 1);
@@ -71,13 +82,15 @@ impl Shortest {
         crossed
     }
 
-    /// What messages between nodes, (from, to, load) each, are expected to put on links: messages and load, a link perhaps several times.
+    /// What messages between nodes, (from, to, load) each, are expected to put on links: messages
+    /// and load, a link perhaps several times.
     pub(super) fn expected(
         &self,
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
         visit: &mut dyn FnMut(u64, f64, f64),
     ) {
-        // What passes vertices, the farthest first, so that all that passes one is there before it goes on.
+        // What passes vertices, the farthest first, so that all that passes one is there before it
+        // goes on.
         let mut passing: BTreeMap<(Reverse<u16>, u64), f64> = BTreeMap::new();
         for (from, to, load) in messages.filter(|(from, to, _)| from != to) {
             passing.insert((Reverse(self.hops(from, to)), from), 1.0);

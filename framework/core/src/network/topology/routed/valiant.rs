@@ -1,7 +1,8 @@
 //! By way of a vertex drawn from all alike.
 //!
-//! The first part of a way depends on the sender alone, the second on the receiver: for either it is counted once for how many of the vertices that may be drawn each link is crossed, so that what is
-//! expected is a whole number over how many these are.
+//! The first part of a way depends on the sender alone, the second on the receiver: for either it
+//! is counted once for how many of the vertices that may be drawn each link is crossed, so that
+//! what is expected is a whole number over how many these are.
 
 use super::Run;
 use crate::network::topology::Topology;
@@ -28,7 +29,8 @@ struct End {
     down: u64,
 }
 
-/// Links, with for how many of the vertices that may be drawn they are crossed; and the hops to or from all of these together.
+/// Links, with for how many of the vertices that may be drawn they are crossed; and the hops to or
+/// from all of these together.
 #[derive(Debug)]
 struct Part {
     links: Vec<(u64, u64)>,
@@ -39,10 +41,16 @@ impl Valiant {
     /// On a network of nodes.
     pub(super) fn new(network: &dyn Topology) -> Self {
         let nodes = network.nodes();
-        let ends = if network.switches() > 0 && network.degree() == Some(1) { ends(network) } else { None };
+        let ends = if network.switches() > 0 && network.degree() == Some(1) {
+            ends(network)
+        } else {
+            None
+        };
         let mut known = BTreeMap::new();
         for node in 0..nodes {
-            known.entry(ends.as_ref().map_or(node, |ends| ends[node as usize].switch)).or_insert(node);
+            known
+                .entry(ends.as_ref().map_or(node, |ends| ends[node as usize].switch))
+                .or_insert(node);
         }
         let parts = || (0..nodes).map(|_| OnceLock::new()).collect();
         Self { by_way_of: known.into_values().collect(), ends, out: parts(), into: parts() }
@@ -69,7 +77,9 @@ impl Valiant {
     /// From a node to what is drawn.
     fn first(&self, network: &dyn Topology, from: u64, by: u64) -> Vec<Run> {
         let mut runs = route(network, from, by);
-        if let Some([own, drawn]) = self.ends.as_ref().map(|ends| [from, by].map(|node| ends[node as usize])) {
+        if let Some([own, drawn]) =
+            self.ends.as_ref().map(|ends| [from, by].map(|node| ends[node as usize]))
+        {
             if own.switch == drawn.switch {
                 return vec![single(own.up)];
             }
@@ -82,7 +92,9 @@ impl Valiant {
     /// From what is drawn to a node.
     fn last(&self, network: &dyn Topology, by: u64, to: u64) -> Vec<Run> {
         let mut runs = route(network, by, to);
-        if let Some([drawn, own]) = self.ends.as_ref().map(|ends| [by, to].map(|node| ends[node as usize])) {
+        if let Some([drawn, own]) =
+            self.ends.as_ref().map(|ends| [by, to].map(|node| ends[node as usize]))
+        {
             if own.switch == drawn.switch {
                 return vec![single(own.down)];
             }
@@ -92,14 +104,18 @@ impl Valiant {
     }
 
     fn out(&self, network: &dyn Topology, node: u64) -> &Part {
-        self.out[node as usize].get_or_init(|| Part::of(self.by_way_of.iter().map(|by| self.first(network, node, *by))))
+        self.out[node as usize].get_or_init(|| {
+            Part::of(self.by_way_of.iter().map(|by| self.first(network, node, *by)))
+        })
     }
 
     fn into(&self, network: &dyn Topology, node: u64) -> &Part {
-        self.into[node as usize].get_or_init(|| Part::of(self.by_way_of.iter().map(|by| self.last(network, *by, node))))
+        self.into[node as usize]
+            .get_or_init(|| Part::of(self.by_way_of.iter().map(|by| self.last(network, *by, node))))
     }
 
-    /// What messages between nodes, (from, to, load) each, are expected to put on each link: messages and load.
+    /// What messages between nodes, (from, to, load) each, are expected to put on each link:
+    /// messages and load.
     pub(super) fn expected(
         &self,
         network: &dyn Topology,
@@ -133,7 +149,8 @@ impl Valiant {
         if from == to {
             return 0.0;
         }
-        (self.out(network, from).hops + self.into(network, to).hops) as f64 / self.by_way_of.len() as f64
+        (self.out(network, from).hops + self.into(network, to).hops) as f64
+            / self.by_way_of.len() as f64
     }
 }
 

@@ -7,7 +7,10 @@ fn a_route_goes_along_the_row_first() {
     // node (row, column) of a 4 x 6 grid is 6 row + column
     assert_eq!(nodes_passed(topology("mesh:4x6").as_ref(), 1, 15, None).unwrap(), [1, 2, 3, 9, 15]);
     assert_eq!(nodes_passed(topology("torus:4x6").as_ref(), 1, 23, None).unwrap(), [1, 0, 5, 23]);
-    assert_eq!(nodes_passed(topology("torus:4x6").as_ref(), 1, 15, Some(&order(&[0, 1]))).unwrap(), [1, 7, 13, 14, 15]);
+    assert_eq!(
+        nodes_passed(topology("torus:4x6").as_ref(), 1, 15, Some(&order(&[0, 1]))).unwrap(),
+        [1, 7, 13, 14, 15]
+    );
     assert_eq!(nodes_passed(topology("hypercube:3").as_ref(), 0, 5, None).unwrap(), [0, 1, 5]);
 }
 
@@ -22,7 +25,10 @@ fn half_a_ring_is_travelled_plus_unless_a_sign_asks_otherwise() {
 #[test]
 fn a_sign_may_ask_for_the_longer_way() {
     let torus = topology("torus:4x6");
-    assert_eq!(nodes_passed(torus.as_ref(), 0, 7, Some(&signs(&[0, -1]))).unwrap(), [0, 5, 4, 3, 2, 1, 7]);
+    assert_eq!(
+        nodes_passed(torus.as_ref(), 0, 7, Some(&signs(&[0, -1]))).unwrap(),
+        [0, 5, 4, 3, 2, 1, 7]
+    );
     assert_eq!(
         nodes_passed(torus.as_ref(), 0, 1, Some(&signs(&[1, 1]))).unwrap(),
         [0, 1],
@@ -33,23 +39,35 @@ fn a_sign_may_ask_for_the_longer_way() {
 
 #[test]
 fn a_side_of_two_has_two_links_each_way_in_a_torus_and_one_in_a_mesh() {
-    let link = |spec: &str, route: &Route| runs(topology(spec).as_ref(), 0, 1, Some(route)).unwrap().1[0].first;
+    let link = |spec: &str, route: &Route| {
+        runs(topology(spec).as_ref(), 0, 1, Some(route)).unwrap().1[0].first
+    };
     assert_ne!(link("torus:2", &signs(&[1])), link("torus:2", &signs(&[-1])));
     assert_eq!(link("torus:2", &signs(&[1])), link("torus:2", &Route::default()));
     let along = |sign: i8| Route { path: vec![1], ..signs(&[sign]) };
     assert_eq!(link("torus:2", &along(-1)), link("torus:2", &signs(&[-1])));
     assert_eq!(link("torus:2", &along(0)), link("torus:2", &signs(&[1])));
-    let links =
-        |spec: &str| (0..topology(spec).link_slots()).filter(|l| topology(spec).link_ends(*l).is_some()).count();
+    let links = |spec: &str| {
+        (0..topology(spec).link_slots()).filter(|l| topology(spec).link_ends(*l).is_some()).count()
+    };
     assert_eq!((links("torus:2"), links("mesh:2"), links("torus:1")), (4, 2, 0));
 }
 
 #[test]
 fn a_path_names_the_nodes_passed() {
     let around = [1, 5, 4, 0, 3];
-    assert_eq!(nodes_passed(topology("torus:4x4").as_ref(), 0, 3, Some(&path(&around))).unwrap(), [0, 1, 5, 4, 0, 3]);
-    assert_eq!(nodes_passed(topology("hypercube:2").as_ref(), 0, 3, Some(&path(&[2, 3]))).unwrap(), [0, 2, 3]);
-    assert_eq!(nodes_passed(topology("fully-connected:5").as_ref(), 0, 3, Some(&path(&[4, 3]))).unwrap(), [0, 4, 3]);
+    assert_eq!(
+        nodes_passed(topology("torus:4x4").as_ref(), 0, 3, Some(&path(&around))).unwrap(),
+        [0, 1, 5, 4, 0, 3]
+    );
+    assert_eq!(
+        nodes_passed(topology("hypercube:2").as_ref(), 0, 3, Some(&path(&[2, 3]))).unwrap(),
+        [0, 2, 3]
+    );
+    assert_eq!(
+        nodes_passed(topology("fully-connected:5").as_ref(), 0, 3, Some(&path(&[4, 3]))).unwrap(),
+        [0, 4, 3]
+    );
 }
 
 #[test]
@@ -73,7 +91,10 @@ fn ways_that_are_not_there_are_explained() {
 #[test]
 fn fat_trees_that_cannot_be_are_explained() {
     let message = |spec: &str| parse(spec).unwrap_err().message;
-    assert_eq!(message("fat-tree:4"), "expected links down a switch and levels, as in `fat-tree:4x3`, found `4`");
+    assert_eq!(
+        message("fat-tree:4"),
+        "expected links down a switch and levels, as in `fat-tree:4x3`, found `4`"
+    );
     assert_eq!(message("fat-tree:1x3"), "expected at least 2 links down a switch, found `1x3`");
     assert_eq!(message("fat-tree:4x0"), "dimension 2 is 0, expected a whole number from 1 on");
     assert_eq!(
@@ -81,10 +102,14 @@ fn fat_trees_that_cannot_be_are_explained() {
         "expected at most 2147483648 nodes, which are links down to the power of levels, found `10x12`"
     );
     let route = signs(&[1, 1]);
-    assert_eq!(route_error("fat-tree:2x2", 0, 3, &route), "fat-tree:2x2 has no dimensions to choose a direction in");
+    assert_eq!(
+        route_error("fat-tree:2x2", 0, 3, &route),
+        "fat-tree:2x2 has no dimensions to choose a direction in"
+    );
 }
 
-/// Theorem 1 of Li, Peng & Chu: size (2 n0)^(2^k) / 2, degree d0 + k, diameter 2^k D0 + 2^(k+1) - 2; and the sizes of their Table I.
+/// Theorem 1 of Li, Peng & Chu: size (2 n0)^(2^k) / 2, degree d0 + k, diameter 2^k D0 + 2^(k+1) -
+/// 2; and the sizes of their Table I.
 #[test]
 fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
     let of = |spec: &str| {
@@ -97,8 +122,9 @@ fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
     assert_eq!(of("rdn:2(torus:3x3x3)"), (4_251_528, Some(8), 18));
     assert_eq!(of("rdn:1(hypercube:3)"), (128, Some(4), 8));
     assert_eq!(of("rdn:2(hypercube:3)"), (32_768, Some(5), 18));
-    // their example: node (1, 1, 2) over a base of 3 nodes is number 14, and its cross-edge leads to (0, 2, 1)
-    // Theorem 1 has 313, 781,250, 1,062,882 and 8,192: from the second level on there are smaller cuts.
+    // their example: node (1, 1, 2) over a base of 3 nodes is number 14, and its cross-edge leads
+    // to (0, 2, 1) Theorem 1 has 313, 781,250, 1,062,882 and 8,192: from the second level on there
+    // are smaller cuts.
     let cut = |spec: &str| topology(spec).bisection().unwrap().links;
     assert_eq!((cut("rdn:1(torus:5x5)"), cut("rdn:2(torus:5x5)")), (313, 391_250));
     assert_eq!((cut("rdn:2(torus:3x3x3)"), cut("rdn:2(hypercube:3)")), (532_170, 4_096));
@@ -126,7 +152,10 @@ fn dual_nets_that_cannot_be_are_shown_where_they_stand() {
         (e.text[e.at..(e.at + e.len).min(e.text.len())].to_owned(), e.message)
     };
     let s = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-    assert_eq!(error("rdn:2(torus:5x0)"), s("0", "dimension 2 is 0, expected a whole number from 1 on"));
+    assert_eq!(
+        error("rdn:2(torus:5x0)"),
+        s("0", "dimension 2 is 0, expected a whole number from 1 on")
+    );
     assert_eq!(error("rdn:2(tours:5x5)"), s("tours", "unknown name `tours`"));
     assert_eq!(error("rdn:0(ring:3)"), s("0", "expected a number of levels from 1 on, found `0`"));
     assert_eq!(
@@ -135,15 +164,22 @@ fn dual_nets_that_cannot_be_are_shown_where_they_stand() {
     );
     assert_eq!(
         error("rdn:1(mesh:3x3)"),
-        s("mesh:3x3", "a base must be regular, and in `mesh:3x3` some nodes have more links than others")
+        s(
+            "mesh:3x3",
+            "a base must be regular, and in `mesh:3x3` some nodes have more links than others"
+        )
     );
-    assert_eq!(error("rdn:2"), s("2", "expected levels and a base, as in `rdn:1(hypercube:3)`, found `2`"));
+    assert_eq!(
+        error("rdn:2"),
+        s("2", "expected levels and a base, as in `rdn:1(hypercube:3)`, found `2`")
+    );
     assert_eq!(error("rdn:2(ring:3"), s("(", "the parenthesis is never closed"));
     assert_eq!(error("rdn:2(ring:3)x"), s("x", "expected the closing parenthesis at the end"));
     assert_eq!(error("rdn:1(rdn:1(mesh:3))").0, "mesh:3");
 }
 
-/// The 8 nodes of a binary tree: up as far as needed, down to the destination; a shift of the whole machine shares no link.
+/// The 8 nodes of a binary tree: up as far as needed, down to the destination; a shift of the whole
+/// machine shares no link.
 #[test]
 fn a_fat_tree_goes_up_and_down_and_shifts_share_no_link() {
     let tree = topology("fat-tree:2x3");
@@ -158,7 +194,10 @@ fn a_fat_tree_goes_up_and_down_and_shifts_share_no_link() {
         for distance in 1..tree.nodes() {
             load.begin();
             for from in 0..tree.nodes() {
-                tree.route(from, (from + distance) % tree.nodes(), None, &mut |run| load.add(run, 1)).unwrap();
+                tree.route(from, (from + distance) % tree.nodes(), None, &mut |run| {
+                    load.add(run, 1)
+                })
+                .unwrap();
             }
             assert_eq!(load.max(), 1, "{spec}, {distance} on");
         }

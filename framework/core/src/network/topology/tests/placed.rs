@@ -25,8 +25,10 @@ fn a_message_between_ranks_is_one_between_their_nodes() {
     assert_eq!(placed.spec(), "ring:5,place=file:p");
     let node = [3, 1, 4, 0, 2];
     for (from, to) in (0..5).flat_map(|a| (0..5).map(move |b| (a, b))) {
-        let (there, here) =
-            (runs(ring.as_ref(), node[from], node[to], None), runs(placed.as_ref(), from as u64, to as u64, None));
+        let (there, here) = (
+            runs(ring.as_ref(), node[from], node[to], None),
+            runs(placed.as_ref(), from as u64, to as u64, None),
+        );
         assert_eq!(there, here);
     }
     // Node 0 is rank 3's, and its neighbours 1 and 4 are those of ranks 1 and 2.

@@ -16,16 +16,25 @@ fn ranks_are_dealt_to_nodes_in_blocks_or_in_turns() {
     assert_ne!(drawn, hosts("mesh:2x2,ranks=3"));
     drawn.sort_unstable();
     assert_eq!(drawn, hosts("mesh:2x2,ranks=3"), "as many ranks each");
-    // Hilbert's curve through 2 x 2 is 0, 1, 3, 2 (or its mirror image): the second and third pair are at neighbours.
+    // Hilbert's curve through 2 x 2 is 0, 1, 3, 2 (or its mirror image): the second and third pair
+    // are at neighbours.
     let along = hosts("mesh:2x2,ranks=2,place=hilbert");
-    assert!(along.chunks(2).all(|pair| pair[0] == pair[1]) && along[2] ^ along[4] != 3, "{along:?}");
+    assert!(
+        along.chunks(2).all(|pair| pair[0] == pair[1]) && along[2] ^ along[4] != 3,
+        "{along:?}"
+    );
 }
 
 /// One case has one spelling.
 #[test]
 fn what_is_as_usual_is_left_out() {
     let spec = |spec: &str| topology(spec).spec();
-    for usual in ["ring:4,ranks=1", "ring:4,place=block", "ring:4,ranks=1,place=cyclic", "ring:4,place=cyclic"] {
+    for usual in [
+        "ring:4,ranks=1",
+        "ring:4,place=block",
+        "ring:4,ranks=1,place=cyclic",
+        "ring:4,place=cyclic",
+    ] {
         assert_eq!(spec(usual), "ring:4");
     }
     assert_eq!(spec("ring:4,ranks=02,place=block"), "ring:4,ranks=2");
@@ -38,18 +47,27 @@ fn between_ranks_of_one_node_there_is_no_link_and_else_there_are_their_nodes() {
     let (ring, shared) = (topology("ring:5"), topology("ring:5,ranks=3,place=cyclic"));
     assert_eq!((shared.kind(), shared.nodes(), shared.radices()), ("ranks", 15, &[3, 5][..]));
     for (from, to) in (0..15).flat_map(|a| (0..15).map(move |b| (a, b))) {
-        assert_eq!(runs(shared.as_ref(), from, to, None), runs(ring.as_ref(), from % 5, to % 5, None));
+        assert_eq!(
+            runs(shared.as_ref(), from, to, None),
+            runs(ring.as_ref(), from % 5, to % 5, None)
+        );
     }
-    let sum = |rank| (0..15).map(|to| shared.route(rank, to, None, &mut |_| {}).unwrap()).sum::<u64>();
+    let sum =
+        |rank| (0..15).map(|to| shared.route(rank, to, None, &mut |_| {}).unwrap()).sum::<u64>();
     assert_eq!(shared.distance_sum(), Some(sum(0)));
     assert_eq!(shared.hops_of_all_pairs(), Some((0..15).map(|rank| u128::from(sum(rank))).sum()));
-    assert_eq!(Survey::of(shared.as_ref()), Survey::of(ring.as_ref()), "the network is that of the nodes");
+    assert_eq!(
+        Survey::of(shared.as_ref()),
+        Survey::of(ring.as_ref()),
+        "the network is that of the nodes"
+    );
 }
 
 #[test]
 fn ranks_that_cannot_be_are_explained() {
     let error = |spec: &str| spec_error(spec).split_once("`: ").unwrap().1.to_owned();
-    let expected = "ranks: expected how many ranks each node has, a whole number from 1 on, found `0` [0]";
+    let expected =
+        "ranks: expected how many ranks each node has, a whole number from 1 on, found `0` [0]";
     assert_eq!(error("ring:4,ranks=0"), expected);
     assert_eq!(error("ring:4,ranks=x,place=block"), expected.replace('0', "x"));
     assert_eq!(
@@ -58,7 +76,10 @@ fn ranks_that_cannot_be_are_explained() {
     );
     assert!(error("rdn:1(ring:3,ranks=2)").contains("one argument too many"));
     let listed = |content: &str| {
-        parse_with("ring:2,ranks=2,place=file:p", &|_| Ok(content.to_owned())).map(|_| ()).unwrap_err().message
+        parse_with("ring:2,ranks=2,place=file:p", &|_| Ok(content.to_owned()))
+            .map(|_| ())
+            .unwrap_err()
+            .message
     };
     assert_eq!(listed("0 1 0"), "p: 3 nodes, expected one for each of 4 ranks");
     assert_eq!(listed("0 0\n0 1"), "p: line 2: node 0 is there 3 times, expected 2 ranks a node");

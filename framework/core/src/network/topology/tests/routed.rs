@@ -20,8 +20,9 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9 * b.max(1.0)
 }
 
-/// Valiant & Brebner: whatever the permutation, either part of a way is one between random nodes. With a link between every two of n nodes each carries 1/n of either; in a hypercube each link has as
-/// much as goes from random to random nodes, a half of either.
+/// Valiant & Brebner: whatever the permutation, either part of a way is one between random nodes.
+/// With a link between every two of n nodes each carries 1/n of either; in a hypercube each link
+/// has as much as goes from random to random nodes, a half of either.
 #[test]
 fn by_way_of_a_random_node_every_permutation_is_alike() {
     let shift: Vec<_> = (0..6).map(|node| (node, (node + 1) % 6)).collect();
@@ -40,16 +41,23 @@ fn by_way_of_a_random_node_every_permutation_is_alike() {
     );
 }
 
-/// Where nodes are at switches it is a switch that is drawn, each alike: of a dragonfly's three groups of two routers, a message within a router goes out and back, but for one time in six.
+/// Where nodes are at switches it is a switch that is drawn, each alike: of a dragonfly's three
+/// groups of two routers, a message within a router goes out and back, but for one time in six.
 #[test]
 fn switches_are_drawn_where_there_are_any() {
     let net = topology("dragonfly:3x2x2,routing=valiant");
-    // Routers of the group are one hop away; of the four others two are linked to a router of one's own group each.
+    // Routers of the group are one hop away; of the four others two are linked to a router of one's
+    // own group each.
     let base = topology("dragonfly:3x2x2");
-    let between = |router: u64| base.route(0, 2 * router, None, &mut |_| {}).unwrap().saturating_sub(2) as f64;
+    let between = |router: u64| {
+        base.route(0, 2 * router, None, &mut |_| {}).unwrap().saturating_sub(2) as f64
+    };
     let mean: f64 = (0..6).map(|router| 2.0 * between(router)).sum::<f64>() / 6.0;
     assert!(close(net.drawn().unwrap().expected_hops(0, 1), 2.0 + mean));
-    assert!(close(expected("dragonfly:3x2x2,routing=valiant", &[(0, 1)]).values().sum(), 2.0 + mean));
+    assert!(close(
+        expected("dragonfly:3x2x2,routing=valiant", &[(0, 1)]).values().sum(),
+        2.0 + mean
+    ));
 }
 
 /// A square has two ways around, a ring of four two to the node across.
@@ -64,15 +72,25 @@ fn equal_ways_are_taken_alike() {
 /// Counted destination by destination elsewhere.
 #[test]
 fn all_pairs_together_fill_links_as_spreading_does() {
-    for spec in
-        ["torus:4x4", "mesh:3x4", "hypercube:3", "slim-fly:3", "dragonfly:4x3x1", "twisted-torus:2x4", "fat-tree:2x2"]
-    {
+    for spec in [
+        "torus:4x4",
+        "mesh:3x4",
+        "hypercube:3",
+        "slim-fly:3",
+        "dragonfly:4x3x1",
+        "twisted-torus:2x4",
+        "fat-tree:2x2",
+    ] {
         let net = topology(spec);
         let pairs = (0..net.nodes()).flat_map(|a| (0..net.nodes()).map(move |b| (a, b)));
         let on = expected(&format!("{spec},routing=ecmp"), &pairs.collect::<Vec<_>>());
         let busiest = on.values().copied().fold(0.0, f64::max);
         // Links between the same two vertices are one here.
-        assert!(close(busiest, Spread::of_all_to_all(net.as_ref()).unwrap().busiest) || spec == "torus:4x2", "{spec}");
+        assert!(
+            close(busiest, Spread::of_all_to_all(net.as_ref()).unwrap().busiest)
+                || spec == "torus:4x2",
+            "{spec}"
+        );
     }
 }
 
@@ -102,7 +120,11 @@ fn draws_are_routes_and_come_to_what_is_expected() {
                     *found.entry(ends).or_default() += 1.0 / SEEDS as f64;
                 }
             });
-            assert_eq!(hops, drawn.route(from, to, None, &mut |_| {}), "{spec}: the same once more");
+            assert_eq!(
+                hops,
+                drawn.route(from, to, None, &mut |_| {}),
+                "{spec}: the same once more"
+            );
         }
         let expected = expected(spec, &[(from, to)]);
         for (link, share) in &expected {
@@ -117,9 +139,15 @@ fn draws_are_routes_and_come_to_what_is_expected() {
 fn routing_is_said_last_and_once() {
     let spec = |spec: &str| topology(spec).spec();
     assert_eq!(spec("torus:4x4,routing=minimal"), "torus:4x4");
-    assert_eq!(spec("ring:4,routing=ecmp,place=cyclic,ranks=2"), "ring:4,ranks=2,place=cyclic,routing=ecmp");
+    assert_eq!(
+        spec("ring:4,routing=ecmp,place=cyclic,ranks=2"),
+        "ring:4,ranks=2,place=cyclic,routing=ecmp"
+    );
     let error = |spec: &str| spec_error(spec).split_once("`: ").unwrap().1.to_owned();
-    assert_eq!(error("ring:4,routing=fast"), "routing: expected minimal, valiant or ecmp, found `fast` [fast]");
+    assert_eq!(
+        error("ring:4,routing=fast"),
+        "routing: expected minimal, valiant or ecmp, found `fast` [fast]"
+    );
     assert_eq!(
         error("groups:2x4,inside=9,routing=ecmp"),
         "routing: expected minimal: others are for networks whose links are all alike, found `ecmp` [ecmp]"

@@ -1,4 +1,5 @@
-//! Networks of switches, and twisted tori: their sizes are those of the literature, and what can't be is explained.
+//! Networks of switches, and twisted tori: their sizes are those of the literature, and what can't
+//! be is explained.
 
 use super::*;
 use crate::network::survey::Survey;
@@ -29,26 +30,35 @@ fn all_have(spec: &str, links: u64) {
     assert!(links_to_switches(spec).iter().all(|out| *out == links), "{spec}");
 }
 
-/// Kim et al.: with a = 2p = 2h a dragonfly has a h + 1 groups; p = 2 makes 72 nodes, p = 4 makes 1,056; three hops between routers, of which one is global. Between two halves
-/// of 33 groups there are 16 x 17 links.
+/// Kim et al.: with a = 2p = 2h a dragonfly has a h + 1 groups; p = 2 makes 72 nodes, p = 4 makes
+/// 1,056; three hops between routers, of which one is global. Between two halves of 33 groups there
+/// are 16 x 17 links.
 #[test]
 fn balanced_dragonflies_have_the_sizes_of_the_paper() {
     assert_eq!(figures("dragonfly:9x4x2"), (72, 36, 3 + 2));
     assert_eq!(figures("dragonfly:33x8x4"), (1056, 264, 3 + 2));
     all_have("dragonfly:9x4x2", 3 + 2);
     all_have("dragonfly:33x8x4", 7 + 4);
-    assert_eq!(topology("dragonfly:33x8x4").bisection(), Some(Bisection { side: 512, links: 272, exact: false }));
-    // Node 0 is at router 0 of group 0, whose links lead to groups 1 and 2; group 8's link is router 3's. It arrives at router 0 of group 8, the nodes of which are 64 to 71.
+    assert_eq!(
+        topology("dragonfly:33x8x4").bisection(),
+        Some(Bisection { side: 512, links: 272, exact: false })
+    );
+    // Node 0 is at router 0 of group 0, whose links lead to groups 1 and 2; group 8's link is
+    // router 3's. It arrives at router 0 of group 8, the nodes of which are 64 to 71.
     let net = topology("dragonfly:9x4x2");
     let router = |group: u64, router: u64| 72 + 4 * group + router;
     assert_eq!(
         nodes_passed(net.as_ref(), 0, 70, None),
         Ok(vec![0, router(0, 0), router(0, 3), router(8, 0), router(8, 3), 70])
     );
-    assert_eq!(nodes_passed(net.as_ref(), 0, 8, None), Ok(vec![0, router(0, 0), router(1, 3), router(1, 0), 8]));
+    assert_eq!(
+        nodes_passed(net.as_ref(), 0, 8, None),
+        Ok(vec![0, router(0, 0), router(1, 3), router(1, 0), 8])
+    );
 }
 
-/// Every link between groups joins the two that its other direction joins, and every two groups have one.
+/// Every link between groups joins the two that its other direction joins, and every two groups
+/// have one.
 #[test]
 fn every_two_groups_of_a_dragonfly_have_one_link() {
     for spec in ["dragonfly:9x4x2", "dragonfly:7x4x1", "dragonfly:6x2x1", "dragonfly:5x1x1"] {
@@ -62,45 +72,71 @@ fn every_two_groups_of_a_dragonfly_have_one_link() {
             .collect();
         across.sort_unstable();
         let groups = net.radices()[0];
-        let pairs = (0..groups).flat_map(|a| (0..groups).map(move |b| (a, b))).filter(|(a, b)| a != b);
+        let pairs =
+            (0..groups).flat_map(|a| (0..groups).map(move |b| (a, b))).filter(|(a, b)| a != b);
         assert!(across.into_iter().eq(pairs), "{spec}");
     }
 }
 
-/// Besta & Hoefler: 2 q^2 routers with (3 q - d) / 2 links and two hops at most; q = 19 makes 722 routers of 29 links and, with 15 nodes each, 10,830 nodes. q = 5 is the graph of Hoffman & Singleton,
-/// whose 50 vertices of 7 links are as many as can be within two hops.
+/// Besta & Hoefler: 2 q^2 routers with (3 q - d) / 2 links and two hops at most; q = 19 makes 722
+/// routers of 29 links and, with 15 nodes each, 10,830 nodes. q = 5 is the graph of Hoffman &
+/// Singleton, whose 50 vertices of 7 links are as many as can be within two hops.
 #[test]
 fn slim_flies_have_the_sizes_of_the_paper() {
     assert_eq!(figures("slim-fly:19"), (722, 722, 2 + 2));
     assert_eq!(figures("slim-fly:19,nodes=15"), (10_830, 722, 2 + 2));
     assert_eq!(figures("slim-fly:5"), (50, 50, 2 + 2));
-    for (q, links) in
-        [(3, 5), (4, 6), (5, 7), (7, 11), (8, 12), (9, 13), (11, 17), (13, 19), (16, 24), (17, 25), (19, 29)]
-    {
+    for (q, links) in [
+        (3, 5),
+        (4, 6),
+        (5, 7),
+        (7, 11),
+        (8, 12),
+        (9, 13),
+        (11, 17),
+        (13, 19),
+        (16, 24),
+        (17, 25),
+        (19, 29),
+    ] {
         all_have(&format!("slim-fly:{q}"), links);
     }
     // 7 routers a hop away and 42 two hops, and the nodes' own links.
     assert_eq!(mean_hops("slim-fly:5"), (7.0 * 3.0 + 42.0 * 4.0) / 49.0);
 }
 
-/// Ahn et al.: as many hops as dimensions, sum of S - 1 links a switch; cut in half along a side of S, every line has S^2 / 4 links.
+/// Ahn et al.: as many hops as dimensions, sum of S - 1 links a switch; cut in half along a side of
+/// S, every line has S^2 / 4 links.
 #[test]
 fn a_hyperx_has_the_sizes_of_the_paper() {
     assert_eq!(figures("hyperx:8x8,nodes=8"), (512, 64, 2 + 2));
     all_have("hyperx:8x8,nodes=8", 14);
     all_have("hyperx:4x3x2", 3 + 2 + 1);
-    assert_eq!(topology("hyperx:8x8,nodes=8").bisection(), Some(Bisection { side: 256, links: 128, exact: false }));
-    assert_eq!(topology("hyperx:4x8,nodes=9").bisection(), Some(Bisection { side: 144, links: 32, exact: false }));
-    let hypercube: Vec<u64> =
-        (0..16).map(|to| topology("hypercube:4").route(0, to, None, &mut |_| {}).unwrap()).collect();
+    assert_eq!(
+        topology("hyperx:8x8,nodes=8").bisection(),
+        Some(Bisection { side: 256, links: 128, exact: false })
+    );
+    assert_eq!(
+        topology("hyperx:4x8,nodes=9").bisection(),
+        Some(Bisection { side: 144, links: 32, exact: false })
+    );
+    let hypercube: Vec<u64> = (0..16)
+        .map(|to| topology("hypercube:4").route(0, to, None, &mut |_| {}).unwrap())
+        .collect();
     let of_switches: Vec<u64> = (0..16)
-        .map(|to| topology("hyperx:2x2x2x2").route(0, to, None, &mut |_| {}).unwrap().saturating_sub(2))
+        .map(|to| {
+            topology("hyperx:2x2x2x2").route(0, to, None, &mut |_| {}).unwrap().saturating_sub(2)
+        })
         .collect();
     assert_eq!(hypercube, of_switches);
-    assert_eq!(nodes_passed(topology("hyperx:4x3").as_ref(), 0, 11, None), Ok(vec![0, 12, 14, 23, 11]));
+    assert_eq!(
+        nodes_passed(topology("hyperx:4x3").as_ref(), 0, 11, None),
+        Ok(vec![0, 12, 14, 23, 11])
+    );
 }
 
-/// Of 200 switches with 10 links each, at most 10 are one hop from any, 90 two, so the other 99 at least three: a mean of at least 2.447. Random graphs come close, which is Singla et al.'s point.
+/// Of 200 switches with 10 links each, at most 10 are one hop from any, 90 two, so the other 99 at
+/// least three: a mean of at least 2.447. Random graphs come close, which is Singla et al.'s point.
 #[test]
 fn jellyfish_are_regular_and_as_short_as_random_graphs_are() {
     for seed in 0..5 {
@@ -117,8 +153,9 @@ fn jellyfish_are_regular_and_as_short_as_random_graphs_are() {
     assert_eq!(ends(1), ends(1));
 }
 
-/// Jouppi et al. give what twisting gains in an all-to-all by the busiest link: 1.745 on 4x4x8 and 1.391 on 4x8x8. Untwisted, the long ring is the busiest: of 8 nodes, 2 hops on average, half of them either way.
-/// Twisted, all directions share all hops alike.
+/// Jouppi et al. give what twisting gains in an all-to-all by the busiest link: 1.745 on 4x4x8 and
+/// 1.391 on 4x8x8. Untwisted, the long ring is the busiest: of 8 nodes, 2 hops on average, half of
+/// them either way. Twisted, all directions share all hops alike.
 #[test]
 fn a_twisted_torus_gains_what_tpu_v4_gains() {
     for (sides, gain) in [("4x4x8", 1.745), ("4x8x8", 1.391)] {
@@ -146,7 +183,10 @@ fn two_tiers_are_two_hops_of_either_kind() {
         found
     };
     assert_eq!((bandwidths(3), bandwidths(4)), (vec![9.0, 9.0], vec![1.0, 1.0]));
-    assert_eq!(topology("groups:4x8").bisection(), Some(Bisection { side: 16, links: 16, exact: false }));
+    assert_eq!(
+        topology("groups:4x8").bisection(),
+        Some(Bisection { side: 16, links: 16, exact: false })
+    );
 }
 
 #[test]

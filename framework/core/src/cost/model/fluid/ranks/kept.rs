@@ -34,7 +34,8 @@ impl Ranks {
         }
     }
 
-    /// A rank's time went into a message that has come now: into what of it was still to happen when the rank had nothing else to do.
+    /// A rank's time went into a message that has come now: into what of it was still to happen
+    /// when the rank had nothing else to do.
     #[cold]
     pub(super) fn spend_on(&mut self, rank: usize, flight: &Flight) {
         let now = self.now;
@@ -44,7 +45,11 @@ impl Ranks {
                 return;
             }
             // Who has nothing to send is in the step of what it receives.
-            if self.places.as_ref().is_some_and(|places| self.steps.get(places.step(rank)).is_none()) {
+            if self
+                .places
+                .as_ref()
+                .is_some_and(|places| self.steps.get(places.step(rank)).is_none())
+            {
                 flight.of.into_iter().for_each(|(step, _)| kept.enter(rank, step));
             }
         }

@@ -1,4 +1,5 @@
-//! What comes of the schedule, taken by those ranks that stand for all; and how they become more where the schedule is less symmetric than it was so far.
+//! What comes of the schedule, taken by those ranks that stand for all; and how they become more
+//! where the schedule is less symmetric than it was so far.
 
 use super::super::fold::Fold;
 use super::Ranks;
@@ -15,7 +16,8 @@ impl Ranks {
         self.narrow(periods);
         let sends = self.symmetry.sends(&self.flights.fold, step);
         let routes = sends.routes.as_deref().unwrap_or(step.routes);
-        self.steps.add_folded(&Step { transfers: &sends.transfers, routes, ..*step }, sends.targets);
+        self.steps
+            .add_folded(&Step { transfers: &sends.transfers, routes, ..*step }, sends.targets);
     }
 
     /// What nodes add up in the step that comes next.
@@ -27,7 +29,8 @@ impl Ranks {
         let periods = self.symmetry.periods_of_sums(&self.flights.fold, &of_all);
         self.narrow(periods);
         let fold = &self.flights.fold;
-        let of: Vec<u64> = (0..fold.orbits() as u32).map(|orbit| of_all[fold.first(orbit) as usize]).collect();
+        let of: Vec<u64> =
+            (0..fold.orbits() as u32).map(|orbit| of_all[fold.first(orbit) as usize]).collect();
         self.steps.sum(Summed { of: &of, ..summed });
     }
 
@@ -64,7 +67,9 @@ impl Ranks {
         let ranks = &self.ranks;
         self.steps.spread(&Spread {
             of: &of,
-            moved: &|rank, target| fold.moved(target, before.first(of[rank] as u32), fold.first(rank as u32)),
+            moved: &|rank, target| {
+                fold.moved(target, before.first(of[rank] as u32), fold.first(rank as u32))
+            },
             rank: &|node| fold.orbit(node),
             inside: &|number| ranks.iter().filter(|rank| rank.step <= number).count(),
         });

@@ -41,7 +41,8 @@ impl Link {
         }
     }
 
-    /// The level at which it is full, if the flows that it neither binds nor has open keep their rates: a lower bound, since these may be cut.
+    /// The level at which it is full, if the flows that it neither binds nor has open keep their
+    /// rates: a lower bound, since these may be cut.
     pub(super) fn share(&self) -> f64 {
         ((self.capacity - self.used + self.level * self.binds) / (self.open + self.binds)).max(0.0)
     }
@@ -53,7 +54,11 @@ impl Link {
     /// At which level it first differs from what it was, if anywhere.
     pub(super) fn wants(&self) -> Option<f64> {
         if self.bound == 0 {
-            return if self.opened > 0 { Some(self.share()) } else { self.is_overfull().then_some(0.0) };
+            return if self.opened > 0 {
+                Some(self.share())
+            } else {
+                self.is_overfull().then_some(0.0)
+            };
         }
         let share = self.share();
         let stays = self.opened == 0 && (share - self.level).abs() <= TOLERANCE * self.level;

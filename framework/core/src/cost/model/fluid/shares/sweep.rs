@@ -1,8 +1,9 @@
 //! A solve: a sweep over the links' levels, upwards.
 //!
-//! A flow is let go (*opened*) only when the sweep comes to its old level and the link that binds it has more to give; it is cut when a link on its way
-//! is full below its level; all others keep their rates. If that comes to looking at more than all there is, every flow is opened and the sweep starts again, which then ends
-//! after each link has been filled.
+//! A flow is let go (*opened*) only when the sweep comes to its old level and the link that binds
+//! it has more to give; it is cut when a link on its way is full below its level; all others keep
+//! their rates. If that comes to looking at more than all there is, every flow is opened and the
+//! sweep starts again, which then ends after each link has been filled.
 
 use super::link::TOLERANCE;
 use super::{Bound, Flow, Hop, Shares};
@@ -12,14 +13,21 @@ const TINY: f64 = 1e-12;
 const WHOLE: usize = 4;
 
 impl Shares {
-    /// Repairs the shares, looking at no more than `most` links: it takes off how many it looked at. Hands out the flows whose rates have changed, with when each will end
-    /// if nothing changes again.
-    pub(in super::super) fn solve(&mut self, now: f64, most: &mut u64, mut ends: impl FnMut(usize, f64)) {
+    /// Repairs the shares, looking at no more than `most` links: it takes off how many it looked
+    /// at. Hands out the flows whose rates have changed, with when each will end if nothing changes
+    /// again.
+    pub(in super::super) fn solve(
+        &mut self,
+        now: f64,
+        most: &mut u64,
+        mut ends: impl FnMut(usize, f64),
+    ) {
         self.now = now;
         self.solve += 1;
         self.changed.clear();
         self.visits = 0;
-        let mut whole = (self.added.len() + self.removed) * WHOLE > self.sharing && self.sharing > 64;
+        let mut whole =
+            (self.added.len() + self.removed) * WHOLE > self.sharing && self.sharing > 64;
         if whole {
             self.open_all_reached();
         }
@@ -141,7 +149,9 @@ impl Shares {
             self.open(flow);
         }
         let mut next = 0;
-        while let Some(number) = self.pending.get(next).copied().inspect(|_| next += 1).or_else(|| dirty.pop()) {
+        while let Some(number) =
+            self.pending.get(next).copied().inspect(|_| next += 1).or_else(|| dirty.pop())
+        {
             for i in 0..self.links[number as usize].on.len() {
                 let flow = self.links[number as usize].on[i] >> self.shift;
                 if self.flows[flow as usize].bound != Bound::Open {
@@ -151,7 +161,8 @@ impl Shares {
         }
     }
 
-    /// The link is full: its open flows, those that it binds, and those with a higher level get its share.
+    /// The link is full: its open flows, those that it binds, and those with a higher level get its
+    /// share.
     fn fill(&mut self, number: u32, share: f64, key: f64) {
         let mut takers = std::mem::take(&mut self.takers);
         if let Some(share) = self.takers_of(number, share, &mut takers) {
@@ -177,7 +188,10 @@ impl Shares {
             for hop in &link.on {
                 let flow = &self.flows[(hop >> self.shift) as usize];
                 let times = f64::from(self.hops[*hop as usize].times);
-                if flow.bound == Bound::Open || flow.bound == Bound::By(number) || flow.level > limit {
+                if flow.bound == Bound::Open
+                    || flow.bound == Bound::By(number)
+                    || flow.level > limit
+                {
                     takers.push(*hop);
                     weights += times * flow.weight;
                 } else {
@@ -194,7 +208,8 @@ impl Shares {
         }
     }
 
-    /// Whether other links come first: one that is queued below, or one, not queued, that would bind an open flow before.
+    /// Whether other links come first: one that is queued below, or one, not queued, that would
+    /// bind an open flow before.
     fn must_wait(&mut self, number: u32, share: f64, key: f64, takers: &[u32]) -> bool {
         if share > key * (1.0 + TOLERANCE) && self.levels.has_lower(share) {
             return true;
@@ -228,7 +243,8 @@ impl Shares {
                 let link = &mut self.links[link as usize];
                 link.used += share * weight * f64::from(times);
                 link.opened -= 1;
-                link.open = if link.opened == 0 { 0.0 } else { link.open - weight * f64::from(times) };
+                link.open =
+                    if link.opened == 0 { 0.0 } else { link.open - weight * f64::from(times) };
             }
         } else if level > share * (1.0 + TOLERANCE) {
             self.settle(flow, rate);
@@ -289,7 +305,8 @@ impl Shares {
         }
     }
 
-    /// Queues what newly opened flows need: the links that bind others, and for each flow the one link that seems to bind it. [`Shares::fill`] finds out if it is another.
+    /// Queues what newly opened flows need: the links that bind others, and for each flow the one
+    /// link that seems to bind it. [`Shares::fill`] finds out if it is another.
     fn queue_opened(&mut self) {
         while let Some(number) = self.pending.pop() {
             let link = &mut self.links[number as usize];
@@ -300,20 +317,24 @@ impl Shares {
         }
         while let Some(flow) = self.fresh.pop() {
             let on = self.hops[self.hops_of(flow)].iter().map(|hop| hop.link);
-            let least =
-                on.map(|link| (self.links[link as usize].share(), link)).reduce(|a, b| if b.0 < a.0 { b } else { a });
+            let least = on
+                .map(|link| (self.links[link as usize].share(), link))
+                .reduce(|a, b| if b.0 < a.0 { b } else { a });
             if let Some((_, link)) = least {
                 self.touch(link);
             }
         }
     }
 
-    /// Panics unless every link holds what it carries, and every flow has a full link on which none is above it.
+    /// Panics unless every link holds what it carries, and every flow has a full link on which none
+    /// is above it.
     #[cfg(test)]
     pub(in super::super) fn check(&self) {
         let carried = |link: &super::Link| -> f64 {
-            let rate =
-                |hop: &u32| self.flows[(hop >> self.shift) as usize].rate * f64::from(self.hops[*hop as usize].times);
+            let rate = |hop: &u32| {
+                self.flows[(hop >> self.shift) as usize].rate
+                    * f64::from(self.hops[*hop as usize].times)
+            };
             link.on.iter().map(rate).sum()
         };
         for link in &self.links {
@@ -322,9 +343,16 @@ impl Shares {
         for flow in self.flows.iter().filter(|flow| flow.bound != Bound::Latent) {
             let Bound::By(link) = flow.bound else { panic!("no rate: {flow:?}") };
             let link = &self.links[link as usize];
-            let top = link.on.iter().map(|hop| self.flows[(hop >> self.shift) as usize].level).fold(0.0, f64::max);
+            let top = link
+                .on
+                .iter()
+                .map(|hop| self.flows[(hop >> self.shift) as usize].level)
+                .fold(0.0, f64::max);
             assert!(top <= flow.level * (1.0 + 1e-7), "{flow:?} {link:?}");
-            assert!((carried(link) - link.capacity).abs() <= 1e-7 * link.capacity, "{flow:?} {link:?}");
+            assert!(
+                (carried(link) - link.capacity).abs() <= 1e-7 * link.capacity,
+                "{flow:?} {link:?}"
+            );
         }
     }
 }

@@ -12,7 +12,8 @@ impl Ranks {
         }
     }
 
-    /// A rank that had a send to make waited for its own interface, which sent the bytes of the one before, and then kept the gap between two.
+    /// A rank that had a send to make waited for its own interface, which sent the bytes of the one
+    /// before, and then kept the gap between two.
     #[cold]
     pub(super) fn spend_on_interface(&mut self, rank: usize, until: Ticks) {
         let Some(kept) = &mut self.kept else { return };
@@ -28,7 +29,10 @@ impl Ranks {
         let r = &self.ranks[rank];
         let is_sending = match &self.places {
             Some(_) => r.is_sending,
-            None => self.steps.get(r.step).is_some_and(|step| r.left > 0 && r.sent < step.sends(rank).len()),
+            None => self
+                .steps
+                .get(r.step)
+                .is_some_and(|step| r.left > 0 && r.sent < step.sends(rank).len()),
         };
         if is_sending {
             self.spend_on_interface(rank, begun);
