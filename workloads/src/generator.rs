@@ -6,7 +6,7 @@
 //! go, to [`PERMUTATIONS`]).
 
 use crate::args::Args;
-use crate::axis::Axis;
+use crate::axis::CurveAxis;
 use crate::digest::InputDigest;
 use permutation::PERMUTATIONS;
 use std::fmt;
@@ -37,12 +37,12 @@ pub struct Generator {
     /// a key.
     pub keys: &'static [&'static str],
     /// Which arguments figures can be drawn over.
-    pub axes: &'static [(Axis, &'static str)],
+    pub axes: &'static [(CurveAxis, &'static str)],
     /// Whether sizes are given pair by pair. Then a block may have nothing in it, and is not sent
     /// unless the user says so.
-    pub pair_by_pair: bool,
+    pub sized_by_pair: bool,
     /// Whether there are also sizes node by node, for blocks that are for everyone.
-    pub node_by_node: bool,
+    pub sized_by_node: bool,
     /// Whether sizes are drawn at random: then repetitions, which have seeds of their own, differ.
     pub random: bool,
     pub(crate) read: fn(&mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError>,
@@ -62,9 +62,9 @@ pub(crate) static GENERATORS: &[Generator] = &[
 impl Generator {
     /// Whether it has sizes for what the collective's blocks are told apart by.
     pub(crate) fn fits(&self, collective: &CollectiveKind) -> bool {
-        !self.pair_by_pair
+        !self.sized_by_pair
             || collective.is_sized_by_pair()
-            || self.node_by_node && collective.is_sized_by_origin()
+            || self.sized_by_node && collective.is_sized_by_origin()
     }
 }
 
@@ -90,7 +90,7 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
     fn sizes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String>;
 
     /// The same where blocks are for everyone: what each node has. Only for generators that are
-    /// `node_by_node`.
+    /// `sized_by_node`.
     fn sizes_of_nodes(
         &self,
         nodes: u64,

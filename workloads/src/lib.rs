@@ -14,16 +14,16 @@ use swapmeet_core::spec::SpecError;
 mod args;
 mod axis;
 mod digest;
+pub mod experiments;
 pub mod file;
 mod generator;
 mod lookup;
 mod parse;
 mod range;
-pub mod studies;
 
-pub use axis::Axis;
+pub use axis::CurveAxis;
 pub use digest::{InputDigest, digest};
-pub use generator::irregular::{Distribution, Shape};
+pub use generator::irregular::{Distribution, DistributionKind};
 pub use generator::matrix::{Matrix, MatrixError};
 pub use generator::spikes::Spikes;
 pub use generator::{Generator, generators};
@@ -151,11 +151,11 @@ impl Workload {
     ///
     /// ```
     /// use swapmeet_workloads::Workload;
-    /// let larger = |spec: &str| Some(Workload::parse(spec).ok()?.of_size(4096)?.to_string());
+    /// let larger = |spec: &str| Some(Workload::parse(spec).ok()?.with_block_bytes(4096)?.to_string());
     /// assert_eq!(larger("broadcast/uniform:64,root=3").as_deref(), Some("broadcast/uniform:4KiB,root=3"));
     /// assert_eq!(larger("one-spike:max=64,rest=8"), None);
     /// ```
-    pub fn of_size(&self, bytes: u64) -> Option<Self> {
+    pub fn with_block_bytes(&self, bytes: u64) -> Option<Self> {
         let (name, arguments) = self.spec.split_once(':').filter(|_| self.is_uniform())?;
         let rest = arguments.find(',').map_or("", |at| &arguments[at..]);
         let other = Self::parse(&format!("{name}:{bytes}{rest}")).ok()?;

@@ -1,20 +1,20 @@
 //! What a workload's spec says, without reading its sizes.
 
 use crate::args::WORD;
-use crate::axis::Axis;
+use crate::axis::CurveAxis;
 use crate::generator::{Generator, generators};
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES};
 use swapmeet_core::spec::{Spec, parse_size};
 
-impl Axis {
+impl CurveAxis {
     /// The value that a workload has on this axis, and its spec without it: what a curve's cases
     /// have in common. `None` if it has none.
     ///
     /// ```
-    /// use swapmeet_workloads::Axis;
-    /// let (bytes, rest) = Axis::BlockSize.split("permutation/shear-2d:1KiB,by=3").unwrap();
+    /// use swapmeet_workloads::CurveAxis;
+    /// let (bytes, rest) = CurveAxis::BlockSize.split("permutation/shear-2d:1KiB,by=3").unwrap();
     /// assert_eq!((bytes, &*rest), (1024.0, "permutation/shear-2d:by=3"));
-    /// assert_eq!(Axis::BlockSize.split("matrix:mine.csv"), None);
+    /// assert_eq!(CurveAxis::BlockSize.split("matrix:mine.csv"), None);
     /// ```
     pub fn split(self, workload: &str) -> Option<(f64, String)> {
         let spec = Spec::parse("workload", workload).ok()?;
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_block_size_is_found_wherever_it_stands() {
-        let block = |workload| Axis::BlockSize.split(workload);
+        let block = |workload| CurveAxis::BlockSize.split(workload);
         let some = |x: f64, rest: &str| Some((x, rest.to_owned()));
         assert_eq!(block("uniform:1KiB"), some(1024.0, "uniform"));
         assert_eq!(
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn only_an_irregular_workload_has_a_variation() {
-        let cv = |workload| Axis::Variation.split(workload);
+        let cv = |workload| CurveAxis::Variation.split(workload);
         assert_eq!(
             cv("irregular:dist=pareto,mean=512,cv=0.5"),
             Some((0.5, "irregular:dist=pareto,mean=512".to_owned()))

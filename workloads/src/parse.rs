@@ -2,7 +2,7 @@
 
 use crate::Workload;
 use crate::args::{Args, WORD};
-use crate::axis::Axis;
+use crate::axis::CurveAxis;
 use crate::generator::GENERATORS;
 use crate::generator::permutation::PERMUTATIONS;
 use swapmeet_core::delivery::collective::COLLECTIVES;
@@ -41,7 +41,7 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         Some(arg) => arg.value().parse().map_err(|_| spec.bad_value(arg, "a node's number"))?,
     };
     let skip_empty = match args.take("empty") {
-        None => row.pair_by_pair,
+        None => row.sized_by_pair,
         Some(arg) => match arg.value() {
             "send" => false,
             "skip" => true,
@@ -57,7 +57,7 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         (
             "empty",
             if skip_empty { "skip" } else { "send" }.to_owned(),
-            skip_empty == row.pair_by_pair,
+            skip_empty == row.sized_by_pair,
         ),
     ];
     let common =
@@ -79,7 +79,7 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         skip_empty,
     };
     if workload.counts_blocks() {
-        workload.shape = Axis::BlockSize.split(&workload.spec).map(|(_, shape)| shape.into());
+        workload.shape = CurveAxis::BlockSize.split(&workload.spec).map(|(_, shape)| shape.into());
     }
     Ok(workload)
 }

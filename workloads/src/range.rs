@@ -1,6 +1,6 @@
 //! Ranges of sizes: `uniform:8..1MiB` stands for a list of workloads, one a size.
 
-use crate::axis::Axis;
+use crate::axis::CurveAxis;
 use crate::lookup::row_of;
 use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, parse_size};
 
@@ -24,7 +24,9 @@ pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
     let as_it_is = || vec![text.to_owned()];
     let Ok(spec) = Spec::parse("workload", text) else { return Ok(as_it_is()) };
     // A file may have two dots in its name.
-    if row_of(&spec).is_none_or(|row| !row.axes.iter().any(|(axis, _)| *axis == Axis::BlockSize)) {
+    if row_of(&spec)
+        .is_none_or(|row| !row.axes.iter().any(|(axis, _)| *axis == CurveAxis::BlockSize))
+    {
         return Ok(as_it_is());
     }
     let mut ranges = spec.args().iter().filter(|arg| arg.value().contains(".."));

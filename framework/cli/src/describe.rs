@@ -159,7 +159,7 @@ fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
             ratio.map_or(String::new(), |ratio| format!("{ratio:.2} (Table I)")),
         ),
     ];
-    if topology.shared().is_some() {
+    if topology.node_network().is_some() {
         rows.insert(
             0,
             row("ranks", Some(topology.nodes().to_string()), String::new(), String::new()),

@@ -3,7 +3,7 @@
 
 pub(crate) mod adjacency;
 pub mod links;
-pub mod spread;
+pub mod multipath;
 pub mod survey;
 pub mod symmetry;
 pub mod topology;

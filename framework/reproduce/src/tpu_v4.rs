@@ -4,7 +4,7 @@ use crate::bench::{Bench, ReproduceError};
 use crate::data::{Words, read};
 use crate::report::{Table, Verdict};
 use serde::Deserialize;
-use swapmeet_core::network::spread::Spread;
+use swapmeet_core::network::multipath::MultipathLoad;
 use swapmeet_core::network::topology::parse;
 
 /// Only bytes over links cost anything.
@@ -73,8 +73,8 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
 fn busiest_link(spec: &str) -> Result<f64, ReproduceError> {
     let wrong = |message: String| ReproduceError::Data { paper: "tpu-v4", message };
     let network = parse(spec).map_err(|e| wrong(e.to_string()))?;
-    let spread = Spread::of_all_to_all(network.as_ref());
-    spread.map(|spread| spread.busiest).ok_or_else(|| wrong(format!("{spec} has too many links")))
+    let load = MultipathLoad::of_all_to_all(network.as_ref());
+    load.map(|load| load.max_load).ok_or_else(|| wrong(format!("{spec} has too many links")))
 }
 
 #[cfg(test)]

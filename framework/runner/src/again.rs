@@ -76,7 +76,7 @@ impl<'r> Again<'r> {
         // Of a workload with a file for each repetition, the one of this.
         let workload = workload.replicate(row.repetition)?;
         // Cases of one seed share the network, and so their schedules.
-        let topology = match topology.drawn() {
+        let topology = match topology.random_routing() {
             None => topology,
             Some(_) => {
                 let of_seed = self.drawn.entry((row.topology.clone(), row.seed));

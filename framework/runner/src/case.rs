@@ -195,7 +195,7 @@ impl Product {
             .chain([experiment.repetitions])
             .max()
             .unwrap_or(1);
-        let of_seeds = |topology: Arc<dyn Topology>| match topology.drawn() {
+        let of_seeds = |topology: Arc<dyn Topology>| match topology.random_routing() {
             None => vec![topology],
             Some(_) => (0..most)
                 .map(|r| drawn(&topology, experiment.seed.saturating_add(r.into())))
@@ -292,7 +292,7 @@ impl Product {
 
 /// The network of a case of this seed: with routes of its own where they are drawn.
 pub fn drawn(topology: &Arc<dyn Topology>, seed: u64) -> Arc<dyn Topology> {
-    topology.drawn().map_or_else(|| Arc::clone(topology), |drawn| drawn.with_seed(seed))
+    topology.random_routing().map_or_else(|| Arc::clone(topology), |drawn| drawn.with_seed(seed))
 }
 
 /// How many repetitions a workload has: as many as there are to be, unless each has a file of its

@@ -232,7 +232,7 @@ fn fill(
         Proof::Contributions => Verified::Contributions,
     };
     set_totals(record, totals, unit);
-    if case.topology.drawn().is_some() {
+    if case.topology.random_routing().is_some() {
         // Of one draw, or none: figures of links would be no figures of the case.
         (record.critical_hops, record.total_hop_bytes) = (None, None);
         (record.max_link_messages, record.sum_link_messages) = (None, None);

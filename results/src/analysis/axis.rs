@@ -70,8 +70,8 @@ impl Axis {
                 let topology = family(&group.setting.topology);
                 Some(Place { x: group.nodes as f64, topology, workload: workload.to_owned() })
             }
-            Self::Block => workloads::Axis::BlockSize.split(workload).map(within),
-            Self::Variation => workloads::Axis::Variation.split(workload).map(within),
+            Self::Block => workloads::CurveAxis::BlockSize.split(workload).map(within),
+            Self::Variation => workloads::CurveAxis::Variation.split(workload).map(within),
         }
     }
 }

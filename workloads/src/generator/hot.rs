@@ -4,7 +4,7 @@ use super::matrix::Matrix;
 use super::random::Stream;
 use super::{Generator, Pattern};
 use crate::args::Args;
-use crate::axis::Axis;
+use crate::axis::CurveAxis;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::spec::{SpecError, format_size};
@@ -14,9 +14,9 @@ pub(super) const HOT: Generator = Generator {
     syntax: "hot:receivers=K,share=S,mean=SIZE",
     help: "each node has mean bytes for a node on average, a share of S of them for K receivers drawn at random, the same for all",
     keys: &["receivers", "share", "mean"],
-    axes: &[(Axis::BlockSize, "mean")],
-    pair_by_pair: true,
-    node_by_node: false,
+    axes: &[(CurveAxis::BlockSize, "mean")],
+    sized_by_pair: true,
+    sized_by_node: false,
     random: true,
     read,
 };

@@ -11,7 +11,7 @@ use super::random::Stream;
 use super::zipf::Zipf;
 use super::{Generator, Pattern};
 use crate::args::Args;
-use crate::axis::Axis;
+use crate::axis::CurveAxis;
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::fmt;
 use std::sync::Arc;
@@ -23,9 +23,9 @@ pub(super) const IRREGULAR: Generator = Generator {
     syntax: "irregular:dist=NAME,mean=SIZE,cv=X,exponent=S,density=D",
     help: "every size at random: uniform, exponential, lognormal, pareto or bimodal (one in ten large); cv is standard deviation over mean; pareto with 1 or more mostly draws less, its tail being seldom drawn; zipf ranks each sender's destinations at random, sizes fall as rank^-exponent (1); of all pairs a share of density (1) has anything",
     keys: &["dist", "mean", "cv", "exponent", "density"],
-    axes: &[(Axis::BlockSize, "mean"), (Axis::Variation, "cv")],
-    pair_by_pair: true,
-    node_by_node: true,
+    axes: &[(CurveAxis::BlockSize, "mean"), (CurveAxis::Variation, "cv")],
+    sized_by_pair: true,
+    sized_by_node: true,
     random: true,
     read,
 };
@@ -58,9 +58,12 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
 }
 
 fn distribution(args: &mut Args<'_>, dist: &Arg, mean: f64) -> Result<Distribution, SpecError> {
-    let shape = Shape::ALL.iter().find(|(_, name)| *name == dist.value()).map(|(shape, _)| *shape);
+    let shape = DistributionKind::ALL
+        .iter()
+        .find(|(_, name)| *name == dist.value())
+        .map(|(shape, _)| *shape);
     let shape = shape.ok_or_else(|| {
-        let names = || Shape::ALL.iter().map(|(_, name)| *name).chain([Zipf::NAME]);
+        let names = || DistributionKind::ALL.iter().map(|(_, name)| *name).chain([Zipf::NAME]);
         let expected = format!("one of {}", names().collect::<Vec<_>>().join(", "));
         SpecError {
             near: near_matches(dist.value(), names()),
@@ -69,8 +72,14 @@ fn distribution(args: &mut Args<'_>, dist: &Arg, mean: f64) -> Result<Distributi
     })?;
     let cv = match (args.take("cv"), shape) {
         (Some(cv), _) => cv,
-        (None, Shape::Exponential) => return Ok(Distribution { shape, mean, cv: 1.0 }),
-        (None, Shape::Uniform | Shape::Lognormal | Shape::Pareto | Shape::Bimodal) => {
+        (None, DistributionKind::Exponential) => return Ok(Distribution { shape, mean, cv: 1.0 }),
+        (
+            None,
+            DistributionKind::Uniform
+            | DistributionKind::Lognormal
+            | DistributionKind::Pareto
+            | DistributionKind::Bimodal,
+        ) => {
             return Err(args.missing("cv"));
         }
     };
@@ -95,7 +104,7 @@ impl Pattern for Irregular {
     fn arguments(&self) -> Vec<(&'static str, String)> {
         let mut arguments = match &self.drawn {
             Drawn::OneByOne(Distribution { shape, mean, cv }) => {
-                let cv = (*shape != Shape::Exponential).then(|| ("cv", cv.to_string()));
+                let cv = (*shape != DistributionKind::Exponential).then(|| ("cv", cv.to_string()));
                 [("dist", shape.to_string()), ("mean", format_size(*mean as u64))]
                     .into_iter()
                     .chain(cv)
@@ -155,7 +164,7 @@ fn thin(sizes: &mut [u64], row: u64, density: f64, seed: u64) {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum DistributionKind {
     /// Evenly between two ends; cv up to 1/sqrt(3).
     Uniform,
     /// Exponential; cv is 1.
@@ -169,7 +178,7 @@ pub enum Shape {
     Bimodal,
 }
 
-impl Shape {
+impl DistributionKind {
     /// All, with their names.
     pub const ALL: [(Self, &'static str); 5] = [
         (Self::Uniform, "uniform"),
@@ -193,7 +202,7 @@ impl Shape {
 /// Which share of a bimodal workload's blocks is large.
 const LARGE_SHARE: f64 = 0.1;
 
-impl fmt::Display for Shape {
+impl fmt::Display for DistributionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(Self::ALL.iter().find(|(shape, _)| shape == self).map_or("", |(_, name)| name))
     }
@@ -202,7 +211,7 @@ impl fmt::Display for Shape {
 /// A distribution with its two figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distribution {
-    pub shape: Shape,
+    pub shape: DistributionKind,
     /// Mean size in bytes.
     pub mean: f64,
     /// Standard deviation over mean.
@@ -211,9 +220,9 @@ pub struct Distribution {
 
 impl Distribution {
     /// Checks that there is such a distribution. `Err` says what was expected of `cv`.
-    pub fn new(shape: Shape, mean: f64, cv: f64) -> Result<Self, String> {
+    pub fn new(shape: DistributionKind, mean: f64, cv: f64) -> Result<Self, String> {
         let most = shape.most_cv();
-        if shape == Shape::Exponential && cv != 1.0 {
+        if shape == DistributionKind::Exponential && cv != 1.0 {
             return Err("1, which an exponential distribution has by nature".to_owned());
         }
         if !(0.0..=most + 1e-12).contains(&cv) {
@@ -233,18 +242,18 @@ impl Distribution {
             return mean;
         }
         match shape {
-            Shape::Uniform => mean * (1.0 + cv * 3.0_f64.sqrt() * (2.0 * u - 1.0)),
-            Shape::Exponential => -mean * (1.0 - u).ln(),
-            Shape::Lognormal => {
+            DistributionKind::Uniform => mean * (1.0 + cv * 3.0_f64.sqrt() * (2.0 * u - 1.0)),
+            DistributionKind::Exponential => -mean * (1.0 - u).ln(),
+            DistributionKind::Lognormal => {
                 let variance = (1.0 + cv * cv).ln();
                 (mean.ln() - variance / 2.0 + variance.sqrt() * normal_quantile(u)).exp()
             }
-            Shape::Pareto => {
+            DistributionKind::Pareto => {
                 // cv^2 = 1 / (a (a - 2)); the smallest size is mean (a - 1) / a
                 let a = 1.0 + (1.0 + 1.0 / (cv * cv)).sqrt();
                 mean * (a - 1.0) / a * (1.0 - u).powf(-1.0 / a)
             }
-            Shape::Bimodal => {
+            DistributionKind::Bimodal => {
                 let p = LARGE_SHARE;
                 if u < 1.0 - p {
                     mean * (1.0 - cv * (p / (1.0 - p)).sqrt())
@@ -283,11 +292,11 @@ mod tests {
     #[test]
     fn samples_have_the_mean_and_variation_asked_for() {
         for (shape, cv) in [
-            (Shape::Uniform, 0.3),
-            (Shape::Exponential, 1.0),
-            (Shape::Lognormal, 0.8),
-            (Shape::Pareto, 0.4),
-            (Shape::Bimodal, 2.0),
+            (DistributionKind::Uniform, 0.3),
+            (DistributionKind::Exponential, 1.0),
+            (DistributionKind::Lognormal, 0.8),
+            (DistributionKind::Pareto, 0.4),
+            (DistributionKind::Bimodal, 2.0),
         ] {
             let matrix = Distribution::new(shape, 100_000.0, cv).unwrap().matrix(300, 1, 7);
             let n = 90_000.0;
@@ -309,7 +318,7 @@ mod tests {
     #[test]
     fn a_power_law_has_the_mean_and_variation_asked_for() {
         for cv in [0.1, 0.4, 1.0, 2.0, 20.0] {
-            let pareto = Distribution::new(Shape::Pareto, 1000.0, cv).unwrap();
+            let pareto = Distribution::new(DistributionKind::Pareto, 1000.0, cv).unwrap();
             let least = pareto.quantile(0.0);
             // P(size > x) = (least / x)^a
             let a = 0.5_f64.ln() / (least / pareto.quantile(0.5)).ln();
@@ -329,11 +338,11 @@ mod tests {
         };
         assert_eq!(
             [
-                sizes(Shape::Uniform, 0.5, 1),
-                sizes(Shape::Exponential, 1.0, 1),
-                sizes(Shape::Lognormal, 2.0, 1),
-                sizes(Shape::Pareto, 2.0, 1),
-                sizes(Shape::Bimodal, 2.0, 8),
+                sizes(DistributionKind::Uniform, 0.5, 1),
+                sizes(DistributionKind::Exponential, 1.0, 1),
+                sizes(DistributionKind::Lognormal, 2.0, 1),
+                sizes(DistributionKind::Pareto, 2.0, 1),
+                sizes(DistributionKind::Bimodal, 2.0, 8),
             ],
             PINNED
         );
@@ -351,7 +360,8 @@ mod tests {
     /// in the dense matrix.
     #[test]
     fn of_a_sparse_matrix_a_share_of_the_sizes_is_left() {
-        let dense = Distribution::new(Shape::Lognormal, 1e6, 0.5).unwrap().matrix(200, 1, 7);
+        let dense =
+            Distribution::new(DistributionKind::Lognormal, 1e6, 0.5).unwrap().matrix(200, 1, 7);
         let sparse = thinned(dense.clone(), 0.1, 7);
         let pairs = || (0..200).flat_map(|o| (0..200).map(move |d| (o, d)));
         let left = pairs().filter(|(o, d)| sparse.bytes(*o, *d) > 0).count();
@@ -363,17 +373,17 @@ mod tests {
     fn variation_that_would_need_negative_sizes_is_refused() {
         let cv = |shape, cv| Distribution::new(shape, 10.0, cv).unwrap_err();
         assert_eq!(
-            cv(Shape::Uniform, 0.6),
+            cv(DistributionKind::Uniform, 0.6),
             "a number from 0 to 0.5773: with more, sizes would be negative (or mean nothing)"
         );
         assert_eq!(
-            cv(Shape::Bimodal, 3.1),
+            cv(DistributionKind::Bimodal, 3.1),
             "a number from 0 to 3: with more, sizes would be negative (or mean nothing)"
         );
         assert_eq!(
-            cv(Shape::Exponential, 0.5),
+            cv(DistributionKind::Exponential, 0.5),
             "1, which an exponential distribution has by nature"
         );
-        assert!(cv(Shape::Pareto, f64::NAN).starts_with("a number from 0"));
+        assert!(cv(DistributionKind::Pareto, f64::NAN).starts_with("a number from 0"));
     }
 }

@@ -4,7 +4,7 @@
 use super::nodes::{By, NodeSizes};
 use super::{Generator, Pattern};
 use crate::args::{Args, MOST_BYTES, WORD};
-use crate::axis::Axis;
+use crate::axis::CurveAxis;
 use crate::digest::InputDigest;
 use crate::file::{files, read_regular};
 use std::path::Path;
@@ -18,8 +18,8 @@ pub(super) const MATRIX: Generator = Generator {
     help: "N rows of N byte counts, row = sender, no header; the diagonal is what a node has for itself, or for everyone. But for an alltoall also N numbers alone, a row or a column: what each node has for everyone, or the root for each, or each for it. `DIR/*.csv`: repetition r has the r-th file by name",
     keys: &[WORD],
     axes: &[],
-    pair_by_pair: true,
-    node_by_node: true,
+    sized_by_pair: true,
+    sized_by_node: true,
     random: false,
     read,
 };
@@ -34,9 +34,9 @@ pub(super) const FRACTIONS: Generator = Generator {
     syntax: "fractions:FILE.csv,bytes=SIZE",
     help: "N rows of N numbers from 0 to 1, row = sender, no header: fractions of SIZE, as nccl-tests' alltoallv benchmark (pull request 157) reads them",
     keys: &[WORD, "bytes"],
-    axes: &[(Axis::BlockSize, "bytes")],
-    pair_by_pair: true,
-    node_by_node: true,
+    axes: &[(CurveAxis::BlockSize, "bytes")],
+    sized_by_pair: true,
+    sized_by_node: true,
     random: false,
     read: read_fractions,
 };

@@ -6,7 +6,7 @@ use super::matrix::Matrix;
 use super::random::Stream;
 use super::{Generator, Pattern};
 use crate::args::Args;
-use crate::axis::Axis;
+use crate::axis::CurveAxis;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::spec::{SpecError, format_size};
@@ -16,9 +16,9 @@ pub(super) const MOE: Generator = Generator {
     syntax: "moe:experts=E,top=K,tokens=T,bytes=SIZE,skew=S,violation=V,experts_at=WORD",
     help: "each node sends each of T tokens of SIZE bytes to the nodes of K of E experts, drawn by popularity: log-normal with a standard deviation of S (0), or so spread that the most popular has 1 + V times the mean; experts_at=block (the first E / N at node 0, ..) or cyclic",
     keys: &["experts", "top", "tokens", "bytes", "skew", "violation", "experts_at"],
-    axes: &[(Axis::BlockSize, "bytes")],
-    pair_by_pair: true,
-    node_by_node: false,
+    axes: &[(CurveAxis::BlockSize, "bytes")],
+    sized_by_pair: true,
+    sized_by_node: false,
     random: true,
     read,
 };

@@ -8,7 +8,7 @@
 
 use super::{Generator, Pattern};
 use crate::args::{Args, WORD};
-use crate::axis::Axis;
+use crate::axis::CurveAxis;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::network::topology::strides;
@@ -92,15 +92,15 @@ const fn row(
     help: &'static str,
     read: Read,
 ) -> Generator {
-    let axes = &[(Axis::BlockSize, WORD)];
+    let axes = &[(CurveAxis::BlockSize, WORD)];
     Generator {
         name,
         syntax,
         help,
         keys: &[WORD],
         axes,
-        pair_by_pair: false,
-        node_by_node: false,
+        sized_by_pair: false,
+        sized_by_node: false,
         random: false,
         read,
     }

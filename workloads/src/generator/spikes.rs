@@ -5,7 +5,7 @@
 
 use super::{Generator, Pattern};
 use crate::args::Args;
-use crate::axis::Axis;
+use crate::axis::CurveAxis;
 use chacha20::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 use std::sync::Arc;
@@ -17,9 +17,9 @@ pub(super) const ONE_SPIKE: Generator = Generator {
     syntax: "one-spike:max=SIZE,rest=SIZE",
     help: "each node has max bytes for one node drawn at random, rest for all others",
     keys: &["max", "rest"],
-    axes: &[(Axis::BlockSize, "max")],
-    pair_by_pair: true,
-    node_by_node: false,
+    axes: &[(CurveAxis::BlockSize, "max")],
+    sized_by_pair: true,
+    sized_by_node: false,
     random: true,
     read: |args| read(args, Place::Random),
 };
@@ -29,9 +29,9 @@ pub(super) const TRANSPOSE: Generator = Generator {
     syntax: "transpose:max=SIZE,rest=SIZE",
     help: "nodes as a square array: (r, c) has max bytes for (c, r), rest for all others",
     keys: &["max", "rest"],
-    axes: &[(Axis::BlockSize, "max")],
-    pair_by_pair: true,
-    node_by_node: false,
+    axes: &[(CurveAxis::BlockSize, "max")],
+    sized_by_pair: true,
+    sized_by_node: false,
     random: false,
     read: |args| read(args, Place::Transposed),
 };

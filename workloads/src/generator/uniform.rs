@@ -2,7 +2,7 @@
 
 use super::{Generator, Pattern};
 use crate::args::WORD;
-use crate::axis::Axis;
+use crate::axis::CurveAxis;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::{BlockSizes, Busiest};
 use swapmeet_core::spec::format_size;
@@ -12,9 +12,9 @@ pub(super) const UNIFORM: Generator = Generator {
     syntax: "uniform:SIZE",
     help: "every node has SIZE bytes for every node (also for itself, which need not travel)",
     keys: &[WORD],
-    axes: &[(Axis::BlockSize, WORD)],
-    pair_by_pair: false,
-    node_by_node: false,
+    axes: &[(CurveAxis::BlockSize, WORD)],
+    sized_by_pair: false,
+    sized_by_node: false,
     random: false,
     read: |args| {
         let arg = args.word("a size, as in `uniform:64`")?;

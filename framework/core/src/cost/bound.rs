@@ -154,7 +154,7 @@ pub(super) fn or_injected(
     kind: BoundKind,
 ) -> (f64, BoundKind) {
     // What ranks of one node have for each other does not leave it.
-    let injected = if topology.shared().is_some() {
+    let injected = if topology.node_network().is_some() {
         0.0
     } else {
         traffic.sent.max(traffic.received) * injection_byte_us

@@ -252,7 +252,7 @@ impl Machine {
 
     /// What prices a schedule on it.
     pub fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
-        if scale.topology.shared().is_some() && !self.bounds_by_links() {
+        if scale.topology.node_network().is_some() && !self.bounds_by_links() {
             return Box::new(NoNodes(self.model.name));
         }
         self.priced_by.evaluator(Scale { background: self.background.as_deref(), ..scale })

@@ -96,7 +96,7 @@ impl Adjacency {
     /// The eigenvector of the second smallest eigenvalue of the Laplacian (Fiedler's), as far as
     /// power iteration brings it out: vertices that are closely connected have values close to one
     /// another.
-    pub(crate) fn slowest_vibration(&self) -> Vec<f64> {
+    pub(crate) fn fiedler_vector(&self) -> Vec<f64> {
         /// Links that are looked at, over all iterations.
         const MOST_LOOKS: usize = 1 << 26;
         let n = self.vertices();

@@ -5,37 +5,37 @@ use super::topology::Topology;
 use crate::network::adjacency::Adjacency;
 use std::fmt;
 
-mod halving;
+mod partition;
 
-/// How a figure was found.
+/// SurveyMethod a figure was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum SurveyMethod {
     /// Every link was looked at.
     Counted,
     /// Breadth first from every node.
     Searched,
     /// Breadth first from node 0, in a network that looks the same from each.
     SearchedFromOne,
-    /// Every way of halving the nodes was tried.
-    AllHalves,
+    /// Every way of partition the nodes was tried.
+    Exhaustive,
     /// The family's own formula, exact.
     Formula,
     /// The family's formula for a cut, which may not be the smallest.
-    FormulaForACut,
+    CutFormula,
     /// Cuts were tried and made smaller, as long as that went.
-    LeastFound,
+    Heuristic,
 }
 
-impl fmt::Display for How {
+impl fmt::Display for SurveyMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Counted => "counted",
             Self::Searched => "searched from every node",
             Self::SearchedFromOne => "searched from node 0: each node sees the same",
-            Self::AllHalves => "all halves tried",
+            Self::Exhaustive => "all halves tried",
             Self::Formula => "formula",
-            Self::LeastFound => "the least of the cuts tried, perhaps not the least",
-            Self::FormulaForACut => "formula for the best cut known, perhaps not the least",
+            Self::Heuristic => "the least of the cuts tried, perhaps not the least",
+            Self::CutFormula => "formula for the best cut known, perhaps not the least",
         })
     }
 }
@@ -46,16 +46,16 @@ pub struct Survey {
     /// Nodes, switches not among them.
     pub nodes: u64,
     /// Directed links between nodes or switches, and how they were counted.
-    pub links: Option<(u64, How)>,
+    pub links: Option<(u64, SurveyMethod)>,
     /// The fewest and the most links out of a node.
-    pub degree: Option<(u64, u64, How)>,
+    pub degree: Option<(u64, u64, SurveyMethod)>,
     /// The most hops between two nodes.
-    pub diameter: (u64, How),
+    pub diameter: (u64, SurveyMethod),
     /// Hops between two different nodes, on average.
-    pub mean_hops: Option<(f64, How)>,
+    pub mean_hops: Option<(f64, SurveyMethod)>,
     /// Links one way across a cut, and the nodes on its smaller side: half of all, or nearly where
     /// a formula's best cut is along a row.
-    pub bisection: Option<(u64, u64, How)>,
+    pub bisection: Option<(u64, u64, SurveyMethod)>,
 }
 
 /// Links are crossed in searches so often at most.
@@ -67,42 +67,50 @@ impl Survey {
     /// Counts and measures a network as far as its size allows.
     pub fn of(topology: &dyn Topology) -> Self {
         // Ranks that share a node have its links.
-        let topology = topology.shared().unwrap_or(topology);
-        let formula = |degree| (degree, degree, How::Formula);
+        let topology = topology.node_network().unwrap_or(topology);
+        let formula = |degree| (degree, degree, SurveyMethod::Formula);
         let mut survey = Self {
             nodes: topology.nodes(),
             links: None,
             degree: topology.degree().map(formula),
-            diameter: (topology.diameter(), How::Formula),
+            diameter: (topology.diameter(), SurveyMethod::Formula),
             mean_hops: None,
             bisection: topology.bisection().map(|cut| {
-                (cut.links, cut.side, if cut.exact { How::Formula } else { How::FormulaForACut })
+                (
+                    cut.links,
+                    cut.side,
+                    if cut.exact { SurveyMethod::Formula } else { SurveyMethod::CutFormula },
+                )
             }),
         };
         let Some(network) = Adjacency::of(topology) else { return survey };
-        survey.links = Some((network.link_count() as u64, How::Counted));
+        survey.links = Some((network.link_count() as u64, SurveyMethod::Counted));
         let degrees = || (0..survey.nodes as usize).map(|v| network.out(v).len() as u64);
-        survey.degree =
-            degrees().min().zip(degrees().max()).map(|(least, most)| (least, most, How::Counted));
+        survey.degree = degrees()
+            .min()
+            .zip(degrees().max())
+            .map(|(least, most)| (least, most, SurveyMethod::Counted));
         if survey.nodes.saturating_mul(network.link_count() as u64) <= MOST_STEPS {
             let (farthest, sum) = (0..survey.nodes).fold((0, 0), |(farthest, sum), from| {
                 let (most, hops) = hops_from(&network, from, survey.nodes);
                 (most.max(farthest), sum + hops)
             });
-            survey.diameter = (farthest, How::Searched);
+            survey.diameter = (farthest, SurveyMethod::Searched);
             survey.mean_hops = mean(sum, survey.nodes.saturating_mul(survey.nodes - 1))
-                .map(|m| (m, How::Searched));
+                .map(|m| (m, SurveyMethod::Searched));
         } else if topology.distance_sum().is_some() {
             let (farthest, sum) = hops_from(&network, 0, survey.nodes);
-            survey.diameter = (farthest, How::SearchedFromOne);
-            survey.mean_hops = mean(sum, survey.nodes - 1).map(|m| (m, How::SearchedFromOne));
+            survey.diameter = (farthest, SurveyMethod::SearchedFromOne);
+            survey.mean_hops =
+                mean(sum, survey.nodes - 1).map(|m| (m, SurveyMethod::SearchedFromOne));
         }
         if survey.bisection.is_none() {
-            let found = halving::fewest_links(&network, survey.nodes);
-            survey.bisection = found.map(|(links, side)| (links, side, How::LeastFound));
+            let found = partition::fewest_links(&network, survey.nodes);
+            survey.bisection = found.map(|(links, side)| (links, side, SurveyMethod::Heuristic));
         }
         if (2..=MOST_HALVED).contains(&survey.nodes) && network.vertices() as u64 == survey.nodes {
-            survey.bisection = Some((least_cut(&network), survey.nodes / 2, How::AllHalves));
+            survey.bisection =
+                Some((least_cut(&network), survey.nodes / 2, SurveyMethod::Exhaustive));
         }
         survey
     }
@@ -125,7 +133,7 @@ fn hops_from(network: &Adjacency, from: u64, nodes: u64) -> (u64, u64) {
     (to_nodes().max().unwrap_or(0), to_nodes().sum())
 }
 
-/// The fewest links one way across any halving of at most [`MOST_HALVED`] vertices, the last on the
+/// The fewest links one way across any partition of at most [`MOST_HALVED`] vertices, the last on the
 /// other side.
 fn least_cut(network: &Adjacency) -> u64 {
     let n = network.vertices();
@@ -207,10 +215,10 @@ mod tests {
                     "{spec}: {links} at {node}"
                 );
             }
-            assert!(topology.links_in_all() >= network.link_count() as u64, "{spec}");
+            assert!(topology.max_links() >= network.link_count() as u64, "{spec}");
             let (least, most, _) = survey.degree.unwrap();
             assert_eq!(topology.degree(), (least == most).then_some(most), "{spec}");
-            if let (Some(cut), Some((links, half, How::AllHalves))) =
+            if let (Some(cut), Some((links, half, SurveyMethod::Exhaustive))) =
                 (topology.bisection(), survey.bisection)
                 && cut.side == half
             {
@@ -225,20 +233,20 @@ mod tests {
     #[test]
     fn a_large_symmetric_network_is_searched_from_one_node() {
         let net = survey("rdn:1(torus:5x5x5)");
-        assert_eq!(net.diameter, (14, How::SearchedFromOne));
-        assert_eq!((net.nodes, net.degree), (31250, Some((7, 7, How::Counted))));
-        assert_eq!(survey("mesh:300x300").diameter, (598, How::Formula));
+        assert_eq!(net.diameter, (14, SurveyMethod::SearchedFromOne));
+        assert_eq!((net.nodes, net.degree), (31250, Some((7, 7, SurveyMethod::Counted))));
+        assert_eq!(survey("mesh:300x300").diameter, (598, SurveyMethod::Formula));
         assert_eq!(survey("fully-connected:100000").links, None);
     }
 
     #[test]
     fn means_are_over_pairs_of_different_nodes() {
-        assert_eq!(survey("ring:4").mean_hops, Some((4.0 / 3.0, How::Searched)));
+        assert_eq!(survey("ring:4").mean_hops, Some((4.0 / 3.0, SurveyMethod::Searched)));
         assert_eq!(survey("ring:1").mean_hops, None);
         // A path of three nodes: 1, 2, 1, 1, 1, 2.
         let path = Graph::parse("g", "0 1\n1 2\n").unwrap();
         assert_eq!(Survey::of(&path).mean_hops.unwrap().0, 8.0 / 6.0);
-        assert_eq!(Survey::of(&path).bisection, Some((1, 1, How::AllHalves)));
+        assert_eq!(Survey::of(&path).bisection, Some((1, 1, SurveyMethod::Exhaustive)));
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub enum Symmetry {
 /// One axis of a grid with what the group does to it. Of each orbit on it the coordinate below
 /// `unit` is the representative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Acting {
+pub struct GroupAxis {
     /// How many coordinates the axis has.
     pub radix: u64,
     /// The group's elements are its multiples; the radix where the group does nothing.
@@ -28,7 +28,7 @@ pub struct Acting {
     pub xor: bool,
 }
 
-impl Acting {
+impl GroupAxis {
     /// A coordinate moved by an element.
     pub fn moved(self, coordinate: u64, element: u64) -> u64 {
         if self.xor {
@@ -53,7 +53,7 @@ impl Acting {
 /// to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    axes: Vec<Acting>,
+    axes: Vec<GroupAxis>,
     representatives: u64,
     order: u64,
 }
@@ -90,14 +90,14 @@ impl Group {
                     ));
                 }
             };
-            axes.push(Acting { radix, unit, xor });
+            axes.push(GroupAxis { radix, unit, xor });
         }
         let representatives = axes.iter().map(|axis| axis.unit).product();
         Ok(Self { order: radices.iter().product::<u64>() / representatives, representatives, axes })
     }
 
     /// What it does to each axis.
-    pub fn axes(&self) -> &[Acting] {
+    pub fn axes(&self) -> &[GroupAxis] {
         &self.axes
     }
 
@@ -140,7 +140,7 @@ impl Group {
 
     /// A node moved by an element.
     pub fn moved(&self, node: u64, element: u64) -> u64 {
-        self.combine(node, element, Acting::moved)
+        self.combine(node, element, GroupAxis::moved)
     }
 
     /// The element that undoes another.
@@ -148,7 +148,7 @@ impl Group {
         self.combine(element, 0, |axis, element, _| axis.inverse(element))
     }
 
-    fn combine(&self, a: u64, b: u64, with: impl Fn(Acting, u64, u64) -> u64) -> u64 {
+    fn combine(&self, a: u64, b: u64, with: impl Fn(GroupAxis, u64, u64) -> u64) -> u64 {
         let (mut a, mut b, mut node, mut stride) = (a, b, 0, 1);
         for axis in self.axes.iter().rev() {
             node += with(*axis, a % axis.radix, b % axis.radix) * stride;

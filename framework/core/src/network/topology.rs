@@ -114,7 +114,7 @@ pub trait Topology: fmt::Debug + Send + Sync {
     }
     /// Where several ranks share a node, which they are the nodes of collectives then: the network
     /// of the nodes that they are on.
-    fn shared(&self) -> Option<&dyn Topology> {
+    fn node_network(&self) -> Option<&dyn Topology> {
         None
     }
     /// Whose ports and links a rank has: its own, but where ranks share a node, that node's, by its
@@ -124,7 +124,7 @@ pub trait Topology: fmt::Debug + Send + Sync {
     }
     /// Where routes are drawn among several: what is expected of all draws. Then
     /// [`Topology::route`] is one of them.
-    fn drawn(&self) -> Option<&dyn Drawn> {
+    fn random_routing(&self) -> Option<&dyn RandomRouting> {
         None
     }
     /// Radix of each axis of the grid of node numbers.
@@ -145,7 +145,7 @@ pub trait Topology: fmt::Debug + Send + Sync {
     /// The most hops between two nodes by the shortest route.
     fn diameter(&self) -> u64;
     /// The most hops from a node, by the shortest route.
-    fn farthest_from(&self, _node: u64) -> u64 {
+    fn eccentricity(&self, _node: u64) -> u64 {
         self.diameter()
     }
     /// Links out of each node, if all have as many.
@@ -155,7 +155,7 @@ pub trait Topology: fmt::Debug + Send + Sync {
         self.degree()
     }
     /// Directed links, or something above their number.
-    fn links_in_all(&self) -> u64 {
+    fn max_links(&self) -> u64 {
         let regular = self.degree().filter(|_| self.switches() == 0);
         regular.map_or(self.link_slots(), |degree| degree * self.nodes())
     }
@@ -209,7 +209,7 @@ pub trait Topology: fmt::Debug + Send + Sync {
 }
 
 /// A network whose routes are drawn among several.
-pub trait Drawn {
+pub trait RandomRouting {
     /// The same with routes drawn from another seed.
     fn with_seed(&self, seed: u64) -> Arc<dyn Topology>;
     /// The same with its own routes.

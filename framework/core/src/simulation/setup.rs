@@ -140,7 +140,7 @@ impl Setup {
             && blocks_alike
             && own_nodes
             // What shares ports is counted rank by rank.
-            && task.topology.shared().is_none()
+            && task.topology.node_network().is_none()
             && Grid::new(radices).is_ok()
             && is_invariant(&task.collective, &group);
         let planned =

@@ -77,7 +77,7 @@ impl StepStatistics {
     pub(super) fn of(topology: Arc<dyn Topology>, nodes: usize, wanted: Wanted) -> Self {
         let links = LinkLoad::new(topology.as_ref());
         let ports = vec![Port::default(); nodes];
-        let ranks = if topology.shared().is_some() { topology.nodes() } else { 0 };
+        let ranks = if topology.node_network().is_some() { topology.nodes() } else { 0 };
         let hosts = (0..ranks).map(|rank| topology.host(rank) as u32).collect();
         Self {
             topology,
@@ -146,7 +146,7 @@ impl StepStatistics {
             facts.bandwidth_times = Some(self.bandwidth_times(number, transfers, routes)?);
         }
         self.mean_hops.clear();
-        if self.topology.drawn().is_some() {
+        if self.topology.random_routing().is_some() {
             facts.expected = Some(self.expect(transfers));
         }
         if self.topology.latencies().is_some() {
@@ -188,7 +188,7 @@ impl StepStatistics {
     /// What is expected where routes are drawn; the busiest links are named by that, if wanted.
     fn expect(&mut self, transfers: &[Transfer]) -> Expected {
         let topology = Arc::clone(&self.topology);
-        let Some(drawn) = topology.drawn() else { return Expected::default() };
+        let Some(drawn) = topology.random_routing() else { return Expected::default() };
         let mut on: HashMap<u64, (f64, f64)> = HashMap::new();
         // A send that names its way has it: what it puts on links is no draw.
         let mut messages =

@@ -6,7 +6,7 @@ use crate::formula::Formula;
 use crate::report::{Table, Verdict};
 use serde::Deserialize;
 use std::sync::Arc;
-use swapmeet_core::network::survey::{How, Survey};
+use swapmeet_core::network::survey::{Survey, SurveyMethod};
 use swapmeet_core::network::topology::{Topology, parse};
 
 /// Theorem 1: formulas for size, node-degree, diameter and bisection, and the networks that it is
@@ -50,7 +50,7 @@ fn degree(survey: &Survey) -> u64 {
 /// The verdict on a diameter: what no search has found says nothing of the paper's.
 fn of_diameter(paper: u64, survey: &Survey) -> Verdict {
     match survey.diameter {
-        (_, How::Formula) => Verdict::Declared,
+        (_, SurveyMethod::Formula) => Verdict::Declared,
         (ours, _) => Verdict::whole(paper, ours),
     }
 }

@@ -318,7 +318,7 @@ impl Known {
             }
         };
         // Cases of one seed share it, and so their plan.
-        let topology = match topology.drawn() {
+        let topology = match topology.random_routing() {
             None => topology,
             Some(_) => {
                 let of_seed = self.drawn.entry((setting.topology.clone(), id.seed));

@@ -64,7 +64,7 @@ pub(crate) fn studies() -> Vec<Study> {
     };
     let mut names: Vec<String> = entries.filter_map(name).take(MOST).collect();
     names.sort();
-    let shipped = swapmeet_workloads::studies::studies();
+    let shipped = swapmeet_workloads::experiments::shipped();
     let shipped = shipped.iter().map(|study| Study {
         name: study.name.to_owned(),
         about: study.about(),

@@ -41,16 +41,16 @@ pub(super) fn on_links(topology: &dyn Topology, flows: &Flows<'_>, hop_bytes: f6
     let nodes = topology.nodes();
     let found = OnLinks { bytes: 0.0, kind: BoundKind::NodeLinks };
     let found = bisected(topology, flows, found);
-    if topology.shared().is_some() {
+    if topology.node_network().is_some() {
         // What a rank has for others of its node goes over none of its links.
-        let bandwidth = topology.links_in_all() as f64 * fastest(topology);
+        let bandwidth = topology.max_links() as f64 * fastest(topology);
         return found
             .or(if bandwidth > 0.0 { hop_bytes / bandwidth } else { 0.0 }, BoundKind::Distances);
     }
     let small = nodes <= if flows.is_cheap() { MOST_NODES } else { MOST_PAIRED };
     let listed = (small && topology.switches() == 0).then(|| Adjacency::of(topology)).flatten();
     let Some(network) = listed else {
-        let bandwidth = topology.links_in_all() as f64 * fastest(topology);
+        let bandwidth = topology.max_links() as f64 * fastest(topology);
         let at_root = at_node(topology, flows, flows.root());
         return found
             .or(at_root, BoundKind::NodeLinks)
@@ -185,7 +185,7 @@ fn orders(topology: &dyn Topology, network: &Adjacency) -> Vec<Vec<u32>> {
     let back = network.hops_from(farthest.into());
     orders.push(by(&|node| f64::from(hops[node as usize])));
     orders.push(by(&|node| f64::from(back[node as usize])));
-    let vibration = network.slowest_vibration();
+    let vibration = network.fiedler_vector();
     orders.push(by(&|node| vibration[node as usize]));
     orders
 }

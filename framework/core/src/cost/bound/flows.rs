@@ -69,7 +69,7 @@ impl Own {
         if with_any().count() == self.of.len() {
             return topology.diameter();
         }
-        with_any().take(MOST).map(|node| topology.farthest_from(node)).max().unwrap_or(0)
+        with_any().take(MOST).map(|node| topology.eccentricity(node)).max().unwrap_or(0)
     }
 }
 
@@ -378,8 +378,8 @@ impl<'a> Flows<'a> {
         let n = topology.nodes();
         // A copy or a term from another node crosses a link; from another rank of the same it need
         // not.
-        let elsewhere = topology.shared().map_or(n, Topology::nodes) - 1;
-        let shortest = topology.drawn().map_or(topology, |drawn| drawn.minimal());
+        let elsewhere = topology.node_network().map_or(n, Topology::nodes) - 1;
+        let shortest = topology.random_routing().map_or(topology, |drawn| drawn.minimal());
         let hops = |from, to| shortest.route(from, to, None, &mut |_| {}).ok();
         let over = |pairs: &mut dyn Iterator<Item = (u64, u64)>| {
             let (mut sum, mut farthest) = (0.0, 0);
@@ -400,7 +400,7 @@ impl<'a> Flows<'a> {
             }
             Self::OwnToAll(own) => Some(((n - 1) as f64 * own.all, own.farthest(topology))),
             Self::RootToAll(root, bytes) | Self::SumToRoot(root, bytes) => {
-                Some((elsewhere as f64 * bytes, topology.farthest_from(*root)))
+                Some((elsewhere as f64 * bytes, topology.eccentricity(*root)))
             }
             Self::SumToAll(bytes) => Some((2.0 * elsewhere as f64 * bytes, topology.diameter())),
             Self::Images(images, _) => {

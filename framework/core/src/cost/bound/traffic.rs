@@ -37,8 +37,10 @@ impl Traffic {
         let farthest = match (hops, task.collective.root()) {
             (Some((_, farthest)), _) => farthest,
             // Of which pairs have nothing for each other no more is known than that some have.
-            (None, _) if !ends.all => ends.peers.min(u64::from(task.topology.shared().is_none())),
-            (None, Some(root)) => topology.farthest_from(root),
+            (None, _) if !ends.all => {
+                ends.peers.min(u64::from(task.topology.node_network().is_none()))
+            }
+            (None, Some(root)) => topology.eccentricity(root),
             (None, None) => topology.diameter(),
         };
         let hop_bytes = hops.map_or(0.0, |(hop_bytes, _)| hop_bytes);

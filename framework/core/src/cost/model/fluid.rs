@@ -200,7 +200,7 @@ impl Model for Fluid {
         }
         // Ranks of one node have no link between them.
         let least = topology.latencies().map_or(1.0, |(least, _)| least);
-        let one_link = if topology.shared().is_some() { 0.0 } else { self.latency_us(least) };
+        let one_link = if topology.node_network().is_some() { 0.0 } else { self.latency_us(least) };
         let (bytes, kind) = bound::network_bytes(topology, traffic, Ports::All, 1.0);
         let (transmission_us, kind) = bound::or_injected(
             topology,

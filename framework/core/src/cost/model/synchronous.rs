@@ -173,7 +173,7 @@ impl<M: StepModel> Synchronous<M> {
             most_circuits: 0,
             arranger: None,
             at_least: false,
-            drawn: scale.topology.drawn().is_some(),
+            drawn: scale.topology.random_routing().is_some(),
         }
     }
 

@@ -6,7 +6,7 @@
 //! the two a set is follows from what it contains, so that equal sets compare equal.
 
 use crate::delivery::boxes::Axis;
-use crate::network::symmetry::Acting;
+use crate::network::symmetry::GroupAxis;
 use smallvec::{SmallVec, smallvec};
 
 type Runs = SmallVec<[(u32, u32); 2]>;
@@ -240,7 +240,7 @@ impl Set {
     }
 
     /// Moved by an element of the group that acts on the axis.
-    pub(super) fn moved(&self, axis: Acting, element: u64) -> Self {
+    pub(super) fn moved(&self, axis: GroupAxis, element: u64) -> Self {
         if element == 0 {
             return self.clone();
         }
@@ -399,12 +399,12 @@ mod tests {
             prop_assert_eq!(x.minus(&y, radix), made(radix, &(&a - &b)));
             prop_assert_eq!((x.count(), x.is_empty()), (a.len() as u64, a.is_empty()));
             prop_assert_eq!(x.first(), a.first().copied().unwrap_or(0));
-            let shift = Acting { radix, unit: 1, xor: false };
+            let shift = GroupAxis { radix, unit: 1, xor: false };
             let images = a.iter().map(|c| (c + by) % radix).collect();
             prop_assert_eq!(x.moved(shift, by), made(radix, &images));
             if radix.is_power_of_two() {
                 let images = a.iter().map(|c| c ^ by).collect();
-                prop_assert_eq!(x.moved(Acting { xor: true, ..shift }, by), made(radix, &images));
+                prop_assert_eq!(x.moved(GroupAxis { xor: true, ..shift }, by), made(radix, &images));
             }
         }
 

@@ -23,7 +23,7 @@ use lines::{Lines, Moves};
 
 /// Counts the images of messages of representatives.
 #[derive(Debug)]
-pub(crate) struct OrbitLinks {
+pub(crate) struct OrbitLinkLoad {
     way: Way,
     /// The messages of the last step, whose figures hold for a step of the same.
     last: Vec<(u32, u32, u32)>,
@@ -49,7 +49,7 @@ pub(crate) struct Counted {
     pub hops: Vec<u128>,
 }
 
-impl OrbitLinks {
+impl OrbitLinkLoad {
     pub(crate) fn new(topology: &dyn Topology, group: &Group) -> Self {
         let uniform = topology.bandwidths().is_none() && topology.latencies().is_none();
         let way = match topology.regularity() {

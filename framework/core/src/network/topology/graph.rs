@@ -141,14 +141,14 @@ impl Topology for Graph {
     }
 
     fn diameter(&self) -> u64 {
-        (0..self.nodes()).map(|node| self.farthest_from(node)).max().unwrap_or(0)
+        (0..self.nodes()).map(|node| self.eccentricity(node)).max().unwrap_or(0)
     }
 
     fn links_from(&self, node: u64) -> Option<u64> {
         Some(self.table.links_of(node).len() as u64)
     }
 
-    fn links_in_all(&self) -> u64 {
+    fn max_links(&self) -> u64 {
         self.table.links()
     }
 
@@ -156,7 +156,7 @@ impl Topology for Graph {
         Some((0..self.nodes()).map(|node| u128::from(self.table.reach(node).1)).sum())
     }
 
-    fn farthest_from(&self, node: u64) -> u64 {
+    fn eccentricity(&self, node: u64) -> u64 {
         self.table.reach(node).0
     }
 

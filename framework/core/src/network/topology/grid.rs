@@ -305,7 +305,7 @@ impl Topology for GridNet {
         self.sides().map(|(n, closed)| if closed { n / 2 } else { n - 1 }).sum()
     }
 
-    fn farthest_from(&self, node: u64) -> u64 {
+    fn eccentricity(&self, node: u64) -> u64 {
         let farthest = |(dim, (n, closed)): (usize, (u64, bool))| {
             let at = self.coordinate(node, dim);
             if closed { n / 2 } else { at.max(n - 1 - at) }

@@ -148,7 +148,7 @@ impl Placed {
 }
 
 impl Topology for Placed {
-    as_base! { link_slots planes diameter degree links_in_all bandwidths bandwidth latencies latency }
+    as_base! { link_slots planes diameter degree max_links bandwidths bandwidth latencies latency }
 
     fn spec(&self) -> String {
         let ranks = if self.shares() { format!(",ranks={}", self.each) } else { String::new() };
@@ -169,7 +169,7 @@ impl Topology for Placed {
         self.base.switches() + if self.shares() { self.base.nodes() } else { 0 }
     }
 
-    fn shared(&self) -> Option<&dyn Topology> {
+    fn node_network(&self) -> Option<&dyn Topology> {
         self.shares().then_some(self.base.as_ref())
     }
 
@@ -185,8 +185,8 @@ impl Topology for Placed {
         if self.shares() { None } else { self.base.base() }
     }
 
-    fn farthest_from(&self, rank: u64) -> u64 {
-        self.base.farthest_from(self.node(rank))
+    fn eccentricity(&self, rank: u64) -> u64 {
+        self.base.eccentricity(self.node(rank))
     }
 
     fn links_from(&self, rank: u64) -> Option<u64> {

@@ -174,11 +174,11 @@ impl Topology for Rdn {
         if self.n == 1 { 1 } else { 2 * self.base.diameter() + 2 }
     }
 
-    fn farthest_from(&self, node: u64) -> u64 {
+    fn eccentricity(&self, node: u64) -> u64 {
         // From (t, c, x) to node v of cluster k of its own type: by way of any j from x to v, and
         // from c to k within cluster j of the other type.
         let (_, c, x) = self.split(node);
-        if self.n == 1 { 1 } else { self.base.farthest_from(x) + self.base.farthest_from(c) + 2 }
+        if self.n == 1 { 1 } else { self.base.eccentricity(x) + self.base.eccentricity(c) + 2 }
     }
 
     fn degree(&self) -> Option<u64> {

@@ -8,11 +8,11 @@
 //! alike (RFC 2992).
 //!
 //! Whoever needs one route is given one that is drawn from a seed, the same for all messages of a
-//! pair. What is expected of all draws says [`Drawn`].
+//! pair. What is expected of all draws says [`RandomRouting`].
 
 use super::draw::Draw;
 use super::wrapping::as_base;
-use super::{Drawn, Route, RouteError, Run, Topology};
+use super::{RandomRouting, Route, RouteError, Run, Topology};
 use crate::spec::{Arg, Spec, SpecError};
 use shortest::Shortest;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub(super) fn parse(
     if base.kind() == "groups" {
         return Err(bad("minimal: there is one way between two ranks"));
     }
-    let network = base.shared().unwrap_or(base.as_ref());
+    let network = base.node_network().unwrap_or(base.as_ref());
     if network.nodes() + network.switches() > MOST_VERTICES || network.link_slots() > MOST_LINKS {
         return Err(bad(&format!(
             "minimal: others are for networks of at most {MOST_VERTICES} vertices and {MOST_LINKS} links"
@@ -74,7 +74,7 @@ pub(super) fn parse(
 impl Routed {
     /// The network that routes are in.
     fn network(&self) -> &dyn Topology {
-        self.base.shared().unwrap_or(self.base.as_ref())
+        self.base.node_network().unwrap_or(self.base.as_ref())
     }
 
     /// What decides on the route of a pair's messages.
@@ -83,7 +83,7 @@ impl Routed {
     }
 }
 
-impl Drawn for Routed {
+impl RandomRouting for Routed {
     fn with_seed(&self, seed: u64) -> Arc<dyn Topology> {
         Arc::new(Self { seed, ..self.clone() })
     }
@@ -118,8 +118,8 @@ impl Drawn for Routed {
 
 impl Topology for Routed {
     as_base! {
-        kind nodes switches shared host radices base link_slots planes diameter farthest_from degree links_from
-        links_in_all bisection distance_sum hops_of_all_pairs link_ends
+        kind nodes switches node_network host radices base link_slots planes diameter eccentricity degree links_from
+        max_links bisection distance_sum hops_of_all_pairs link_ends
     }
 
     fn spec(&self) -> String {
@@ -130,7 +130,7 @@ impl Topology for Routed {
         format!("{},routing={routing}", self.base.spec())
     }
 
-    fn drawn(&self) -> Option<&dyn Drawn> {
+    fn random_routing(&self) -> Option<&dyn RandomRouting> {
         Some(self)
     }
 

@@ -108,7 +108,7 @@ impl<F: Fabric> Topology for Switched<F> {
         self.diameter
     }
 
-    fn farthest_from(&self, node: u64) -> u64 {
+    fn eccentricity(&self, node: u64) -> u64 {
         self.seen_from(node / self.nodes_each % self.fabric.alike()).0
     }
 

@@ -3,7 +3,7 @@
 use super::{Ends, StepStatistics, bad_route, too_much};
 use crate::delivery::fault::Fault;
 use crate::limits;
-use crate::network::links::orbits::OrbitLinks;
+use crate::network::links::orbits::OrbitLinkLoad;
 use crate::network::symmetry::Group;
 use crate::network::topology::{Route, Topology};
 use crate::simulation::buffers::Buffers;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(in crate::simulation) struct Orbits {
     group: Group,
-    links: OrbitLinks,
+    links: OrbitLinkLoad,
     /// Of the nodes of the machine, for steps that are expanded.
     everyone: Option<Box<StepStatistics>>,
     expanded: Vec<Transfer>,
@@ -23,7 +23,7 @@ pub(in crate::simulation) struct Orbits {
 
 impl Orbits {
     pub(in crate::simulation) fn new(topology: &dyn Topology, group: Group) -> Self {
-        let links = OrbitLinks::new(topology, &group);
+        let links = OrbitLinkLoad::new(topology, &group);
         Self { group, links, everyone: None, expanded: Vec::new(), routes: Vec::new() }
     }
 

@@ -107,7 +107,7 @@ impl WhatIf {
 
     fn resized(&self) -> Option<(Workload, Workload)> {
         let workload = &self.base.as_ref()?.workload;
-        Some((workload.clone(), workload.of_size(self.block?)?))
+        Some((workload.clone(), workload.with_block_bytes(self.block?)?))
     }
 
     /// What is tried, in words: the machine, and the workload if its blocks have another size.
@@ -181,7 +181,7 @@ impl WhatIf {
 
 /// What tells schedules apart, whatever sizes and machines.
 fn schedule_of(case: &Case) -> [String; 3] {
-    let workload = match case.workload.of_size(1) {
+    let workload = match case.workload.with_block_bytes(1) {
         Some(workload) => workload.to_string(),
         None => format!("{} {}", case.workload, case.seed),
     };
@@ -276,7 +276,7 @@ impl Session {
             None => {
                 let resized = base
                     .workload
-                    .of_size(0)
+                    .with_block_bytes(0)
                     .map(|old| old.to_string().replacen(":0", &format!(":{text}"), 1));
                 let read = resized
                     .and_then(|spec| Workload::parse(&spec).ok())

@@ -35,7 +35,7 @@ impl Fold {
     /// that are alike.
     pub(super) fn narrowest(topology: &dyn Topology) -> Option<Self> {
         let alike = topology.bandwidths().is_none() && topology.latencies().is_none();
-        if !alike || topology.shared().is_some() || topology.drawn().is_some() {
+        if !alike || topology.node_network().is_some() || topology.random_routing().is_some() {
             return None;
         }
         let (sides, links) = match topology.regularity() {

@@ -77,7 +77,7 @@ impl Ranks {
         let nodes = topology.nodes();
         let barrier_us = machine.barrier_us.us(nodes);
         let are_counted = machine.order == Order::Data && machine.ports != Ports::All;
-        let shared_ports = (are_counted && topology.shared().is_some())
+        let shared_ports = (are_counted && topology.node_network().is_some())
             .then_some("with `order=data` the model `fluid` counts the ports of ranks, not of nodes that several share: it needs ports=all or order=step");
         let mut flights = Flights::new(&machine, scale);
         match (machine.background.is_some(), scale.background) {

@@ -48,7 +48,7 @@ proptest! {
         let (spec, radices, symmetries): (&str, &[u64], &[Symmetry]) = case;
         let (topology, group) = (parse(spec).unwrap(), Group::new(radices, symmetries).unwrap());
         let messages = messages(&group, &numbers);
-        let mut links = OrbitLinks::new(topology.as_ref(), &group);
+        let mut links = OrbitLinkLoad::new(topology.as_ref(), &group);
         let (counted, load) = links.count(topology.as_ref(), &messages, &[]).unwrap().expect("no need to expand");
         let (mut by_messages, mut by_loads) = (LinkLoad::new(topology.as_ref()), LinkLoad::new(topology.as_ref()));
         by_messages.begin();
@@ -77,7 +77,7 @@ fn what_no_formula_counts_is_expanded() {
     let expanded = |spec: &str, radices: &[u64], symmetry| {
         let (topology, group) = (parse(spec).unwrap(), Group::new(radices, symmetry).unwrap());
         let message = Transfer { from: 0, to: 1, route: 0, hops: 0, load: 1 };
-        OrbitLinks::new(topology.as_ref(), &group)
+        OrbitLinkLoad::new(topology.as_ref(), &group)
             .count(topology.as_ref(), &[message], &[])
             .unwrap()
             .is_none()

@@ -1,7 +1,7 @@
 //! Routes that are drawn among several.
 
 use super::*;
-use crate::network::spread::Spread;
+use crate::network::multipath::MultipathLoad;
 use std::collections::HashMap;
 
 /// What messages of one load are expected to put on each link.
@@ -9,7 +9,7 @@ fn expected(spec: &str, messages: &[(u64, u64)]) -> HashMap<(u64, u64), f64> {
     let net = topology(spec);
     let mut on = HashMap::new();
     let mut messages = messages.iter().map(|(from, to)| (*from, *to, 10));
-    net.drawn().unwrap().expected(&mut messages, &mut |link, messages, load| {
+    net.random_routing().unwrap().expected(&mut messages, &mut |link, messages, load| {
         assert!((load - 10.0 * messages).abs() < 1e-9);
         *on.entry(net.link_ends(link).unwrap()).or_default() += messages;
     });
@@ -35,7 +35,7 @@ fn by_way_of_a_random_node_every_permutation_is_alike() {
     }
     let net = topology("fully-connected:6,routing=valiant");
     assert_eq!(
-        net.drawn().unwrap().expected_hops(0, 3),
+        net.random_routing().unwrap().expected_hops(0, 3),
         2.0 * 5.0 / 6.0,
         "the sixth node is the sender, or the receiver"
     );
@@ -53,7 +53,7 @@ fn switches_are_drawn_where_there_are_any() {
         base.route(0, 2 * router, None, &mut |_| {}).unwrap().saturating_sub(2) as f64
     };
     let mean: f64 = (0..6).map(|router| 2.0 * between(router)).sum::<f64>() / 6.0;
-    assert!(close(net.drawn().unwrap().expected_hops(0, 1), 2.0 + mean));
+    assert!(close(net.random_routing().unwrap().expected_hops(0, 1), 2.0 + mean));
     assert!(close(
         expected("dragonfly:3x2x2,routing=valiant", &[(0, 1)]).values().sum(),
         2.0 + mean
@@ -87,7 +87,7 @@ fn all_pairs_together_fill_links_as_spreading_does() {
         let busiest = on.values().copied().fold(0.0, f64::max);
         // Links between the same two vertices are one here.
         assert!(
-            close(busiest, Spread::of_all_to_all(net.as_ref()).unwrap().busiest)
+            close(busiest, MultipathLoad::of_all_to_all(net.as_ref()).unwrap().max_load)
                 || spec == "torus:4x2",
             "{spec}"
         );
@@ -109,7 +109,7 @@ fn draws_are_routes_and_come_to_what_is_expected() {
         let (from, to) = (0, net.nodes() - 1);
         let mut found: HashMap<(u64, u64), f64> = HashMap::new();
         for seed in 0..SEEDS {
-            let drawn = net.drawn().unwrap().with_seed(seed);
+            let drawn = net.random_routing().unwrap().with_seed(seed);
             let mut at = None;
             let hops = drawn.route(from, to, None, &mut |run| {
                 for link in (0..run.len).map(|i| run.first + i * run.stride) {

@@ -7,14 +7,14 @@ use super::topology::Topology;
 /// What each link carries on average if every node has one message for every other, and at each
 /// vertex every link that leads nearer takes as much: equal-cost multipath.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spread {
+pub struct MultipathLoad {
     /// Messages over the fullest link, a link of twice the bandwidth counting half.
-    pub busiest: f64,
+    pub max_load: f64,
     /// Messages over a link, on average.
-    pub mean: f64,
+    pub mean_load: f64,
 }
 
-impl Spread {
+impl MultipathLoad {
     /// `None` of a network with more links than are looked through, or without any.
     pub fn of_all_to_all(topology: &dyn Topology) -> Option<Self> {
         let network = Adjacency::of(topology)?;
@@ -41,13 +41,13 @@ impl Spread {
                 passing[to as usize] += share;
             }
         }
-        let mean = loads.iter().sum::<f64>() / loads.len() as f64;
-        let busiest = loads
+        let mean_load = loads.iter().sum::<f64>() / loads.len() as f64;
+        let max_load = loads
             .iter()
             .zip(&links)
             .map(|(load, (.., bandwidth))| load / bandwidth)
             .reduce(f64::max)?;
-        Some(Self { busiest, mean })
+        Some(Self { max_load, mean_load })
     }
 }
 
@@ -56,8 +56,8 @@ mod tests {
     use super::*;
     use crate::network::topology::parse;
 
-    fn spread(spec: &str) -> Spread {
-        Spread::of_all_to_all(parse(spec).unwrap().as_ref()).unwrap()
+    fn all_to_all(spec: &str) -> MultipathLoad {
+        MultipathLoad::of_all_to_all(parse(spec).unwrap().as_ref()).unwrap()
     }
 
     fn close(a: f64, b: f64) -> bool {
@@ -68,9 +68,11 @@ mod tests {
     /// longest ring of a torus is the fullest. On a line of 5 the middle links have 2 x 3 pairs.
     #[test]
     fn rings_share_alike_and_lines_fill_up_in_the_middle() {
-        assert!(close(spread("ring:8").busiest, 8.0) && close(spread("ring:8").mean, 8.0));
-        assert!(close(spread("torus:4x8").busiest, 4.0 * 8.0));
-        assert!(close(spread("mesh:5").busiest, 6.0));
+        assert!(
+            close(all_to_all("ring:8").max_load, 8.0) && close(all_to_all("ring:8").mean_load, 8.0)
+        );
+        assert!(close(all_to_all("torus:4x8").max_load, 4.0 * 8.0));
+        assert!(close(all_to_all("mesh:5").max_load, 6.0));
     }
 
     /// Where all links are alike, each carries the mean: all distances over all links.
@@ -85,7 +87,10 @@ mod tests {
         ] {
             let topology = parse(spec).unwrap();
             let mean = topology.distance_sum().unwrap() as f64 / topology.degree().unwrap() as f64;
-            assert!(close(spread(spec).busiest, mean) && close(spread(spec).mean, mean), "{spec}");
+            assert!(
+                close(all_to_all(spec).max_load, mean) && close(all_to_all(spec).mean_load, mean),
+                "{spec}"
+            );
         }
     }
 
@@ -96,7 +101,7 @@ mod tests {
         let of = |trunk: &str| {
             let text = format!("switch 4 5\n0 4\n1 4\n2 5\n3 5\n4 5 {trunk}\n");
             let graph = crate::network::topology::Graph::parse("g", &text).unwrap();
-            Spread::of_all_to_all(&graph).unwrap().busiest
+            MultipathLoad::of_all_to_all(&graph).unwrap().max_load
         };
         assert_eq!([of("1"), of("0.5"), of("x2"), of("4")], [4.0, 8.0, 3.0, 3.0]);
     }

@@ -2,13 +2,13 @@
 
 /// An experiment file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Study {
+pub struct ShippedExperiment {
     /// Its name, without the ending.
     pub name: &'static str,
     pub text: &'static str,
 }
 
-impl Study {
+impl ShippedExperiment {
     /// What it is: the comment that it begins with.
     pub fn about(&self) -> String {
         about(self.text)
@@ -21,15 +21,15 @@ pub fn about(text: &str) -> String {
     lines.collect::<Vec<_>>().join(" ")
 }
 
-macro_rules! studies {
+macro_rules! shipped {
     ($($name:literal),+ $(,)?) => {
-        &[$(Study { name: $name, text: include_str!(concat!("../experiments/", $name, ".toml")) }),+]
+        &[$(ShippedExperiment { name: $name, text: include_str!(concat!("../experiments/", $name, ".toml")) }),+]
     };
 }
 
 /// All of them, by name.
-pub fn studies() -> &'static [Study] {
-    studies![
+pub fn shipped() -> &'static [ShippedExperiment] {
+    shipped![
         "li-dual-nets",
         "liu-spikes",
         "quick-start",
@@ -49,15 +49,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_experiment_file_of_the_folder_is_a_study_that_says_what_it_is() {
+    fn every_experiment_file_is_shipped_and_begins_with_a_comment() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/experiments");
         let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let mut names: Vec<String> =
             files.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
         names.sort();
-        assert_eq!(names, studies().iter().map(|study| study.name).collect::<Vec<_>>());
-        for study in studies() {
-            assert!(!study.about().is_empty(), "{} begins with no comment", study.name);
+        assert_eq!(names, shipped().iter().map(|experiment| experiment.name).collect::<Vec<_>>());
+        for experiment in shipped() {
+            assert!(!experiment.about().is_empty(), "{} begins with no comment", experiment.name);
         }
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn fewest_links(network: &Adjacency, nodes: u64) -> Option<(u64, u64)
     if parts.vertex.len() > MOST || parts.vertex.len() < 2 {
         return None;
     }
-    let vibration = network.slowest_vibration();
+    let vibration = network.fiedler_vector();
     let mut order: Vec<usize> = (0..parts.vertex.len()).collect();
     order.sort_by(|a, b| vibration[parts.vertex[*a]].total_cmp(&vibration[parts.vertex[*b]]));
     let mut least = parts.improved(&order, nodes);
