@@ -1,5 +1,5 @@
-//! Freezes the layout: a field moved, dropped or put in between fails to compile. Sizes and offsets
-//! are those of 64-bit targets, the only ones supported.
+//! Compile-time checks of the frozen layout: a field that is moved, removed or inserted fails to
+//! compile. Sizes and offsets are those of 64-bit targets, which are the only targets supported.
 
 use crate::*;
 use core::mem::{offset_of, size_of};

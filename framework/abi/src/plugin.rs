@@ -1,41 +1,43 @@
-//! What a plugin says of itself.
+//! The tables in which a plugin describes itself.
 
 use crate::*;
 use core::ffi::c_void;
 
 /// [`SwmParamInfo::kind`]: any text.
 pub const SWM_PARAM_TEXT: u32 = 0;
-/// [`SwmParamInfo::kind`]: a whole number, from 0 on.
+/// [`SwmParamInfo::kind`]: a whole number of at least 0.
 pub const SWM_PARAM_NUMBER: u32 = 1;
 /// [`SwmParamInfo::kind`]: one of the words in `values`.
 pub const SWM_PARAM_CHOICE: u32 = 2;
 /// [`SwmParamInfo::kind`]: the path of a regular file, which the algorithm reads while it plans.
-/// The host reads it, too: its digest stands in the row.
+/// The host reads it too, and writes its digest to the row.
 pub const SWM_PARAM_FILE: u32 = 3;
 
 /// A parameter that an algorithm takes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmParamInfo {
-    /// Size of this struct.
+    /// Size of this struct in bytes.
     pub size: u32,
     /// [`SWM_PARAM_TEXT`], [`SWM_PARAM_NUMBER`], [`SWM_PARAM_CHOICE`] or [`SWM_PARAM_FILE`].
     pub kind: u32,
-    /// Its key: lower case, digits and hyphens.
+    /// Key of the parameter: lower-case letters, digits and hyphens.
     pub key: SwmStr,
-    /// What it is when not given; empty if that depends on the problem, as `help` then says.
+    /// Value where the user gives none. Empty if that value depends on the problem; `help` then
+    /// explains it.
     pub default_value: SwmStr,
-    /// One line: meaning, values.
+    /// One line of help: the meaning and the possible values.
     pub help: SwmStr,
-    /// The words that a [`SWM_PARAM_CHOICE`] may be, its default among them. Others never reach the
-    /// algorithm; `swapmeet check` tries each.
+    /// The words of a [`SWM_PARAM_CHOICE`], including its default. The host refuses all other words
+    /// before it calls the algorithm. `swapmeet check` tries each word.
     pub values: *const SwmStr,
-    /// How many words there are.
+    /// Number of entries of `values`.
     pub value_count: u64,
 }
 
-/// Either answers whether the algorithm can run, or gives its schedule. Returns [`SWM_OK`],
-/// [`SWM_UNSUPPORTED`], [`SWM_ERROR`], [`SWM_STOPPED`] or [`SWM_INVALID`].
+/// The type of `supports`, which tells whether the algorithm can run, and of `plan`, which gives
+/// its schedule. Both return [`SWM_OK`], [`SWM_UNSUPPORTED`], [`SWM_ERROR`], [`SWM_STOPPED`] or
+/// [`SWM_INVALID`].
 pub type SwmRun = unsafe extern "C" fn(
     algorithm: *const SwmAlgorithm,
     problem: *const SwmProblem,
@@ -46,28 +48,29 @@ pub type SwmRun = unsafe extern "C" fn(
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmAlgorithm {
-    /// Size of this struct.
+    /// Size of this struct in bytes.
     pub size: u32,
-    /// Zero; there for alignment, and for later.
+    /// Reserved; must be zero.
     pub reserved: u32,
-    /// The name users type: lower case, digits and hyphens.
+    /// Name that users type: lower-case letters, digits and hyphens.
     pub name: SwmStr,
-    /// One line for lists.
+    /// Short description for lists, at most about 60 characters.
     pub title: SwmStr,
-    /// Where it was published.
+    /// Publication: authors, title, year.
     pub paper: SwmStr,
-    /// On what it runs, in words.
+    /// Supported topologies and sizes, in words.
     pub accepts: SwmStr,
-    /// Bit `1 << SWM_ALLTOALL`, .. for each collective it does.
+    /// Supported collectives: the sum of `1 << SWM_ALLTOALL` and so on.
     pub collectives: u64,
-    /// The parameters it takes, in the order in which specs name them: pointers, so that
-    /// [`SwmParamInfo`] can grow.
+    /// The parameters of the algorithm, in the order in which specs name them. They are pointers so
+    /// that [`SwmParamInfo`] can grow.
     pub params: *const *const SwmParamInfo,
-    /// How many parameters there are.
+    /// Number of entries of `params`.
     pub param_count: u64,
-    /// The plugin's own: the host hands the table back and never looks at it.
+    /// Data of the plugin. The host never reads it.
     pub user: *const c_void,
-    /// Whether it can run; asked before `plan`. Null if it always can.
+    /// Tells whether the algorithm can run on a problem; the host calls it before `plan`. Null if
+    /// the algorithm can always run.
     pub supports: Option<
         unsafe extern "C" fn(
             algorithm: *const SwmAlgorithm,
@@ -75,8 +78,9 @@ pub struct SwmAlgorithm {
             host: *const SwmHost,
         ) -> i32,
     >,
-    /// Gives the schedule, step by step. Null, with no name, where the plugin failed at describing
-    /// the algorithm: `title` then says why, and the host refuses the plugin with it.
+    /// Gives the schedule, step by step. A null pointer together with an empty `name` means that
+    /// the plugin failed while it described the algorithm. The host then refuses the plugin and
+    /// shows `title` as the reason.
     pub plan: Option<
         unsafe extern "C" fn(
             algorithm: *const SwmAlgorithm,
@@ -84,51 +88,53 @@ pub struct SwmAlgorithm {
             host: *const SwmHost,
         ) -> i32,
     >,
-    /// The most messages that a node sends, and the most that it receives, in one step: 1 for a
-    /// one-port algorithm, `u64::MAX` for one that uses all links, 0 where the plugin doesn't say.
-    /// `swapmeet check` holds the schedules to it.
+    /// The port promise of the algorithm: the largest number of messages that a node sends, and the
+    /// largest number that it receives, in one step. 1 for a one-port algorithm, `u64::MAX` for an
+    /// algorithm that uses all links, 0 for no promise. `swapmeet check` checks the schedules
+    /// against it. The port limit of the machine is [`SwmHost::ports`].
     pub ports: u64,
 }
 
-/// The first 24 bytes of a plugin's table: frozen for ever, read before anything else.
+/// The first 24 bytes of a plugin's table. Their layout never changes, and the host reads them
+/// before anything else.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmHead {
-    /// [`SWM_MAGIC`]: what the host knows a table by.
+    /// [`SWM_MAGIC`], which identifies a table.
     pub magic: u64,
     /// [`SWM_ABI_MAJOR`] of the header the plugin was built with.
     pub abi_major: u32,
     /// [`SWM_ABI_MINOR`] of the header the plugin was built with.
     pub abi_minor: u32,
-    /// Size of the whole table.
+    /// Size of the whole table in bytes.
     pub size: u32,
-    /// Zero; there for alignment, and for later.
+    /// Reserved; must be zero.
     pub reserved: u32,
 }
 
-/// A plugin's table: who it is and what it offers.
+/// The table of a plugin: its name, its version and its algorithms.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmPlugin {
-    /// What is frozen: versions and size.
+    /// Magic number, versions and size.
     pub head: SwmHead,
-    /// The plugin's name: lower case, digits and hyphens.
+    /// Name of the plugin: lower-case letters, digits and hyphens.
     pub name: SwmStr,
-    /// Its version, such as `0.1.0`.
+    /// Version of the plugin, such as `0.1.0`.
     pub version: SwmStr,
-    /// Its licence, an SPDX expression.
+    /// Licence of the plugin, an SPDX expression.
     pub licence: SwmStr,
-    /// Pointers, so that [`SwmAlgorithm`] can grow.
+    /// The algorithms. They are pointers so that [`SwmAlgorithm`] can grow.
     pub algorithms: *const *const SwmAlgorithm,
-    /// How many algorithms there are.
+    /// Number of entries of `algorithms`.
     pub algorithm_count: u64,
 }
 
-/// The type of `swapmeet_plugin`, the one symbol a plugin exports. The table must stay for the life
-/// of the process; nobody writes to it.
+/// The type of `swapmeet_plugin`, the only symbol that a plugin exports. The table must stay valid
+/// for the life of the process. The host never writes to it.
 pub type SwmEntry = unsafe extern "C" fn() -> *mut SwmPlugin;
 
-// SAFETY: tables are constant data behind const pointers; nobody writes through them.
+// SAFETY: tables are constant data behind const pointers, and nothing writes through them.
 unsafe impl Sync for SwmPlugin {}
 // SAFETY: as above.
 unsafe impl Sync for SwmAlgorithm {}

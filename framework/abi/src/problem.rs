@@ -1,81 +1,82 @@
-//! What is to be done.
+//! The problem that an algorithm is to solve.
 
 use crate::*;
 
 /// Every node has a block for every node: complete exchange, all-to-all personalized communication.
 pub const SWM_ALLTOALL: u32 = 0;
-/// The root has one block, which everyone is to have.
+/// The root has one block, which every node is to receive.
 pub const SWM_BROADCAST: u32 = 1;
-/// The root has a block for everyone.
+/// The root has a block for every node.
 pub const SWM_SCATTER: u32 = 2;
-/// Everyone has a block for the root.
+/// Every node has a block for the root.
 pub const SWM_GATHER: u32 = 3;
-/// Everyone has a block that everyone is to have: all-to-all broadcast, gossip.
+/// Every node has a block that every node is to receive: all-to-all broadcast, gossip.
 pub const SWM_ALLGATHER: u32 = 4;
-/// Every node has one block for one other, no two for the same.
+/// Every node has one block for one other node, and no two nodes have one for the same node.
 pub const SWM_PERMUTATION: u32 = 5;
-/// Every node has a vector, whose sum the root is to have. In this and the two below a node holds
-/// one value of every segment, which sums what is *contributed* to it by the origins of the blocks
-/// in it; sends take values as a whole, and [`SWM_COMBINE`] says whether they are added to the
-/// receiver's.
+/// Every node has a vector, and the root is to receive the sum of all vectors. In this collective
+/// and the next two, a node holds one value for each segment: the sum of the contributions of some
+/// origins. Sends take values as a whole, and [`SWM_COMBINE`] tells whether they are added to the
+/// receiver's values.
 pub const SWM_REDUCE: u32 = 6;
-/// Every node has a term for every node's result; each is to have the sum of those for it.
+/// Every node has a term for the result of every node, and each node is to receive the sum of the
+/// terms for its result.
 pub const SWM_REDUCE_SCATTER: u32 = 7;
-/// Every node has a vector, whose sum everyone is to have.
+/// Every node has a vector, and every node is to receive the sum of all vectors.
 pub const SWM_ALLREDUCE: u32 = 8;
 
-/// What connects the nodes.
+/// The network that connects the nodes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmTopology {
-    /// Size of this struct.
+    /// Size of this struct in bytes.
     pub size: u32,
-    /// Axes of the topology's own grid.
+    /// Number of axes of the topology's own grid.
     pub dim_count: u32,
-    /// The family: `torus`, `mesh`, `ring`, `hypercube`, `fully-connected`, ..
+    /// Family of the topology: `torus`, `mesh`, `ring`, `hypercube`, `fully-connected`, etc.
     pub kind: SwmStr,
-    /// The whole spec in canonical form, such as `torus:16x16`: for messages. What it says is in
-    /// the other fields, none need take it apart.
+    /// The whole spec in canonical form, such as `torus:16x16`, for use in messages. The other
+    /// fields contain all its information, so that no plugin has to parse it.
     pub spec: SwmStr,
-    /// Nodes, numbered from 0.
+    /// Number of nodes. They are numbered from 0.
     pub nodes: u64,
-    /// Radix of each axis; nodes are numbered row-major, the last axis fastest.
+    /// Radix of each axis. Nodes are numbered row-major: the last axis varies fastest.
     pub dims: *const u64,
-    /// Of a dual-net, what a cluster is at the lowest level, which is none itself; null for other
-    /// topologies.
+    /// For a dual-net, the topology of a cluster at the lowest level, which is not a dual-net
+    /// itself. Null for other topologies.
     pub base: *const SwmTopology,
-    /// Of a dual-net, how many levels there are above the base, whatever way they are nested in its
-    /// spec; else 0.
+    /// For a dual-net, the number of levels above the base, however they are nested in its spec. 0
+    /// for other topologies.
     pub levels: u64,
 }
 
-/// A parameter as the user gave it: `variant` and `lean` in `rdn-alltoall:variant=lean`.
+/// A parameter given by the user: `variant` and `lean` in `rdn-alltoall:variant=lean`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmParam {
-    /// Before the equals sign.
+    /// The text before the equals sign.
     pub key: SwmStr,
-    /// After the equals sign, as the user wrote it.
+    /// The text after the equals sign, unchanged.
     pub value: SwmStr,
 }
 
-/// What is to be done, but for what a plugin has to ask for ([`SwmHost::block_bytes`] and its
-/// neighbours).
+/// The problem to solve. A plugin requests all further data, such as block sizes, with the
+/// functions of the host ([`SwmHost::block_bytes`] and those after it).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmProblem {
-    /// Size of this struct.
+    /// Size of this struct in bytes.
     pub size: u32,
-    /// Which collective: [`SWM_ALLTOALL`] or another of its row.
+    /// The collective: [`SWM_ALLTOALL`] or one of the constants after it.
     pub collective: u32,
-    /// What connects the nodes.
+    /// The network that connects the nodes.
     pub topology: *const SwmTopology,
-    /// The root of a broadcast, scatter, gather or reduce; else 0.
+    /// Root of a broadcast, scatter, gather or reduce; 0 for other collectives.
     pub root: u64,
-    /// The parameters that the user gave; those left out are not among them.
+    /// The parameters that the user gave. Parameters that were left out are not listed.
     pub params: *const SwmParam,
-    /// How many parameters there are.
+    /// Number of entries of `params`.
     pub param_count: u64,
-    /// Which permutation, such as `transpose-2d`; else empty.
+    /// Name of the permutation, such as `transpose-2d`; empty for other collectives.
     pub permutation: SwmStr,
 }

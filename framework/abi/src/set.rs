@@ -1,8 +1,9 @@
 //! Sets of coordinates and of nodes.
 
-/// A set of every coordinate, or of every node.
+/// [`SwmAxis`], [`SwmSet`]: every coordinate of the axis, or every node.
 pub const SWM_ALL: u32 = 0;
-/// [`SwmAxis`]: `first`, `first + stride`, .. (`count` of them), each modulo the axis's radix.
+/// [`SwmAxis`]: the `count` coordinates `first`, `first + stride`, etc., each modulo the axis's
+/// radix.
 pub const SWM_RANGE: u32 = 1;
 /// [`SwmAxis`]: the coordinates whose bits are set in `words`.
 pub const SWM_BITS: u32 = 2;
@@ -11,21 +12,22 @@ pub const SWM_NODE: u32 = 1;
 /// [`SwmSet`]: the product of `axes`.
 pub const SWM_AXES: u32 = 2;
 
-/// A subset of the coordinates of one axis of the grid. Zero is every coordinate.
+/// A subset of the coordinates of one axis of the grid. All zero selects every coordinate.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmAxis {
     /// [`SWM_ALL`], [`SWM_RANGE`] or [`SWM_BITS`].
     pub kind: u32,
-    /// Zero; there for alignment, and for later.
+    /// Reserved; must be zero.
     pub reserved: u32,
-    /// First coordinate of a range; below the axis's radix.
+    /// First coordinate of a range, below the axis's radix.
     pub first: u64,
-    /// Distance between members of a range; at least 1.
+    /// Distance between consecutive members of a range, at least 1.
     pub stride: u64,
-    /// Members of a range (cyclic; no coordinate may come up twice), or words in `words`.
+    /// Number of members of a range (which wraps around; no coordinate may occur twice), or number
+    /// of entries of `words`.
     pub count: u64,
-    /// Bit `c % 64` of word `c / 64` is coordinate `c`.
+    /// The bit set: bit `c % 64` of word `c / 64` is coordinate `c`.
     pub words: *const u64,
 }
 
@@ -40,7 +42,7 @@ impl SwmAxis {
         words: core::ptr::null(),
     };
 
-    /// `count` coordinates from `first` on, `stride` apart, modulo the radix.
+    /// Returns the range of `count` coordinates from `first`, `stride` apart, modulo the radix.
     pub const fn range(first: u64, stride: u64, count: u64) -> Self {
         Self { kind: SWM_RANGE, reserved: 0, first, stride, count, words: core::ptr::null() }
     }
@@ -52,11 +54,11 @@ impl SwmAxis {
 pub struct SwmSet {
     /// [`SWM_ALL`], [`SWM_NODE`] or [`SWM_AXES`].
     pub kind: u32,
-    /// As many as the grid has, when `kind` is [`SWM_AXES`].
+    /// Number of axes of the grid, when `kind` is [`SWM_AXES`].
     pub axis_count: u32,
-    /// The one node, when `kind` is [`SWM_NODE`].
+    /// The node, when `kind` is [`SWM_NODE`].
     pub node: u64,
-    /// One subset an axis.
+    /// One subset for each axis, when `kind` is [`SWM_AXES`].
     pub axes: *const SwmAxis,
 }
 

@@ -1,27 +1,27 @@
-//! Structs that may grow, and how they are read: by the host where a plugin fills them in, by the
-//! SDK where the host does.
+//! Reading of structs that may grow. The host reads the structs of plugins this way, and the SDK
+//! those of the host.
 
 use crate::*;
 use core::mem::{MaybeUninit, size_of};
 
-/// A struct that says how many bytes it has, so that later minor versions can append to it.
+/// A struct that contains its own size in bytes, so that later minor versions can append fields.
 ///
 /// # Safety
-/// The struct has a `u32` at `SIZE_AT` that is its size in bytes, in every version; all zero is a
-/// valid value of it.
+/// The struct must have a `u32` at offset `SIZE_AT` that is its size in bytes, in every version.
+/// All zero must be a valid value of it.
 pub unsafe trait Growing: Copy {
-    /// Its bytes in version 1.0: fewer has none that was ever filled in.
+    /// Size in bytes in version 1.0. No valid struct is smaller.
     const SIZE_1_0: usize;
-    /// Where its size is.
+    /// Offset of the size field in bytes.
     const SIZE_AT: usize = 0;
 }
 
 macro_rules! grows {
     ($($type:ident: $size:literal $(, size @ $at:literal)?;)+) => {$(
-        // Until something is appended the two are the same.
+        // The two sizes are equal until a minor version appends fields.
         const _: () = assert!(size_of::<$type>() == $size || SWM_ABI_MINOR > 0 && size_of::<$type>() > $size);
-        // SAFETY: the layout is frozen with its size where it says; numbers, nullable pointers and
-        // functions may be zero.
+        // SAFETY: the frozen layout has the size field at this offset; numbers, nullable pointers
+        // and nullable functions may all be zero.
         unsafe impl Growing for $type {
             const SIZE_1_0: usize = $size;
             $(const SIZE_AT: usize = $at;)?
@@ -29,7 +29,7 @@ macro_rules! grows {
     )+};
 }
 
-// Never to be changed: a plugin or host of 1.0 has these for ever.
+// These sizes must never change: existing plugins and hosts of version 1.0 use them.
 grows! {
     SwmRoute: 40;
     SwmBlocks: 136;
@@ -45,19 +45,19 @@ grows! {
     SwmPlugin: 88, size @ 16;
 }
 
-/// A copy of a struct of whatever minor version: what that version lacks is zero, what it has more
-/// is left where it is.
+/// Copies a struct of any minor version. Fields that its version lacks are zero; fields that only
+/// its version has are ignored.
 ///
 /// # Errors
-/// The struct's own size, if it is below that of 1.0.
+/// Returns the struct's own size if that is smaller than in version 1.0.
 ///
 /// # Safety
-/// `ptr` must point, aligned or not, to as many readable bytes as the struct says it has, those of
-/// its size at least.
+/// `ptr` must point, aligned or not, to at least as many readable bytes as the struct's size field
+/// says, and to a readable size field.
 pub unsafe fn read_sized<T: Growing>(ptr: *const T) -> Result<T, usize> {
     let mut own = MaybeUninit::<T>::zeroed();
-    // SAFETY: the caller promises that the bytes are there; no more are copied than both have; zero
-    // is a valid value.
+    // SAFETY: the caller guarantees that the bytes are readable. No more bytes are copied than both
+    // structs have, and zero is a valid value.
     unsafe {
         let size = ptr.byte_add(T::SIZE_AT).cast::<u32>().read_unaligned() as usize;
         if size < T::SIZE_1_0 {

@@ -1,17 +1,15 @@
-//! Text.
-
-/// Text: UTF-8, not NUL-terminated. `ptr` may be null when `len` is 0.
+/// A text: UTF-8, not NUL-terminated. `ptr` may be null when `len` is 0.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmStr {
-    /// The first of the `len` bytes.
+    /// Pointer to the first of the `len` bytes.
     pub ptr: *const u8,
     /// Length in bytes, not in characters.
     pub len: usize,
 }
 
 impl SwmStr {
-    /// Text that lives as long as `text` does.
+    /// Returns a text that is valid as long as `text` is.
     pub const fn new(text: &str) -> Self {
         Self { ptr: text.as_ptr(), len: text.len() }
     }
@@ -19,7 +17,7 @@ impl SwmStr {
     /// The empty text, where a text may be left out.
     pub const EMPTY: Self = Self { ptr: core::ptr::null(), len: 0 };
 
-    /// The bytes, empty for null.
+    /// Returns the bytes, which are empty for a null pointer.
     ///
     /// # Safety
     /// `ptr` must be null or point to `len` readable bytes that stay unchanged for `'a`.
@@ -27,7 +25,7 @@ impl SwmStr {
         if self.ptr.is_null() {
             return &[];
         }
-        // SAFETY: the caller promises what is needed.
+        // SAFETY: the caller guarantees this.
         unsafe { core::slice::from_raw_parts(self.ptr, self.len) }
     }
 }

@@ -1,53 +1,55 @@
-//! What is to reach whom.
+//! The collectives: which nodes have data at the start, and which nodes need it at the end.
 
 use swapmeet_abi::{
     SWM_ALLGATHER, SWM_ALLREDUCE, SWM_ALLTOALL, SWM_BROADCAST, SWM_GATHER, SWM_PERMUTATION,
     SWM_REDUCE, SWM_REDUCE_SCATTER, SWM_SCATTER,
 };
 
-/// What is to reach whom.
+/// A collective operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Collective {
-    /// Every node has a block for every node; that for itself is where it should be already.
+    /// Every node has a block for every node. The block for itself is at its destination from the
+    /// start.
     AllToAll,
-    /// The root has one block for everyone.
+    /// The root has one block, which every node is to receive.
     Broadcast,
-    /// The root has a block for each.
+    /// The root has a block for every node.
     Scatter,
-    /// Each has a block for the root.
+    /// Every node has a block for the root.
     Gather,
-    /// Each has a block for everyone.
+    /// Every node has a block that every node is to receive.
     AllGather,
-    /// Each has one block for one other.
+    /// Every node has one block for one other node.
     Permutation,
-    /// Each has a vector, whose sum the root is to have.
+    /// Every node has a vector, and the root is to receive the sum of all vectors.
     Reduce,
-    /// Each has a term for each node's result, and each is to have the sum of those for it.
+    /// Every node has a term for the result of every node, and each node is to receive the sum of
+    /// the terms for its result.
     ReduceScatter,
-    /// Each has a vector, whose sum everyone is to have.
+    /// Every node has a vector, and every node is to receive the sum of all vectors.
     AllReduce,
 }
 
-/// Who has blocks at first.
+/// The nodes that have blocks at the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Before {
-    Each,
+pub(crate) enum InitialHolders {
+    EveryNode,
     Root,
 }
 
-/// Who is to have which blocks in the end.
+/// The blocks that nodes must hold at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum After {
-    /// Each those that are for it.
-    EachItsOwn,
-    EachAll,
-    RootAll,
-    /// Each that of the node whose block is for it.
-    EachItsSenders,
+pub(crate) enum FinalBlocks {
+    /// Each node holds the blocks whose destination it is.
+    ByDestination,
+    AllBlocks,
+    AllAtRoot,
+    /// Each node holds the block of the node that sends to it in the permutation.
+    ByPermutation,
 }
 
 impl Collective {
-    /// All of them: for what does whatever it is asked to do.
+    /// All collectives, in the order of their numbers in the ABI.
     pub const ALL: [Self; 9] = [
         Self::AllToAll,
         Self::Broadcast,
@@ -60,65 +62,46 @@ impl Collective {
         Self::AllReduce,
     ];
 
-    /// Who has blocks at first.
-    pub(crate) fn before(self) -> Before {
+    pub(crate) fn initial_holders(self) -> InitialHolders {
         match self {
-            Self::Broadcast | Self::Scatter => Before::Root,
+            Self::Broadcast | Self::Scatter => InitialHolders::Root,
             Self::AllToAll
             | Self::Gather
             | Self::AllGather
             | Self::Permutation
             | Self::Reduce
             | Self::ReduceScatter
-            | Self::AllReduce => Before::Each,
+            | Self::AllReduce => InitialHolders::EveryNode,
         }
     }
 
-    /// Who is to have which blocks in the end.
-    pub(crate) fn after(self) -> After {
+    pub(crate) fn final_blocks(self) -> FinalBlocks {
         match self {
-            Self::AllToAll | Self::Scatter | Self::ReduceScatter => After::EachItsOwn,
-            Self::Broadcast | Self::AllGather | Self::AllReduce => After::EachAll,
-            Self::Gather | Self::Reduce => After::RootAll,
-            Self::Permutation => After::EachItsSenders,
+            Self::AllToAll | Self::Scatter | Self::ReduceScatter => FinalBlocks::ByDestination,
+            Self::Broadcast | Self::AllGather | Self::AllReduce => FinalBlocks::AllBlocks,
+            Self::Gather | Self::Reduce => FinalBlocks::AllAtRoot,
+            Self::Permutation => FinalBlocks::ByPermutation,
         }
     }
 
-    /// Whether a block may come to a node that has it.
-    pub(crate) fn takes_copies(self) -> bool {
-        match self {
-            Self::Broadcast | Self::AllGather => true,
-            Self::AllToAll
-            | Self::Scatter
-            | Self::Gather
-            | Self::Permutation
-            | Self::Reduce
-            | Self::ReduceScatter
-            | Self::AllReduce => false,
-        }
+    /// Returns whether a node may receive a block that it already holds.
+    pub(crate) fn allows_copies(self) -> bool {
+        matches!(self, Self::Broadcast | Self::AllGather)
     }
 
-    /// Whether what comes from different nodes is summed.
-    pub(crate) fn sums(self) -> bool {
-        match self {
-            Self::Reduce | Self::ReduceScatter | Self::AllReduce => true,
-            Self::AllToAll
-            | Self::Broadcast
-            | Self::Scatter
-            | Self::Gather
-            | Self::AllGather
-            | Self::Permutation => false,
-        }
+    /// Returns whether data from different nodes is summed.
+    pub(crate) fn is_reduction(self) -> bool {
+        matches!(self, Self::Reduce | Self::ReduceScatter | Self::AllReduce)
     }
 
-    /// Whether blocks are told apart by where they come from.
-    pub(crate) fn tells_origins(self) -> bool {
-        self.before() == Before::Each && !self.sums()
+    /// Returns whether blocks are distinguished by their origins.
+    pub(crate) fn distinguishes_origins(self) -> bool {
+        self.initial_holders() == InitialHolders::EveryNode && !self.is_reduction()
     }
 
-    /// Whether blocks are told apart by where they go.
-    pub(crate) fn tells_destinations(self) -> bool {
-        self.after() == After::EachItsOwn
+    /// Returns whether blocks are distinguished by their destinations.
+    pub(crate) fn distinguishes_destinations(self) -> bool {
+        self.final_blocks() == FinalBlocks::ByDestination
     }
 
     pub(crate) fn from_code(code: u32) -> Option<Self> {
@@ -148,9 +131,8 @@ impl Collective {
 mod tests {
     use super::*;
 
-    /// One that is not among all of them would be unknown to plugins, whatever its number.
     #[test]
-    fn all_stand_in_the_order_of_their_numbers() {
+    fn all_is_in_the_order_of_the_numbers() {
         assert!((0..).zip(Collective::ALL).all(|(code, collective)| collective.code() == code));
         assert!(
             Collective::ALL

@@ -1,4 +1,4 @@
-//! From a Rust type to the plugin's table: the trait, the macro and the trampolines between them.
+//! Export of Rust algorithms as a plugin: the trait, the macro and the C functions between them.
 
 use crate::collective::Collective;
 use crate::param::ParamInfo;
@@ -15,29 +15,30 @@ use swapmeet_abi::{
     read_sized,
 };
 
-/// What lists say of an algorithm.
+/// The description of an algorithm, as lists show it.
 #[derive(Debug, Clone, Copy)]
 pub struct About {
-    /// The name users type: lower case, digits and hyphens.
+    /// Name that users type: lower-case letters, digits and hyphens.
     pub name: &'static str,
-    /// What it does, in one line for lists.
+    /// Short description for lists, at most about 60 characters.
     pub title: &'static str,
-    /// Where it was published: authors, title, year.
+    /// Publication: authors, title, year.
     pub paper: &'static str,
-    /// On what it runs, in words.
+    /// Supported topologies and sizes, in words.
     pub accepts: &'static str,
-    /// The collectives it does; asked for another, it never gets to plan.
+    /// Supported collectives. The host never calls the algorithm for another one.
     pub collectives: &'static [Collective],
-    /// The parameters it takes, in the order in which specs name them.
+    /// The parameters of the algorithm, in the order in which specs name them.
     pub params: &'static [ParamInfo],
-    /// The most messages that a node sends, and the most that it receives, in one step: 1 for a
-    /// one-port algorithm, `u64::MAX` for one that uses all links at once, 0 to say nothing.
-    /// `swapmeet check` holds the schedules to it.
+    /// The port promise of the algorithm: the largest number of messages that a node sends, and the
+    /// largest number that it receives, in one step. 1 for a one-port algorithm, `u64::MAX` for an
+    /// algorithm that uses all links at once, 0 for no promise. `swapmeet check` checks the
+    /// schedules against it. The port limit of the machine is [`Problem::ports`].
     pub ports: u64,
 }
 
 impl About {
-    /// An all-to-all algorithm that says nothing of itself; to be filled in.
+    /// An all-to-all algorithm without name and texts, for use in struct update syntax.
     pub const DEFAULT: Self = Self {
         name: "",
         title: "",
@@ -49,23 +50,23 @@ impl About {
     };
 }
 
-/// An algorithm: rules that say who sends what to whom.
+/// An algorithm: a set of rules that state which blocks each node sends in each step.
 ///
 /// ```
 /// use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Rehearsal, Schedule, Stop};
 ///
-/// /// The root sends its block to everyone, one after another.
-/// struct Tell;
+/// /// The root sends its block to the other nodes, one after another.
+/// struct OneByOne;
 ///
-/// impl Algorithm for Tell {
+/// impl Algorithm for OneByOne {
 ///     fn about(&self) -> About {
-///         About { name: "tell", collectives: &[Collective::Broadcast], ports: 1, ..About::DEFAULT }
+///         About { name: "one-by-one", collectives: &[Collective::Broadcast], ports: 1, ..About::DEFAULT }
 ///     }
 ///
 ///     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
 ///         match problem.topology().nodes() {
 ///             0..=1024 => Ok(()),
-///             n => Err(Stop::unsupported(format!("{n} nodes would take all day, 1024 are the most"))),
+///             n => Err(Stop::unsupported(format!("{n} nodes need too many steps; the limit is 1024"))),
 ///         }
 ///     }
 ///
@@ -79,50 +80,50 @@ impl About {
 ///     }
 /// }
 ///
-/// let steps = Rehearsal::on("ring", &[3]).collective(Collective::Broadcast, 1).plan(&Tell).unwrap();
+/// let steps = Rehearsal::on("ring", &[3]).collective(Collective::Broadcast, 1).plan(&OneByOne).unwrap();
 /// assert_eq!(steps.iter().map(|step| step.sends[0].to).collect::<Vec<_>>(), [0, 2]);
-/// let refused = Rehearsal::on("ring", &[5000]).collective(Collective::Broadcast, 0).plan(&Tell);
-/// assert_eq!(refused.unwrap_err().to_string(), "5000 nodes would take all day, 1024 are the most");
+/// let refused = Rehearsal::on("ring", &[5000]).collective(Collective::Broadcast, 0).plan(&OneByOne);
+/// assert_eq!(refused.unwrap_err().to_string(), "5000 nodes need too many steps; the limit is 1024");
 /// ```
 ///
-/// `plan` may be called many times, on different threads at once; the same problem must give the
-/// same schedule.
+/// The host may call `plan` many times, on different threads at once. The same problem must always
+/// give the same schedule.
 pub trait Algorithm: Sync {
-    /// What lists say of it.
+    /// Returns the description of the algorithm.
     fn about(&self) -> About;
 
-    /// Whether it can run.
+    /// Checks whether the algorithm can run on a problem. The default accepts every problem.
     ///
     /// # Errors
-    /// [`Stop::Unsupported`] with a reason a reader understands if it can't: it becomes the row's
-    /// `reason`.
+    /// [`Stop::Unsupported`] if it cannot. The reason is shown in the row, so it should be clear to
+    /// a reader of a table.
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         let _ = problem;
         Ok(())
     }
 
-    /// Gives the schedule. Called only when `supports` said yes.
+    /// Gives the schedule. The host calls it only if `supports` returned `Ok`.
     ///
     /// # Errors
-    /// [`Stop::Stopped`], passed on with `?`, when the host has refused a call; [`Stop::Failed`]
-    /// where the algorithm itself is at its wits' end.
+    /// [`Stop::Stopped`], returned with `?`, if the host has refused a call; [`Stop::Failed`] if
+    /// the algorithm cannot continue.
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop>;
 }
 
 /// Exports the algorithms of a crate as a plugin: `export_plugin!(licence: "MIT OR Apache-2.0",
-/// algorithms: [One, Two])`. Name and version are the crate's; each algorithm is a constant
-/// expression of a type that implements [`Algorithm`].
+/// algorithms: [One, Two])`. Name and version of the plugin are those of the crate. Each algorithm
+/// is a constant expression of a type that implements [`Algorithm`].
 #[macro_export]
 macro_rules! export_plugin {
     (licence: $licence:expr, algorithms: [$($algorithm:expr),+ $(,)?] $(,)?) => {
-        /// The plugin's one exported symbol.
+        /// The plugin's only exported symbol.
         #[unsafe(no_mangle)]
         pub extern "C" fn swapmeet_plugin() -> *const $crate::abi::SwmPlugin {
             plugin_table()
         }
 
-        /// The plugin's table, for programs that link the crate: of many plugins in one program,
-        /// the symbol could be only one's.
+        /// Returns the plugin's table, for programs that link several plugins: only one of them
+        /// could define the symbol.
         pub fn plugin_table() -> *const $crate::abi::SwmPlugin {
             static TABLE: ::std::sync::OnceLock<$crate::Exported> = ::std::sync::OnceLock::new();
             $crate::entry(
@@ -136,17 +137,18 @@ macro_rules! export_plugin {
     };
 }
 
-/// The table behind a plugin's entry, made at the first call.
+/// The table of a plugin, made at the first call of its entry.
 pub struct Exported {
     plugin: SwmPlugin,
 }
 
-// SAFETY: everything the table points to is leaked, constant data.
+// SAFETY: the table points only to leaked, constant data.
 unsafe impl Send for Exported {}
 // SAFETY: as above.
 unsafe impl Sync for Exported {}
 
-/// Makes the table, once. What it points to is leaked: it must stay for the life of the process.
+/// Makes the table at the first call. The data that it points to is leaked, because it must stay
+/// valid for the life of the process.
 pub fn entry(
     table: &'static OnceLock<Exported>,
     name: &'static str,
@@ -154,11 +156,11 @@ pub fn entry(
     licence: &'static str,
     algorithms: &[&'static dyn Algorithm],
 ) -> *const SwmPlugin {
-    let made = table.get_or_init(|| {
-        keep_panics_quiet();
+    let exported = table.get_or_init(|| {
+        capture_panics();
         let algorithms: Vec<*const SwmAlgorithm> = algorithms
             .iter()
-            .map(|a| std::ptr::from_ref(Box::leak(Box::new(describe_or_why(*a)))))
+            .map(|a| std::ptr::from_ref(Box::leak(Box::new(describe_or_explain(*a)))))
             .collect();
         let algorithms: &'static [*const SwmAlgorithm] = algorithms.leak();
         Exported {
@@ -178,12 +180,12 @@ pub fn entry(
             },
         }
     });
-    &raw const made.plugin
+    &raw const exported.plugin
 }
 
-/// An algorithm that panics when it is asked what it is has no name and no functions; its title
-/// says why.
-fn describe_or_why(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
+/// Describes an algorithm. If its `about` panics, the result has neither name nor functions, and
+/// its title is the message of the panic.
+fn describe_or_explain(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
     catch_unwind(AssertUnwindSafe(|| describe(algorithm))).unwrap_or_else(|_| SwmAlgorithm {
         size: size_of::<SwmAlgorithm>() as u32,
         reserved: 0,
@@ -206,7 +208,7 @@ fn describe(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
     let params: Vec<*const SwmParamInfo> = about
         .params
         .iter()
-        .map(|param| std::ptr::from_ref(Box::leak(Box::new(declare(param)))))
+        .map(|param| std::ptr::from_ref(Box::leak(Box::new(describe_param(param)))))
         .collect();
     let params: &'static [*const SwmParamInfo] = params.leak();
     let user: &'static &'static dyn Algorithm = Box::leak(Box::new(algorithm));
@@ -227,7 +229,7 @@ fn describe(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
     }
 }
 
-fn declare(param: &ParamInfo) -> SwmParamInfo {
+fn describe_param(param: &ParamInfo) -> SwmParamInfo {
     let values: &'static [SwmStr] =
         param.values.iter().map(|word| SwmStr::new(word)).collect::<Vec<_>>().leak();
     SwmParamInfo {
@@ -246,7 +248,7 @@ unsafe extern "C" fn supports(
     p: *const SwmProblem,
     h: *const SwmHost,
 ) -> i32 {
-    // SAFETY: the host passes back the table this module made, and structs valid for the call.
+    // SAFETY: the host passes back a table made by this module, and structs valid for the call.
     unsafe { run(a, p, h, |algorithm, problem, _| algorithm.supports(problem)) }
 }
 
@@ -255,7 +257,7 @@ unsafe extern "C" fn plan(a: *const SwmAlgorithm, p: *const SwmProblem, h: *cons
     unsafe { run(a, p, h, |algorithm, problem, schedule| algorithm.plan(problem, schedule)) }
 }
 
-/// Calls `work` with safe views of the host's structs; a panic becomes an error with its message.
+/// Calls `work` with safe views of the host's structs. A panic becomes an error with its message.
 ///
 /// # Safety
 /// The pointers must be those of a call through a table made by [`describe`].
@@ -265,14 +267,14 @@ unsafe fn run(
     host: *const SwmHost,
     work: impl Fn(&dyn Algorithm, &Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>,
 ) -> i32 {
-    // SAFETY: `user` is the leaked reference that `describe` put there; the host gives a table of
-    // its own size.
+    // SAFETY: `user` is the leaked reference that `describe` stored; the host's table has the size
+    // that it says.
     let (algorithm, host) =
         unsafe { (*(*algorithm).user.cast::<&'static dyn Algorithm>(), read_sized(host)) };
-    // A host that nothing can be asked of can't be told either.
+    // A host with an unreadable table cannot receive the reason of a failure either.
     let Ok(host) = host else { return SWM_ERROR };
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller guarantees this.
         let problem = unsafe { Problem::read(problem, &host, algorithm.about().params) }?;
         work(algorithm, &problem, &mut Schedule::new(&host, problem.topology().dims()))
     }));
@@ -296,19 +298,19 @@ thread_local! {
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// The panic just caught on this thread, as a reason.
+/// Returns the message of the panic that was just caught on this thread.
 fn panicked() -> String {
     format!("the plugin panicked: {}", LAST_PANIC.take())
 }
 
-/// A plugin has its own copy of std, whose default hook would write over the host's screen: keep
-/// the message for the row instead.
-fn keep_panics_quiet() {
+/// Stores the message of a panic for the row. Each plugin has its own copy of std, whose default
+/// panic hook would write on the host's screen.
+fn capture_panics() {
     std::panic::set_hook(Box::new(|info| {
-        let place =
+        let location =
             info.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
         let message = info.payload_as_str().unwrap_or("no message");
-        LAST_PANIC.set(format!("{message}{place}"));
+        LAST_PANIC.set(format!("{message}{location}"));
     }));
 }
 
@@ -317,14 +319,14 @@ mod tests {
     use super::*;
     use swapmeet_abi::SwmTopology;
 
-    /// Does in `plan` whatever the name of its one parameter says.
-    struct Moody;
+    /// An algorithm whose `plan` ends as its parameter `outcome` says.
+    struct Scripted;
 
-    impl Algorithm for Moody {
+    impl Algorithm for Scripted {
         fn about(&self) -> About {
             const PARAMS: [ParamInfo; 2] =
-                [ParamInfo::number("slices", "1", ""), ParamInfo::text("mood", "", "")];
-            About { name: "moody", params: &PARAMS, ..About::DEFAULT }
+                [ParamInfo::number("slices", "1", ""), ParamInfo::text("outcome", "", "")];
+            About { name: "scripted", params: &PARAMS, ..About::DEFAULT }
         }
 
         fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
@@ -332,33 +334,34 @@ mod tests {
         }
 
         fn plan(&self, problem: &Problem<'_>, _: &mut Schedule<'_>) -> Result<(), Stop> {
-            match problem.given::<String>("mood")?.as_deref() {
-                Some("panic") => panic!("this is not my day"),
-                Some("fail") => Err(Stop::failed("out of luck")),
+            match problem.given::<String>("outcome")?.as_deref() {
+                Some("panic") => panic!("out of range"),
+                Some("fail") => Err(Stop::failed("no memory")),
                 Some("stopped") => Err(Stop::Stopped),
                 _ => Ok(()),
             }
         }
     }
 
-    unsafe extern "C" fn hear(ctx: *mut c_void, reason: SwmStr) {
-        // SAFETY: `call` below passes a String, and the reason is valid during the call.
+    unsafe extern "C" fn record_reason(ctx: *mut c_void, reason: SwmStr) {
+        // SAFETY: `call` below passes a `String` as the context, and the reason is valid during the
+        // call.
         unsafe { (*ctx.cast::<String>()).push_str(std::str::from_utf8(reason.bytes()).unwrap()) };
     }
 
-    /// Calls through the exported table as a host would; what it returned and the reason it gave.
+    /// Calls the exported table as a host would, and returns the code and the reason.
     fn call(key: &str, value: &str) -> (i32, String) {
         static TABLE: OnceLock<Exported> = OnceLock::new();
-        let plugin = entry(&TABLE, "moods", "1.2.3", "MIT", &[&Moody]);
+        let plugin = entry(&TABLE, "scripted-plugin", "1.2.3", "MIT", &[&Scripted]);
         let mut reason = String::new();
-        // SAFETY: the table is the one just made; everything else lives until the calls are over.
+        // SAFETY: the table is the one just made; everything else outlives the calls.
         unsafe {
             assert_eq!(((*plugin).head.magic, (*plugin).algorithm_count), (SWM_MAGIC, 1));
             let algorithm = *(*plugin).algorithms;
             let mut host: SwmHost = std::mem::zeroed();
             host.size = size_of::<SwmHost>() as u32;
             host.ctx = (&raw mut reason).cast();
-            host.fail = Some(hear);
+            host.fail = Some(record_reason);
             let mut topology: SwmTopology = std::mem::zeroed();
             topology.size = size_of::<SwmTopology>() as u32;
             topology.nodes = 4;
@@ -378,19 +381,19 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_becomes_an_error_with_its_message_and_place() {
-        let (code, reason) = call("mood", "panic");
+    fn a_panic_becomes_an_error_with_message_and_location() {
+        let (code, reason) = call("outcome", "panic");
         assert_eq!(code, SWM_ERROR);
-        assert!(reason.starts_with("the plugin panicked: this is not my day ("), "{reason}");
+        assert!(reason.starts_with("the plugin panicked: out of range ("), "{reason}");
         assert!(reason.contains("export.rs:"), "{reason}");
     }
 
-    /// Does not even know its name.
-    struct Lost;
+    /// An algorithm that cannot describe itself.
+    struct Nameless;
 
-    impl Algorithm for Lost {
+    impl Algorithm for Nameless {
         fn about(&self) -> About {
-            panic!("who am I?")
+            panic!("no description")
         }
 
         fn plan(&self, _: &Problem<'_>, _: &mut Schedule<'_>) -> Result<(), Stop> {
@@ -399,25 +402,25 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_about_is_said_where_the_title_would_be() {
+    fn a_panic_in_about_becomes_the_title() {
         static TABLE: OnceLock<Exported> = OnceLock::new();
-        let plugin = entry(&TABLE, "moods", "1.2.3", "MIT", &[&Moody, &Lost]);
+        let plugin = entry(&TABLE, "scripted-plugin", "1.2.3", "MIT", &[&Scripted, &Nameless]);
         // SAFETY: the table is the one just made.
-        let (name, lost) = unsafe {
+        let (name, nameless) = unsafe {
             assert_eq!((*plugin).algorithm_count, 2);
             ((**(*plugin).algorithms).name.bytes(), **(*plugin).algorithms.add(1))
         };
         // SAFETY: as above.
-        let title = String::from_utf8_lossy(unsafe { lost.title.bytes() });
-        assert_eq!((name, lost.name.len, lost.plan.is_none()), (&b"moody"[..], 0, true));
-        assert!(title.starts_with("the plugin panicked: who am I? ("), "{title}");
+        let title = String::from_utf8_lossy(unsafe { nameless.title.bytes() });
+        assert_eq!((name, nameless.name.len, nameless.plan.is_none()), (&b"scripted"[..], 0, true));
+        assert!(title.starts_with("the plugin panicked: no description ("), "{title}");
     }
 
     #[test]
-    fn refusals_carry_their_reason() {
-        assert_eq!(call("mood", "fine"), (SWM_OK, String::new()));
-        assert_eq!(call("mood", "fail"), (SWM_ERROR, "out of luck".to_owned()));
-        assert_eq!(call("mood", "stopped"), (SWM_STOPPED, String::new()));
+    fn errors_carry_their_reason() {
+        assert_eq!(call("outcome", "fine"), (SWM_OK, String::new()));
+        assert_eq!(call("outcome", "fail"), (SWM_ERROR, "no memory".to_owned()));
+        assert_eq!(call("outcome", "stopped"), (SWM_STOPPED, String::new()));
         assert_eq!(
             call("slices", "many"),
             (SWM_ERROR, "`slices=many`: expected a whole number".to_owned())

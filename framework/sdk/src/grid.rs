@@ -1,11 +1,10 @@
-//! Nodes as coordinates: the arithmetic that every schedule on a grid needs.
+//! Arithmetic with node numbers and coordinates in a grid.
 
 use crate::stop::Stop;
 
-/// A grid of nodes, numbered row-major, the last dimension fastest: the machine's own
-/// ([`Topology::grid`](crate::Topology::grid)) or one in which a schedule speaks of nodes
-/// ([`Schedule::layout`](crate::Schedule::layout)). Every coordinate is a `u64`, as node numbers
-/// are.
+/// A grid of nodes, numbered row-major: the last dimension varies fastest. It is the machine's own
+/// grid ([`Topology::grid`](crate::Topology::grid)) or the grid in which a schedule numbers nodes
+/// ([`Schedule::layout`](crate::Schedule::layout)). Coordinates and node numbers are `u64`.
 ///
 /// ```
 /// # use swapmeet_sdk::{Grid, Stop};
@@ -14,80 +13,80 @@ use crate::stop::Stop;
 /// assert_eq!(grid.node([1, 5]), 13);
 /// assert_eq!((grid.coordinate(13, 0), grid.coordinate(13, 1)), (1, 5));
 /// assert!(grid.coordinates(13).eq([1, 5]));
-/// // along a dimension, round its end
+/// // Shift along one dimension, with wrap-around.
 /// assert_eq!(grid.node([1, 7]), grid.shift(13, 1, 2));
 /// assert_eq!(grid.node([1, 0]), grid.shift(13, 1, 3));
 /// assert_eq!(grid.node([3, 5]), grid.shift(13, 0, -2));
-/// // to another coordinate in one dimension
+/// // Replace the coordinate in one dimension.
 /// assert_eq!(grid.node([1, 0]), grid.moved(13, 1, 0));
 /// # Ok::<(), Stop>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
     radices: Vec<u64>,
-    /// What a node's number grows by with each coordinate.
+    /// For each dimension, the difference of the numbers of two neighbouring nodes.
     strides: Vec<u64>,
     nodes: u64,
 }
 
 impl Grid {
-    /// A grid with these radices, first dimension first.
+    /// Makes a grid with these radices, first dimension first.
     ///
     /// # Errors
-    /// [`Stop::Unsupported`] where a radix is 0 or the nodes can't be numbered.
+    /// [`Stop::Unsupported`] if a radix is 0 or the number of nodes exceeds `u64`.
     pub fn new(radices: &[u64]) -> Result<Self, Stop> {
         let mut strides = vec![1; radices.len()];
         let mut nodes = 1_u64;
         for (stride, radix) in strides.iter_mut().zip(radices).rev() {
             *stride = nodes;
-            let more = nodes.checked_mul(*radix).filter(|more| *more > 0);
-            nodes = more.ok_or_else(|| {
-                let what = if *radix == 0 {
-                    "a dimension of no nodes"
+            let product = nodes.checked_mul(*radix).filter(|product| *product > 0);
+            nodes = product.ok_or_else(|| {
+                let problem = if *radix == 0 {
+                    "a dimension without nodes"
                 } else {
                     "more nodes than can be numbered"
                 };
-                Stop::unsupported(format!("a grid of {radices:?} has {what}"))
+                Stop::unsupported(format!("a grid of {radices:?} has {problem}"))
             })?;
         }
         Ok(Self { radices: radices.to_vec(), strides, nodes })
     }
 
-    /// Nodes, numbered from 0.
+    /// Returns the number of nodes. They are numbered from 0.
     pub fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// How many dimensions there are.
+    /// Returns the number of dimensions.
     pub fn dimensions(&self) -> usize {
         self.radices.len()
     }
 
-    /// The radix of each dimension, first dimension first.
+    /// Returns the radix of each dimension, first dimension first.
     pub fn radices(&self) -> &[u64] {
         &self.radices
     }
 
-    /// The radix of one dimension.
+    /// Returns the radix of one dimension.
     pub fn radix(&self, dimension: usize) -> u64 {
         self.radices[dimension]
     }
 
-    /// A node's coordinate in one dimension.
+    /// Returns the coordinate of a node in one dimension.
     pub fn coordinate(&self, node: u64, dimension: usize) -> u64 {
         node / self.strides[dimension] % self.radices[dimension]
     }
 
-    /// A node's coordinates, first dimension first.
+    /// Returns the coordinates of a node, first dimension first.
     pub fn coordinates(&self, node: u64) -> impl ExactSizeIterator<Item = u64> + use<'_> {
         self.strides.iter().zip(&self.radices).map(move |(stride, radix)| node / stride % radix)
     }
 
-    /// Calls `visit` with the number and the coordinates of every node, in the order of the
+    /// Calls `visit` with the number and the coordinates of every node, in ascending order of the
     /// numbers.
     ///
     /// # Errors
-    /// The first one that `visit` returns; no node is visited after it.
+    /// Returns the first error of `visit`; no further node is visited.
     pub fn each_node<E>(
         &self,
         mut visit: impl FnMut(u64, &[u64]) -> Result<(), E>,
@@ -106,7 +105,7 @@ impl Grid {
         Ok(())
     }
 
-    /// The node with these coordinates, one a dimension and each below its radix.
+    /// Returns the node with these coordinates: one for each dimension, each below its radix.
     pub fn node(&self, coordinates: impl IntoIterator<Item = u64>) -> u64 {
         coordinates
             .into_iter()
@@ -115,22 +114,22 @@ impl Grid {
             .sum()
     }
 
-    /// The node with another coordinate in one dimension.
+    /// Returns the node whose coordinate in one dimension is replaced by `coordinate`.
     pub fn moved(&self, node: u64, dimension: usize, coordinate: u64) -> u64 {
         let stride = self.strides[dimension];
         node - self.coordinate(node, dimension) * stride + coordinate * stride
     }
 
-    /// The node `by` further along one dimension, round its end: up where `by` is positive, down
-    /// where it is negative.
+    /// Returns the node at distance `by` along one dimension, with wrap-around: upwards if `by` is
+    /// positive, downwards if it is negative.
     pub fn shift(&self, node: u64, dimension: usize, by: i64) -> u64 {
         let radix = self.radices[dimension];
         let here = self.coordinate(node, dimension);
         let steps = by.unsigned_abs() % radix;
         let up = if by < 0 && steps > 0 { radix - steps } else { steps };
-        // Neither is above the radix, which may be all that fits.
-        let there = if here >= radix - up { here - (radix - up) } else { here + up };
-        self.moved(node, dimension, there)
+        // Compare before adding: `here + up` could overflow where the radix is close to `u64::MAX`.
+        let target = if here >= radix - up { here - (radix - up) } else { here + up };
+        self.moved(node, dimension, target)
     }
 }
 
@@ -139,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_coordinates_are_two_names_of_a_node() {
+    fn numbers_and_coordinates_convert_both_ways() {
         for radices in [&[][..], &[1], &[7], &[3, 4], &[2, 1, 5, 3]] {
             let grid = Grid::new(radices).unwrap();
             assert_eq!(grid.nodes(), radices.iter().product::<u64>());
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn every_node_is_visited_in_order_until_one_is_refused() {
+    fn each_node_stops_at_the_first_error() {
         let grid = Grid::new(&[2, 1, 3]).unwrap();
         let mut visited = Vec::new();
         let end = grid.each_node(|node, at| {
@@ -171,18 +170,18 @@ mod tests {
     }
 
     #[test]
-    fn shifts_go_round_either_way_and_change_one_coordinate() {
+    fn shifts_wrap_around_in_both_directions() {
         let grid = Grid::new(&[3, 5]).unwrap();
         for node in 0..grid.nodes() {
             for by in -11..=11 {
                 let [row, column] = [grid.coordinate(node, 0), grid.coordinate(node, 1)];
-                let there = grid.shift(node, 1, by);
+                let target = grid.shift(node, 1, by);
                 assert_eq!(
-                    there,
+                    target,
                     grid.node([row, (column as i64 + by).rem_euclid(5) as u64]),
                     "{node} by {by}"
                 );
-                assert_eq!(grid.shift(there, 1, -by), node);
+                assert_eq!(grid.shift(target, 1, -by), node);
             }
         }
     }
@@ -196,9 +195,9 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_numbered_is_refused() {
+    fn empty_and_overflowing_grids_are_refused() {
         let refused = |radices: &[u64]| Grid::new(radices).unwrap_err().to_string();
-        assert_eq!(refused(&[4, 0]), "a grid of [4, 0] has a dimension of no nodes");
+        assert_eq!(refused(&[4, 0]), "a grid of [4, 0] has a dimension without nodes");
         assert_eq!(
             refused(&[u64::MAX, 2]),
             "a grid of [18446744073709551615, 2] has more nodes than can be numbered"

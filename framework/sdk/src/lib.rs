@@ -1,17 +1,17 @@
 //! Write a Swapmeet algorithm in safe Rust.
 //!
-//! Implement [`Algorithm`], export it with [`export_plugin!`], build a `cdylib`: the file that
-//! comes out is a plugin.
+//! Implement [`Algorithm`], export it with [`export_plugin!`] and build the crate as a `cdylib`.
+//! The resulting file is a plugin.
 //!
 //! ```
 //! use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop};
 //!
-//! /// Everyone sends every block straight to its destination, one distance a step.
+//! /// Each node sends every block straight to its destination, one distance per step.
 //! struct Shift;
 //!
 //! impl Algorithm for Shift {
 //!     fn about(&self) -> About {
-//!         About { name: "shift", title: "Direct exchange, one distance a step", collectives: &[Collective::AllToAll], ..About::DEFAULT }
+//!         About { name: "shift", title: "Direct exchange, one distance per step", collectives: &[Collective::AllToAll], ..About::DEFAULT }
 //!     }
 //!
 //!     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
@@ -31,14 +31,19 @@
 //! # fn main() {}
 //! ```
 //!
-//! In a test of the plugin's own, a [`Rehearsal`] shows what the schedule says, and
-//! [`Rehearsal::verify`] follows every block of it; `swapmeet check FILE` says whether it is right
-//! everywhere.
+//! # Schedules
 //!
-//! A schedule is a stream of steps; a step is a set of sends that happen at once. A send doesn't
-//! list blocks, it states a rule: *of what I hold, the blocks with origin in O and destination in D
-//! go to this node*. O and D are products of coordinate subsets ([`Set`], [`Axis`]) of the
-//! topology's grid, or of a grid of the schedule's own ([`Schedule::layout`]).
+//! A schedule is a sequence of steps, and a step is a set of sends that happen at the same time. A
+//! send does not list blocks. It states a rule: *of the blocks that I hold, those with origin in O
+//! and destination in D are sent to this node*. O and D are products of subsets of coordinates
+//! ([`Set`], [`Axis`]), in the topology's grid or in a grid of the schedule's own
+//! ([`Schedule::layout`]).
+//!
+//! # Tests
+//!
+//! In the plugin's own tests, [`Rehearsal::plan`] returns the schedule with every set written out,
+//! and [`Rehearsal::verify`] follows every block of it to its destination. The command `swapmeet
+//! check FILE` tests the finished plugin on many topologies and sizes.
 
 #![warn(missing_docs)]
 

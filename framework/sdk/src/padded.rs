@@ -1,16 +1,18 @@
-//! Grids of any size for algorithms that need sides of one kind: virtual nodes fill them up.
+//! Grids padded with virtual nodes, for algorithms that need sides which are multiples of some
+//! number.
 
 use crate::grid::Grid;
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 
-/// The grid of a machine, padded with virtual nodes until every side is a multiple of some unit.
+/// The grid of a machine, padded with virtual nodes until every side is a multiple of a unit.
 ///
-/// What the node at a virtual coordinate would do is done by the one a unit earlier, its *home*,
-/// which has the same place in its unit. So where all nodes of one place move alike, both send the
-/// same way to the same node, as one message, and the move from one to the other is a local copy:
-/// nothing takes longer than at the padded size. Rejected: all of a line's on its last node, which
-/// then works for up to a unit of them in turns.
+/// The work of a virtual node is done by the node one unit before it, its *home*. The home has the
+/// same position within its unit. An algorithm that treats all nodes with the same position alike
+/// therefore sends the data of both in the same direction to the same node, as one message, and
+/// data sent from one to the other is a local copy. No step takes longer than on a real machine of
+/// the padded size. (The alternative, in which the last node of a line does the work of all virtual
+/// nodes of the line, is slower: that node has to send their messages one after another.)
 #[derive(Debug, Clone)]
 pub struct Padded {
     machine: Grid,
@@ -22,7 +24,7 @@ impl Padded {
     /// Pads each side of `machine` at its end to the next multiple of `unit`.
     ///
     /// # Errors
-    /// [`Stop::Unsupported`] where the nodes of the padded grid can't be numbered.
+    /// [`Stop::Unsupported`] if the number of nodes of the padded grid exceeds `u64`.
     pub fn new(machine: Grid, unit: u64) -> Result<Self, Stop> {
         let too_large =
             || Stop::unsupported(format!("padded to multiples of {unit}, the grid is too large"));
@@ -32,23 +34,24 @@ impl Padded {
         Ok(Self { machine, grid, unit })
     }
 
-    /// The machine's own grid.
+    /// Returns the machine's own grid.
     pub fn machine(&self) -> &Grid {
         &self.machine
     }
 
-    /// The grid with every side padded: the schedule's own.
+    /// Returns the padded grid, in which the schedule numbers its nodes.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// Whether there is any virtual node.
+    /// Returns whether there are virtual nodes.
     pub fn has_virtual_nodes(&self) -> bool {
         self.grid != self.machine
     }
 
-    /// The coordinate of the machine that does the work of this one of the padded grid. A side
-    /// shorter than a unit has none a unit earlier; there it is one of the same parity.
+    /// Returns the coordinate on the machine that does the work of a coordinate of the padded grid.
+    /// On a side shorter than one unit there is no coordinate one unit before; the result then is a
+    /// coordinate of the same parity.
     pub fn home(&self, dimension: usize, mut coordinate: u64) -> u64 {
         let side = self.machine.radix(dimension);
         let back = if side >= self.unit { self.unit } else { 2 };
@@ -58,20 +61,20 @@ impl Padded {
         coordinate
     }
 
-    /// The node of the machine that does the work of a node of the padded grid.
+    /// Returns the node of the machine that does the work of a node of the padded grid.
     pub fn physical(&self, node: u64) -> u64 {
         self.machine.node(
             self.grid.coordinates(node).enumerate().map(|(dimension, at)| self.home(dimension, at)),
         )
     }
 
-    /// Tells the host who does the work of which node, and in which grid sets are named: each
-    /// dimension as two axes, units and places in a unit. Sets of whole units, or of one place in
-    /// all of them, are products there and several times smaller than with one long axis; the
-    /// nodes' numbers are the same.
+    /// Sets the grid of the schedule and places its nodes. Each dimension becomes two axes: the
+    /// number of the unit and the position in the unit. Sets of whole units, or of one position in
+    /// all units, are products of these axes and several times smaller than with one long axis.
+    /// Node numbers are the same as in [`Padded::grid`].
     ///
     /// # Errors
-    /// [`Stop::Stopped`] where the host takes no more.
+    /// [`Stop::Stopped`] if the host refuses a call.
     pub fn lay_out(&self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let axes: Vec<u64> =
             self.grid.radices().iter().flat_map(|side| [side / self.unit, self.unit]).collect();
@@ -92,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_work_of_a_virtual_coordinate_is_done_one_unit_back_or_by_one_of_its_parity() {
+    fn homes_are_one_unit_back_or_of_the_same_parity() {
         let homes = |unit, side: u64| -> Vec<u64> {
             let padded = Padded::new(Grid::new(&[1, side]).unwrap(), unit).unwrap();
             (0..padded.grid().radix(1)).map(|at| padded.home(1, at)).collect()
@@ -108,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_that_can_not_be_padded_is_refused() {
+    fn an_overflowing_padded_grid_is_refused() {
         let refused = Padded::new(Grid::new(&[u64::MAX]).unwrap(), 4).unwrap_err();
         assert_eq!(refused.to_string(), "padded to multiples of 4, the grid is too large");
     }

@@ -1,10 +1,10 @@
-//! Parameters: what an algorithm declares, and how it reads what was given.
+//! Parameters of algorithms: their declaration and their values.
 
 use std::str::FromStr;
 use swapmeet_abi::{SWM_PARAM_CHOICE, SWM_PARAM_FILE, SWM_PARAM_NUMBER, SWM_PARAM_TEXT};
 
-/// A parameter that an algorithm takes, as in `tree:fan=3`; any other is refused before the
-/// algorithm sees it.
+/// A parameter of an algorithm, as in `tree:fan=3`. The host refuses undeclared parameters before
+/// it calls the algorithm.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, ParamInfo, words};
@@ -19,7 +19,7 @@ use swapmeet_abi::{SWM_PARAM_CHOICE, SWM_PARAM_FILE, SWM_PARAM_NUMBER, SWM_PARAM
 /// const ABOUT: About = About {
 ///     name: "by-lines",
 ///     params: &[
-///         ParamInfo::number("fan", "1", "to how many others a node sends in a step, from 1 on"),
+///         ParamInfo::number("fan", "1", "number of nodes that a node sends to in a step, at least 1"),
 ///         ParamInfo::choice("order", &words(&ORDERS), "rows", "which lines come first"),
 ///     ],
 ///     ..About::DEFAULT
@@ -38,26 +38,28 @@ pub struct ParamInfo {
 }
 
 impl ParamInfo {
-    /// Any text. `default` is what it is when not given, empty if that depends on the problem, as
-    /// `help` then says; `help` is one line: meaning, values.
+    /// Declares a parameter of any text. `default` is its value where the user gives none; leave it
+    /// empty if that value depends on the problem, and explain it in `help`. `help` is one line
+    /// with the meaning and the possible values.
     pub const fn text(key: &'static str, default: &'static str, help: &'static str) -> Self {
         Self { key, kind: SWM_PARAM_TEXT, default, help, values: &[] }
     }
 
-    /// A whole number, from 0 on. Texts as in [`ParamInfo::text`].
+    /// Declares a whole number of at least 0. The texts are as in [`ParamInfo::text`].
     pub const fn number(key: &'static str, default: &'static str, help: &'static str) -> Self {
         Self { kind: SWM_PARAM_NUMBER, ..Self::text(key, default, help) }
     }
 
-    /// The path of a regular file, which the algorithm reads (as text with
-    /// `std::fs::read_to_string`); without one it says that it is
-    /// [`Stop::unsupported`](crate::Stop::unsupported). A row says which content the file had.
+    /// Declares the path of a regular file, which the algorithm reads (for text, with
+    /// `std::fs::read_to_string`). If the user gives none, the algorithm should return
+    /// [`Stop::unsupported`](crate::Stop::unsupported). The host writes the digest of the file to
+    /// the row.
     pub const fn file(key: &'static str, help: &'static str) -> Self {
         Self { kind: SWM_PARAM_FILE, ..Self::text(key, "", help) }
     }
 
-    /// One of these words, which users are offered and `swapmeet check` tries one after another.
-    /// Texts as in [`ParamInfo::text`].
+    /// Declares a choice among words. Users are offered the words, and `swapmeet check` tries each.
+    /// The texts are as in [`ParamInfo::text`].
     pub const fn choice(
         key: &'static str,
         values: &'static [&'static str],
@@ -67,18 +69,19 @@ impl ParamInfo {
         Self { kind: SWM_PARAM_CHOICE, values, ..Self::text(key, default, help) }
     }
 
-    /// Its key: what users type before the equals sign.
+    /// Returns the key: the text before the equals sign.
     pub const fn key(&self) -> &'static str {
         self.key
     }
 
-    /// The words that it may be, where it is a choice.
+    /// Returns the words of a choice; empty for other parameters.
     pub const fn values(&self) -> &'static [&'static str] {
         self.values
     }
 }
 
-/// The words of a table of choices, for [`ParamInfo::choice`]: one table, declared and read.
+/// Returns the words of a table of choices, for [`ParamInfo::choice`], so that one table serves for
+/// the declaration and for [`Problem::choice`](crate::Problem::choice).
 pub const fn words<T, const N: usize>(choices: &[(&'static str, T); N]) -> [&'static str; N] {
     let mut words = [""; N];
     let mut i = 0;
@@ -89,10 +92,10 @@ pub const fn words<T, const N: usize>(choices: &[(&'static str, T); N]) -> [&'st
     words
 }
 
-/// What a parameter can be read as ([`Problem::param`](crate::Problem::param)); a plugin can make
-/// types of its own such values.
+/// A type of values that [`Problem::param`](crate::Problem::param) can return. A plugin can
+/// implement it for its own types.
 pub trait ParamValue: FromStr {
-    /// What a text that doesn't parse should have been, in words: "a whole number".
+    /// Describes the expected values for the error message about `given`, such as "a whole number".
     fn expected(given: &str) -> String;
 }
 

@@ -1,14 +1,14 @@
-//! Plans without Swapmeet, for a plugin's own tests: what a schedule says, with every rule written
-//! out, and whether it is right.
+//! Planning without Swapmeet, for a plugin's own tests: the schedule with every rule written out,
+//! and a check of its correctness.
 
 use crate::collective::Collective;
 use crate::export::Algorithm;
 use crate::problem::Problem;
 use crate::schedule::Schedule;
 use crate::stop::Stop;
-use follow::{Task, follow};
-use record::Asked;
-use stage::Stage;
+use follow::{Goal, follow};
+use record::Settings;
+use recorder::Recorder;
 use std::cell::RefCell;
 use swapmeet_abi::{
     SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmAlgorithm, SwmHost, SwmParam, SwmProblem,
@@ -16,23 +16,24 @@ use swapmeet_abi::{
 };
 
 mod follow;
+mod host_table;
 mod orbits;
+mod read;
 mod record;
-mod sets;
-mod stage;
+mod recorder;
 
 pub use follow::{Disproof, Proved};
 pub use record::{
     Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep,
 };
 
-/// A problem to try an algorithm on in a test: a small machine, an all-to-all of blocks of one byte
-/// with one port, unless said otherwise.
+/// A problem to test an algorithm on: a small machine with one port, and by default an all-to-all
+/// of blocks of one byte.
 ///
 /// ```
 /// use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Rehearsal, Schedule, Set, Stop};
 ///
-/// /// Straight to the destination, one distance a step, up to `longest`.
+/// /// Straight to the destination, one distance per step, up to the distance `longest`.
 /// struct Shift {
 ///     longest: u64,
 /// }
@@ -71,20 +72,21 @@ pub struct Rehearsal {
     kind: String,
     spec: String,
     dims: Vec<u64>,
-    /// Of a dual-net: family and sides of its base, and levels.
+    /// For a dual-net: family and sides of its base, and the number of levels.
     base: Option<(String, Vec<u64>, u64)>,
     collective: Collective,
     root: u64,
     permutation: String,
-    to: Vec<u64>,
+    /// In a permutation, the receiver of each node's block.
+    receivers: Vec<u64>,
     params: Vec<(String, String)>,
-    asked: Asked,
+    settings: Settings,
     by_orbits: bool,
 }
 
 impl Rehearsal {
-    /// A machine of this family and these sides, such as `("torus", &[4, 8])`. Meant for small
-    /// ones: every set is written out.
+    /// Makes a machine of this family with these sides, such as `("torus", &[4, 8])`. It should be
+    /// small, because every set is written out.
     pub fn on(kind: &str, dims: &[u64]) -> Self {
         let sides: Vec<String> = dims.iter().map(u64::to_string).collect();
         Self {
@@ -95,22 +97,23 @@ impl Rehearsal {
             collective: Collective::AllToAll,
             root: 0,
             permutation: String::new(),
-            to: Vec::new(),
+            receivers: Vec::new(),
             params: Vec::new(),
-            asked: Asked {
+            settings: Settings {
                 block_bytes: 1,
                 sizes: Vec::new(),
                 ports: 1,
                 virtual_channels: 1,
                 element_bytes: 1,
                 skip_empty: false,
-                prices: [0.0; 3],
+                times_us: [0.0; 3],
             },
             by_orbits: false,
         }
     }
 
-    /// A recursive dual-net of so many levels over a base of this family and these sides.
+    /// Makes a recursive dual-net with this number of levels over a base of this family with these
+    /// sides.
     pub fn dual_net(levels: u64, kind: &str, dims: &[u64]) -> Self {
         let base = Self::on(kind, dims);
         let axes = (0..levels).fold(dims.to_vec(), |axes, _| [&[2][..], &axes, &axes].concat());
@@ -122,149 +125,155 @@ impl Rehearsal {
         }
     }
 
-    /// Another collective than all-to-all; `root` is a node, where there is one.
+    /// Sets another collective than all-to-all. `root` is used by collectives that have a root.
     #[must_use]
     pub fn collective(mut self, collective: Collective, root: u64) -> Self {
         (self.collective, self.root) = (collective, root);
         self
     }
 
-    /// A permutation, by name and by the node that each node's block is for.
+    /// Sets a permutation: its name, and the receiver of each node's block.
     #[must_use]
     pub fn permutation(mut self, name: &str, to: &[u64]) -> Self {
-        (self.collective, self.permutation, self.to) =
+        (self.collective, self.permutation, self.receivers) =
             (Collective::Permutation, name.to_owned(), to.to_vec());
         self
     }
 
-    /// A parameter as a user would give it.
+    /// Adds a parameter as a user would give it.
     #[must_use]
     pub fn param(mut self, key: &str, value: &str) -> Self {
         self.params.push((key.to_owned(), value.to_owned()));
         self
     }
 
-    /// Bytes of every block.
+    /// Sets the size of every block in bytes.
     #[must_use]
     pub fn block_bytes(mut self, bytes: u64) -> Self {
-        self.asked.block_bytes = bytes;
+        self.settings.block_bytes = bytes;
         self
     }
 
-    /// Bytes that each node has for each, a row a sender, where they differ.
+    /// Sets blocks of different sizes: one row for each sender, with the bytes for each receiver.
     #[must_use]
     pub fn sizes(mut self, rows: &[Vec<u64>]) -> Self {
-        self.asked.block_bytes = rows.iter().flatten().copied().max().unwrap_or(0);
-        self.asked.sizes = rows.to_vec();
+        self.settings.block_bytes = rows.iter().flatten().copied().max().unwrap_or(0);
+        self.settings.sizes = rows.to_vec();
         self
     }
 
-    /// Bytes of the unit that is redistributed, in a schedule of byte counts.
+    /// Sets the size in bytes of an element, the unit of redistribution in a schedule of byte
+    /// counts.
     #[must_use]
     pub fn element_bytes(mut self, bytes: u64) -> Self {
-        self.asked.element_bytes = bytes;
+        self.settings.element_bytes = bytes;
         self
     }
 
-    /// A message of no bytes is none, as with `empty=skip`.
+    /// Does not count messages without bytes, as `empty=skip` does.
     #[must_use]
     pub fn skip_empty(mut self) -> Self {
-        self.asked.skip_empty = true;
+        self.settings.skip_empty = true;
         self
     }
 
-    /// Messages that a node may send, and receive, at a time; `u64::MAX` for all its links.
+    /// Sets the port limit of the machine, the answer to [`Problem::ports`]: the number of messages
+    /// that a node may send, and may receive, at the same time. `u64::MAX` means all its links.
     #[must_use]
     pub fn ports(mut self, ports: u64) -> Self {
-        self.asked.ports = ports;
+        self.settings.ports = ports;
         self
     }
 
-    /// Circuits that a directed link carries at a time.
+    /// Sets the number of circuits that a directed link carries at the same time.
     #[must_use]
     pub fn virtual_channels(mut self, circuits: u64) -> Self {
-        self.asked.virtual_channels = circuits;
+        self.settings.virtual_channels = circuits;
         self
     }
 
-    /// What the machine asks for a message, for each link of its route and for each of its bytes,
-    /// in microseconds; nothing unless said.
+    /// Sets the machine's times in microseconds: for each message, for each link of a route and for
+    /// each byte. They are 0 by default.
     #[must_use]
     pub fn prices(mut self, startup_us: f64, hop_us: f64, byte_us: f64) -> Self {
-        self.asked.prices = [startup_us, hop_us, byte_us];
+        self.settings.times_us = [startup_us, hop_us, byte_us];
         self
     }
 
-    /// Has one node of each orbit planned for where the schedule says what maps it onto itself
-    /// ([`Schedule::symmetric`]), and writes down what all nodes send, as it follows from that. It
-    /// is the same as when everyone is planned for, in some order, if what the schedule says is so:
-    /// [`Rehearsal::verify_symmetry`].
+    /// Plans only one node of each orbit where the schedule declares a symmetry
+    /// ([`Schedule::symmetric`]), and derives the sends of all other nodes from the group. If the
+    /// declaration is true, the sends are those of a full plan in another order;
+    /// [`Rehearsal::verify_symmetry`] compares them.
     #[must_use]
     pub fn by_orbits(mut self) -> Self {
         self.by_orbits = true;
         self
     }
 
-    /// Asks whether the algorithm can run and then for its schedule.
+    /// Calls `supports` and then `plan`, and returns the steps of the schedule. It does not check
+    /// whether nodes hold the blocks that they send: [`Rehearsal::verify`] does that.
     ///
     /// # Errors
-    /// What the algorithm says; [`Stop::Failed`] where it sends before a first step, to itself or
-    /// nodes outside its grid, names sets that don't fit the grid, sets the grid late, or leaves
-    /// nodes of a grid unlike the machine unplaced. Whether blocks are where they are sent from is
-    /// not looked at: [`Rehearsal::verify`] does that.
+    /// The error of the algorithm, or [`Stop::Failed`] if the schedule makes a call that the host
+    /// would refuse. Examples are
+    /// * a send before the first step, to the sender itself or outside of the grid;
+    /// * a set that does not fit the grid;
+    /// * a layout after the first step;
+    /// * a grid unlike the machine with nodes that are not placed.
     pub fn plan(&self, algorithm: &dyn Algorithm) -> Result<Vec<RehearsedStep>, Stop> {
-        self.rehearse(algorithm).map(|all| all.steps)
+        self.rehearse(algorithm).map(|schedule| schedule.steps)
     }
 
-    /// As [`Rehearsal::plan`], with all else that the schedule says.
+    /// As [`Rehearsal::plan`], but returns everything that the schedule contains.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Rehearsal::plan`].
     pub fn rehearse(&self, algorithm: &dyn Algorithm) -> Result<Rehearsed, Stop> {
-        self.stage(|problem, host, _| {
-            // SAFETY: problem and topology say their sizes, and outlive the schedule.
+        self.record(|problem, host, _| {
+            // SAFETY: problem and topology contain their sizes, and outlive the schedule.
             let problem = unsafe { Problem::read(problem, host, algorithm.about().params) }?;
             algorithm.supports(&problem)?;
             algorithm.plan(&problem, &mut Schedule::new(host, problem.topology().dims()))
         })
     }
 
-    /// Follows every block of the schedule, or every byte in one of byte counts, and proves that
-    /// all arrive. Routes are not looked at: whether they exist, and what links carry, `swapmeet
-    /// check` says.
+    /// Follows every block of the schedule, or every byte in a schedule of byte counts, and checks
+    /// that all arrive. It does not check routes: `swapmeet check` tests whether they exist and how
+    /// many messages share a link.
     ///
     /// # Errors
-    /// What [`Rehearsal::plan`] says, or the first thing wrong with the schedule.
+    /// The error of [`Rehearsal::plan`], or the first fault of the schedule.
     pub fn verify(&self, algorithm: &dyn Algorithm) -> Result<Proved, Disproof> {
-        self.rehearse(algorithm).map_err(Disproof::Stopped).and_then(|all| self.follow(&all))
+        self.rehearse(algorithm)
+            .map_err(Disproof::Stopped)
+            .and_then(|schedule| self.follow(&schedule))
     }
 
-    /// Compares what nodes send when one of each orbit is planned for with what they send when all
-    /// are.
+    /// Compares the sends derived from one node of each orbit with those of a full plan.
     ///
     /// # Errors
-    /// What [`Rehearsal::plan`] says, or the first send of one that the other has not.
+    /// The error of [`Rehearsal::plan`], or the first send that only one of the two has.
     pub fn verify_symmetry(&self, algorithm: &dyn Algorithm) -> Result<(), Disproof> {
         let rehearsed = |how: Self| how.rehearse(algorithm).map_err(Disproof::Stopped);
         let everyone = rehearsed(Self { by_orbits: false, ..self.clone() })?;
         orbits::compare(&rehearsed(self.clone().by_orbits())?, &everyone)
     }
 
-    /// As [`Rehearsal::verify`], of an algorithm in any language.
+    /// As [`Rehearsal::verify`], for an algorithm in any language.
     ///
     /// # Safety
-    /// `algorithm` must point to an algorithm's table in a plugin that is loaded.
+    /// `algorithm` must point to an algorithm's table in a loaded plugin.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Rehearsal::verify`].
     #[doc(hidden)]
     pub unsafe fn verify_table(&self, algorithm: *const SwmAlgorithm) -> Result<Proved, Disproof> {
-        let written = self.stage(|problem, host, reason| {
-            // SAFETY: the caller promises an algorithm's table.
+        let recorded = self.record(|problem, host, reason| {
+            // SAFETY: the caller guarantees that this is an algorithm's table.
             let table = unsafe { &*algorithm };
             for function in table.supports.into_iter().chain(table.plan) {
-                // SAFETY: the function and its table are a plugin's; problem and host outlive the
-                // call.
+                // SAFETY: the function and its table are those of a plugin; problem and host
+                // outlive the call.
                 match unsafe { function(algorithm, problem, host) } {
                     SWM_OK => {}
                     SWM_UNSUPPORTED => return Err(Stop::Unsupported(reason())),
@@ -275,25 +284,25 @@ impl Rehearsal {
             }
             Ok(())
         });
-        written.map_err(Disproof::Stopped).and_then(|all| self.follow(&all))
+        recorded.map_err(Disproof::Stopped).and_then(|schedule| self.follow(&schedule))
     }
 
-    fn follow(&self, all: &Rehearsed) -> Result<Proved, Disproof> {
-        let task = Task {
+    fn follow(&self, schedule: &Rehearsed) -> Result<Proved, Disproof> {
+        let goal = Goal {
             collective: self.collective,
             root: self.root,
-            to: &self.to,
+            receivers: &self.receivers,
             nodes: self.dims.iter().product(),
-            asked: &self.asked,
+            settings: &self.settings,
         };
-        follow(&task, all)
+        follow(&goal, schedule)
     }
 
-    /// Lets `play` tell its schedule to a host that writes it down; its last argument says what the
-    /// plugin gave as a reason.
-    fn stage(
+    /// Calls `plan` with a host that records the schedule. Its last argument returns the reason
+    /// that the plugin gave for stopping.
+    fn record(
         &self,
-        play: impl FnOnce(&SwmProblem, &SwmHost, &dyn Fn() -> String) -> Result<(), Stop>,
+        plan: impl FnOnce(&SwmProblem, &SwmHost, &dyn Fn() -> String) -> Result<(), Stop>,
     ) -> Result<Rehearsed, Stop> {
         let topology = |kind: &str, spec: &str, dims: &[u64]| SwmTopology {
             size: size_of::<SwmTopology>() as u32,
@@ -328,16 +337,17 @@ impl Rehearsal {
             param_count: params.len() as u64,
             permutation: SwmStr::new(&self.permutation),
         };
-        let stage = RefCell::new(Stage::new(
-            self.asked.clone(),
+        let recorder = RefCell::new(Recorder::new(
+            self.settings.clone(),
             self.collective,
-            self.to.clone(),
+            self.receivers.clone(),
             &self.dims,
             self.by_orbits,
         ));
-        let played = play(&problem, &stage::host(&stage), &|| stage.borrow().reason());
-        let written = stage.into_inner().written()?;
-        played.map(|()| written)
+        let host = host_table::host(&recorder);
+        let planned = plan(&problem, &host, &|| recorder.borrow().reason.clone());
+        let schedule = recorder.into_inner().schedule()?;
+        planned.map(|()| schedule)
     }
 }
 

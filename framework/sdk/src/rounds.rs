@@ -1,41 +1,42 @@
-//! Messages of which some share a node or a link: the rounds in which none do.
+//! Division of messages into rounds in which no two messages share a node or a link.
 
 use crate::grid::Grid;
 use std::collections::HashMap;
 
-/// A message straight along one dimension of a grid, round its end where it has to. From a node to
-/// itself it is a copy, which takes nothing.
+/// A message straight along one dimension of a grid, with wrap-around where needed. A message from
+/// a node to itself is a copy, which occupies nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Straight {
     /// Sender, a node of the grid.
     pub from: u64,
-    /// Receiver, a node of the grid that differs from it in no other dimension.
+    /// Receiver, a node of the grid that differs from the sender in no other dimension.
     pub to: u64,
-    /// The dimension it goes along.
+    /// Dimension along which the message travels.
     pub dimension: usize,
-    /// Up (1) or down (-1).
+    /// Direction: up (1) or down (-1).
     pub way: i8,
 }
 
 impl Straight {
-    /// Numbers of what it takes of a round: its sender, its receiver, and each link that it goes
-    /// over.
-    fn takes(self, grid: &Grid) -> impl Iterator<Item = u64> {
+    /// Returns the numbers of all resources that the message occupies: its sender, its receiver and
+    /// each link of its route.
+    fn resources(self, grid: &Grid) -> impl Iterator<Item = u64> {
         let Self { from, to, dimension, way } = self;
-        let each = 2 + 2 * grid.radices().len() as u64;
+        let per_node = 2 + 2 * grid.radices().len() as u64;
         let link = 2 + 2 * dimension as u64 + u64::from(way > 0);
         let nodes = std::iter::successors(Some(from), move |node| {
             Some(grid.shift(*node, dimension, way.into()))
         });
-        let links = nodes.take_while(move |node| *node != to).map(move |node| node * each + link);
-        let ends = [from * each, to * each + 1];
+        let links =
+            nodes.take_while(move |node| *node != to).map(move |node| node * per_node + link);
+        let ends = [from * per_node, to * per_node + 1];
         ends.into_iter().filter(move |_| from != to).chain(links)
     }
 }
 
-/// The round, from 0, of each message: one after the other they take the first round in which their
-/// sender, their receiver and all their links are free. Messages with the same ends that follow one
-/// another are one.
+/// Assigns a round, counted from 0, to each message. In the given order, each message gets the
+/// first round in which its sender, its receiver and all its links are free. Consecutive messages
+/// with the same sender and receiver count as one message.
 ///
 /// ```
 /// # use swapmeet_sdk::{Grid, Stop, Straight, serialized_rounds};
@@ -47,31 +48,32 @@ impl Straight {
 pub fn serialized_rounds(grid: &Grid, messages: &[Straight]) -> Vec<usize> {
     let mut assigned = vec![0; messages.len()];
     let mut start = 0;
-    let placed = messages.chunk_by(|a, b| (a.from, a.to) == (b.from, b.to)).map(|same| {
-        let places = start..start + same.len();
-        start = places.end;
-        (same[0], places)
+    let groups = messages.chunk_by(|a, b| (a.from, a.to) == (b.from, b.to)).map(|group| {
+        let indices = start..start + group.len();
+        start = indices.end;
+        (group[0], indices)
     });
-    let mut waiting: Vec<_> = placed.collect();
-    // Sixty-four rounds at a time, a bit each: who finds none of them free comes to the next.
-    let (mut busy, mut takes) = (HashMap::<u64, u64>::new(), Vec::new());
+    let mut waiting: Vec<_> = groups.collect();
+    // Sixty-four rounds at a time, one bit for each round. A message that finds none of them free
+    // is tried again with the next sixty-four.
+    let (mut busy, mut needed) = (HashMap::<u64, u64>::new(), Vec::new());
     for first in (0..).step_by(64) {
         if waiting.is_empty() {
             break;
         }
         busy.clear();
-        waiting.retain(|(message, places)| {
-            takes.clear();
-            takes.extend(message.takes(grid));
-            let taken = takes
+        waiting.retain(|(message, indices)| {
+            needed.clear();
+            needed.extend(message.resources(grid));
+            let taken = needed
                 .iter()
                 .fold(0, |all, resource| all | busy.get(resource).copied().unwrap_or(0));
             let round = taken.trailing_ones();
             if round == 64 {
                 return true;
             }
-            takes.iter().for_each(|resource| *busy.entry(*resource).or_default() |= 1 << round);
-            assigned[places.clone()].fill(first + round as usize);
+            needed.iter().for_each(|resource| *busy.entry(*resource).or_default() |= 1 << round);
+            assigned[indices.clone()].fill(first + round as usize);
             false
         });
     }
@@ -83,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_round_has_room_for_what_shares_neither_ends_nor_links() {
+    fn messages_of_a_round_share_neither_nodes_nor_links() {
         let ring = Grid::new(&[10]).unwrap();
         let rounds = |ends: &[(u64, u64)]| {
             let way = |from, to| if from < to { 1 } else { -1 };

@@ -1,4 +1,4 @@
-//! The schedule as it streams to the host: phases, steps, sends.
+//! The schedule as a stream of calls to the host: phases, steps, sends.
 
 use crate::send::{Blocks, Bucket, Bytes, Redistribution};
 use crate::stop::Stop;
@@ -7,10 +7,10 @@ use swapmeet_abi::{
     SWM_BYTE_COUNTS, SWM_IN_PARTS, SWM_LOG_INFO, SWM_OK, SwmHost, SwmLayout, SwmStr,
 };
 
-/// The schedule, handed to the host piece by piece. Nothing of it is kept in the plugin.
+/// The schedule, passed to the host call by call. The plugin stores nothing of it.
 ///
-/// Every call returns [`Stop::Stopped`] once the host has refused one: the schedule broke a rule,
-/// or the case was stopped. Pass it on with `?`.
+/// Once the host has refused a call, because the schedule broke a rule or the case was stopped,
+/// every call returns [`Stop::Stopped`]. Return it with `?`.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Grid, Problem, Rehearsal, Schedule, Set, Stop};
@@ -45,40 +45,43 @@ use swapmeet_abi::{
 /// ```
 pub struct Schedule<'a> {
     host: &'a SwmHost,
-    /// Of the grid in which the schedule speaks of nodes.
+    /// Radices of the grid in which the schedule numbers its nodes.
     radices: Vec<u64>,
 }
 
 impl<'a> Schedule<'a> {
-    /// A schedule in the topology's own grid, of these radices.
+    /// Makes a schedule in the topology's own grid, which has these radices.
     pub(crate) fn new(host: &'a SwmHost, radices: &[u64]) -> Self {
         Self { host, radices: radices.to_vec() }
     }
 
-    /// Speaks of nodes in a grid of the schedule's own, row-major, and splits every block in
-    /// `segments` (1 for whole). Before the first step. With as many nodes as the machine, node i
-    /// of the grid runs on node i; otherwise [`Schedule::place`] each one.
+    /// Sets a grid of the schedule's own, numbered row-major, and splits every block into
+    /// `segments` (1 for whole blocks). Call it before the first step. If the grid has as many
+    /// nodes as the machine, node i of the grid runs on node i of the machine. Otherwise call
+    /// [`Schedule::place`] for each node.
     pub fn layout(&mut self, radices: &[u64], segments: u32) -> Result<(), Stop> {
         self.set_layout(radices, segments, 0)
     }
 
     /// As [`Schedule::layout`], with every block or vector cut into one part for each node of the
-    /// machine, which sends name by [`Blocks::destinations`]; each part is then split in
-    /// `segments`. For collectives whose blocks are not told apart by destination: what one part of
-    /// a vector is to an allreduce, a node's result is to a reduce-scatter.
+    /// machine. Sends select parts with [`Blocks::destinations`]. Each part is then split into
+    /// `segments`. This is for collectives whose blocks are not distinguished by destination: a
+    /// part of a vector in an allreduce corresponds to the result of a node in a reduce-scatter.
     pub fn layout_in_parts(&mut self, radices: &[u64], segments: u32) -> Result<(), Stop> {
         self.set_layout(radices, segments, SWM_IN_PARTS)
     }
 
-    /// Moves byte counts instead of blocks: a node holds so many bytes for each destination,
-    /// whoever they come from. It may send bytes that it counts ([`Schedule::send_bytes`]), or
-    /// redistribute all it holds ([`Schedule::redistribute`]) and send bucket by bucket
-    /// ([`Schedule::send_bucket`]). Speaks of nodes in a grid of the schedule's own with as many
-    /// nodes as the machine, which run on the nodes of the same number; `&[]` is the topology's
-    /// own. Before the first step, in an all-to-all.
+    /// Makes the schedule move byte counts instead of blocks: each node holds a number of bytes for
+    /// each destination, without regard to their origin. A node can
+    /// * send bytes that it counts ([`Schedule::send_bytes`]), or
+    /// * redistribute all its data ([`Schedule::redistribute`]) and send it bucket by bucket
+    ///   ([`Schedule::send_bucket`]).
     ///
-    /// What is proved is that the bytes for each destination all end there: rows say `verified:
-    /// amounts`.
+    /// `radices` are those of a grid of the schedule's own, which has as many nodes as the machine;
+    /// `&[]` selects the topology's own grid. Call it before the first step, in an all-to-all.
+    ///
+    /// The host verifies that the bytes for each destination all arrive there; rows then have
+    /// `verified: amounts`.
     pub fn move_byte_counts(&mut self, radices: &[u64]) -> Result<(), Stop> {
         self.set_layout(radices, 1, SWM_BYTE_COUNTS)
     }
@@ -96,31 +99,31 @@ impl<'a> Schedule<'a> {
         }
         // SAFETY: the function and its context come from the host's table; `layout` outlives the
         // call.
-        answer(self.host.layout.map(|f| unsafe { f(self.host.ctx, &raw const layout) }))
+        check(self.host.layout.map(|f| unsafe { f(self.host.ctx, &raw const layout) }))
     }
 
-    /// Node `node` of the grid runs on node `physical` of the machine. If it is that one's `home`,
-    /// the machine node's own blocks are there; otherwise it is a virtual node, which only passes
-    /// on those of others. Every node of the machine has exactly one home.
+    /// Places node `node` of the grid on node `physical` of the machine. If `home` is true, the
+    /// blocks of the machine node start and end at this grid node. Otherwise the grid node is
+    /// virtual: it only passes on blocks of other nodes. Every node of the machine must have
+    /// exactly one home.
     pub fn place(&mut self, node: u64, physical: u64, home: bool) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
-        answer(
-            self.host.place.map(|f| unsafe { f(self.host.ctx, node, physical, u32::from(home)) }),
-        )
+        check(self.host.place.map(|f| unsafe { f(self.host.ctx, node, physical, u32::from(home)) }))
     }
 
-    /// Says that the schedule is invariant under a group, which does this to each axis of its grid,
-    /// and asks for whom to plan: for one node of each orbit, or for everyone where the problem
-    /// breaks the symmetry. Once, after [`Schedule::layout`] and [`Schedule::place`], before the
-    /// first step. What nodes send that are not planned for follows from the group: only those
-    /// planned for may send, and a plan goes through them once a step, so that whoever wants all
-    /// messages gets them in the order of their senders.
+    /// Declares a group under which the schedule is invariant, and returns the nodes to plan: one
+    /// node of each orbit, or all nodes where the problem breaks the symmetry. `axes` has one
+    /// action for each axis of the grid; a single action applies to the node numbers, whatever the
+    /// grid.
     ///
-    /// One symmetry alone, whatever the grid, says what the group does to the nodes' numbers.
+    /// Call it at most once, after [`Schedule::layout`] and [`Schedule::place`] and before the
+    /// first step. Only planned nodes may send; the host derives the sends of the other nodes from
+    /// the group. In each step, iterate over the planned nodes in ascending order, so that the host
+    /// can list all messages in the order of their senders.
     ///
     /// ```
     /// # use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Rehearsal, Schedule, Set, Stop, Symmetry};
-    /// /// Direct exchange, a distance a step: the same seen from every rank.
+    /// /// Direct exchange, one distance per step: every rank does the same.
     /// struct Shift;
     ///
     /// impl Algorithm for Shift {
@@ -141,7 +144,7 @@ impl<'a> Schedule<'a> {
     ///         Ok(())
     ///     }
     /// }
-    /// // A rehearsal has everyone planned for.
+    /// // A rehearsal plans all nodes by default.
     /// assert_eq!(Rehearsal::on("ring", &[5]).verify(&Shift).unwrap().messages, 20);
     /// ```
     pub fn symmetric(&mut self, axes: &[Symmetry]) -> Result<Planned, Stop> {
@@ -149,15 +152,15 @@ impl<'a> Schedule<'a> {
         let radices = if axes.len() == 1 { &nodes[..] } else { &self.radices };
         if axes.len() != radices.len() {
             return Err(Stop::failed(format!(
-                "a symmetry says what happens to each of the {} axes of the schedule's grid, or to the nodes' numbers; this one has {}",
+                "a symmetry needs one action for each of the {} axes of the schedule's grid, or a single one for the node numbers; this one has {}",
                 radices.len(),
                 axes.len()
             )));
         }
         let mut planned = radices.to_vec();
         if let Some(symmetric) = self.host.symmetric {
-            // SAFETY: the function and its context come from the host's table; both lists have an
-            // entry an axis.
+            // SAFETY: the function and its context come from the host's table; both lists have one
+            // entry for each axis.
             let code = unsafe {
                 symmetric(
                     self.host.ctx,
@@ -166,70 +169,71 @@ impl<'a> Schedule<'a> {
                     planned.as_mut_ptr(),
                 )
             };
-            answer(Some(code))?;
+            check(Some(code))?;
         }
         Ok(Planned::new(radices, &planned))
     }
 
-    /// Begins a phase, by the paper's name for it.
+    /// Begins a phase. Use the paper's name for it.
     pub fn phase(&mut self, name: &str) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table; `name` outlives the
         // call.
-        answer(self.host.phase.map(|f| unsafe { f(self.host.ctx, SwmStr::new(name)) }))
+        check(self.host.phase.map(|f| unsafe { f(self.host.ctx, SwmStr::new(name)) }))
     }
 
-    /// Begins a step: its sends happen at once; what arrives can be sent on only in a later step.
-    /// Steps in which nothing is sent don't count.
+    /// Begins a step. All sends of a step happen at the same time; data that arrives in a step can
+    /// be sent on only in a later step. Steps without sends are not counted.
     pub fn step(&mut self) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
-        answer(self.host.step.map(|f| unsafe { f(self.host.ctx) }))
+        check(self.host.step.map(|f| unsafe { f(self.host.ctx) }))
     }
 
-    /// Adds a send of blocks to the step. A rule that selects nothing sends nothing.
+    /// Adds a send of blocks to the step. A rule that selects no block sends nothing.
     pub fn send(&mut self, blocks: &Blocks<'_>) -> Result<(), Stop> {
-        // SAFETY: the function and its context come from the host's table; `blocks` borrows all it
-        // points to.
-        answer(self.host.send_blocks.map(|f| unsafe { f(self.host.ctx, &raw const blocks.raw) }))
+        // SAFETY: the function and its context come from the host's table; `blocks` borrows
+        // everything that it points to.
+        check(self.host.send_blocks.map(|f| unsafe { f(self.host.ctx, &raw const blocks.raw) }))
     }
 
-    /// In a schedule of byte counts, adds a send of a bucket to the step. An empty one sends
+    /// In a schedule of byte counts, adds a send of a bucket to the step. An empty bucket sends
     /// nothing.
     pub fn send_bucket(&mut self, bucket: &Bucket<'_>) -> Result<(), Stop> {
         // SAFETY: as above.
-        answer(self.host.send_bucket.map(|f| unsafe { f(self.host.ctx, &raw const bucket.raw) }))
+        check(self.host.send_bucket.map(|f| unsafe { f(self.host.ctx, &raw const bucket.raw) }))
     }
 
-    /// In a schedule of byte counts, adds a send of so many bytes for each of some destinations to
-    /// the step.
+    /// In a schedule of byte counts, adds to the step a send of a given number of bytes for each of
+    /// some destinations.
     pub fn send_bytes(&mut self, bytes: &Bytes<'_>) -> Result<(), Stop> {
         // SAFETY: as above.
-        answer(self.host.send_bytes.map(|f| unsafe { f(self.host.ctx, &raw const bytes.raw) }))
+        check(self.host.send_bytes.map(|f| unsafe { f(self.host.ctx, &raw const bytes.raw) }))
     }
 
-    /// In a schedule of byte counts, between steps: a node sorts all it holds into buckets, what
-    /// has just arrived included. Each of its buckets is then to be sent once
-    /// ([`Schedule::send_bucket`]), to itself too.
+    /// In a schedule of byte counts, between steps: a node sorts all the data that it holds into
+    /// buckets, including the data that arrived in the last step. Each of its buckets must then be
+    /// sent once ([`Schedule::send_bucket`]), also the one for the node itself.
     pub fn redistribute(&mut self, how: &Redistribution<'_>) -> Result<(), Stop> {
         let raw = how.raw()?;
         // SAFETY: the function and its context come from the host's table; `how` outlives the call.
-        answer(self.host.redistribute.map(|f| unsafe { f(self.host.ctx, &raw const raw) }))
+        check(self.host.redistribute.map(|f| unsafe { f(self.host.ctx, &raw const raw) }))
     }
 
-    /// A line for the log, shown on standard error while cases run: for what a reader of the row
-    /// should know. Standard output is the program's.
+    /// Writes a line to the log, which is shown on standard error while cases run. Use it for facts
+    /// that a reader of the row should know. Plugins must not print to standard output, which the
+    /// program uses.
     pub fn log(&self, line: &str) {
         log(self.host, line);
     }
 
-    /// Every node rearranges all it holds, once, before the next step. Begin a new step for what is
-    /// sent after it.
+    /// Every node rearranges all the data that it holds, once, before the next step. Begin a new
+    /// step before the next send.
     pub fn rearrange(&mut self) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
-        answer(self.host.rearrange.map(|f| unsafe { f(self.host.ctx) }))
+        check(self.host.rearrange.map(|f| unsafe { f(self.host.ctx) }))
     }
 }
 
-/// Says a line to whoever runs the case.
+/// Writes a line to the host's log.
 pub(crate) fn log(host: &SwmHost, line: &str) {
     if let Some(log) = host.log {
         // SAFETY: the function and its context come from the host's table; `line` outlives the
@@ -238,12 +242,12 @@ pub(crate) fn log(host: &SwmHost, line: &str) {
     }
 }
 
-fn answer(code: Option<i32>) -> Result<(), Stop> {
+fn check(code: Option<i32>) -> Result<(), Stop> {
     match code {
         Some(SWM_OK) => Ok(()),
         Some(_) => Err(Stop::Stopped),
-        None => {
-            Err(Stop::failed("the host is older than this plugin and lacks a function it needs"))
-        }
+        None => Err(Stop::failed(
+            "the host is older than this plugin and lacks a function that it calls",
+        )),
     }
 }

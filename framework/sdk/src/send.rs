@@ -1,7 +1,6 @@
-//! What a step sends: blocks, buckets, bytes, each by a route of its own where it asks for one.
+//! The sends of a step (blocks, buckets or bytes, each with an optional route), and
+//! redistributions.
 
-#[cfg(doc)]
-use crate::schedule::Schedule;
 use crate::set::{Axis, Set};
 use crate::stop::Stop;
 use std::marker::PhantomData;
@@ -10,21 +9,22 @@ use swapmeet_abi::{
     SwmRedistribution, SwmRoute, SwmStr,
 };
 
-/// So many bytes for one destination, as [`Bytes`] counts them;
-/// [`SWM_ALL_BYTES`](swapmeet_abi::SWM_ALL_BYTES) of them are all there are.
+/// A number of bytes for one destination, for [`Bytes`].
+/// [`SWM_ALL_BYTES`](swapmeet_abi::SWM_ALL_BYTES) means all bytes that the sender holds for the
+/// destination.
 pub use swapmeet_abi::SwmByteCount as ByteCount;
 
-/// How a message should travel, where the topology's own route won't do. Dimensions are those of
-/// the topology, whatever the schedule's own grid. A route that isn't there is a fault of the
+/// The route of a message, where it is not the topology's own. Dimensions are those of the
+/// topology, even if the schedule has its own grid. A route that does not exist is a fault of the
 /// schedule.
 ///
 /// ```
 /// use swapmeet_sdk::{Blocks, Route};
-/// // three hops the long way round a ring of four, and by name
+/// // Three hops in the longer direction of a ring of four, by direction and by node.
 /// let back = Route::signs(&[-1]);
 /// let by_name = Route::path(&[3, 2, 1]);
 /// let sends = [Blocks::new(0, 1).route(&back), Blocks::new(0, 1).route(&by_name)];
-/// // in two dimensions: minus along the second, and that first
+/// // In two dimensions: the second dimension first, in direction minus.
 /// let columns_first = Route::signs_in_order(&[0, -1], &[1, 0]);
 /// # let _ = (sends, columns_first);
 /// ```
@@ -44,7 +44,8 @@ impl<'a> Route<'a> {
         path_len: 0,
     };
 
-    /// For each dimension 1 (plus), -1 (minus) or 0 (the shorter way, plus at a tie).
+    /// Sets the direction in each dimension: 1 (plus), -1 (minus) or 0 (the shorter direction, plus
+    /// if both are equal).
     pub const fn signs(signs: &'a [i8]) -> Self {
         Self {
             raw: SwmRoute { signs: signs.as_ptr(), dim_count: signs.len() as u32, ..Self::EMPTY },
@@ -52,8 +53,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// As [`Route::signs`], travelling the dimensions in `order`. Both must have one entry a
-    /// dimension.
+    /// Sets the directions as [`Route::signs`], and crosses the dimensions in `order`. Both lists
+    /// must have one entry for each dimension.
     pub const fn signs_in_order(signs: &'a [i8], order: &'a [u32]) -> Self {
         assert!(signs.len() == order.len());
         Self {
@@ -67,7 +68,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// The nodes passed through, the receiver last, each a neighbour of the one before.
+    /// Sets the nodes after the sender, ending with the receiver. Each must be a neighbour of the
+    /// node before it.
     pub const fn path(nodes: &'a [u64]) -> Self {
         Self {
             raw: SwmRoute { path: nodes.as_ptr(), path_len: nodes.len() as u64, ..Self::EMPTY },
@@ -76,19 +78,19 @@ impl<'a> Route<'a> {
     }
 }
 
-/// A send of blocks: of what `from` holds, the blocks with origin in one set and destination in
-/// another go to `to`. Until narrowed down, that is everything: also the block that a node has for
-/// itself in an all-to-all, which is where it should be already.
+/// A send of blocks: of the blocks that `from` holds, those with an origin in one set and a
+/// destination in another are sent to `to`. Without restrictions it selects everything, including,
+/// in an all-to-all, the block that a node has for itself.
 ///
 /// ```
 /// use swapmeet_sdk::{Blocks, Set};
-/// // all that node 3 holds for node 7
+/// // All blocks for node 7 that node 3 holds.
 /// let forward = Blocks::new(3, 4).destinations(Set::one(7));
-/// // node 3's own block for node 7, which must be there
+/// // Node 3's own block for node 7, which must be there.
 /// let own = Blocks::new(3, 7).origins(Set::one(3)).destinations(Set::one(7)).strict();
-/// // a copy of everything, as in a broadcast
-/// let tell = Blocks::new(3, 4).copy();
-/// # let _ = (forward, own, tell);
+/// // A copy of everything, as in a broadcast.
+/// let copy = Blocks::new(3, 4).copy();
+/// # let _ = (forward, own, copy);
 /// ```
 #[derive(Clone, Copy)]
 pub struct Blocks<'a> {
@@ -97,7 +99,8 @@ pub struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// All that `from` holds goes to `to`; both are nodes of the schedule's grid.
+    /// Makes a send of all the blocks that `from` holds to `to`. Both are nodes of the schedule's
+    /// grid.
     pub const fn new(from: u64, to: u64) -> Self {
         Self {
             raw: SwmBlocks {
@@ -115,67 +118,69 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Only blocks from these nodes. Not in a reduction, which sends sums as a whole.
+    /// Selects only blocks with these origins. Not allowed in reductions, where sums are sent as a
+    /// whole.
     #[must_use]
     pub const fn origins(mut self, set: Set<'a>) -> Self {
         self.raw.origins = set.raw();
         self
     }
 
-    /// Only blocks for these nodes; or, of a schedule that cuts blocks into parts
-    /// ([`Schedule::layout_in_parts`]), only these parts of them. Else not in a permutation, whose
-    /// blocks are known by their origins.
+    /// Selects only blocks with these destinations. In a schedule that cuts blocks into parts
+    /// ([`Schedule::layout_in_parts`](crate::Schedule::layout_in_parts)) it selects these parts
+    /// instead. Without parts it is not allowed in a permutation, whose blocks are distinguished by
+    /// their origins.
     #[must_use]
     pub const fn destinations(mut self, set: Set<'a>) -> Self {
         self.raw.destinations = set.raw();
         self
     }
 
-    /// Only these segments of each block ([`Schedule::layout`]).
+    /// Selects only these segments of each block ([`Schedule::layout`](crate::Schedule::layout)).
     #[must_use]
     pub const fn segments(mut self, segments: Axis<'a>) -> Self {
         self.raw.segments = segments.raw();
         self
     }
 
-    /// Every block selected must be held: the host fails the schedule otherwise.
+    /// Requires that the sender holds every selected block; otherwise the host fails the schedule.
     #[must_use]
     pub const fn strict(mut self) -> Self {
         self.raw.flags |= SWM_STRICT;
         self
     }
 
-    /// The sender keeps what it sends (broadcast, allgather).
+    /// Lets the sender keep the blocks that it sends, as in a broadcast or an allgather.
     #[must_use]
     pub const fn copy(mut self) -> Self {
         self.raw.flags |= SWM_COPY;
         self
     }
 
-    /// In a reduction, the receiver adds what it is sent to what it has; without this, what it is
-    /// sent takes the place of what it has.
+    /// In a reduction, lets the receiver add the received values to its own. Without this the
+    /// received values replace its own.
     #[must_use]
     pub const fn combine(mut self) -> Self {
         self.raw.flags |= SWM_COMBINE;
         self
     }
 
-    /// Sender and receiver may be the same: a local copy, which costs nothing.
+    /// Allows the sender and the receiver to be the same node: a local copy, which costs nothing.
     #[must_use]
     pub const fn local(mut self) -> Self {
         self.raw.flags |= SWM_LOCAL;
         self
     }
 
-    /// Travels by `route` instead of the topology's own.
+    /// Sends the message by `route` instead of the topology's own route.
     #[must_use]
     pub const fn route(mut self, route: &'a Route<'a>) -> Self {
         self.raw.route = &raw const route.raw;
         self
     }
 
-    /// What this send is called in faults: the place in a file that it was read from, a step of the
-    /// paper.
+    /// Names this send in error messages, for example by its position in an input file or by a step
+    /// of the paper.
     #[must_use]
     pub const fn label(mut self, label: &'a str) -> Self {
         self.raw.label = SwmStr::new(label);
@@ -183,7 +188,8 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// A send of one bucket of what `from` has redistributed ([`Schedule::redistribute`]).
+/// A send of one bucket of the sender's last redistribution
+/// ([`Schedule::redistribute`](crate::Schedule::redistribute)).
 #[derive(Clone, Copy)]
 pub struct Bucket<'a> {
     pub(crate) raw: SwmBucket,
@@ -191,15 +197,15 @@ pub struct Bucket<'a> {
 }
 
 impl<'a> Bucket<'a> {
-    /// Bucket number `bucket` of `from` goes to `to`, which may be the same node: that is a local
-    /// copy, and no message.
+    /// Makes a send of bucket number `bucket` of `from` to `to`. They may be the same node: then it
+    /// is a local copy, not a message.
     pub const fn new(from: u64, to: u64, bucket: u64) -> Self {
         let size = size_of::<SwmBucket>() as u32;
         let raw = SwmBucket { size, flags: SWM_LOCAL, from, to, bucket, route: std::ptr::null() };
         Self { raw, borrowed: PhantomData }
     }
 
-    /// Travels by `route` instead of the topology's own.
+    /// Sends the message by `route` instead of the topology's own route.
     #[must_use]
     pub const fn route(mut self, route: &'a Route<'a>) -> Self {
         self.raw.route = &raw const route.raw;
@@ -207,7 +213,7 @@ impl<'a> Bucket<'a> {
     }
 }
 
-/// A send of so many bytes for each of some destinations, in a schedule of byte counts.
+/// A send of a given number of bytes for each of some destinations, in a schedule of byte counts.
 #[derive(Clone, Copy)]
 pub struct Bytes<'a> {
     pub(crate) raw: SwmBytes,
@@ -215,8 +221,8 @@ pub struct Bytes<'a> {
 }
 
 impl<'a> Bytes<'a> {
-    /// These bytes, of what `from` holds outside of buckets, go to `to`; both are nodes of the
-    /// schedule's grid.
+    /// Makes a send of these bytes from `from` to `to`, both nodes of the schedule's grid. The
+    /// bytes are taken from the data outside of buckets.
     pub const fn new(from: u64, to: u64, counts: &'a [ByteCount]) -> Self {
         let size = size_of::<SwmBytes>() as u32;
         let (count, counts) = (counts.len() as u64, counts.as_ptr());
@@ -224,14 +230,14 @@ impl<'a> Bytes<'a> {
         Self { raw, borrowed: PhantomData }
     }
 
-    /// Sender and receiver may be the same: a local copy, which costs nothing.
+    /// Allows the sender and the receiver to be the same node: a local copy, which costs nothing.
     #[must_use]
     pub const fn local(mut self) -> Self {
         self.raw.flags |= SWM_LOCAL;
         self
     }
 
-    /// Travels by `route` instead of the topology's own.
+    /// Sends the message by `route` instead of the topology's own route.
     #[must_use]
     pub const fn route(mut self, route: &'a Route<'a>) -> Self {
         self.raw.route = &raw const route.raw;
@@ -239,29 +245,28 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// A node sorts all it holds into buckets, element by element. Element x (from 0) of what it holds
-/// for destination d has number `e = (starts[d] + x) % cycle` and goes to bucket `(first +
-/// firsts[d] + e) % buckets`. What it holds for itself is redistributed with the rest.
+/// A node sorts all the data that it holds into buckets, element by element. Element x (from 0) of
+/// the data for destination d has the number `e = (starts[d] + x) % cycle` and is put into bucket
+/// `(first + firsts[d] + e) % buckets`. Data that the node holds for itself is redistributed too.
 #[derive(Debug, Clone, Copy)]
 pub struct Redistribution<'a> {
-    /// The node of the schedule's grid that redistributes what it holds.
+    /// The node of the schedule's grid that redistributes its data.
     pub node: u64,
-    /// How many buckets there are.
+    /// Number of buckets.
     pub buckets: u64,
-    /// After how many elements the round begins again; as many as there are buckets in the plain
+    /// Number of elements after which the numbering starts again; equal to `buckets` in the simple
     /// case.
     pub cycle: u64,
-    /// The bucket that the first element goes to, below `buckets`.
+    /// The bucket of the first element, below `buckets`.
     pub first: u64,
-    /// For each destination the number its elements begin with, below `cycle`; empty for 0
-    /// everywhere.
+    /// For each destination the number of its first element, below `cycle`; empty for 0 everywhere.
     pub starts: &'a [u32],
-    /// For each destination what is added to `first`, below `buckets`; empty for 0 everywhere.
+    /// For each destination an offset added to `first`, below `buckets`; empty for 0 everywhere.
     pub firsts: &'a [u32],
 }
 
 impl Redistribution<'_> {
-    /// As the host reads it.
+    /// Converts to the struct of the ABI.
     pub(crate) fn raw(&self) -> Result<SwmRedistribution, Stop> {
         let tables = [self.starts.len(), self.firsts.len()];
         if tables[0] != tables[1] && tables.iter().all(|len| *len > 0) {

@@ -1,9 +1,9 @@
-//! Sets of nodes: products of per-axis coordinate subsets.
+//! Sets of nodes: products of subsets of coordinates, one for each axis.
 
 use std::marker::PhantomData;
 use swapmeet_abi::{SWM_AXES, SWM_BITS, SWM_NODE, SwmAxis, SwmSet};
 
-/// A subset of the coordinates of one axis. Costs nothing to make.
+/// A subset of the coordinates of one axis. Making one allocates nothing.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, Axis, Problem, Rehearsal, Schedule, Blocks, Set, Stop};
@@ -12,7 +12,7 @@ use swapmeet_abi::{SWM_AXES, SWM_BITS, SWM_NODE, SwmAxis, SwmSet};
 /// #     fn about(&self) -> About { About { name: "show", ..About::DEFAULT } }
 /// #     fn plan(&self, _: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
 /// #         schedule.step()?;
-/// // on an axis of ten
+/// // Subsets of an axis of ten coordinates.
 /// let subsets = [
 ///     Axis::one(7),                     // 7
 ///     Axis::range(8, 4),                // 8, 9, 0, 1: cyclic
@@ -46,24 +46,24 @@ impl<'a> Axis<'a> {
         Self { raw, words: PhantomData }
     }
 
-    /// The one coordinate `c`, which must be below the axis's radix.
+    /// Selects the coordinate `c`, which must be below the axis's radix.
     pub const fn one(c: u64) -> Self {
         Self::from_raw(SwmAxis::range(c, 1, 1))
     }
 
-    /// `count` coordinates from `first` on, modulo the radix; `first` must be below it and `count`
-    /// at most the radix.
+    /// Selects `count` consecutive coordinates from `first`, modulo the radix. `first` must be
+    /// below the radix, and `count` at most the radix.
     pub const fn range(first: u64, count: u64) -> Self {
         Self::from_raw(SwmAxis::range(first, 1, count))
     }
 
-    /// `first`, `first + stride`, .. (`count` of them), modulo the radix; no coordinate may come up
-    /// twice.
+    /// Selects the `count` coordinates `first`, `first + stride`, etc., modulo the radix. No
+    /// coordinate may occur twice.
     pub const fn stride(first: u64, stride: u64, count: u64) -> Self {
         Self::from_raw(SwmAxis::range(first, stride, count))
     }
 
-    /// The coordinates whose bits are set: bit `c % 64` of word `c / 64` is coordinate `c`.
+    /// Selects the coordinates whose bits are set: bit `c % 64` of word `c / 64` is coordinate `c`.
     pub const fn bits(words: &'a [u64]) -> Self {
         Self::from_raw(SwmAxis {
             kind: SWM_BITS,
@@ -80,8 +80,8 @@ impl<'a> Axis<'a> {
     }
 }
 
-/// A set of nodes of the schedule's grid: everyone, one node, or a product of one [`Axis`] a
-/// dimension.
+/// A set of nodes of the schedule's grid: all nodes, one node, or a product of one [`Axis`] for
+/// each dimension.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, Axis, Problem, Rehearsal, Schedule, Blocks, Set, Stop};
@@ -90,7 +90,7 @@ impl<'a> Axis<'a> {
 /// #     fn about(&self) -> About { About { name: "show", ..About::DEFAULT } }
 /// #     fn plan(&self, _: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
 /// #         schedule.step()?;
-/// // in a grid of 3 x 4, numbered row by row
+/// // Sets in a grid of 3 x 4 nodes, numbered row by row.
 /// let column_2 = [Axis::ALL, Axis::one(2)];
 /// let corner = [Axis::range(1, 2), Axis::range(2, 2)];
 /// let sets = [
@@ -120,7 +120,7 @@ impl<'a> Set<'a> {
     /// Every node of the grid, whatever its axes.
     pub const ALL: Self = Self { raw: SwmSet::ALL, axes: PhantomData };
 
-    /// The one node `node`.
+    /// Selects one node.
     pub const fn one(node: u64) -> Self {
         Self {
             raw: SwmSet { kind: SWM_NODE, axis_count: 0, node, axes: std::ptr::null() },
@@ -128,10 +128,10 @@ impl<'a> Set<'a> {
         }
     }
 
-    /// The nodes whose every coordinate is in its axis's subset; one subset an axis of the grid,
-    /// first axis first.
+    /// Selects the nodes whose coordinates are all in the subsets of their axes. `axes` has one
+    /// subset for each axis of the grid, first axis first.
     pub const fn product(axes: &'a [Axis<'a>]) -> Self {
-        // `Axis` is a transparent wrapper, so a slice of one is a slice of the other.
+        // `Axis` is a transparent wrapper of `SwmAxis`, so the cast keeps the layout.
         let raw = SwmSet {
             kind: SWM_AXES,
             axis_count: axes.len() as u32,

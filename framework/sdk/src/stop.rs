@@ -1,34 +1,35 @@
-//! Why there is no schedule.
+//! The reasons for which an algorithm gives no schedule.
 
 use std::fmt;
 
-/// Why there is no schedule, or no more of it.
+/// The reason for which an algorithm gives no schedule, or stops in the middle of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
-    /// The algorithm can't run on this problem; the reason is for the reader of a table.
+    /// The algorithm cannot run on this problem. The reason is shown in the row.
     Unsupported(String),
-    /// The plugin failed at what it should be able to do; the row's `reason` says this.
+    /// The plugin failed on a problem that it should be able to solve. The reason is shown in the
+    /// row.
     Failed(String),
-    /// The schedule comes from elsewhere, a file, and breaks a rule that the host can't see; the
-    /// row's `reason` says this.
+    /// The schedule comes from another source, such as a file, and breaks a rule that the host
+    /// cannot check. The reason is shown in the row.
     Invalid(String),
-    /// The host refused a call: the schedule broke a rule, or the case was stopped. Pass it on with
-    /// `?`.
+    /// The host refused a call because the schedule broke a rule or because the case was stopped.
+    /// Return this error with `?`.
     Stopped,
 }
 
 impl Stop {
-    /// The algorithm can't run on this problem, because of `reason`.
+    /// Makes the error of an algorithm that cannot run on this problem.
     pub fn unsupported(reason: impl Into<String>) -> Self {
         Self::Unsupported(reason.into())
     }
 
-    /// The plugin failed, because of `reason`.
+    /// Makes the error of a plugin that failed.
     pub fn failed(reason: impl Into<String>) -> Self {
         Self::Failed(reason.into())
     }
 
-    /// The schedule that was read breaks a rule: `reason`.
+    /// Makes the error of a schedule from another source that breaks a rule.
     pub fn invalid(reason: impl Into<String>) -> Self {
         Self::Invalid(reason.into())
     }

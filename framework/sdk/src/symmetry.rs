@@ -1,15 +1,15 @@
-//! Groups that map a schedule onto itself, and whom a plan is asked for.
+//! Symmetry groups of a schedule, and the nodes that a plan has to list.
 
 use swapmeet_abi::{SWM_FIXED, SWM_SHIFT, SWM_XOR, SwmSymmetry};
 
-/// What a group does to the coordinates of one axis
+/// The action of a symmetry group on the coordinates of one axis
 /// ([`Schedule::symmetric`](crate::Schedule::symmetric)).
 ///
 /// ```
 /// use swapmeet_sdk::Symmetry;
-/// // 0, 4, 8, .. may be added to every coordinate, round the axis
+/// // The group adds 0, 4, 8, etc. to the coordinates, modulo the radix.
 /// let submeshes = Symmetry::shift(4);
-/// // of every coordinate the bits from 2 (value 4) on may be turned over
+/// // The group flips any of the bits from bit 2 (value 4) on.
 /// let high_bits = Symmetry::xor(4);
 /// let all = [submeshes, high_bits, Symmetry::NONE];
 /// # let _ = all;
@@ -19,26 +19,26 @@ use swapmeet_abi::{SWM_FIXED, SWM_SHIFT, SWM_XOR, SwmSymmetry};
 pub struct Symmetry(SwmSymmetry);
 
 impl Symmetry {
-    /// Leaves every coordinate of the axis where it is.
+    /// The group leaves every coordinate of the axis unchanged.
     pub const NONE: Self = Self(SwmSymmetry { kind: SWM_FIXED, reserved: 0, unit: 0 });
 
-    /// Adds any multiple of `unit`, which divides the axis's radix.
+    /// The group adds the multiples of `unit`, which must divide the axis's radix.
     pub const fn shift(unit: u64) -> Self {
         Self(SwmSymmetry { kind: SWM_SHIFT, reserved: 0, unit })
     }
 
-    /// Takes the exclusive-or with any multiple of `unit`; both `unit` and the axis's radix are
-    /// powers of two.
+    /// The group takes the exclusive-or with the multiples of `unit`. Both `unit` and the axis's
+    /// radix must be powers of two.
     pub const fn xor(unit: u64) -> Self {
         Self(SwmSymmetry { kind: SWM_XOR, reserved: 0, unit })
     }
 }
 
-/// The nodes to plan for, in ascending order: go through it once a step.
+/// The nodes to plan, in ascending order. Iterate over it once in each step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
-    /// For each axis how many coordinates, and how far apart neighbours are. Axes that are planned
-    /// for as a whole are one with the axis before.
+    /// For each axis the number of planned coordinates and the distance between neighbours. An axis
+    /// whose coordinates are all planned is merged with the axis before it.
     axes: Vec<(u64, u64)>,
     everyone: bool,
 }
@@ -59,22 +59,22 @@ impl Planned {
         Self { everyone: radices == planned, axes }
     }
 
-    /// How many there are.
+    /// Returns the number of planned nodes.
     pub fn len(&self) -> u64 {
         self.axes.iter().map(|(count, _)| count).product()
     }
 
-    /// Whether there are none, which is never so.
+    /// Returns whether there are no planned nodes, which is never the case.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether every node is planned for.
+    /// Returns whether all nodes are planned.
     pub fn is_everyone(&self) -> bool {
         self.everyone
     }
 
-    /// Whether a node is one of them.
+    /// Returns whether a node is planned.
     pub fn contains(&self, node: u64) -> bool {
         let mut rest = node;
         self.axes.iter().all(|(count, stride)| {
@@ -84,7 +84,7 @@ impl Planned {
         })
     }
 
-    /// The nodes to plan for, in rising order.
+    /// Returns the planned nodes in ascending order.
     pub fn iter(&self) -> PlannedNodes<'_> {
         let run = self.axes.last().map_or(1, |(count, _)| *count);
         PlannedNodes { axes: &self.axes, next: 0, end: run, runs: 1..self.len() / run.max(1) }
@@ -100,14 +100,14 @@ impl<'a> IntoIterator for &'a Planned {
     }
 }
 
-/// Goes through the nodes to plan for.
+/// Iterator over the planned nodes.
 #[derive(Debug, Clone)]
 pub struct PlannedNodes<'a> {
     axes: &'a [(u64, u64)],
-    /// The run of nodes under way, on the last axis.
+    /// The rest of the current run of consecutive nodes: `next..end`.
     next: u64,
     end: u64,
-    /// Numbers of the runs to come.
+    /// Numbers of the runs that follow.
     runs: std::ops::Range<u64>,
 }
 
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_with_coordinates_below_what_is_asked_for_are_planned_for() {
+    fn nodes_with_coordinates_below_the_counts_are_planned() {
         let planned = Planned::new(&[3, 4, 5], &[2, 4, 2]);
         let expected: Vec<u64> = (0..60).filter(|node| node / 20 < 2 && node % 5 < 2).collect();
         assert_eq!(planned.iter().collect::<Vec<_>>(), expected);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn everyone_is_one_run() {
+    fn all_nodes_are_one_run() {
         let planned = Planned::new(&[3, 4, 5], &[3, 4, 5]);
         assert!(planned.iter().eq(0..60) && planned.is_everyone());
         assert_eq!(planned.axes, [(60, 1)]);

@@ -1,4 +1,4 @@
-//! Sends and their images under a group, one by one.
+//! The images of sends under a symmetry group, one by one.
 
 use super::follow::Disproof;
 use super::record::{Rehearsed, RehearsedSend};
@@ -6,17 +6,17 @@ use swapmeet_abi::{SWM_FIXED, SWM_SHIFT, SWM_XOR, SwmSymmetry};
 
 /// A group that acts on the nodes of a grid.
 pub(super) struct Orbits {
-    /// For each axis its radix, what the group's elements are multiples of, and whether by
-    /// exclusive-or.
+    /// For each axis its radix, the unit whose multiples the group applies, and whether it applies
+    /// them by exclusive-or.
     axes: Vec<(u64, u64, bool)>,
 }
 
 impl Orbits {
-    /// What a plugin says, or why it makes no sense.
+    /// Reads the group that a plugin declares, or returns a description of its error.
     pub(super) fn new(radices: &[u64], axes: &[SwmSymmetry]) -> Result<Self, String> {
         if radices.len() != axes.len() {
             return Err(format!(
-                "a symmetry of {} axes, in a grid of {}",
+                "a symmetry of {} axes in a grid of {} axes",
                 axes.len(),
                 radices.len()
             ));
@@ -39,15 +39,16 @@ impl Orbits {
         Ok(Self { axes: radices.iter().zip(axes).map(read).collect::<Result<_, _>>()? })
     }
 
-    /// Coordinates of the representatives on each axis.
+    /// Returns the number of planned coordinates on each axis.
     pub(super) fn units(&self) -> Vec<u64> {
         self.axes.iter().map(|(_, unit, _)| *unit).collect()
     }
 
-    /// What all nodes of the sender's orbit send if this one sends that.
+    /// Returns the images of a send under all elements of the group: the sends of all nodes in the
+    /// sender's orbit.
     pub(super) fn images(&self, send: &RehearsedSend) -> Result<Vec<RehearsedSend>, String> {
         if self.coordinates(send.from).iter().zip(&self.axes).any(|(c, (_, unit, _))| c >= unit) {
-            return Err(format!("node {} sends, which is not planned for", send.from));
+            return Err(format!("node {} sends, but is not planned", send.from));
         }
         let elements =
             self.axes.iter().fold(vec![Vec::new()], |elements: Vec<Vec<u64>>, (radix, unit, _)| {
@@ -91,32 +92,32 @@ impl Orbits {
     }
 }
 
-/// Finds what is different, step by step, whatever the order of sends.
-pub(super) fn compare(by_orbits: &Rehearsed, everyone: &Rehearsed) -> Result<(), Disproof> {
-    let (a, b) = (by_orbits.steps.len() as u64, everyone.steps.len() as u64);
+/// Finds the first difference, step by step, without regard to the order of sends.
+pub(super) fn compare(by_orbits: &Rehearsed, full: &Rehearsed) -> Result<(), Disproof> {
+    let (a, b) = (by_orbits.steps.len() as u64, full.steps.len() as u64);
     if a != b {
-        let what = format!(
-            "is the last one where one node of each orbit is planned for, and step {b} where everyone is"
-        );
+        let what = format!("is the last one of the plan by orbits; the full plan has {b} steps");
         return Err(Disproof::Wrong { step: a, what });
     }
-    for (step, (by_orbits, everyone)) in (1..).zip(by_orbits.steps.iter().zip(&everyone.steps)) {
-        let mut left: Vec<&RehearsedSend> = everyone.sends.iter().collect();
-        left.sort_by_key(|send| send.from);
+    for (step, (by_orbits, full)) in (1..).zip(by_orbits.steps.iter().zip(&full.steps)) {
+        let mut unmatched: Vec<&RehearsedSend> = full.sends.iter().collect();
+        unmatched.sort_by_key(|send| send.from);
         for send in &by_orbits.sends {
-            let first = left.partition_point(|other| other.from < send.from);
-            let mut same = left[first..].iter().take_while(|other| other.from == send.from);
+            let first = unmatched.partition_point(|other| other.from < send.from);
+            let mut same = unmatched[first..].iter().take_while(|other| other.from == send.from);
             let Some(at) = same.position(|other| *other == send) else {
                 let (from, to) = (send.from, send.to);
                 let what = format!(
-                    "node {from} should send node {to} what follows from another's send, but sends otherwise"
+                    "node {from} does not send node {to} the image of a planned node's send"
                 );
                 return Err(Disproof::Wrong { step, what });
             };
-            left.remove(first + at);
+            unmatched.remove(first + at);
         }
-        if let Some(RehearsedSend { from, to, .. }) = left.first() {
-            let what = format!("node {from} sends node {to} what follows from no other's send");
+        if let Some(RehearsedSend { from, to, .. }) = unmatched.first() {
+            let what = format!(
+                "node {from} sends node {to} something that is not the image of a planned node's send"
+            );
             return Err(Disproof::Wrong { step, what });
         }
     }

@@ -1,124 +1,121 @@
-//! What is written down of a rehearsal, and what was set for it.
+//! The record of a rehearsed schedule, and the settings of a rehearsal.
 
 use crate::send::ByteCount;
 
-/// What a plugin may ask for.
+/// The sizes and machine parameters that a plugin can request, and how messages are counted.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
+pub(super) struct Settings {
     pub(super) block_bytes: u64,
-    /// Bytes that each node has for each, where they differ.
+    /// Bytes from each node to each node, where they differ; else empty.
     pub(super) sizes: Vec<Vec<u64>>,
     pub(super) ports: u64,
     pub(super) virtual_channels: u64,
     pub(super) element_bytes: u64,
-    /// Whether a message of no bytes is none.
+    /// Whether messages without bytes are not counted.
     pub(super) skip_empty: bool,
-    /// Start-up, time per link, time per byte.
-    pub(super) prices: [f64; 3],
+    /// Start-up time, time per link and time per byte in microseconds.
+    pub(super) times_us: [f64; 3],
 }
 
-impl Asked {
-    /// Bytes that a node of the machine has for another.
+impl Settings {
+    /// Returns the bytes that a node of the machine has for another.
     pub(super) fn bytes(&self, from: u64, to: u64) -> u64 {
         let row = self.sizes.get(from as usize);
-        row.and_then(|row| row.get(to as usize)).copied().unwrap_or(if self.sizes.is_empty() {
-            self.block_bytes
-        } else {
-            0
-        })
+        let default = if self.sizes.is_empty() { self.block_bytes } else { 0 };
+        row.and_then(|row| row.get(to as usize)).copied().unwrap_or(default)
     }
 }
 
 /// A step of a rehearsed schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RehearsedStep {
-    /// The phase it is in; empty if the schedule names none.
+    /// Name of its phase; empty if the schedule names none.
     pub phase: String,
-    /// Its sends, in order.
+    /// Its sends, in the plugin's order.
     pub sends: Vec<RehearsedSend>,
 }
 
-/// A send of a rehearsed schedule; nodes are those of the schedule's grid.
+/// A send of a rehearsed schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RehearsedSend {
-    /// The sender, a node of the schedule's grid.
+    /// Sender, a node of the schedule's grid.
     pub from: u64,
-    /// The receiver, a node of the schedule's grid.
+    /// Receiver, a node of the schedule's grid.
     pub to: u64,
-    /// The origins of the blocks it is about, in order.
+    /// Selected origins, in ascending order.
     pub origins: Vec<u64>,
-    /// Their destinations, in order.
+    /// Selected destinations, in ascending order.
     pub destinations: Vec<u64>,
-    /// Which segments of each block, in order; 0 alone where blocks are whole.
+    /// Selected segments of each block, in ascending order; 0 alone where blocks are whole.
     pub segments: Vec<u64>,
-    /// Whether the sender keeps what it sends.
+    /// Whether the sender keeps the blocks that it sends.
     pub copies: bool,
-    /// Whether, in a reduction, the receiver adds it to what it has.
+    /// In a reduction, whether the receiver adds the received values to its own.
     pub combines: bool,
-    /// Whether every block must be held.
+    /// Whether the sender must hold every selected block.
     pub is_strict: bool,
-    /// Whether sender and receiver may be the same.
+    /// Whether sender and receiver may be the same node.
     pub is_local: bool,
-    /// What the plugin calls it in faults.
+    /// The plugin's name for the send in error messages.
     pub label: String,
-    /// The way it should go; empty for the topology's own.
+    /// The requested route; empty for the topology's own.
     pub route: RehearsedRoute,
-    /// Which bucket of what the sender has redistributed, in a schedule of byte counts.
+    /// Number of the bucket, in a schedule of byte counts.
     pub bucket: Option<u64>,
-    /// The bytes it counts, in a schedule of byte counts.
+    /// The counted bytes, in a schedule of byte counts.
     pub byte_counts: Vec<ByteCount>,
 }
 
-/// The way a message should go.
+/// The requested route of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RehearsedRoute {
-    /// For each dimension 1, -1 or 0.
+    /// For each dimension 1, -1 or 0; empty for no request.
     pub signs: Vec<i8>,
-    /// The order of the dimensions, where one is given.
+    /// The order of the dimensions; empty for no request.
     pub order: Vec<u32>,
-    /// The nodes passed through.
+    /// The nodes after the sender, ending with the receiver; empty for no request.
     pub path: Vec<u64>,
 }
 
-/// A node's redistribution of all it holds, as [`Redistribution`](crate::Redistribution).
+/// A redistribution by one node, as in [`Redistribution`](crate::Redistribution).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RehearsedRedistribution {
-    /// After how many steps of the schedule.
+    /// Number of steps of the schedule before it.
     pub after: u64,
-    /// The node of the schedule's grid that redistributes.
+    /// The node of the schedule's grid that redistributes its data.
     pub node: u64,
-    /// How many buckets there are.
+    /// Number of buckets.
     pub buckets: u64,
-    /// After how many elements the round begins again.
+    /// Number of elements after which the numbering starts again.
     pub cycle: u64,
-    /// The bucket that the first element goes to.
+    /// The bucket of the first element.
     pub first: u64,
-    /// For each destination the number its elements begin with; empty for 0 everywhere.
+    /// For each destination the number of its first element; empty for 0 everywhere.
     pub starts: Vec<u32>,
-    /// For each destination what is added to `first`; empty for 0 everywhere.
+    /// For each destination an offset added to `first`; empty for 0 everywhere.
     pub firsts: Vec<u32>,
 }
 
-/// All that a plan said.
+/// A rehearsed schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rehearsed {
     /// Radices of the schedule's grid.
     pub radices: Vec<u64>,
-    /// Into how many segments blocks are split; 1 for whole ones.
+    /// Number of segments of each block; 1 for whole blocks.
     pub segments: u64,
-    /// Whether they are cut into one part a node of the machine before that.
+    /// Whether blocks are first cut into one part for each node of the machine.
     pub in_parts: bool,
-    /// Whether it moves byte counts instead of blocks.
+    /// Whether the schedule moves byte counts instead of blocks.
     pub moves_byte_counts: bool,
-    /// The steps in order, those in which nothing is sent among them.
+    /// All steps in order, including steps without sends.
     pub steps: Vec<RehearsedStep>,
-    /// Nodes placed: node of the schedule's grid, node of the machine, whether it is that one's
-    /// home.
+    /// The placed nodes: node of the schedule's grid, node of the machine, and whether it is the
+    /// home of that node.
     pub placements: Vec<(u64, u64, bool)>,
-    /// Redistributions in the order in which they were asked for.
+    /// Redistributions in the plugin's order.
     pub redistributions: Vec<RehearsedRedistribution>,
-    /// How many times every node rearranges what it holds.
+    /// Number of times that all nodes rearrange their data.
     pub rearrangements: u64,
-    /// Lines for the log.
+    /// Lines that the plugin wrote to the log.
     pub log: Vec<String>,
 }

@@ -3,12 +3,12 @@ use crate::{
     About, Axis, Blocks, Bucket, ByteCount, Bytes, ParamInfo, Redistribution, Route, Set, Symmetry,
 };
 
-struct Once(fn(&Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>);
+struct PlanOnly(fn(&Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>);
 
-impl Algorithm for Once {
+impl Algorithm for PlanOnly {
     fn about(&self) -> About {
         About {
-            name: "once",
+            name: "plan-only",
             params: const { &[ParamInfo::number("k", "", "")] },
             ..About::DEFAULT
         }
@@ -20,8 +20,8 @@ impl Algorithm for Once {
 }
 
 #[test]
-fn products_ranges_and_bits_are_written_out_in_order() {
-    let plan = Once(|_, schedule| {
+fn sets_are_written_out_in_ascending_order() {
+    let plan = PlanOnly(|_, schedule| {
         schedule.layout(&[2, 5], 2)?;
         schedule.phase("only")?;
         schedule.step()?;
@@ -47,8 +47,8 @@ fn products_ranges_and_bits_are_written_out_in_order() {
 }
 
 #[test]
-fn what_is_asked_for_is_what_was_set() {
-    let plan = Once(|problem, _| {
+fn a_plan_reads_the_settings() {
+    let plan = PlanOnly(|problem, _| {
         assert_eq!((problem.block_bytes(), problem.ports(), problem.root()), (64, u64::MAX, 2));
         assert_eq!((problem.collective(), problem.param::<u64>("k")?), (Collective::Scatter, 7));
         assert_eq!(
@@ -64,8 +64,8 @@ fn what_is_asked_for_is_what_was_set() {
 }
 
 #[test]
-fn what_no_host_would_take_is_refused() {
-    let refused = |plan| Rehearsal::on("ring", &[4]).plan(&Once(plan)).unwrap_err().to_string();
+fn invalid_calls_are_refused() {
+    let refused = |plan| Rehearsal::on("ring", &[4]).plan(&PlanOnly(plan)).unwrap_err().to_string();
     assert_eq!(
         refused(|_, schedule| schedule.send(&Blocks::new(0, 1))),
         "the schedule sends before its first step"
@@ -109,8 +109,8 @@ fn what_no_host_would_take_is_refused() {
 }
 
 #[test]
-fn routes_placements_and_lines_for_the_log_are_written_down() {
-    let plan = Once(|problem, schedule| {
+fn routes_placements_and_log_lines_are_recorded() {
+    let plan = PlanOnly(|problem, schedule| {
         problem.log("two nodes on each");
         schedule.layout(&[4], 1)?;
         (0..4).try_for_each(|node| schedule.place(node, node / 2, node % 2 == 0))?;
@@ -125,7 +125,7 @@ fn routes_placements_and_lines_for_the_log_are_written_down() {
     assert_eq!((&send.route.path[..], send.route.signs.len()), (&[1][..], 0));
 }
 
-/// Everyone sorts what they hold by destination and sends bucket after bucket there.
+/// Every node sorts its data by destination and sends bucket after bucket there.
 fn by_buckets(_: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let n = 3;
     schedule.move_byte_counts(&[])?;
@@ -151,16 +151,20 @@ fn by_buckets(_: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> 
 }
 
 #[test]
-fn byte_counts_are_followed_by_buckets_and_by_bytes() {
+fn byte_counts_are_verified_in_buckets_and_in_bytes() {
     let sizes = [vec![2, 4, 6], vec![8, 2, 4], vec![0, 2, 2]];
     let ring = Rehearsal::on("ring", &[3]).sizes(&sizes).element_bytes(2);
-    let proved = ring.verify(&Once(by_buckets)).unwrap();
+    let proved = ring.verify(&PlanOnly(by_buckets)).unwrap();
     assert_eq!((proved.steps, proved.messages), (2, 5), "an empty bucket is no message");
     assert_eq!((proved.total_bytes, proved.critical_bytes), (24, 4 + 8));
-    let odd = Rehearsal::on("ring", &[3]).sizes(&sizes).element_bytes(4).verify(&Once(by_buckets));
-    assert_eq!(odd.unwrap_err().to_string(), "2 bytes are no multiple of the element of 4 bytes");
+    let odd =
+        Rehearsal::on("ring", &[3]).sizes(&sizes).element_bytes(4).verify(&PlanOnly(by_buckets));
+    assert_eq!(
+        odd.unwrap_err().to_string(),
+        "2 bytes are not a multiple of the element size, 4 bytes"
+    );
 
-    let counted = Once(|_, schedule| {
+    let counted = PlanOnly(|_, schedule| {
         schedule.move_byte_counts(&[])?;
         schedule.step()?;
         schedule.send_bytes(&Bytes::new(0, 1, &[ByteCount { destination: 1, bytes: u64::MAX }]))?;
@@ -173,21 +177,21 @@ fn byte_counts_are_followed_by_buckets_and_by_bytes() {
     assert_eq!(wrong(pair(5, 2)), "step 1: node 1 sends 3 bytes for node 0, but holds 2");
 }
 
-/// What is wrong with a schedule of an exchange on a ring of three.
+/// Returns the fault of a schedule on a ring of three nodes.
 fn disproof(
     collective: Collective,
     plan: fn(&Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>,
 ) -> String {
     Rehearsal::on("ring", &[3])
         .collective(collective, 1)
-        .verify(&Once(plan))
+        .verify(&PlanOnly(plan))
         .unwrap_err()
         .to_string()
 }
 
 #[test]
-fn every_block_is_followed() {
-    let round = Once(|_, schedule| {
+fn blocks_are_verified_one_by_one() {
+    let round = PlanOnly(|_, schedule| {
         for _ in 0..2 {
             schedule.step()?;
             for me in 0..3 {
@@ -200,7 +204,7 @@ fn every_block_is_followed() {
         .collective(Collective::AllGather, 0)
         .block_bytes(10)
         .verify(&round);
-    // What a node has already is sent again all the same.
+    // Blocks that a node already holds are sent and counted again.
     let expected =
         Proved { steps: 2, messages: 6, total_bytes: 90, critical_bytes: 30, ..Proved::default() };
     assert_eq!(proved, Ok(Proved { max_sends: 1, max_receives: 1, ..expected }));
@@ -238,8 +242,8 @@ fn every_block_is_followed() {
 }
 
 #[test]
-fn virtual_nodes_pass_on_what_is_not_theirs() {
-    let plan = Once(|_, schedule| {
+fn virtual_nodes_pass_on_blocks() {
+    let plan = PlanOnly(|_, schedule| {
         schedule.layout(&[3], 1)?;
         schedule.place(0, 0, true)?;
         schedule.place(1, 0, false)?;
@@ -258,10 +262,10 @@ fn virtual_nodes_pass_on_what_is_not_theirs() {
     );
 }
 
-/// A distance a step, or two nodes away at once where `wrong` says; shifts of ranks map it onto
-/// itself, but for that.
+/// Direct exchange, one distance per step. It is invariant under shifts of the ranks, except that
+/// node `asymmetric` uses the distances in the opposite direction.
 struct Shifts {
-    wrong: Option<u64>,
+    asymmetric: Option<u64>,
 }
 
 impl Algorithm for Shifts {
@@ -276,7 +280,8 @@ impl Algorithm for Shifts {
         for distance in 1..n {
             schedule.step()?;
             for me in &planned {
-                let to = (me + if self.wrong == Some(me) { n - distance } else { distance }) % n;
+                let to =
+                    (me + if self.asymmetric == Some(me) { n - distance } else { distance }) % n;
                 schedule.send(
                     &Blocks::new(me, to).origins(Set::one(me)).destinations(Set::one(to)).strict(),
                 )?;
@@ -287,24 +292,21 @@ impl Algorithm for Shifts {
 }
 
 #[test]
-fn one_node_of_each_orbit_says_what_all_send() {
+fn one_node_of_each_orbit_determines_all_sends() {
     let ring = Rehearsal::on("ring", &[6]);
-    ring.verify_symmetry(&Shifts { wrong: None }).unwrap();
+    ring.verify_symmetry(&Shifts { asymmetric: None }).unwrap();
     assert_eq!(
-        ring.clone().by_orbits().verify(&Shifts { wrong: None }),
-        ring.verify(&Shifts { wrong: None })
+        ring.clone().by_orbits().verify(&Shifts { asymmetric: None }),
+        ring.verify(&Shifts { asymmetric: None })
     );
 }
 
 #[test]
-fn the_first_send_that_a_symmetry_gets_wrong_is_named() {
+fn the_first_asymmetric_send_is_named() {
     let ring = Rehearsal::on("ring", &[6]);
-    // Right as a schedule, but not the same seen from node 4.
-    let wrong = Shifts { wrong: Some(4) };
+    // The schedule is correct, but node 4 does not do what the other nodes do.
+    let wrong = Shifts { asymmetric: Some(4) };
     ring.verify(&wrong).unwrap();
     let error = ring.verify_symmetry(&wrong).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "step 1: node 4 should send node 5 what follows from another's send, but sends otherwise"
-    );
+    assert_eq!(error, "step 1: node 4 does not send node 5 the image of a planned node's send");
 }

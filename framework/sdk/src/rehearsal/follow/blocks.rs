@@ -1,18 +1,18 @@
-//! Every block by itself.
+//! Verification block by block.
 
-use super::{Holdings, Places, Task};
-use crate::collective::{After, Before};
+use super::{Goal, Holdings, Places};
+use crate::collective::{FinalBlocks, InitialHolders};
 use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A segment of a block, by nodes of the schedule's grid: where it comes from and where it goes, as
-/// far as the collective tells blocks apart by that.
+/// A segment of a block. Nodes are those of the schedule's grid. A side by which the collective
+/// does not distinguish blocks is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Block {
     origin: Option<u64>,
     destination: Option<u64>,
-    /// The node whose part of it this is, where blocks are cut in parts.
+    /// The node whose part of the block this is, where blocks are cut into parts.
     part: Option<u64>,
     segment: u64,
 }
@@ -34,38 +34,41 @@ impl fmt::Display for Block {
     }
 }
 
-/// Who holds what, node by node of the schedule's grid.
+/// The blocks that each node of the schedule's grid holds.
 pub(super) struct Blocks<'a> {
-    task: &'a Task<'a>,
+    goal: &'a Goal<'a>,
     places: &'a Places,
     segments: u64,
-    /// Which parts blocks have; one without a name if they are not cut in parts.
+    /// The parts of a block; a single `None` if blocks are not cut into parts.
     parts: Vec<Option<u64>>,
     held: Vec<BTreeSet<Block>>,
     arriving: Vec<(u64, Block)>,
 }
 
 impl<'a> Blocks<'a> {
-    pub(super) fn new(task: &'a Task<'a>, all: &Rehearsed, places: &'a Places) -> Self {
+    pub(super) fn new(goal: &'a Goal<'a>, schedule: &Rehearsed, places: &'a Places) -> Self {
         let held = vec![BTreeSet::new(); places.physical.len()];
-        let parts =
-            if all.in_parts { places.home.iter().copied().map(Some).collect() } else { vec![None] };
+        let parts = if schedule.in_parts {
+            places.home.iter().copied().map(Some).collect()
+        } else {
+            vec![None]
+        };
         let mut blocks =
-            Self { task, places, segments: all.segments, parts, held, arriving: Vec::new() };
-        for node in 0..task.nodes {
+            Self { goal, places, segments: schedule.segments, parts, held, arriving: Vec::new() };
+        for node in 0..goal.nodes {
             blocks.held[places.home[node as usize] as usize] =
-                blocks.in_the_beginning(node).collect();
+                blocks.initial_blocks(node).collect();
         }
         blocks
     }
 
-    /// All blocks from one node of the machine to another, if each counts as one by the collective.
-    fn between_nodes(&self, origin: u64, destination: u64) -> impl Iterator<Item = Block> + '_ {
-        let collective = self.task.collective;
+    /// Returns all segments of the block from one node of the machine to another.
+    fn blocks_between(&self, origin: u64, destination: u64) -> impl Iterator<Item = Block> + '_ {
+        let collective = self.goal.collective;
         let [from_home, to_home] =
             [origin, destination].map(|node| self.places.home[node as usize]);
-        let origin = collective.tells_origins().then_some(from_home);
-        let destination = collective.tells_destinations().then_some(to_home);
+        let origin = collective.distinguishes_origins().then_some(from_home);
+        let destination = collective.distinguishes_destinations().then_some(to_home);
         let segments = move |part: &Option<u64>| {
             let part = *part;
             (0..self.segments).map(move |segment| Block { origin, destination, part, segment })
@@ -73,40 +76,41 @@ impl<'a> Blocks<'a> {
         self.parts.iter().flat_map(segments)
     }
 
-    /// What a node of the machine has at first.
-    fn in_the_beginning(&self, node: u64) -> impl Iterator<Item = Block> + '_ {
-        let others = match self.task.collective.before() {
-            Before::Root if node != self.task.root => 0..0,
-            Before::Root | Before::Each => 0..self.task.nodes,
+    /// Returns the blocks that a node of the machine has at the start.
+    fn initial_blocks(&self, node: u64) -> impl Iterator<Item = Block> + '_ {
+        let others = match self.goal.collective.initial_holders() {
+            InitialHolders::Root if node != self.goal.root => 0..0,
+            InitialHolders::Root | InitialHolders::EveryNode => 0..self.goal.nodes,
         };
-        others.flat_map(move |other| self.between_nodes(node, other))
+        others.flat_map(move |other| self.blocks_between(node, other))
     }
 
-    /// What a node of the machine is to have in the end.
-    fn in_the_end(&self, node: u64) -> impl Iterator<Item = Block> + '_ {
-        let sources = match self.task.collective.before() {
-            Before::Root => self.task.root..self.task.root + 1,
-            Before::Each => 0..self.task.nodes,
+    /// Returns the blocks that a node of the machine must have at the end.
+    fn final_blocks(&self, node: u64) -> impl Iterator<Item = Block> + '_ {
+        let sources = match self.goal.collective.initial_holders() {
+            InitialHolders::Root => self.goal.root..self.goal.root + 1,
+            InitialHolders::EveryNode => 0..self.goal.nodes,
         };
-        let origins = match self.task.collective.after() {
-            After::EachItsOwn | After::EachAll => sources,
-            After::RootAll if node == self.task.root => sources,
-            After::RootAll => 0..0,
-            After::EachItsSenders => {
-                let sender = self.task.to.iter().position(|to| *to == node);
+        let origins = match self.goal.collective.final_blocks() {
+            FinalBlocks::ByDestination | FinalBlocks::AllBlocks => sources,
+            FinalBlocks::AllAtRoot if node == self.goal.root => sources,
+            FinalBlocks::AllAtRoot => 0..0,
+            FinalBlocks::ByPermutation => {
+                let sender = self.goal.receivers.iter().position(|to| *to == node);
                 sender.map_or(0..0, |sender| sender as u64..sender as u64 + 1)
             }
         };
-        origins.flat_map(move |origin| self.between_nodes(origin, node))
+        origins.flat_map(move |origin| self.blocks_between(origin, node))
     }
 
-    /// Bytes of a segment: all of a block's are as long as each other, padded to whole bytes.
+    /// Returns the bytes of a segment. All segments of a block have the same size, rounded up to
+    /// whole bytes.
     fn bytes(&self, block: Block) -> u64 {
         let physical = |node: Option<u64>| {
-            node.map_or(self.task.root, |node| self.places.physical[node as usize])
+            node.map_or(self.goal.root, |node| self.places.physical[node as usize])
         };
-        self.task
-            .asked
+        self.goal
+            .settings
             .bytes(physical(block.origin), physical(block.destination))
             .div_ceil(self.segments * self.parts.len() as u64)
     }
@@ -130,14 +134,16 @@ impl Holdings for Blocks<'_> {
             });
         }
         if send.is_strict {
-            let collective = self.task.collective;
+            let collective = self.goal.collective;
             let in_parts = self.parts != [None];
-            let side = |tells: bool, nodes: &[u64]| match tells {
+            let side = |distinguishes: bool, nodes: &[u64]| match distinguishes {
                 true => nodes.iter().copied().map(Some).collect(),
                 false => vec![None],
             };
-            for origin in side(collective.tells_origins(), &send.origins) {
-                for to in side(collective.tells_destinations() || in_parts, &send.destinations) {
+            for origin in side(collective.distinguishes_origins(), &send.origins) {
+                for to in
+                    side(collective.distinguishes_destinations() || in_parts, &send.destinations)
+                {
                     for &segment in &send.segments {
                         let (destination, part) = if in_parts { (None, to) } else { (to, None) };
                         let block = Block { origin, destination, part, segment };
@@ -157,7 +163,7 @@ impl Holdings for Blocks<'_> {
     }
 
     fn arrive(&mut self) -> Result<(), String> {
-        let is_shared = self.task.collective.takes_copies();
+        let is_shared = self.goal.collective.allows_copies();
         for (to, block) in std::mem::take(&mut self.arriving) {
             if !self.held[to as usize].insert(block) && !is_shared {
                 return Err(format!("{block} is delivered twice, node {to} has it already"));
@@ -166,19 +172,19 @@ impl Holdings for Blocks<'_> {
         Ok(())
     }
 
-    fn between(&mut self, _: u64) -> Result<(), String> {
+    fn redistribute_after(&mut self, _: u64) -> Result<(), String> {
         Ok(())
     }
 
     fn verify(&mut self) -> Result<(), String> {
-        for node in 0..self.task.nodes {
+        for node in 0..self.goal.nodes {
             let home = self.places.home[node as usize];
             let held = &self.held[home as usize];
-            if let Some(block) = self.in_the_end(node).find(|block| !held.contains(block)) {
-                let at = self.held.iter().position(|held| held.contains(&block));
-                let at =
-                    at.map_or("nobody holds it".to_owned(), |node| format!("it is at node {node}"));
-                return Err(format!("{block} was never delivered to node {home} ({at})"));
+            if let Some(block) = self.final_blocks(node).find(|block| !held.contains(block)) {
+                let holder = self.held.iter().position(|held| held.contains(&block));
+                let place = holder
+                    .map_or("no node holds it".to_owned(), |node| format!("it is at node {node}"));
+                return Err(format!("{block} was never delivered to node {home} ({place})"));
             }
         }
         Ok(())

@@ -1,14 +1,16 @@
-//! Sets written out, node by node.
+//! Copies of a plugin's C structs: sets written out as lists of nodes, routes and lists.
 
-use swapmeet_abi::{SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmSet};
+use super::record::RehearsedRoute;
+use swapmeet_abi::{SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmRoute, SwmSet};
 
 const OUTSIDE: &str = "outside the grid";
 const UNKNOWN: &str = "of an unknown kind";
 
-/// The nodes of a set in a grid, in order; `Err` says why it is none of this grid.
+/// Returns the nodes of a set in ascending order. The error tells why the set does not fit the
+/// grid.
 ///
 /// # Safety
-/// What the set points to must be readable for the counts beside it.
+/// The pointers of the set must be readable for the counts given with them.
 pub(super) unsafe fn nodes(radices: &[u64], set: &SwmSet) -> Result<Vec<u64>, &'static str> {
     let count: u64 = radices.iter().product();
     match set.kind {
@@ -16,7 +18,7 @@ pub(super) unsafe fn nodes(radices: &[u64], set: &SwmSet) -> Result<Vec<u64>, &'
         SWM_NODE => Ok(vec![set.node]),
         SWM_AXES if set.axis_count as usize != radices.len() => Err(OUTSIDE),
         SWM_AXES => {
-            // SAFETY: the caller promises as many axes as the set says.
+            // SAFETY: the caller guarantees as many axes as the set says.
             let axes = unsafe { std::slice::from_raw_parts(set.axes, radices.len()) };
             let mut nodes = vec![0];
             for (axis, radix) in axes.iter().zip(radices) {
@@ -34,10 +36,11 @@ pub(super) unsafe fn nodes(radices: &[u64], set: &SwmSet) -> Result<Vec<u64>, &'
     }
 }
 
-/// The coordinates of an axis's subset, in order; `Err` says why it doesn't fit the axis.
+/// Returns the coordinates of a subset in ascending order. The error tells why it does not fit the
+/// axis.
 ///
 /// # Safety
-/// As [`nodes`].
+/// As for [`nodes`].
 pub(super) unsafe fn coordinates(axis: &SwmAxis, radix: u64) -> Result<Vec<u64>, &'static str> {
     let (first, stride, count) = (axis.first, axis.stride, axis.count);
     let mut coordinates: Vec<u64> = match axis.kind {
@@ -49,7 +52,7 @@ pub(super) unsafe fn coordinates(axis: &SwmAxis, radix: u64) -> Result<Vec<u64>,
             (0..count).map(|i| around(i) as u64).collect()
         }
         SWM_BITS => {
-            // SAFETY: the caller promises as many words as the axis says.
+            // SAFETY: the caller guarantees as many words as the axis says.
             let words = unsafe { std::slice::from_raw_parts(axis.words, count as usize) };
             let is_set =
                 |c: u64| words.get((c / 64) as usize).is_some_and(|word| word >> (c % 64) & 1 == 1);
@@ -64,4 +67,33 @@ pub(super) unsafe fn coordinates(axis: &SwmAxis, radix: u64) -> Result<Vec<u64>,
     coordinates.sort_unstable();
     let twice = coordinates.windows(2).any(|pair| pair[0] == pair[1]);
     if twice { Err("that names a coordinate twice") } else { Ok(coordinates) }
+}
+
+/// Copies a route.
+///
+/// # Safety
+/// `route` must be null or point to a route whose pointers are null or readable for the counts
+/// given with them.
+pub(super) unsafe fn route(route: *const SwmRoute) -> RehearsedRoute {
+    // SAFETY: the caller guarantees a route, or null.
+    unsafe {
+        let Some(route) = route.as_ref() else { return RehearsedRoute::default() };
+        RehearsedRoute {
+            signs: list(route.signs, route.dim_count as usize),
+            order: list(route.order, route.dim_count as usize),
+            path: list(route.path, route.path_len as usize),
+        }
+    }
+}
+
+/// Copies a list, which is empty for a null pointer.
+///
+/// # Safety
+/// `ptr` must be null or point to `len` readable values.
+pub(super) unsafe fn list<T: Copy>(ptr: *const T, len: usize) -> Vec<T> {
+    if ptr.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: the caller guarantees this.
+    unsafe { std::slice::from_raw_parts(ptr, len) }.to_vec()
 }

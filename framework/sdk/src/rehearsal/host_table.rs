@@ -1,0 +1,210 @@
+//! The functions that a plugin calls in a rehearsal.
+
+use super::read::{list, route};
+use super::record::{RehearsedRedistribution, RehearsedSend};
+use super::recorder::Recorder;
+use std::cell::RefCell;
+use std::ffi::c_void;
+use swapmeet_abi::{
+    SwmBlocks, SwmBucket, SwmBytes, SwmHost, SwmLayout, SwmRedistribution, SwmStr, SwmSymmetry,
+};
+
+/// Returns the table of functions that a plugin calls. They write to `recorder`, which must outlive
+/// the table.
+pub(super) fn host(recorder: &RefCell<Recorder>) -> SwmHost {
+    SwmHost {
+        size: size_of::<SwmHost>() as u32,
+        reserved: 0,
+        ctx: std::ptr::from_ref(recorder).cast_mut().cast(),
+        fail: Some(fail),
+        log: Some(log),
+        block_bytes: Some(block_bytes),
+        pair_bytes: Some(pair_bytes),
+        ports: Some(ports),
+        virtual_channels: Some(virtual_channels),
+        element_bytes: Some(element_bytes),
+        destination: Some(destination),
+        startup_us: Some(startup_us),
+        hop_us: Some(hop_us),
+        byte_us: Some(byte_us),
+        layout: Some(layout),
+        place: Some(place),
+        phase: Some(phase),
+        step: Some(step),
+        send_blocks: Some(send_blocks),
+        rearrange: Some(rearrange),
+        redistribute: Some(redistribute),
+        send_bucket: Some(send_bucket),
+        send_bytes: Some(send_bytes),
+        symmetric: Some(symmetric),
+    }
+}
+
+/// Calls `work` with the recorder behind a context pointer.
+///
+/// # Safety
+/// `ctx` must be the context of a host made by [`host`], during the rehearsal.
+unsafe fn with_recorder<T>(ctx: *mut c_void, work: impl FnOnce(&mut Recorder) -> T) -> T {
+    // SAFETY: the caller guarantees that this is the recorder of the current rehearsal, which runs
+    // on one thread.
+    let recorder = unsafe { &*ctx.cast::<RefCell<Recorder>>() };
+    work(&mut recorder.borrow_mut())
+}
+
+unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
+    // SAFETY: the plugin calls this through the host of the current rehearsal, with arguments that
+    // are valid during the call; so in all functions below.
+    unsafe {
+        let reason = String::from_utf8_lossy(reason.bytes()).into_owned();
+        with_recorder(ctx, |recorder| recorder.reason = reason);
+    }
+}
+
+unsafe extern "C" fn log(ctx: *mut c_void, _: u32, line: SwmStr) {
+    // SAFETY: see `fail`.
+    unsafe {
+        let line = String::from_utf8_lossy(line.bytes()).into_owned();
+        with_recorder(ctx, |recorder| recorder.schedule.log.push(line));
+    }
+}
+
+/// Defines functions that return a value of the recorder.
+macro_rules! getters {
+    ($($name:ident($recorder:ident $(, $argument:ident)*) -> $type:ty: $value:expr;)+) => {
+        $(unsafe extern "C" fn $name(ctx: *mut c_void $(, $argument: u64)*) -> $type {
+            // SAFETY: see `fail`.
+            unsafe { with_recorder(ctx, |$recorder| $value) }
+        })+
+    };
+}
+
+getters! {
+    block_bytes(recorder) -> u64: recorder.settings.block_bytes;
+    pair_bytes(recorder, from, to) -> u64: recorder.settings.bytes(from, to);
+    ports(recorder) -> u64: recorder.settings.ports;
+    virtual_channels(recorder) -> u64: recorder.settings.virtual_channels;
+    element_bytes(recorder) -> u64: recorder.settings.element_bytes;
+    destination(recorder, from) -> u64: recorder.receiver(from);
+    startup_us(recorder) -> f64: recorder.settings.times_us[0];
+    hop_us(recorder) -> f64: recorder.settings.times_us[1];
+    byte_us(recorder) -> f64: recorder.settings.times_us[2];
+}
+
+unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        let layout = &*layout;
+        let radices = list(layout.radices, layout.axis_count as usize);
+        with_recorder(ctx, |recorder| recorder.call(|recorder| recorder.layout(radices, layout)))
+    }
+}
+
+unsafe extern "C" fn place(ctx: *mut c_void, node: u64, physical: u64, home: u32) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with_recorder(ctx, |recorder| {
+            recorder.call(|recorder| recorder.place(node, physical, home != 0))
+        })
+    }
+}
+
+unsafe extern "C" fn symmetric(
+    ctx: *mut c_void,
+    axes: *const SwmSymmetry,
+    axis_count: u64,
+    planned: *mut u64,
+) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        let axes = list(axes, axis_count as usize);
+        let write = |counts: Vec<u64>| {
+            (0..).zip(counts).for_each(|(axis, count)| planned.add(axis).write(count));
+        };
+        with_recorder(ctx, |recorder| {
+            recorder.call(|recorder| recorder.symmetric(&axes).map(write))
+        })
+    }
+}
+
+unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        let name = String::from_utf8_lossy(name.bytes()).into_owned();
+        with_recorder(ctx, |recorder| {
+            recorder.call(|recorder| {
+                (recorder.phase, recorder.in_step) = (name, false);
+                Ok(())
+            })
+        })
+    }
+}
+
+unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe { with_recorder(ctx, |recorder| recorder.call(Recorder::step)) }
+}
+
+unsafe extern "C" fn send_blocks(ctx: *mut c_void, send: *const SwmBlocks) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe { with_recorder(ctx, |recorder| recorder.call(|recorder| recorder.add_blocks(&*send))) }
+}
+
+unsafe extern "C" fn send_bucket(ctx: *mut c_void, send: *const SwmBucket) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        let send = &*send;
+        let route = route(send.route);
+        with_recorder(ctx, |recorder| {
+            recorder.call(|recorder| {
+                let envelope = recorder.envelope(send.from, send.to, send.flags, route)?;
+                recorder.add_byte_counts(RehearsedSend { bucket: Some(send.bucket), ..envelope })
+            })
+        })
+    }
+}
+
+unsafe extern "C" fn send_bytes(ctx: *mut c_void, send: *const SwmBytes) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        let send = &*send;
+        let (route, byte_counts) = (route(send.route), list(send.counts, send.count as usize));
+        with_recorder(ctx, |recorder| {
+            recorder.call(|recorder| {
+                let envelope = recorder.envelope(send.from, send.to, send.flags, route)?;
+                recorder.add_byte_counts(RehearsedSend { byte_counts, ..envelope })
+            })
+        })
+    }
+}
+
+unsafe extern "C" fn redistribute(
+    ctx: *mut c_void,
+    redistribution: *const SwmRedistribution,
+) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        let raw = &*redistribution;
+        let how = RehearsedRedistribution {
+            after: 0,
+            node: raw.node,
+            buckets: raw.buckets,
+            cycle: raw.cycle,
+            first: raw.first,
+            starts: list(raw.starts, raw.node_count as usize),
+            firsts: list(raw.firsts, raw.node_count as usize),
+        };
+        with_recorder(ctx, |recorder| recorder.call(|recorder| recorder.redistribute(how)))
+    }
+}
+
+unsafe extern "C" fn rearrange(ctx: *mut c_void) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with_recorder(ctx, |recorder| {
+            recorder.call(|recorder| {
+                recorder.schedule.rearrangements += 1;
+                recorder.begin()
+            })
+        })
+    }
+}
