@@ -10,11 +10,9 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::delivery::grid::Grid;
-use swapmeet_core::executor::{Executor, alone};
 use swapmeet_core::simulation::Proving;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::{Case, cases};
@@ -23,7 +21,6 @@ use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::session::run_group;
-use swapmeet_runner::threads;
 
 /// (topology, algorithm, what is asked of it)
 const CASES: [(&str, &str, &str); 14] = [
@@ -78,17 +75,6 @@ const REDUCTIONS: [(&str, &str, &str, bool, &str); 4] = [
         false,
         "2 x 10^10 messages, under 10 s",
     ),
-];
-
-/// On how many threads schedules that nothing is symmetric about are followed, beside one:
-/// (topology, algorithm, workload)
-const ON_THREADS: [(&str, &str, &str); 6] = [
-    ("torus:128x128", "suh-shin", "uniform:1"),
-    ("torus:127x127", "suh-shin", "uniform:1"),
-    ("torus:32x32x32", "suh-shin", "uniform:1"),
-    ("mesh:64x64", "gen", "uniform:1"),
-    ("hypercube:12", "pairwise", "uniform:1"),
-    ("torus:32x32", "gen", "irregular:dist=lognormal,mean=512,cv=2"),
 ];
 
 /// Clocks without steps that all share: (topology, algorithm, workload, machine, what is asked of
@@ -182,7 +168,6 @@ fn main() {
         );
     }
     by_orbits(&registry, wanted);
-    on_threads(&registry, wanted);
     reductions(&registry, wanted);
     asynchronous(&registry, wanted);
     beside_simgrid(&registry, wanted);
@@ -261,26 +246,6 @@ fn by_orbits(registry: &Registry, wanted: impl Fn(&str) -> bool) {
         println!("{name:<34}{on:>14}{messages:>16}{seconds:>10.4}{ratio:>12}");
     }
     println!();
-}
-
-/// Schedules planned for everyone, on one thread and on as many as there are cores.
-fn on_threads(registry: &Registry, wanted: impl Fn(&str) -> bool) {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let (threads, why) = threads::start(cores);
-    why.into_iter().for_each(|why| println!("{why}"));
-    println!("\nplanned for everyone, on {cores} threads");
-    println!("{:<34}{:>12}{:>10}{:>12}", "", "messages", "seconds", "one / this");
-    for (topology, algorithm, workload) in ON_THREADS {
-        let name = format!("{algorithm} {topology}");
-        if !wanted(&name) && !wanted("threads") {
-            continue;
-        }
-        let cases = full(group(registry, topology, algorithm, workload, &["paragon"]));
-        let (one, _) = best_of(&cases);
-        let (seconds, rows) = best_on(&cases, &threads);
-        let messages = rows[0].messages.unwrap_or(0);
-        println!("{name:<34}{messages:>12}{seconds:>10.3}{:>12.2}", one / seconds);
-    }
 }
 
 /// Sums, beside an all-to-all of as many nodes.
@@ -383,18 +348,13 @@ fn simgrid_seconds(topology: &str, algorithm: &str, machine: &str) -> Option<f64
     is_there(&mut play).then(|| start.elapsed().as_secs_f64())
 }
 
-/// The best of three runs on one thread, or of one where a run takes a second.
+/// The best of three runs, or of one where a run takes a second.
 fn best_of(group: &[Case]) -> (f64, Vec<Record>) {
-    best_on(group, &alone())
-}
-
-/// The same on these threads.
-fn best_on(group: &[Case], executor: &Arc<dyn Executor>) -> (f64, Vec<Record>) {
     let mut best = (f64::INFINITY, Vec::new());
     let first = Instant::now();
     for _ in 0..3 {
         let start = Instant::now();
-        let rows = run_group(group, &mut [], executor);
+        let rows = run_group(group, &mut []);
         let seconds = start.elapsed().as_secs_f64();
         assert!(rows.iter().all(|r| r.status == Status::Ok), "{}", rows[0].reason);
         if seconds < best.0 {

@@ -6,7 +6,6 @@ mod identity;
 mod rerun;
 mod resume;
 mod shards;
-mod threads;
 mod workers;
 
 /// A sweep whose cases take different times, among them some that share a schedule.

@@ -9,7 +9,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::delivery::collective::SecondCopy;
-use swapmeet_core::executor::alone;
 use swapmeet_core::simulation::Proving;
 use swapmeet_results::Record;
 use swapmeet_results::Status;
@@ -112,10 +111,8 @@ fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
     let run = |proving| {
         let mut watch = Watch::new(Some(progress)).by_blocks();
         let case = Case { proving, ..case.clone() };
-        let record = session::run_group(&[case], &mut [&mut watch], &alone())
-            .into_iter()
-            .next()
-            .unwrap_or_default();
+        let record =
+            session::run_group(&[case], &mut [&mut watch]).into_iter().next().unwrap_or_default();
         (record, watch)
     };
     let (by_orbits, followed) = run(Proving::Auto);
@@ -152,15 +149,17 @@ fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
     let mut watch = Watch::new(Some(progress));
     let before = threads();
     let (mut record, mut unheeded) = (Record::default(), None);
-    session::report_group(std::slice::from_ref(case), &mut [&mut watch], &alone(), &mut |event| {
-        match event {
+    session::report_group(
+        std::slice::from_ref(case),
+        &mut [&mut watch],
+        &mut |event| match event {
             Event::Plans | Event::Planned(_) => {}
             Event::Row(_, row) => record = *row,
             Event::Log(line) => {
                 unheeded = unheeded.take().or_else(|| line.strip_prefix(REMARK).map(str::to_owned))
             }
-        }
-    });
+        },
+    );
     let has_one_place = case.workload.collective().second_copy == SecondCopy::Fault;
     let plan = Plan {
         status: record.status.to_string(),

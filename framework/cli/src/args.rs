@@ -259,9 +259,8 @@ pub(crate) struct RunArgs {
     /// How many cases run at a time, each in a process of its own [default: one a core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub jobs: Option<u32>,
-    /// How many threads share a case that is planned for everyone [default: the cores, over the
-    /// cases that run at a time]; rows say the same.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    /// No effect; kept for one release.
+    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub threads: Option<u32>,
     /// Run only the cases of part I of N, such as 2/8; `auto` takes both from the parallel job or
     /// array that this is a task of, `auto/N` the number alone (docs/clusters.md).

@@ -95,7 +95,6 @@ fn without_command(error: &clap::Error) -> ExitCode {
 fn worker(args: &WorkerArgs) -> Result<ExitCode, Failure> {
     swapmeet_runner::worker::serve(
         args.memory_limit,
-        args.threads,
         !args.no_sandbox,
         &[trace::WATCH, swapmeet_tui::WATCH, swapmeet_tui::FACTS],
     )

@@ -2,7 +2,7 @@
 
 use crate::args::RerunArgs;
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
-use crate::run::{interrupts, registry, workers};
+use crate::run::{interrupts, note_threads, registry, workers};
 use crate::say::say;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -32,6 +32,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
         let file = args.file.display();
         return Err(Failure::Usage(format!("--row {number}: {file} has rows 1 to {}", rows.len())));
     }
+    note_threads(args.threads);
     let registry = registry(&args.plugins)?;
     let mut results: BTreeMap<usize, Again> = BTreeMap::new();
     let (mut numbers, mut cases) = (Vec::new(), Vec::new());
@@ -86,7 +87,7 @@ fn run(
     /// How long an interrupt may go unnoticed.
     const SLICE: Duration = Duration::from_millis(100);
     let interrupted = interrupts();
-    let workers = workers((args.jobs, args.threads), None, units(cases).len(), &args.plugins)?;
+    let workers = workers(args.jobs, None, units(cases).len(), &args.plugins)?;
     let batch = Batch::start(cases, &workers).map_err(|e| Failure::Output(e.to_string()))?;
     let mut stopping = false;
     while let Some(event) = batch.next_within(SLICE) {

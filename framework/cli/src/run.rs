@@ -45,6 +45,7 @@ pub(crate) struct Lists<'a> {
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     no_looks(args)?;
+    note_threads(args.threads);
     let all = complete(experiment(args)?, &args.plugins)?;
     let cases = part(&all, args.shard)?;
     if args.resume && args.out.as_deref().is_none_or(|out| out == Path::new("-")) {
@@ -72,12 +73,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     };
     let finished = course.follow(
         &to_run,
-        &workers(
-            (args.jobs, args.threads),
-            args.memory_limit,
-            units(&to_run).len(),
-            &args.plugins,
-        )?,
+        &workers(args.jobs, args.memory_limit, units(&to_run).len(), &args.plugins)?,
         &interrupted,
     )?;
     let Course { tally, progress, in_order, .. } = course;
@@ -197,9 +193,18 @@ pub(crate) fn before(args: &RunArgs) -> Before {
     }
 }
 
+/// Prints a note if `--threads` is given. The flag is accepted for one more release.
+pub(crate) fn note_threads(threads: Option<u32>) {
+    if threads.is_some() {
+        say!(
+            "note: --threads has no effect: each case runs on one thread, and --jobs sets how many cases run at a time"
+        );
+    }
+}
+
 /// How workers are started, of which so many parts can run side by side.
 pub(crate) fn workers(
-    (jobs, threads): (Option<u32>, Option<u32>),
+    jobs: Option<u32>,
     memory_limit: Option<u64>,
     parts: usize,
     plugins: &PluginArgs,
@@ -211,7 +216,7 @@ pub(crate) fn workers(
         |jobs| jobs as usize,
     );
     let memory_limit = memory_limit.unwrap_or_else(|| default_memory(jobs.min(parts) as u64));
-    Ok(Workers { command, jobs, memory_limit, threads: threads.map(|threads| threads as usize) })
+    Ok(Workers { command, jobs, memory_limit })
 }
 
 /// How a child that runs plugins is started.

@@ -132,7 +132,7 @@ fn write_events(
     asked: &Asked,
     out: &mut dyn Write,
 ) -> Result<Traced, Failure> {
-    let workers = run::workers((Some(1), Some(1)), None, 1, plugins)?;
+    let workers = run::workers(Some(1), None, 1, plugins)?;
     let asked = serde_json::to_value(asked).map_err(|e| Failure::Output(e.to_string()))?;
     let (mut record, mut written) = (None, Ok(()));
     let stop = run::interrupts();

@@ -61,6 +61,7 @@ fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
             "--on measures without a dashboard: use `swapmeet run`".to_owned(),
         ));
     }
+    run::note_threads(args.threads);
     let theme = theme(args)?;
     let ascii = args.looks.ascii || is_ascii_terminal();
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
@@ -120,12 +121,7 @@ fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
         opened,
         draw,
         // Another experiment may be picked, with more cases.
-        workers: run::workers(
-            (args.jobs, args.threads),
-            args.memory_limit,
-            usize::MAX,
-            &args.plugins,
-        )?,
+        workers: run::workers(args.jobs, args.memory_limit, usize::MAX, &args.plugins)?,
         rows,
         out: args.out.clone(),
     };

@@ -9,7 +9,6 @@
 
 pub mod cost;
 pub mod delivery;
-pub mod executor;
 pub mod limits;
 pub mod network;
 pub mod simulation;

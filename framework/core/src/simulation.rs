@@ -4,7 +4,6 @@
 //! Nothing outlives its step: a schedule of a billion messages takes no more memory than its
 //! largest step.
 
-mod ahead;
 mod at_once;
 mod buffers;
 mod listeners;
@@ -17,11 +16,9 @@ use crate::delivery::byte_counts::{Redistribution, Share, Units};
 use crate::delivery::collective::{BlockSizes, Collective};
 use crate::delivery::exchange::{Division, Rule};
 use crate::delivery::fault::Fault;
-use crate::delivery::payload::{Payload, Proof};
-use crate::executor::{Executor, alone};
+use crate::delivery::payload::Proof;
 use crate::network::symmetry::Symmetry;
 use crate::network::topology::{Route, Topology};
-use crate::simulation::ahead::Ahead;
 use crate::simulation::at_once::AtOnce;
 use crate::simulation::listeners::Listeners;
 use crate::simulation::setup::Setup;
@@ -43,9 +40,6 @@ pub struct Task {
     pub skip_empty: bool,
     /// On whom delivery is to be proved.
     pub proving: Proving,
-    /// Who does what can be done side by side. What comes of a schedule is the same; of what a
-    /// broken one is said to lack, where it is may be of a later moment.
-    pub executor: Arc<dyn Executor>,
 }
 
 /// On whom delivery is proved.
@@ -62,14 +56,7 @@ pub enum Proving {
 impl Task {
     /// A task on blocks of the same size.
     pub fn new(topology: Arc<dyn Topology>, collective: Collective) -> Self {
-        Self {
-            topology,
-            collective,
-            sizes: None,
-            skip_empty: false,
-            proving: Proving::Auto,
-            executor: alone(),
-        }
+        Self { topology, collective, sizes: None, skip_empty: false, proving: Proving::Auto }
     }
 }
 
@@ -80,8 +67,6 @@ enum State {
     Open(Setup),
     /// What is sent is carried out as it comes.
     AtOnce(Box<AtOnce>),
-    /// What is sent is carried out behind the schedule.
-    Ahead(Box<Ahead>),
 }
 
 const NOT_BEGUN: Fault = Fault::OutOfOrder("the schedule has not begun");
@@ -116,7 +101,7 @@ impl<'a> Simulation<'a> {
         let laid_out = Setup::laid_out(&self.task, radices, division, byte_counts)?;
         match &mut self.state {
             State::Open(setup) => setup.lay_out(laid_out),
-            State::AtOnce(_) | State::Ahead(_) => {
+            State::AtOnce(_) => {
                 Err(Fault::OutOfOrder("the schedule sets its grid after its first step"))
             }
         }
@@ -126,7 +111,7 @@ impl<'a> Simulation<'a> {
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         match &mut self.state {
             State::Open(setup) => setup.place(virtual_node, physical, home),
-            State::AtOnce(_) | State::Ahead(_) => {
+            State::AtOnce(_) => {
                 Err(Fault::OutOfOrder("the schedule places a node after its first step"))
             }
         }
@@ -137,7 +122,7 @@ impl<'a> Simulation<'a> {
     pub fn symmetric(&mut self, symmetries: &[Symmetry]) -> Result<Vec<u64>, Fault> {
         match &mut self.state {
             State::Open(setup) => setup.symmetric(&self.task, &self.listeners, symmetries),
-            State::AtOnce(_) | State::Ahead(_) => Err(Fault::OutOfOrder(
+            State::AtOnce(_) => Err(Fault::OutOfOrder(
                 "the schedule says what maps it onto itself after its first step",
             )),
         }
@@ -152,8 +137,6 @@ impl<'a> Simulation<'a> {
                 at_once.begin_phase();
                 self.listeners.phase(name);
             }
-            // Listeners are told of it after the steps before it.
-            State::Ahead(ahead) => ahead.phase(name),
         }
         Ok(())
     }
@@ -165,7 +148,6 @@ impl<'a> Simulation<'a> {
         match &mut self.state {
             State::Open(_) => {}
             State::AtOnce(at_once) => at_once.begin_step(),
-            State::Ahead(ahead) => ahead.begin_step(),
         }
         self.in_step = true;
         Ok(())
@@ -186,31 +168,16 @@ impl<'a> Simulation<'a> {
         match &mut self.state {
             State::Open(_) => Ok(()),
             State::AtOnce(at_once) => at_once.end_step(&mut self.listeners),
-            State::Ahead(ahead) => {
-                if ahead.end_step() {
-                    self.listeners.reports(ahead.hand_over(false), ahead)
-                } else {
-                    Ok(())
-                }
-            }
         }
     }
 
-    /// Adds a send of blocks to the step. Where there are threads, what is wrong with it may be
-    /// said by a later call.
+    /// Adds a send of blocks to the step.
     #[inline]
     pub fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
         match &mut self.state {
             State::Open(_) => Err(NO_STEP),
-            State::AtOnce(_) | State::Ahead(_) if !self.in_step => Err(BETWEEN_STEPS),
+            State::AtOnce(_) if !self.in_step => Err(BETWEEN_STEPS),
             State::AtOnce(at_once) => at_once.send(&mut self.listeners, rule, route),
-            State::Ahead(ahead) => {
-                if ahead.send(rule, route) {
-                    self.listeners.reports(ahead.hand_over(true), ahead)
-                } else {
-                    Ok(())
-                }
-            }
         }
     }
 
@@ -218,11 +185,8 @@ impl<'a> Simulation<'a> {
     pub fn send_shares(&mut self, share: &Share<'_>, route: Option<&Route>) -> Result<(), Fault> {
         match &mut self.state {
             State::Open(_) => Err(NO_STEP),
-            State::AtOnce(_) | State::Ahead(_) if !self.in_step => Err(BETWEEN_STEPS),
+            State::AtOnce(_) if !self.in_step => Err(BETWEEN_STEPS),
             State::AtOnce(at_once) => at_once.send_shares(&mut self.listeners, share, route),
-            State::Ahead(_) => Err(Fault::OutOfOrder(
-                "the schedule sends byte counts, but did not say that it moves them",
-            )),
         }
     }
 
@@ -231,7 +195,6 @@ impl<'a> Simulation<'a> {
         match &self.state {
             State::Open(setup) => setup.moves_byte_counts(),
             State::AtOnce(at_once) => at_once.proof() == Proof::ByteCounts,
-            State::Ahead(_) => false,
         }
     }
 
@@ -243,9 +206,6 @@ impl<'a> Simulation<'a> {
         match &mut self.state {
             State::Open(_) => Err(NOT_BEGUN),
             State::AtOnce(at_once) => at_once.redistribute(&mut self.listeners, redistribution),
-            State::Ahead(_) => Err(Fault::OutOfOrder(
-                "the schedule redistributes, but did not say that it moves byte counts",
-            )),
         }
     }
 
@@ -256,7 +216,6 @@ impl<'a> Simulation<'a> {
         match &mut self.state {
             State::Open(_) => return Err(NOT_BEGUN),
             State::AtOnce(at_once) => at_once.rearrange(&mut self.listeners),
-            State::Ahead(ahead) => ahead.rearrange(),
         }
         Ok(())
     }
@@ -266,15 +225,6 @@ impl<'a> Simulation<'a> {
         match &self.state {
             State::Open(_) => 0,
             State::AtOnce(at_once) => at_once.step(),
-            State::Ahead(ahead) => ahead.step(),
-        }
-    }
-
-    /// All that waits is carried out, and listeners see it.
-    pub fn carry_out(&mut self) -> Result<(), Fault> {
-        match &mut self.state {
-            State::Open(_) | State::AtOnce(_) => Ok(()),
-            State::Ahead(ahead) => self.listeners.reports(ahead.finish(self.in_step), ahead),
         }
     }
 
@@ -283,20 +233,11 @@ impl<'a> Simulation<'a> {
         self.end_step()?;
         // A schedule may have had no step.
         self.begin()?;
-        self.carry_out()?;
         let (mut payload, buffers) = match self.state {
             State::Open(_) => return Err(NOT_BEGUN),
             State::AtOnce(at_once) => at_once.end(),
-            State::Ahead(mut ahead) => match ahead.end() {
-                Some((exchange, buffers)) => (Payload::Blocks(exchange), buffers),
-                None => {
-                    return Err(Fault::Found(
-                        "what was handed over to other threads never came back".to_owned(),
-                    ));
-                }
-            },
         };
-        payload.verify(self.task.executor.as_ref())?;
+        payload.verify()?;
         let (send_buffer, receive_buffer) = buffers.most();
         Ok(Totals {
             proof: payload.proof(),
@@ -312,9 +253,6 @@ impl<'a> Simulation<'a> {
 
 #[cfg(test)]
 mod orbits_tests;
-
-#[cfg(test)]
-mod together_tests;
 
 #[cfg(test)]
 mod tests {

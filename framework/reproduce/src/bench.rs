@@ -1,6 +1,5 @@
 //! Runs for reproductions: the same path as `swapmeet run`, with whatever is wrong made an error.
 
-use swapmeet_core::executor::alone;
 use swapmeet_core::simulation::step::{Listener, Step, StepFacts};
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::{Case, cases};
@@ -172,9 +171,7 @@ impl<'a> Bench<'a> {
             open = rest;
             (self.begins)(first);
             let sharing: Vec<Case> = group.iter().map(|case| cases[*case].clone()).collect();
-            for (case, row) in
-                group.into_iter().zip(run_group(&sharing, &mut [&mut *watcher], &alone()))
-            {
+            for (case, row) in group.into_iter().zip(run_group(&sharing, &mut [&mut *watcher])) {
                 rows[case] = row;
             }
         }

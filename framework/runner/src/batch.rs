@@ -67,7 +67,6 @@ impl Batch {
             stop: Arc::clone(&stop),
         };
         let mut threads = Vec::new();
-        let workers = workers.at_a_time(jobs);
         for _ in 0..jobs {
             let (shared, workers) = (shared.clone(), workers.clone());
             match std::thread::Builder::new()

@@ -17,9 +17,8 @@ use swapmeet_abi::{
     SwmRun, SwmStr, SwmTopology,
 };
 use swapmeet_core::delivery::fault::{Count, Fault};
-use swapmeet_core::executor::alone;
 use swapmeet_core::network::topology::Topology;
-use swapmeet_core::simulation::step::{Listener, Reads, Step, Totals};
+use swapmeet_core::simulation::step::{Listener, Totals};
 use swapmeet_core::simulation::{Proving, Simulation, Task};
 use table::TABLE;
 
@@ -119,15 +118,8 @@ pub fn plan<'a>(
     listeners: Vec<&'a mut dyn Listener>,
 ) -> Planned {
     let mut host = Host::new(task, answers, limit);
-    let reads = listeners.iter().map(|listener| listener.reads()).max().unwrap_or(Reads::Facts);
     note(0);
-    let mut outcome = run(algorithm, params, task, &mut host, listeners);
-    if host.broken
-        && task.executor.threads() > 1
-        && let Some((on_one, unheeded)) = on_one_thread(algorithm, params, task, &host, reads)
-    {
-        (outcome, host.unheeded) = (on_one, unheeded);
-    }
+    let outcome = run(algorithm, params, task, &mut host, listeners);
     if host.unheeded > 0 {
         host.log.push(format!(
             "{REMARK}it goes on after a call that was refused, {} more",
@@ -147,33 +139,6 @@ pub fn plan<'a>(
 
 /// A plan for so many is made again, for what a fault says.
 const FEW_NODES: u64 = 4096;
-
-/// How the plan ends on one thread, and how many calls came after that was said: it stops at the
-/// first broken rule, and says what is so in that moment. `None` if it then ends otherwise.
-fn on_one_thread(
-    algorithm: &Algorithm,
-    params: &[(String, String)],
-    task: &Task,
-    first: &Host<'_>,
-    reads: Reads,
-) -> Option<(Outcome, u64)> {
-    let task = Task { executor: alone(), ..task.clone() };
-    let mut silent = Silent(reads);
-    let mut host = Host::new(&task, first.answers, first.limit.map(|(_, limit)| limit));
-    let outcome = run(algorithm, params, &task, &mut host, vec![&mut silent]);
-    host.broken.then_some((outcome, host.unheeded))
-}
-
-/// Somebody who makes nothing of what he reads.
-struct Silent(Reads);
-
-impl Listener for Silent {
-    fn reads(&self) -> Reads {
-        self.0
-    }
-
-    fn step(&mut self, _: &Step<'_>) {}
-}
 
 /// The fault, with what another look at the schedule shows.
 fn explained(
@@ -220,18 +185,11 @@ fn run<'a>(
         Err(fault) => return Outcome::of(fault),
     }
     if let Some(refusal) = host.call(plan, raw, params, task) {
-        // What waits to be carried out came before whatever the plugin says.
-        let carried_out = host.simulation.as_mut().map_or(Ok(()), Simulation::carry_out);
-        return match (carried_out, refusal) {
-            (Err(fault), Outcome::Failed(_) | Outcome::Unsupported(_)) if !host.broken => {
-                host.breaks(fault)
-            }
-            (_, refusal) => refusal,
-        };
+        return refusal;
     }
     match host.simulation.take().map(Simulation::finish) {
         Some(Ok(totals)) => Outcome::Verified(totals),
-        Some(Err(fault)) => host.breaks(fault),
+        Some(Err(fault)) => Outcome::of(fault),
         None => Outcome::Failed("the schedule was never begun".to_owned()),
     }
 }
@@ -259,8 +217,6 @@ struct Host<'a> {
     unheeded: u64,
     calls: u32,
     claims_symmetry: bool,
-    /// Whether the schedule broke a rule, or asked for more than there may be.
-    broken: bool,
     /// Whether the schedule has placed a node: a grid set after that would drop the placement.
     placed: bool,
 }
@@ -285,13 +241,7 @@ impl<'a> Host<'a> {
             calls: 0,
             claims_symmetry: false,
             placed: false,
-            broken: false,
         }
-    }
-
-    fn breaks(&mut self, fault: Fault) -> Outcome {
-        self.broken = true;
-        Outcome::of(fault)
     }
 }
 
@@ -340,7 +290,7 @@ impl Host<'_> {
             )));
         }
         if let Some(fault) = self.fault.take() {
-            return Some(self.breaks(fault));
+            return Some(Outcome::of(fault));
         }
         // A blank one says no more than none.
         let reason = self.reason.take().filter(|reason| !reason.trim().is_empty());

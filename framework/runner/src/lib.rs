@@ -23,7 +23,6 @@ pub mod registry;
 mod rows;
 pub mod sandbox;
 pub mod session;
-pub mod threads;
 mod toml_text;
 pub mod topology;
 pub mod unit;

@@ -9,17 +9,6 @@ pub fn limit_memory(bytes: u64) -> io::Result<()> {
     at_most(Resource::As, bytes)
 }
 
-/// The bytes that this process has mapped; 0 where the system doesn't say.
-pub(crate) fn address_space() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap_or_default();
-    line.split_whitespace()
-        .next()
-        .and_then(|kib| kib.parse::<u64>().ok())
-        .unwrap_or(0)
-        .saturating_mul(1024)
-}
-
 /// As [`limit_memory`], but a later call of that may allow twice as much.
 pub fn limit_memory_at_first(bytes: u64) -> io::Result<()> {
     limit_memory(bytes.saturating_mul(2))?;

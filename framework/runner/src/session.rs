@@ -4,12 +4,10 @@ use crate::case::Case;
 use crate::host::{Answers, Asked, Outcome, Planned, plan};
 use crate::process::state::FloatingPoint;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Instant;
 use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::model::{Cost, Evaluator, Scale};
 use swapmeet_core::delivery::payload::Proof;
-use swapmeet_core::executor::Executor;
 use swapmeet_core::simulation::step::{Listener, Reads, Totals};
 use swapmeet_core::simulation::{self, Proving, Task};
 use swapmeet_results::{Record, Status, Verified};
@@ -29,13 +27,9 @@ pub enum Event {
 
 /// Runs cases that share a schedule and returns their rows, in order. `watchers` see every step
 /// too.
-pub fn run_group(
-    group: &[Case],
-    watchers: &mut [&mut dyn Listener],
-    executor: &Arc<dyn Executor>,
-) -> Vec<Record> {
+pub fn run_group(group: &[Case], watchers: &mut [&mut dyn Listener]) -> Vec<Record> {
     let mut records: Vec<Option<Record>> = vec![None; group.len()];
-    report_group(group, watchers, executor, &mut |event| {
+    report_group(group, watchers, &mut |event| {
         if let Event::Row(index, record) = event {
             records[index] = Some(*record);
         }
@@ -47,7 +41,6 @@ pub fn run_group(
 pub fn report_group(
     group: &[Case],
     watchers: &mut [&mut dyn Listener],
-    executor: &Arc<dyn Executor>,
     report: &mut dyn FnMut(Event),
 ) {
     let mut open: Vec<usize> = (0..group.len()).collect();
@@ -56,7 +49,7 @@ pub fn report_group(
     while !open.is_empty() {
         report(Event::Plans);
         let started = Instant::now();
-        let rows = plan_and_price(group, &open, watchers, executor, report);
+        let rows = plan_and_price(group, &open, watchers, report);
         let wall_ms = started.elapsed().as_secs_f64() * 1e3 / rows.len().max(1) as f64;
         let done: BTreeSet<usize> = rows.iter().map(|(index, _)| *index).collect();
         open.retain(|case| !done.contains(case));
@@ -72,7 +65,6 @@ fn plan_and_price(
     group: &[Case],
     open: &[usize],
     watchers: &mut [&mut dyn Listener],
-    executor: &Arc<dyn Executor>,
     report: &mut dyn FnMut(Event),
 ) -> Vec<(usize, Record)> {
     let first = &group[open[0]];
@@ -80,7 +72,7 @@ fn plan_and_price(
     let task = match affordable(first, nodes)
         .and_then(|()| first.workload.task(&first.topology, first.seed))
     {
-        Ok(task) => Task { proving: first.proving, executor: Arc::clone(executor), ..task },
+        Ok(task) => Task { proving: first.proving, ..task },
         Err(reason) => {
             let mut record = first.blank_row();
             refuse(&mut record, Status::Unsupported, &reason);

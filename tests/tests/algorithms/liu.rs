@@ -8,7 +8,6 @@ use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::cost::model::clock::Clock;
 use swapmeet_core::cost::model::flat::Flat;
 use swapmeet_core::cost::model::flat::stage::{Message, Stage};
-use swapmeet_core::executor::alone;
 use swapmeet_core::simulation::step::{Listener, LocalCopy, Step};
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::cases;
@@ -125,9 +124,8 @@ fn run(p: u64, matrix: &[Vec<u64>], algorithm: &str) -> Run {
         ..Experiment::default()
     };
     let mut watched = Watched::default();
-    let row = run_group(&cases(&experiment, &registry).unwrap(), &mut [&mut watched], &alone())
-        .pop()
-        .unwrap();
+    let row =
+        run_group(&cases(&experiment, &registry).unwrap(), &mut [&mut watched]).pop().unwrap();
     assert_eq!(row.status, Status::Ok, "{}", row.reason);
     watched.settle();
     Run { row, stages: watched.stages }
@@ -217,9 +215,7 @@ fn any_number_of_nodes_is_served_one_message_at_a_time() {
                 machines: text("sp2"),
                 ..Experiment::default()
             };
-            let row = run_group(&cases(&experiment, &registry).unwrap(), &mut [], &alone())
-                .pop()
-                .unwrap();
+            let row = run_group(&cases(&experiment, &registry).unwrap(), &mut []).pop().unwrap();
             assert_eq!(
                 (row.status, row.verified),
                 (Status::Ok, Verified::Amounts),

@@ -6,7 +6,6 @@ use crate::support::timeless;
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::delivery::collective::{self, CollectiveKind};
-use swapmeet_core::executor::alone;
 use swapmeet_core::network::topology::{self, Topology};
 use swapmeet_core::simulation::Proving;
 use swapmeet_results::{Record, Status};
@@ -99,7 +98,7 @@ fn rows(
         timeout: None,
         proving,
     };
-    session::run_group(&MACHINES.iter().map(case).collect::<Vec<_>>(), &mut [], &alone())
+    session::run_group(&MACHINES.iter().map(case).collect::<Vec<_>>(), &mut [])
 }
 
 /// The rows of an algorithm proved both ways, everywhere.

@@ -55,7 +55,6 @@ impl Session {
                 command: vec![build().join("swapmeet"), "worker".into()],
                 jobs: 1,
                 memory_limit: 4 << 30,
-                threads: None,
             },
             rows: None,
             out: None,

@@ -291,7 +291,7 @@ fn what_is_wrong_is_told_before_the_screen_is_taken() {
 #[test]
 fn the_bar_of_a_run_says_how_a_long_case_gets_on() {
     let folder = tempfile::tempdir().unwrap();
-    let command = "swapmeet run --proof full --jobs 1 --threads 1 --topology mesh:32x32 --algorithm gen \
+    let command = "swapmeet run --proof full --jobs 1 --topology mesh:32x32 --algorithm gen \
                    --workload uniform:8 --workload irregular:dist=exponential,mean=8 --out rows.csv";
     let terminal = Terminal::start(folder.path(), command, 120, 30);
     terminal.wait_for("step ");

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::executor::alone;
 use swapmeet_core::simulation::Proving;
 use swapmeet_core::simulation::step::{Listener, Step};
 use swapmeet_results::Status;
@@ -42,7 +41,7 @@ fn a_panic_of_the_host_is_an_error_with_its_message() {
         timeout: None,
         proving: Proving::Auto,
     };
-    let rows = session::run_group(&[case], &mut [&mut Broken], &alone());
+    let rows = session::run_group(&[case], &mut [&mut Broken]);
     let reason = "swapmeet itself failed, please report it: step 2 was too much";
     assert_eq!((rows[0].status, rows[0].reason.as_str()), (Status::Error, reason));
 }

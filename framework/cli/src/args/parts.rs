@@ -40,9 +40,8 @@ pub(crate) struct RerunArgs {
     /// How many cases run at a time [default: one a core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub jobs: Option<u32>,
-    /// How many threads share a case that is planned for everyone [default: the cores, over the
-    /// cases that run at a time]; rows say the same.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    /// No effect; kept for one release.
+    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub threads: Option<u32>,
     /// Seconds that a case may take [default: 600].
     #[arg(long, value_name = "SECS", value_parser = super::seconds, allow_negative_numbers = true)]
@@ -80,9 +79,6 @@ pub(crate) struct WorkerArgs {
     /// The most memory it may map, in bytes.
     #[arg(long)]
     pub memory_limit: u64,
-    /// How many threads do what can be done side by side.
-    #[arg(long, default_value_t = 1)]
-    pub threads: usize,
     /// Not confined.
     #[arg(long)]
     pub no_sandbox: bool,

@@ -10,21 +10,16 @@ use crate::delivery::collective::{BlockSizes, Collective};
 use crate::delivery::fault::{Block, Fault, Place};
 use crate::delivery::holdings::{self, Holdings};
 use crate::delivery::placement::Placement;
-use crate::executor::{Alone, Executor, Rounds};
 use arriving::Arriving;
 use loads::Loads;
-use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use taking::{Refusal, Taken, Taking, Way};
-use together::Together;
 
-pub(crate) mod arriving;
+mod arriving;
 mod explain;
 mod inventory;
-pub(crate) mod loads;
-pub(crate) mod queue;
+mod loads;
 mod taking;
-pub(crate) mod together;
 mod values;
 
 pub use inventory::Division;
@@ -68,19 +63,6 @@ pub struct Exchange {
     /// Of what the last send took, the latest arrival.
     after: u64,
     selection: Selection,
-    /// What is carried out side by side.
-    together: Box<Together>,
-}
-
-/// What nodes lack in the end.
-#[derive(Debug, Default)]
-struct Lack {
-    /// Blocks.
-    missing: u64,
-    /// How many lack any.
-    nodes: u64,
-    /// The first of them, in the schedule's grid, and what was to be there.
-    example: Option<(u64, Vec<u64>)>,
 }
 
 impl Exchange {
@@ -125,7 +107,6 @@ impl Exchange {
             redundant: None,
             step: 0,
             after: 0,
-            together: Box::default(),
         })
     }
 
@@ -147,7 +128,7 @@ impl Exchange {
         let Self { inventory, holdings, way, selection, step, .. } = self;
         let first = way.receivers.len();
         let taking = Taking { inventory, shape: holdings.shape(), step: *step };
-        match taking.put(rule, &mut holdings.whole(), selection, way) {
+        match taking.put(rule, holdings, selection, way) {
             Ok(Some(Taken { load, after })) => {
                 let placement = &self.inventory.placement;
                 self.after = after;
@@ -176,8 +157,8 @@ impl Exchange {
         let Self { inventory, holdings, way, loads, copied, redundant, step, .. } = self;
         let (mut first, came) =
             (None, Arriving { inventory, shape: holdings.shape(), step: *step, copied: *copied });
-        came.all(way, &mut holdings.whole(), &mut first, &mut |settled| loads.settle(settled))?;
-        *redundant = redundant.take().or(first.map(|(_, node, block)| Box::new((node, block))));
+        came.all(way, holdings, &mut first, &mut |settled| loads.settle(settled))?;
+        *redundant = redundant.take().or(first.map(Box::new));
         // Only now is all waste off what a node holds.
         loads.end_step(way.receivers.iter().map(|node| inventory.placement.physical(*node)));
         way.clear();
@@ -189,64 +170,34 @@ impl Exchange {
         self.redundant.take().map(|boxed| *boxed)
     }
 
-    /// Proves that everyone has what they should.
+    /// Verifies that every node holds all the blocks that it should.
     pub fn verify(&self) -> Result<(), Fault> {
-        self.verify_by(&Alone)
-    }
-
-    /// The same, by several.
-    pub(crate) fn verify_by(&self, executor: &dyn Executor) -> Result<(), Fault> {
-        /// Looked at by one: sooner than anybody else could begin.
-        const NODES: u64 = 1 << 9;
-        let nodes = self.inventory.placement.machine_nodes();
-        let lacks: Vec<OnceLock<Lack>> =
-            (0..nodes.div_ceil(NODES)).map(|_| OnceLock::new()).collect();
-        let parts = Rounds::of(1, lacks.len());
-        executor.together(&|thread| {
-            let look = |_, part: usize| {
-                let first = part as u64 * NODES;
-                lacks[part].get_or_init(|| self.lacking(first..nodes.min(first + NODES)));
-            };
-            parts.go_through(thread * lacks.len() / executor.threads(), look, || false);
-        });
-        let (mut missing, mut lacking, mut example) = (0, 0, None);
-        for lack in lacks.into_iter().filter_map(OnceLock::into_inner) {
-            missing += lack.missing;
-            lacking += lack.nodes;
-            example = example.or(lack.example);
-        }
-        match example {
-            None => Ok(()),
-            Some((node, wanted)) => Err(self.never_delivered(node, &wanted, missing, lacking)),
-        }
-    }
-
-    /// What these nodes of the machine lack.
-    fn lacking(&self, nodes: Range<u64>) -> Lack {
         let Inventory { layout, placement, .. } = &self.inventory;
-        let mut all = Lack::default();
         let mut inner = vec![0; layout.words()];
-        for physical in nodes {
+        let (mut missing, mut short_nodes, mut example) = (0, 0, None);
+        for physical in 0..placement.machine_nodes() {
             let node = placement.home(physical);
-            let before = all.missing;
+            let missing_before = missing;
             for wanted in self.inventory.after(physical) {
-                let of_it = |held| {
+                let wanted_blocks_in = |held| {
                     if layout.intersect(held, &wanted, &mut inner) {
                         layout.count(&inner)
                     } else {
                         0
                     }
                 };
-                let has: u64 = self.holdings.of(node).map(of_it).sum();
-                let lacks = layout.count(&wanted) - has;
-                if lacks > 0 {
-                    all.missing += lacks;
-                    all.example.get_or_insert((node, wanted));
+                let held: u64 = self.holdings.of(node).map(wanted_blocks_in).sum();
+                if held < layout.count(&wanted) {
+                    missing += layout.count(&wanted) - held;
+                    example.get_or_insert((node, wanted));
                 }
             }
-            all.nodes += u64::from(all.missing > before);
+            short_nodes += u64::from(missing > missing_before);
         }
-        all
+        match example {
+            None => Ok(()),
+            Some((node, wanted)) => Err(self.never_delivered(node, &wanted, missing, short_nodes)),
+        }
     }
 
     /// Of what the last send took, the latest step in which any came to its sender; 0 if all was

@@ -15,14 +15,11 @@ use crate::delivery::boxes::{Cut, Layout, Selection};
 pub(crate) struct Holdings {
     shape: Shape,
     lists: Vec<Vec<u64>>,
-    /// At least one, and one a part.
-    scratch: Vec<Scratch>,
+    scratch: Scratch,
 }
 
-/// Room to work in, kept from call to call, so that no send allocates; on cache lines of its own,
-/// for other threads write to theirs.
-#[derive(Debug, Clone)]
-#[repr(align(128))]
+/// Buffers that are kept from call to call, so that no send allocates.
+#[derive(Debug)]
 struct Scratch {
     inner: Vec<u64>,
     joined: Vec<u64>,
@@ -32,26 +29,9 @@ struct Scratch {
 
 impl Scratch {
     fn new(shape: Shape) -> Self {
-        /// Words after each that nobody writes to, so that no two share a cache line.
-        const APART: usize = 32;
-        let empty = || {
-            let mut words = Vec::with_capacity(shape.words + APART);
-            words.resize(shape.words, 0);
-            words
-        };
-        let room = || Vec::with_capacity(shape.words + APART);
-        Self { inner: empty(), joined: empty(), rest: room(), room: room() }
+        let record = || vec![0; shape.words];
+        Self { inner: record(), joined: record(), rest: Vec::new(), room: Vec::new() }
     }
-}
-
-/// The boxes of some nodes that follow each other, to work on while others work on those of other
-/// nodes.
-#[derive(Debug)]
-pub(super) struct Part<'a> {
-    shape: Shape,
-    first: usize,
-    lists: &'a mut [Vec<u64>],
-    scratch: &'a mut Scratch,
 }
 
 /// What stands where in a record.
@@ -104,27 +84,8 @@ impl Holdings {
         Self::shaped(Shape { head: 1, words: layout.words() + 1 }, vec![Vec::new(); nodes])
     }
 
-    /// All nodes, as one part.
-    pub(super) fn whole(&mut self) -> Part<'_> {
-        Part { shape: self.shape, first: 0, lists: &mut self.lists, scratch: &mut self.scratch[0] }
-    }
-
-    /// All nodes, in stretches that end before these.
-    pub(super) fn parts(&mut self, ends: &[u64]) -> impl Iterator<Item = Part<'_>> {
-        let shape = self.shape;
-        self.scratch.resize_with(ends.len().max(1), || Scratch::new(shape));
-        let (mut first, mut rest) = (0, &mut self.lists[..]);
-        ends.iter().zip(&mut self.scratch).map(move |(end, scratch)| {
-            let (lists, others) = std::mem::take(&mut rest).split_at_mut(*end as usize - first);
-            rest = others;
-            let part = Part { shape, first, lists, scratch };
-            first = *end as usize;
-            part
-        })
-    }
-
     fn shaped(shape: Shape, lists: Vec<Vec<u64>>) -> Self {
-        Self { shape, lists, scratch: vec![Scratch::new(shape)] }
+        Self { shape, lists, scratch: Scratch::new(shape) }
     }
 
     /// The same, with a note beside each box of the step in which it came: so far, at the start.
@@ -151,18 +112,11 @@ impl Holdings {
             .map(|record| self.shape.bits(record))
     }
 
-    /// Adds a box, none of whose blocks the node holds, which comes in this step.
-    pub(crate) fn insert_box(&mut self, layout: &Layout, node: u64, bits: &[u64], step: u64) {
-        self.whole().insert_box(layout, node, bits, step);
-    }
-
     /// What of `wanted` the node does not hold, as boxes.
     pub(crate) fn missing(&self, layout: &Layout, node: u64, wanted: &[u64]) -> Vec<Vec<u64>> {
         without(layout, vec![wanted.to_vec()], self.of(node))
     }
-}
 
-impl Part<'_> {
     /// Room for what a caller takes out, empty.
     pub(super) fn room(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.scratch.room)
@@ -172,13 +126,6 @@ impl Part<'_> {
     pub(super) fn give_back(&mut self, mut room: Vec<u64>) {
         room.clear();
         self.scratch.room = room;
-    }
-
-    /// The boxes of a node.
-    pub(super) fn of(&self, node: u64) -> impl Iterator<Item = &[u64]> {
-        self.lists[node as usize - self.first]
-            .chunks_exact(self.shape.words)
-            .map(|record| self.shape.bits(record))
     }
 
     /// Takes what lies within `selection` out of a node's list (or copies it, if `keep`) and hands
@@ -191,8 +138,8 @@ impl Part<'_> {
         keep: bool,
         mut found: impl FnMut(&[u64]),
     ) {
-        let Scratch { inner, joined, rest, .. } = &mut *self.scratch;
-        let (shape, list) = (self.shape, &mut self.lists[node as usize - self.first]);
+        let Scratch { inner, joined, rest, .. } = &mut self.scratch;
+        let (shape, list) = (self.shape, &mut self.lists[node as usize]);
         let Shape { head, words: size } = shape;
         // Nobody holds a block twice: once all that was asked for is found, the rest of the list
         // has none of it. The newest boxes are at the end and most often asked for.
@@ -242,8 +189,8 @@ impl Part<'_> {
         bits: &[u64],
         mut found: impl FnMut(&[u64]),
     ) {
-        let Scratch { inner, joined, rest, .. } = &mut *self.scratch;
-        let (shape, list) = (self.shape, &mut self.lists[node as usize - self.first]);
+        let Scratch { inner, joined, rest, .. } = &mut self.scratch;
+        let (shape, list) = (self.shape, &mut self.lists[node as usize]);
         let Shape { head, words: size } = shape;
         let mut at = list.len();
         while at > 0 {
@@ -289,7 +236,7 @@ impl Part<'_> {
     /// it fits.
     pub(super) fn insert(&mut self, layout: &Layout, node: u64, record: &[u64]) {
         let new = &mut self.scratch.joined;
-        let (shape, list) = (self.shape, &mut self.lists[node as usize - self.first]);
+        let (shape, list) = (self.shape, &mut self.lists[node as usize]);
         let Shape { head, words: size } = shape;
         new.copy_from_slice(record);
         // Each join makes the box larger; a larger box may fit others, so look again until none
@@ -306,18 +253,11 @@ impl Part<'_> {
                 at = list.len();
             }
         }
-        if list.len() + size > list.capacity() {
-            // Not grown where it lies, but moved to what memory this thread has: others' lists lie
-            // about the old place.
-            let mut grown = Vec::with_capacity(2 * list.len().max(size));
-            grown.extend_from_slice(list);
-            *list = grown;
-        }
         list.extend_from_slice(new);
     }
 
     /// Adds a box, none of whose blocks the node holds, which comes in this step.
-    pub(super) fn insert_box(&mut self, layout: &Layout, node: u64, bits: &[u64], step: u64) {
+    pub(crate) fn insert_box(&mut self, layout: &Layout, node: u64, bits: &[u64], step: u64) {
         let mut record = vec![layout.count(bits); self.shape.head];
         record.extend_from_slice(bits);
         self.shape.comes_in(step, &mut record);
@@ -328,11 +268,6 @@ impl Part<'_> {
     pub(super) fn overlap(&self, layout: &Layout, node: u64, arrived: &[u64]) -> Option<Vec<u64>> {
         let mut inner = vec![0; layout.words()];
         self.of(node).any(|held| layout.intersect(held, arrived, &mut inner)).then_some(inner)
-    }
-
-    /// What of `wanted` the node does not hold, as boxes.
-    pub(super) fn missing(&self, layout: &Layout, node: u64, wanted: &[u64]) -> Vec<Vec<u64>> {
-        without(layout, vec![wanted.to_vec()], self.of(node))
     }
 }
 

@@ -7,7 +7,6 @@ use crate::delivery::exchange::Exchange;
 use crate::delivery::fault::{Block, Fault, Place};
 use crate::delivery::orbits::OrbitExchange;
 use crate::delivery::placement::Placement;
-use crate::executor::Executor;
 use std::sync::Arc;
 
 /// How delivery was proved.
@@ -126,15 +125,9 @@ impl Payload {
         }
     }
 
-    /// Proves that everyone has what they should; several may look at the nodes, where they are
-    /// many.
-    pub(crate) fn verify(&mut self, executor: &dyn Executor) -> Result<(), Fault> {
-        match self {
-            Self::Blocks(exchange) => exchange.verify_by(executor),
-            Self::Orbits(exchange) => exchange.verify(),
-            Self::ByteCounts(counts) => counts.verify(),
-            Self::LargeByteCounts(counts) => counts.verify(),
-        }
+    /// Verifies that every node holds all that it should.
+    pub(crate) fn verify(&mut self) -> Result<(), Fault> {
+        either!(self, payload => payload.verify())
     }
 
     /// The step under way, from 1.

@@ -1,8 +1,6 @@
 //! Who watches a schedule go by, what they want of it, and how they are told what happens.
 
-use crate::delivery::fault::{Block, Fault, Place};
-use crate::network::topology::Route;
-use crate::simulation::ahead::{Ahead, Event, Measured, Report};
+use crate::delivery::fault::{Block, Place};
 use crate::simulation::messages::Kept;
 use crate::simulation::step::{Listener, LocalCopy, Reads, Sent, Step, Summed, Totals, Unsent};
 use crate::simulation::step_statistics::Wanted;
@@ -91,48 +89,5 @@ impl<'a> Listeners<'a> {
             (self.totals.steps, self.phase.as_str(), self.phase_number);
         let step = Step { number, phase, phase_number, ..*step };
         self.all.iter_mut().for_each(|listener| listener.step(&step));
-    }
-
-    /// What came of batches that were planned ahead, up to the first broken rule.
-    pub(super) fn reports(&mut self, reports: Vec<Report>, ahead: &mut Ahead) -> Result<(), Fault> {
-        for Report { batch, events } in reports {
-            events.into_iter().try_for_each(|one| self.report(one, &batch.routes, ahead))?;
-            ahead.reuse(batch);
-        }
-        Ok(())
-    }
-
-    fn report(&mut self, event: Event, routes: &[Route], ahead: &Ahead) -> Result<(), Fault> {
-        let segments = ahead.segments();
-        match event {
-            Event::Phase(name) => self.phase(&name),
-            Event::Rearranged(most) => self.rearranged(most, segments),
-            Event::Unsent(unsent) => self.unsent(&unsent),
-            Event::LocalCopy(step, node, load) => self.local_copy(step, node, load, segments),
-            Event::Redundant(step, node, block) => self.redundant(step, node, block),
-            Event::Summed(most, of) => {
-                self.summed(Summed { most, of: &of, symmetry: None, segments })
-            }
-            Event::Step(measured, held) => {
-                let Measured {
-                    number,
-                    facts,
-                    transfers,
-                    inverse_bandwidth,
-                    mean_hops,
-                    busiest_links,
-                } = *measured;
-                self.step(&Step {
-                    inverse_bandwidth: &inverse_bandwidth,
-                    mean_hops: &mean_hops,
-                    busiest_links: &busiest_links,
-                    transfers: &transfers,
-                    held: &held,
-                    ..Step::of(ahead.proof(), segments, number, facts, routes)
-                });
-            }
-            Event::Fault(fault) => return Err(fault),
-        }
-        Ok(())
     }
 }

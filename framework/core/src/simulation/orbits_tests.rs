@@ -10,6 +10,7 @@ use crate::delivery::exchange::{Exchange, Rule};
 use crate::delivery::fault::{DeliveryFault, EndFault};
 use crate::delivery::grid::Grid;
 use crate::delivery::orbits::OrbitExchange;
+use crate::delivery::payload::Payload;
 use crate::delivery::placement::Placement;
 use crate::network::symmetry::Group;
 use crate::network::symmetry::Symmetry::{self, Fixed, Shift, Xor};
@@ -320,7 +321,7 @@ fn follow(
             sends.last_mut().unwrap().1 = payload.held().to_vec();
             ends.push((payload.summed().to_vec(), payload.peak()));
         }
-        payload.verify(&crate::executor::Alone)
+        payload.verify()
     };
     let ended = run().map_err(|fault| in_short(&fault));
     (sends, ends, ended)

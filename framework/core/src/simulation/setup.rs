@@ -13,11 +13,9 @@ use crate::delivery::payload::Payload;
 use crate::delivery::placement::Placement;
 use crate::limits;
 use crate::network::symmetry::{Group, Symmetry};
-use crate::simulation::ahead::{Ahead, Means};
 use crate::simulation::at_once::AtOnce;
 use crate::simulation::listeners::Listeners;
 use crate::simulation::step::Reads;
-use std::sync::Arc;
 
 /// What is known before the first step.
 #[derive(Debug)]
@@ -186,30 +184,12 @@ impl Setup {
             }
             (None, None) => {
                 let exchange = Exchange::new(collective, placement, division, sizes)?;
-                if task.executor.threads() > 1 && nobody_looks {
-                    return Ok(State::Ahead(Box::new(Ahead::new(
-                        exchange,
-                        means(task, listeners),
-                    ))));
-                }
                 let exchange =
                     if listeners.kept.after { exchange.following_arrivals() } else { exchange };
                 AtOnce::new(task, listeners, Payload::Blocks(exchange), nodes)
             }
         };
         Ok(State::AtOnce(Box::new(at_once)))
-    }
-}
-
-/// What the crew works with where everyone is planned for.
-fn means(task: &Task, listeners: &Listeners<'_>) -> Means {
-    Means {
-        executor: Arc::clone(&task.executor),
-        topology: Arc::clone(&task.topology),
-        wanted: listeners.wanted,
-        kept: listeners.kept,
-        skip_empty: task.skip_empty,
-        for_all: listeners.reads > Reads::Facts,
     }
 }
 

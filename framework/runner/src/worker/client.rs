@@ -2,7 +2,6 @@
 
 use super::message::{Job, News, Reply};
 use crate::process::child::{Child, Report, RunTime};
-use crate::threads;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,18 +18,6 @@ pub struct Workers {
     pub jobs: usize,
     /// The most memory that one may map, in bytes.
     pub memory_limit: u64,
-    /// How many threads each has for a case; `None` for the machine's cores, shared by those that
-    /// run at a time.
-    pub threads: Option<usize>,
-}
-
-impl Workers {
-    /// The same for so many at a time, with their threads settled.
-    pub(crate) fn at_a_time(&self, jobs: usize) -> Self {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = self.threads.unwrap_or_else(|| cores() / jobs.max(1)).clamp(1, threads::MOST);
-        Self { threads: Some(threads), ..self.clone() }
-    }
 }
 
 /// What a worker answers, or what became of it.
@@ -94,9 +81,8 @@ impl Worker {
         let mut command = workers.command.iter();
         let program = command.next().ok_or_else(|| io::Error::other("no program given"))?;
         let limit = workers.memory_limit.to_string();
-        let threads = workers.threads.unwrap_or(1).to_string();
         let mut command_line = Command::new(program);
-        command_line.args(command).args(["--memory-limit", &limit, "--threads", &threads]);
+        command_line.args(command).args(["--memory-limit", &limit]);
         let child = Child::start(&mut command_line)?;
         Ok(Self {
             child,

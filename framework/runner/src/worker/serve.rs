@@ -8,7 +8,6 @@ use super::message::{Job, News, Reply};
 use crate::case::{Case, choose, drawn};
 use crate::host::Asked;
 use crate::input::Text;
-use crate::limits::{address_space, limit_memory};
 use crate::machine;
 use crate::plugin::file::Known as KnownFile;
 use crate::process::child_side::{confine, mark_prints, take_socket};
@@ -16,7 +15,6 @@ use crate::process::state::{FloatingPoint, State};
 use crate::registry::Registry;
 use crate::sandbox;
 use crate::session::{Event, report_group};
-use crate::threads;
 use crate::topology;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -28,7 +26,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::executor::{Executor, alone};
 use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::Proving;
 use swapmeet_core::simulation::step::{Listener, Reads, Step};
@@ -133,22 +130,13 @@ impl Outlet {
     }
 }
 
-/// Serves jobs until the socket closes, each with so many `threads`, whose own room comes on top of
-/// the limit. `watches` are those that a job can ask for.
-pub fn serve(
-    memory_limit: u64,
-    threads: usize,
-    is_sandboxed: bool,
-    watches: &[Watch],
-) -> Result<(), WorkerError> {
+/// Serves jobs until the socket closes. `watches` are those that a job can ask for.
+pub fn serve(memory_limit: u64, is_sandboxed: bool, watches: &[Watch]) -> Result<(), WorkerError> {
     let socket = take_socket()?;
     let connection =
         Connection { socket: File::from(socket.try_clone()?), held: Vec::new(), broken: Ok(()) };
     let mut outlet = Outlet { connection: Rc::new(RefCell::new(connection)), job: 0 };
-    let room = threads::ROOM.saturating_mul((threads.clamp(1, threads::MOST) - 1) as u64);
-    if let Err(error) =
-        confine(memory_limit.saturating_add(room), &socket).map_err(WorkerError::Limits)
-    {
+    if let Err(error) = confine(memory_limit, &socket).map_err(WorkerError::Limits) {
         // Whoever started this worker must not take it for a plugin's doing.
         outlet.send(&Reply::Unfit { reason: error.to_string() });
         return Err(error);
@@ -162,7 +150,6 @@ pub fn serve(
         machines: HashMap::new(),
         rounding,
         before: None,
-        executor: alone(),
     };
     let mut is_ready = false;
     for line in BufReader::new(File::from(socket)).lines() {
@@ -178,15 +165,6 @@ pub fn serve(
                 return Err(error.into());
             }
             outlet.send(&Reply::Ready);
-            // Confined like this thread, and there before the plugin is: what it leaves behind are
-            // not these.
-            let before = address_space();
-            let (executor, why) = threads::start(threads);
-            let own = address_space().saturating_sub(before);
-            limit_memory(memory_limit.saturating_add(own)).map_err(WorkerError::Limits)?;
-            known.executor = executor;
-            why.into_iter()
-                .for_each(|why| outlet.say(News::Log { line: format!("remark: {why}") }));
         }
         known.run(&job, watches, &outlet);
         mark_prints();
@@ -244,8 +222,6 @@ struct Known {
     /// What it was like once the plugin had been: some come with threads of their own, which do no
     /// other plugin harm.
     before: Option<State>,
-    /// Who does what can be done side by side.
-    executor: Arc<dyn Executor>,
 }
 
 impl Known {
@@ -283,7 +259,7 @@ impl Known {
         let (mut lines, mut rows, mut asked) = (0, Vec::new(), Asked::default());
         let mut listeners: Vec<&mut dyn Listener> = vec![&mut pulse];
         listeners.extend(watcher.listeners());
-        report_group(&cases, &mut listeners, &self.executor, &mut |event| match event {
+        report_group(&cases, &mut listeners, &mut |event| match event {
             Event::Plans => outlet.clear(),
             Event::Planned(for_these) => asked = for_these,
             Event::Row(index, record) => {

@@ -276,7 +276,6 @@ mod tests {
                 command: Vec::new(),
                 jobs: 1,
                 memory_limit: 1 << 30,
-                threads: None,
             },
             rows: None,
             out: None,

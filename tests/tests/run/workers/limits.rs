@@ -107,7 +107,7 @@ fn a_worker_that_ends_before_its_first_job_is_an_error() {
         (&["sh", "-c", "echo '{\"Unfit\":{\"reason\":\"its limits: no\"}}' >&0"], "its limits: no"),
     ] {
         let command = command.iter().map(PathBuf::from).collect();
-        let workers = Workers { command, jobs: 1, memory_limit: 1 << 30, threads: None };
+        let workers = Workers { command, jobs: 1, memory_limit: 1 << 30 };
         let rows: Vec<Record> = Batch::start(&cases, &workers)
             .unwrap()
             .filter_map(|event| match event {

@@ -1,11 +1,10 @@
-//! What arrives at a step's end: the same whether nodes follow each other or are worked on side by
-//! side.
+//! What arrives at a step's end.
 
 use super::inventory::Inventory;
 use super::taking::Way;
 use crate::delivery::collective::SecondCopy;
 use crate::delivery::fault::{Block, DeliveryFault, Fault, Place};
-use crate::delivery::holdings::{Part, Shape};
+use crate::delivery::holdings::{Holdings, Shape};
 
 /// All that arrives at the end of a step.
 #[derive(Debug, Clone, Copy)]
@@ -26,32 +25,30 @@ pub(crate) enum Settled {
     Summed(u64, u64),
 }
 
-/// A block that came where it was already, and no fault: the number of the send that it came by,
-/// the node, and the block.
-pub(super) type Redundant = (u64, Place, Block);
+/// A block that arrived at a node that holds it already, which is no fault.
+pub(super) type Redundant = (Place, Block);
 
 impl Arriving<'_> {
-    /// What comes to nodes of a part arrives there, in the order in which it was sent. The `first`
-    /// block that is there already is noted.
+    /// Delivers everything in the order in which it was sent. Stores in `first` the first block
+    /// that its receiver holds already.
     pub(super) fn all(
         &self,
         way: &Way,
-        part: &mut Part<'_>,
+        holdings: &mut Holdings,
         first: &mut Option<Redundant>,
         settle: &mut impl FnMut(Settled),
     ) -> Result<(), Fault> {
         (0..way.units(self.inventory.sums()))
-            .try_for_each(|unit| self.unit(way, unit, 0, part, first, settle))
+            .try_for_each(|unit| self.unit(way, unit, holdings, first, settle))
     }
 
-    /// A unit of a way arrives, of the send of this number.
+    /// Delivers one unit of a way.
     #[inline]
-    pub(super) fn unit(
+    fn unit(
         &self,
         way: &Way,
         unit: usize,
-        number: u64,
-        part: &mut Part<'_>,
+        holdings: &mut Holdings,
         first: &mut Option<Redundant>,
         settle: &mut impl FnMut(Settled),
     ) -> Result<(), Fault> {
@@ -60,16 +57,16 @@ impl Arriving<'_> {
             let (start, combine) = way.sends[unit];
             let end = way.sends.get(unit + 1).map_or(way.receivers.len(), |(next, _)| *next);
             let records = &way.records[start * words..end * words];
-            return self.value_arrives(part, way.receivers[start], records, combine, settle);
+            return self.value_arrives(holdings, way.receivers[start], records, combine, settle);
         }
         let (node, record) = (way.receivers[unit], &way.records[unit * words..(unit + 1) * words]);
         if !self.copied {
-            part.insert(&self.inventory.layout, node, record);
-        } else if let Some(overlap) = self.insert_what_is_new(part, node, record, settle)?
+            holdings.insert(&self.inventory.layout, node, record);
+        } else if let Some(overlap) = self.insert_what_is_new(holdings, node, record, settle)?
             && first.is_none()
         {
             let block = self.inventory.first_block(&overlap);
-            *first = Some((number, self.inventory.placement.locate(node), block));
+            *first = Some((self.inventory.placement.locate(node), block));
         }
         Ok(())
     }
@@ -78,15 +75,15 @@ impl Arriving<'_> {
     /// destination, waste elsewhere. A box of what it has.
     fn insert_what_is_new(
         &self,
-        part: &mut Part<'_>,
+        holdings: &mut Holdings,
         node: u64,
         record: &[u64],
         settle: &mut impl FnMut(Settled),
     ) -> Result<Option<Vec<u64>>, Fault> {
         let Inventory { layout, placement, collective, .. } = self.inventory;
         let arrived = self.shape.bits(record);
-        let Some(overlap) = part.overlap(layout, node, arrived) else {
-            part.insert(layout, node, record);
+        let Some(overlap) = holdings.overlap(layout, node, arrived) else {
+            holdings.insert(layout, node, record);
             return Ok(None);
         };
         if collective.kind().second_copy == SecondCopy::Fault {
@@ -95,9 +92,9 @@ impl Arriving<'_> {
             return Err(Fault::Delivery(self.step, DeliveryFault::DeliveredTwice { node, block }));
         }
         let mut waste = self.inventory.load(arrived, self.shape.count(record));
-        for new in part.missing(layout, node, arrived) {
+        for new in holdings.missing(layout, node, arrived) {
             waste -= self.inventory.load(&new, layout.count(&new));
-            part.insert_box(layout, node, &new, self.shape.came(record));
+            holdings.insert_box(layout, node, &new, self.shape.came(record));
         }
         settle(Settled::Wasted(placement.physical(node), waste));
         Ok(Some(overlap))

@@ -1,11 +1,10 @@
-//! What one send takes out of what its sender holds: the same whether sends follow each other or
-//! those of many senders are carried out side by side.
+//! What one send takes out of what its sender holds.
 
 use super::Rule;
 use super::inventory::Inventory;
 use crate::delivery::boxes::{NodeSet, Selection, Side};
 use crate::delivery::fault::{Fault, SendFault};
-use crate::delivery::holdings::{Part, Shape};
+use crate::delivery::holdings::{Holdings, Shape};
 
 /// What sends of a step have in common.
 #[derive(Debug, Clone, Copy)]
@@ -72,12 +71,12 @@ impl Taking<'_> {
     pub(super) fn put(
         &self,
         rule: &Rule<'_>,
-        part: &mut Part<'_>,
+        holdings: &mut Holdings,
         selection: &mut Selection,
         way: &mut Way,
     ) -> Result<Option<Taken>, Refusal> {
         let first = way.receivers.len();
-        let taken = self.take(rule, part, selection, &mut way.records);
+        let taken = self.take(rule, holdings, selection, &mut way.records);
         way.receivers.resize(way.records.len() / self.shape.words(), rule.to);
         if let Ok(Some(_)) = taken
             && self.inventory.sums()
@@ -87,13 +86,13 @@ impl Taking<'_> {
         taken
     }
 
-    /// Takes what a rule says out of a part of the nodes, of which its sender is one, and adds the
-    /// records to `taken`; `None` if nothing goes.
+    /// Takes what a rule selects out of its sender's boxes and adds the records to `taken`. Returns
+    /// `None` if the sender holds none of it.
     #[inline]
     fn take(
         &self,
         rule: &Rule<'_>,
-        part: &mut Part<'_>,
+        holdings: &mut Holdings,
         selection: &mut Selection,
         taken: &mut Vec<u64>,
     ) -> Result<Option<Taken>, Refusal> {
@@ -108,7 +107,7 @@ impl Taking<'_> {
         let stays = shape.follows_arrivals()
             && placement.physical(rule.from) == placement.physical(rule.to);
         let (mut count, mut after) = (0, 0);
-        part.select(&inventory.layout, rule.from, selection, rule.copy, |record| {
+        holdings.select(&inventory.layout, rule.from, selection, rule.copy, |record| {
             let at = taken.len();
             taken.extend_from_slice(record);
             count += shape.count(record);

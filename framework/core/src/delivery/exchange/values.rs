@@ -9,13 +9,13 @@
 
 use super::arriving::{Arriving, Settled};
 use crate::delivery::fault::{DeliveryFault, Fault};
-use crate::delivery::holdings::{Part, without};
+use crate::delivery::holdings::{Holdings, without};
 
 impl Arriving<'_> {
     /// What one send took, these records, arrives at `node`.
     pub(super) fn value_arrives(
         &self,
-        part: &mut Part<'_>,
+        holdings: &mut Holdings,
         node: u64,
         arriving: &[u64],
         combine: bool,
@@ -23,9 +23,9 @@ impl Arriving<'_> {
     ) -> Result<(), Fault> {
         let (layout, shape) = (&self.inventory.layout, self.shape);
         let size = shape.words();
-        let mut meeting = part.room();
+        let mut meeting = holdings.room();
         for record in arriving.chunks_exact(size) {
-            part.take_terms(layout, node, shape.bits(record), |held| {
+            holdings.take_terms(layout, node, shape.bits(record), |held| {
                 meeting.extend_from_slice(held)
             });
         }
@@ -44,9 +44,9 @@ impl Arriving<'_> {
             }
         }
         for record in arriving.chunks_exact(size).chain(meeting.chunks_exact(size)) {
-            part.insert(layout, node, record);
+            holdings.insert(layout, node, record);
         }
-        part.give_back(meeting);
+        holdings.give_back(meeting);
         Ok(())
     }
 
