@@ -9,10 +9,10 @@
 mod axis;
 mod envelope;
 mod family;
-mod map;
+mod winner_map;
 
-pub use crate::compare::{Margin, Rival, Winner};
-pub use axis::{Axis, Place};
-pub use envelope::{Crossover, Envelope, Stretch};
+pub use crate::compare::{Margin, RunnerUp, Winner};
+pub use axis::{Axis, AxisPosition};
+pub use envelope::{Crossover, Envelope, FastestRange};
 pub use family::{Curve, Families, Family, Point, families};
-pub use map::{Across, Cell, Map, maps};
+pub use winner_map::{MapCell, RowAxis, WinnerMap, winner_maps};

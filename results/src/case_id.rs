@@ -105,7 +105,7 @@ impl CaseId {
     }
 
     /// A row that says which case it is and nothing else.
-    pub fn blank(self) -> Record {
+    pub fn row_without_outcome(self) -> Record {
         let mut record =
             Record { repetition: self.repetition, seed: self.seed, ..Record::default() };
         self.setting.label(&mut record);
@@ -141,7 +141,7 @@ impl<'a> CaseId<&'a str> {
     }
 
     /// In what it differs from the one of `cases` that is most like it, in words.
-    pub fn unlike(&self, cases: impl IntoIterator<Item = CaseId>) -> String {
+    pub fn difference_from_nearest(&self, cases: impl IntoIterator<Item = CaseId>) -> String {
         let differences =
             cases.into_iter().map(|case| self.differences(&case.borrowed())).min_by_key(Vec::len);
         let Some(mut differences) = differences else { return "there are no cases".to_owned() };
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_blank_row_is_of_its_case() {
         let case = row("pex", 3, 1.0).case().owned();
-        assert_eq!(case.clone().blank().case().owned(), case);
+        assert_eq!(case.clone().row_without_outcome().case().owned(), case);
     }
 
     #[test]

@@ -4,16 +4,18 @@
 //! are a sample. Rows that are not `ok` are shown with their status, never dropped.
 
 mod group;
-mod merge;
+mod grouping;
+mod rearrangement;
+
 mod sample;
-mod unlike;
+
 mod winner;
 
-pub use winner::{Margin, Rival, Winner};
+pub use winner::{Margin, RunnerUp, Winner};
 
-use crate::beside::{Beside, beside};
 use crate::case_id::{Implementation, Setting};
 use crate::record::{Record, Status, Verified};
+use crate::residual::{Residual, residuals};
 use crate::stats::{Ratio, Summary, holm};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -49,7 +51,7 @@ pub enum CompareError {
 
 /// One algorithm within a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Line {
+pub struct ComparisonLine {
     /// The algorithm; with what tells the code from others where the group has it from several
     /// plugins, versions or builds.
     pub algorithm: String,
@@ -73,7 +75,7 @@ pub struct Line {
     pub tests: Option<Tests>,
     /// Where its rows are: each once, whatever came of it.
     #[serde(skip)]
-    pub members: Vec<RowAt>,
+    pub members: Vec<RowLocation>,
 }
 
 /// Tests of whether the times of two algorithms differ at all, and by how much as seen from their
@@ -97,14 +99,14 @@ pub struct Tests {
 
 /// A row's place among the files that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RowAt {
+pub struct RowLocation {
     /// Which file, from 0.
     pub file: usize,
     /// Which of its rows, from 0.
     pub row: usize,
 }
 
-impl Line {
+impl ComparisonLine {
     /// Its rows, among the files that were compared.
     pub fn records<'a>(
         &'a self,
@@ -132,7 +134,7 @@ pub struct Group {
     /// The fastest, if any has a time.
     pub winner: Option<Winner>,
     /// Fastest first; those without a time last.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ComparisonLine>,
 }
 
 impl Group {
@@ -165,10 +167,11 @@ pub struct Comparison {
     /// What was noticed on the way.
     pub notes: Vec<String>,
     /// Where times are compared that were charged unlike.
-    pub unlike: Vec<String>,
+    #[serde(rename = "unlike")]
+    pub rearrangement_remarks: Vec<String>,
     /// Cases that were measured and predicted, with what is left between the two.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub beside: Vec<Beside>,
+    #[serde(rename = "beside", skip_serializing_if = "Vec::is_empty")]
+    pub residuals: Vec<Residual>,
 }
 
 /// Compares the rows of files, given with their names. Without a baseline, the fastest of each
@@ -177,7 +180,7 @@ pub fn compare(
     files: &[(String, Vec<Record>)],
     baseline: Option<&str>,
 ) -> Result<Comparison, CompareError> {
-    let merged = merge::merge(files)?;
+    let merged = grouping::group_rows(files)?;
     if merged.groups.is_empty() {
         return Err(CompareError::NoRows);
     }
@@ -197,8 +200,14 @@ pub fn compare(
         }
     }
     let tested = correct(&mut groups);
-    let unlike = unlike::remarks(&groups, files);
-    Ok(Comparison { groups, tested, notes: merged.notes, unlike, beside: beside(files) })
+    let rearrangement_remarks = rearrangement::remarks(&groups, files);
+    Ok(Comparison {
+        groups,
+        tested,
+        notes: merged.notes,
+        rearrangement_remarks,
+        residuals: residuals(files),
+    })
 }
 
 /// Corrects p-values for how many comparisons there are, which it returns.

@@ -6,8 +6,6 @@
 //! with as few digits as give it back (Rust's own `{}`), so that what is read is what was written,
 //! to the bit.
 
-use std::str::FromStr;
-
 /// Rounding is to one in so many.
 pub(crate) const STEPS: f64 = 1e6;
 
@@ -21,88 +19,72 @@ pub(crate) fn rounded(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x }
 }
 
-/// How a field of a row is written and read.
+/// A value that cannot be written: a price or size was beyond the range of a double.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("column `{column}` is {value}, expected a finite number")]
+pub struct NotFinite {
+    /// The first column whose value is not finite.
+    pub column: &'static str,
+    pub value: f64,
+}
+
+/// The text form of one field of a row.
 pub(crate) trait Field: Clone {
-    /// What it is, in the words of Table Schema: `string`, `integer` or `number`.
+    /// The type in the terms of Table Schema: `string`, `integer` or `number`.
     const TYPE: &'static str;
 
-    /// Its text in CSV.
+    /// Returns the field's text in CSV.
     fn write(&self) -> String;
 
-    /// The field of a text; `Err` says what was expected.
+    /// Parses a text; `Err` says what was expected.
     fn read(text: &str) -> Result<Self, String>;
 
-    /// What reading gives back after writing.
+    /// Returns the value that reading gives back after writing.
     fn as_written(&self) -> Self {
         self.clone()
     }
 
-    /// Whether its text can be read again: NaN and the infinities cannot.
-    fn is_writable(&self) -> bool {
-        true
-    }
-
-    /// Whether it is less than nothing, which no time is.
-    fn is_negative(&self) -> bool {
-        false
+    /// Returns the value of a floating-point field.
+    fn number(&self) -> Option<f64> {
+        None
     }
 }
 
-/// A text that a spreadsheet would take for a formula stands behind an apostrophe, by which
-/// spreadsheets themselves say that it is none.
+/// Spreadsheets run a text that looks like a formula. Such a text is written after an apostrophe,
+/// which is the spreadsheets' own mark for "not a formula".
 impl Field for String {
     const TYPE: &'static str = "string";
 
     fn write(&self) -> String {
-        if is_run_by_spreadsheets(self) { format!("'{self}") } else { self.clone() }
+        if is_formula(self) { format!("'{self}") } else { self.clone() }
     }
     fn read(text: &str) -> Result<Self, String> {
-        let plain = text.strip_prefix('\'').filter(|rest| is_run_by_spreadsheets(rest));
+        let plain = text.strip_prefix('\'').filter(|rest| is_formula(rest));
         Ok(plain.unwrap_or(text).to_owned())
     }
 }
 
-/// Whether a cell of this text is run; or was, behind apostrophes.
-fn is_run_by_spreadsheets(text: &str) -> bool {
+/// Returns whether a spreadsheet runs a cell with this text, leading apostrophes aside.
+fn is_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }
 
-fn whole<T: FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| "a whole number".to_owned())
+macro_rules! integer_fields {
+    ($($type:ty),+) => {$(
+        impl Field for $type {
+            const TYPE: &'static str = "integer";
+
+            fn write(&self) -> String {
+                self.to_string()
+            }
+            fn read(text: &str) -> Result<Self, String> {
+                text.parse().map_err(|_| "a whole number".to_owned())
+            }
+        }
+    )+};
 }
 
-impl Field for u64 {
-    const TYPE: &'static str = "integer";
-
-    fn write(&self) -> String {
-        self.to_string()
-    }
-    fn read(text: &str) -> Result<Self, String> {
-        whole(text)
-    }
-}
-
-impl Field for u128 {
-    const TYPE: &'static str = "integer";
-
-    fn write(&self) -> String {
-        self.to_string()
-    }
-    fn read(text: &str) -> Result<Self, String> {
-        whole(text)
-    }
-}
-
-impl Field for u32 {
-    const TYPE: &'static str = "integer";
-
-    fn write(&self) -> String {
-        self.to_string()
-    }
-    fn read(text: &str) -> Result<Self, String> {
-        whole(text)
-    }
-}
+integer_fields!(u32, u64, u128);
 
 impl Field for f64 {
     const TYPE: &'static str = "number";
@@ -116,15 +98,12 @@ impl Field for f64 {
     fn as_written(&self) -> Self {
         rounded(*self)
     }
-    fn is_writable(&self) -> bool {
-        self.is_finite()
-    }
-    fn is_negative(&self) -> bool {
-        *self < 0.0
+    fn number(&self) -> Option<f64> {
+        Some(*self)
     }
 }
 
-/// A figure that a model may have no meaning for: empty then, never 0.
+/// A field is empty, never 0, where its column has no meaning under the row's model.
 impl<T: Field> Field for Option<T> {
     const TYPE: &'static str = T::TYPE;
 
@@ -141,11 +120,8 @@ impl<T: Field> Field for Option<T> {
     fn as_written(&self) -> Self {
         self.as_ref().map(T::as_written)
     }
-    fn is_writable(&self) -> bool {
-        self.as_ref().is_none_or(T::is_writable)
-    }
-    fn is_negative(&self) -> bool {
-        self.as_ref().is_some_and(T::is_negative)
+    fn number(&self) -> Option<f64> {
+        self.as_ref().and_then(T::number)
     }
 }
 

@@ -7,7 +7,7 @@
 mod rows;
 
 use crate::record::Record;
-pub(crate) use rows::{Header, Row, Rows};
+pub(crate) use rows::{Header, LocatedRecord, Rows};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;

@@ -4,21 +4,21 @@
 //! which case each row is of, of which a fingerprint is kept and where the row stands; then row by
 //! row, in the order in which they are wanted.
 
+mod definitions;
 mod fingerprint;
-mod meanings;
 mod missing;
-mod source;
+mod source_file;
 
-use crate::beside::is_measured;
 use crate::case_id::CaseId;
 use crate::input::ReadError;
 use crate::record::Record;
+use crate::residual::is_measured;
+use definitions::Definitions;
+pub use definitions::InconsistentRows;
 use fingerprint::{Fingerprint, Fingerprints};
-use meanings::Meanings;
-pub use meanings::Mixture;
-pub use missing::Missing;
-use missing::Named;
-use source::{Again, Source};
+pub use missing::MissingCases;
+use missing::NamedValues;
+use source_file::{RowReader, SourceFile};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -26,13 +26,13 @@ use std::path::Path;
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     #[error(transparent)]
-    Mixture(#[from] Mixture),
+    InconsistentRows(#[from] InconsistentRows),
     /// A case that is there twice.
     #[error("{case} is in {first} and in {second}: expected every case once")]
-    Doubled { case: String, first: String, second: String },
+    Duplicate { case: String, first: String, second: String },
     /// A row of none of the experiment's cases.
     #[error("{at} is of none of the experiment's cases: {why}")]
-    Stranger {
+    UnknownCase {
         at: String,
         /// In what it differs from the case most like it.
         why: String,
@@ -42,18 +42,18 @@ pub enum MergeError {
     NoRows,
     /// A row that was there is no more.
     #[error(transparent)]
-    Gone(#[from] ReadError),
+    Unreadable(#[from] ReadError),
 }
 
 /// Rows joined: which, in which order. [`Shards::rows`] reads them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Merged {
+pub struct MergedOrder {
     order: Vec<usize>,
     /// Cases without a row.
-    pub missing: Missing,
+    pub missing: MissingCases,
 }
 
-impl Merged {
+impl MergedOrder {
     /// How many rows there are.
     pub fn len(&self) -> usize {
         self.order.len()
@@ -67,16 +67,16 @@ impl Merged {
 
 /// Files of rows that are to be joined.
 pub struct Shards {
-    sources: Vec<Source>,
+    sources: Vec<SourceFile>,
     /// All rows, in the order of the files.
-    rows: Vec<Place>,
+    rows: Vec<RowEntry>,
     fingerprints: Fingerprints,
-    named: Named,
-    mixture: Option<Mixture>,
+    named: NamedValues,
+    inconsistency: Option<InconsistentRows>,
 }
 
 /// Where a row stands, and of which case it is.
-struct Place {
+struct RowEntry {
     case: Fingerprint,
     from: u64,
     /// Which of the sources.
@@ -90,14 +90,14 @@ impl Shards {
         let mut shards = Self {
             sources: paths
                 .iter()
-                .map(|path| Source::of(path.as_ref()))
+                .map(|path| SourceFile::of(path.as_ref()))
                 .collect::<Result<_, _>>()?,
             rows: Vec::new(),
             fingerprints: Fingerprints::default(),
-            named: Named::default(),
-            mixture: None,
+            named: NamedValues::default(),
+            inconsistency: None,
         };
-        let mut meanings = Meanings::default();
+        let mut definitions = Definitions::default();
         for (number, source) in (0..).zip(&shards.sources) {
             for (i, row) in source.rows()?.enumerate() {
                 let row = row?;
@@ -107,11 +107,12 @@ impl Shards {
                     shards.named.add(&row.record, &shards.fingerprints);
                     // Whether the files can be read at all comes first.
                     let place = || place(&source.name, i + 1);
-                    shards.mixture =
-                        shards.mixture.or_else(|| meanings.agree(&row.record, place).err());
+                    shards.inconsistency = shards
+                        .inconsistency
+                        .or_else(|| definitions.check(&row.record, place).err());
                 }
                 let case = shards.fingerprints.of(&row.record.case());
-                shards.rows.push(Place { case, from: row.from, source: number, is_measured });
+                shards.rows.push(RowEntry { case, from: row.from, source: number, is_measured });
             }
         }
         Ok(shards)
@@ -119,19 +120,19 @@ impl Shards {
 
     /// Joins them as they stand in the files. The cases expected are the cross product of all that
     /// the rows name.
-    pub fn as_they_stand(&self) -> Result<Merged, MergeError> {
+    pub fn in_file_order(&self) -> Result<MergedOrder, MergeError> {
         self.joined(|order, _| {
-            Ok(Merged { order, missing: self.named.missing(&self.fingerprints) })
+            Ok(MergedOrder { order, missing: self.named.missing(&self.fingerprints) })
         })
     }
 
     /// Joins them in the order of their experiment's cases.
-    pub fn in_order_of<C: Iterator<Item = CaseId>>(
+    pub fn in_case_order<C: Iterator<Item = CaseId>>(
         &self,
         cases: impl Fn() -> C,
-    ) -> Result<Merged, MergeError> {
+    ) -> Result<MergedOrder, MergeError> {
         self.joined(|_, mut at| {
-            let mut merged = Merged::default();
+            let mut merged = MergedOrder::default();
             for case in cases() {
                 let case = case.borrowed();
                 match at.remove(&self.fingerprints.of(&case)) {
@@ -141,8 +142,11 @@ impl Shards {
             }
             match at.into_values().min() {
                 Some(row) => {
-                    let why = self.row(&mut Again::new(&self.sources), row)?.case().unlike(cases());
-                    Err(MergeError::Stranger { at: self.place(row), why })
+                    let why = self
+                        .row(&mut RowReader::new(&self.sources), row)?
+                        .case()
+                        .difference_from_nearest(cases());
+                    Err(MergeError::UnknownCase { at: self.place(row), why })
                 }
                 None => Ok(merged),
             }
@@ -150,23 +154,23 @@ impl Shards {
     }
 
     /// The rows of what was joined.
-    pub fn rows(&self, merged: &Merged) -> impl Iterator<Item = Result<Record, ReadError>> {
-        let mut again = Again::new(&self.sources);
-        merged.order.iter().map(move |row| self.row(&mut again, *row))
+    pub fn rows(&self, merged: &MergedOrder) -> impl Iterator<Item = Result<Record, ReadError>> {
+        let mut reader = RowReader::new(&self.sources);
+        merged.order.iter().map(move |row| self.row(&mut reader, *row))
     }
 
     /// Joins predicted rows by `join`, which is given them in the order of the files and by case.
     /// What was measured stands after them, and is missed nowhere.
     fn joined(
         &self,
-        join: impl FnOnce(Vec<usize>, HashMap<Fingerprint, usize>) -> Result<Merged, MergeError>,
-    ) -> Result<Merged, MergeError> {
+        join: impl FnOnce(Vec<usize>, HashMap<Fingerprint, usize>) -> Result<MergedOrder, MergeError>,
+    ) -> Result<MergedOrder, MergeError> {
         let (measured, predicted): (Vec<usize>, Vec<usize>) =
             (0..self.rows.len()).partition(|row| self.rows[*row].is_measured);
-        let mut merged = match (predicted.is_empty(), measured.is_empty(), &self.mixture) {
+        let mut merged = match (predicted.is_empty(), measured.is_empty(), &self.inconsistency) {
             (true, true, _) => return Err(MergeError::NoRows),
-            (_, _, Some(mixture)) => return Err(mixture.clone().into()),
-            (true, false, None) => Merged::default(),
+            (_, _, Some(inconsistency)) => return Err(inconsistency.clone().into()),
+            (true, false, None) => MergedOrder::default(),
             (false, _, None) => {
                 let at = self.by_case(&predicted)?;
                 join(predicted, at)?
@@ -182,8 +186,8 @@ impl Shards {
         let mut at = HashMap::new();
         for row in rows {
             if let Some(first) = at.insert(self.rows[*row].case, *row) {
-                let case = self.row(&mut Again::new(&self.sources), *row)?.case().in_words();
-                return Err(MergeError::Doubled {
+                let case = self.row(&mut RowReader::new(&self.sources), *row)?.case().in_words();
+                return Err(MergeError::Duplicate {
                     case,
                     first: self.place(first),
                     second: self.place(*row),
@@ -193,9 +197,9 @@ impl Shards {
         Ok(at)
     }
 
-    fn row(&self, again: &mut Again<'_>, row: usize) -> Result<Record, ReadError> {
-        let Place { case, from, source, .. } = self.rows[row];
-        let record = again.row(source as usize, from)?;
+    fn row(&self, reader: &mut RowReader<'_>, row: usize) -> Result<Record, ReadError> {
+        let RowEntry { case, from, source, .. } = self.rows[row];
+        let record = reader.row(source as usize, from)?;
         match self.fingerprints.of(&record.case()) == case {
             true => Ok(record),
             false => Err(ReadError::Changed { file: self.sources[source as usize].name.clone() }),
@@ -251,7 +255,7 @@ mod tests {
     fn merged(
         files: &[Vec<Record>],
         order: Option<&[CaseId]>,
-    ) -> Result<(Vec<Record>, Missing), String> {
+    ) -> Result<(Vec<Record>, MissingCases), String> {
         let dir = tempfile::tempdir().unwrap();
         let paths: Vec<_> =
             (0..files.len()).map(|i| dir.path().join(format!("part-{i}.csv"))).collect();
@@ -264,8 +268,8 @@ mod tests {
         };
         let shards = Shards::read(&paths).map_err(|e| refusal(&e))?;
         let merged = match order {
-            Some(cases) => shards.in_order_of(|| cases.iter().cloned()),
-            None => shards.as_they_stand(),
+            Some(cases) => shards.in_case_order(|| cases.iter().cloned()),
+            None => shards.in_file_order(),
         };
         let merged = merged.map_err(|e| refusal(&e))?;
         let rows: Result<Vec<Record>, _> = shards.rows(&merged).collect();
@@ -280,14 +284,14 @@ mod tests {
             [&[6, 4, 2, 0], &[7, 1, 5, 3]],
         ] {
             let merged = merged(&files(&shards), Some(&cases(&whole()))).unwrap();
-            assert_eq!(merged, (whole(), Missing::default()));
+            assert_eq!(merged, (whole(), MissingCases::default()));
         }
     }
 
     #[test]
     fn without_the_experiment_rows_stand_as_in_the_files() {
         let merged = merged(&files(&[&[4, 5, 6, 7], &[3, 1, 2, 0]]), None).unwrap();
-        assert_eq!(merged, (shard(&[4, 5, 6, 7, 3, 1, 2, 0]), Missing::default()));
+        assert_eq!(merged, (shard(&[4, 5, 6, 7, 3, 1, 2, 0]), MissingCases::default()));
     }
 
     #[test]
@@ -329,7 +333,8 @@ mod tests {
         {
             std::fs::write(&path, text).unwrap();
             let shards = Shards::read(&[&path]).unwrap();
-            let merged = shards.in_order_of(|| rows.iter().map(|row| row.case().owned())).unwrap();
+            let merged =
+                shards.in_case_order(|| rows.iter().map(|row| row.case().owned())).unwrap();
             let back: Vec<String> =
                 shards.rows(&merged).map(|row| row.unwrap().case().in_words()).collect();
             assert_eq!(back, rows.iter().map(|row| row.case().in_words()).collect::<Vec<_>>());
@@ -342,7 +347,7 @@ mod tests {
         let path = dir.path().join("rows.csv");
         std::fs::write(&path, written(&whole())).unwrap();
         let shards = Shards::read(&[&path]).unwrap();
-        let merged = shards.as_they_stand().unwrap();
+        let merged = shards.in_file_order().unwrap();
         for text in [written(&shard(&[7, 6, 5, 4, 3, 2, 1, 0])), written(&[])] {
             std::fs::write(&path, text).unwrap();
             let refusal = shards.rows(&merged).next().unwrap().unwrap_err().to_string();

@@ -1,7 +1,6 @@
 //! The parts of a completion time, and their sum.
 
-use crate::field::{FINEST, STEPS, rounded};
-use crate::finite::NotFinite;
+use crate::field::{FINEST, NotFinite, STEPS, rounded};
 use crate::record::{Record, columns};
 use crate::stats::Summary;
 use swapmeet_core::cost::model::Parts;

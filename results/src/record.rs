@@ -1,8 +1,7 @@
 //! One row. A single table of columns gives the header, the fields' texts, how they are read, and
 //! JSON, so that none of them can drift apart.
 
-use crate::field::{Field, words};
-use crate::finite::NotFinite;
+use crate::field::{Field, NotFinite, words};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 words! {
@@ -43,18 +42,17 @@ words! {
 
 #[derive(Debug)]
 pub(crate) struct Column {
-    about: About,
+    info: ColumnInfo,
     /// Whether it says what came of the case, rather than which case it is.
     is_outcome: bool,
     write: fn(&Record) -> String,
     read: fn(&mut Record, &str) -> Result<(), String>,
-    is_writable: fn(&Record) -> bool,
-    is_negative: fn(&Record) -> bool,
+    number: fn(&Record) -> Option<f64>,
 }
 
 /// What a column is, for who reads rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct About {
+pub struct ColumnInfo {
     /// Its name.
     pub name: &'static str,
     /// What its texts are, in the words of Table Schema: `string`, `integer` or `number`. An empty
@@ -88,12 +86,11 @@ macro_rules! record {
         }
 
         static COLUMNS: &[Column] = &[$(Column {
-            about: About { name: stringify!($name), kind: <$type as Field>::TYPE, meaning: concat!($($doc),+) },
+            info: ColumnInfo { name: stringify!($name), kind: <$type as Field>::TYPE, meaning: concat!($($doc),+) },
             is_outcome: is_outcome!($kind),
             write: |r| r.$name.write(),
             read: |r, text| <$type as Field>::read(text).map(|value| r.$name = value),
-            is_writable: |r| r.$name.is_writable(),
-            is_negative: |r| r.$name.is_negative(),
+            number: |r| r.$name.number(),
         }),+];
 
         impl Record {
@@ -223,13 +220,13 @@ record! {
 }
 
 /// What every column is, in order.
-pub fn about_columns() -> impl Iterator<Item = About> {
-    COLUMNS.iter().map(|c| c.about)
+pub fn column_infos() -> impl Iterator<Item = ColumnInfo> {
+    COLUMNS.iter().map(|c| c.info)
 }
 
 /// The column of a name, if there is one.
 pub(crate) fn column(name: &str) -> Option<&'static Column> {
-    COLUMNS.iter().find(|c| c.about.name == name)
+    COLUMNS.iter().find(|c| c.info.name == name)
 }
 
 impl Column {
@@ -241,12 +238,12 @@ impl Column {
 
 /// The names of all columns, in order.
 pub fn columns() -> impl Iterator<Item = &'static str> {
-    COLUMNS.iter().map(|c| c.about.name)
+    COLUMNS.iter().map(|c| c.info.name)
 }
 
 /// The names of the columns that say what came of a case, in order.
 pub fn outcome_columns() -> impl Iterator<Item = &'static str> {
-    COLUMNS.iter().filter(|c| c.is_outcome).map(|c| c.about.name)
+    COLUMNS.iter().filter(|c| c.is_outcome).map(|c| c.info.name)
 }
 
 /// The names of the columns that no file of rows lacks; those after them came with later versions.
@@ -275,9 +272,9 @@ impl Record {
     ) -> Result<(), String> {
         let mut texts = texts.into_iter();
         for column in COLUMNS.iter().filter(|c| c.is_outcome) {
-            let text = texts.next().ok_or_else(|| format!("no {}", column.about.name))?;
+            let text = texts.next().ok_or_else(|| format!("no {}", column.info.name))?;
             (column.read)(self, text)
-                .map_err(|expected| format!("{}: expected {expected}", column.about.name))?;
+                .map_err(|expected| format!("{}: expected {expected}", column.info.name))?;
         }
         if texts.next().is_some() {
             return Err("more columns than say what came of a case".to_owned());
@@ -296,16 +293,15 @@ impl Record {
         if self.time_us.is_none() {
             return Some(("time_us", "a time: the row is `ok`"));
         }
-        let negative = COLUMNS.iter().find(|column| (column.is_negative)(self));
-        negative.map(|column| (column.about.name, "a time of 0 or more"))
+        let is_negative = |column: &&Column| (column.number)(self).is_some_and(|n| n < 0.0);
+        COLUMNS.iter().find(is_negative).map(|column| (column.info.name, "a time of 0 or more"))
     }
 
     /// The first column that could not be read again.
     pub(crate) fn unwritable(&self) -> Option<NotFinite> {
-        let column = COLUMNS.iter().find(|c| !(c.is_writable)(self))?;
-        Some(NotFinite {
-            column: column.about.name,
-            value: (column.write)(self).parse().unwrap_or(f64::NAN),
+        COLUMNS.iter().find_map(|c| {
+            let value = (c.number)(self).filter(|value| !value.is_finite())?;
+            Some(NotFinite { column: c.info.name, value })
         })
     }
 }
@@ -333,9 +329,9 @@ mod tests {
 
     #[test]
     fn no_time_of_a_row_is_less_than_nothing() {
-        let times: Vec<About> = about_columns().filter(|about| about.kind == "number").collect();
+        let times: Vec<ColumnInfo> = column_infos().filter(|info| info.kind == "number").collect();
         assert!(times.len() > 10);
-        for About { name, .. } in times {
+        for ColumnInfo { name, .. } in times {
             let mut row = Record { status: Status::Ok, time_us: Some(1.0), ..Record::default() };
             column(name).unwrap().set(&mut row, "-1").unwrap();
             assert_eq!(row.impossible(), Some((name, "a time of 0 or more")));

@@ -15,10 +15,10 @@ pub use markdown::as_markdown;
 pub use table::as_table;
 pub use words::in_words;
 
-use crate::beside::Beside;
 use crate::case_id::Setting;
-use crate::compare::{Comparison, Group, Line};
+use crate::compare::{Comparison, ComparisonLine, Group};
 use crate::record::Status;
+use crate::residual::Residual;
 use crate::stats::Interval;
 
 /// What a reader sees of a line, in the table as in Markdown.
@@ -42,21 +42,21 @@ const WORDS: usize = 3;
 
 /// A group as a table: which columns it has, each with its name and whether it holds figures, and
 /// the cells of each line. A column that no line has anything in is left out.
-struct Cells {
+struct TableCells {
     header: Vec<(&'static str, bool)>,
     lines: Vec<Vec<String>>,
 }
 
 /// A table with its title, and what is said below it.
-struct Part {
+struct Section {
     title: String,
-    cells: Cells,
+    cells: TableCells,
     sentences: Vec<String>,
 }
 
 /// All tables: a group each, then what was measured beside what was predicted.
-fn parts(comparison: &Comparison) -> Vec<Part> {
-    let group = |group: &Group| Part {
+fn sections(comparison: &Comparison) -> Vec<Section> {
+    let group = |group: &Group| Section {
         title: title(group),
         cells: cells(group),
         sentences: reasons(group).chain(in_words(group).lines().map(str::to_owned)).collect(),
@@ -65,7 +65,7 @@ fn parts(comparison: &Comparison) -> Vec<Part> {
 }
 
 /// Times of real ranks beside predictions of the same cases.
-fn measured(comparison: &Comparison) -> Option<Part> {
+fn measured(comparison: &Comparison) -> Option<Section> {
     const HEADER: [(&str, bool); 10] = [
         ("topology", false),
         ("workload", false),
@@ -78,39 +78,41 @@ fn measured(comparison: &Comparison) -> Option<Part> {
         ("predicted, us", true),
         ("residual, %", true),
     ];
-    let line = |beside: &Beside| {
+    let line = |residual: &Residual| {
         vec![
-            in_a_line(&beside.topology),
-            in_a_line(&beside.workload),
-            in_a_line(&beside.algorithm),
-            in_a_line(&beside.measured_on),
-            beside.n.to_string(),
-            format!("{:.3}", beside.measured_us),
-            in_a_line(&beside.predicted_for),
-            in_a_line(&beside.model),
-            format!("{:.3}", beside.predicted_us),
-            format!("{:+.1}", beside.residual_percent),
+            in_a_line(&residual.topology),
+            in_a_line(&residual.workload),
+            in_a_line(&residual.algorithm),
+            in_a_line(&residual.measured_on),
+            residual.n.to_string(),
+            format!("{:.3}", residual.measured_us),
+            in_a_line(&residual.predicted_for),
+            in_a_line(&residual.model),
+            format!("{:.3}", residual.predicted_us),
+            format!("{:+.1}", residual.residual_percent),
         ]
     };
-    let cells =
-        Cells { header: HEADER.to_vec(), lines: comparison.beside.iter().map(line).collect() };
+    let cells = TableCells {
+        header: HEADER.to_vec(),
+        lines: comparison.residuals.iter().map(line).collect(),
+    };
     let title = "measured beside predicted".to_owned();
-    (!comparison.beside.is_empty()).then_some(Part { title, cells, sentences: Vec::new() })
+    (!comparison.residuals.is_empty()).then_some(Section { title, cells, sentences: Vec::new() })
 }
 
-fn cells(group: &Group) -> Cells {
+fn cells(group: &Group) -> TableCells {
     let repeated = group.lines.iter().any(|line| line.time.as_ref().is_some_and(|time| time.n > 1));
     let lines: Vec<[String; HEADER.len()]> =
         group.lines.iter().map(|line| line_cells(group, line, repeated)).collect();
     let used: Vec<usize> =
         (0..HEADER.len()).filter(|i| lines.iter().any(|line| !line[*i].is_empty())).collect();
-    Cells {
+    TableCells {
         header: used.iter().map(|i| (HEADER[*i], *i >= WORDS)).collect(),
         lines: lines.iter().map(|line| used.iter().map(|i| line[*i].clone()).collect()).collect(),
     }
 }
 
-fn line_cells(group: &Group, line: &Line, repeated: bool) -> [String; HEADER.len()] {
+fn line_cells(group: &Group, line: &ComparisonLine, repeated: bool) -> [String; HEADER.len()] {
     let time = line.time.as_ref();
     // Of single runs the mean is all there is.
     let sample = time.filter(|_| repeated);
@@ -160,7 +162,7 @@ fn notes(comparison: &Comparison) -> Vec<String> {
     comparison
         .notes
         .iter()
-        .chain(&comparison.unlike)
+        .chain(&comparison.rearrangement_remarks)
         .map(|note| in_a_line(note))
         .chain(exact)
         .chain(holm)
@@ -168,7 +170,7 @@ fn notes(comparison: &Comparison) -> Vec<String> {
 }
 
 /// How its rows ended: `ok` if all did, otherwise how many did how.
-fn ends(line: &Line) -> String {
+fn ends(line: &ComparisonLine) -> String {
     if line.rows.len() == 1 && (line.status == Status::Ok || line.rows.values().all(|n| *n == 1)) {
         return line.status.to_string();
     }

@@ -30,7 +30,7 @@ pub fn tick_duration(us: f64, figures: usize) -> String {
         return "0".to_owned();
     }
     let (value, unit) = in_unit(us);
-    format!("{} {}", figure_to(value, figures), if unit == "us" { "µs" } else { unit })
+    format!("{} {}", number_to(value, figures), if unit == "us" { "µs" } else { unit })
 }
 
 fn in_unit(us: f64) -> (f64, &'static str) {
@@ -55,21 +55,21 @@ pub fn size(bytes: f64) -> String {
 pub fn size_to(bytes: f64, figures: usize) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let power = (bytes.abs().max(1.0).log2() / 10.0).floor().min(5.0);
-    format!("{} {}", figure_to(bytes / (power * 10.0).exp2(), figures), UNITS[power as usize])
+    format!("{} {}", number_to(bytes / (power * 10.0).exp2(), figures), UNITS[power as usize])
 }
 
 /// Three figures, more where a whole number has them, no zeros after the point.
 ///
 /// ```
-/// use swapmeet_results::units::figure;
-/// assert_eq!([16384.0, 1.25, 1.0 / 3.0, 0.0].map(figure), ["16384", "1.25", "0.333", "0"]);
+/// use swapmeet_results::units::number;
+/// assert_eq!([16384.0, 1.25, 1.0 / 3.0, 0.0].map(number), ["16384", "1.25", "0.333", "0"]);
 /// ```
-pub fn figure(value: f64) -> String {
-    figure_to(value, 3)
+pub fn number(value: f64) -> String {
+    number_to(value, 3)
 }
 
 /// The same with this many figures.
-pub fn figure_to(value: f64, figures: usize) -> String {
+pub fn number_to(value: f64, figures: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }

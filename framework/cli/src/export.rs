@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use swapmeet_bridges::export::{Exporter, Format, SCHEDULE_FILE, Shape, format};
 use swapmeet_bridges::schedule::{FORMAT, Head, Lines, Reader, VERSION};
-use swapmeet_results::whole::Staging;
+use swapmeet_results::atomic_file::StagingFolder;
 use swapmeet_results::{Record, Status, Verified, columns};
 use swapmeet_runner::case::Case;
 
@@ -172,7 +172,7 @@ impl Place {
     }
 
     /// An empty folder on the same disk, gone at the end.
-    fn staging(&self) -> Result<Staging, Failure> {
+    fn staging(&self) -> Result<StagingFolder, Failure> {
         let near = match self {
             Self::Printed(_) => std::env::temp_dir(),
             Self::File(out, _) | Self::Folder(out) => match out.parent() {
@@ -180,7 +180,7 @@ impl Place {
                 Some(_) | None => PathBuf::from("."),
             },
         };
-        Staging::new(&near).map_err(|e| Failure::file(&near, &e))
+        StagingFolder::new(&near).map_err(|e| Failure::file(&near, &e))
     }
 
     /// Puts what is staged in its place.

@@ -12,7 +12,7 @@ use swapmeet_core::cost::parameter::Parameter;
 use swapmeet_core::cost::settings::Origin;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION, of_bits};
 use swapmeet_core::network::topology::families;
-use swapmeet_results::about_columns;
+use swapmeet_results::column_infos;
 use swapmeet_runner::plugin::{Algorithm, Param};
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::sandbox::{self, NO_SANDBOX};
@@ -159,7 +159,7 @@ fn make(kind: Kind, registry: &Registry) -> List {
         Kind::Columns => List {
             title: "columns",
             header: &["name", "type", "description"],
-            rows: about_columns().map(|c| texts(&[c.name, c.kind, c.meaning.trim()])).collect(),
+            rows: column_infos().map(|c| texts(&[c.name, c.kind, c.meaning.trim()])).collect(),
         },
     }
 }

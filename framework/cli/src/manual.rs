@@ -7,7 +7,7 @@ use crate::output;
 use clap::{Command, CommandFactory};
 use std::io;
 use std::process::ExitCode;
-use swapmeet_results::whole::Staging;
+use swapmeet_results::atomic_file::StagingFolder;
 
 /// Prints the manual page, or writes all of them.
 pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
@@ -20,7 +20,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
         Some(folder) => {
             std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;
             // In a folder of their own first: no page is ever half there.
-            let pages = Staging::new(folder).map_err(|e| Failure::file(folder, &e))?;
+            let pages = StagingFolder::new(folder).map_err(|e| Failure::file(folder, &e))?;
             clap_mangen::generate_to(program, pages.path())
                 .map_err(|e| Failure::file(folder, &e))?;
             let listed =

@@ -16,8 +16,8 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
         args.experiment.as_deref().map(|path| run::cases_in(path, &args.plugins)).transpose()?;
     output::none_of(&args.out, cases.iter().flat_map(run::read_for_all))?;
     let merged = match &cases {
-        Some(cases) => shards.in_order_of(|| cases.iter().map(|case| case.id())),
-        None => shards.as_they_stand(),
+        Some(cases) => shards.in_case_order(|| cases.iter().map(|case| case.id())),
+        None => shards.in_file_order(),
     };
     let merged = merged.map_err(|e| Failure::Usage(e.to_string()))?;
     let missing = &merged.missing;

@@ -6,7 +6,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use swapmeet_results::whole::{self, WholeError};
+use swapmeet_results::atomic_file::{self, AtomicWriteError};
 use tempfile::NamedTempFile;
 
 /// Whether data go to a terminal.
@@ -25,26 +25,26 @@ pub(crate) fn file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    whole::write(path, write).map_err(|e| not_written(path, e))
+    atomic_file::write(path, write).map_err(|e| not_written(path, e))
 }
 
 /// An empty file that is to take the place of the one at `path`, and what that place is.
 pub(crate) fn beside(path: &Path) -> Result<(NamedTempFile, PathBuf), Failure> {
-    whole::beside(path).map_err(|e| not_written(path, e))
+    atomic_file::draft_for(path).map_err(|e| not_written(path, e))
 }
 
 /// Locks a file for as long as it is open; refused where another run writes to it.
 pub(crate) fn lock(file: &File, path: &Path) -> Result<(), Failure> {
-    whole::lock(file).map_err(|e| not_written(path, e))
+    atomic_file::lock(file).map_err(|e| not_written(path, e))
 }
 
-fn not_written(path: &Path, error: WholeError) -> Failure {
+fn not_written(path: &Path, error: AtomicWriteError) -> Failure {
     match error {
-        WholeError::Busy => Failure::Usage(format!("{}: {error}", path.display())),
-        WholeError::Linked => {
+        AtomicWriteError::Busy => Failure::Usage(format!("{}: {error}", path.display())),
+        AtomicWriteError::HardLinked => {
             Failure::Usage(format!("{}: {error}: give another --out", path.display()))
         }
-        WholeError::Io(error) => Failure::file(path, &error),
+        AtomicWriteError::Io(error) => Failure::file(path, &error),
     }
 }
 

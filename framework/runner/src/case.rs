@@ -93,7 +93,7 @@ impl Case {
             experiment: self.experiment.to_string(),
             nodes: self.topology.nodes(),
             block_bytes: self.workload.is_uniform().then(|| self.workload.block_bytes()),
-            ..self.id().blank()
+            ..self.id().row_without_outcome()
         }
     }
 

@@ -17,7 +17,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
-use swapmeet_results::whole;
+use swapmeet_results::atomic_file;
 
 /// How plugin files are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,7 +140,7 @@ fn keep(memory: &Path, text: &[u8]) -> io::Result<()> {
     if !folder.is_dir() {
         std::fs::create_dir(folder)?;
     }
-    let (mut draft, place) = whole::beside(memory)?;
+    let (mut draft, place) = atomic_file::draft_for(memory)?;
     draft.write_all(text)?;
     draft.persist(place)?;
     Ok(())

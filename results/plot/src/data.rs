@@ -40,7 +40,7 @@ impl Figure {
     pub(crate) fn for_latex(&self) -> String {
         let columns = if self.panels.len() == 1 { 1 } else { 2 };
         let rows = self.panels.len().div_ceil(columns);
-        let lines = [&self.title].into_iter().chain(&self.unlike);
+        let lines = [&self.title].into_iter().chain(&self.remarks);
         let mut out: String =
             lines.map(|line| format!("% {}\n", line.replace('\n', " "))).collect();
         out += "\\begin{tikzpicture}\n";

@@ -48,7 +48,7 @@ impl Drawn for Figure {
             .iter()
             .cloned()
             .chain(self.crossings())
-            .chain(self.unlike.iter().cloned())
+            .chain(self.remarks.iter().cloned())
             .collect()
     }
 }
@@ -88,7 +88,7 @@ impl Figure {
         top = legend::names(&mut scene, self, top, font);
         top = legend::crossings(&mut scene, self, top, font);
         top = legend::bars(&mut scene, self, top, font);
-        scene.height = remarks(&mut scene, &self.unlike, top, font) + gap;
+        scene.height = remarks(&mut scene, &self.remarks, top, font) + gap;
         scene
     }
 }

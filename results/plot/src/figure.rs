@@ -6,7 +6,7 @@ use crate::style::Styles;
 use swapmeet_results::analysis::{Axis, Crossover, Curve as TimeCurve, Families, Family, families};
 use swapmeet_results::stats::{Interval, Summary};
 use swapmeet_results::units::count;
-use swapmeet_results::{CompareError, Comparison, Group, Line, Record, Status, compare};
+use swapmeet_results::{CompareError, Comparison, ComparisonLine, Group, Record, Status, compare};
 
 /// A point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,8 +91,8 @@ pub struct Figure {
     pub panels: Vec<Panel>,
     /// What is not shown, and why.
     pub notes: Vec<String>,
-    /// Where times are beside each other that were charged unlike: said in the figure.
-    pub unlike: Vec<String>,
+    /// Where times are beside each other that were charged remarks: said in the figure.
+    pub remarks: Vec<String>,
 }
 
 /// Why there is no figure.
@@ -144,7 +144,7 @@ impl Figure {
         let comparison = compare(files, wanted.baseline)?;
         let named = wanted.baseline.is_some();
         let rows = Rows { files, comparison: &comparison, y: wanted.y, named, bound: wanted.bound };
-        let Families { families, elsewhere } = families(&comparison, wanted.x);
+        let Families { families, off_axis } = families(&comparison, wanted.x);
         let values = || {
             families.iter().flat_map(|family| &family.curves).flat_map(|curve| rows.points(curve))
         };
@@ -181,7 +181,7 @@ impl Figure {
         let without = |n: usize, what: &'static str, why: String| {
             (n > 0).then(|| format!("not shown: {} {why}", count(n, what)))
         };
-        notes.extend(without(elsewhere, "case", format!("without {}", wanted.x.label())));
+        notes.extend(without(off_axis, "case", format!("without {}", wanted.x.label())));
         notes.extend(without(
             rows.without(&families),
             "point",
@@ -201,7 +201,11 @@ impl Figure {
             names,
             panels: panels.into_iter().map(|(_, panel)| panel).collect(),
             notes,
-            unlike: if wanted.y.is_of_times() { comparison.unlike.clone() } else { Vec::new() },
+            remarks: if wanted.y.is_of_times() {
+                comparison.rearrangement_remarks.clone()
+            } else {
+                Vec::new()
+            },
         };
         if let Some(baseline) = wanted.baseline.filter(|_| wanted.y == Y::Ratio) {
             figure.y_label = format!("completion time over that of {}", figure.label(baseline));
@@ -254,13 +258,13 @@ struct Rows<'a> {
 pub(crate) const BOUND: &str = "lower bound";
 
 impl Rows<'_> {
-    fn line(&self, group: usize, line: usize) -> (&Group, &Line) {
+    fn line(&self, group: usize, line: usize) -> (&Group, &ComparisonLine) {
         let group = &self.comparison.groups[group];
         (group, &group.lines[line])
     }
 
     /// The mean of what is shown, and its interval.
-    fn value(&self, line: &Line) -> Option<(f64, Option<Interval>)> {
+    fn value(&self, line: &ComparisonLine) -> Option<(f64, Option<Interval>)> {
         if self.y == Y::Ratio {
             return line.ratio.as_ref().map(|r| (r.value, r.interval));
         }
@@ -303,8 +307,9 @@ impl Rows<'_> {
             if points.is_empty() {
                 continue;
             }
-            let joined = points
-                .chunk_by(|a, b| !family.crowded.contains(&a.x) && !family.crowded.contains(&b.x));
+            let joined = points.chunk_by(|a, b| {
+                !family.shared_xs.contains(&a.x) && !family.shared_xs.contains(&b.x)
+            });
             let lines = joined.filter(|piece| piece.len() > 1);
             let lines = lines.map(|piece| self.drawn(family, &curve.algorithm, piece, log, &turns));
             panel.curves.push(Curve {
@@ -335,7 +340,7 @@ impl Rows<'_> {
             (!log.y || y > 0.0).then_some(Point { x: *x, y, interval: None })
         };
         let points: Vec<Point> =
-            family.xs().iter().filter(|x| !family.crowded.contains(x)).filter_map(at).collect();
+            family.xs().iter().filter(|x| !family.shared_xs.contains(x)).filter_map(at).collect();
         let line = points.windows(2).flat_map(|pair| {
             let (a, b) = (pair[0], pair[1]);
             let pieces = if family.axis.is_dense() { PIECES } else { 1 };
@@ -396,7 +401,7 @@ impl Rows<'_> {
             return None;
         }
         let share = move |x: f64| if left == right { 0.0 } else { (x - left) / (right - left) };
-        let ends = |of: &dyn Fn(&Group, &Line) -> Option<f64>| {
+        let ends = |of: &dyn Fn(&Group, &ComparisonLine) -> Option<f64>| {
             let curve = family.curves.iter().find(|curve| curve.algorithm == algorithm)?;
             let at = |x: f64| {
                 let point = curve.points.iter().find(|point| point.x == x)?;
@@ -447,7 +452,7 @@ impl Rows<'_> {
 
 fn crowded(families: &[Family], x: Axis) -> Option<String> {
     let mut crowded: Vec<f64> =
-        families.iter().flat_map(|family| family.crowded.iter().copied()).collect();
+        families.iter().flat_map(|family| family.shared_xs.iter().copied()).collect();
     crowded.sort_by(f64::total_cmp);
     crowded.dedup();
     let values = crowded.iter().map(|value| x.text(*value)).collect::<Vec<_>>().join(", ");

@@ -2,7 +2,7 @@
 
 use swapmeet_results::Record;
 use swapmeet_results::analysis::Axis;
-use swapmeet_results::units::{figure_to, size_to, tick_duration};
+use swapmeet_results::units::{number_to, size_to, tick_duration};
 
 /// What is on the y axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Y {
             | Self::Messages
             | Self::LinkMessages
             | Self::AlgorithmBandwidth
-            | Self::BusBandwidth => figure_to(value, figures),
+            | Self::BusBandwidth => number_to(value, figures),
         }
     }
 

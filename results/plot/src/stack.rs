@@ -1,6 +1,6 @@
 //! What the bars of a figure are made of, end to end.
 
-use swapmeet_results::units::{duration, figure, size};
+use swapmeet_results::units::{duration, number, size};
 use swapmeet_results::{Parts, Record, parts};
 
 /// What a bar is the sum of.
@@ -71,7 +71,7 @@ impl Stack {
     pub(crate) fn text(self, value: f64) -> String {
         match self {
             Self::Parts => duration(value),
-            Self::Steps => figure(value),
+            Self::Steps => number(value),
             Self::Traffic => size(value),
         }
     }

@@ -51,7 +51,7 @@ pub struct Stacked {
     pub panels: Vec<Bars>,
     pub labels: Labels,
     /// Where times are beside each other that were charged unlike.
-    pub unlike: Vec<String>,
+    pub remarks: Vec<String>,
 }
 
 impl Stacked {
@@ -90,7 +90,11 @@ impl Stacked {
             title,
             panels,
             labels,
-            unlike: if stack == Stack::Parts { comparison.unlike } else { Vec::new() },
+            remarks: if stack == Stack::Parts {
+                comparison.rearrangement_remarks
+            } else {
+                Vec::new()
+            },
         })
     }
 }
@@ -135,7 +139,7 @@ impl Drawn for Stacked {
                 scene.text((x + 1.6 * font, y), name, font, Anchor::Start);
             }
         }
-        scene.height = remarks(&mut scene, &self.unlike, row.end(), font) + font;
+        scene.height = remarks(&mut scene, &self.remarks, row.end(), font) + font;
         Picture::new(
             scene,
             if self.title.is_empty() { self.stack.title() } else { &self.title },

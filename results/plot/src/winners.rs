@@ -11,16 +11,16 @@ use crate::marks::{Paper, Picture};
 use crate::style::Styles;
 use crate::table::csv;
 use std::collections::BTreeSet;
-use swapmeet_results::analysis::{Across, Axis, Cell, Map, Margin, maps};
+use swapmeet_results::analysis::{Axis, MapCell, Margin, RowAxis, WinnerMap, winner_maps};
 use swapmeet_results::{Record, compare};
 
 /// What each strength of a colour says, from the palest.
 const MARGINS: [(Margin, f64, &str); 5] = [
-    (Margin::Level, 0.0, "not told apart"),
+    (Margin::Tied, 0.0, "not told apart"),
     (Margin::Under5, 0.2, "up to 5 %"),
     (Margin::Under25, 0.4, "up to 25 %"),
     (Margin::Under100, 0.65, "up to 100 %"),
-    (Margin::Far, 1.0, "more"),
+    (Margin::Clear, 1.0, "more"),
 ];
 
 /// Maps of who is fastest, one below the other.
@@ -28,13 +28,13 @@ const MARGINS: [(Margin, f64, &str); 5] = [
 pub struct Winners {
     /// What stands above them; nothing if not given.
     pub title: String,
-    pub maps: Vec<Map>,
+    pub maps: Vec<WinnerMap>,
     /// Everyone who wins somewhere.
     pub names: Vec<String>,
     pub labels: Labels,
     pub styles: Styles,
     /// Where times are beside each other that were charged unlike.
-    pub unlike: Vec<String>,
+    pub remarks: Vec<String>,
 }
 
 impl Winners {
@@ -48,15 +48,15 @@ impl Winners {
         labels: &[(String, String)],
     ) -> Result<Self, FigureError> {
         let comparison = compare(files, None)?;
-        let all: Vec<Map> =
-            Across::ALL.into_iter().flat_map(|across| maps(&comparison, across)).collect();
+        let all: Vec<WinnerMap> =
+            RowAxis::ALL.into_iter().flat_map(|across| winner_maps(&comparison, across)).collect();
         // Sizes of one network on one machine are a row by themselves, which both ways of looking
         // at them give.
-        let several = |map: &&Map| map.rows.len() > 1;
-        let maps: Vec<Map> = if all.iter().any(|map| several(&map)) {
+        let several = |map: &&WinnerMap| map.rows.len() > 1;
+        let maps: Vec<WinnerMap> = if all.iter().any(|map| several(&map)) {
             all.iter().filter(several).cloned().collect()
         } else {
-            all.into_iter().filter(|map| map.across == Across::Nodes).collect()
+            all.into_iter().filter(|map| map.row_axis == RowAxis::Nodes).collect()
         };
         if maps.is_empty() {
             return Err(FigureError::NoMap);
@@ -65,7 +65,7 @@ impl Winners {
             let differ = "topologies (--topology) or machines (--machine)".to_owned();
             return Err(FigureError::ManyPanels { count: maps.len(), differ });
         }
-        let names: BTreeSet<&str> = maps.iter().flat_map(Map::winners).collect();
+        let names: BTreeSet<&str> = maps.iter().flat_map(WinnerMap::winners).collect();
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         let lines = comparison.groups.iter().flat_map(|group| &group.lines);
         let everyone: BTreeSet<&str> = lines.map(|line| line.algorithm.as_str()).collect();
@@ -74,7 +74,7 @@ impl Winners {
         // the same.
         let styles = Styles::of(everyone);
         let title = title.unwrap_or_default().to_owned();
-        Ok(Self { title, maps, names, labels, styles, unlike: comparison.unlike })
+        Ok(Self { title, maps, names, labels, styles, remarks: comparison.rearrangement_remarks })
     }
 }
 
@@ -84,14 +84,14 @@ impl Drawn for Winners {
     fn csv(&self) -> Result<String, csv::Error> {
         let columns =
             ["map", "row", "block_bytes", "winner", "time_us", "second", "times_as_long", "level"];
-        let cells = self.cells().map(|(map, row, x, Cell { winner, .. })| {
+        let cells = self.cells().map(|(map, row, x, MapCell { winner, .. })| {
             let second = winner.second.as_ref();
             let ratio = second
                 .and_then(|s| s.times_as_long.as_ref())
                 .map(|r| r.value.to_string())
                 .unwrap_or_default();
             let second = second.map(|s| s.algorithm.clone()).unwrap_or_default();
-            let (time, level) = (winner.time.mean.to_string(), winner.level.join(" "));
+            let (time, level) = (winner.time.mean.to_string(), winner.tied.join(" "));
             [
                 map.title.clone(),
                 row.clone(),
@@ -114,14 +114,14 @@ impl Drawn for Winners {
             top = self.map(&mut scene, map, top + font, font);
         }
         top = self.legend(&mut scene, top + font, font);
-        scene.height = remarks(&mut scene, &self.unlike, top, font) + font;
+        scene.height = remarks(&mut scene, &self.remarks, top, font) + font;
         let title = if self.title.is_empty() { "who is fastest where" } else { &self.title };
         Picture::new(scene, title, paper)
     }
 }
 
 impl Winners {
-    fn cells(&self) -> impl Iterator<Item = (&Map, &String, f64, &Cell)> {
+    fn cells(&self) -> impl Iterator<Item = (&WinnerMap, &String, f64, &MapCell)> {
         self.maps.iter().flat_map(|map| {
             map.rows.iter().zip(&map.cells).flat_map(move |(row, cells)| {
                 let here =
@@ -132,7 +132,7 @@ impl Winners {
     }
 
     /// One map below a place; returns where it ends.
-    fn map(&self, scene: &mut Scene, map: &Map, top: f64, font: f64) -> f64 {
+    fn map(&self, scene: &mut Scene, map: &WinnerMap, top: f64, font: f64) -> f64 {
         let (small, high) = (0.9 * font, 2.2 * font);
         let mut top = top;
         for line in wrapped(&map.title, font, scene.width - 2.0 * font) {
@@ -181,16 +181,16 @@ impl Winners {
     fn cell(
         &self,
         scene: &mut Scene,
-        map: &Map,
+        map: &WinnerMap,
         at: (&str, usize),
-        cell: Option<&Cell>,
+        cell: Option<&MapCell>,
         place: [f64; 4],
     ) {
         let [left, top, right, bottom] = place;
         let gap = 0.03 * (bottom - top);
         let inner = [left + gap, top + gap, right - gap, bottom - gap];
         let size = Axis::Block.text(map.xs[at.1]);
-        let Some(Cell { winner, .. }) = cell else {
+        let Some(MapCell { winner, .. }) = cell else {
             return scene.filled(
                 inner,
                 PALE,
@@ -204,8 +204,8 @@ impl Winners {
             .find(|(known, ..)| *known == margin)
             .map_or(1.0, |(_, strength, _)| *strength);
         let mut hint = format!("{}, {size}: {}", at.0, winner.in_words());
-        if !winner.level.is_empty() {
-            hint += &format!("; not told apart from {}", winner.level.join(", "));
+        if !winner.tied.is_empty() {
+            hint += &format!("; not told apart from {}", winner.tied.join(", "));
         }
         scene.filled(inner, style.colour.paler(strength), Some(hint));
         // Which algorithm it is shows in a grey print, too.

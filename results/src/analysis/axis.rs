@@ -18,7 +18,7 @@ pub enum Axis {
 
 /// Where a group stands along an axis.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Place {
+pub struct AxisPosition {
     pub x: f64,
     /// The topology, or the kind of topologies that nodes vary within.
     pub topology: String,
@@ -47,7 +47,7 @@ impl Axis {
     pub fn text_to(self, x: f64, figures: usize) -> String {
         match self {
             Self::Block => units::size_to(x, figures),
-            Self::Nodes | Self::Variation => units::figure_to(x, figures),
+            Self::Nodes | Self::Variation => units::number_to(x, figures),
         }
     }
 
@@ -61,14 +61,18 @@ impl Axis {
     }
 
     /// Where a group stands; `None` if it has no such value.
-    pub fn place(self, group: &Group) -> Option<Place> {
+    pub fn place(self, group: &Group) -> Option<AxisPosition> {
         let (topology, workload) =
             (group.setting.topology.clone(), group.setting.workload.as_str());
-        let within = |(x, workload)| Place { x, topology: topology.clone(), workload };
+        let within = |(x, workload)| AxisPosition { x, topology: topology.clone(), workload };
         match self {
             Self::Nodes => {
                 let topology = family(&group.setting.topology);
-                Some(Place { x: group.nodes as f64, topology, workload: workload.to_owned() })
+                Some(AxisPosition {
+                    x: group.nodes as f64,
+                    topology,
+                    workload: workload.to_owned(),
+                })
             }
             Self::Block => workloads::CurveAxis::BlockSize.split(workload).map(within),
             Self::Variation => workloads::CurveAxis::Variation.split(workload).map(within),

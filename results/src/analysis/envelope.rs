@@ -22,7 +22,7 @@ pub struct Crossover {
 
 /// From where to where an algorithm is the fastest.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stretch {
+pub struct FastestRange {
     pub algorithm: String,
     /// The first x of which it is known.
     pub from: f64,
@@ -34,13 +34,13 @@ pub struct Stretch {
 pub struct Envelope {
     /// Who is fastest where, by rising x. Where two follow each other without a crossover, nothing
     /// is known of what lies between.
-    pub stretches: Vec<Stretch>,
+    pub ranges: Vec<FastestRange>,
     /// Where the fastest changes, by rising x.
     pub crossovers: Vec<Crossover>,
 }
 
-/// A piece of a curve between two neighbouring x: its times there.
-struct Piece<'a> {
+/// A segment of a curve between two neighbouring x: its times there.
+struct Segment<'a> {
     algorithm: &'a str,
     left: f64,
     right: f64,
@@ -79,41 +79,45 @@ impl Envelope {
         }
         for pair in xs.windows(2) {
             let (left, right) = (pair[0], pair[1]);
-            if family.crowded.contains(&left) || family.crowded.contains(&right) {
+            if family.shared_xs.contains(&left) || family.shared_xs.contains(&right) {
                 continue;
             }
-            let piece = |curve: &'_ Curve| Some((curve.time_at(left)?, curve.time_at(right)?));
-            let pieces = family.curves.iter().filter_map(|curve| {
-                piece(curve).map(|(left, right)| Piece { algorithm: &curve.algorithm, left, right })
+            let segment = |curve: &'_ Curve| Some((curve.time_at(left)?, curve.time_at(right)?));
+            let segments = family.curves.iter().filter_map(|curve| {
+                segment(curve).map(|(left, right)| Segment {
+                    algorithm: &curve.algorithm,
+                    left,
+                    right,
+                })
             });
-            envelope.extend(&pieces.collect::<Vec<_>>(), (left, right), family.axis.is_dense());
+            envelope.extend(&segments.collect::<Vec<_>>(), (left, right), family.axis.is_dense());
         }
         envelope
     }
 
     fn alone(&mut self, family: &Family, x: f64) {
-        if family.crowded.contains(&x) {
+        if family.shared_xs.contains(&x) {
             return;
         }
         let times = family.curves.iter().filter_map(|curve| Some((curve, curve.time_at(x)?)));
         if let Some((fastest, _)) = times.min_by(|a, b| a.1.total_cmp(&b.1)) {
-            self.stretches.push(Stretch { algorithm: fastest.algorithm.clone(), from: x, to: x });
+            self.ranges.push(FastestRange { algorithm: fastest.algorithm.clone(), from: x, to: x });
         }
     }
 
     /// Goes on from `left` to `right`: from the lowest at the left, from crossing to crossing,
     /// always onto the one that comes out below.
-    fn extend(&mut self, pieces: &[Piece<'_>], (left, right): (f64, f64), dense: bool) {
-        let so_far = self.stretches.last().filter(|s| s.to == left).map(|s| s.algorithm.clone());
-        let is_so_far = |piece: &Piece<'_>| so_far.as_deref() == Some(piece.algorithm);
+    fn extend(&mut self, segments: &[Segment<'_>], (left, right): (f64, f64), dense: bool) {
+        let so_far = self.ranges.last().filter(|s| s.to == left).map(|s| s.algorithm.clone());
+        let is_so_far = |segment: &Segment<'_>| so_far.as_deref() == Some(segment.algorithm);
         // Of those that are equal at the left, the one that is lower from there on; of those equal
         // throughout, the one that was lowest so far.
-        let order = |a: &&Piece<'_>, b: &&Piece<'_>| {
+        let order = |a: &&Segment<'_>, b: &&Segment<'_>| {
             let times = a.left.total_cmp(&b.left).then(a.right.total_cmp(&b.right));
             times.then(is_so_far(b).cmp(&is_so_far(a)))
         };
-        let Some(mut lowest) = pieces.iter().min_by(order) else { return };
-        if let Some(before) = pieces.iter().find(|p| is_so_far(p) && p.left == lowest.left)
+        let Some(mut lowest) = segments.iter().min_by(order) else { return };
+        if let Some(before) = segments.iter().find(|p| is_so_far(p) && p.left == lowest.left)
             && before.algorithm != lowest.algorithm
         {
             let within = if dense { (left, left) } else { (left, right) };
@@ -123,13 +127,13 @@ impl Envelope {
         let mut from = left;
         // Where nothing lies between, who is lowest there for a while is of no interest: the lowest
         // at the right is.
-        let last = pieces.iter().map(|p| p.right).fold(f64::INFINITY, f64::min);
-        let crossing = |a: &Piece<'_>, b: &Piece<'_>| {
+        let last = segments.iter().map(|p| p.right).fold(f64::INFINITY, f64::min);
+        let crossing = |a: &Segment<'_>, b: &Segment<'_>| {
             let (before, after) = (a.left - b.left, a.right - b.right);
             (before <= 0.0 && after > 0.0)
                 .then(|| left + (right - left) * (before / (before - after)))
         };
-        while let Some((x, next)) = pieces
+        while let Some((x, next)) = segments
             .iter()
             .filter(|other| other.right < lowest.right && (dense || other.right == last))
             .filter_map(|other| Some((crossing(lowest, other)?, other)))
@@ -145,22 +149,22 @@ impl Envelope {
 
     fn cross(
         &mut self,
-        before: &Piece<'_>,
-        after: &Piece<'_>,
+        before: &Segment<'_>,
+        after: &Segment<'_>,
         (x, time): (f64, f64),
         within: (f64, f64),
     ) {
         self.reign(before.algorithm, x);
         let (before, after) = (before.algorithm.to_owned(), after.algorithm.to_owned());
-        self.stretches.push(Stretch { algorithm: after.clone(), from: x, to: x });
+        self.ranges.push(FastestRange { algorithm: after.clone(), from: x, to: x });
         self.crossovers.push(Crossover { x, time, within, before, after });
     }
 
     /// The algorithm is the fastest up to there.
     fn reign(&mut self, algorithm: &str, to: f64) {
-        match self.stretches.last_mut() {
-            Some(stretch) if stretch.algorithm == algorithm => stretch.to = to,
-            _ => self.stretches.push(Stretch { algorithm: algorithm.to_owned(), from: to, to }),
+        match self.ranges.last_mut() {
+            Some(range) if range.algorithm == algorithm => range.to = to,
+            _ => self.ranges.push(FastestRange { algorithm: algorithm.to_owned(), from: to, to }),
         }
     }
 }
@@ -185,15 +189,15 @@ mod tests {
             model: String::new(),
             inputs: String::new(),
             curves: curves.iter().map(curve).collect(),
-            crowded: Vec::new(),
+            shared_xs: Vec::new(),
             groups: BTreeSet::new(),
         }
     }
 
     /// Where each is the fastest: its name, from, to.
-    fn stretches(family: &Family) -> String {
-        let stretches = family.envelope().stretches;
-        stretches
+    fn ranges(family: &Family) -> String {
+        let ranges = family.envelope().ranges;
+        ranges
             .iter()
             .map(|s| format!("{} {}..{}", s.algorithm, s.from, s.to))
             .collect::<Vec<_>>()
@@ -219,8 +223,8 @@ mod tests {
             after: "start".to_owned(),
         };
         assert_eq!(both.envelope().crossovers, [crossover]);
-        assert_eq!(stretches(&both), "rate 1..4, start 4..9");
-        assert_eq!(stretches(&both.only(|name| name == "start")), "start 1..9");
+        assert_eq!(ranges(&both), "rate 1..4, start 4..9");
+        assert_eq!(ranges(&both.only(|name| name == "start")), "start 1..9");
     }
 
     #[test]
@@ -231,7 +235,7 @@ mod tests {
             ("c", &[(0.0, 9.0), (10.0, 9.0)]),
             ("above", &[(0.0, 50.0), (10.0, 21.0)]),
         ];
-        assert_eq!(stretches(&family(Axis::Block, lines)), "a 0..4, b 4..5, c 5..10");
+        assert_eq!(ranges(&family(Axis::Block, lines)), "a 0..4, b 4..5, c 5..10");
         // There is no network between two networks: who is lowest for a while there is of no
         // interest.
         let nodes = family(Axis::Nodes, lines).envelope();
@@ -243,15 +247,15 @@ mod tests {
     fn curves_that_touch_do_not_cross_and_those_that_go_through_a_point_do() {
         let flat: (&str, &[(f64, f64)]) = ("flat", &[(1.0, 2.0), (2.0, 2.0), (3.0, 2.0)]);
         let touching = family(Axis::Block, &[("a", &[(1.0, 1.0), (2.0, 2.0), (3.0, 1.0)]), flat]);
-        assert_eq!((stretches(&touching).as_str(), crossings(&touching)), ("a 1..3", vec![]));
+        assert_eq!((ranges(&touching).as_str(), crossings(&touching)), ("a 1..3", vec![]));
         let through = family(Axis::Block, &[("a", &[(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]), flat]);
         assert_eq!(
-            (stretches(&through).as_str(), crossings(&through)),
+            (ranges(&through).as_str(), crossings(&through)),
             ("a 1..2, flat 2..3", vec![(2.0, 2.0)])
         );
         let alike = family(Axis::Block, &[("other", flat.1), flat]);
         assert_eq!(
-            stretches(&alike),
+            ranges(&alike),
             "other 1..3",
             "of two that are equal throughout the first, all along"
         );
@@ -265,7 +269,7 @@ mod tests {
         let apart: &[(&str, &[(f64, f64)])] =
             &[("a", &[(16.0, 4.0), (64.0, 5.0)]), ("b", &[(16.0, 3.0), (64.0, 6.0)])];
         assert_eq!(crossings(&family(Axis::Block, apart)), [(40.0, 4.5)]);
-        let crowded = Family { crowded: vec![16.0], ..family(Axis::Block, apart) };
-        assert_eq!(crowded.envelope(), Envelope::default());
+        let shared_xs = Family { shared_xs: vec![16.0], ..family(Axis::Block, apart) };
+        assert_eq!(shared_xs.envelope(), Envelope::default());
     }
 }

@@ -1,6 +1,6 @@
 //! Cases that differ in nothing but the algorithm and what an axis has.
 
-use super::axis::{Axis, Place};
+use super::axis::{Axis, AxisPosition};
 use crate::compare::{Comparison, Group};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ pub struct Family {
     pub curves: Vec<Curve>,
     /// The values of x that several groups have, such as two shapes of as many nodes: no line goes
     /// through their points, and nothing is said of who is fastest there.
-    pub crowded: Vec<f64>,
+    pub shared_xs: Vec<f64>,
     /// The groups that its points are of.
     pub groups: BTreeSet<usize>,
 }
@@ -53,15 +53,15 @@ pub struct Families {
     /// The families, in the order in which their first groups came.
     pub families: Vec<Family>,
     /// How many groups stand nowhere along the axis.
-    pub elsewhere: usize,
+    pub off_axis: usize,
 }
 
 /// Lays the groups of a comparison along an axis.
 pub fn families(comparison: &Comparison, axis: Axis) -> Families {
-    let mut found = Families { families: Vec::new(), elsewhere: 0 };
+    let mut found = Families { families: Vec::new(), off_axis: 0 };
     for (number, group) in comparison.groups.iter().enumerate() {
         let Some(place) = axis.place(group) else {
-            found.elsewhere += 1;
+            found.off_axis += 1;
             continue;
         };
         let at = found.families.iter().position(|family| family.has(&place, group)).unwrap_or_else(
@@ -79,7 +79,7 @@ pub fn families(comparison: &Comparison, axis: Axis) -> Families {
 }
 
 impl Family {
-    fn of(axis: Axis, place: &Place, group: &Group) -> Self {
+    fn of(axis: Axis, place: &AxisPosition, group: &Group) -> Self {
         Self {
             axis,
             topology: place.topology.clone(),
@@ -88,12 +88,12 @@ impl Family {
             model: group.setting.model.clone(),
             inputs: group.setting.inputs.clone(),
             curves: Vec::new(),
-            crowded: Vec::new(),
+            shared_xs: Vec::new(),
             groups: BTreeSet::new(),
         }
     }
 
-    fn has(&self, place: &Place, group: &Group) -> bool {
+    fn has(&self, place: &AxisPosition, group: &Group) -> bool {
         self.topology == place.topology
             && self.workload == place.workload
             && self.machine == group.machine_in_full()
@@ -126,7 +126,7 @@ impl Family {
         {
             *counts.entry(place.x.to_bits()).or_default() += 1;
         }
-        self.crowded =
+        self.shared_xs =
             counts.into_iter().filter(|(_, n)| *n > 1).map(|(x, _)| f64::from_bits(x)).collect();
     }
 
@@ -158,9 +158,9 @@ impl Family {
 }
 
 impl Curve {
-    /// Its points, as many together as a line may join: one at a crowded x stands alone.
-    pub fn pieces(&self, crowded: &[f64]) -> impl Iterator<Item = &[Point]> {
-        self.points.chunk_by(|a, b| !crowded.contains(&a.x) && !crowded.contains(&b.x))
+    /// Its points, as many together as a line may join: one at a shared_xs x stands alone.
+    pub fn segments(&self, shared_xs: &[f64]) -> impl Iterator<Item = &[Point]> {
+        self.points.chunk_by(|a, b| !shared_xs.contains(&a.x) && !shared_xs.contains(&b.x))
     }
 
     /// The time at an x that it has a point at.
@@ -192,7 +192,7 @@ mod tests {
             sizes.iter().map(|(size, time)| at("ring:4", 4, size, "a", *time)).collect(),
             Axis::Block,
         );
-        assert_eq!((found.families.len(), found.elsewhere), (1, 1));
+        assert_eq!((found.families.len(), found.off_axis), (1, 1));
         let family = &found.families[0];
         assert_eq!(family.title(), "ring:4, uniform, paragon, wormhole");
         let points: Vec<(f64, f64, usize)> =
@@ -231,8 +231,8 @@ mod tests {
             ]
         });
         let family = of(rows.collect(), Axis::Nodes).families.remove(0);
-        assert_eq!(family.crowded, [16.0, 64.0]);
+        assert_eq!(family.shared_xs, [16.0, 64.0]);
         assert!(family.envelope().crossovers.is_empty());
-        assert!(family.curves[0].pieces(&family.crowded).all(|piece| piece.len() == 1));
+        assert!(family.curves[0].segments(&family.shared_xs).all(|segment| segment.len() == 1));
     }
 }

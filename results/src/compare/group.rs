@@ -2,7 +2,7 @@
 
 use super::sample::{Sample, against, samples};
 use super::winner::winner;
-use super::{Group, Line, RowAt};
+use super::{ComparisonLine, Group, RowLocation};
 use crate::case_id::Setting;
 use crate::record::{Record, Status, Verified};
 use crate::stats::Ratio;
@@ -34,7 +34,7 @@ fn status(sample: &Sample<'_>) -> Status {
 }
 
 /// Makes a group of its rows, of which there is one at least.
-pub(super) fn group(rows: &[(&Record, RowAt)], baseline: Option<&str>) -> Group {
+pub(super) fn group(rows: &[(&Record, RowLocation)], baseline: Option<&str>) -> Group {
     let samples = samples(rows);
     let (baseline, no_baseline) = match find_baseline(&samples, baseline) {
         Ok(sample) => (Some(sample), String::new()),
@@ -52,7 +52,7 @@ pub(super) fn group(rows: &[(&Record, RowAt)], baseline: Option<&str>) -> Group 
     }
 }
 
-fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> Line {
+fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> ComparisonLine {
     let mut counts = BTreeMap::new();
     let mut reasons: Vec<&str> = Vec::new();
     for row in &sample.rows {
@@ -70,7 +70,7 @@ fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> Line {
     let other = baseline.filter(|_| !is_baseline);
     let (ratio, tests) = other.map(|base| against(sample, base)).unwrap_or_default();
     let to_itself = || sample.time.as_ref().filter(|t| is_baseline && t.mean > 0.0);
-    Line {
+    ComparisonLine {
         algorithm: sample.label.clone(),
         implementation: sample.implementation.owned(),
         status: status(sample),

@@ -1,6 +1,6 @@
 //! The rows of one algorithm within a group of cases.
 
-use super::{RowAt, Tests};
+use super::{RowLocation, Tests};
 use crate::case_id::Implementation;
 use crate::record::{Record, Status};
 use crate::stats::{
@@ -13,7 +13,7 @@ pub(super) struct Sample<'a> {
     pub(super) label: String,
     pub(super) implementation: Implementation<&'a str>,
     pub(super) rows: Vec<&'a Record>,
-    pub(super) members: Vec<RowAt>,
+    pub(super) members: Vec<RowLocation>,
     /// The times of the `ok` rows, by repetition and seed.
     times: Vec<((u32, u64), f64)>,
     pub(super) time: Option<Summary>,
@@ -39,8 +39,8 @@ impl Sample<'_> {
 }
 
 /// Parts rows by whose they are, in the order in which these come.
-pub(super) fn samples<'a>(rows: &[(&'a Record, RowAt)]) -> Vec<Sample<'a>> {
-    let mut parted: Vec<(Implementation<&str>, Vec<&Record>, Vec<RowAt>)> = Vec::new();
+pub(super) fn samples<'a>(rows: &[(&'a Record, RowLocation)]) -> Vec<Sample<'a>> {
+    let mut parted: Vec<(Implementation<&str>, Vec<&Record>, Vec<RowLocation>)> = Vec::new();
     for (row, at) in rows {
         let implementation = Implementation::of(row);
         match parted.iter_mut().find(|(known, ..)| *known == implementation) {
@@ -56,7 +56,7 @@ pub(super) fn samples<'a>(rows: &[(&'a Record, RowAt)]) -> Vec<Sample<'a>> {
     let sample = |(implementation, rows, members): (
         Implementation<&'a str>,
         Vec<&'a Record>,
-        Vec<RowAt>,
+        Vec<RowLocation>,
     )| {
         let ok = rows.iter().filter(|r| r.status == Status::Ok);
         let mut times: Vec<_> =

@@ -12,17 +12,18 @@ pub struct Winner {
     /// Its times, in us.
     pub time: Summary,
     /// The next after it, if any other has a time.
-    pub second: Option<Rival>,
+    pub second: Option<RunnerUp>,
     /// Those that it can't be told from: they took the same time, or the interval of the ratio
     /// holds 1.
-    pub level: Vec<String>,
+    #[serde(rename = "level")]
+    pub tied: Vec<String>,
 }
 
 /// How far ahead the fastest is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Margin {
     /// It can't be told from another.
-    Level,
+    Tied,
     /// The next takes longer by less than 5 %.
     Under5,
     /// .. by less than 25 %.
@@ -30,7 +31,7 @@ pub enum Margin {
     /// .. by less than 100 %.
     Under100,
     /// Nobody else is there, or nobody near.
-    Far,
+    Clear,
 }
 
 impl Winner {
@@ -38,11 +39,11 @@ impl Winner {
     pub fn margin(&self) -> Margin {
         let ratio = self.second.as_ref().and_then(|second| second.times_as_long.as_ref());
         match ratio.map(|ratio| ratio.value) {
-            _ if !self.level.is_empty() => Margin::Level,
+            _ if !self.tied.is_empty() => Margin::Tied,
             Some(ratio) if ratio < 1.05 => Margin::Under5,
             Some(ratio) if ratio < 1.25 => Margin::Under25,
             Some(ratio) if ratio < 2.0 => Margin::Under100,
-            Some(_) | None => Margin::Far,
+            Some(_) | None => Margin::Clear,
         }
     }
 
@@ -62,7 +63,7 @@ impl Winner {
 
 /// The one that comes next.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Rival {
+pub struct RunnerUp {
     pub algorithm: String,
     /// How many times as long it takes; `None` where a time is 0.
     pub times_as_long: Option<Ratio>,
@@ -73,19 +74,19 @@ pub(super) fn winner(ranked: &[&Sample<'_>]) -> Option<Winner> {
     let (first, others) = ranked.split_first()?;
     let time = first.time.as_ref()?;
     let rivals = others.iter().filter(|other| other.time.is_some());
-    let rivals: Vec<Rival> = rivals
-        .map(|rival| Rival {
+    let rivals: Vec<RunnerUp> = rivals
+        .map(|rival| RunnerUp {
             algorithm: rival.label.clone(),
             times_as_long: against(rival, first).0,
         })
         .collect();
-    let is_level = |rival: &&Rival| {
+    let is_tied = |rival: &&RunnerUp| {
         let margin = rival.times_as_long.as_ref();
         margin.is_none_or(|r| r.interval.map_or(r.value == 1.0, |interval| interval.contains(1.0)))
     };
-    let level = rivals.iter().filter(is_level).map(|rival| rival.algorithm.clone()).collect();
+    let tied = rivals.iter().filter(is_tied).map(|rival| rival.algorithm.clone()).collect();
     let algorithm = first.label.clone();
-    Some(Winner { algorithm, time: time.clone(), second: rivals.into_iter().next(), level })
+    Some(Winner { algorithm, time: time.clone(), second: rivals.into_iter().next(), tied })
 }
 
 #[cfg(test)]
@@ -105,7 +106,7 @@ mod tests {
             of(vec![row("slow", 0, 30.0), row("fast", 0, 10.0), row("next", 0, 12.5)]).unwrap();
         let second = won.second.unwrap();
         assert_eq!((&*won.algorithm, won.time.mean, &*second.algorithm), ("fast", 10.0, "next"));
-        assert_eq!((second.times_as_long.unwrap().value, won.level), (1.25, vec![]));
+        assert_eq!((second.times_as_long.unwrap().value, won.tied), (1.25, vec![]));
     }
 
     #[test]
@@ -117,20 +118,18 @@ mod tests {
                 .collect())
         };
         assert_eq!(
-            of_times([("a", [10.0, 10.4]), ("b", [10.4, 10.1]), ("c", [20.0, 20.1])])
-                .unwrap()
-                .level,
+            of_times([("a", [10.0, 10.4]), ("b", [10.4, 10.1]), ("c", [20.0, 20.1])]).unwrap().tied,
             ["b"]
         );
         // `b` takes 1 % longer whatever was drawn.
         assert_eq!(
             of_times([("a", [10.0, 14.0]), ("b", [10.1, 14.14]), ("c", [20.0, 28.0])])
                 .unwrap()
-                .level,
+                .tied,
             [""; 0]
         );
         assert_eq!(
-            of(vec![row("a", 0, 5.0), row("b", 0, 5.0)]).unwrap().level,
+            of(vec![row("a", 0, 5.0), row("b", 0, 5.0)]).unwrap().tied,
             ["b"],
             "single runs of the same time"
         );
@@ -139,7 +138,7 @@ mod tests {
     #[test]
     fn alone_it_has_no_second_and_without_times_there_is_none() {
         let won = of(vec![row("a", 0, 5.0), failed("b", 0, Status::Timeout, "60 s")]).unwrap();
-        assert_eq!((won.second, won.level), (None, vec![]));
+        assert_eq!((won.second, won.tied), (None, vec![]));
         assert_eq!(of(vec![failed("b", 0, Status::Timeout, "60 s")]), None);
     }
 }

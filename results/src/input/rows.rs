@@ -12,24 +12,24 @@ const MARK: &[u8] = "\u{feff}".as_bytes();
 /// The rows of a text, in order.
 pub(crate) struct Rows<R> {
     file: String,
-    reader: csv::Reader<Kept<R>>,
+    reader: csv::Reader<RecordingReader<R>>,
     header: Header,
     /// The line that the reader is at.
     line: u64,
     /// Read ahead, for only the last row can be torn.
-    next: Option<Raw>,
+    next: Option<RawRow>,
 }
 
 /// A row as read.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub(crate) struct LocatedRecord {
     /// The byte from which the reader came to it.
     pub(crate) from: u64,
     pub(crate) record: Record,
 }
 
 /// A row before it is understood.
-struct Raw {
+struct RawRow {
     fields: csv::ByteRecord,
     /// The byte from which the reader came to it.
     from: u64,
@@ -44,8 +44,9 @@ struct Raw {
 impl<R: Read> Rows<R> {
     /// Reads the header. `file` is the text's name, for errors.
     pub(crate) fn new(file: String, text: R) -> Result<Self, ReadError> {
-        let kept = Kept { inner: text, bytes: Vec::new() };
-        let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(kept);
+        let recording = RecordingReader { inner: text, bytes: Vec::new() };
+        let reader =
+            csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(recording);
         let mut rows = Self { file, reader, header: Header::default(), line: 1, next: None };
         let (_, head) = rows.pull()?;
         let text = head.text.strip_prefix(MARK).unwrap_or(&head.text);
@@ -68,12 +69,12 @@ impl<R: Read> Rows<R> {
     }
 
     /// The next row, if there is one.
-    fn pull_row(&mut self) -> Result<Option<Raw>, ReadError> {
+    fn pull_row(&mut self) -> Result<Option<RawRow>, ReadError> {
         self.pull().map(|(is_row, raw)| is_row.then_some(raw))
     }
 
     /// What comes next, and whether it is a row rather than the blank lines at the end.
-    fn pull(&mut self) -> Result<(bool, Raw), ReadError> {
+    fn pull(&mut self) -> Result<(bool, RawRow), ReadError> {
         let from = self.reader.position().byte();
         let mut fields = csv::ByteRecord::new();
         let is_row = self
@@ -86,11 +87,11 @@ impl<R: Read> Rows<R> {
         let line = self.line + super::line_ends(&text[..skipped]);
         self.line += super::line_ends(&text);
         text.drain(..skipped);
-        Ok((is_row, Raw { fields, from, start: from + skipped as u64, line, text }))
+        Ok((is_row, RawRow { fields, from, start: from + skipped as u64, line, text }))
     }
 
-    fn understood(&self, raw: Raw) -> Result<Row, ReadError> {
-        let Raw { fields, from, start, line, text } = raw;
+    fn understood(&self, raw: RawRow) -> Result<LocatedRecord, ReadError> {
+        let RawRow { fields, from, start, line, text } = raw;
         let file = || self.file.clone();
         let not_utf8 = |good: usize| ReadError::NotUtf8 {
             file: file(),
@@ -110,12 +111,12 @@ impl<R: Read> Rows<R> {
             });
         }
         let fields = csv::StringRecord::from_byte_record(fields).map_err(|_| not_utf8(0))?;
-        Ok(Row { from, record: self.header.record(&self.file, line, &fields)? })
+        Ok(LocatedRecord { from, record: self.header.record(&self.file, line, &fields)? })
     }
 }
 
 impl<R: Read> Iterator for Rows<R> {
-    type Item = Result<Row, ReadError>;
+    type Item = Result<LocatedRecord, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let raw = self.next.take()?;
@@ -204,12 +205,12 @@ fn is_cut_off(row: &[u8]) -> bool {
 
 /// Keeps what was read until it is asked for: the reader gives a row's fields, and whether the row
 /// broke off only its text tells.
-struct Kept<R> {
+struct RecordingReader<R> {
     inner: R,
     bytes: Vec<u8>,
 }
 
-impl<R> Kept<R> {
+impl<R> RecordingReader<R> {
     /// Takes out the first bytes.
     fn first(&mut self, count: u64) -> Vec<u8> {
         let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.bytes.len());
@@ -217,7 +218,7 @@ impl<R> Kept<R> {
     }
 }
 
-impl<R: Read> Read for Kept<R> {
+impl<R: Read> Read for RecordingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         /// Of a row: what never ends one, such as zeros without end, must not fill the memory.
         const MOST: usize = 64 << 20;

@@ -9,13 +9,13 @@ use std::hash::Hash;
 
 /// Cases without a row: there may be millions of them, so only the first are named.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Missing {
+pub struct MissingCases {
     pub named: Vec<String>,
     /// How many there are, with those that are named.
     pub count: usize,
 }
 
-impl Missing {
+impl MissingCases {
     pub(super) fn add(&mut self, case: &CaseId<&str>) {
         const NAMED: usize = 10;
         if self.named.len() < NAMED {
@@ -27,14 +27,14 @@ impl Missing {
 
 /// What rows name. Without their experiment, all combinations of it are expected.
 #[derive(Default)]
-pub(super) struct Named {
+pub(super) struct NamedValues {
     /// Topologies, algorithms, workloads and machines.
-    texts: [Once<String>; 4],
-    repetitions: Once<u32>,
+    texts: [DistinctValues<String>; 4],
+    repetitions: DistinctValues<u32>,
     combinations: HashSet<Fingerprint>,
 }
 
-impl Named {
+impl NamedValues {
     pub(super) fn add(&mut self, row: &Record, fingerprints: &Fingerprints) {
         let texts =
             [&row.topology, &row.algorithm, &row.workload, &row.machine].map(String::as_str);
@@ -46,8 +46,8 @@ impl Named {
     }
 
     /// The combinations of which there is no row.
-    pub(super) fn missing(&self, fingerprints: &Fingerprints) -> Missing {
-        let mut missing = Missing::default();
+    pub(super) fn missing(&self, fingerprints: &Fingerprints) -> MissingCases {
+        let mut missing = MissingCases::default();
         let [topologies, algorithms, workloads, machines] = &self.texts;
         for topology in &topologies.order {
             for algorithm in &algorithms.order {
@@ -78,12 +78,12 @@ fn case([topology, algorithm, workload, machine]: [&str; 4], repetition: u32) ->
 
 /// Each value once, in the order in which they first come.
 #[derive(Default)]
-struct Once<T> {
+struct DistinctValues<T> {
     order: Vec<T>,
     known: HashSet<T>,
 }
 
-impl<T: Clone + Eq + Hash> Once<T> {
+impl<T: Clone + Eq + Hash> DistinctValues<T> {
     fn add<Q: Eq + Hash + ToOwned<Owned = T> + ?Sized>(&mut self, value: &Q)
     where
         T: Borrow<Q>,

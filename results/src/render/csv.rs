@@ -1,6 +1,6 @@
 //! Figures for another program: one row a line of a group.
 
-use crate::compare::{Comparison, Group, Line};
+use crate::compare::{Comparison, ComparisonLine, Group};
 use crate::record::Status;
 use crate::stats::Interval;
 
@@ -22,7 +22,7 @@ pub fn as_csv(comparison: &Comparison) -> Result<String, csv::Error> {
 }
 
 /// The names and texts of a row, side by side.
-fn columns(group: &Group, line: &Line) -> Vec<(String, String)> {
+fn columns(group: &Group, line: &ComparisonLine) -> Vec<(String, String)> {
     let time = line.time.as_ref();
     let ratio = line.ratio.as_ref();
     let figure = |f: Option<f64>| f.map(|f| f.to_string()).unwrap_or_default();

@@ -1,13 +1,13 @@
 //! As tables of an HTML page, without the page.
 
-use super::{Part, notes, parts};
+use super::{Section, notes, sections};
 use crate::compare::Comparison;
 use std::fmt::Write as _;
 
 /// One table a group, each followed by its sentences, then what is said of all.
 pub fn as_html(comparison: &Comparison) -> String {
     let mut out = String::new();
-    for Part { title, cells, sentences } in parts(comparison) {
+    for Section { title, cells, sentences } in sections(comparison) {
         let _ = writeln!(out, "<h3>{}</h3>\n<table>\n<thead><tr>", escaped(&title));
         for (name, is_figure) in &cells.header {
             let _ = writeln!(

@@ -1,12 +1,12 @@
 //! Tables for a page.
 
-use super::{Part, notes, parts};
+use super::{Section, notes, sections};
 use crate::compare::Comparison;
 
 /// One Markdown table a group, each followed by its sentences.
 pub fn as_markdown(comparison: &Comparison) -> String {
     let mut out = String::new();
-    for Part { title, cells, sentences } in parts(comparison) {
+    for Section { title, cells, sentences } in sections(comparison) {
         let names: Vec<&str> = cells.header.iter().map(|(name, _)| name.trim()).collect();
         let rule: String = cells
             .header

@@ -1,6 +1,6 @@
 //! Tables to read.
 
-use super::{Part, notes, parts};
+use super::{Section, notes, sections};
 use crate::compare::Comparison;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, Table};
 /// Tables to read, a group each, each followed by its sentences.
 pub fn as_table(comparison: &Comparison) -> String {
     let mut out = String::new();
-    for Part { title, cells, sentences } in parts(comparison) {
+    for Section { title, cells, sentences } in sections(comparison) {
         let mut table = Table::new();
         table
             .load_style(NOTHING)

@@ -2,7 +2,7 @@
 //! it.
 
 use super::{in_a_line, p_value};
-use crate::compare::{Group, Line, Tests};
+use crate::compare::{ComparisonLine, Group, Tests};
 use crate::stats::{Interval, Ratio};
 
 /// Whether whatever can be compared in a group was run once.
@@ -30,7 +30,7 @@ pub fn in_words(group: &Group) -> String {
     }
 }
 
-fn against(line: &Line, baseline: &Line, exact: bool) -> String {
+fn against(line: &ComparisonLine, baseline: &ComparisonLine, exact: bool) -> String {
     let Some(ratio) = &line.ratio else {
         return format!(
             "{} and {}: a time is 0, so that there is no ratio.",
@@ -54,7 +54,12 @@ fn against(line: &Line, baseline: &Line, exact: bool) -> String {
     }
 }
 
-fn with_spread(line: &Line, baseline: &Line, ratio: &Ratio, interval: Interval) -> String {
+fn with_spread(
+    line: &ComparisonLine,
+    baseline: &ComparisonLine,
+    ratio: &Ratio,
+    interval: Interval,
+) -> String {
     let (t, rank) = if line.tests.is_some_and(|tests| tests.paired) {
         ("the paired t test", "Wilcoxon")
     } else {
@@ -92,7 +97,7 @@ fn with_spread(line: &Line, baseline: &Line, ratio: &Ratio, interval: Interval) 
 }
 
 /// The faster one comes first, whichever is the baseline: "slower" is read in more than one way.
-fn times(line: &Line, baseline: &Line, ratio: &Ratio, spread: &str) -> String {
+fn times(line: &ComparisonLine, baseline: &ComparisonLine, ratio: &Ratio, spread: &str) -> String {
     let (line, baseline) = (named(line), named(baseline));
     if ratio.value == 1.0 {
         return format!("{line} and {baseline} took the same time");
@@ -105,7 +110,7 @@ fn times(line: &Line, baseline: &Line, ratio: &Ratio, spread: &str) -> String {
     format!("{fast} ran {}{spread} times faster than {slow}", factor(value))
 }
 
-fn named(line: &Line) -> String {
+fn named(line: &ComparisonLine) -> String {
     format!("`{}`", in_a_line(&line.algorithm))
 }
 
@@ -118,11 +123,11 @@ fn factor(value: f64) -> String {
         .unwrap_or_else(|| digits(6))
 }
 
-fn runs(line: &Line) -> usize {
+fn runs(line: &ComparisonLine) -> usize {
     line.time.as_ref().map_or(0, |t| t.n)
 }
 
-fn single(line: &Line, baseline: &Line) -> String {
+fn single(line: &ComparisonLine, baseline: &ComparisonLine) -> String {
     match (runs(line), runs(baseline)) {
         (1, 1) => "one run each".to_owned(),
         (1, _) => format!("a single run of {}", named(line)),
@@ -130,7 +135,7 @@ fn single(line: &Line, baseline: &Line) -> String {
     }
 }
 
-fn same(line: &Line, baseline: &Line) -> String {
+fn same(line: &ComparisonLine, baseline: &ComparisonLine) -> String {
     match (runs(line), runs(baseline)) {
         (n, m) if n == m => format!("the same in all {n} repetitions"),
         (n, m) => format!("the same in all {n} and {m} repetitions"),

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use swapmeet_results::{
-    CaseId, CsvSink, ReadError, Record, Sink, Status, columns, read_bytes, whole,
+    CaseId, CsvSink, ReadError, Record, Sink, Status, atomic_file, columns, read_bytes,
 };
 use swapmeet_runner::case::{Case, Product};
 
@@ -203,7 +203,7 @@ fn rewritten(path: &Path, found: &Found) -> Result<File, Failure> {
     written.map_err(|e| failed(&e))?;
     drop(csv);
     beside.as_file().sync_all().map_err(|e| failed(&e))?;
-    let file = whole::put(beside, &real).map_err(|e| failed(&e))?;
+    let file = atomic_file::persist(beside, &real).map_err(|e| failed(&e))?;
     // As the one before: whatever is written goes to the end.
     rustix::fs::fcntl_setfl(&file, rustix::fs::OFlags::APPEND).map_err(|e| failed(&e.into()))?;
     Ok(file)
@@ -382,7 +382,9 @@ fn matched(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, F
             )));
         }
         let Some(number) = numbers.get(&record.case()).copied() else {
-            return Err(refused(record.case().unlike(ids.iter().map(CaseId::owned))));
+            return Err(refused(
+                record.case().difference_from_nearest(ids.iter().map(CaseId::owned)),
+            ));
         };
         found.in_order &= number == line;
         found.rows[number] = Some(record);

@@ -9,7 +9,7 @@ use crate::session::queue::Row;
 use crate::session::{Request, Session};
 use ratatui::layout::Rect;
 use std::convert::Infallible;
-use swapmeet_results::{Beside, Record, columns, units};
+use swapmeet_results::{Record, Residual, columns, units};
 use swapmeet_runner::case::Case;
 
 /// The case in focus, scrolled by the cursor.
@@ -126,7 +126,7 @@ impl Details {
             ],
         };
         all.extend(
-            row.record().into_iter().flat_map(|record| beside(&session.compared.beside, record)),
+            row.record().into_iter().flat_map(|record| beside(&session.compared.residuals, record)),
         );
         all.extend(schedule(session));
         if let Some(record) = row.record() {
@@ -193,18 +193,18 @@ fn state(row: &Row) -> String {
 
 /// How a row's case is away from there: a prediction from what was measured of it, and the other
 /// way round.
-fn beside(all: &[Beside], row: &Record) -> Vec<Entry> {
+fn beside(all: &[Residual], row: &Record) -> Vec<Entry> {
     let name = |row: &Record| match row.machine_definition.is_empty() {
         true => row.machine.clone(),
         false => row.machine_definition.clone(),
     };
-    let is_of = |b: &&Beside| {
+    let is_of = |b: &&Residual| {
         let case = [&b.topology, &b.collective, &b.workload, &b.algorithm];
         let (machine, model) = (name(row), &row.model);
         case == [&row.topology, &row.collective, &row.workload, &row.algorithm]
             && (b.measured_on == machine || (b.predicted_for == machine && b.model == *model))
     };
-    let in_words = |b: &Beside| {
+    let in_words = |b: &Residual| {
         let n = if b.n > 1 { format!(" ({} times)", b.n) } else { String::new() };
         let [measured, predicted] = [b.measured_us, b.predicted_us].map(units::duration);
         format!(
@@ -256,7 +256,7 @@ mod tests {
             model: "flat".to_owned(),
             ..Record::default()
         };
-        let known = Beside {
+        let known = Residual {
             topology: case.topology.clone(),
             collective: case.collective.clone(),
             workload: case.workload.clone(),

@@ -10,7 +10,7 @@ use crate::theme::MARKS;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use std::collections::BTreeSet;
-use swapmeet_results::analysis::{Axis, Cell, Map, Margin, Winner};
+use swapmeet_results::analysis::{Axis, MapCell, Margin, Winner, WinnerMap};
 
 /// A map on screen; its rows are the lines of its cursor.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ pub(crate) enum Action {
 }
 
 impl Keyed for Winners {
-    const TAB: &'static str = "Map";
+    const TAB: &'static str = "WinnerMap";
     const TITLE: &'static str = "Who wins where";
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
@@ -91,7 +91,9 @@ impl Panel for Winners {
     fn look(&mut self, session: &mut Session) {
         let Some(map) = session.compared.maps.get(self.map) else { return };
         self.column = self.column.min(map.xs.len().saturating_sub(1));
-        let Some(Cell { group, winner }) = cell(map, self.list.cursor, self.column) else { return };
+        let Some(MapCell { group, winner }) = cell(map, self.list.cursor, self.column) else {
+            return;
+        };
         let lines = session.compared.lines.iter().filter(|line| line.group == *group);
         let fastest = lines
             .filter(|line| line.stats.algorithm == winner.algorithm)
@@ -125,7 +127,7 @@ impl Panel for Winners {
             return;
         }
         self.seen = Some(session.group);
-        let here = |map: &Map| {
+        let here = |map: &WinnerMap| {
             let places = (0..map.rows.len())
                 .flat_map(|row| (0..map.xs.len()).map(move |column| (row, column)));
             let of_group = |(row, column): &(usize, usize)| {
@@ -159,12 +161,12 @@ impl Panel for Winners {
             &format!(
                 "{}{which}, by block size and {}: {}",
                 Self::TITLE,
-                map.across.label(),
+                map.row_axis.label(),
                 map.title
             ),
         );
         // One mark and colour an algorithm in all maps.
-        let names: BTreeSet<&str> = maps.iter().flat_map(Map::winners).collect();
+        let names: BTreeSet<&str> = maps.iter().flat_map(WinnerMap::winners).collect();
         let names: Vec<&str> = names.into_iter().collect();
         let legend = legend(painter, &names, &map.winners(), area);
         let words = explain(map, self.list.cursor, self.column, area.width.saturating_sub(2));
@@ -198,7 +200,7 @@ impl Panel for Winners {
     }
 }
 
-fn cell(map: &Map, row: usize, column: usize) -> Option<&Cell> {
+fn cell(map: &WinnerMap, row: usize, column: usize) -> Option<&MapCell> {
     map.cells.get(row)?.get(column)?.as_ref()
 }
 
@@ -213,7 +215,7 @@ impl Winners {
     fn draw_map(
         &self,
         painter: &mut Painter<'_, '_>,
-        map: &Map,
+        map: &WinnerMap,
         names: &[&str],
         area: Rect,
     ) -> u16 {
@@ -276,11 +278,11 @@ impl Winners {
 /// How far ahead the fastest is: a blank if it can't be told from another, more ink for more.
 fn shade(winner: &Winner) -> char {
     match winner.margin() {
-        Margin::Level => ' ',
+        Margin::Tied => ' ',
         Margin::Under5 => '░',
         Margin::Under25 => '▒',
         Margin::Under100 => '▓',
-        Margin::Far => '█',
+        Margin::Clear => '█',
     }
 }
 
@@ -305,7 +307,7 @@ fn legend(painter: &mut Painter<'_, '_>, names: &[&str], here: &[&str], area: Re
 }
 
 /// For each block size of a row who wins, and by how much.
-fn strip(map: &Map, row: usize) -> Vec<String> {
+fn strip(map: &WinnerMap, row: usize) -> Vec<String> {
     let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
     let wide = sizes.iter().map(|size| width(size)).max().unwrap_or(0);
     let line = |(column, size): (usize, &String)| {
@@ -317,10 +319,10 @@ fn strip(map: &Map, row: usize) -> Vec<String> {
 }
 
 /// The case under the cursor.
-fn explain(map: &Map, row: usize, column: usize, room: u16) -> Vec<String> {
+fn explain(map: &WinnerMap, row: usize, column: usize, room: u16) -> Vec<String> {
     let (Some(at), Some(x)) = (map.rows.get(row), map.xs.get(column)) else { return Vec::new() };
     let place = format!("{at}, {}: ", Axis::Block.text(*x));
-    let Some(Cell { winner, .. }) = cell(map, row, column) else {
+    let Some(MapCell { winner, .. }) = cell(map, row, column) else {
         return wrap(&format!("{place}no algorithm has a time here"), room);
     };
     let mut text = place + &winner.in_words();
@@ -329,8 +331,8 @@ fn explain(map: &Map, row: usize, column: usize, room: u16) -> Vec<String> {
     if let Some(interval) = interval.filter(|interval| !interval.is_point()) {
         text += &format!(" (95 %: {:.3}..{:.3})", interval.low, interval.high);
     }
-    if !winner.level.is_empty() {
-        text += &format!("; not told apart from {}", winner.level.join(", "));
+    if !winner.tied.is_empty() {
+        text += &format!("; not told apart from {}", winner.tied.join(", "));
     }
     wrap(&text, room)
 }

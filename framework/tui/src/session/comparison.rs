@@ -4,10 +4,10 @@
 use super::what_if::Tried;
 use crate::short::Short;
 use std::collections::HashMap;
-use swapmeet_results::analysis::{Across, Axis, Family, Map, families, maps};
+use swapmeet_results::analysis::{Axis, Family, RowAxis, WinnerMap, families, winner_maps};
 use swapmeet_results::stats::{Interval, Summary};
 use swapmeet_results::{
-    Beside, CompareError, Comparison, Group, Parts, Record, Status, compare, parts,
+    CompareError, Comparison, Group, Parts, Record, Residual, Status, compare, parts,
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -16,7 +16,7 @@ use unicode_width::UnicodeWidthStr;
 pub(crate) struct Line {
     /// Which group of cases it belongs to: those that differ only in the algorithm.
     pub(crate) group: usize,
-    pub(crate) stats: swapmeet_results::Line,
+    pub(crate) stats: swapmeet_results::ComparisonLine,
     /// Whether the others of the group are compared with it.
     pub(crate) is_baseline: bool,
     /// Mean time over the lower bound.
@@ -38,9 +38,9 @@ pub(crate) struct Compared {
     /// Groups along an axis that differ in nothing else, two places of it at least.
     pub(crate) families: Vec<Family>,
     /// Who is fastest where, over block sizes and one thing more.
-    pub(crate) maps: Vec<Map>,
+    pub(crate) maps: Vec<WinnerMap>,
     /// What was measured beside what was predicted of the same case.
-    pub(crate) beside: Vec<Beside>,
+    pub(crate) residuals: Vec<Residual>,
     /// Why there is no comparison.
     pub(crate) error: Option<String>,
     /// What came of trying other parameters, where rows are tried.
@@ -53,7 +53,7 @@ pub(crate) struct Compared {
 impl Line {
     fn new(
         group: usize,
-        stats: &swapmeet_results::Line,
+        stats: &swapmeet_results::ComparisonLine,
         baseline: Option<&str>,
         rows: &[&Record],
     ) -> Option<Self> {
@@ -124,7 +124,7 @@ impl Compared {
         let ranks = ranked.iter().map(|(ranks, _)| *ranks).collect();
         comparison.groups = ranked.into_iter().map(|(_, group)| group).collect();
         let of_group = |(number, group): (usize, &Group)| {
-            let line = |line: &swapmeet_results::Line| {
+            let line = |line: &swapmeet_results::ComparisonLine| {
                 Line::new(
                     number,
                     line,
@@ -138,13 +138,14 @@ impl Compared {
         let along = |axis| families(&comparison, axis).families;
         let families =
             Axis::ALL.into_iter().flat_map(along).filter(|family| family.xs().len() > 1).collect();
-        let maps = Across::ALL.into_iter().flat_map(|across| maps(&comparison, across)).collect();
+        let maps =
+            RowAxis::ALL.into_iter().flat_map(|across| winner_maps(&comparison, across)).collect();
         Self {
             lines,
             families,
             maps,
             groups: comparison.groups,
-            beside: comparison.beside,
+            residuals: comparison.residuals,
             ranks,
             ..Self::default()
         }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swapmeet_results::analysis::Axis;
-use swapmeet_results::{CsvSink, Record, Sink, quoted, units, whole};
+use swapmeet_results::{CsvSink, Record, Sink, atomic_file, quoted, units};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::{DEFAULT_TIMEOUT_SECS, Experiment};
 use swapmeet_runner::input::Text;
@@ -174,7 +174,7 @@ pub(crate) fn refusal(files: &[Saved], over: bool, out: Option<&Path>) -> Option
 pub(crate) fn save(files: &[Saved]) -> io::Result<String> {
     let mut written = Vec::new();
     for saved in files {
-        whole::write(&saved.file, &saved.content)?;
+        atomic_file::write(&saved.file, &saved.content)?;
         written.push(format!("{} ({})", saved.file.display(), saved.what));
     }
     Ok(format!("saved {}", written.join(" and ")))

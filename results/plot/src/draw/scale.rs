@@ -147,7 +147,7 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swapmeet_results::units::{figure_to, size_to, tick_duration};
+    use swapmeet_results::units::{number_to, size_to, tick_duration};
 
     fn scale(log: bool, low: f64, high: f64) -> Scale {
         Scale { log, low, high, ends: (0.0, 100.0) }
@@ -184,8 +184,8 @@ mod tests {
             labels(scale(true, 0.8, 2e4), Base::Two, size_to),
             "1 B | 8 B | 64 B | 512 B | 4 KiB"
         );
-        assert_eq!(labels(scale(true, 0.9, 7.0), Base::Ten, figure_to), "1 | 2 | 5");
-        assert_eq!(labels(scale(false, 0.9, 2.2), Base::Ten, figure_to), "1 | 1.5 | 2");
+        assert_eq!(labels(scale(true, 0.9, 7.0), Base::Ten, number_to), "1 | 2 | 5");
+        assert_eq!(labels(scale(false, 0.9, 2.2), Base::Ten, number_to), "1 | 1.5 | 2");
         assert_eq!(
             labels(scale(false, 0.0, 70_000.0), Base::Two, size_to),
             "0 B | 16 KiB | 32 KiB | 48 KiB | 64 KiB"

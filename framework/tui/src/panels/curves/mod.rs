@@ -150,9 +150,13 @@ impl Panel for Curves {
         let first = self.list.cursor;
         let listed = listed as u16;
         let mut legend = legend(painter, &session.compared, family, area);
-        if !family.crowded.is_empty() && area.height > 10 {
-            let values =
-                family.crowded.iter().map(|x| family.axis.text(*x)).collect::<Vec<_>>().join(", ");
+        if !family.shared_xs.is_empty() && area.height > 10 {
+            let values = family
+                .shared_xs
+                .iter()
+                .map(|x| family.axis.text(*x))
+                .collect::<Vec<_>>()
+                .join(", ");
             let text = match family.axis {
                 Axis::Nodes => {
                     format!("several topologies have {values} nodes: no line goes there")
@@ -182,7 +186,8 @@ impl Panel for Curves {
         frame(painter, family, &axes, area, plot);
         let pieces = |(i, curve): (usize, &Curve)| {
             let style = painter.theme.series(i);
-            let lines = curve.pieces(&family.crowded).map(|points| axes.line(points, plot.width));
+            let lines =
+                curve.segments(&family.shared_xs).map(|points| axes.line(points, plot.width));
             // What isn't known yet is dashed.
             let dashed = session.compared.is_old(&curve.algorithm);
             let drawn = lines.flat_map(|line| if dashed { dashes(&line) } else { vec![line] });

@@ -1,26 +1,26 @@
 //! Rows of several files brought together: each case and repetition once.
 
-use super::{CompareError, RowAt};
+use super::{CompareError, RowLocation};
 use crate::case_id::{CaseId, Setting};
 use crate::record::{Record, Status};
 use crate::units::count;
 use std::collections::HashMap;
 
 /// Rows by group, and what was noticed.
-pub(super) struct Merged<'a> {
+pub(super) struct GroupedRows<'a> {
     /// The rows of each group, in the order in which they came.
-    pub groups: Vec<Vec<(&'a Record, RowAt)>>,
+    pub groups: Vec<Vec<(&'a Record, RowLocation)>>,
     pub notes: Vec<String>,
 }
 
 /// A row and where it is from.
-struct Found<'a> {
+struct KnownRow<'a> {
     record: &'a Record,
     file: &'a str,
     row: usize,
 }
 
-impl Found<'_> {
+impl KnownRow<'_> {
     fn place(&self) -> String {
         format!("{} (row {})", self.file, self.row)
     }
@@ -28,7 +28,7 @@ impl Found<'_> {
 
 /// What must be the same in two rows of one case and repetition: everything but the time it took to
 /// make them, the experiment's name, and the remark, which files of earlier versions lack.
-fn figures(r: &Record) -> Record {
+fn comparable(r: &Record) -> Record {
     Record {
         plan_ms: None,
         wall_ms: None,
@@ -39,63 +39,64 @@ fn figures(r: &Record) -> Record {
 }
 
 /// Whether the same case may well end otherwise the next time: with more patience, on another day.
-fn may_change(r: &Record) -> bool {
+fn is_transient_failure(r: &Record) -> bool {
     matches!(r.status, Status::Timeout | Status::Crashed | Status::Error)
 }
 
-/// Groups the rows of files. A row that is there twice counts once. A case that failed by
-/// circumstance and was run again counts as both. Anything else that says two things of one case is
+/// Groups the rows of files. A row that is there duplicates counts once. A case that failed by
+/// circumstance and was run reruns counts as both. Anything else that says two things of one case is
 /// an error.
-pub(super) fn merge(files: &[(String, Vec<Record>)]) -> Result<Merged<'_>, CompareError> {
-    let mut merged = Merged { groups: Vec::new(), notes: Vec::new() };
+pub(super) fn group_rows(files: &[(String, Vec<Record>)]) -> Result<GroupedRows<'_>, CompareError> {
+    let mut grouped = GroupedRows { groups: Vec::new(), notes: Vec::new() };
     let mut places: HashMap<Setting<&str>, usize> = HashMap::new();
-    let mut known: HashMap<CaseId<&str>, Vec<Found<'_>>> = HashMap::new();
+    let mut known: HashMap<CaseId<&str>, Vec<KnownRow<'_>>> = HashMap::new();
     for (file_number, (file, records)) in files.iter().enumerate() {
-        let (mut twice, mut again) = (0, 0);
+        let (mut duplicates, mut reruns) = (0, 0);
         for (row, record) in records.iter().enumerate() {
-            let found = Found { record, file, row: row + 1 };
+            let found = KnownRow { record, file, row: row + 1 };
             let place = *places.entry(Setting::of(record)).or_insert_with(|| {
-                merged.groups.push(Vec::new());
-                merged.groups.len() - 1
+                grouped.groups.push(Vec::new());
+                grouped.groups.len() - 1
             });
             let same_case = known.entry(record.case()).or_default();
-            if same_case.iter().any(|other| figures(other.record) == figures(record)) {
-                twice += 1;
+            if same_case.iter().any(|other| comparable(other.record) == comparable(record)) {
+                duplicates += 1;
                 continue;
             }
-            if !may_change(record)
-                && let Some(other) = same_case.iter().find(|other| !may_change(other.record))
+            if !is_transient_failure(record)
+                && let Some(other) =
+                    same_case.iter().find(|other| !is_transient_failure(other.record))
             {
                 return Err(contradiction(other, &found));
             }
-            again += usize::from(!same_case.is_empty());
+            reruns += usize::from(!same_case.is_empty());
             same_case.push(found);
-            merged.groups[place].push((record, RowAt { file: file_number, row }));
+            grouped.groups[place].push((record, RowLocation { file: file_number, row }));
         }
         let rows = |n: usize, one: &str, many: &str| {
             format!("{} {}", count(n, "row"), if n == 1 { one } else { many })
         };
-        if twice > 0 {
+        if duplicates > 0 {
             let text = rows(
-                twice,
+                duplicates,
                 "that was there before is counted once",
                 "that were there before are counted once",
             );
-            merged.notes.push(format!("{file}: {text}"));
+            grouped.notes.push(format!("{file}: {text}"));
         }
-        if again > 0 {
+        if reruns > 0 {
             let text = rows(
-                again,
+                reruns,
                 "is of a case run again after it failed",
                 "are of cases run again after they failed",
             );
-            merged.notes.push(format!("{file}: {text}; both outcomes are shown"));
+            grouped.notes.push(format!("{file}: {text}; both outcomes are shown"));
         }
     }
-    Ok(merged)
+    Ok(grouped)
 }
 
-fn contradiction(first: &Found<'_>, second: &Found<'_>) -> CompareError {
+fn contradiction(first: &KnownRow<'_>, second: &KnownRow<'_>) -> CompareError {
     CompareError::Contradiction {
         case: second.record.case().in_words(),
         first: first.place(),
@@ -115,9 +116,9 @@ mod tests {
 
     #[test]
     fn the_same_row_counts_once_and_another_repetition_is_one_more() {
-        let again =
+        let reruns =
             Record { wall_ms: Some(3.0), experiment: "other".to_owned(), ..row("fast", 0, 10.0) };
-        let compared = two(vec![row("fast", 0, 10.0)], vec![again, row("fast", 1, 12.0)]).unwrap();
+        let compared = two(vec![row("fast", 0, 10.0)], vec![reruns, row("fast", 1, 12.0)]).unwrap();
         assert_eq!(compared.notes, ["b.csv: 1 row that was there before is counted once"]);
         assert_eq!(compared.groups[0].lines[0].time.as_ref().unwrap().n, 2);
         let other_seed = Record { seed: 7, ..row("fast", 0, 12.0) };

@@ -1,6 +1,6 @@
 //! Files that are read twice: from end to end, then row by row.
 
-use crate::input::{Header, ReadError, Row, Rows};
+use crate::input::{Header, LocatedRecord, ReadError, Rows};
 use crate::record::Record;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 use tempfile::{NamedTempFile, TempPath};
 
 /// A file of rows, or a copy of what came through a pipe, which gives it but once.
-pub(super) struct Source {
+pub(super) struct SourceFile {
     pub(super) name: String,
     path: PathBuf,
     /// Removed when the source is dropped.
     copy: Option<TempPath>,
 }
 
-impl Source {
+impl SourceFile {
     pub(super) fn of(path: &Path) -> Result<Self, ReadError> {
         let name = path.display().to_string();
         let failed = |source| ReadError::Io { file: name.clone(), source };
         let is_pipe = std::fs::metadata(path).map_err(failed)?.file_type().is_fifo();
-        let copy = is_pipe.then(|| copied(path)).transpose().map_err(failed)?;
+        let copy = is_pipe.then(|| copy_of(path)).transpose().map_err(failed)?;
         Ok(Self { name, path: path.to_owned(), copy })
     }
 
@@ -32,30 +32,32 @@ impl Source {
         File::open(path).map_err(|source| ReadError::Io { file: self.name.clone(), source })
     }
 
-    pub(super) fn rows(&self) -> Result<impl Iterator<Item = Result<Row, ReadError>>, ReadError> {
+    pub(super) fn rows(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<LocatedRecord, ReadError>>, ReadError> {
         Rows::new(self.name.clone(), self.open()?)
     }
 }
 
-fn copied(pipe: &Path) -> io::Result<TempPath> {
+fn copy_of(pipe: &Path) -> io::Result<TempPath> {
     let mut copy = NamedTempFile::new()?;
     io::copy(&mut File::open(pipe)?, &mut copy)?;
     Ok(copy.into_temp_path())
 }
 
 /// Reads rows again, each from where it is known to stand.
-pub(super) struct Again<'a> {
-    sources: &'a [Source],
-    open: HashMap<usize, Opened>,
+pub(super) struct RowReader<'a> {
+    sources: &'a [SourceFile],
+    open: HashMap<usize, OpenFile>,
 }
 
-struct Opened {
+struct OpenFile {
     reader: csv::Reader<File>,
     header: Header,
 }
 
-impl<'a> Again<'a> {
-    pub(super) fn new(sources: &'a [Source]) -> Self {
+impl<'a> RowReader<'a> {
+    pub(super) fn new(sources: &'a [SourceFile]) -> Self {
         Self { sources, open: HashMap::new() }
     }
 
@@ -63,7 +65,7 @@ impl<'a> Again<'a> {
     pub(super) fn row(&mut self, number: usize, from: u64) -> Result<Record, ReadError> {
         let source = &self.sources[number];
         let not_csv = |error| ReadError::NotCsv { file: source.name.clone(), source: error };
-        let Opened { reader, header } = self.opened(number)?;
+        let OpenFile { reader, header } = self.opened(number)?;
         let mut place = csv::Position::new();
         place.set_byte(from);
         // Rows of one file mostly follow each other: then the reader is there already, and nothing
@@ -76,7 +78,7 @@ impl<'a> Again<'a> {
             .map_err(|_| ReadError::Changed { file: source.name.clone() })
     }
 
-    fn opened(&mut self, number: usize) -> Result<&mut Opened, ReadError> {
+    fn opened(&mut self, number: usize) -> Result<&mut OpenFile, ReadError> {
         /// There may be more shards than files that a process may have open.
         const MOST: usize = 128;
         if self.open.len() == MOST && !self.open.contains_key(&number) {
@@ -93,7 +95,7 @@ impl<'a> Again<'a> {
                     file: source.name.clone(),
                     source: error,
                 })?;
-                Ok(free.insert(Opened { reader, header }))
+                Ok(free.insert(OpenFile { reader, header }))
             }
         }
     }

@@ -11,7 +11,7 @@ pub const MEASURED: &str = "measured";
 
 /// One machine's times of a case, and one prediction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Beside {
+pub struct Residual {
     pub topology: String,
     pub collective: String,
     pub workload: String,
@@ -38,7 +38,7 @@ pub fn is_measured(row: &Record) -> bool {
 }
 
 /// Every case that was both measured and predicted, in the order of its columns.
-pub(crate) fn beside(files: &[(String, Vec<Record>)]) -> Vec<Beside> {
+pub(crate) fn residuals(files: &[(String, Vec<Record>)]) -> Vec<Residual> {
     type Case<'a> = [&'a str; 4];
     type Times<'a> = BTreeMap<(&'a str, &'a str), Vec<f64>>;
     let mut cases: BTreeMap<Case<'_>, [Times<'_>; 2]> = BTreeMap::new();
@@ -61,7 +61,7 @@ pub(crate) fn beside(files: &[(String, Vec<Record>)]) -> Vec<Beside> {
                     continue;
                 };
                 let [topology, collective, workload, algorithm] = case.map(str::to_owned);
-                all.push(Beside {
+                all.push(Residual {
                     topology,
                     collective,
                     workload,
@@ -105,7 +105,7 @@ mod tests {
             measured(1, 12.0),
             measured(2, 12.5),
         ]);
-        let found: Vec<_> = beside(&rows)
+        let found: Vec<_> = residuals(&rows)
             .into_iter()
             .map(|b| {
                 (
@@ -124,6 +124,6 @@ mod tests {
             },
         );
         assert_eq!(found, expected);
-        assert_eq!(beside(&files(vec![row("ring", 0, 10.0)])), []);
+        assert_eq!(residuals(&files(vec![row("ring", 0, 10.0)])), []);
     }
 }

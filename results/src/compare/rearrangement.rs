@@ -1,7 +1,7 @@
 //! Where algorithms that are compared are charged for rearrangement unlike: as each declares it,
 //! and some declare none that they need.
 
-use super::{Group, Line};
+use super::{ComparisonLine, Group};
 use crate::record::Record;
 use std::collections::{BTreeMap, BTreeSet};
 use swapmeet_core::cost::model::UNDECLARED;
@@ -11,9 +11,10 @@ pub(super) fn remarks(groups: &[Group], files: &[(String, Vec<Record>)]) -> Vec<
     let mut unlike: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for group in groups {
         let declares_none =
-            |line: &&Line| line.records(files).any(|row| row.note.contains(UNDECLARED));
+            |line: &&ComparisonLine| line.records(files).any(|row| row.note.contains(UNDECLARED));
         let timed = group.lines.iter().filter(|line| line.time.is_some());
-        let (undeclared, others): (Vec<&Line>, Vec<&Line>) = timed.partition(declares_none);
+        let (undeclared, others): (Vec<&ComparisonLine>, Vec<&ComparisonLine>) =
+            timed.partition(declares_none);
         if !others.is_empty() && !undeclared.is_empty() {
             let named = unlike.entry(group.machine_in_full()).or_default();
             named.extend(undeclared.iter().map(|line| line.algorithm.as_str()));
@@ -42,8 +43,8 @@ mod tests {
         Record { note: format!("priced in turns: so; {UNDECLARED}"), ..row(name, 0, 1.0) }
     }
 
-    fn unlike(rows: Vec<Record>) -> Vec<String> {
-        compare(&files(rows), None).unwrap().unlike
+    fn remarks_on(rows: Vec<Record>) -> Vec<String> {
+        compare(&files(rows), None).unwrap().rearrangement_remarks
     }
 
     #[test]
@@ -56,7 +57,7 @@ mod tests {
             elsewhere(free("bruck")),
         ];
         assert_eq!(
-            unlike(rows),
+            remarks_on(rows),
             [
                 "paragon charges rearrangement as algorithms declare it, and `bruck`, `torus-multiscatter` declare none though their messages are of several blocks; \
               with rearrangement=packed all are charged alike."
@@ -67,7 +68,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_where_all_are_alike() {
-        assert_eq!(unlike(vec![free("bruck"), free("torus-multiscatter")]), [""; 0]);
-        assert_eq!(unlike(vec![row("suh-shin", 0, 2.0), row("pairwise", 0, 1.0)]), [""; 0]);
+        assert_eq!(remarks_on(vec![free("bruck"), free("torus-multiscatter")]), [""; 0]);
+        assert_eq!(remarks_on(vec![row("suh-shin", 0, 2.0), row("pairwise", 0, 1.0)]), [""; 0]);
     }
 }

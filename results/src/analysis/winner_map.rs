@@ -1,14 +1,14 @@
 //! Who is fastest over two things that vary at once: block sizes one way, networks or machines the
 //! other.
 
-use super::axis::{Axis, Place};
+use super::axis::{Axis, AxisPosition};
 use crate::compare::{Comparison, Group, Winner};
 use std::collections::BTreeMap;
 use swapmeet_core::spec::{Spec, parse_size};
 
 /// What varies beside block sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Across {
+pub enum RowAxis {
     /// Topologies of one kind, by their nodes.
     Nodes,
     /// Machines, by the parameter that they differ in.
@@ -17,7 +17,7 @@ pub enum Across {
 
 /// A case of a map.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cell {
+pub struct MapCell {
     /// Which group of the comparison it is.
     pub group: usize,
     /// Who is fastest there.
@@ -26,9 +26,9 @@ pub struct Cell {
 
 /// Who is fastest where, of cases that differ in nothing but block size and one thing more.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Map {
+pub struct WinnerMap {
     /// What varies from row to row.
-    pub across: Across,
+    pub row_axis: RowAxis,
     /// What doesn't vary, in a line.
     pub title: String,
     /// Block sizes, rising.
@@ -36,10 +36,10 @@ pub struct Map {
     /// The topology or machine of each row: fewest nodes, or the smallest parameter, first.
     pub rows: Vec<String>,
     /// By row, then by block size; `None` where no case is or none has a time.
-    pub cells: Vec<Vec<Option<Cell>>>,
+    pub cells: Vec<Vec<Option<MapCell>>>,
 }
 
-impl Across {
+impl RowAxis {
     pub const ALL: [Self; 2] = [Self::Nodes, Self::Machines];
 
     /// What a row is.
@@ -51,7 +51,7 @@ impl Across {
     }
 
     /// The row of a group, and what its map has in common.
-    fn place(self, group: &Group, at: &Place) -> (String, String) {
+    fn place(self, group: &Group, at: &AxisPosition) -> (String, String) {
         let setting = &group.setting;
         match self {
             Self::Nodes => {
@@ -76,22 +76,23 @@ type Found = (String, f64, usize);
 
 /// A map for every lot of cases with two block sizes, or two rows, at least; in the order in which
 /// they came.
-pub fn maps(comparison: &Comparison, across: Across) -> Vec<Map> {
+pub fn winner_maps(comparison: &Comparison, row_axis: RowAxis) -> Vec<WinnerMap> {
     let mut lots: Vec<(String, Vec<Found>)> = Vec::new();
     for (number, group) in comparison.groups.iter().enumerate() {
         let Some(at) = Axis::Block.place(group) else { continue };
-        let (row, title) = across.place(group, &at);
+        let (row, title) = row_axis.place(group, &at);
         match lots.iter_mut().find(|(known, _)| *known == title) {
             Some((_, cells)) => cells.push((row, at.x, number)),
             None => lots.push((title, vec![(row, at.x, number)])),
         }
     }
-    let map = |(title, cells): (String, Vec<Found>)| Map::of(comparison, across, title, &cells);
+    let map =
+        |(title, cells): (String, Vec<Found>)| WinnerMap::of(comparison, row_axis, title, &cells);
     lots.into_iter().map(map).filter(|map| map.xs.len() > 1 || map.rows.len() > 1).collect()
 }
 
-impl Map {
-    fn of(comparison: &Comparison, across: Across, title: String, cells: &[Found]) -> Self {
+impl WinnerMap {
+    fn of(comparison: &Comparison, row_axis: RowAxis, title: String, cells: &[Found]) -> Self {
         let mut xs: Vec<f64> = cells.iter().map(|(_, x, _)| *x).collect();
         xs.sort_by(f64::total_cmp);
         xs.dedup();
@@ -101,9 +102,9 @@ impl Map {
                 rows.push((row.clone(), comparison.groups[*group].nodes));
             }
         }
-        match across {
-            Across::Nodes => rows.sort_by_key(|(_, nodes)| *nodes),
-            Across::Machines => {
+        match row_axis {
+            RowAxis::Nodes => rows.sort_by_key(|(_, nodes)| *nodes),
+            RowAxis::Machines => {
                 let values = differing(
                     &rows.iter().map(|(machine, _)| machine.as_str()).collect::<Vec<_>>(),
                 );
@@ -122,10 +123,10 @@ impl Map {
                 table[row][column] = comparison.groups[*group]
                     .winner
                     .clone()
-                    .map(|winner| Cell { group: *group, winner });
+                    .map(|winner| MapCell { group: *group, winner });
             }
         }
-        Self { across, title, xs, rows, cells: table }
+        Self { row_axis, title, xs, rows, cells: table }
     }
 
     /// Every algorithm that is fastest somewhere, by name.
@@ -194,13 +195,13 @@ mod tests {
         }
     }
 
-    fn of(rows: Vec<Record>, across: Across) -> Vec<Map> {
-        maps(&compare(&files(rows), None).unwrap(), across)
+    fn of(rows: Vec<Record>, row_axis: RowAxis) -> Vec<WinnerMap> {
+        winner_maps(&compare(&files(rows), None).unwrap(), row_axis)
     }
 
     /// Who is fastest, row by row.
-    fn names(map: &Map) -> Vec<String> {
-        let name = |cell: &Option<Cell>| {
+    fn names(map: &WinnerMap) -> Vec<String> {
+        let name = |cell: &Option<MapCell>| {
             cell.as_ref().map_or("-", |cell| &cell.winner.algorithm).to_owned()
         };
         map.cells.iter().map(|row| row.iter().map(name).collect::<Vec<_>>().join(" ")).collect()
@@ -217,7 +218,7 @@ mod tests {
             rows.push(at(topology, nodes, size, "paragon", "a", a));
             rows.push(at(topology, nodes, size, "paragon", "b", b));
         }
-        let found = of(rows, Across::Nodes);
+        let found = of(rows, RowAxis::Nodes);
         let [map] = &found[..] else { panic!("{found:?}") };
         assert_eq!(
             (&map.xs[..], &map.rows[..]),
@@ -236,17 +237,17 @@ mod tests {
         let rows = |machines: &[&str]| {
             machines.iter().map(|m| at("ring:4", 4, "64", m, "a", 1.0)).collect()
         };
-        let sorted = &of(rows(&machines), Across::Machines)[0].rows;
+        let sorted = &of(rows(&machines), RowAxis::Machines)[0].rows;
         assert_eq!(
             sorted,
             &["paragon:startup_us=9", "paragon:startup_us=22", "paragon:startup_us=100"]
         );
         let unlike = ["paragon:startup_us=9", "delta"];
-        assert_eq!(&of(rows(&unlike), Across::Machines)[0].rows, &unlike, "as they came");
+        assert_eq!(&of(rows(&unlike), RowAxis::Machines)[0].rows, &unlike, "as they came");
     }
 
     #[test]
     fn one_case_is_no_map() {
-        assert_eq!(of(vec![at("ring:4", 4, "64", "paragon", "a", 1.0)], Across::Nodes), []);
+        assert_eq!(of(vec![at("ring:4", 4, "64", "paragon", "a", 1.0)], RowAxis::Nodes), []);
     }
 }

@@ -14,22 +14,22 @@ const DRAFT: &str = ".swapmeet-";
 
 /// Why a file was not written.
 #[derive(Debug, thiserror::Error)]
-pub enum WholeError {
+pub enum AtomicWriteError {
     #[error("another run is writing to it")]
     Busy,
     #[error("it has another name, which would keep what was there")]
-    Linked,
+    HardLinked,
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-impl From<WholeError> for io::Error {
-    fn from(error: WholeError) -> Self {
+impl From<AtomicWriteError> for io::Error {
+    fn from(error: AtomicWriteError) -> Self {
         match error {
-            WholeError::Busy | WholeError::Linked => {
+            AtomicWriteError::Busy | AtomicWriteError::HardLinked => {
                 Self::new(io::ErrorKind::ResourceBusy, error.to_string())
             }
-            WholeError::Io(error) => error,
+            AtomicWriteError::Io(error) => error,
         }
     }
 }
@@ -37,7 +37,7 @@ impl From<WholeError> for io::Error {
 pub fn write(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), WholeError> {
+) -> Result<(), AtomicWriteError> {
     let there = match std::fs::metadata(path) {
         Ok(there) => Some(there),
         Err(e) if e.kind() == io::ErrorKind::NotFound => None,
@@ -48,22 +48,22 @@ pub fn write(
         let mut file = BufWriter::new(File::options().write(true).open(path)?);
         return Ok(write(&mut file).and_then(|()| file.flush())?);
     }
-    let mut held = there.is_some().then(|| hold(path)).transpose()?;
-    let (beside, real) = beside(path)?;
-    let mut text = BufWriter::new(beside.as_file());
-    write(&mut text).and_then(|()| text.flush()).and_then(|()| beside.as_file().sync_all())?;
+    let mut lock_held = there.is_some().then(|| open_locked(path)).transpose()?;
+    let (draft, real) = draft_for(path)?;
+    let mut text = BufWriter::new(draft.as_file());
+    write(&mut text).and_then(|()| text.flush()).and_then(|()| draft.as_file().sync_all())?;
     drop(text);
-    if held.is_none() && real.exists() {
+    if lock_held.is_none() && real.exists() {
         // A run has begun to write there meanwhile.
-        held = Some(hold(&real)?);
+        lock_held = Some(open_locked(&real)?);
     }
-    put(beside, &real)?;
-    drop(held);
+    persist(draft, &real)?;
+    drop(lock_held);
     Ok(())
 }
 
 /// Gives a file its place. A power cut after this finds it there.
-pub fn put(file: NamedTempFile, place: &Path) -> io::Result<File> {
+pub fn persist(file: NamedTempFile, place: &Path) -> io::Result<File> {
     let file = file.persist(place)?;
     // Not every kind of folder can be brought to a disk.
     drop(File::open(folder_of(place)).and_then(|folder| folder.sync_all()));
@@ -76,44 +76,43 @@ fn folder_of(path: &Path) -> &Path {
 
 /// An empty file beside the one at `path`, which is to take its place, and what that place is: a
 /// link stays a link, to a new text.
-pub fn beside(path: &Path) -> Result<(NamedTempFile, PathBuf), WholeError> {
+pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteError> {
     let there = std::fs::metadata(path).ok();
-    let real = if there.is_some() { path.canonicalize()? } else { led_to(path)? };
+    let real = if there.is_some() { path.canonicalize()? } else { link_target(path)? };
     if there.as_ref().is_some_and(|there| there.nlink() > 1) {
-        return Err(WholeError::Linked);
+        return Err(AtomicWriteError::HardLinked);
     }
     let folder = folder_of(&real);
-    sweep(folder);
+    remove_stale_drafts(folder);
     let mode = there.as_ref().map_or(0o666, |there| there.permissions().mode());
     let permissions = Permissions::from_mode(mode);
-    let beside =
-        tempfile::Builder::new().prefix(DRAFT).permissions(permissions).tempfile_in(folder);
+    let draft = tempfile::Builder::new().prefix(DRAFT).permissions(permissions).tempfile_in(folder);
     // The temporary file's name is no news.
     let bare =
         |e: &io::Error| e.to_string().split(" at path ").next().unwrap_or_default().to_owned();
-    let beside = beside.map_err(|e| io::Error::new(e.kind(), bare(&e)))?;
+    let draft = draft.map_err(|e| io::Error::new(e.kind(), bare(&e)))?;
     // For as long as it is open: nobody takes it for one that was left behind.
-    lock(beside.as_file())?;
+    lock(draft.as_file())?;
     if let Some(there) = there {
-        keep_owner(beside.as_file(), &there);
+        keep_owner(draft.as_file(), &there);
         // Last, and whatever the umask is: a change of owner may take bits away.
-        beside.as_file().set_permissions(there.permissions())?;
+        draft.as_file().set_permissions(there.permissions())?;
     }
-    Ok((beside, real))
+    Ok((draft, real))
 }
 
 /// A folder, empty, that is gone once it is dropped, and whose files are to take others' places
-/// beside it.
-pub struct Staging {
+/// draft it.
+pub struct StagingFolder {
     folder: TempDir,
     /// Nobody takes it for one that was left behind.
     _lock: File,
 }
 
-impl Staging {
+impl StagingFolder {
     /// One in this folder.
     pub fn new(near: &Path) -> io::Result<Self> {
-        sweep(near);
+        remove_stale_drafts(near);
         let folder = tempfile::Builder::new().prefix(DRAFT).tempdir_in(near)?;
         let lock = File::open(folder.path())?;
         // Not every kind of file can be locked.
@@ -127,7 +126,7 @@ impl Staging {
 }
 
 /// Removes what was left beside by programs of ours that were killed.
-fn sweep(folder: &Path) {
+fn remove_stale_drafts(folder: &Path) {
     /// Whoever has just made one locks it in a moment.
     const OLD: Duration = Duration::from_secs(60);
     let is_draft = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(DRAFT);
@@ -156,7 +155,7 @@ fn keep_owner(file: &File, there: &Metadata) {
 }
 
 /// Where links lead that end at nothing yet.
-fn led_to(path: &Path) -> io::Result<PathBuf> {
+fn link_target(path: &Path) -> io::Result<PathBuf> {
     /// As many as the system follows.
     const LINKS: usize = 40;
     let mut place = path.to_owned();
@@ -170,16 +169,16 @@ fn led_to(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Opens a file that is there and locks it.
-fn hold(path: &Path) -> Result<File, WholeError> {
+fn open_locked(path: &Path) -> Result<File, AtomicWriteError> {
     let file = File::options().write(true).open(path)?;
     lock(&file)?;
     Ok(file)
 }
 
 /// Locks a file for as long as it is open; refused where another run writes to it.
-pub fn lock(file: &File) -> Result<(), WholeError> {
+pub fn lock(file: &File) -> Result<(), AtomicWriteError> {
     match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(WholeError::Busy),
+        Err(TryLockError::WouldBlock) => Err(AtomicWriteError::Busy),
         // Not every kind of file can be locked.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
@@ -205,7 +204,7 @@ mod tests {
         let theirs = File::options().write(true).open(&path).unwrap();
         lock(&theirs).unwrap();
         let ours = || write(&path, |out| out.write_all(b"ours"));
-        assert!(matches!(ours(), Err(WholeError::Busy)));
+        assert!(matches!(ours(), Err(AtomicWriteError::Busy)));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs");
         drop(theirs);
         ours().unwrap();

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 /// Rows of different experiments, or made by different versions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{first} and {second} are not of one experiment: their {what} is `{a}` and `{b}`")]
-pub struct Mixture {
+pub struct InconsistentRows {
     first: String,
     second: String,
     what: String,
@@ -17,19 +17,19 @@ pub struct Mixture {
 
 /// What the names in rows stand for.
 #[derive(Default)]
-pub(super) struct Meanings {
+pub(super) struct Definitions {
     /// For each kind of name the names, and for each what it stands for and where that is said
     /// first.
     known: HashMap<&'static str, HashMap<String, (String, String)>>,
 }
 
-impl Meanings {
+impl Definitions {
     /// Refuses a row that no run could have made that made those before it.
-    pub(super) fn agree(
+    pub(super) fn check(
         &mut self,
         row: &Record,
         place: impl Fn() -> String,
-    ) -> Result<(), Mixture> {
+    ) -> Result<(), InconsistentRows> {
         let build = format!("{} {}", row.plugin_version, row.plugin_digest);
         let named = [
             ("experiment", "", row.experiment.clone()),
@@ -49,7 +49,7 @@ impl Meanings {
                     } else {
                         format!("{what} of `{name}`")
                     };
-                    return Err(Mixture {
+                    return Err(InconsistentRows {
                         first: first.clone(),
                         second: place(),
                         what,
