@@ -48,7 +48,7 @@ pub(crate) fn machine(spec: &str, format: Format) -> Result<String, Failure> {
     let machine =
         Machine::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
     let row = |read: bool| {
-        move |machine::Value { parameter, text, origin }: machine::Value| {
+        move |machine::ParameterValue { parameter, text, origin }: machine::ParameterValue| {
             let from =
                 if read { origin.to_string() } else { format!("not read by the model; {origin}") };
             [parameter.key().to_owned(), text, parameter.meaning().to_owned(), from]
@@ -67,7 +67,7 @@ pub(crate) fn machine(spec: &str, format: Format) -> Result<String, Failure> {
         Format::Csv => csv(header, rows),
         Format::Json => {
             let value = |read: bool| {
-                move |v: machine::Value| {
+                move |v: machine::ParameterValue| {
                     json!({
                         "parameter": v.parameter.key(), "value": v.text, "from": v.origin.to_string(), "meaning": v.parameter.meaning(), "read": read,
                     })

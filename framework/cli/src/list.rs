@@ -118,7 +118,7 @@ fn make(kind: Kind, registry: &Registry) -> List {
                 .iter()
                 .filter_map(|preset| Machine::parse(preset.name).ok())
                 .flat_map(|machine| {
-                    let row = |value: swapmeet_core::cost::machine::Value| {
+                    let row = |value: swapmeet_core::cost::machine::ParameterValue| {
                         let source =
                             if let Origin::Preset(source) = value.origin { source } else { "" };
                         let parameter = value.parameter;
@@ -256,7 +256,7 @@ fn machines() -> String {
         presets().iter().filter_map(|p| Some((p, Machine::parse(p.name).ok()?)))
     {
         out += &format!("{}  {} (model {})\n", preset.name, preset.title, machine.model);
-        for (key, value, source) in preset.figures.iter().filter(|(key, ..)| *key != "model") {
+        for (key, value, source) in preset.values.iter().filter(|(key, ..)| *key != "model") {
             out += &format!("    {key} = {value}\n        {source}\n");
         }
     }

@@ -504,7 +504,7 @@ pub(crate) fn with_files(text: &Text, machine: Machine) -> Result<machine::Read,
 }
 
 fn machine_among(text: &Text, own: &[Machine]) -> Result<Machine, InputError> {
-    Machine::parse_among(&text.value, own).map_err(|e| {
+    Machine::parse_with(&text.value, own).map_err(|e| {
         let error = spec_error(text, &e);
         let is_unlike_any = e.at == 0 && e.near.is_empty() && e.message.starts_with("unknown name");
         if !is_unlike_any {

@@ -6,7 +6,7 @@ use crate::process::state::FloatingPoint;
 use std::collections::BTreeSet;
 use std::time::Instant;
 use swapmeet_core::cost::bound::Traffic;
-use swapmeet_core::cost::model::{Cost, Evaluator, Scale};
+use swapmeet_core::cost::model::{Cost, Evaluator, PricingContext};
 use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::simulation::step::{Listener, Reads, Totals};
 use swapmeet_core::simulation::{self, Proving, Task};
@@ -83,7 +83,7 @@ fn plan_and_price(
     let unit = |case: &Case| if largest.is_none() { case.workload.block_bytes() } else { 1 };
     let evaluators = open
         .iter()
-        .map(|i| (*i, group[*i].machine.evaluator(scale(&group[*i]))))
+        .map(|i| (*i, group[*i].machine.evaluator(pricing_context(&group[*i]))))
         .collect::<Vec<_>>();
     // Whoever reads the whole schedule has everyone planned for: rows must not depend on who else
     // is priced.
@@ -148,10 +148,10 @@ fn plan_and_price(
 }
 
 /// What prices a case: the size of its blocks, where these are counted.
-pub fn scale(case: &Case) -> Scale<'_> {
+pub fn pricing_context(case: &Case) -> PricingContext<'_> {
     let counted = case.workload.counts_blocks();
     let unit_bytes = if counted { case.workload.block_bytes() } else { 1 };
-    Scale {
+    PricingContext {
         topology: &case.topology,
         unit_bytes: unit_bytes as f64,
         seed: case.seed,

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::cost::model::clock::Clock;
 use swapmeet_core::cost::model::flat::Flat;
-use swapmeet_core::cost::model::flat::stage::{Message, Stage};
+use swapmeet_core::cost::model::flat::stage::{Stage, StageMessage};
 use swapmeet_core::simulation::step::{Listener, LocalCopy, Step};
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::cases;
@@ -238,7 +238,7 @@ fn time(p: u64, stages: &[Vec<(u32, u32, u64, u32)>], machine: &str) -> f64 {
         let mut stage = Stage::new(p as usize);
         for &(from, to, elements, step) in messages {
             // Steps count from 1; data that come in a stage are sent on in the next.
-            stage.add(Message {
+            stage.add(StageMessage {
                 from,
                 to,
                 step: u64::from(step) + 1,

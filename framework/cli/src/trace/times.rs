@@ -5,10 +5,10 @@ use super::only::Only;
 use crate::failure::Failure;
 use serde_json::{Map, Value, json};
 use swapmeet_core::cost::model::Evaluator;
-use swapmeet_core::cost::model::time_space::{Entry, KINDS, Kind, TimeSpace};
+use swapmeet_core::cost::model::time_space::{Entry, TIME_KINDS, TimeKind, TimeSpace};
 use swapmeet_core::simulation::step::{Listener, Step};
 use swapmeet_runner::case::Case;
-use swapmeet_runner::session::scale;
+use swapmeet_runner::session::pricing_context;
 
 /// So many entries are printed at most, some 28 MB; steps are joined beyond that.
 const MOST: usize = 1 << 18;
@@ -56,8 +56,8 @@ pub(super) fn can_be_had(cases: &[Case]) -> Result<(), Failure> {
 impl Times {
     /// For a case, of one rank or of all; `None` where ranks have no times of their own.
     pub(super) fn new(case: &Case, node: Option<u64>) -> Option<Self> {
-        let mut evaluator = case.machine.evaluator(scale(case));
-        evaluator.keep_time_space(TimeSpace::new(case.topology.nodes(), node, MOST)).ok()?;
+        let mut evaluator = case.machine.evaluator(pricing_context(case));
+        evaluator.record_time_space(TimeSpace::new(case.topology.nodes(), node, MOST)).ok()?;
         Some(Self { evaluator, steps: Steps::default() })
     }
 
@@ -135,7 +135,7 @@ impl Timetable {
         let ends: Vec<usize> =
             (0..self.record.ranks()).filter(|rank| !self.record.of(*rank).is_empty()).collect();
         for rank in ends.into_iter().filter(|_| only.step.is_none()) {
-            let mut kinds = [0.0; KINDS];
+            let mut kinds = [0.0; TIME_KINDS];
             let of_rank = self.record.of(rank);
             of_rank.iter().for_each(|entry| {
                 kinds.iter_mut().zip(entry.kinds).for_each(|(sum, us)| *sum += us)
@@ -143,7 +143,7 @@ impl Timetable {
             let ended = of_rank.last().map_or(0.0, |entry| entry.ended);
             lines.push(format!("    {:>9} ends at {ended:.3}: {}", name(rank), in_words(&kinds)));
         }
-        let joined = self.record.steps_an_entry();
+        let joined = self.record.steps_per_entry();
         if joined > 1 {
             lines.push(format!("    up to {joined} steps are joined in a line: there are more than {MOST} lines. --node V has those of one rank"));
         }
@@ -152,10 +152,10 @@ impl Timetable {
 }
 
 /// The kinds that took any time, by name.
-fn spent(kinds: &[f64; KINDS]) -> impl Iterator<Item = (&'static str, f64)> {
-    Kind::names().into_iter().zip(*kinds).filter(|(_, us)| *us > 0.0)
+fn spent(kinds: &[f64; TIME_KINDS]) -> impl Iterator<Item = (&'static str, f64)> {
+    TimeKind::names().into_iter().zip(*kinds).filter(|(_, us)| *us > 0.0)
 }
 
-fn in_words(kinds: &[f64; KINDS]) -> String {
+fn in_words(kinds: &[f64; TIME_KINDS]) -> String {
     spent(kinds).map(|(name, us)| format!("{name} {us:.3}")).collect::<Vec<_>>().join(", ")
 }

@@ -30,14 +30,14 @@
 //! block must cross as many links as its ends are apart, and n nodes with k ports move at most n k
 //! messages over one link each at a time.
 
-use crate::cost::parameter::Ports;
+use crate::cost::parameter::PortLimit;
 use crate::network::topology::Topology;
 use std::fmt;
 
 mod cuts;
-mod flows;
+mod demand;
 #[cfg(test)]
-mod optimum;
+mod max_flow_oracle;
 mod traffic;
 
 pub use traffic::Traffic;
@@ -118,7 +118,7 @@ impl Bound {
 
 /// The bytes that the busiest node must send, or receive, through one of its ports, as fast as the
 /// fastest link.
-pub(super) fn port_bytes(topology: &dyn Topology, traffic: &Traffic, ports: Ports) -> f64 {
+pub(super) fn port_bytes(topology: &dyn Topology, traffic: &Traffic, ports: PortLimit) -> f64 {
     let fastest = topology.bandwidths().map_or(1.0, |(_, most)| most);
     traffic.sent.max(traffic.received) / ports.at_most(topology.nodes() - 1) as f64 / fastest
 }
@@ -128,7 +128,7 @@ pub(super) fn port_bytes(topology: &dyn Topology, traffic: &Traffic, ports: Port
 pub(super) fn network_bytes(
     topology: &dyn Topology,
     traffic: &Traffic,
-    ports: Ports,
+    ports: PortLimit,
     free: f64,
 ) -> (f64, BoundKind) {
     let (on_links, through_ports) =
@@ -166,7 +166,7 @@ pub(super) fn or_injected(
 pub(super) fn stored_bytes(
     topology: &dyn Topology,
     traffic: &Traffic,
-    ports: Ports,
+    ports: PortLimit,
 ) -> (f64, BoundKind) {
     let (bytes, kind) = network_bytes(topology, traffic, ports, 1.0);
     let all_ports = ports.at_most(topology.nodes() - 1) as f64 * topology.nodes() as f64;

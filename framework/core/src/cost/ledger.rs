@@ -6,21 +6,21 @@
 //! to the last bit.
 
 use super::machine::Machine;
-use super::model::{Cost, Scale};
+use super::model::{Cost, PricingContext};
 use crate::delivery::payload::Proof;
 use crate::simulation::step::{BandwidthTimes, Expected, Listener, Reads, Step, StepFacts, Summed};
 use std::collections::HashMap;
 
 /// A kind of step: all that models read which read facts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Kind {
+struct StepKind {
     facts: StepFacts,
     segments: u64,
 }
 
 /// What happens in a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
+pub enum LedgerEvent {
     /// A step of this kind.
     Step(u32),
     /// Every node rearranges all it holds ([`Listener::rearranged`]).
@@ -42,35 +42,36 @@ pub enum Event {
 /// The steps of a schedule, by their facts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ledger {
-    kinds: Vec<Kind>,
+    kinds: Vec<StepKind>,
     /// What happens, and how often in a row.
-    runs: Vec<(Event, u64)>,
+    runs: Vec<(LedgerEvent, u64)>,
 }
 
 impl Ledger {
-    /// Another kind of step, of its figures; `false` if they are of none.
-    pub fn add_kind(&mut self, figures: &[u64]) -> bool {
-        let kind = Kind::of(figures);
+    /// Another kind of step, of its words; `false` if they are of none.
+    pub fn add_kind(&mut self, words: &[u64]) -> bool {
+        let kind = StepKind::of(words);
         self.kinds.extend(kind);
         kind.is_some()
     }
 
     /// What happens next, so many times; `false` if it is a step of a kind that isn't known.
-    pub fn add_run(&mut self, event: Event, times: u64) -> bool {
-        let is_known = !matches!(event, Event::Step(kind) if kind as usize >= self.kinds.len());
+    pub fn add_run(&mut self, event: LedgerEvent, times: u64) -> bool {
+        let is_known =
+            !matches!(event, LedgerEvent::Step(kind) if kind as usize >= self.kinds.len());
         if is_known {
             self.runs.push((event, times));
         }
         is_known
     }
 
-    /// The figures of each kind of step.
+    /// The words of each kind of step.
     pub fn kinds(&self) -> impl Iterator<Item = Vec<u64>> {
-        self.kinds.iter().map(|kind| kind.figures())
+        self.kinds.iter().map(|kind| kind.words())
     }
 
     /// What happens, each with how often in a row.
-    pub fn runs(&self) -> &[(Event, u64)] {
+    pub fn runs(&self) -> &[(LedgerEvent, u64)] {
         &self.runs
     }
 
@@ -78,14 +79,18 @@ impl Ledger {
     pub fn steps(&self) -> u64 {
         self.runs
             .iter()
-            .filter(|(event, _)| matches!(event, Event::Step(_)))
+            .filter(|(event, _)| matches!(event, LedgerEvent::Step(_)))
             .map(|(_, times)| times)
             .sum()
     }
 
     /// What the schedule costs on a machine; `None` if that is not a matter of these facts.
-    pub fn price(&self, machine: &Machine, scale: Scale<'_>) -> Option<Result<Cost, String>> {
-        let mut evaluator = machine.evaluator(scale);
+    pub fn price(
+        &self,
+        machine: &Machine,
+        context: PricingContext<'_>,
+    ) -> Option<Result<Cost, String>> {
+        let mut evaluator = machine.evaluator(context);
         let asks_more = evaluator.reads() > Reads::Facts
             || evaluator.wants_after()
             || evaluator.wants_multiplexing()
@@ -97,8 +102,8 @@ impl Ledger {
         let mut number = 0;
         for (event, times) in &self.runs {
             match *event {
-                Event::Step(kind) => {
-                    let Kind { facts, segments } = self.kinds[kind as usize];
+                LedgerEvent::Step(kind) => {
+                    let StepKind { facts, segments } = self.kinds[kind as usize];
                     let mut step = step_of(facts, segments);
                     for _ in 0..*times {
                         number += 1;
@@ -106,10 +111,10 @@ impl Ledger {
                         evaluator.step(&step);
                     }
                 }
-                Event::Rearranged { most, segments } => {
+                LedgerEvent::Rearranged { most, segments } => {
                     (0..*times).for_each(|_| evaluator.rearranged(most, segments))
                 }
-                Event::Summed { most, segments } => {
+                LedgerEvent::Summed { most, segments } => {
                     (0..*times).for_each(|_| {
                         evaluator.summed(Summed { most, of: &[], symmetry: None, segments })
                     });
@@ -127,18 +132,18 @@ fn step_of(facts: StepFacts, segments: u64) -> Step<'static> {
 
 /// Keeps a schedule's steps as they go by.
 #[derive(Debug, Default)]
-pub struct Keeper {
+pub struct LedgerRecorder {
     ledger: Ledger,
     known: HashMap<Vec<u64>, u32>,
 }
 
-impl Keeper {
+impl LedgerRecorder {
     /// The steps that went by so far, in runs of kinds.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    fn add(&mut self, event: Event) {
+    fn add(&mut self, event: LedgerEvent) {
         match self.ledger.runs.last_mut() {
             Some((last, times)) if *last == event => *times += 1,
             Some(_) | None => self.ledger.runs.push((event, 1)),
@@ -146,108 +151,108 @@ impl Keeper {
     }
 }
 
-impl Listener for Keeper {
+impl Listener for LedgerRecorder {
     fn reads(&self) -> Reads {
         Reads::Facts
     }
 
     fn step(&mut self, step: &Step<'_>) {
-        let kind = Kind { facts: step.facts, segments: step.segments };
+        let kind = StepKind { facts: step.facts, segments: step.segments };
         let next = self.ledger.kinds.len() as u32;
-        let number = *self.known.entry(kind.figures()).or_insert(next);
+        let number = *self.known.entry(kind.words()).or_insert(next);
         if number == next {
             self.ledger.kinds.push(kind);
         }
-        self.add(Event::Step(number));
+        self.add(LedgerEvent::Step(number));
     }
 
     fn rearranged(&mut self, most: u64, segments: u64) {
-        self.add(Event::Rearranged { most, segments });
+        self.add(LedgerEvent::Rearranged { most, segments });
     }
 
     fn summed(&mut self, Summed { most, segments, .. }: Summed<'_>) {
-        self.add(Event::Summed { most, segments });
+        self.add(LedgerEvent::Summed { most, segments });
     }
 }
 
 /// A fact as whole numbers, which travel as they are.
-trait Figure: Sized {
-    fn put(self, figures: &mut Vec<u64>);
-    fn take(figures: &mut dyn Iterator<Item = u64>) -> Option<Self>;
+trait Encode: Sized {
+    fn encode(self, words: &mut Vec<u64>);
+    fn decode(words: &mut dyn Iterator<Item = u64>) -> Option<Self>;
 }
 
-impl Figure for u64 {
-    fn put(self, figures: &mut Vec<u64>) {
-        figures.push(self);
+impl Encode for u64 {
+    fn encode(self, words: &mut Vec<u64>) {
+        words.push(self);
     }
 
-    fn take(figures: &mut dyn Iterator<Item = u64>) -> Option<Self> {
-        figures.next()
-    }
-}
-
-impl Figure for u128 {
-    fn put(self, figures: &mut Vec<u64>) {
-        figures.extend([(self >> 64) as u64, self as u64]);
-    }
-
-    fn take(figures: &mut dyn Iterator<Item = u64>) -> Option<Self> {
-        Some(Self::from(figures.next()?) << 64 | Self::from(figures.next()?))
+    fn decode(words: &mut dyn Iterator<Item = u64>) -> Option<Self> {
+        words.next()
     }
 }
 
-impl Figure for f64 {
-    fn put(self, figures: &mut Vec<u64>) {
-        figures.push(self.to_bits());
+impl Encode for u128 {
+    fn encode(self, words: &mut Vec<u64>) {
+        words.extend([(self >> 64) as u64, self as u64]);
     }
 
-    fn take(figures: &mut dyn Iterator<Item = u64>) -> Option<Self> {
-        figures.next().map(Self::from_bits)
-    }
-}
-
-impl Figure for bool {
-    fn put(self, figures: &mut Vec<u64>) {
-        figures.push(self.into());
-    }
-
-    fn take(figures: &mut dyn Iterator<Item = u64>) -> Option<Self> {
-        figures.next().map(|figure| figure != 0)
+    fn decode(words: &mut dyn Iterator<Item = u64>) -> Option<Self> {
+        Some(Self::from(words.next()?) << 64 | Self::from(words.next()?))
     }
 }
 
-impl<T: Figure> Figure for Option<T> {
-    fn put(self, figures: &mut Vec<u64>) {
-        self.is_some().put(figures);
+impl Encode for f64 {
+    fn encode(self, words: &mut Vec<u64>) {
+        words.push(self.to_bits());
+    }
+
+    fn decode(words: &mut dyn Iterator<Item = u64>) -> Option<Self> {
+        words.next().map(Self::from_bits)
+    }
+}
+
+impl Encode for bool {
+    fn encode(self, words: &mut Vec<u64>) {
+        words.push(self.into());
+    }
+
+    fn decode(words: &mut dyn Iterator<Item = u64>) -> Option<Self> {
+        words.next().map(|figure| figure != 0)
+    }
+}
+
+impl<T: Encode> Encode for Option<T> {
+    fn encode(self, words: &mut Vec<u64>) {
+        self.is_some().encode(words);
         if let Some(fact) = self {
-            fact.put(figures);
+            fact.encode(words);
         }
     }
 
-    fn take(figures: &mut dyn Iterator<Item = u64>) -> Option<Self> {
-        Some(if bool::take(figures)? { Some(T::take(figures)?) } else { None })
+    fn decode(words: &mut dyn Iterator<Item = u64>) -> Option<Self> {
+        Some(if bool::decode(words)? { Some(T::decode(words)?) } else { None })
     }
 }
 
 /// Each fact in its order, there and back; a fact that is left out is one that the compiler names.
-macro_rules! figures {
+macro_rules! encode_fields {
     ($type:ident { $($fact:ident),+ $(,)? }) => {
-        impl Figure for $type {
-            fn put(self, figures: &mut Vec<u64>) {
+        impl Encode for $type {
+            fn encode(self, words: &mut Vec<u64>) {
                 let Self { $($fact),+ } = self;
-                $($fact.put(figures);)+
+                $($fact.encode(words);)+
             }
 
-            fn take(figures: &mut dyn Iterator<Item = u64>) -> Option<Self> {
-                Some(Self { $($fact: Figure::take(figures)?),+ })
+            fn decode(words: &mut dyn Iterator<Item = u64>) -> Option<Self> {
+                Some(Self { $($fact: Encode::decode(words)?),+ })
             }
         }
     };
 }
 
-figures!(Expected { messages, load, hops });
-figures!(BandwidthTimes { message, link, multiplexed, node });
-figures!(StepFacts {
+encode_fields!(Expected { messages, load, hops });
+encode_fields!(BandwidthTimes { message, link, multiplexed, node });
+encode_fields!(StepFacts {
     messages,
     max_load,
     total_load,
@@ -266,18 +271,18 @@ figures!(StepFacts {
     expected,
     bandwidth_times,
 });
-figures!(Kind { facts, segments });
+encode_fields!(StepKind { facts, segments });
 
-impl Kind {
-    fn figures(self) -> Vec<u64> {
-        let mut figures = Vec::new();
-        self.put(&mut figures);
-        figures
+impl StepKind {
+    fn words(self) -> Vec<u64> {
+        let mut words = Vec::new();
+        self.encode(&mut words);
+        words
     }
 
-    fn of(figures: &[u64]) -> Option<Self> {
-        let mut left = figures.iter().copied();
-        Self::take(&mut left).filter(|_| left.next().is_none())
+    fn of(words: &[u64]) -> Option<Self> {
+        let mut left = words.iter().copied();
+        Self::decode(&mut left).filter(|_| left.next().is_none())
     }
 }
 
@@ -285,7 +290,7 @@ impl Kind {
 mod tests {
     use super::*;
 
-    fn kinds() -> [Kind; 2] {
+    fn kinds() -> [StepKind; 2] {
         let plain = StepFacts {
             messages: 1,
             max_load: 2,
@@ -316,38 +321,38 @@ mod tests {
             bandwidth_times: Some(times),
             ..plain
         };
-        [Kind { facts: plain, segments: 1 }, Kind { facts: full, segments: 3 }]
+        [StepKind { facts: plain, segments: 1 }, StepKind { facts: full, segments: 3 }]
     }
 
     #[test]
     fn every_fact_comes_back_from_its_figures() {
         for kind in kinds() {
-            let figures = kind.figures();
-            assert_eq!(Kind::of(&figures), Some(kind));
-            assert_eq!(Kind::of(&figures[1..]), None);
-            assert_eq!(Kind::of(&[&figures[..], &[0]].concat()), None);
+            let words = kind.words();
+            assert_eq!(StepKind::of(&words), Some(kind));
+            assert_eq!(StepKind::of(&words[1..]), None);
+            assert_eq!(StepKind::of(&[&words[..], &[0]].concat()), None);
         }
     }
 
     #[test]
     fn a_schedule_is_kept_as_runs_of_kinds_and_a_kind_that_is_not_known_is_refused() {
-        let mut kept = Keeper::default();
+        let mut kept = LedgerRecorder::default();
         let [plain, full] = kinds();
         for kind in [plain, plain, full, plain] {
             kept.step(&step_of(kind.facts, kind.segments));
         }
         kept.rearranged(7, 1);
         let runs = [
-            (Event::Step(0), 2),
-            (Event::Step(1), 1),
-            (Event::Step(0), 1),
-            (Event::Rearranged { most: 7, segments: 1 }, 1),
+            (LedgerEvent::Step(0), 2),
+            (LedgerEvent::Step(1), 1),
+            (LedgerEvent::Step(0), 1),
+            (LedgerEvent::Rearranged { most: 7, segments: 1 }, 1),
         ];
         assert_eq!((kept.ledger().runs(), kept.ledger().steps()), (&runs[..], 4));
         let mut read = Ledger::default();
-        assert!(kept.ledger().kinds().all(|figures| read.add_kind(&figures)));
+        assert!(kept.ledger().kinds().all(|words| read.add_kind(&words)));
         assert!(runs.iter().all(|(event, times)| read.add_run(*event, *times)));
         assert_eq!(&read, kept.ledger());
-        assert!(!read.add_run(Event::Step(2), 1));
+        assert!(!read.add_run(LedgerEvent::Step(2), 1));
     }
 }

@@ -8,8 +8,8 @@
 use super::background::Background;
 use super::bound::{Bound, Traffic};
 use super::model::time_space::TimeSpace;
-use super::model::{Cost, Evaluator, Model, ModelKind, Scale, models};
-use super::parameter::{Default, Parameter, ParameterError, Typed, word};
+use super::model::{Cost, Evaluator, Model, ModelKind, PricingContext, models};
+use super::parameter::{DefaultValue, Parameter, ParameterError, TypedParameter, parse_word};
 use super::settings::{Origin, Preset, Setting, Settings};
 use crate::network::topology::Topology;
 use crate::simulation::step::{Listener, Reads, Step};
@@ -23,12 +23,14 @@ mod presets;
 pub use planning::Planning;
 pub use presets::presets;
 
-static MODEL: Typed<&'static ModelKind> = Typed {
+static MODEL: TypedParameter<&'static ModelKind> = TypedParameter {
     key: "model",
     meaning: "which model prices a schedule",
     symbols: "",
-    default: Default::Text("wormhole"),
-    read: |text| word(text, &models().iter().map(|kind| (kind.name, *kind)).collect::<Vec<_>>()),
+    default: DefaultValue::Text("wormhole"),
+    read: |text| {
+        parse_word(text, &models().iter().map(|kind| (kind.name, *kind)).collect::<Vec<_>>())
+    },
 };
 
 /// All parameters: the model, those that models read, those that planning reads.
@@ -58,7 +60,7 @@ pub fn readers(parameter: &dyn Parameter) -> String {
 
 /// A value of a machine.
 #[derive(Debug, Clone)]
-pub struct Value {
+pub struct ParameterValue {
     /// What it is the value of.
     pub parameter: &'static dyn Parameter,
     /// The value in canonical form, as specs print it.
@@ -98,11 +100,11 @@ impl Machine {
     /// assert_eq!(machine.to_string(), "paragon:startup_us=220");
     /// ```
     pub fn parse(text: &str) -> Result<Self, SpecError> {
-        Self::parse_among(text, &[])
+        Self::parse_with(text, &[])
     }
 
     /// As [`Machine::parse`], with machines of the user's own, which hide presets of the same name.
-    pub fn parse_among(text: &str, own: &[Self]) -> Result<Self, SpecError> {
+    pub fn parse_with(text: &str, own: &[Self]) -> Result<Self, SpecError> {
         let spec = Spec::parse("machine", text)?;
         let known = own.iter().find(|m| m.name == spec.name()).cloned();
         let preset = || presets().iter().find(|p| p.name == spec.name()).map(Self::of);
@@ -203,12 +205,12 @@ impl Machine {
 
     /// Every parameter that the machine's model or planning reads, with its value and where that is
     /// from.
-    pub fn values(&self) -> Vec<Value> {
+    pub fn values(&self) -> Vec<ParameterValue> {
         self.values_of(self.parameters())
     }
 
     /// Values that it inherits and that its model doesn't read.
-    pub fn unused(&self) -> Vec<Value> {
+    pub fn unused(&self) -> Vec<ParameterValue> {
         let has = self.parameters();
         let others = parameters().into_iter().filter(|p| !has.iter().any(|q| q.key() == p.key()));
         let mut values = self.values_of(others.collect());
@@ -216,10 +218,10 @@ impl Machine {
         values
     }
 
-    fn values_of(&self, parameters: Vec<&'static dyn Parameter>) -> Vec<Value> {
+    fn values_of(&self, parameters: Vec<&'static dyn Parameter>) -> Vec<ParameterValue> {
         let value = |parameter: &'static dyn Parameter| {
             let (text, origin) = self.settings.get(parameter);
-            Value { parameter, text, origin }
+            ParameterValue { parameter, text, origin }
         };
         parameters.into_iter().map(value).collect()
     }
@@ -251,11 +253,12 @@ impl Machine {
     }
 
     /// What prices a schedule on it.
-    pub fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
-        if scale.topology.node_network().is_some() && !self.bounds_by_links() {
+    pub fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
+        if context.topology.node_network().is_some() && !self.bounds_by_links() {
             return Box::new(NoNodes(self.model.name));
         }
-        self.priced_by.evaluator(Scale { background: self.background.as_deref(), ..scale })
+        self.priced_by
+            .evaluator(PricingContext { background: self.background.as_deref(), ..context })
     }
 
     /// The file of background traffic that it names, if it does.
@@ -347,7 +350,7 @@ impl Evaluator for NoNodes {
     }
 
     /// Its ranks have time of their own; why there is none here, the cost says.
-    fn keep_time_space(&mut self, _: TimeSpace) -> Result<(), TimeSpace> {
+    fn record_time_space(&mut self, _: TimeSpace) -> Result<(), TimeSpace> {
         Ok(())
     }
 }

@@ -81,13 +81,13 @@ pub trait Model: Debug + Send + Sync {
         false
     }
 
-    /// The file of background traffic that it wants read ([`Scale::background`]), if it does.
+    /// The file of background traffic that it wants read ([`PricingContext::background`]), if it does.
     fn background_file(&self) -> Option<&str> {
         None
     }
 
     /// What prices one schedule.
-    fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator>;
+    fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator>;
 
     /// What no schedule can beat that moves `traffic`, some of which goes from one node to another.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound;
@@ -185,13 +185,13 @@ pub trait Evaluator: Listener + Send {
 
     /// The parts of what went by so far, where steps follow each other; `None` where nothing is
     /// known before the end.
-    fn so_far(&self) -> Option<Parts> {
+    fn parts_so_far(&self) -> Option<Parts> {
         None
     }
 
     /// Fills in when each rank does what, from the first step on, before which it is asked; hands
     /// the record back where ranks have no time of their own.
-    fn keep_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
+    fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
         Err(record)
     }
 
@@ -203,7 +203,7 @@ pub trait Evaluator: Listener + Send {
 
 /// What an evaluator has to know of the case.
 #[derive(Debug, Clone, Copy)]
-pub struct Scale<'a> {
+pub struct PricingContext<'a> {
     /// What connects the nodes.
     pub topology: &'a Arc<dyn Topology>,
     /// Bytes a unit of load: the block size where blocks are counted, 1 where loads are bytes.

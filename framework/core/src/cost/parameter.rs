@@ -14,41 +14,41 @@ pub trait Parameter: Debug + Sync {
     /// What papers call it.
     fn symbols(&self) -> &'static str;
     /// What it is where nobody says.
-    fn default(&self) -> Default;
+    fn default(&self) -> DefaultValue;
     /// The one way to write a value; `Err` says what was expected.
     fn canonical(&self, text: &str) -> Result<String, String>;
 }
 
 /// What a parameter is where nobody says.
 #[derive(Debug, Clone, Copy)]
-pub enum Default {
+pub enum DefaultValue {
     /// This value, in canonical form.
     Text(&'static str),
     /// What this other one is.
-    As(&'static dyn Parameter),
+    SameAs(&'static dyn Parameter),
 }
 
-impl Display for Default {
+impl Display for DefaultValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
-            Self::As(other) => write!(f, "as {}", other.key()),
+            Self::SameAs(other) => write!(f, "as {}", other.key()),
         }
     }
 }
 
 /// A parameter whose values are of the type `T`.
 #[derive(Debug)]
-pub struct Typed<T: 'static> {
+pub struct TypedParameter<T: 'static> {
     pub(super) key: &'static str,
     pub(super) meaning: &'static str,
     pub(super) symbols: &'static str,
-    pub(super) default: Default,
+    pub(super) default: DefaultValue,
     /// `Err` says what was expected.
     pub(super) read: fn(&str) -> Result<T, String>,
 }
 
-impl<T: Display + Debug> Parameter for Typed<T> {
+impl<T: Display + Debug> Parameter for TypedParameter<T> {
     fn key(&self) -> &'static str {
         self.key
     }
@@ -61,7 +61,7 @@ impl<T: Display + Debug> Parameter for Typed<T> {
         self.symbols
     }
 
-    fn default(&self) -> Default {
+    fn default(&self) -> DefaultValue {
         self.default
     }
 
@@ -70,7 +70,7 @@ impl<T: Display + Debug> Parameter for Typed<T> {
     }
 }
 
-impl<T: Display + Debug> Typed<T> {
+impl<T: Display + Debug> TypedParameter<T> {
     /// The value that a text in canonical form stands for.
     pub(super) fn value(&self, text: String) -> Result<T, ParameterError> {
         (self.read)(&text).map_err(|expected| ParameterError::Bad {
@@ -133,100 +133,100 @@ impl ParameterError {
 }
 
 /// Start-up of a message (ts, alpha, Ts).
-pub(super) static STARTUP_US: Typed<f64> = Typed {
+pub(super) static STARTUP_US: TypedParameter<f64> = TypedParameter {
     key: "startup_us",
     meaning: "start-up of a message",
     symbols: "ts, alpha, Ts",
-    default: Default::Text("0"),
-    read: micros,
+    default: DefaultValue::Text("0"),
+    read: parse_micros,
 };
 
 /// Transmission of a byte (tc, beta, tau, td).
-pub(super) static BYTE_US: Typed<f64> = Typed {
+pub(super) static BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "byte_us",
     meaning: "transmission of a byte",
     symbols: "tc, beta, tau, td",
-    default: Default::Text("0"),
-    read: micros,
+    default: DefaultValue::Text("0"),
+    read: parse_micros,
 };
 
 /// A node's own way into the network, and out of it.
-pub(super) static INJECTION_BYTE_US: Typed<f64> = Typed {
+pub(super) static INJECTION_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "injection_byte_us",
     meaning: "a byte on a node's own way into the network, and on that out of it; 0 for no limit",
     symbols: "",
-    default: Default::Text("0"),
-    read: micros,
+    default: DefaultValue::Text("0"),
+    read: parse_micros,
 };
 
 /// Crossing a link (tl, delta).
-pub(super) static HOP_US: Typed<f64> = Typed {
+pub(super) static HOP_US: TypedParameter<f64> = TypedParameter {
     key: "hop_us",
     meaning: "crossing a link",
     symbols: "tl, delta",
-    default: Default::Text("0"),
-    read: micros,
+    default: DefaultValue::Text("0"),
+    read: parse_micros,
 };
 
 /// Rearranging a byte within a node (rho, tm).
-pub(super) static REARRANGE_BYTE_US: Typed<f64> = Typed {
+pub(super) static REARRANGE_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "rearrange_byte_us",
     meaning: "rearranging a byte within a node",
     symbols: "rho, tm",
-    default: Default::Text("0"),
-    read: micros,
+    default: DefaultValue::Text("0"),
+    read: parse_micros,
 };
 
 /// Adding a byte that comes to one that is there (gamma).
-pub(super) static REDUCE_BYTE_US: Typed<f64> = Typed {
+pub(super) static REDUCE_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "reduce_byte_us",
     meaning: "adding a byte of what comes to what a node has",
     symbols: "gamma",
-    default: Default::Text("0"),
-    read: micros,
+    default: DefaultValue::Text("0"),
+    read: parse_micros,
 };
 
 /// A barrier between steps (tb).
-pub(super) static BARRIER_US: Typed<Barrier> = Typed {
+pub(super) static BARRIER_US: TypedParameter<Barrier> = TypedParameter {
     key: "barrier_us",
     meaning: "a barrier between steps; as 126d-113, d = ceil(log2 nodes), one that takes so many rounds",
     symbols: "tb",
-    default: Default::Text("0"),
+    default: DefaultValue::Text("0"),
     read: Barrier::read,
 };
 
 /// Messages a node may send, and receive, at a time.
-pub(super) static PORTS: Typed<Ports> = Typed {
+pub(super) static PORTS: TypedParameter<PortLimit> = TypedParameter {
     key: "ports",
     meaning: "messages a node may send, and receive, at a time",
     symbols: "",
-    default: Default::Text("1"),
-    read: Ports::read,
+    default: DefaultValue::Text("1"),
+    read: PortLimit::read,
 };
 
 /// Circuits a directed link carries at a time (q).
-pub(super) static VIRTUAL_CHANNELS: Typed<u64> = Typed {
+pub(super) static VIRTUAL_CHANNELS: TypedParameter<u64> = TypedParameter {
     key: "virtual_channels",
     meaning: "circuits a directed link carries at a time",
     symbols: "q",
-    default: Default::Text("1"),
-    read: |text| whole(text, "a whole number from 1 on"),
+    default: DefaultValue::Text("1"),
+    read: |text| parse_count(text, "a whole number from 1 on"),
 };
 
 /// Messages that a node may send, and receive, at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ports {
+pub enum PortLimit {
     /// So many messages at a time.
     Count(u64),
     /// One for each link of the node.
     All,
 }
 
-impl Ports {
+impl PortLimit {
     fn read(text: &str) -> Result<Self, String> {
         match text {
             "all" => Ok(Self::All),
-            count => whole(count, "`all` or a whole number from 1 on").map(Self::Count),
+            count => parse_count(count, "`all` or a whole number from 1 on").map(Self::Count),
         }
     }
 
@@ -249,7 +249,7 @@ impl Ports {
     }
 }
 
-impl Display for Ports {
+impl Display for PortLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Count(n) => write!(f, "{n}"),
@@ -276,16 +276,16 @@ pub enum Barrier {
 impl Barrier {
     fn read(text: &str) -> Result<Self, String> {
         let Some((per_round, offset)) = text.split_once('d') else {
-            return micros(text).map(Self::Fixed);
+            return parse_micros(text).map(Self::Fixed);
         };
         let expected = |e: String| {
             format!("{e}, or a number of them for each round and what is added, as 126d-113")
         };
-        let per_round = micros(per_round).map_err(expected)?;
+        let per_round = parse_micros(per_round).map_err(expected)?;
         let sign = if offset.starts_with('-') { -1.0 } else { 1.0 };
         let offset = match offset {
             "" => 0.0,
-            _ => micros(offset.strip_prefix(['+', '-']).unwrap_or("")).map_err(expected)?,
+            _ => parse_micros(offset.strip_prefix(['+', '-']).unwrap_or("")).map_err(expected)?,
         };
         Ok(Self::Rounds { per_round, offset: sign * offset })
     }
@@ -313,28 +313,28 @@ impl Display for Barrier {
 }
 
 /// One of a few words.
-pub(super) fn word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, String> {
+pub(super) fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, String> {
     let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
     found.ok_or_else(|| {
         format!("one of {}", words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", "))
     })
 }
 
-pub(super) fn number(text: &str) -> Option<f64> {
+pub(super) fn parse_number(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|x| x.is_finite())
 }
 
-pub(super) fn micros(text: &str) -> Result<f64, String> {
+pub(super) fn parse_micros(text: &str) -> Result<f64, String> {
     /// A day: beyond it a figure is a slip, and sums of slips overflow.
     const MOST: f64 = 8.64e10;
     let fits = |us: &f64| (0.0..=MOST).contains(us);
     // A negative zero would print differently from zero.
-    number(text)
+    parse_number(text)
         .filter(fits)
         .map(|us| us + 0.0)
         .ok_or_else(|| format!("microseconds, a number from 0 to {MOST}"))
 }
 
-pub(super) fn whole(text: &str, expected: &str) -> Result<u64, String> {
+pub(super) fn parse_count(text: &str, expected: &str) -> Result<u64, String> {
     text.parse::<u64>().ok().filter(|n| *n >= 1).ok_or_else(|| expected.to_owned())
 }

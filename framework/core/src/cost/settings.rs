@@ -5,7 +5,7 @@
 //! the values, so that a model can't read what it doesn't have, and what it has and never reads is
 //! dead code to the compiler.
 
-use super::parameter::{Default, Parameter, ParameterError, Typed};
+use super::parameter::{DefaultValue, Parameter, ParameterError, TypedParameter};
 use std::fmt::{self, Debug, Display};
 
 /// A machine by name.
@@ -16,7 +16,7 @@ pub struct Preset {
     /// The machine and its paper, for lists.
     pub title: &'static str,
     /// Its parameters, as far as they are not as usual: (key, value, source).
-    pub figures: &'static [(&'static str, &'static str, &'static str)],
+    pub values: &'static [(&'static str, &'static str, &'static str)],
 }
 
 /// A parameter's key and its value in canonical form.
@@ -61,7 +61,7 @@ impl Settings {
     /// The value of a parameter, read.
     pub(super) fn value<T: Display + Debug>(
         &self,
-        parameter: &Typed<T>,
+        parameter: &TypedParameter<T>,
     ) -> Result<T, ParameterError> {
         parameter.value(self.get(parameter).0)
     }
@@ -82,13 +82,13 @@ impl Settings {
             return (text.clone(), Origin::Own);
         }
         if let Some((_, text, source)) =
-            self.preset.figures.iter().find(|(figure, ..)| *figure == key)
+            self.preset.values.iter().find(|(figure, ..)| *figure == key)
         {
             return ((*text).to_owned(), Origin::Preset(source));
         }
         match parameter.default() {
-            Default::Text(text) => (text.to_owned(), Origin::Default),
-            Default::As(other) => (self.get(other).0, Origin::Default),
+            DefaultValue::Text(text) => (text.to_owned(), Origin::Default),
+            DefaultValue::SameAs(other) => (self.get(other).0, Origin::Default),
         }
     }
 

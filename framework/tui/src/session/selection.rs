@@ -5,7 +5,7 @@ use super::offers::{Offer, Study, offers, own_machine, studies};
 use super::what_if::values_of;
 use crate::filter::Filter;
 use std::collections::BTreeSet;
-use swapmeet_core::cost::machine::{Value, presets};
+use swapmeet_core::cost::machine::{ParameterValue, presets};
 use swapmeet_core::simulation::Proving;
 use swapmeet_runner::case::{self, Case, choose};
 use swapmeet_runner::experiment::{Experiment, OwnMachine, seconds};
@@ -434,7 +434,7 @@ impl Selection {
                 else {
                     return Vec::new();
                 };
-                let parameter = |value: Value| Parameter {
+                let parameter = |value: ParameterValue| Parameter {
                     key: value.parameter.key().to_owned(),
                     default: value.text,
                     about: value.parameter.meaning().to_owned(),

@@ -11,7 +11,7 @@
 //! too.
 
 use super::BoundKind;
-use super::flows::Flows;
+use super::demand::Demand;
 use crate::network::adjacency::Adjacency;
 use crate::network::topology::Topology;
 
@@ -37,58 +37,58 @@ const MOST_PAIRED: u64 = 1 << 10;
 const MOST_MOVED: u64 = 1 << 6;
 
 /// The best bound there is. `hop_bytes` are those of all that moves.
-pub(super) fn on_links(topology: &dyn Topology, flows: &Flows<'_>, hop_bytes: f64) -> OnLinks {
+pub(super) fn on_links(topology: &dyn Topology, demand: &Demand<'_>, hop_bytes: f64) -> OnLinks {
     let nodes = topology.nodes();
     let found = OnLinks { bytes: 0.0, kind: BoundKind::NodeLinks };
-    let found = bisected(topology, flows, found);
+    let found = bisected(topology, demand, found);
     if topology.node_network().is_some() {
         // What a rank has for others of its node goes over none of its links.
         let bandwidth = topology.max_links() as f64 * fastest(topology);
         return found
             .or(if bandwidth > 0.0 { hop_bytes / bandwidth } else { 0.0 }, BoundKind::Distances);
     }
-    let small = nodes <= if flows.is_cheap() { MOST_NODES } else { MOST_PAIRED };
+    let small = nodes <= if demand.is_cheap() { MOST_NODES } else { MOST_PAIRED };
     let listed = (small && topology.switches() == 0).then(|| Adjacency::of(topology)).flatten();
     let Some(network) = listed else {
         let bandwidth = topology.max_links() as f64 * fastest(topology);
-        let at_root = at_node(topology, flows, flows.root());
+        let at_root = at_node(topology, demand, demand.root());
         return found
             .or(at_root, BoundKind::NodeLinks)
             .or(hop_bytes / bandwidth, BoundKind::Distances);
     };
     let mut found = found.or(hop_bytes / network.bandwidth(), BoundKind::Distances);
     for node in 0..nodes {
-        let (out, into) = flows.at(node, nodes);
+        let (out, into) = demand.at(node, nodes);
         found = found.or(out.max(into) / network.bandwidth_of(node), BoundKind::NodeLinks);
     }
-    if topology.bisection().is_some() && flows.is_even() {
+    if topology.bisection().is_some() && demand.is_even() {
         return found;
     }
     let mut best = Cut { bytes: 0.0, side: Vec::new() };
     for order in orders(topology, &network) {
-        best = best.or_along(&order, &network, flows);
+        best = best.or_along(&order, &network, demand);
     }
     if nodes <= MOST_MOVED {
-        best.improve(&network, flows);
+        best.improve(&network, demand);
     }
     found.or(best.bytes, BoundKind::Cut)
 }
 
 /// A family's best known cut, which any nodes may be on either side of, where as much goes from
 /// each.
-fn bisected(topology: &dyn Topology, flows: &Flows<'_>, found: OnLinks) -> OnLinks {
+fn bisected(topology: &dyn Topology, demand: &Demand<'_>, found: OnLinks) -> OnLinks {
     let Some(cut) = topology.bisection() else { return found };
     let (side, others) = (cut.side as f64, (topology.nodes() - cut.side) as f64);
-    let bytes = match flows {
-        Flows::Even(bytes) => side * others * bytes,
-        Flows::EachToAll(bytes) | Flows::SumToEach(bytes) => others * bytes,
-        Flows::RootToAll(_, bytes) | Flows::SumToRoot(_, bytes) | Flows::SumToAll(bytes) => *bytes,
-        Flows::None
-        | Flows::OwnToAll(_)
-        | Flows::Pairs(_)
-        | Flows::FromRoot(..)
-        | Flows::ToRoot(..)
-        | Flows::Images(..) => 0.0,
+    let bytes = match demand {
+        Demand::Uniform(bytes) => side * others * bytes,
+        Demand::AllGather(bytes) | Demand::ReduceScatter(bytes) => others * bytes,
+        Demand::Broadcast(_, bytes) | Demand::Reduce(_, bytes) | Demand::AllReduce(bytes) => *bytes,
+        Demand::None
+        | Demand::AllGatherUneven(_)
+        | Demand::Pairs(_)
+        | Demand::FromRoot(..)
+        | Demand::ToRoot(..)
+        | Demand::Permutation(..) => 0.0,
     };
     found.or(bytes / (cut.links as f64 * fastest(topology)), BoundKind::Bisection)
 }
@@ -104,7 +104,7 @@ struct Cut {
 }
 
 impl Cut {
-    fn or_along(self, order: &[u32], network: &Adjacency, flows: &Flows<'_>) -> Self {
+    fn or_along(self, order: &[u32], network: &Adjacency, demand: &Demand<'_>) -> Self {
         let mut place = vec![0; order.len()];
         for (k, node) in (0_u32..).zip(order) {
             place[*node as usize] = k;
@@ -121,7 +121,7 @@ impl Cut {
         }
         let (mut at, mut across) = (0, 0.0);
         let (mut bytes, mut first) = (self.bytes, 0);
-        flows.sweep(order, order.len(), |k, out, into| {
+        demand.sweep(order, order.len(), |k, out, into| {
             while at < k {
                 at += 1;
                 across += change[at];
@@ -138,13 +138,13 @@ impl Cut {
     }
 
     /// Moves the node that raises the bound most to the other side, while one does.
-    fn improve(&mut self, network: &Adjacency, flows: &Flows<'_>) {
+    fn improve(&mut self, network: &Adjacency, demand: &Demand<'_>) {
         let mut moved = !self.side.is_empty();
         while std::mem::take(&mut moved) {
             let mut best = (self.bytes, 0);
             for node in 0..self.side.len() {
                 self.side[node] ^= true;
-                let shown = self.shown(network, flows);
+                let shown = self.shown(network, demand);
                 best = if shown > best.0 { (shown, node) } else { best };
                 self.side[node] ^= true;
             }
@@ -155,12 +155,12 @@ impl Cut {
         }
     }
 
-    fn shown(&self, network: &Adjacency, flows: &Flows<'_>) -> f64 {
+    fn shown(&self, network: &Adjacency, demand: &Demand<'_>) -> f64 {
         let inside = |node: u32| self.side[node as usize];
         let links = network.links().filter(|(from, to, _)| inside(*from) && !inside(*to));
         let across: f64 = links.map(|(.., bandwidth)| bandwidth).sum();
         let order: Vec<u32> = (0..self.side.len() as u32).filter(|node| inside(*node)).collect();
-        let (out, into) = flows.across(&order, self.side.len());
+        let (out, into) = demand.across(&order, self.side.len());
         if across > 0.0 { out.max(into) / across } else { 0.0 }
     }
 }
@@ -191,8 +191,8 @@ fn orders(topology: &dyn Topology, network: &Adjacency) -> Vec<Vec<u32>> {
 }
 
 /// What one node's links must carry.
-fn at_node(topology: &dyn Topology, flows: &Flows<'_>, node: u64) -> f64 {
-    let (out, into) = flows.at(node, topology.nodes());
+fn at_node(topology: &dyn Topology, demand: &Demand<'_>, node: u64) -> f64 {
+    let (out, into) = demand.at(node, topology.nodes());
     topology
         .links_from(node)
         .map_or(0.0, |links| out.max(into) / (links as f64 * fastest(topology)))

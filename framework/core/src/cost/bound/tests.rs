@@ -1,6 +1,6 @@
 use super::*;
 use crate::cost::machine::Machine;
-use crate::cost::model::{Cost, Scale};
+use crate::cost::model::{Cost, PricingContext};
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{
     ALL_GATHER, ALL_TO_ALL, BROADCAST, BlockSizes, Collective, SCATTER,
@@ -241,7 +241,7 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
     let topology = parse("ring:12").unwrap();
     let scatter = Task::new(Arc::clone(&topology), Collective::of(&SCATTER));
     let task = Task { sizes: Some(Arc::new(TwoBlocks)), ..scatter };
-    let mut evaluator = machine.evaluator(Scale {
+    let mut evaluator = machine.evaluator(PricingContext {
         topology: &topology,
         unit_bytes: 1.0,
         seed: 0,

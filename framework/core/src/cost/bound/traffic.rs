@@ -1,7 +1,7 @@
 //! What must be moved, as far as bounds look at it.
 
 use super::cuts::{OnLinks, on_links};
-use super::flows::{Ends, Flows};
+use super::demand::{Demand, EndLoads};
 use crate::simulation::Task;
 
 /// What must be moved. Sizes in bytes, once [`Traffic::in_bytes`] has said how large a block is.
@@ -31,9 +31,9 @@ pub struct Traffic {
 impl Traffic {
     /// Of a task, in units of load: blocks where those are counted, else bytes.
     pub fn of(task: &Task) -> Self {
-        let (topology, flows) = (task.topology.as_ref(), Flows::of(task));
-        let ends = flows.ends(topology.nodes());
-        let hops = flows.hop_bytes(topology);
+        let (topology, demand) = (task.topology.as_ref(), Demand::of(task));
+        let ends = demand.ends(topology.nodes());
+        let hops = demand.hop_bytes(topology);
         let farthest = match (hops, task.collective.root()) {
             (Some((_, farthest)), _) => farthest,
             // Of which pairs have nothing for each other no more is known than that some have.
@@ -47,25 +47,25 @@ impl Traffic {
         let on_links = if ends.peers == 0 {
             OnLinks::default()
         } else {
-            on_links(topology, &flows, hop_bytes)
+            on_links(topology, &demand, hop_bytes)
         };
-        Self { farthest, hop_bytes, on_links, ..Self::by_nodes(task, &flows, ends) }
+        Self { farthest, hop_bytes, on_links, ..Self::by_nodes(task, &demand, ends) }
     }
 
     /// The same without what links must carry and how far anything goes, which takes a look at
     /// every pair.
     pub fn of_nodes(task: &Task) -> Self {
-        let flows = Flows::of(task);
-        Self::by_nodes(task, &flows, flows.ends(task.topology.nodes()))
+        let demand = Demand::of(task);
+        Self::by_nodes(task, &demand, demand.ends(task.topology.nodes()))
     }
 
-    fn by_nodes(task: &Task, flows: &Flows<'_>, ends: Ends) -> Self {
+    fn by_nodes(task: &Task, demand: &Demand<'_>, ends: EndLoads) -> Self {
         Self {
             sent: ends.sent,
             received: ends.received,
             by_one: ends.by_one,
             peers: ends.peers,
-            summed: flows.summed(task.topology.nodes()),
+            summed: demand.summed(task.topology.nodes()),
             // Who redistributes byte counts sends no empty ones.
             may_vanish: task.collective.kind().by_byte_counts,
             ..Self::default()

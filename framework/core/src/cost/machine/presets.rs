@@ -14,7 +14,7 @@ macro_rules! of_table_1 {
         Preset {
             name: $name,
             title: $title,
-            figures: &[
+            values: &[
                 ("model", "flat", "Liu et al., section 2"),
                 (
                     "startup_us",
@@ -42,12 +42,12 @@ static PRESETS: &[Preset] = &[
     Preset {
         name: "free",
         title: "Nothing costs anything: a base for machines of one's own",
-        figures: &[],
+        values: &[],
     },
     Preset {
         name: "paragon",
         title: "Intel Paragon, as measured for Suh & Shin, section 5",
-        figures: &[
+        values: &[
             ("model", "wormhole", "Suh & Shin, section 2"),
             ("startup_us", "75", "ts = 75 us, Suh & Shin, section 5"),
             ("byte_us", "0.011", "tc = 0.011 us a byte, Suh & Shin, section 5"),
@@ -66,7 +66,7 @@ static PRESETS: &[Preset] = &[
     Preset {
         name: "delta",
         title: "Intel Touchstone Delta, fitted to the times of Thakur, Choudhary & Fox",
-        figures: &[
+        values: &[
             ("model", "wormhole", "Thakur et al., section 2"),
             (
                 "startup_us",
@@ -114,7 +114,7 @@ static PRESETS: &[Preset] = &[
     Preset {
         name: "tofu-d",
         title: "Fujitsu's Tofu Interconnect D (Fugaku): tori, six interfaces a node",
-        figures: &[
+        values: &[
             ("model", "wormhole", "links of tori and meshes, one-sided puts"),
             (
                 "startup_us",
@@ -134,7 +134,7 @@ static PRESETS: &[Preset] = &[
     Preset {
         name: "slingshot-10",
         title: "HPE Slingshot-10: switches of 200 Gb/s ports, adapters of 100 Gb/s; for dragonfly:GxRxP",
-        figures: &[
+        values: &[
             ("model", "wormhole", "every switch of a dragonfly is a hop"),
             ("startup_us", "0", STARTUP),
             (
@@ -154,7 +154,7 @@ static PRESETS: &[Preset] = &[
     Preset {
         name: "slingshot-11",
         title: "HPE Slingshot-11: switches and adapters of 200 Gb/s; for dragonfly:GxRxP",
-        figures: &[
+        values: &[
             ("model", "wormhole", "every switch of a dragonfly is a hop"),
             ("startup_us", "0", STARTUP),
             (
@@ -178,7 +178,7 @@ static PRESETS: &[Preset] = &[
     Preset {
         name: "dgx-h100",
         title: "NVIDIA DGX H100 on InfiniBand NDR; for groups:NODESx8,inside=9,inside_hop=0",
-        figures: &[
+        values: &[
             ("model", "wormhole", "two tiers of switches"),
             (
                 "startup_us",
@@ -201,13 +201,13 @@ static PRESETS: &[Preset] = &[
     Preset {
         name: "tpu-v4",
         title: "Google TPU v4: torus:AxBxC and twisted-torus:AxBxC of inter-chip links",
-        figures: &[
+        values: &[
             ("model", "wormhole", "links of tori"),
             ("startup_us", "0", STARTUP),
             (
                 "byte_us",
                 "0.0000222",
-                "4.5e10 bytes a second a link one way, TPU v4p, Austin et al., How to Scale Your Model (2025), part 2",
+                "4.5e10 bytes a second a link one way, TPU v4p, Austin et al., How to PricingContext Your Model (2025), part 2",
             ),
             (
                 "hop_us",

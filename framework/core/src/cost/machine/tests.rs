@@ -1,5 +1,5 @@
 use super::*;
-use crate::cost::parameter::{Barrier, Ports};
+use crate::cost::parameter::{Barrier, PortLimit};
 use proptest::prelude::*;
 
 fn error(text: &str) -> String {
@@ -14,7 +14,7 @@ fn print(text: &str) -> String {
 fn the_paragons_barrier_grows_with_log2_of_the_nodes() {
     let paragon = Barrier::Rounds { per_round: 126.0, offset: -113.0 };
     assert_eq!(
-        presets()[1].figures.iter().find(|f| f.0 == "barrier_us").unwrap().1,
+        presets()[1].values.iter().find(|f| f.0 == "barrier_us").unwrap().1,
         paragon.to_string()
     );
     let at = |nodes| paragon.us(nodes);
@@ -60,9 +60,9 @@ fn a_byte_one_way_costs_what_a_byte_costs_unless_said_otherwise() {
 
 #[test]
 fn ports_say_how_many_rounds_a_step_takes() {
-    assert_eq!(Ports::Count(1).rounds(0), 1);
-    assert_eq!(Ports::Count(2).rounds(5), 3);
-    assert_eq!(Ports::All.rounds(5), 1);
+    assert_eq!(PortLimit::Count(1).rounds(0), 1);
+    assert_eq!(PortLimit::Count(2).rounds(5), 3);
+    assert_eq!(PortLimit::All.rounds(5), 1);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn a_name_of_ones_own_stands_for_a_spec_of_presets() {
         (mine.to_string().as_str(), mine.stands_for()),
         ("mine", Some("paragon:startup_us=220"))
     );
-    let changed = Machine::parse_among("mine:ports=2,startup_us=220", &[mine]).unwrap();
+    let changed = Machine::parse_with("mine:ports=2,startup_us=220", &[mine]).unwrap();
     assert_eq!(
         (changed.to_string().as_str(), changed.number("startup_us")),
         ("mine:ports=2", Some(220.0))
@@ -213,8 +213,7 @@ fn a_name_of_ones_own_stands_for_a_spec_of_presets() {
 
 #[test]
 fn one_machine_has_one_spelling() {
-    let spelled =
-        |text: &str, own: &[Machine]| Machine::parse_among(text, own).unwrap().to_string();
+    let spelled = |text: &str, own: &[Machine]| Machine::parse_with(text, own).unwrap().to_string();
     assert_eq!(spelled("paragon:ports=2,startup_us=75.0", &[]), "paragon:ports=2");
     assert_eq!(spelled("paragon:ports=1,byte_us=0.0110,model=wormhole", &[]), "paragon");
     assert_eq!(spelled("paragon:byte_us=2,unpaired_byte_us=2", &[]), "paragon:byte_us=2");
@@ -241,9 +240,9 @@ fn every_preset_is_read_by_its_model_and_says_where_its_figures_are_from() {
         assert!(machine.unused().is_empty(), "{}", preset.name);
         assert_eq!(
             machine.values().iter().filter(|v| v.origin != Origin::Default).count(),
-            preset.figures.len()
+            preset.values.len()
         );
-        for (key, text, source) in preset.figures {
+        for (key, text, source) in preset.values {
             assert_eq!(
                 find(key).unwrap().canonical(text).as_deref(),
                 Ok(*text),

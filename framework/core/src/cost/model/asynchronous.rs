@@ -5,16 +5,18 @@
 //! that some rank has not ended.
 
 use super::segment_bytes;
-use crate::cost::parameter::{BARRIER_US, Barrier, Default, ParameterError, Typed, word};
+use crate::cost::parameter::{
+    BARRIER_US, Barrier, DefaultValue, ParameterError, TypedParameter, parse_word,
+};
 use crate::network::topology::Route;
 use crate::simulation::step::{Step, Summed, Transfer};
 use std::collections::VecDeque;
 use std::fmt::{self, Display};
 
-pub(super) mod events;
-pub(super) mod folded;
-pub(super) mod forwarding;
+pub(super) mod data_order;
+pub(super) mod event_limit;
 pub(super) mod noise;
+pub(super) mod refine;
 
 /// What a rank waits for before it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,17 +51,17 @@ impl Display for Order {
     }
 }
 
-pub(super) static ORDER: Typed<Order> = Typed {
+pub(super) static ORDER: TypedParameter<Order> = TypedParameter {
     key: "order",
     meaning: "what a rank waits for before its next step: `step`, its own sends and receives of the one before; `barrier`, everybody's; `data`, before each send, for what it passes on",
     symbols: "",
-    default: Default::Text("step"),
-    read: |text| word(text, &Order::WORDS),
+    default: DefaultValue::Text("step"),
+    read: |text| parse_word(text, &Order::WORDS),
 };
 
 /// A message of a step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Message {
+pub(super) struct StepMessage {
     pub from: u32,
     pub to: u32,
     /// Its route, numbered as [`crate::simulation::step::Transfer::route`] is.
@@ -72,9 +74,9 @@ pub(super) struct Message {
 
 /// The messages of a step, by sender and by receiver.
 #[derive(Debug)]
-pub(super) struct StepMessages {
+pub(super) struct StepIndex {
     /// In the order of senders, and of each sender in the schedule's order.
-    messages: Vec<Message>,
+    messages: Vec<StepMessage>,
     /// Where each sender's begin.
     first_send: Vec<u32>,
     /// Numbers of messages, in the order of receivers, and of each in the schedule's.
@@ -96,14 +98,14 @@ pub(super) struct StepMessages {
     inside: usize,
 }
 
-impl StepMessages {
+impl StepIndex {
     /// `back` says of a message's [`Step::after`] how many steps that is.
     fn new(nodes: usize, step: &Step<'_>, unit_bytes: f64, back: impl Fn(u32) -> u32) -> Self {
         let message = |(i, t): (usize, &Transfer)| {
             let back = step.after.get(i).map_or(0, |after| back(*after));
-            Message { from: t.from, to: t.to, route: t.route, back, load: t.load }
+            StepMessage { from: t.from, to: t.to, route: t.route, back, load: t.load }
         };
-        let messages: Vec<Message> = step.transfers.iter().enumerate().map(message).collect();
+        let messages: Vec<StepMessage> = step.transfers.iter().enumerate().map(message).collect();
         let mut arranged = Self {
             summed: Vec::new(),
             targets: Vec::new(),
@@ -126,8 +128,8 @@ impl StepMessages {
     }
 
     /// Puts messages, in the schedule's order, where they belong.
-    fn arrange(&mut self, nodes: usize, messages: &[Message]) {
-        let ends = |end: fn(&Message) -> u32| {
+    fn arrange(&mut self, nodes: usize, messages: &[StepMessage]) {
+        let ends = |end: fn(&StepMessage) -> u32| {
             let mut first = vec![0_u32; nodes + 1];
             messages.iter().for_each(|message| first[end(message) as usize + 1] += 1);
             (0..nodes).for_each(|node| first[node + 1] += first[node]);
@@ -136,7 +138,7 @@ impl StepMessages {
         (self.first_send, self.first_receive) =
             (ends(|message| message.from), ends(|message| message.to));
         self.messages =
-            vec![Message { from: 0, to: 0, route: 0, back: 0, load: 0 }; messages.len()];
+            vec![StepMessage { from: 0, to: 0, route: 0, back: 0, load: 0 }; messages.len()];
         self.received = vec![0; messages.len()];
         let (mut next_send, mut next_receive) =
             (self.first_send.clone(), self.first_receive.clone());
@@ -150,7 +152,7 @@ impl StepMessages {
     }
 
     /// What a rank sends, in its order.
-    pub(super) fn sends(&self, rank: usize) -> &[Message] {
+    pub(super) fn sends(&self, rank: usize) -> &[StepMessage] {
         &self.messages[self.first_send[rank] as usize..self.first_send[rank + 1] as usize]
     }
 
@@ -161,7 +163,10 @@ impl StepMessages {
     }
 
     /// The number among its sender's sends, and the message, of each that a rank receives.
-    pub(super) fn receives(&self, rank: usize) -> impl ExactSizeIterator<Item = (u32, &Message)> {
+    pub(super) fn receives(
+        &self,
+        rank: usize,
+    ) -> impl ExactSizeIterator<Item = (u32, &StepMessage)> {
         let numbers = &self.received
             [self.first_receive[rank] as usize..self.first_receive[rank + 1] as usize];
         numbers.iter().map(|number| {
@@ -175,7 +180,7 @@ impl StepMessages {
         self.summed.get(rank).copied().unwrap_or(0.0)
     }
 
-    pub(super) fn bytes(&self, message: &Message) -> f64 {
+    pub(super) fn bytes(&self, message: &StepMessage) -> f64 {
         message.load as f64 * self.unit_bytes
     }
 }
@@ -185,7 +190,7 @@ impl StepMessages {
 pub(super) struct Steps {
     nodes: usize,
     unit_bytes: f64,
-    steps: VecDeque<StepMessages>,
+    steps: VecDeque<StepIndex>,
     /// The number of the first of them, from 0.
     first: u64,
     messages: usize,
@@ -217,7 +222,7 @@ impl Steps {
         self.first
     }
 
-    pub(super) fn come(&self) -> u64 {
+    pub(super) fn known(&self) -> u64 {
         self.first + self.steps.len() as u64
     }
 
@@ -235,8 +240,8 @@ impl Steps {
             let come = self.steps.partition_point(|earlier| earlier.schedule_step <= after.into());
             if come == 0 { 0 } else { (self.steps.len() + 1 - come) as u32 }
         };
-        let step = StepMessages::new(self.nodes, step, self.unit_bytes, back);
-        self.steps.push_back(StepMessages { summed: std::mem::take(&mut self.summed), ..step });
+        let step = StepIndex::new(self.nodes, step, self.unit_bytes, back);
+        self.steps.push_back(StepIndex { summed: std::mem::take(&mut self.summed), ..step });
     }
 
     /// Nodes add this in the step that comes next; or, if it has no messages, that is added with
@@ -262,12 +267,12 @@ impl Steps {
     }
 
     /// Whether nobody waits for a step to come: there is more to do before it must.
-    pub(super) fn is_ahead(&self) -> bool {
+    pub(super) fn no_rank_waits(&self) -> bool {
         self.open == 0
     }
 
     /// Whether everybody waits for a step to come.
-    pub(super) fn all_wait(&self) -> bool {
+    pub(super) fn all_ranks_wait(&self) -> bool {
         self.open == self.nodes
     }
 
@@ -277,8 +282,8 @@ impl Steps {
     }
 
     /// The step that a rank enters; it waits for it if it has not come.
-    pub(super) fn enter(&mut self, number: u64) -> Option<&StepMessages> {
-        if number >= self.come() {
+    pub(super) fn enter(&mut self, number: u64) -> Option<&StepIndex> {
+        if number >= self.known() {
             self.wait();
         }
         self.get(number)
@@ -286,12 +291,12 @@ impl Steps {
 
     /// Who goes on, now that a step has come, of ranks in these steps: with `order=data` everyone
     /// looks, else who has waited for it.
-    pub(super) fn who_goes_on(
+    pub(super) fn wake_ranks(
         &mut self,
         by_data: bool,
         ranks: impl Iterator<Item = u64>,
     ) -> Vec<usize> {
-        let last = self.come().saturating_sub(1);
+        let last = self.known().saturating_sub(1);
         let on: Vec<usize> = (0..)
             .zip(ranks)
             .filter(|(_, step)| by_data || *step == last)
@@ -301,7 +306,7 @@ impl Steps {
         on
     }
 
-    pub(super) fn get(&self, number: u64) -> Option<&StepMessages> {
+    pub(super) fn get(&self, number: u64) -> Option<&StepIndex> {
         self.steps.get((number - self.first) as usize)
     }
 
@@ -325,12 +330,12 @@ impl Steps {
     }
 
     /// Whether more came than can be kept.
-    pub(super) fn too_many(&self) -> bool {
+    pub(super) fn limit_reached(&self) -> bool {
         self.too_many
     }
 
     /// Why there is no time, where more came than can be kept.
-    pub(super) fn refused(&self, model: &str) -> Result<(), String> {
+    pub(super) fn check_limit(&self, model: &str) -> Result<(), String> {
         if self.too_many {
             return Err(format!(
                 "the model `{model}` follows up to 67108864 messages of steps that some rank has not ended, this schedule has more"

@@ -14,11 +14,13 @@
 //! its ports if that is more.
 
 use super::rounds::{Arranged, Rounds};
-use super::synchronous::{Frame, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous};
-use super::{Evaluator, Model, ModelKind, Scale};
+use super::synchronous::{
+    CommonCosts, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous,
+};
+use super::{Evaluator, Model, ModelKind, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, HOP_US, INJECTION_BYTE_US, PORTS, Ports, REARRANGE_BYTE_US,
+    BARRIER_US, BYTE_US, Barrier, HOP_US, INJECTION_BYTE_US, PORTS, PortLimit, REARRANGE_BYTE_US,
     REDUCE_BYTE_US, STARTUP_US, VIRTUAL_CHANNELS,
 };
 use crate::cost::settings::parameters;
@@ -44,7 +46,7 @@ parameters! {
         rearrangement: Rearrangement = REARRANGEMENT,
         reduce_byte_us: f64 = REDUCE_BYTE_US,
         barrier_us: Barrier = BARRIER_US,
-        ports: Ports = PORTS,
+        ports: PortLimit = PORTS,
         virtual_channels: u64 = VIRTUAL_CHANNELS,
     }
 }
@@ -55,15 +57,15 @@ impl Model for Circuit {
         Reads::Schedule
     }
 
-    fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
-        Box::new(Synchronous::new(*self, scale))
+    fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
+        Box::new(Synchronous::new(*self, context))
     }
 
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         let (bytes, kind) = bound::network_bytes(topology, traffic, self.ports, 1.0);
         Bound {
             propagation_us: bound::least_latency(topology, traffic) * self.hop_us,
-            ..self.frame().lower_bound(
+            ..self.common_costs().lower_bound(
                 topology,
                 traffic,
                 self.startup_us,
@@ -77,7 +79,7 @@ impl StepModel for Circuit {
     const NONE: StepCost =
         StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
 
-    fn frame(&self) -> Frame {
+    fn common_costs(&self) -> CommonCosts {
         let Self {
             ports,
             barrier_us,
@@ -87,7 +89,7 @@ impl StepModel for Circuit {
             injection_byte_us,
             ..
         } = *self;
-        Frame {
+        CommonCosts {
             ports,
             barrier_us,
             rearrange_byte_us,

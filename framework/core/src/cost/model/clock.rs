@@ -95,7 +95,7 @@ impl Clock {
     }
 
     /// What happens when both have: the path through the later one is the critical one.
-    pub(super) fn and(self, other: Self) -> Self {
+    pub(super) fn later(self, other: Self) -> Self {
         if other.at > self.at { other } else { self }
     }
 }

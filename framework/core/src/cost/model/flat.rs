@@ -14,26 +14,26 @@
 //! What [`crate::simulation::Simulation::rearrange`] announces is not charged again: it is
 //! composing under another name.
 
-use super::{Cost, Evaluator, Model, ModelKind, Parts, Scale, segment_bytes};
+use super::{Cost, Evaluator, Model, ModelKind, Parts, PricingContext, segment_bytes};
 use crate::cost::bound::{Bound, Traffic};
 use crate::cost::model::clock::Clock;
 use crate::cost::model::time_space::TimeSpace;
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, Default, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US,
-    STARTUP_US, Typed, micros, word,
+    BARRIER_US, BYTE_US, Barrier, DefaultValue, PORTS, PortLimit, REARRANGE_BYTE_US,
+    REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_micros, parse_word,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
 use crate::simulation::step::{Listener, LocalCopy, Reads, Step, Summed};
-use kept::Kept;
+use accounting::Accounting;
 use nonblocking::Nonblocking;
-use stage::{Blocking, Message, Stage};
+use stage::{Blocking, Stage, StageMessage};
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
+mod accounting;
 mod bound;
 mod crossing;
-mod kept;
 mod nonblocking;
 pub mod stage;
 
@@ -44,36 +44,36 @@ pub(super) static KIND: ModelKind = ModelKind {
     prepare: |settings| Ok(Arc::new(Flat::of(settings)?)),
 };
 
-static COPY_BYTE_US: Typed<f64> = Typed {
+static COPY_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "copy_byte_us",
     meaning: "copying a byte between memory and message buffer",
     symbols: "tc (Liu)",
-    default: Default::Text("0"),
-    read: micros,
+    default: DefaultValue::Text("0"),
+    read: parse_micros,
 };
 
-static MODE: Typed<Mode> = Typed {
+static MODE: TypedParameter<Mode> = TypedParameter {
     key: "mode",
     meaning: "whether a send waits until it is done",
     symbols: "",
-    default: Default::Text("blocking"),
-    read: |text| word(text, &Mode::WORDS),
+    default: DefaultValue::Text("blocking"),
+    read: |text| parse_word(text, &Mode::WORDS),
 };
 
-static SELF_MESSAGES: Typed<SelfMessages> = Typed {
+static SELF_MESSAGES: TypedParameter<SelfMessages> = TypedParameter {
     key: "self_messages",
     meaning: "whether what a node sends itself is a message (`count`), or costs its composing alone (`free`)",
     symbols: "",
-    default: Default::Text("free"),
-    read: |text| word(text, &SelfMessages::WORDS),
+    default: DefaultValue::Text("free"),
+    read: |text| parse_word(text, &SelfMessages::WORDS),
 };
 
-static BUFFERS: Typed<u64> = Typed {
+static BUFFERS: TypedParameter<u64> = TypedParameter {
     key: "buffers",
     meaning: "send buffers of a node",
     symbols: "",
-    default: Default::Text("1"),
-    read: |text| word(text, &[("1", 1), ("2", 2)]).map_err(|_| "1 or 2".to_owned()),
+    default: DefaultValue::Text("1"),
+    read: |text| parse_word(text, &[("1", 1), ("2", 2)]).map_err(|_| "1 or 2".to_owned()),
 };
 
 parameters! {
@@ -87,7 +87,7 @@ parameters! {
         copy_byte_us: f64 = COPY_BYTE_US,
         reduce_byte_us: f64 = REDUCE_BYTE_US,
         barrier_us: Barrier = BARRIER_US,
-        ports: Ports = PORTS,
+        ports: PortLimit = PORTS,
         mode: Mode = MODE,
         buffers: u64 = BUFFERS,
         self_messages: SelfMessages = SELF_MESSAGES,
@@ -152,12 +152,12 @@ impl Model for Flat {
         self.mode == Mode::Nonblocking
     }
 
-    fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
-        let nodes = scale.topology.nodes();
+    fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
+        let nodes = context.topology.nodes();
         Box::new(Stages {
             machine: *self,
             nodes,
-            unit_bytes: scale.unit_bytes,
+            unit_bytes: context.unit_bytes,
             phase: None,
             stage: Stage::new(nodes as usize),
             ready: vec![0.0; nodes as usize],
@@ -193,7 +193,7 @@ impl Stage {
         machine: &Flat,
         start: Clock,
         compose: bool,
-        kept: Option<&mut Kept>,
+        kept: Option<&mut Accounting>,
     ) -> Clock {
         match machine.mode {
             Mode::Blocking => Blocking::new(self, machine, start, kept).run(),
@@ -220,7 +220,7 @@ struct Stages {
     clock: Clock,
     too_many: bool,
     /// What nodes' time goes into, where somebody asked.
-    kept: Option<Box<Kept>>,
+    kept: Option<Box<Accounting>>,
 }
 
 impl Stages {
@@ -228,7 +228,7 @@ impl Stages {
         load as f64 * segment_bytes(self.unit_bytes, parts)
     }
 
-    fn add(&mut self, message: Message) {
+    fn add(&mut self, message: StageMessage) {
         /// What a stage's messages may take: 3 GiB.
         const MOST: usize = 1 << 26;
         self.too_many |= self.stage.messages.len() == MOST;
@@ -283,7 +283,13 @@ impl Listener for Stages {
         for (i, t) in step.transfers.iter().enumerate() {
             let bytes = self.bytes(t.load, step.segments);
             let after = step.after.get(i).copied().unwrap_or(0).into();
-            self.add(Message { from: t.from, to: t.to, step: step.schedule_step, after, bytes });
+            self.add(StageMessage {
+                from: t.from,
+                to: t.to,
+                step: step.schedule_step,
+                after,
+                bytes,
+            });
         }
         self.stage.add_up(step.schedule_step, &std::mem::take(&mut self.summed));
     }
@@ -308,7 +314,7 @@ impl Listener for Stages {
         match self.machine.self_messages {
             SelfMessages::Count => {
                 // What a node keeps lies joined with what came to it: it is its own all the same.
-                self.add(Message {
+                self.add(StageMessage {
                     from: node,
                     to: node,
                     step: copy.schedule_step,
@@ -337,8 +343,8 @@ impl Evaluator for Stages {
         Ok(Cost { parts, note: None, ranks: None })
     }
 
-    fn keep_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
-        self.kept = Some(Box::new(Kept::new(record)));
+    fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
+        self.kept = Some(Box::new(Accounting::new(record)));
         Ok(())
     }
 

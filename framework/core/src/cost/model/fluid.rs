@@ -18,33 +18,33 @@
 //! later: start-ups; latencies in propagation; what the message's bytes take on the narrowest of
 //! its links alone in transmission, and what sharing adds in contention.
 
-use super::asynchronous::events::MOST_EVENTS;
+use super::asynchronous::event_limit::MOST_EVENTS;
 use super::asynchronous::noise::NOISE;
 use super::asynchronous::{ORDER, Order};
-use super::{Evaluator, Model, ModelKind, Scale};
+use super::{Evaluator, Model, ModelKind, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, INJECTION_BYTE_US, PORTS, Ports, REDUCE_BYTE_US,
-    STARTUP_US, Typed, micros, number, word,
+    BARRIER_US, BYTE_US, Barrier, DefaultValue, HOP_US, INJECTION_BYTE_US, PORTS, PortLimit,
+    REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_micros, parse_number, parse_word,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
 use background::{BACKGROUND, BackgroundFile};
-use ranks::Ranks;
+use sensitivity::SecondRun;
+use simulation::Simulation;
 use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use twice::Twice;
 
 mod background;
-mod flights;
 mod fold;
-mod levels;
-mod moments;
-mod ranks;
+mod in_flight;
+mod level_queue;
+mod sensitivity;
 mod shares;
+mod simulation;
 mod symmetry;
-mod twice;
+mod timers;
 
 pub(super) static KIND: ModelKind = ModelKind {
     name: "fluid",
@@ -57,56 +57,56 @@ pub(super) static KIND: ModelKind = ModelKind {
     },
 };
 
-static FAIRNESS: Typed<Fairness> = Typed {
+static FAIRNESS: TypedParameter<Fairness> = TypedParameter {
     key: "fairness",
     meaning: "how messages share a link: `equal`, or `rtt`, by 1 / (latencies of the way + what weight_bytes take on each of its links)",
     symbols: "",
-    default: Default::Text("rtt"),
-    read: |text| word(text, &Fairness::WORDS),
+    default: DefaultValue::Text("rtt"),
+    read: |text| parse_word(text, &Fairness::WORDS),
 };
 
-static WEIGHT_BYTES: Typed<f64> = Typed {
+static WEIGHT_BYTES: TypedParameter<f64> = TypedParameter {
     key: "weight_bytes",
     meaning: "with fairness=rtt, bytes that count a link's bandwidth into the weight",
     symbols: "S (SimGrid)",
-    default: Default::Text("0"),
+    default: DefaultValue::Text("0"),
     read: |text| {
-        let bytes = number(text).filter(|bytes| (0.0..=1e12).contains(bytes));
+        let bytes = parse_number(text).filter(|bytes| (0.0..=1e12).contains(bytes));
         bytes.ok_or_else(|| "a number of bytes from 0 to 1000000000000".to_owned())
     },
 };
 
-static LATENCY_FACTOR: Typed<f64> = Typed {
+static LATENCY_FACTOR: TypedParameter<f64> = TypedParameter {
     key: "latency_factor",
     meaning: "by what latencies are multiplied",
     symbols: "",
-    default: Default::Text("1"),
+    default: DefaultValue::Text("1"),
     read: factor,
 };
 
-static BANDWIDTH_FACTOR: Typed<f64> = Typed {
+static BANDWIDTH_FACTOR: TypedParameter<f64> = TypedParameter {
     key: "bandwidth_factor",
     meaning: "by what bandwidths are multiplied",
     symbols: "",
-    default: Default::Text("1"),
+    default: DefaultValue::Text("1"),
     read: factor,
 };
 
-/// Events so close together are one, in us.
+/// EventLimit so close together are one, in us.
 const AT_ONCE_US: f64 = 1e-3;
 
-static SECOND_EPS_US: Typed<f64> = Typed {
+static SECOND_EPS_US: TypedParameter<f64> = TypedParameter {
     key: "second_eps_us",
     meaning: "prices once more, with events as one that are so far apart (0.001 us the first time), and says in `note` where that moves the time by 0.1 % or more; 0 for once",
     symbols: "",
-    default: Default::Text("0"),
-    read: micros,
+    default: DefaultValue::Text("0"),
+    read: parse_micros,
 };
 
 fn factor(text: &str) -> Result<f64, String> {
     /// Beyond these a figure is a slip, and a double no longer tells shares of links apart.
     const FACTORS: RangeInclusive<f64> = 1e-6..=1e6;
-    let factor = number(text).filter(|factor| FACTORS.contains(factor));
+    let factor = parse_number(text).filter(|factor| FACTORS.contains(factor));
     factor.ok_or_else(|| "a number from 0.000001 to 1000000".to_owned())
 }
 
@@ -120,7 +120,7 @@ parameters! {
         reduce_byte_us: f64 = REDUCE_BYTE_US,
         barrier_us: Barrier = BARRIER_US,
         order: Order = ORDER,
-        ports: Ports = PORTS,
+        ports: PortLimit = PORTS,
         fairness: Fairness = FAIRNESS,
         weight_bytes: f64 = WEIGHT_BYTES,
         latency_factor: f64 = LATENCY_FACTOR,
@@ -172,14 +172,14 @@ impl Model for Fluid {
         self.background.name()
     }
 
-    fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
-        let first = Ranks::new(self.clone(), scale, AT_ONCE_US);
+    fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
+        let first = Simulation::new(self.clone(), context, AT_ONCE_US);
         if self.second_eps_us == 0.0 {
             return Box::new(first);
         }
-        Box::new(Twice {
+        Box::new(SecondRun {
             first,
-            second: Ranks::new(self.clone(), scale, self.second_eps_us),
+            second: Simulation::new(self.clone(), context, self.second_eps_us),
             eps_us: self.second_eps_us,
         })
     }
@@ -198,10 +198,10 @@ impl Model for Fluid {
         if traffic.farthest == 0 {
             return farthest;
         }
-        // Ranks of one node have no link between them.
+        // Simulation of one node have no link between them.
         let least = topology.latencies().map_or(1.0, |(least, _)| least);
         let one_link = if topology.node_network().is_some() { 0.0 } else { self.latency_us(least) };
-        let (bytes, kind) = bound::network_bytes(topology, traffic, Ports::All, 1.0);
+        let (bytes, kind) = bound::network_bytes(topology, traffic, PortLimit::All, 1.0);
         let (transmission_us, kind) = bound::or_injected(
             topology,
             traffic,
@@ -227,7 +227,7 @@ impl Model for Fluid {
 }
 
 #[cfg(test)]
-mod naive;
+mod oracle;
 #[cfg(test)]
 mod symmetry_tests;
 #[cfg(test)]

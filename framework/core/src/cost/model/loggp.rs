@@ -11,7 +11,7 @@
 //! - is done for its sender at once, or, if it has more than S bytes, only when its receiver has
 //!   posted the receive and begun to take it (rendezvous).
 //!
-//! With `order=data` ([`forwarding`](super::asynchronous::forwarding)) a rank has posted all its
+//! With `order=data` ([`forwarding`](super::asynchronous::data_order)) a rank has posted all its
 //! receives from the beginning, and a long message holds up nothing but its own data until its
 //! receiver begins to take it.
 //!
@@ -24,20 +24,20 @@
 //! propagation, what a message waits for its receiver or a sender for its receiver's consent in
 //! contention.
 
-use super::asynchronous::events::MOST_EVENTS;
+use super::asynchronous::event_limit::MOST_EVENTS;
 use super::asynchronous::noise::NOISE;
 use super::asynchronous::{ORDER, Order};
-use super::{Evaluator, Model, ModelKind, Scale};
+use super::{Evaluator, Model, ModelKind, PricingContext};
 use crate::cost::bound::{Bound, BoundKind, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, Default, REDUCE_BYTE_US, Typed, micros,
+    BARRIER_US, BYTE_US, Barrier, DefaultValue, REDUCE_BYTE_US, TypedParameter, parse_micros,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
-use ranks::Ranks;
+use simulation::Simulation;
 use std::sync::Arc;
 
-mod ranks;
+mod simulation;
 
 pub(super) static KIND: ModelKind = ModelKind {
     name: "loggp",
@@ -50,43 +50,43 @@ pub(super) static KIND: ModelKind = ModelKind {
     },
 };
 
-static LATENCY_US: Typed<f64> = Typed {
+static LATENCY_US: TypedParameter<f64> = TypedParameter {
     key: "latency_us",
     meaning: "from one network interface to another, whatever the distance",
     symbols: "L",
-    default: Default::Text("0"),
-    read: micros,
+    default: DefaultValue::Text("0"),
+    read: parse_micros,
 };
 
-static OVERHEAD_US: Typed<f64> = Typed {
+static OVERHEAD_US: TypedParameter<f64> = TypedParameter {
     key: "overhead_us",
     meaning: "a processor's work for a message, at either end",
     symbols: "o",
-    default: Default::Text("0"),
-    read: micros,
+    default: DefaultValue::Text("0"),
+    read: parse_micros,
 };
 
-static GAP_US: Typed<f64> = Typed {
+static GAP_US: TypedParameter<f64> = TypedParameter {
     key: "gap_us",
     meaning: "between the beginnings of two messages at an interface",
     symbols: "g",
-    default: Default::Text("0"),
-    read: micros,
+    default: DefaultValue::Text("0"),
+    read: parse_micros,
 };
 
-static OVERHEAD_BYTE_US: Typed<f64> = Typed {
+static OVERHEAD_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "overhead_byte_us",
     meaning: "a processor's work for a byte",
     symbols: "O",
-    default: Default::Text("0"),
-    read: micros,
+    default: DefaultValue::Text("0"),
+    read: parse_micros,
 };
 
-static RENDEZVOUS_BYTES: Typed<u64> = Typed {
+static RENDEZVOUS_BYTES: TypedParameter<u64> = TypedParameter {
     key: "rendezvous_bytes",
     meaning: "a message of more bytes waits for its receiver's consent",
     symbols: "S",
-    default: Default::Text("65535"),
+    default: DefaultValue::Text("65535"),
     read: |text| text.parse().map_err(|_| "a whole number of bytes".to_owned()),
 };
 
@@ -112,8 +112,8 @@ impl Model for LogGp {
         self.order == Order::Data
     }
 
-    fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
-        Box::new(Ranks::new(self, scale))
+    fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
+        Box::new(Simulation::new(self, context))
     }
 
     fn bounds_by_links(&self) -> bool {

@@ -12,11 +12,13 @@
 //! once a round would charge one long message as often as there are short ones.)
 
 use super::rounds::Rounds;
-use super::synchronous::{Frame, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous};
-use super::{Evaluator, Model, ModelKind, Scale};
+use super::synchronous::{
+    CommonCosts, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous,
+};
+use super::{Evaluator, Model, ModelKind, PricingContext};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, INJECTION_BYTE_US, PORTS, Ports, REARRANGE_BYTE_US,
+    BARRIER_US, BYTE_US, Barrier, INJECTION_BYTE_US, PORTS, PortLimit, REARRANGE_BYTE_US,
     REDUCE_BYTE_US, STARTUP_US,
 };
 use crate::cost::settings::parameters;
@@ -41,7 +43,7 @@ parameters! {
         rearrangement: Rearrangement = REARRANGEMENT,
         reduce_byte_us: f64 = REDUCE_BYTE_US,
         barrier_us: Barrier = BARRIER_US,
-        ports: Ports = PORTS,
+        ports: PortLimit = PORTS,
     }
 }
 
@@ -51,8 +53,8 @@ impl Model for StoreAndForward {
         Reads::Schedule
     }
 
-    fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
-        Box::new(Synchronous::new(*self, scale))
+    fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
+        Box::new(Synchronous::new(*self, context))
     }
 
     /// A step takes at least a start-up and any one message's bytes; and at least h start-ups, if
@@ -60,7 +62,7 @@ impl Model for StoreAndForward {
     /// far, a long one to a neighbour costs no more time. So the two bounds don't add up.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         let (bytes, kind) = bound::stored_bytes(topology, traffic, self.ports);
-        let by_steps = self.frame().lower_bound(
+        let by_steps = self.common_costs().lower_bound(
             topology,
             traffic,
             self.startup_us,
@@ -78,7 +80,7 @@ impl StepModel for StoreAndForward {
         StepCost { startup: 0.0, transmission: 0.0, propagation: None, contention: 0.0 };
     const WANTS_BUSIEST_LINKS: bool = true;
 
-    fn frame(&self) -> Frame {
+    fn common_costs(&self) -> CommonCosts {
         let Self {
             ports,
             barrier_us,
@@ -88,7 +90,7 @@ impl StepModel for StoreAndForward {
             injection_byte_us,
             ..
         } = *self;
-        Frame {
+        CommonCosts {
             ports,
             barrier_us,
             rearrange_byte_us,

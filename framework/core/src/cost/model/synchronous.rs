@@ -3,9 +3,9 @@
 //! What a step costs is the model's own.
 
 use super::rounds::{Arranger, MOST_CROSSINGS, Room, Rounds};
-use super::{Cost, Evaluator, Model, Parts, Scale, segment_bytes};
+use super::{Cost, Evaluator, Model, Parts, PricingContext, segment_bytes};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
-use crate::cost::parameter::{Barrier, Default, Ports, Typed, word};
+use crate::cost::parameter::{Barrier, DefaultValue, PortLimit, TypedParameter, parse_word};
 use crate::network::topology::Topology;
 use crate::simulation::step::{Listener, Reads, Step, StepFacts, Summed};
 use std::fmt;
@@ -55,12 +55,12 @@ impl fmt::Display for Rearrangement {
     }
 }
 
-pub(super) static REARRANGEMENT: Typed<Rearrangement> = Typed {
+pub(super) static REARRANGEMENT: TypedParameter<Rearrangement> = TypedParameter {
     key: "rearrangement",
     meaning: "which bytes are rearranged: `packed`, those of every message of more than one block, at either end; `declared`, as the schedule says",
     symbols: "",
-    default: Default::Text("packed"),
-    read: |text| word(text, &Rearrangement::WORDS),
+    default: DefaultValue::Text("packed"),
+    read: |text| parse_word(text, &Rearrangement::WORDS),
 };
 
 /// A model of synchronous steps.
@@ -81,13 +81,13 @@ pub(super) trait StepModel: Model + Copy {
     ) -> StepCost;
 
     /// What is charged alike whatever the model.
-    fn frame(&self) -> Frame;
+    fn common_costs(&self) -> CommonCosts;
 }
 
 /// What is charged alike in all models of synchronous steps.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Frame {
-    pub ports: Ports,
+pub(super) struct CommonCosts {
+    pub ports: PortLimit,
     pub barrier_us: Barrier,
     pub rearrange_byte_us: f64,
     pub rearrangement: Rearrangement,
@@ -98,7 +98,7 @@ pub(super) struct Frame {
     pub channels: Option<u64>,
 }
 
-impl Frame {
+impl CommonCosts {
     /// What no schedule avoids of start-ups, transmission, barriers and sums: its network needs at
     /// least this long for the bytes, as this shows.
     pub(super) fn lower_bound(
@@ -126,7 +126,7 @@ impl Frame {
 
 pub(super) struct Synchronous<M> {
     model: M,
-    frame: Frame,
+    common_costs: CommonCosts,
     topology: Arc<dyn Topology>,
     unit_bytes: f64,
     /// Rounds of all steps: a round is a step of its own to the machine, with a barrier before the
@@ -155,32 +155,32 @@ pub(super) struct Synchronous<M> {
 }
 
 impl<M: StepModel> Synchronous<M> {
-    pub(super) fn new(model: M, scale: Scale<'_>) -> Self {
+    pub(super) fn new(model: M, context: PricingContext<'_>) -> Self {
         Self {
             model,
-            frame: model.frame(),
-            topology: Arc::clone(scale.topology),
-            unit_bytes: scale.unit_bytes,
+            common_costs: model.common_costs(),
+            topology: Arc::clone(context.topology),
+            unit_bytes: context.unit_bytes,
             rounds: 0,
             total: M::NONE,
             rearrangement: 0.0,
             steps: 0,
             declared: 0,
             packs: false,
-            counted: scale.counted,
+            counted: context.counted,
             reduction: None,
             most_at_once: 0,
             most_circuits: 0,
             arranger: None,
             at_least: false,
-            drawn: scale.topology.random_routing().is_some(),
+            drawn: context.topology.random_routing().is_some(),
         }
     }
 
     /// Rounds for so many messages at once at a node. A port carries a message, or as many circuits
     /// as a link.
     fn rounds_at_ports(&self, at_once: u64) -> u64 {
-        self.frame.ports.rounds(at_once.div_ceil(self.frame.channels.unwrap_or(1)))
+        self.common_costs.ports.rounds(at_once.div_ceil(self.common_costs.channels.unwrap_or(1)))
     }
 
     /// Rounds for the circuits of a step, those at the ports if no link has more than it can carry
@@ -190,9 +190,9 @@ impl<M: StepModel> Synchronous<M> {
         if circuits <= channels {
             return Rounds { count: at_ports, arranged: None };
         }
-        let ports = match self.frame.ports {
-            Ports::Count(ports) => Some(ports),
-            Ports::All => None,
+        let ports = match self.common_costs.ports {
+            PortLimit::Count(ports) => Some(ports),
+            PortLimit::All => None,
         };
         let arranger = self.arranger.get_or_insert_with(|| Arranger::new(&self.topology));
         arranger.first_fit(step, Room { link: channels, ports }).unwrap_or_else(|| {
@@ -219,7 +219,7 @@ impl<M: StepModel> Synchronous<M> {
             transmission: Some(self.total.transmission),
             propagation: self.total.propagation,
             rearrangement: Some(self.rearrangement),
-            barrier: Some(barriers * self.frame.barrier_us.us(self.topology.nodes())),
+            barrier: Some(barriers * self.common_costs.barrier_us.us(self.topology.nodes())),
             contention: Some(self.total.contention),
             reduction: self.reduction,
         }
@@ -228,8 +228,8 @@ impl<M: StepModel> Synchronous<M> {
     /// What is right in the model and surprises whoever compares schedules.
     fn remarks(&self) -> impl Iterator<Item = &'static str> {
         let all_at_once = self.steps == 1 && self.most_at_once > 1 && self.total.contention > 0.0;
-        let charged = self.frame.rearrange_byte_us > 0.0
-            && self.frame.rearrangement == Rearrangement::Declared;
+        let charged = self.common_costs.rearrange_byte_us > 0.0
+            && self.common_costs.rearrangement == Rearrangement::Declared;
         let undeclared = charged && self.declared == 0 && self.packs;
         let remarks = [
             (
@@ -237,8 +237,8 @@ impl<M: StepModel> Synchronous<M> {
                 "one step: its messages share links over the whole of it, as those of several steps don't",
             ),
             (undeclared, UNDECLARED),
-            (self.drawn && self.frame.channels.is_none(), EXPECTED),
-            (self.drawn && self.frame.channels.is_some(), DRAWN),
+            (self.drawn && self.common_costs.channels.is_none(), EXPECTED),
+            (self.drawn && self.common_costs.channels.is_some(), DRAWN),
         ];
         remarks.into_iter().filter(|(applies, _)| *applies).map(|(_, remark)| remark)
     }
@@ -250,18 +250,18 @@ impl<M: StepModel> Listener for Synchronous<M> {
         self.most_at_once = self.most_at_once.max(at_once);
         let unit_bytes = segment_bytes(self.unit_bytes, step.segments);
         let mut rounds = Rounds { count: self.rounds_at_ports(at_once), arranged: None };
-        if let Some(channels) = self.frame.channels {
+        if let Some(channels) = self.common_costs.channels {
             self.most_circuits = self.most_circuits.max(step.facts.max_link_messages);
             rounds = self.rounds_on_links(step, channels, rounds.count);
         }
         self.steps += 1;
         let packed = step.facts.max_packed_load.unwrap_or(0);
         self.packs |= packed > 0 || self.counted && step.facts.max_load > step.segments;
-        if self.frame.rearrangement == Rearrangement::Packed {
-            self.rearrangement += packed as f64 * unit_bytes * self.frame.rearrange_byte_us;
+        if self.common_costs.rearrangement == Rearrangement::Packed {
+            self.rearrangement += packed as f64 * unit_bytes * self.common_costs.rearrange_byte_us;
         }
         let cost = self.model.step_cost(step, self.topology.as_ref(), unit_bytes, rounds);
-        let cost = cost.or_injected(&step.facts, unit_bytes * self.frame.injection_byte_us);
+        let cost = cost.or_injected(&step.facts, unit_bytes * self.common_costs.injection_byte_us);
         self.rounds += rounds.count;
         self.total.startup += cost.startup;
         self.total.transmission += cost.transmission;
@@ -281,12 +281,12 @@ impl<M: StepModel> Listener for Synchronous<M> {
     }
 
     fn wants_multiplexing(&self) -> bool {
-        self.frame.channels.is_some()
+        self.common_costs.channels.is_some()
     }
 
     fn wants_packing(&self) -> bool {
-        let is_charged = self.frame.rearrangement == Rearrangement::Packed;
-        self.frame.rearrange_byte_us > 0.0 && (is_charged || !self.counted)
+        let is_charged = self.common_costs.rearrangement == Rearrangement::Packed;
+        self.common_costs.rearrange_byte_us > 0.0 && (is_charged || !self.counted)
     }
 
     fn wants_busiest_links(&self) -> bool {
@@ -295,28 +295,29 @@ impl<M: StepModel> Listener for Synchronous<M> {
 
     fn summed(&mut self, Summed { most, segments, of: _, symmetry: _ }: Summed<'_>) {
         let bytes = most as f64 * segment_bytes(self.unit_bytes, segments);
-        *self.reduction.get_or_insert(0.0) += bytes * self.frame.reduce_byte_us;
+        *self.reduction.get_or_insert(0.0) += bytes * self.common_costs.reduce_byte_us;
     }
 
     fn rearranged(&mut self, most: u64, segments: u64) {
         self.declared += 1;
-        if self.frame.rearrangement == Rearrangement::Packed {
+        if self.common_costs.rearrangement == Rearrangement::Packed {
             return;
         }
-        self.rearrangement +=
-            most as f64 * segment_bytes(self.unit_bytes, segments) * self.frame.rearrange_byte_us;
+        self.rearrangement += most as f64
+            * segment_bytes(self.unit_bytes, segments)
+            * self.common_costs.rearrange_byte_us;
     }
 }
 
 impl<M: StepModel> Evaluator for Synchronous<M> {
     fn cost(&mut self) -> Result<Cost, String> {
-        let (ports, at_once) = (self.frame.ports, self.most_at_once);
+        let (ports, at_once) = (self.common_costs.ports, self.most_at_once);
         let mut reasons = Vec::new();
         if self.rounds_at_ports(at_once) > 1 {
             reasons.push(format!("up to {at_once} messages at once at a node with ports={ports}"));
         }
         let circuits = self.most_circuits;
-        if let Some(channels) = self.frame.channels.filter(|channels| circuits > *channels) {
+        if let Some(channels) = self.common_costs.channels.filter(|channels| circuits > *channels) {
             reasons.push(format!(
                 "up to {circuits} circuits at once on a link with virtual_channels={channels}"
             ));
@@ -336,7 +337,7 @@ impl<M: StepModel> Evaluator for Synchronous<M> {
         Ok(Cost { parts, note: (!notes.is_empty()).then(|| notes.join("; ")), ranks: None })
     }
 
-    fn so_far(&self) -> Option<Parts> {
+    fn parts_so_far(&self) -> Option<Parts> {
         Some(self.parts())
     }
 }
@@ -445,12 +446,12 @@ mod tests {
     #[test]
     fn models_without_a_network_know_no_nodes_of_several_ranks() {
         use crate::cost::machine::Machine;
-        use crate::cost::model::Scale;
+        use crate::cost::model::PricingContext;
         let topology = crate::network::topology::parse("ring:4,ranks=2").unwrap();
         for model in ["flat", "loggp"] {
             let machine = Machine::parse(&format!("free:model={model}")).unwrap();
             let error = machine
-                .evaluator(Scale {
+                .evaluator(PricingContext {
                     topology: &topology,
                     unit_bytes: 1.0,
                     seed: 0,

@@ -1,7 +1,7 @@
 //! Steps made by hand, for the tests of models.
 
 use super::time_space::TimeSpace;
-use super::{Cost, Evaluator, Scale};
+use super::{Cost, Evaluator, PricingContext};
 use crate::cost::background::Background;
 use crate::cost::machine::Machine;
 use crate::delivery::payload::Proof;
@@ -62,7 +62,7 @@ fn try_cost_by_routes(
 pub(super) fn time_space_of(topology: &str, machine: &str, steps: &Sends) -> (Cost, TimeSpace) {
     let topology = parse(topology).unwrap();
     let mut evaluator = evaluator(&topology, machine);
-    evaluator.keep_time_space(TimeSpace::new(topology.nodes(), None, 1 << 18)).unwrap();
+    evaluator.record_time_space(TimeSpace::new(topology.nodes(), None, 1 << 18)).unwrap();
     run(&topology, evaluator.as_mut(), steps, &[], |_, _| 0);
     (evaluator.cost().unwrap(), evaluator.time_space().unwrap())
 }
@@ -77,9 +77,14 @@ pub(super) fn cost_beside(
 ) -> Result<Cost, String> {
     let topology = parse(topology).unwrap();
     let machine = Machine::parse(machine).unwrap().with_background(background);
-    let scale =
-        Scale { topology: &topology, unit_bytes: 1.0, seed: 0, counted: true, background: None };
-    let mut evaluator = machine.evaluator(scale);
+    let context = PricingContext {
+        topology: &topology,
+        unit_bytes: 1.0,
+        seed: 0,
+        counted: true,
+        background: None,
+    };
+    let mut evaluator = machine.evaluator(context);
     let first = |step: &Vec<(u32, u32, u64)>| {
         step.iter().map(|&(from, to, bytes)| (from, to, bytes, 0)).collect()
     };
@@ -88,7 +93,7 @@ pub(super) fn cost_beside(
 }
 
 fn evaluator(topology: &Arc<dyn Topology>, machine: &str) -> Box<dyn Evaluator> {
-    Machine::parse(machine).unwrap().evaluator(Scale {
+    Machine::parse(machine).unwrap().evaluator(PricingContext {
         topology,
         unit_bytes: 1.0,
         seed: 0,

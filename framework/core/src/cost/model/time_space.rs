@@ -1,10 +1,10 @@
 //! When each rank does what: for each step of each rank when it came to it, had made its sends, had
 //! waited for its peers and was done, and what its time went into.
 //!
-//! It is kept only where somebody asks ([`super::Evaluator::keep_time_space`]), in a bounded number
+//! It is kept only where somebody asks ([`super::Evaluator::record_time_space`]), in a bounded number
 //! of entries: where steps and ranks are more, neighbouring steps of a rank are one entry, two,
 //! four, eight, .. of them, so that nothing is left out of any sum, and
-//! [`TimeSpace::steps_an_entry`] says how many. What is under way at a rank is told by a moment up
+//! [`TimeSpace::steps_per_entry`] says how many. What is under way at a rank is told by a moment up
 //! to which its time is spent: a rank's kinds of time add up to its end, whatever a model says of
 //! them.
 
@@ -13,7 +13,7 @@ use super::Parts;
 /// What a rank's time goes into: the parts of a completion time, in their order, and waiting for a
 /// peer. On the critical path there is no such wait: it follows the peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TimeKind {
     /// Starting up a message, of its own or one that comes.
     Startup,
     /// A message's bytes, as if no link were shared.
@@ -33,12 +33,12 @@ pub enum Kind {
 }
 
 /// How many kinds there are.
-pub const KINDS: usize = 8;
+pub const TIME_KINDS: usize = 8;
 
-impl Kind {
+impl TimeKind {
     /// What each is called.
-    pub fn names() -> [&'static str; KINDS] {
-        let mut names = ["peer"; KINDS];
+    pub fn names() -> [&'static str; TIME_KINDS] {
+        let mut names = ["peer"; TIME_KINDS];
         names.iter_mut().zip(Parts::default().each()).for_each(|(name, (part, _))| *name = part);
         names
     }
@@ -60,8 +60,8 @@ pub struct Entry {
     pub waited: f64,
     /// When it was done with the step, the barrier after it included.
     pub ended: f64,
-    /// What the time from `posted` to `ended` went into, by [`Kind`].
-    pub kinds: [f64; KINDS],
+    /// What the time from `posted` to `ended` went into, by [`TimeKind`].
+    pub kinds: [f64; TIME_KINDS],
 }
 
 /// What the time of ranks went into, step by step, in a bounded number of entries.
@@ -96,7 +96,7 @@ impl TimeSpace {
     }
 
     /// How many steps are one entry, where a rank has something to do in all of them.
-    pub fn steps_an_entry(&self) -> u64 {
+    pub fn steps_per_entry(&self) -> u64 {
         1_u64.checked_shl(self.doublings).unwrap_or(u64::MAX)
     }
 
@@ -127,7 +127,7 @@ impl TimeSpace {
                 self.entries -= 1;
             }
         }
-        let kinds = [0.0; KINDS];
+        let kinds = [0.0; TIME_KINDS];
         entries.push(Entry {
             first_step: step,
             last_step: step,
@@ -145,7 +145,7 @@ impl TimeSpace {
 
     /// The rank's time up to this moment went into this, as far as nothing has been said of it.
     #[cold]
-    pub(super) fn spend(&mut self, rank: usize, kind: Kind, until: f64) {
+    pub(super) fn charge(&mut self, rank: usize, kind: TimeKind, until: f64) {
         if !self.follows(rank) {
             return;
         }
@@ -157,7 +157,7 @@ impl TimeSpace {
         };
         entry.kinds[kind as usize] += until - entry.ended;
         entry.ended = until;
-        if kind == Kind::Peer {
+        if kind == TimeKind::Peer {
             entry.waited = until;
         }
     }
@@ -170,7 +170,7 @@ impl TimeSpace {
     }
 
     /// Up to when the rank's time is accounted for, in us.
-    pub(super) fn accounted(&self, rank: usize) -> f64 {
+    pub(super) fn charged_until(&self, rank: usize) -> f64 {
         self.of(rank).last().map_or(0.0, |entry| entry.ended)
     }
 
@@ -237,8 +237,8 @@ mod tests {
     use crate::cost::model::test_steps::{Sends, time_space_of};
 
     /// What a rank did in each step: its four moments, and its time by kind, in the order of
-    /// [`Kind`].
-    fn told(record: &TimeSpace, rank: usize) -> Vec<([f64; 4], [f64; KINDS])> {
+    /// [`TimeKind`].
+    fn told(record: &TimeSpace, rank: usize) -> Vec<([f64; 4], [f64; TIME_KINDS])> {
         let round = |us: f64| (us * 1e6).round() / 1e6;
         let moments = |e: &Entry| [e.posted, e.started, e.waited, e.ended].map(round);
         record.of(rank).iter().map(|entry| (moments(entry), entry.kinds.map(round))).collect()
@@ -314,7 +314,7 @@ mod tests {
         let machine = "free:model=loggp,overhead_us=2,byte_us=0.5,rendezvous_bytes=50,barrier_us=0";
         let (_, record) = time_space_of("fully-connected:3", machine, &steps);
         let [(moments, kinds)] = told(&record, 0)[..] else { panic!("{:?}", told(&record, 0)) };
-        assert_eq!((moments[1], kinds[Kind::Startup as usize]), (2.0, 2.0));
+        assert_eq!((moments[1], kinds[TimeKind::Startup as usize]), (2.0, 2.0));
         assert_eq!(moments[2], moments[3], "it ends when its receiver begins to take the message");
     }
 
@@ -327,7 +327,7 @@ mod tests {
             let idle = record.of(2)[0];
             let all: f64 = idle.kinds.iter().sum();
             let (barrier, peer) =
-                (idle.kinds[Kind::Barrier as usize], idle.kinds[Kind::Peer as usize]);
+                (idle.kinds[TimeKind::Barrier as usize], idle.kinds[TimeKind::Peer as usize]);
             assert!(barrier > 6.9 && (all - barrier - peer).abs() < 1e-9, "{model}: {idle:?}");
         }
     }
@@ -404,7 +404,7 @@ mod tests {
                     assert!((sum - at).abs() < 1e-6, "{machine}: rank {rank}: {sum} {at}");
                     last = last.max(at);
                 }
-                let ends = (0..record.ranks()).map(|rank| record.accounted(rank));
+                let ends = (0..record.ranks()).map(|rank| record.charged_until(rank));
                 let mean = ends.sum::<f64>() / record.ranks() as f64;
                 assert!(
                     close(last, cost.parts.total()),
@@ -423,31 +423,37 @@ mod tests {
         let mut record = TimeSpace::new(2, None, 8);
         for step in 0..100 {
             record.enter(0, step);
-            record.spend(0, Kind::Startup, step as f64 + 0.5);
+            record.charge(0, TimeKind::Startup, step as f64 + 0.5);
             record.sent(0);
-            record.spend(0, Kind::Peer, step as f64 + 1.0);
+            record.charge(0, TimeKind::Peer, step as f64 + 1.0);
         }
-        assert_eq!(record.steps_an_entry(), 16);
+        assert_eq!(record.steps_per_entry(), 16);
         let entries = record.of(0);
         let steps: Vec<_> =
             entries.iter().map(|entry| (entry.first_step, entry.last_step)).collect();
         assert_eq!(steps, [(1, 16), (17, 32), (33, 48), (49, 64), (65, 80), (81, 96), (97, 100)]);
         assert!(entries.windows(2).all(|two| two[0].ended == two[1].posted));
-        let of = |kind: Kind| entries.iter().map(|entry| entry.kinds[kind as usize]).sum::<f64>();
-        assert_eq!((of(Kind::Startup), of(Kind::Peer), record.accounted(0)), (50.0, 50.0, 100.0));
+        let of =
+            |kind: TimeKind| entries.iter().map(|entry| entry.kinds[kind as usize]).sum::<f64>();
+        assert_eq!(
+            (of(TimeKind::Startup), of(TimeKind::Peer), record.charged_until(0)),
+            (50.0, 50.0, 100.0)
+        );
         // More ranks than entries: one each.
         let mut record = TimeSpace::new(20, None, 8);
         for (rank, step) in (0..20).flat_map(|rank| (0..9).map(move |step| (rank, step))) {
             record.enter(rank, step);
-            record.spend(rank, Kind::Startup, step as f64 + 1.0);
+            record.charge(rank, TimeKind::Startup, step as f64 + 1.0);
         }
-        assert!((0..20).all(|rank| record.of(rank).len() == 1 && record.accounted(rank) == 9.0));
+        assert!(
+            (0..20).all(|rank| record.of(rank).len() == 1 && record.charged_until(rank) == 9.0)
+        );
     }
 
     #[test]
     fn one_rank_alone_is_followed_if_it_is_asked_for() {
         let mut record = TimeSpace::new(3, Some(1), 8);
-        (0..3).for_each(|rank| record.spend(rank, Kind::Startup, 4.0));
+        (0..3).for_each(|rank| record.charge(rank, TimeKind::Startup, 4.0));
         assert_eq!([0, 1, 2].map(|rank| record.of(rank).len()), [0, 1, 0]);
     }
 }

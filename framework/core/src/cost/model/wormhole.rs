@@ -12,12 +12,14 @@
 //! hops and a barrier a round, and the bytes of the busiest node one after another.
 
 use super::rounds::Rounds;
-use super::synchronous::{Frame, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous};
-use super::{Evaluator, Model, ModelKind, Scale};
+use super::synchronous::{
+    CommonCosts, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous,
+};
+use super::{Evaluator, Model, ModelKind, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, INJECTION_BYTE_US, PORTS, Ports,
-    REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US, Typed, micros, number,
+    BARRIER_US, BYTE_US, Barrier, DefaultValue, HOP_US, INJECTION_BYTE_US, PORTS, PortLimit,
+    REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_micros, parse_number,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
@@ -31,20 +33,22 @@ pub(super) static KIND: ModelKind = ModelKind {
     prepare: |settings| Ok(Arc::new(Wormhole::of(settings)?)),
 };
 
-static ONE_DIRECTIONAL_BYTE_US: Typed<f64> = Typed {
+static ONE_DIRECTIONAL_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "unpaired_byte_us",
     meaning: "a byte in a step where a node sends to one node and receives from another",
     symbols: "beta_sr",
-    default: Default::As(&BYTE_US),
-    read: micros,
+    default: DefaultValue::SameAs(&BYTE_US),
+    read: parse_micros,
 };
 
-static FREE_CONTENTION: Typed<f64> = Typed {
+static FREE_CONTENTION: TypedParameter<f64> = TypedParameter {
     key: "free_contention",
     meaning: "messages a directed link carries at full speed",
     symbols: "2^gamma",
-    default: Default::Text("1"),
-    read: |text| number(text).filter(|x| *x >= 1.0).ok_or_else(|| "a number from 1 on".to_owned()),
+    default: DefaultValue::Text("1"),
+    read: |text| {
+        parse_number(text).filter(|x| *x >= 1.0).ok_or_else(|| "a number from 1 on".to_owned())
+    },
 };
 
 parameters! {
@@ -59,7 +63,7 @@ parameters! {
         rearrangement: Rearrangement = REARRANGEMENT,
         reduce_byte_us: f64 = REDUCE_BYTE_US,
         barrier_us: Barrier = BARRIER_US,
-        ports: Ports = PORTS,
+        ports: PortLimit = PORTS,
         free_contention: f64 = FREE_CONTENTION,
     }
 }
@@ -69,8 +73,8 @@ impl Model for Wormhole {
         Reads::Facts
     }
 
-    fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
-        Box::new(Synchronous::new(*self, scale))
+    fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
+        Box::new(Synchronous::new(*self, context))
     }
 
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
@@ -79,7 +83,12 @@ impl Model for Wormhole {
         let transmission_us = bytes * self.byte_us.min(self.one_directional_byte_us);
         Bound {
             propagation_us: bound::least_latency(topology, traffic) * self.hop_us,
-            ..self.frame().lower_bound(topology, traffic, self.startup_us, (transmission_us, kind))
+            ..self.common_costs().lower_bound(
+                topology,
+                traffic,
+                self.startup_us,
+                (transmission_us, kind),
+            )
         }
     }
 }
@@ -88,7 +97,7 @@ impl StepModel for Wormhole {
     const NONE: StepCost =
         StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
 
-    fn frame(&self) -> Frame {
+    fn common_costs(&self) -> CommonCosts {
         let Self {
             ports,
             barrier_us,
@@ -98,7 +107,7 @@ impl StepModel for Wormhole {
             injection_byte_us,
             ..
         } = *self;
-        Frame {
+        CommonCosts {
             ports,
             barrier_us,
             rearrange_byte_us,

@@ -12,7 +12,7 @@ use crate::paint::Painter;
 use crate::session::recording::Frame;
 use crate::theme::{LEVELS, SHADES};
 use ratatui::layout::Rect;
-use swapmeet_core::cost::model::time_space::Kind;
+use swapmeet_core::cost::model::time_space::TimeKind;
 
 /// What the colours mean.
 pub(super) fn legend(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, drawn: &Drawn, area: Rect) {
@@ -20,7 +20,7 @@ pub(super) fn legend(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, drawn: &Dra
     let quantity = heat.quantity;
     if !drawn.has_heat {
         let mut x = 1;
-        for (kind, name) in Kind::names().into_iter().enumerate() {
+        for (kind, name) in TimeKind::names().into_iter().enumerate() {
             if drawn.kinds.is_some_and(|kinds| kinds[kind] > 0.0) {
                 let (mark, style) = theme.part(kind);
                 painter.dot(area, x, 0, mark, style);

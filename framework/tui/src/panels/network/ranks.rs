@@ -7,7 +7,7 @@ use crate::session::recording::{Entry, Ranks, Recording, Times};
 use crate::theme::Theme;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use swapmeet_core::cost::model::time_space::Kind;
+use swapmeet_core::cost::model::time_space::TimeKind;
 use swapmeet_results::duration;
 
 /// Draws it, around the step that is shown, which is marked at each rank that has it.
@@ -67,7 +67,7 @@ pub(super) fn ranks(
 /// dim.
 fn looks(theme: &Theme, kind: usize, is_shown: bool) -> (char, Style) {
     let (mark, style) = theme.part(kind);
-    match (is_shown, kind == Kind::Peer as usize) {
+    match (is_shown, kind == TimeKind::Peer as usize) {
         (true, true) => (mark, theme.accent),
         (true, false) => (mark, style),
         (false, false) if theme.coloured => ('▒', style),
@@ -93,27 +93,27 @@ impl Cell {
 
 /// When each kind of an entry's time is: its start-ups first as far as it made its sends with them,
 /// then what it waited for, then messages and the rest.
-fn intervals(entry: &Entry) -> impl Iterator<Item = (Kind, f64, f64)> {
-    const ORDER: [Kind; 9] = [
-        Kind::Rearrangement,
-        Kind::Startup,
-        Kind::Peer,
-        Kind::Propagation,
-        Kind::Contention,
+fn intervals(entry: &Entry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
+    const ORDER: [TimeKind; 9] = [
+        TimeKind::Rearrangement,
+        TimeKind::Startup,
+        TimeKind::Peer,
+        TimeKind::Propagation,
+        TimeKind::Contention,
         // What of its start-ups it had not spent when it had made its sends: those of messages that
         // came.
-        Kind::Startup,
-        Kind::Transmission,
-        Kind::Reduction,
-        Kind::Barrier,
+        TimeKind::Startup,
+        TimeKind::Transmission,
+        TimeKind::Reduction,
+        TimeKind::Barrier,
     ];
-    let first = entry.kinds[Kind::Startup as usize].min(entry.started - entry.posted);
-    let rest = entry.kinds[Kind::Startup as usize] - first;
+    let first = entry.kinds[TimeKind::Startup as usize].min(entry.started - entry.posted);
+    let rest = entry.kinds[TimeKind::Startup as usize] - first;
     let (mut at, entry, mut is_first) = (entry.posted, *entry, true);
     ORDER.into_iter().filter_map(move |kind| {
         let us = match kind {
-            Kind::Startup if std::mem::take(&mut is_first) => first,
-            Kind::Startup => rest,
+            TimeKind::Startup if std::mem::take(&mut is_first) => first,
+            TimeKind::Startup => rest,
             kind => entry.kinds[kind as usize],
         };
         let from = at;
@@ -136,7 +136,7 @@ fn spread(window: Window, columns: u16, from: f64, to: f64, say: &mut dyn FnMut(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swapmeet_core::cost::model::time_space::KINDS;
+    use swapmeet_core::cost::model::time_space::TIME_KINDS;
 
     /// A rank starts up its sends, waits for a peer, then for the message, and takes it: the kinds
     /// lie end to end between its moments.
@@ -144,10 +144,10 @@ mod tests {
     fn kinds_of_an_entry_lie_in_the_order_in_which_they_happen() {
         let mut kinds = Times::default();
         for (kind, us) in [
-            (Kind::Startup, 5.0),
-            (Kind::Peer, 7.0),
-            (Kind::Transmission, 4.0),
-            (Kind::Barrier, 1.0),
+            (TimeKind::Startup, 5.0),
+            (TimeKind::Peer, 7.0),
+            (TimeKind::Transmission, 4.0),
+            (TimeKind::Barrier, 1.0),
         ] {
             kinds[kind as usize] = us;
         }
@@ -157,11 +157,11 @@ mod tests {
         assert_eq!(
             all,
             [
-                (Kind::Startup, 10.0, 13.0),
-                (Kind::Peer, 13.0, 20.0),
-                (Kind::Startup, 20.0, 22.0),
-                (Kind::Transmission, 22.0, 26.0),
-                (Kind::Barrier, 26.0, 27.0)
+                (TimeKind::Startup, 10.0, 13.0),
+                (TimeKind::Peer, 13.0, 20.0),
+                (TimeKind::Startup, 20.0, 22.0),
+                (TimeKind::Transmission, 22.0, 26.0),
+                (TimeKind::Barrier, 26.0, 27.0)
             ]
         );
     }
@@ -171,13 +171,13 @@ mod tests {
     #[test]
     fn the_step_that_is_shown_stands_out_in_every_theme() {
         for theme in Theme::names().map(|name| Theme::named(name).unwrap()) {
-            let all: Vec<_> = (0..KINDS).map(|kind| looks(&theme, kind, true)).collect();
+            let all: Vec<_> = (0..TIME_KINDS).map(|kind| looks(&theme, kind, true)).collect();
             assert!(
-                (0..KINDS).all(|kind| looks(&theme, kind, false) != all[kind]),
+                (0..TIME_KINDS).all(|kind| looks(&theme, kind, false) != all[kind]),
                 "{}",
                 theme.name
             );
-            assert!((0..KINDS).all(|i| (0..i).all(|j| all[i] != all[j])), "{}", theme.name);
+            assert!((0..TIME_KINDS).all(|i| (0..i).all(|j| all[i] != all[j])), "{}", theme.name);
         }
     }
 

@@ -5,7 +5,7 @@ use crate::paint::{Painter, width};
 use crate::session::recording::{Recording, Times};
 use ratatui::layout::Rect;
 use std::ops::Range;
-use swapmeet_core::cost::model::time_space::Kind;
+use swapmeet_core::cost::model::time_space::TimeKind;
 use swapmeet_results::duration;
 
 /// Lines for a chart where so many are free: the picture is worth more.
@@ -104,7 +104,7 @@ pub(super) fn in_words(
         &format!("{}{mean}{end}", duration(times.iter().sum())),
         theme.text,
     ) + 1;
-    for (part, name) in Kind::names().into_iter().enumerate() {
+    for (part, name) in TimeKind::names().into_iter().enumerate() {
         if times[part] > 0.0 {
             let (c, style) = theme.part(part);
             x = painter.put(area, x + 1, 0, &c.to_string(), style);

@@ -1,13 +1,13 @@
 //! When each rank does what, where ranks go on by themselves.
 
 use serde::{Deserialize, Serialize};
-use swapmeet_core::cost::model::time_space::{self, KINDS};
+use swapmeet_core::cost::model::time_space::{self, TIME_KINDS};
 
 /// The parts of a step's time, in us, in the order of a row's columns: what its machine charges for
 /// it, with what is rearranged before it. A part that the model has no meaning for is 0. Where
 /// ranks go on by themselves it is what a rank's time goes into, and waiting for peers is the last
 /// kind.
-pub(crate) type Times = [f64; KINDS];
+pub(crate) type Times = [f64; TIME_KINDS];
 
 /// What a rank did in a step, or in some that follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use super::step::{Asked, Facts, Frame, Load, Note, Pair, Seen, Wanted};
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use swapmeet_core::cost::model::time_space::{KINDS, TimeSpace};
+use swapmeet_core::cost::model::time_space::{TIME_KINDS, TimeSpace};
 use swapmeet_core::cost::model::{Evaluator, Parts};
 use swapmeet_core::network::links::LinkLoad;
 use swapmeet_core::network::topology::{Route, Topology};
@@ -13,7 +13,7 @@ use swapmeet_core::simulation::step::{Listener, LocalCopy, Sent, Step, Summed, U
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::host;
-use swapmeet_runner::session::scale;
+use swapmeet_runner::session::pricing_context;
 use swapmeet_runner::worker::{Say, Watch, Watcher};
 
 /// Bytes that the steps of a window may take.
@@ -70,11 +70,11 @@ struct Recorder {
 impl Recorder {
     fn new(case: &Case, Asked { wanted, unfinished, ranks }: Asked, say: Say) -> Self {
         let topology = Arc::clone(&case.topology);
-        let mut evaluator = case.machine.evaluator(scale(case));
+        let mut evaluator = case.machine.evaluator(pricing_context(case));
         let record = TimeSpace::new(if ranks { topology.nodes() } else { 0 }, None, MOST_ENTRIES);
-        let keeps_ranks = ranks && evaluator.keep_time_space(record).is_ok();
+        let keeps_ranks = ranks && evaluator.record_time_space(record).is_ok();
         let evaluator =
-            Some(evaluator).filter(|evaluator| keeps_ranks || evaluator.so_far().is_some());
+            Some(evaluator).filter(|evaluator| keeps_ranks || evaluator.parts_so_far().is_some());
         let links =
             (0..topology.link_slots()).filter(|link| topology.link_ends(*link).is_some()).count();
         let mut recorder = Self {
@@ -176,10 +176,10 @@ impl Recorder {
             barrier,
             contention,
             reduction,
-        } = self.evaluator.as_ref()?.so_far()?;
+        } = self.evaluator.as_ref()?.parts_so_far()?;
         let parts =
             [startup, transmission, propagation, rearrangement, barrier, contention, reduction];
-        let mut all = [0.0; KINDS];
+        let mut all = [0.0; TIME_KINDS];
         all.iter_mut().zip(parts).for_each(|(time, part)| *time = part.unwrap_or(0.0));
         let before = std::mem::replace(&mut self.priced, all);
         let mut times = all;

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use swapmeet_core::cost::ledger::{Event, Keeper, Ledger};
+use swapmeet_core::cost::ledger::{Ledger, LedgerEvent, LedgerRecorder};
 use swapmeet_core::simulation::step::Listener;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
@@ -29,7 +29,7 @@ pub(super) struct Facts {
 /// The watcher in the worker that keeps a schedule's facts.
 pub const FACTS: Watch = Watch {
     name: "facts",
-    start: |_, _, say| Ok(Box::new(Keeping { keeper: Keeper::default(), say })),
+    start: |_, _, say| Ok(Box::new(Keeping { keeper: LedgerRecorder::default(), say })),
 };
 
 /// What comes of a schedule, in pieces.
@@ -50,7 +50,7 @@ enum What {
 }
 
 struct Keeping {
-    keeper: Keeper,
+    keeper: LedgerRecorder,
     say: Say,
 }
 
@@ -78,10 +78,12 @@ impl Watcher for Keeping {
             return;
         }
         kinds.chunks(AT_ONCE).for_each(|kinds| self.report(&Message::Kinds(kinds.to_vec())));
-        let run = |(event, times): &(Event, u64)| match *event {
-            Event::Step(kind) => (What::Step, u64::from(kind), 0, *times),
-            Event::Rearranged { most, segments } => (What::Rearranged, most, segments, *times),
-            Event::Summed { most, segments } => (What::Summed, most, segments, *times),
+        let run = |(event, times): &(LedgerEvent, u64)| match *event {
+            LedgerEvent::Step(kind) => (What::Step, u64::from(kind), 0, *times),
+            LedgerEvent::Rearranged { most, segments } => {
+                (What::Rearranged, most, segments, *times)
+            }
+            LedgerEvent::Summed { most, segments } => (What::Summed, most, segments, *times),
         };
         for runs in ledger.runs().chunks(AT_ONCE) {
             self.report(&Message::Runs(runs.iter().map(run).collect()));
@@ -103,9 +105,9 @@ impl Facts {
             Message::Runs(runs) => {
                 for (what, a, b, times) in runs {
                     let event = match what {
-                        What::Step => Event::Step(u32::try_from(a).ok()?),
-                        What::Rearranged => Event::Rearranged { most: a, segments: b },
-                        What::Summed => Event::Summed { most: a, segments: b },
+                        What::Step => LedgerEvent::Step(u32::try_from(a).ok()?),
+                        What::Rearranged => LedgerEvent::Rearranged { most: a, segments: b },
+                        What::Summed => LedgerEvent::Summed { most: a, segments: b },
                     };
                     self.ledger.add_run(event, times).then_some(())?;
                 }

@@ -1,15 +1,15 @@
 //! Jitter: what a message takes is multiplied by a factor of its own, log-normal with a mean of 1,
 //! which seed, step and ends say: the same whatever else happens, and in whatever order.
 
-use crate::cost::parameter::{Default, Typed, number};
+use crate::cost::parameter::{DefaultValue, TypedParameter, parse_number};
 
-pub(in crate::cost::model) static NOISE: Typed<f64> = Typed {
+pub(in crate::cost::model) static NOISE: TypedParameter<f64> = TypedParameter {
     key: "noise",
     meaning: "jitter of messages: the coefficient of variation (standard deviation over mean) of a log-normal factor of its own, seeded by repetition, by which its start-up, latency and bytes are multiplied; there is no lower bound then",
     symbols: "",
-    default: Default::Text("0"),
+    default: DefaultValue::Text("0"),
     read: |text| {
-        let cv = number(text).filter(|cv| (0.0..=10.0).contains(cv));
+        let cv = parse_number(text).filter(|cv| (0.0..=10.0).contains(cv));
         cv.map(|cv| cv + 0.0).ok_or_else(|| "a number from 0 to 10".to_owned())
     },
 };

@@ -13,7 +13,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// A message that is ready to go.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Waiting {
+pub(super) struct ReadyMessage {
     pub from: u32,
     pub to: u32,
     pub message: u32,
@@ -21,10 +21,10 @@ pub(super) struct Waiting {
 }
 
 /// Its place among messages that could go: by moment, sender, and number.
-type Place = (Ticks, u32, u32);
+type Priority = (Ticks, u32, u32);
 
-impl Waiting {
-    fn place(&self) -> Place {
+impl ReadyMessage {
+    fn priority(&self) -> Priority {
         (self.ready.at, self.from, self.message)
     }
 }
@@ -35,7 +35,7 @@ struct Ports {
     free: Vec<usize>,
     /// Messages that wait to go through a node's ports, in the order in which they were ready; some
     /// have gone.
-    waiting: Vec<VecDeque<Waiting>>,
+    waiting: Vec<VecDeque<ReadyMessage>>,
 }
 
 impl Ports {
@@ -54,8 +54,8 @@ impl Ports {
         &mut self,
         node: u32,
         gone: &[bool],
-        other_is_free: impl Fn(&Waiting) -> bool,
-    ) -> Option<Waiting> {
+        other_is_free: impl Fn(&ReadyMessage) -> bool,
+    ) -> Option<ReadyMessage> {
         if !self.is_free(node) {
             return None;
         }
@@ -75,12 +75,12 @@ pub(super) struct Crossing {
     /// Whether each message has gone.
     gone: Vec<bool>,
     /// The first that could go at each port about which something was said, the earliest first.
-    candidates: BinaryHeap<Reverse<(Place, End)>>,
+    candidates: BinaryHeap<Reverse<(Priority, NodePorts)>>,
 }
 
 /// The ports of a node, of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum End {
+enum NodePorts {
     Output(u32),
     Input(u32),
 }
@@ -93,7 +93,7 @@ impl Crossing {
     }
 
     /// A message is ready. Messages are named in the order of time.
-    pub(super) fn wait(&mut self, message: Waiting) {
+    pub(super) fn wait(&mut self, message: ReadyMessage) {
         self.outputs.waiting[message.from as usize].push_back(message);
         self.inputs.waiting[message.to as usize].push_back(message);
         self.touched(message.from, message.to);
@@ -107,28 +107,28 @@ impl Crossing {
     }
 
     fn touched(&mut self, from: u32, to: u32) {
-        for end in [End::Output(from), End::Input(to)] {
+        for end in [NodePorts::Output(from), NodePorts::Input(to)] {
             let first = self.first(end);
-            self.candidates.extend(first.map(|w| Reverse((w.place(), end))));
+            self.candidates.extend(first.map(|w| Reverse((w.priority(), end))));
         }
     }
 
-    fn first(&mut self, end: End) -> Option<Waiting> {
+    fn first(&mut self, end: NodePorts) -> Option<ReadyMessage> {
         let Self { outputs, inputs, gone, .. } = self;
         match end {
-            End::Output(node) => outputs.first(node, gone, |w| inputs.is_free(w.to)),
-            End::Input(node) => inputs.first(node, gone, |w| outputs.is_free(w.from)),
+            NodePorts::Output(node) => outputs.first(node, gone, |w| inputs.is_free(w.to)),
+            NodePorts::Input(node) => inputs.first(node, gone, |w| outputs.is_free(w.from)),
         }
     }
 
     /// What goes next, if anything can: asked, until nothing does, when all that is ready or free
     /// at this moment has been said.
-    pub(super) fn next(&mut self) -> Option<Waiting> {
+    pub(super) fn next(&mut self) -> Option<ReadyMessage> {
         while let Some(Reverse((place, end))) = self.candidates.pop() {
             let Some(next) = self.first(end) else { continue };
-            if next.place() != place {
+            if next.priority() != place {
                 // What it stood for has gone by its other end, or that end has been taken since.
-                self.candidates.push(Reverse((next.place(), end)));
+                self.candidates.push(Reverse((next.priority(), end)));
                 continue;
             }
             self.outputs.free[next.from as usize] -= 1;

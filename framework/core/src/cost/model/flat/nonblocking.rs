@@ -2,31 +2,33 @@
 //! [`super::stage`]).
 
 use super::Flat;
-use super::crossing::{Crossing, Waiting};
-use super::kept::Kept;
-use super::stage::{Adding, Event, Kind, Message, Stage, Times, ports_each};
+use super::accounting::Accounting;
+use super::crossing::{Crossing, ReadyMessage};
+use super::stage::{
+    MessageTimes, Reductions, Stage, StageEvent, StageEventKind, StageMessage, ports_each,
+};
 use crate::cost::model::clock::{Clock, Ticks, of_bytes};
-use crate::cost::model::time_space::Kind as Spent;
+use crate::cost::model::time_space::TimeKind;
 use std::collections::{BinaryHeap, VecDeque};
 
 pub(super) struct Nonblocking<'a> {
-    messages: &'a [Message],
-    times: Times,
+    messages: &'a [StageMessage],
+    times: MessageTimes,
     /// Whether received data are composed for the next stage at once.
     composes: bool,
     start: Clock,
     processor: Vec<Clock>,
     engine: Vec<Ticks>,
     crossing: Crossing,
-    adding: Adding<'a>,
-    events: BinaryHeap<Event>,
+    reductions: Reductions<'a>,
+    events: BinaryHeap<StageEvent>,
     /// What sends wait for, where any does.
-    waits: Option<Waits>,
-    kept: Option<&'a mut Kept>,
+    waits: Option<Dependencies>,
+    kept: Option<&'a mut Accounting>,
 }
 
 /// What is sent on in the stage in which it came.
-struct Waits {
+struct Dependencies {
     /// The messages that each node has still to start, in its order.
     unsent: Vec<VecDeque<u32>>,
     /// Those from others that it has still to complete, in the schedule's order, and some that it
@@ -35,8 +37,8 @@ struct Waits {
     completed: Vec<bool>,
 }
 
-impl Waits {
-    fn new(nodes: usize, messages: &[Message]) -> Self {
+impl Dependencies {
+    fn new(nodes: usize, messages: &[StageMessage]) -> Self {
         let [mut unsent, mut uncompleted] = [(); 2].map(|()| vec![VecDeque::new(); nodes]);
         for (number, m) in (0..).zip(messages) {
             unsent[m.from as usize].push_back(number);
@@ -48,7 +50,7 @@ impl Waits {
     }
 
     /// The next send that a node can start: all has come to it that came by then.
-    fn next(&mut self, node: usize, messages: &[Message]) -> Option<u32> {
+    fn next(&mut self, node: usize, messages: &[StageMessage]) -> Option<u32> {
         let next = *self.unsent[node].front()?;
         let uncompleted = &mut self.uncompleted[node];
         while uncompleted.front().is_some_and(|message| self.completed[*message as usize]) {
@@ -67,22 +69,22 @@ impl<'a> Nonblocking<'a> {
         machine: &Flat,
         start: Clock,
         composes: bool,
-        kept: Option<&'a mut Kept>,
+        kept: Option<&'a mut Accounting>,
     ) -> Self {
         let (nodes, messages) = (stage.composed.len(), &stage.messages[..]);
         let first_step = messages.iter().map(|m| m.step).min().unwrap_or(0);
         let forwards = messages.iter().any(|m| m.after >= first_step);
         Self {
             messages,
-            times: Times::of(machine),
+            times: MessageTimes::of(machine),
             composes,
             start,
             processor: vec![start; nodes],
             engine: vec![start.at; nodes],
             crossing: Crossing::new(nodes, ports_each(machine, nodes), messages.len()),
-            adding: Adding::new(stage, machine),
+            reductions: Reductions::new(stage, machine),
             events: BinaryHeap::with_capacity(messages.len()),
-            waits: forwards.then(|| Waits::new(nodes, messages)),
+            waits: forwards.then(|| Dependencies::new(nodes, messages)),
             kept,
         }
     }
@@ -104,24 +106,24 @@ impl<'a> Nonblocking<'a> {
                 let bytes = self.messages[next.message as usize].bytes;
                 let at = next.ready.waited_until(now).transmitted(of_bytes(self.times.byte, bytes));
                 if let Some(kept) = &mut self.kept {
-                    let way = &mut kept.ways[next.message as usize];
+                    let way = &mut kept.crossings[next.message as usize];
                     (way.crossing, way.came) = (now, at.at);
                 }
-                self.events.push(Event {
+                self.events.push(StageEvent {
                     at,
                     node: next.to,
                     message: next.message,
-                    kind: Kind::Arrived,
+                    kind: StageEventKind::Arrived,
                 });
             }
         }
-        self.adding.rest(&mut self.processor);
+        self.reductions.rest(&mut self.processor);
         if let Some(kept) = &mut self.kept {
             (0..)
                 .zip(&self.processor)
-                .for_each(|(node, clock)| kept.spend(node, Spent::Reduction, clock.at));
+                .for_each(|(node, clock)| kept.charge(node, TimeKind::Reduction, clock.at));
         }
-        self.processor.into_iter().fold(self.start, Clock::and)
+        self.processor.into_iter().fold(self.start, Clock::later)
     }
 
     /// A processor starts a send.
@@ -131,11 +133,11 @@ impl<'a> Nonblocking<'a> {
         self.processor[node as usize] = at;
         if let Some(kept) = &mut self.kept {
             kept.enter(node, self.messages[message as usize].step);
-            kept.spend(node, Spent::Startup, at.at);
+            kept.charge(node, TimeKind::Startup, at.at);
             kept.sent(node);
-            kept.ways[message as usize].started = at.at;
+            kept.crossings[message as usize].started = at.at;
         }
-        self.events.push(Event { at, node, message, kind: Kind::Started });
+        self.events.push(StageEvent { at, node, message, kind: StageEventKind::Started });
     }
 
     fn start_what_can(&mut self, node: usize) {
@@ -146,39 +148,39 @@ impl<'a> Nonblocking<'a> {
         }
     }
 
-    fn happens(&mut self, event: Event) {
+    fn happens(&mut self, event: StageEvent) {
         let m = self.messages[event.message as usize];
         match event.kind {
-            Kind::Started => {
+            StageEventKind::Started => {
                 let at = self.copied(m.from, event.at, m.bytes);
                 if let Some(kept) = &mut self.kept {
-                    let way = &mut kept.ways[event.message as usize];
+                    let way = &mut kept.crossings[event.message as usize];
                     (way.ready, way.copying) = (at.at, of_bytes(self.times.half_copy, m.bytes));
                 }
-                self.events.push(Event { at, kind: Kind::Ready, ..event });
+                self.events.push(StageEvent { at, kind: StageEventKind::Ready, ..event });
             }
-            Kind::Ready => {
-                self.crossing.wait(Waiting {
+            StageEventKind::Ready => {
+                self.crossing.wait(ReadyMessage {
                     from: m.from,
                     to: m.to,
                     message: event.message,
                     ready: event.at,
                 });
             }
-            Kind::Arrived => {
+            StageEventKind::Arrived => {
                 let (copied, to) = (self.copied(m.to, event.at, m.bytes), m.to as usize);
-                let received = self.processor[to].and(copied).started(self.times.half_start);
-                self.processor[to] = self.adding.received(event.message, received);
+                let received = self.processor[to].later(copied).started(self.times.half_start);
+                self.processor[to] = self.reductions.received(event.message, received);
                 if let Some(kept) = &mut self.kept {
                     kept.awaited(m.to, event.message);
-                    kept.spend(
+                    kept.charge(
                         m.to,
-                        Spent::Contention,
+                        TimeKind::Contention,
                         copied.at - of_bytes(self.times.half_copy, m.bytes),
                     );
-                    kept.spend(m.to, Spent::Transmission, copied.at);
-                    kept.spend(m.to, Spent::Startup, received.at);
-                    kept.spend(m.to, Spent::Reduction, self.processor[to].at);
+                    kept.charge(m.to, TimeKind::Transmission, copied.at);
+                    kept.charge(m.to, TimeKind::Startup, received.at);
+                    kept.charge(m.to, TimeKind::Reduction, self.processor[to].at);
                 }
                 if let Some(waits) = &mut self.waits {
                     waits.completed[event.message as usize] = true;
@@ -188,7 +190,7 @@ impl<'a> Nonblocking<'a> {
                     self.processor[to] =
                         self.processor[to].rearranged(of_bytes(self.times.compose, m.bytes));
                     if let Some(kept) = &mut self.kept {
-                        kept.spend(m.to, Spent::Rearrangement, self.processor[to].at);
+                        kept.charge(m.to, TimeKind::Rearrangement, self.processor[to].at);
                     }
                 }
                 self.crossing.through(m.from, m.to);

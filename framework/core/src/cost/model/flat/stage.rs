@@ -21,15 +21,15 @@
 //! message; moments are exact ([`crate::cost::model::clock`]), so that no rounding decides.
 
 use super::Flat;
-use super::kept::Kept;
+use super::accounting::Accounting;
 use crate::cost::model::clock::{Clock, Ticks, of_bytes, ticks};
-use crate::cost::model::time_space::Kind as Spent;
+use crate::cost::model::time_space::TimeKind;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 /// A message of a stage.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Message {
+pub struct StageMessage {
     /// Sender, a node of the machine.
     pub from: u32,
     /// Receiver, a node of the machine.
@@ -46,13 +46,13 @@ pub struct Message {
 #[derive(Debug, Clone)]
 pub struct Stage {
     /// As the schedule has them.
-    pub messages: Vec<Message>,
+    pub messages: Vec<StageMessage>,
     /// Bytes that each node puts into its send buffer.
     pub composed: Vec<f64>,
     /// Whether there is anything in it.
     used: bool,
     /// What nodes add up, in the order of steps.
-    sums: Vec<Sum>,
+    sums: Vec<Reduction>,
     /// For each message its receiver's sum, plus one; 0 if there is none, as for those beyond the
     /// end.
     sum_of: Vec<u32>,
@@ -60,7 +60,7 @@ pub struct Stage {
 
 /// What a node adds to what it has when all that it receives in a step has come.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Sum {
+struct Reduction {
     node: u32,
     bytes: f64,
     /// Messages of the step that the node receives.
@@ -69,13 +69,13 @@ struct Sum {
 
 /// What is left to come for each sum of a stage.
 #[derive(Debug)]
-pub(super) struct Adding<'a> {
+pub(super) struct Reductions<'a> {
     stage: &'a Stage,
     byte: Ticks,
     left: Vec<u32>,
 }
 
-impl<'a> Adding<'a> {
+impl<'a> Reductions<'a> {
     pub(super) fn new(stage: &'a Stage, machine: &Flat) -> Self {
         let left = stage.sums.iter().map(|sum| sum.messages).collect();
         Self { stage, byte: ticks(machine.reduce_byte_us), left }
@@ -104,16 +104,16 @@ impl<'a> Adding<'a> {
 
 /// Something that takes requests in the order of time; at equal times, of nodes and messages.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Event {
+pub(super) struct StageEvent {
     pub at: Clock,
     pub node: u32,
     pub message: u32,
     /// What it is about, in nonblocking mode.
-    pub kind: Kind,
+    pub kind: StageEventKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum StageEventKind {
     /// The processor has started a send.
     Started,
     /// The message waits for its ports.
@@ -122,9 +122,9 @@ pub(super) enum Kind {
     Arrived,
 }
 
-impl Eq for Event {}
+impl Eq for StageEvent {}
 
-impl Ord for Event {
+impl Ord for StageEvent {
     /// The earliest is the greatest, for a heap.
     fn cmp(&self, other: &Self) -> Ordering {
         let time = other.at.at.cmp(&self.at.at);
@@ -134,7 +134,7 @@ impl Ord for Event {
     }
 }
 
-impl PartialOrd for Event {
+impl PartialOrd for StageEvent {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -142,14 +142,14 @@ impl PartialOrd for Event {
 
 /// What a machine asks for, in ticks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Times {
+pub(super) struct MessageTimes {
     pub half_start: Ticks,
     pub half_copy: Ticks,
     pub byte: Ticks,
     pub compose: Ticks,
 }
 
-impl Times {
+impl MessageTimes {
     pub(super) fn of(machine: &Flat) -> Self {
         Self {
             half_start: ticks(machine.startup_us / 2.0),
@@ -203,7 +203,7 @@ impl Stage {
     }
 
     /// Adds a message, which its sender composes.
-    pub fn add(&mut self, message: Message) {
+    pub fn add(&mut self, message: StageMessage) {
         self.copy(message.from, message.bytes);
         self.messages.push(message);
     }
@@ -214,7 +214,7 @@ impl Stage {
         let first = self.messages.partition_point(|message| message.step < step);
         let mut of_node = vec![0; bytes.len()];
         for (node, bytes) in (0..).zip(bytes).filter(|(_, bytes)| **bytes > 0.0) {
-            self.sums.push(Sum { node, bytes: *bytes, messages: 0 });
+            self.sums.push(Reduction { node, bytes: *bytes, messages: 0 });
             (of_node[node as usize], self.used) = (self.sums.len() as u32, true);
         }
         if bytes.is_empty() {
@@ -264,7 +264,7 @@ impl Stage {
 /// A stage in blocking mode: each node works through its list, sends before receives within a step.
 pub(super) struct Blocking<'a> {
     stage: &'a Stage,
-    times: Times,
+    times: MessageTimes,
     /// Each node's list: a message's number times 2, plus 1 if the node receives it. Lists of all
     /// nodes one after another.
     tasks: Vec<u32>,
@@ -277,9 +277,9 @@ pub(super) struct Blocking<'a> {
     /// Whether a node waits for the message it is to receive next.
     waits: Vec<bool>,
     ports: Ports,
-    adding: Adding<'a>,
-    events: BinaryHeap<Event>,
-    kept: Option<&'a mut Kept>,
+    reductions: Reductions<'a>,
+    events: BinaryHeap<StageEvent>,
+    kept: Option<&'a mut Accounting>,
 }
 
 impl<'a> Blocking<'a> {
@@ -287,7 +287,7 @@ impl<'a> Blocking<'a> {
         stage: &'a Stage,
         machine: &Flat,
         start: Clock,
-        kept: Option<&'a mut Kept>,
+        kept: Option<&'a mut Accounting>,
     ) -> Self {
         let nodes = stage.composed.len();
         let mut next = vec![0_u32; nodes + 1];
@@ -317,7 +317,7 @@ impl<'a> Blocking<'a> {
         next.truncate(nodes);
         Self {
             stage,
-            times: Times::of(machine),
+            times: MessageTimes::of(machine),
             tasks,
             next,
             end,
@@ -325,7 +325,7 @@ impl<'a> Blocking<'a> {
             came: vec![None; stage.messages.len()],
             waits: vec![false; nodes],
             ports: Ports::new(nodes, machine, start.at),
-            adding: Adding::new(stage, machine),
+            reductions: Reductions::new(stage, machine),
             events: BinaryHeap::new(),
             kept,
         }
@@ -342,7 +342,7 @@ impl<'a> Blocking<'a> {
             let crossing = of_bytes(self.times.byte, m.bytes);
             let done = self.ports.take(m.to, event.at, crossing);
             if let Some(kept) = &mut self.kept {
-                let way = &mut kept.ways[event.message as usize];
+                let way = &mut kept.crossings[event.message as usize];
                 // Its sender copies it itself: until it has, the receiver waits for it.
                 (way.started, way.ready, way.crossing, way.came) =
                     (event.at.at, event.at.at, done.at - crossing, done.at);
@@ -359,18 +359,18 @@ impl<'a> Blocking<'a> {
                 self.proceed(to);
             }
         }
-        self.adding.rest(&mut self.clock);
+        self.reductions.rest(&mut self.clock);
         if let Some(kept) = &mut self.kept {
             (0..)
                 .zip(&self.clock)
-                .for_each(|(node, clock)| kept.spend(node, Spent::Reduction, clock.at));
+                .for_each(|(node, clock)| kept.charge(node, TimeKind::Reduction, clock.at));
         }
-        self.clock.into_iter().reduce(Clock::and).unwrap_or_default()
+        self.clock.into_iter().reduce(Clock::later).unwrap_or_default()
     }
 
     /// A node goes on until it has to wait.
     fn proceed(&mut self, node: usize) {
-        let Times { half_start, half_copy, .. } = self.times;
+        let MessageTimes { half_start, half_copy, .. } = self.times;
         while self.next[node] < self.end[node] {
             let task = self.tasks[self.next[node] as usize];
             let message = task / 2;
@@ -382,23 +382,28 @@ impl<'a> Blocking<'a> {
             if task.is_multiple_of(2) {
                 let at = self.clock[node].started(half_start).transmitted(copying);
                 if let Some(kept) = &mut self.kept {
-                    kept.spend(node as u32, Spent::Startup, at.at - copying);
-                    kept.spend(node as u32, Spent::Transmission, at.at);
+                    kept.charge(node as u32, TimeKind::Startup, at.at - copying);
+                    kept.charge(node as u32, TimeKind::Transmission, at.at);
                 }
-                self.events.push(Event { at, node: node as u32, message, kind: Kind::Ready });
+                self.events.push(StageEvent {
+                    at,
+                    node: node as u32,
+                    message,
+                    kind: StageEventKind::Ready,
+                });
                 return;
             }
             let Some(came) = self.came[message as usize] else {
                 self.waits[node] = true;
                 return;
             };
-            let received = self.clock[node].and(came).started(half_start).transmitted(copying);
-            self.clock[node] = self.adding.received(message, received);
+            let received = self.clock[node].later(came).started(half_start).transmitted(copying);
+            self.clock[node] = self.reductions.received(message, received);
             if let Some(kept) = &mut self.kept {
                 kept.awaited(node as u32, message);
-                kept.spend(node as u32, Spent::Startup, received.at - copying);
-                kept.spend(node as u32, Spent::Transmission, received.at);
-                kept.spend(node as u32, Spent::Reduction, self.clock[node].at);
+                kept.charge(node as u32, TimeKind::Startup, received.at - copying);
+                kept.charge(node as u32, TimeKind::Transmission, received.at);
+                kept.charge(node as u32, TimeKind::Reduction, self.clock[node].at);
             }
             self.next[node] += 1;
         }

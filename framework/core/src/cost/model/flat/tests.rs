@@ -1,4 +1,4 @@
-use super::stage::{Message, Stage};
+use super::stage::{Stage, StageMessage};
 use super::*;
 use crate::cost::machine::Machine;
 use crate::delivery::boxes::{Axis, NodeSet};
@@ -22,7 +22,7 @@ fn stage(nodes: usize, steps: &[&[(u32, u32, f64)]]) -> Stage {
     let mut stage = Stage::new(nodes);
     for (step, messages) in (1..).zip(steps) {
         for &(from, to, bytes) in *messages {
-            stage.add(Message { from, to, step, after: 0, bytes });
+            stage.add(StageMessage { from, to, step, after: 0, bytes });
         }
     }
     stage
@@ -151,7 +151,7 @@ fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
 /// An all-to-all of two phases, each a direct exchange of half of the parts, under `machine`.
 fn two_phases(machine: &str) -> Parts {
     let topology = parse("ring:4").unwrap();
-    let mut evaluator = self::machine(machine).evaluator(Scale {
+    let mut evaluator = self::machine(machine).evaluator(PricingContext {
         topology: &topology,
         unit_bytes: 100.0,
         seed: 0,
@@ -187,7 +187,7 @@ fn a_stage_is_a_phase_with_its_composing_and_a_barrier_between_two() {
 /// block).
 fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
     let topology = parse("fully-connected:8").unwrap();
-    let mut evaluator = self::machine(machine).evaluator(Scale {
+    let mut evaluator = self::machine(machine).evaluator(PricingContext {
         topology: &topology,
         unit_bytes: 100.0,
         seed: 0,
@@ -251,7 +251,7 @@ fn pipelined_chain(nodes: u32, segments: u64, bytes: f64) -> Stage {
         for from in 0..nodes - 1 {
             let after = step - 1;
             if (u64::from(from)..u64::from(from) + segments).contains(&after) {
-                stage.add(Message {
+                stage.add(StageMessage {
                     from,
                     to: from + 1,
                     step,
@@ -288,7 +288,7 @@ fn segments_follow_each_other_through_a_chain() {
 fn a_send_that_waits_holds_up_those_after_it() {
     let mut s = Stage::new(4);
     for (from, to, step, after) in [(0, 1, 1, 0), (1, 2, 2, 1), (1, 3, 2, 0)] {
-        s.add(Message { from, to, step, after, bytes: 10.0 });
+        s.add(StageMessage { from, to, step, after, bytes: 10.0 });
     }
     // 10 bytes, 10 more; then through node 1's one port again.
     assert_eq!(run(&s, &machine("byte_us=1,mode=nonblocking")).us(), 30.0);
@@ -322,7 +322,7 @@ proptest! {
         for step in 1..6 {
             for j in 0..6 {
                 let bytes = list.next().unwrap_or(0.0);
-                s.add(Message { from: j, to: (j + step) % 6, step: step.into(), after: 0, bytes });
+                s.add(StageMessage { from: j, to: (j + step) % 6, step: step.into(), after: 0, bytes });
             }
         }
         let mode = if nonblocking { "nonblocking" } else { "blocking" };
@@ -334,7 +334,7 @@ proptest! {
     }
 }
 
-/// Three tenths by two ways: as sums of floating-point numbers they differ, and the later message
+/// Three tenths by two crossings: as sums of floating-point numbers they differ, and the later message
 /// would come first.
 #[test]
 fn moments_that_are_equal_are_equal_however_their_terms_were_added() {
@@ -355,7 +355,7 @@ fn moments_that_are_equal_are_equal_however_their_terms_were_added() {
 #[test]
 fn a_stage_in_which_nodes_only_keep_things_has_its_barrier() {
     let topology = parse("ring:4").unwrap();
-    let mut evaluator = machine("rearrange_byte_us=1,barrier_us=3").evaluator(Scale {
+    let mut evaluator = machine("rearrange_byte_us=1,barrier_us=3").evaluator(PricingContext {
         topology: &topology,
         unit_bytes: 100.0,
         seed: 0,

@@ -1,14 +1,14 @@
 //! The file of background traffic, as a machine's spec names it.
 
-use crate::cost::parameter::{Default, Typed};
+use crate::cost::parameter::{DefaultValue, TypedParameter};
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
-pub(super) static BACKGROUND: Typed<BackgroundFile> = Typed {
+pub(super) static BACKGROUND: TypedParameter<BackgroundFile> = TypedParameter {
     key: "background",
     meaning: "a file of N rows of N byte counts, as of the workload `matrix`: what others send from each rank (row) to each, all from time 0 on, over the links that messages share; `none` for nothing",
     symbols: "",
-    default: Default::Text(NONE),
+    default: DefaultValue::Text(NONE),
     read: BackgroundFile::read,
 };
 
@@ -47,7 +47,7 @@ impl Display for BackgroundFile {
 
 #[cfg(test)]
 mod tests {
-    use super::super::naive;
+    use super::super::oracle;
     use crate::cost::background::Background;
     use crate::cost::machine::Machine;
     use crate::cost::model::Cost;
@@ -126,7 +126,7 @@ mod tests {
                 };
                 let steps = [1, 3, 2].map(step);
                 let there: Vec<_> = flows.iter().copied().filter(|flow| flow.2 > 0).collect();
-                let expected = naive::ends(network, [0.01, 0.5], weighted, &steps, &there);
+                let expected = oracle::ends(network, [0.01, 0.5], weighted, &steps, &there);
                 let fairness = if weighted { "rtt" } else { "equal" };
                 let machine = format!("byte_us=0.01,hop_us=0.5,fairness={fairness}");
                 let cost = beside(nodes.into(), &flows, network, &machine, &steps);

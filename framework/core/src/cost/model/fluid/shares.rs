@@ -4,7 +4,7 @@
 //! on which no flow's level is above its own: that link *binds* it. Who shares what stands here,
 //! how a solve repairs it in [`sweep`].
 
-use super::levels::Levels;
+use super::level_queue::LevelQueue;
 use link::Link;
 
 mod link;
@@ -19,9 +19,9 @@ pub(super) struct Hop {
 
 /// Where a flow has its rate from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Bound {
+enum Binding {
     /// It does not share.
-    Latent,
+    Idle,
     /// It has come since the last solve.
     New,
     /// It awaits a rate in this sweep.
@@ -35,14 +35,14 @@ struct Flow {
     rate: f64,
     weight: f64,
     level: f64,
-    bound: Bound,
+    bound: Binding,
     /// How often the link that binds it is on its way.
     bound_times: f32,
 }
 
 /// The rest of it.
 #[derive(Debug, Clone, Copy)]
-struct Rest {
+struct Progress {
     /// Bytes that were left at the moment `since`.
     left: f64,
     since: f64,
@@ -57,13 +57,13 @@ struct Rest {
 pub(super) struct Shares {
     links: Vec<Link>,
     flows: Vec<Flow>,
-    rest: Vec<Rest>,
+    rest: Vec<Progress>,
     /// Room for `1 << shift` hops a flow.
     shift: u32,
     hops: Vec<Hop>,
     /// Where in its link's list each hop stands.
     place: Vec<u32>,
-    levels: Levels,
+    levels: LevelQueue,
     added: Vec<u32>,
     removed: usize,
     sharing: usize,
@@ -91,7 +91,7 @@ impl Shares {
             shift: 0,
             hops: Vec::new(),
             place: Vec::new(),
-            levels: Levels::new(most / least_weight),
+            levels: LevelQueue::new(most / least_weight),
             added: Vec::new(),
             removed: 0,
             sharing: 0,
@@ -127,10 +127,10 @@ impl Shares {
                 rate: 0.0,
                 weight,
                 level: 0.0,
-                bound: Bound::Latent,
+                bound: Binding::Idle,
                 bound_times: 1.0,
             });
-            self.rest.push(Rest { left: 0.0, since: 0.0, before: 0.0, solve: 0, hops: 0 });
+            self.rest.push(Progress { left: 0.0, since: 0.0, before: 0.0, solve: 0, hops: 0 });
             self.hops.resize((flow + 1) << self.shift, Hop::default());
             self.place.resize((flow + 1) << self.shift, 0);
         }
@@ -177,7 +177,7 @@ impl Shares {
 
     /// Whether the flow shares.
     pub(super) fn is_sharing(&self, flow: usize) -> bool {
-        self.flows[flow].bound != Bound::Latent
+        self.flows[flow].bound != Binding::Idle
     }
 
     /// The flow begins to share; it has its rate after the next solve.
@@ -187,7 +187,7 @@ impl Shares {
             self.place[hop] = on.len() as u32;
             on.push(hop as u32);
         }
-        (self.flows[flow].rate, self.flows[flow].bound) = (0.0, Bound::New);
+        (self.flows[flow].rate, self.flows[flow].bound) = (0.0, Binding::New);
         self.rest[flow].since = now;
         self.added.push(flow as u32);
         self.sharing += 1;
@@ -211,7 +211,7 @@ impl Shares {
                 self.dirty.push(number);
             }
         }
-        self.flows[flow].bound = Bound::Latent;
+        self.flows[flow].bound = Binding::Idle;
         self.removed += 1;
         self.sharing -= 1;
         self.load -= self.rest[flow].hops as usize;
@@ -224,7 +224,7 @@ impl Shares {
 
     fn unbind(&mut self, flow: u32) {
         let flow = &self.flows[flow as usize];
-        let Bound::By(link) = flow.bound else { return };
+        let Binding::By(link) = flow.bound else { return };
         let link = &mut self.links[link as usize];
         link.bound -= 1;
         link.binds = if link.bound == 0 {
@@ -236,7 +236,7 @@ impl Shares {
 
     fn bind(&mut self, flow: u32, number: u32, times: f32) {
         let flow = &mut self.flows[flow as usize];
-        (flow.bound, flow.bound_times) = (Bound::By(number), times);
+        (flow.bound, flow.bound_times) = (Binding::By(number), times);
         let link = &mut self.links[number as usize];
         link.bound += 1;
         link.binds += flow.weight * f64::from(times);

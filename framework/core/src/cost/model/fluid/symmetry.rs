@@ -25,7 +25,7 @@ pub(super) struct Symmetry {
 }
 
 /// What one node of each orbit sends, in the order of nodes and of each in its own.
-pub(super) struct Sends {
+pub(super) struct FoldedSends {
     /// Between orbits.
     pub transfers: Vec<Transfer>,
     /// To which node each of them goes.
@@ -182,7 +182,7 @@ impl Symmetry {
     }
 
     /// What the first node of each orbit sends.
-    pub(super) fn sends(&self, fold: &Fold, step: &Step<'_>) -> Sends {
+    pub(super) fn sends(&self, fold: &Fold, step: &Step<'_>) -> FoldedSends {
         let (lists, by_sender) = by_sender(step.transfers);
         let mut transfers = Vec::new();
         for node in (0..fold.orbits() as u32).map(|orbit| fold.first(orbit)) {
@@ -225,7 +225,7 @@ impl Symmetry {
         for transfer in &mut transfers {
             (transfer.from, transfer.to) = (fold.orbit(transfer.from), fold.orbit(transfer.to));
         }
-        Sends { transfers, targets, routes }
+        FoldedSends { transfers, targets, routes }
     }
 }
 

@@ -1,12 +1,12 @@
 //! A folded schedule takes what the same schedule takes with each rank followed by itself.
 
-use super::naive;
-use super::ranks::Ranks;
+use super::oracle;
+use super::simulation::Simulation;
 use super::{AT_ONCE_US, Fluid};
 use crate::cost::machine::Machine;
 use crate::cost::model::test_steps::{Sends, run_of_some};
 use crate::cost::model::time_space::TimeSpace;
-use crate::cost::model::{Cost, Evaluator, Scale};
+use crate::cost::model::{Cost, Evaluator, PricingContext};
 use crate::network::symmetry::Group;
 use crate::network::symmetry::Symmetry::{Shift, Xor};
 use crate::network::topology::parse;
@@ -29,11 +29,16 @@ fn priced_of(
 ) -> (Cost, usize, TimeSpace) {
     let network = parse(topology).unwrap();
     let machine = Machine::parse(&format!("free:model=fluid,{machine}")).unwrap();
-    let scale =
-        Scale { topology: &network, unit_bytes: 1.0, seed: 0, counted: true, background: None };
-    let ranks = Ranks::new(Fluid::of(machine.settings()).unwrap(), scale, AT_ONCE_US);
+    let context = PricingContext {
+        topology: &network,
+        unit_bytes: 1.0,
+        seed: 0,
+        counted: true,
+        background: None,
+    };
+    let ranks = Simulation::new(Fluid::of(machine.settings()).unwrap(), context, AT_ONCE_US);
     let mut ranks = if plain { ranks.unfolded() } else { ranks };
-    ranks.keep_time_space(TimeSpace::new(network.nodes(), None, 1 << 16)).unwrap();
+    ranks.record_time_space(TimeSpace::new(network.nodes(), None, 1 << 16)).unwrap();
     let first = |step: &Step| step.iter().map(|&(from, to, bytes)| (from, to, bytes, 0)).collect();
     let sends: Sends = steps.iter().map(first).collect();
     run_of_some(&network, &mut ranks, &sends, group, &[], |_, _| 0);
@@ -143,7 +148,7 @@ fn folded_times_are_the_naive_ones() {
         for name in SCHEDULES {
             let steps = schedule(name, n);
             for weighted in [false, true] {
-                let expected = naive::ends(network, [0.003, 0.4], weighted, &steps, &[]);
+                let expected = oracle::ends(network, [0.003, 0.4], weighted, &steps, &[]);
                 let fairness = if weighted { "rtt" } else { "equal" };
                 let (cost, ..) = priced(
                     network,

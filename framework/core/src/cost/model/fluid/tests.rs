@@ -143,6 +143,6 @@ fn weights_are_by_round_trips_or_equal() {
     assert_eq!(priced("mesh:4", "byte_us=1,fairness=equal", &both).0, 200.0);
     let (us, mean, _) = priced("mesh:4", "byte_us=1,hop_us=0.000001", &both);
     assert!((us - 200.0).abs() < 0.01, "{us}");
-    // Ranks 2 and 0, 3: the near message ends after 100 / 0.75.
+    // Simulation 2 and 0, 3: the near message ends after 100 / 0.75.
     assert!((mean - (200.0 + 200.0 + 400.0 / 3.0) / 4.0).abs() < 0.01, "{mean}");
 }

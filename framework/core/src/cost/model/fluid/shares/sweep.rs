@@ -6,7 +6,7 @@
 //! sweep starts again, which then ends after each link has been filled.
 
 use super::link::TOLERANCE;
-use super::{Bound, Flow, Hop, Shares};
+use super::{Binding, Flow, Hop, Shares};
 
 const TINY: f64 = 1e-12;
 /// When more than one in so many flows have come or gone, all that they reach are opened at once.
@@ -32,7 +32,7 @@ impl Shares {
             self.open_all_reached();
         }
         for flow in std::mem::take(&mut self.added) {
-            if self.flows[flow as usize].bound == Bound::New {
+            if self.flows[flow as usize].bound == Binding::New {
                 self.open(flow);
             }
         }
@@ -89,7 +89,7 @@ impl Shares {
                 let on = std::mem::take(&mut link.on);
                 let shift = self.shift;
                 for flow in on.iter().map(|hop| hop >> shift) {
-                    if self.flows[flow as usize].bound == Bound::By(number) {
+                    if self.flows[flow as usize].bound == Binding::By(number) {
                         self.open(flow);
                     }
                 }
@@ -134,7 +134,7 @@ impl Shares {
             self.links[link as usize].key = f64::INFINITY;
         }
         for flow in 0..self.flows.len() {
-            if matches!(self.flows[flow].bound, Bound::New | Bound::By(_)) {
+            if matches!(self.flows[flow].bound, Binding::New | Binding::By(_)) {
                 self.open(flow as u32);
             }
         }
@@ -154,7 +154,7 @@ impl Shares {
         {
             for i in 0..self.links[number as usize].on.len() {
                 let flow = self.links[number as usize].on[i] >> self.shift;
-                if self.flows[flow as usize].bound != Bound::Open {
+                if self.flows[flow as usize].bound != Binding::Open {
                     self.open(flow);
                 }
             }
@@ -188,8 +188,8 @@ impl Shares {
             for hop in &link.on {
                 let flow = &self.flows[(hop >> self.shift) as usize];
                 let times = f64::from(self.hops[*hop as usize].times);
-                if flow.bound == Bound::Open
-                    || flow.bound == Bound::By(number)
+                if flow.bound == Binding::Open
+                    || flow.bound == Binding::By(number)
                     || flow.level > limit
                 {
                     takers.push(*hop);
@@ -216,7 +216,7 @@ impl Shares {
         }
         let (mut waits, shift) = (false, self.shift);
         for flow in takers.iter().map(|hop| hop >> shift) {
-            if self.flows[flow as usize].bound != Bound::Open {
+            if self.flows[flow as usize].bound != Binding::Open {
                 continue;
             }
             for hop in self.hops_of(flow) {
@@ -237,7 +237,7 @@ impl Shares {
     fn give(&mut self, hop: u32, number: u32, share: f64) {
         let flow = hop >> self.shift;
         let Flow { rate, weight, level, bound, .. } = self.flows[flow as usize];
-        if bound == Bound::Open {
+        if bound == Binding::Open {
             for hop in self.hops_of(flow) {
                 let Hop { link, times } = self.hops[hop];
                 let link = &mut self.links[link as usize];
@@ -289,7 +289,7 @@ impl Shares {
     fn open(&mut self, number: u32) {
         self.unbind(number);
         let flow = &mut self.flows[number as usize];
-        flow.bound = Bound::Open;
+        flow.bound = Binding::Open;
         let Flow { rate, weight, .. } = *flow;
         self.fresh.push(number);
         self.settle(number, rate);
@@ -340,8 +340,8 @@ impl Shares {
         for link in &self.links {
             assert!(carried(link) <= link.capacity * (1.0 + 1e-7), "{link:?}");
         }
-        for flow in self.flows.iter().filter(|flow| flow.bound != Bound::Latent) {
-            let Bound::By(link) = flow.bound else { panic!("no rate: {flow:?}") };
+        for flow in self.flows.iter().filter(|flow| flow.bound != Binding::Idle) {
+            let Binding::By(link) = flow.bound else { panic!("no rate: {flow:?}") };
             let link = &self.links[link as usize];
             let top = link
                 .on

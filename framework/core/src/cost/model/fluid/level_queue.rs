@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 const BUCKETS: usize = 512;
 
 #[derive(Debug)]
-pub(super) struct Levels {
+pub(super) struct LevelQueue {
     /// What lies in the bucket at hand or below, by the bits of its level: levels are not negative,
     /// so bits are in their order.
     near: BinaryHeap<Reverse<(u64, u32)>>,
@@ -18,7 +18,7 @@ pub(super) struct Levels {
     base: u64,
 }
 
-impl Levels {
+impl LevelQueue {
     /// For levels of about `top` and 32 octaves below it; what is beyond lies in the first or last
     /// bucket.
     pub(super) fn new(top: f64) -> Self {

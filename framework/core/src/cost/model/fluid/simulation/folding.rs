@@ -2,19 +2,19 @@
 //! where the schedule is less symmetric than it was so far.
 
 use super::super::fold::Fold;
-use super::Ranks;
-use crate::cost::model::asynchronous::folded::Spread;
+use super::Simulation;
+use crate::cost::model::asynchronous::refine::Refinement;
 use crate::simulation::step::{Step, Summed};
 use std::sync::Arc;
 
-impl Ranks {
+impl Simulation {
     pub(super) fn take(&mut self, step: &Step<'_>) {
-        if self.flights.fold.is_plain() && step.symmetry.is_none() {
+        if self.in_flight.fold.is_plain() && step.symmetry.is_none() {
             return self.steps.add(step);
         }
-        let periods = self.symmetry.periods(&self.flights.fold, step);
+        let periods = self.symmetry.periods(&self.in_flight.fold, step);
         self.narrow(periods);
-        let sends = self.symmetry.sends(&self.flights.fold, step);
+        let sends = self.symmetry.sends(&self.in_flight.fold, step);
         let routes = sends.routes.as_deref().unwrap_or(step.routes);
         self.steps
             .add_folded(&Step { transfers: &sends.transfers, routes, ..*step }, sends.targets);
@@ -22,13 +22,13 @@ impl Ranks {
 
     /// What nodes add up in the step that comes next.
     pub(super) fn take_sums(&mut self, summed: Summed<'_>) {
-        if self.flights.fold.is_plain() && summed.symmetry.is_none() {
+        if self.in_flight.fold.is_plain() && summed.symmetry.is_none() {
             return self.steps.sum(summed);
         }
-        let of_all = self.symmetry.sums(&self.flights.fold, summed);
-        let periods = self.symmetry.periods_of_sums(&self.flights.fold, &of_all);
+        let of_all = self.symmetry.sums(&self.in_flight.fold, summed);
+        let periods = self.symmetry.periods_of_sums(&self.in_flight.fold, &of_all);
         self.narrow(periods);
-        let fold = &self.flights.fold;
+        let fold = &self.in_flight.fold;
         let of: Vec<u64> =
             (0..fold.orbits() as u32).map(|orbit| of_all[fold.first(orbit) as usize]).collect();
         self.steps.sum(Summed { of: &of, ..summed });
@@ -36,19 +36,19 @@ impl Ranks {
 
     /// Nodes of an orbit are so far apart from now on.
     fn narrow(&mut self, periods: Vec<u32>) {
-        if periods != self.flights.fold.periods() {
-            self.unfold(self.flights.fold.with(periods));
+        if periods != self.in_flight.fold.periods() {
+            self.unfold(self.in_flight.fold.with(periods));
         }
     }
 
     /// Fewer nodes do the same from now on: each rank is one of each orbit there is then.
     fn unfold(&mut self, fold: Fold) {
-        let before = Arc::clone(&self.flights.fold);
+        let before = Arc::clone(&self.in_flight.fold);
         if fold.orbits() == before.orbits() {
             return;
         }
         let fold = Arc::new(fold);
-        self.flights.unfold(Arc::clone(&fold), &self.steps, self.now);
+        self.in_flight.unfold(Arc::clone(&fold), &self.steps, self.now);
         let firsts = (0..fold.orbits() as u32).map(|orbit| fold.first(orbit));
         let of: Vec<usize> = firsts.map(|node| before.orbit(node) as usize).collect();
         let times = fold.orbits() / before.orbits();
@@ -65,7 +65,7 @@ impl Ranks {
         self.posts = self.posts.spread(&of.iter().copied().chain([barrier]).collect::<Vec<_>>());
         self.at_barrier *= times;
         let ranks = &self.ranks;
-        self.steps.spread(&Spread {
+        self.steps.spread(&Refinement {
             of: &of,
             moved: &|rank, target| {
                 fold.moved(target, before.first(of[rank] as u32), fold.first(rank as u32))
@@ -78,7 +78,7 @@ impl Ranks {
     /// Each rank by itself.
     #[cfg(test)]
     pub(in super::super) fn unfolded(mut self) -> Self {
-        self.unfold(self.flights.fold.with(self.flights.fold.sides().to_vec()));
+        self.unfold(self.in_flight.fold.with(self.in_flight.fold.sides().to_vec()));
         self
     }
 

@@ -6,36 +6,36 @@ use crate::simulation::Task;
 
 /// What goes between different nodes: bytes, or blocks where those are counted.
 #[derive(Debug)]
-pub(super) enum Flows<'a> {
+pub(super) enum Demand<'a> {
     /// Nothing goes from anyone to anyone.
     None,
     /// As much from each to each.
-    Even(f64),
+    Uniform(f64),
     /// From each to each as a table has it.
     Pairs(&'a dyn BlockSizes),
     /// From the root to each.
-    FromRoot(u64, Leaves<'a>),
+    FromRoot(u64, RootSizes<'a>),
     /// From each to the root.
-    ToRoot(u64, Leaves<'a>),
+    ToRoot(u64, RootSizes<'a>),
     /// As much from each to one.
-    Images(&'a [u32], f64),
+    Permutation(&'a [u32], f64),
     /// The same from the root to everyone; who has it may copy it.
-    RootToAll(u64, f64),
+    Broadcast(u64, f64),
     /// The same from each to everyone; who has it may copy it.
-    EachToAll(f64),
+    AllGather(f64),
     /// What each has, to everyone; who has it may copy it.
-    OwnToAll(Own),
+    AllGatherUneven(OwnSizes),
     /// A sum of what each has, at the root; who gets a term may add its own.
-    SumToRoot(u64, f64),
+    Reduce(u64, f64),
     /// As long a sum of what each has for it, at each.
-    SumToEach(f64),
+    ReduceScatter(f64),
     /// One sum of what each has, at each.
-    SumToAll(f64),
+    AllReduce(f64),
 }
 
 /// What the root has for each, or each for the root.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Leaves<'a> {
+pub(super) enum RootSizes<'a> {
     /// As much for each.
     Same(f64),
     /// The row of the root, or its column.
@@ -44,12 +44,12 @@ pub(super) enum Leaves<'a> {
 
 /// What each node has, where that differs.
 #[derive(Debug)]
-pub(super) struct Own {
+pub(super) struct OwnSizes {
     of: Vec<f64>,
     all: f64,
 }
 
-impl Own {
+impl OwnSizes {
     fn new(nodes: u64, sizes: &dyn BlockSizes) -> Self {
         let of: Vec<f64> = (0..nodes).map(|node| sizes.bytes(node, node) as f64).collect();
         Self { all: of.iter().sum(), of }
@@ -75,7 +75,7 @@ impl Own {
 
 /// What the busiest nodes send and receive.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Ends {
+pub(super) struct EndLoads {
     pub sent: f64,
     pub received: f64,
     /// Whether one and the same node sends and receives the most.
@@ -86,12 +86,12 @@ pub(super) struct Ends {
     pub all: bool,
 }
 
-impl<'a> Flows<'a> {
+impl<'a> Demand<'a> {
     pub(super) fn of(task: &'a Task) -> Self {
         let (kind, root, sizes) =
             (task.collective.kind(), task.collective.root().unwrap_or(0), task.sizes.as_deref());
         let block = sizes.map_or(1.0, |sizes| sizes.largest() as f64);
-        let leaves = sizes.map_or(Leaves::Same(1.0), Leaves::Sized);
+        let leaves = sizes.map_or(RootSizes::Same(1.0), RootSizes::Sized);
         let nodes = task.topology.nodes();
         // Of a broadcast there is one block.
         let at_root = sizes.map_or(1.0, |sizes| sizes.bytes(root, root) as f64);
@@ -100,25 +100,26 @@ impl<'a> Flows<'a> {
             return Self::None;
         }
         match (kind.before, kind.after) {
-            (_, After::RootAll) if kind.sums => Self::SumToRoot(root, block),
+            (_, After::RootAll) if kind.sums => Self::Reduce(root, block),
             (_, After::EachWhatIsForIt | After::EachItsSendersOwn) if kind.sums => {
-                Self::SumToEach(block)
+                Self::ReduceScatter(block)
             }
-            (_, After::EachAll) if kind.sums => Self::SumToAll(block),
+            (_, After::EachAll) if kind.sums => Self::AllReduce(block),
             (Before::EachItsOwn, After::EachWhatIsForIt) => {
-                sizes.map_or(Self::Even(1.0), Self::Pairs)
+                sizes.map_or(Self::Uniform(1.0), Self::Pairs)
             }
-            (Before::EachItsOwn, After::EachAll) => {
-                sizes.map_or(Self::EachToAll(1.0), |sizes| Self::OwnToAll(Own::new(nodes, sizes)))
-            }
+            (Before::EachItsOwn, After::EachAll) => sizes.map_or(Self::AllGather(1.0), |sizes| {
+                Self::AllGatherUneven(OwnSizes::new(nodes, sizes))
+            }),
             (Before::EachItsOwn, After::RootAll) => Self::ToRoot(root, leaves),
-            (Before::EachItsOwn, After::EachItsSendersOwn) => {
-                task.collective.images().map_or(Self::None, |images| Self::Images(images, block))
-            }
+            (Before::EachItsOwn, After::EachItsSendersOwn) => task
+                .collective
+                .images()
+                .map_or(Self::None, |images| Self::Permutation(images, block)),
             (Before::RootAll, After::EachWhatIsForIt | After::EachItsSendersOwn) => {
                 Self::FromRoot(root, leaves)
             }
-            (Before::RootAll, After::EachAll) => Self::RootToAll(root, at_root),
+            (Before::RootAll, After::EachAll) => Self::Broadcast(root, at_root),
             (Before::RootAll, After::RootAll) => Self::None,
         }
     }
@@ -127,22 +128,24 @@ impl<'a> Flows<'a> {
     pub(super) fn between(&self, from: u64, to: u64) -> f64 {
         match self {
             Self::None
-            | Self::RootToAll(..)
-            | Self::EachToAll(_)
-            | Self::OwnToAll(_)
-            | Self::SumToRoot(..)
-            | Self::SumToEach(_)
-            | Self::SumToAll(_) => 0.0,
-            Self::Even(bytes) => *bytes,
+            | Self::Broadcast(..)
+            | Self::AllGather(_)
+            | Self::AllGatherUneven(_)
+            | Self::Reduce(..)
+            | Self::ReduceScatter(_)
+            | Self::AllReduce(_) => 0.0,
+            Self::Uniform(bytes) => *bytes,
             Self::Pairs(sizes) => sizes.bytes(from, to) as f64,
-            Self::FromRoot(root, Leaves::Same(bytes)) if from == *root => *bytes,
-            Self::FromRoot(root, Leaves::Sized(sizes)) if from == *root => {
+            Self::FromRoot(root, RootSizes::Same(bytes)) if from == *root => *bytes,
+            Self::FromRoot(root, RootSizes::Sized(sizes)) if from == *root => {
                 sizes.bytes(from, to) as f64
             }
-            Self::ToRoot(root, Leaves::Same(bytes)) if to == *root => *bytes,
-            Self::ToRoot(root, Leaves::Sized(sizes)) if to == *root => sizes.bytes(from, to) as f64,
+            Self::ToRoot(root, RootSizes::Same(bytes)) if to == *root => *bytes,
+            Self::ToRoot(root, RootSizes::Sized(sizes)) if to == *root => {
+                sizes.bytes(from, to) as f64
+            }
             Self::FromRoot(..) | Self::ToRoot(..) => 0.0,
-            Self::Images(images, bytes) => {
+            Self::Permutation(images, bytes) => {
                 if u64::from(images[from as usize]) == to {
                     *bytes
                 } else {
@@ -153,19 +156,19 @@ impl<'a> Flows<'a> {
     }
 
     /// What the busiest of so many nodes send and receive.
-    pub(super) fn ends(&self, nodes: u64) -> Ends {
+    pub(super) fn ends(&self, nodes: u64) -> EndLoads {
         let others = nodes - 1;
         let every =
-            |sent, received, by_one| Ends { sent, received, by_one, peers: others, all: true };
+            |sent, received, by_one| EndLoads { sent, received, by_one, peers: others, all: true };
         match self {
-            Self::None => Ends::default(),
-            Self::Even(bytes) => every(others as f64 * bytes, others as f64 * bytes, true),
-            Self::EachToAll(bytes) => every(*bytes, others as f64 * bytes, true),
-            Self::OwnToAll(own) => {
+            Self::None => EndLoads::default(),
+            Self::Uniform(bytes) => every(others as f64 * bytes, others as f64 * bytes, true),
+            Self::AllGather(bytes) => every(*bytes, others as f64 * bytes, true),
+            Self::AllGatherUneven(own) => {
                 let least = own.of.iter().copied().fold(f64::MAX, f64::min).min(own.all);
                 let most = own.of.iter().copied().fold(0.0, f64::max);
                 let peers = if own.all > 0.0 { others } else { 0 };
-                Ends {
+                EndLoads {
                     sent: most,
                     received: own.all - least,
                     by_one: false,
@@ -173,19 +176,21 @@ impl<'a> Flows<'a> {
                     all: least > 0.0,
                 }
             }
-            Self::RootToAll(_, bytes) | Self::SumToRoot(_, bytes) => every(*bytes, *bytes, false),
-            Self::SumToEach(bytes) => every(others as f64 * bytes, *bytes, true),
+            Self::Broadcast(_, bytes) | Self::Reduce(_, bytes) => every(*bytes, *bytes, false),
+            Self::ReduceScatter(bytes) => every(others as f64 * bytes, *bytes, true),
             // n - 1 messages until anybody has the sum, and one more to each of the others: shared
             // by n nodes.
-            Self::SumToAll(bytes) => {
+            Self::AllReduce(bytes) => {
                 let each = 2.0 * others as f64 / nodes as f64 * bytes;
                 every(each, each, true)
             }
-            Self::FromRoot(_, Leaves::Same(bytes)) => every(others as f64 * bytes, *bytes, false),
-            Self::ToRoot(_, Leaves::Same(bytes)) => every(*bytes, others as f64 * bytes, false),
-            Self::Images(images, bytes) => {
+            Self::FromRoot(_, RootSizes::Same(bytes)) => {
+                every(others as f64 * bytes, *bytes, false)
+            }
+            Self::ToRoot(_, RootSizes::Same(bytes)) => every(*bytes, others as f64 * bytes, false),
+            Self::Permutation(images, bytes) => {
                 let moves = (0..).zip(*images).any(|(from, to): (u32, _)| from != *to);
-                Ends {
+                EndLoads {
                     sent: *bytes,
                     received: *bytes,
                     by_one: true,
@@ -197,14 +202,14 @@ impl<'a> Flows<'a> {
                 let busiest = sizes.busiest(nodes);
                 let all = busiest.pairs == nodes * others;
                 let (sent, received) = (busiest.sent as f64, busiest.received as f64);
-                Ends { sent, received, by_one: false, peers: busiest.peers, all }
+                EndLoads { sent, received, by_one: false, peers: busiest.peers, all }
             }
-            Self::FromRoot(root, Leaves::Sized(_)) => {
+            Self::FromRoot(root, RootSizes::Sized(_)) => {
                 of_root(nodes, |node| self.between(*root, node), *root)
             }
-            Self::ToRoot(root, Leaves::Sized(_)) => {
+            Self::ToRoot(root, RootSizes::Sized(_)) => {
                 let backwards = of_root(nodes, |node| self.between(node, *root), *root);
-                Ends { sent: backwards.received, received: backwards.sent, ..backwards }
+                EndLoads { sent: backwards.received, received: backwards.sent, ..backwards }
             }
         }
     }
@@ -214,17 +219,17 @@ impl<'a> Flows<'a> {
     pub(super) fn summed(&self, nodes: u64) -> f64 {
         let others = (nodes - 1) as f64;
         match self {
-            Self::SumToRoot(_, bytes) | Self::SumToAll(bytes) => others / nodes as f64 * bytes,
-            Self::SumToEach(bytes) => others * bytes,
+            Self::Reduce(_, bytes) | Self::AllReduce(bytes) => others / nodes as f64 * bytes,
+            Self::ReduceScatter(bytes) => others * bytes,
             Self::None
-            | Self::Even(_)
+            | Self::Uniform(_)
             | Self::Pairs(_)
             | Self::FromRoot(..)
             | Self::ToRoot(..)
-            | Self::Images(..)
-            | Self::RootToAll(..)
-            | Self::OwnToAll(_)
-            | Self::EachToAll(_) => 0.0,
+            | Self::Permutation(..)
+            | Self::Broadcast(..)
+            | Self::AllGatherUneven(_)
+            | Self::AllGather(_) => 0.0,
         }
     }
 
@@ -233,22 +238,22 @@ impl<'a> Flows<'a> {
         let others = (nodes - 1) as f64;
         match self {
             Self::None => (0.0, 0.0),
-            Self::Even(bytes) => (others * bytes, others * bytes),
-            Self::EachToAll(bytes) => (*bytes, others * bytes),
-            Self::OwnToAll(own) => (own.at(node), own.all - own.at(node)),
-            Self::RootToAll(root, bytes) if node == *root => (*bytes, 0.0),
-            Self::RootToAll(_, bytes) => (0.0, *bytes),
-            Self::SumToRoot(root, bytes) if node == *root => (0.0, *bytes),
-            Self::SumToRoot(_, bytes) => (*bytes, 0.0),
-            Self::SumToEach(bytes) => (others * bytes, *bytes),
-            Self::SumToAll(bytes) => (*bytes, *bytes),
+            Self::Uniform(bytes) => (others * bytes, others * bytes),
+            Self::AllGather(bytes) => (*bytes, others * bytes),
+            Self::AllGatherUneven(own) => (own.at(node), own.all - own.at(node)),
+            Self::Broadcast(root, bytes) if node == *root => (*bytes, 0.0),
+            Self::Broadcast(_, bytes) => (0.0, *bytes),
+            Self::Reduce(root, bytes) if node == *root => (0.0, *bytes),
+            Self::Reduce(_, bytes) => (*bytes, 0.0),
+            Self::ReduceScatter(bytes) => (others * bytes, *bytes),
+            Self::AllReduce(bytes) => (*bytes, *bytes),
             Self::FromRoot(..) | Self::ToRoot(..) | Self::Pairs(_) => {
                 let others = (0..nodes).filter(|other| *other != node);
                 others.fold((0.0, 0.0), |(out, into), other| {
                     (out + self.between(node, other), into + self.between(other, node))
                 })
             }
-            Self::Images(images, bytes) => {
+            Self::Permutation(images, bytes) => {
                 if u64::from(images[node as usize]) == node {
                     (0.0, 0.0)
                 } else {
@@ -274,31 +279,31 @@ impl<'a> Flows<'a> {
             let (here, there) = ((k + 1) as f64, (nodes - k - 1) as f64);
             match self {
                 Self::None => {}
-                Self::Even(bytes) => (out, into) = (here * there * bytes, here * there * bytes),
+                Self::Uniform(bytes) => (out, into) = (here * there * bytes, here * there * bytes),
                 // What all on the one side have goes over once, if anybody is on the other.
-                Self::EachToAll(bytes) => {
+                Self::AllGather(bytes) => {
                     (out, into) = (here * bytes * there.min(1.0), there * bytes)
                 }
-                Self::OwnToAll(own) => {
+                Self::AllGatherUneven(own) => {
                     here_have += own.at(node);
                     (out, into) = (here_have * there.min(1.0), own.all - here_have);
                 }
-                Self::RootToAll(root, bytes) if inside[*root as usize] => {
+                Self::Broadcast(root, bytes) if inside[*root as usize] => {
                     (out, into) = (bytes * there.min(1.0), 0.0)
                 }
-                Self::RootToAll(_, bytes) => (out, into) = (0.0, *bytes),
-                Self::SumToRoot(root, bytes) if inside[*root as usize] => {
+                Self::Broadcast(_, bytes) => (out, into) = (0.0, *bytes),
+                Self::Reduce(root, bytes) if inside[*root as usize] => {
                     (out, into) = (0.0, bytes * there.min(1.0))
                 }
-                Self::SumToRoot(_, bytes) => (out, into) = (*bytes, 0.0),
+                Self::Reduce(_, bytes) => (out, into) = (*bytes, 0.0),
                 // All on the one side can add up what they have for a node on the other.
-                Self::SumToEach(bytes) => {
+                Self::ReduceScatter(bytes) => {
                     (out, into) = (there * bytes, here * bytes * there.min(1.0))
                 }
-                Self::SumToAll(bytes) => {
+                Self::AllReduce(bytes) => {
                     (out, into) = (bytes * there.min(1.0), bytes * there.min(1.0))
                 }
-                Self::Pairs(_) | Self::FromRoot(..) | Self::ToRoot(..) | Self::Images(..) => {
+                Self::Pairs(_) | Self::FromRoot(..) | Self::ToRoot(..) | Self::Permutation(..) => {
                     for other in (0..nodes as u64).filter(|other| *other != node) {
                         let (sends, receives) =
                             (self.between(node, other), self.between(other, node));
@@ -325,29 +330,31 @@ impl<'a> Flows<'a> {
     pub(super) fn is_cheap(&self) -> bool {
         match self {
             Self::None
-            | Self::Even(_)
-            | Self::RootToAll(..)
-            | Self::EachToAll(_)
-            | Self::OwnToAll(_)
-            | Self::SumToRoot(..)
-            | Self::SumToEach(_)
-            | Self::SumToAll(_) => true,
-            Self::Pairs(_) | Self::FromRoot(..) | Self::ToRoot(..) | Self::Images(..) => false,
+            | Self::Uniform(_)
+            | Self::Broadcast(..)
+            | Self::AllGather(_)
+            | Self::AllGatherUneven(_)
+            | Self::Reduce(..)
+            | Self::ReduceScatter(_)
+            | Self::AllReduce(_) => true,
+            Self::Pairs(_) | Self::FromRoot(..) | Self::ToRoot(..) | Self::Permutation(..) => false,
         }
     }
 
     /// Whether every node has as much for every other.
     pub(super) fn is_even(&self) -> bool {
         match self {
-            Self::Even(_) | Self::EachToAll(_) | Self::SumToEach(_) | Self::SumToAll(_) => true,
+            Self::Uniform(_) | Self::AllGather(_) | Self::ReduceScatter(_) | Self::AllReduce(_) => {
+                true
+            }
             Self::None
-            | Self::RootToAll(..)
-            | Self::OwnToAll(_)
-            | Self::SumToRoot(..)
+            | Self::Broadcast(..)
+            | Self::AllGatherUneven(_)
+            | Self::Reduce(..)
             | Self::Pairs(_)
             | Self::FromRoot(..)
             | Self::ToRoot(..)
-            | Self::Images(..) => false,
+            | Self::Permutation(..) => false,
         }
     }
 
@@ -356,16 +363,16 @@ impl<'a> Flows<'a> {
         match self {
             Self::FromRoot(root, _)
             | Self::ToRoot(root, _)
-            | Self::RootToAll(root, _)
-            | Self::SumToRoot(root, _) => *root,
+            | Self::Broadcast(root, _)
+            | Self::Reduce(root, _) => *root,
             Self::None
-            | Self::Even(_)
-            | Self::EachToAll(_)
-            | Self::OwnToAll(_)
+            | Self::Uniform(_)
+            | Self::AllGather(_)
+            | Self::AllGatherUneven(_)
             | Self::Pairs(_)
-            | Self::Images(..)
-            | Self::SumToEach(_)
-            | Self::SumToAll(_) => 0,
+            | Self::Permutation(..)
+            | Self::ReduceScatter(_)
+            | Self::AllReduce(_) => 0,
         }
     }
 
@@ -392,18 +399,18 @@ impl<'a> Flows<'a> {
         };
         match self {
             Self::None => Some((0.0, 0)),
-            Self::Even(bytes) => {
+            Self::Uniform(bytes) => {
                 Some((topology.hops_of_all_pairs()? as f64 * bytes, topology.diameter()))
             }
-            Self::EachToAll(bytes) | Self::SumToEach(bytes) => {
+            Self::AllGather(bytes) | Self::ReduceScatter(bytes) => {
                 Some((n as f64 * elsewhere as f64 * bytes, topology.diameter()))
             }
-            Self::OwnToAll(own) => Some(((n - 1) as f64 * own.all, own.farthest(topology))),
-            Self::RootToAll(root, bytes) | Self::SumToRoot(root, bytes) => {
+            Self::AllGatherUneven(own) => Some(((n - 1) as f64 * own.all, own.farthest(topology))),
+            Self::Broadcast(root, bytes) | Self::Reduce(root, bytes) => {
                 Some((elsewhere as f64 * bytes, topology.eccentricity(*root)))
             }
-            Self::SumToAll(bytes) => Some((2.0 * elsewhere as f64 * bytes, topology.diameter())),
-            Self::Images(images, _) => {
+            Self::AllReduce(bytes) => Some((2.0 * elsewhere as f64 * bytes, topology.diameter())),
+            Self::Permutation(images, _) => {
                 over(&mut (0..).zip(*images).map(|(from, to)| (from, u64::from(*to))))
             }
             Self::FromRoot(root, _) if n <= MOST_WAYS => {
@@ -419,12 +426,12 @@ impl<'a> Flows<'a> {
 }
 
 /// What the root of a scatter sends, and the most that one node gets.
-fn of_root(nodes: u64, bytes: impl Fn(u64) -> f64, root: u64) -> Ends {
-    let mut ends = Ends::default();
+fn of_root(nodes: u64, bytes: impl Fn(u64) -> f64, root: u64) -> EndLoads {
+    let mut ends = EndLoads::default();
     for bytes in (0..nodes).filter(|node| *node != root).map(bytes) {
         ends.sent += bytes;
         ends.received = ends.received.max(bytes);
         ends.peers += u64::from(bytes > 0.0);
     }
-    Ends { all: ends.peers == nodes - 1, ..ends }
+    EndLoads { all: ends.peers == nodes - 1, ..ends }
 }

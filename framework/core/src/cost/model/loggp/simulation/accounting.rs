@@ -1,25 +1,25 @@
 //! What ranks' time goes into, where somebody asked for that; out of the way of those who didn't.
 
-use super::{Ranks, times};
+use super::{Simulation, times};
 use crate::cost::model::clock::{Ticks, us};
-use crate::cost::model::time_space::Kind;
+use crate::cost::model::time_space::TimeKind;
 
-impl Ranks {
+impl Simulation {
     /// The time of a rank's processor up to now went into this, where that is kept.
-    pub(super) fn spend_until_free(&mut self, rank: usize, kind: Kind) {
+    pub(super) fn charge_processor(&mut self, rank: usize, kind: TimeKind) {
         if let Some(kept) = &mut self.kept {
-            kept.spend(rank, kind, us(self.ranks[rank].processor.at));
+            kept.charge(rank, kind, us(self.ranks[rank].processor.at));
         }
     }
 
     /// A rank that had a send to make waited for its own interface, which sent the bytes of the one
     /// before, and then kept the gap between two.
     #[cold]
-    pub(super) fn spend_on_interface(&mut self, rank: usize, until: Ticks) {
+    pub(super) fn charge_interface(&mut self, rank: usize, until: Ticks) {
         let Some(kept) = &mut self.kept else { return };
         let outgoing = self.ranks[rank].outgoing.at;
-        kept.spend(rank, Kind::Transmission, us(until.min(outgoing.saturating_sub(self.gap))));
-        kept.spend(rank, Kind::Startup, us(until.min(outgoing)));
+        kept.charge(rank, TimeKind::Transmission, us(until.min(outgoing.saturating_sub(self.gap))));
+        kept.charge(rank, TimeKind::Startup, us(until.min(outgoing)));
     }
 
     /// A rank takes a message: what it waited for before, and what taking it costs.
@@ -35,7 +35,7 @@ impl Ranks {
                 .is_some_and(|step| r.left > 0 && r.sent < step.sends(rank).len()),
         };
         if is_sending {
-            self.spend_on_interface(rank, begun);
+            self.charge_interface(rank, begun);
         }
         let Some(kept) = &mut self.kept else { return };
         // With `order=data` who has nothing to send is in the step of what it receives.
@@ -43,10 +43,10 @@ impl Ranks {
             kept.enter(rank, flight.step);
         }
         let left = flight.clock.at - times(self.latency, flight.noise);
-        kept.spend(rank, Kind::Peer, us(left));
-        kept.spend(rank, Kind::Propagation, us(flight.clock.at));
-        kept.spend(rank, Kind::Contention, us(begun));
-        kept.spend(rank, Kind::Startup, us(taken));
-        kept.spend(rank, Kind::Transmission, us(self.ranks[rank].processor.at));
+        kept.charge(rank, TimeKind::Peer, us(left));
+        kept.charge(rank, TimeKind::Propagation, us(flight.clock.at));
+        kept.charge(rank, TimeKind::Contention, us(begun));
+        kept.charge(rank, TimeKind::Startup, us(taken));
+        kept.charge(rank, TimeKind::Transmission, us(self.ranks[rank].processor.at));
     }
 }

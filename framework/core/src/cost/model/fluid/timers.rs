@@ -3,12 +3,12 @@
 /// A winner tree over numbered things: the least moment stands at its root. A change goes up only
 /// as far as it changes a minimum, two levels as a rule.
 #[derive(Debug)]
-pub(super) struct Moments {
+pub(super) struct Timers {
     size: usize,
     tree: Vec<f64>,
 }
 
-impl Moments {
+impl Timers {
     pub(super) fn new(things: usize) -> Self {
         let size = things.next_power_of_two();
         Self { size, tree: vec![f64::INFINITY; 2 * size] }

@@ -1,11 +1,11 @@
 //! Messages under way: first their latency goes by, then they share the links of their ways.
 
 use super::fold::Fold;
-use super::moments::Moments;
 use super::shares::{Hop, Shares};
+use super::timers::Timers;
 use super::{Fairness, Fluid};
 use crate::cost::background::Background;
-use crate::cost::model::Scale;
+use crate::cost::model::PricingContext;
 use crate::cost::model::asynchronous::{Order, Steps};
 use crate::cost::model::path::Path;
 use crate::network::topology::{Route, Run, Topology};
@@ -18,7 +18,7 @@ const MOST_LINKS: u64 = 1 << 24;
 
 /// What is to go from one rank to another.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Load {
+pub(super) struct NewMessage {
     pub from: u32,
     pub to: u32,
     /// The node that it goes to, from the first of its sender's orbit.
@@ -32,10 +32,10 @@ pub(super) struct Load {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Flight {
+pub(super) struct InFlight {
     pub from: u32,
     pub to: u32,
-    /// As of its [`Load`].
+    /// As of its [`NewMessage`].
     pub of: Option<(u64, u32)>,
     pub begun: f64,
     pub latency: f64,
@@ -46,7 +46,7 @@ pub(super) struct Flight {
     path: Path,
 }
 
-impl Flight {
+impl InFlight {
     /// How who waited for it came to now, when it has come.
     pub(super) fn path(&self, now: f64) -> Path {
         let lasted = now - self.begun - self.latency;
@@ -62,14 +62,14 @@ impl Flight {
 }
 
 /// All that are under way, on one network.
-pub(super) struct Flights {
+pub(super) struct MessagesInFlight {
     machine: Fluid,
     topology: Arc<dyn Topology>,
     /// Which nodes and links do the same.
     pub fold: Arc<Fold>,
     pub shares: Shares,
-    flights: Vec<Flight>,
-    /// Flights that have ended, to be used again.
+    in_flight: Vec<InFlight>,
+    /// MessagesInFlight that have ended, to be used again.
     landed: Vec<u32>,
     /// Those of background traffic.
     background: usize,
@@ -77,13 +77,13 @@ pub(super) struct Flights {
     /// For each link where it stands in `way`, if it does.
     place: Vec<u32>,
     /// When each ends its latency or its bytes.
-    pub ends: Moments,
+    pub ends: Timers,
     pub refused: Option<String>,
 }
 
 /// What there is to know of a way, but for its links.
 #[derive(Debug, Clone, Copy)]
-struct Way {
+struct RouteSummary {
     hops: u64,
     /// Links crossed, each as long as it is.
     crossed: f64,
@@ -92,10 +92,10 @@ struct Way {
     narrowest: f64,
 }
 
-impl Flights {
+impl MessagesInFlight {
     /// None so far, on a network whose links all are free; folded, if it can be.
-    pub(super) fn new(machine: &Fluid, scale: Scale<'_>) -> Self {
-        let topology = Arc::clone(scale.topology);
+    pub(super) fn new(machine: &Fluid, context: PricingContext<'_>) -> Self {
+        let topology = Arc::clone(context.topology);
         let followed = topology.link_slots().saturating_add(2 * topology.nodes()) <= MOST_LINKS;
         let goes_alike =
             machine.noise == 0.0 && machine.order != Order::Data && !machine.background.is_some();
@@ -113,18 +113,18 @@ impl Flights {
             fold: Arc::new(fold),
             machine: machine.clone(),
             topology,
-            flights: Vec::new(),
+            in_flight: Vec::new(),
             landed: Vec::new(),
             background: 0,
             way: Vec::new(),
-            ends: Moments::new(1),
+            ends: Timers::new(1),
             refused: (!followed).then_some(too_many),
         }
     }
 
     /// Whether nothing of the schedule is under way.
     pub(super) fn are_background(&self) -> bool {
-        self.flights.len() - self.landed.len() == self.background
+        self.in_flight.len() - self.landed.len() == self.background
     }
 
     /// All of the background traffic begins.
@@ -138,23 +138,25 @@ impl Flights {
             if self.refused.is_some() {
                 return;
             }
-            let load = Load { from, to, target: to, of: None, bytes: bytes as f64, noise: 1.0 };
+            let load =
+                NewMessage { from, to, target: to, of: None, bytes: bytes as f64, noise: 1.0 };
             self.begin(load, None, 0.0, Path::default());
             self.background += 1;
         }
     }
 
     /// A load begins, by this path.
-    pub(super) fn begin(&mut self, load: Load, route: Option<&Route>, now: f64, path: Path) {
-        let Load { from, to, target, of, bytes, noise } = load;
-        let Way { hops, crossed, weight, narrowest } = self.find_way(from, target, route);
+    pub(super) fn begin(&mut self, load: NewMessage, route: Option<&Route>, now: f64, path: Path) {
+        let NewMessage { from, to, target, of, bytes, noise } = load;
+        let RouteSummary { hops, crossed, weight, narrowest } =
+            self.find_route(from, target, route);
         let latency = self.machine.latency_us(crossed) * noise;
         let shares = !self.way.is_empty() && bytes > 0.0;
         // Between two ranks of one node nothing is shared.
         let within = if hops == 0 { bytes * self.machine.link_byte_us() } else { 0.0 };
         let alone = if shares { bytes / narrowest } else { within };
         let number = self.put(
-            Flight { from, to, of, begun: now, latency, alone, shares, path },
+            InFlight { from, to, of, begun: now, latency, alone, shares, path },
             bytes,
             weight,
         );
@@ -163,7 +165,7 @@ impl Flights {
 
     /// The links between an orbit's first node and another, each once, with how often it is
     /// crossed.
-    fn find_way(&mut self, from: u32, target: u32, route: Option<&Route>) -> Way {
+    fn find_route(&mut self, from: u32, target: u32, route: Option<&Route>) -> RouteSummary {
         let Self { fold, way, place, topology, machine, .. } = self;
         let (counts, from) = (machine.byte_us > 0.0, fold.first(from));
         let (mut inverse, mut crossed) = (0.0, 0.0);
@@ -201,17 +203,17 @@ impl Flights {
             .iter()
             .map(|hop| self.shares.capacity(hop.link) / times(hop))
             .fold(f64::MAX, f64::min);
-        Way { hops, crossed, weight, narrowest }
+        RouteSummary { hops, crossed, weight, narrowest }
     }
 
     /// A flight by the way found last; its number.
-    fn put(&mut self, flight: Flight, bytes: f64, weight: f64) -> usize {
-        let number = self.landed.pop().unwrap_or(self.flights.len() as u32) as usize;
-        if number == self.flights.len() {
-            self.flights.push(flight);
+    fn put(&mut self, flight: InFlight, bytes: f64, weight: f64) -> usize {
+        let number = self.landed.pop().unwrap_or(self.in_flight.len() as u32) as usize;
+        if number == self.in_flight.len() {
+            self.in_flight.push(flight);
             self.ends.reach(number + 1);
         } else {
-            self.flights[number] = flight;
+            self.in_flight[number] = flight;
         }
         self.shares.describe(number, bytes, weight, &self.way);
         if self.shares.room() > MOST_HOPS {
@@ -233,15 +235,15 @@ impl Flights {
         let fresh = shares(&self.machine, self.topology.as_ref(), &self.fold);
         let (shares, ends) = (
             std::mem::replace(&mut self.shares, fresh),
-            std::mem::replace(&mut self.ends, Moments::new(1)),
+            std::mem::replace(&mut self.ends, Timers::new(1)),
         );
-        let (flights, landed) =
-            (std::mem::take(&mut self.flights), std::mem::take(&mut self.landed));
+        let (in_flight, landed) =
+            (std::mem::take(&mut self.in_flight), std::mem::take(&mut self.landed));
         self.place = vec![0; self.fold.links() as usize];
-        let mut is_free = vec![false; flights.len()];
+        let mut is_free = vec![false; in_flight.len()];
         landed.iter().for_each(|number| is_free[*number as usize] = true);
         for (number, flight) in
-            flights.into_iter().enumerate().filter(|(number, _)| !is_free[*number])
+            in_flight.into_iter().enumerate().filter(|(number, _)| !is_free[*number])
         {
             // Whose step has been ended by both its ends is none any more.
             let Some((step, place, of)) =
@@ -254,8 +256,8 @@ impl Flights {
             let route = message.route.checked_sub(1).map(|at| &step.routes[at as usize]);
             for &from in &ranks[of as usize] {
                 let target = self.fold.moved(target, before.first(of), self.fold.first(from));
-                self.find_way(from, target, route);
-                let flight = Flight { from, to: self.fold.orbit(target), ..flight };
+                self.find_route(from, target, route);
+                let flight = InFlight { from, to: self.fold.orbit(target), ..flight };
                 let copy = self.put(flight, shares.left(number, now), shares.weight(number));
                 if shares.is_sharing(number) {
                     self.shares.add(copy, now);
@@ -268,8 +270,8 @@ impl Flights {
 
     /// The flight's latency is over, or its bytes are: a flight that has come, if some rank waits
     /// for it.
-    pub(super) fn next_of(&mut self, number: usize, now: f64) -> Option<Flight> {
-        let flight = self.flights[number];
+    pub(super) fn next_of(&mut self, number: usize, now: f64) -> Option<InFlight> {
+        let flight = self.in_flight[number];
         if flight.shares && !self.shares.is_sharing(number) {
             self.shares.add(number, now);
             return None;

@@ -1,18 +1,18 @@
-//! Ranks, each with a processor and an interface, and what happens at them, event by event.
+//! Simulation, each with a processor and an interface, and what happens at them, event by event.
 
 use super::{KIND, LogGp};
-use crate::cost::model::asynchronous::events::Events;
-use crate::cost::model::asynchronous::forwarding::{Next, Places};
+use crate::cost::model::asynchronous::data_order::{DataOrder, Next};
+use crate::cost::model::asynchronous::event_limit::EventLimit;
 use crate::cost::model::asynchronous::noise::Noise;
-use crate::cost::model::asynchronous::{Message, Order, Steps};
+use crate::cost::model::asynchronous::{Order, StepMessage, Steps};
 use crate::cost::model::clock::{Clock, Ticks, of_bytes, ticks, us};
-use crate::cost::model::time_space::{Kind as Spent, TimeSpace};
-use crate::cost::model::{Cost, Evaluator, Parts, RankTimes, Scale};
+use crate::cost::model::time_space::{TimeKind, TimeSpace};
+use crate::cost::model::{Cost, Evaluator, Parts, PricingContext, RankTimes};
 use crate::simulation::step::{Listener, Step, Summed};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-mod kept;
+mod accounting;
 
 /// Ticks, so many times.
 fn times(ticks: Ticks, noise: f64) -> Ticks {
@@ -82,7 +82,7 @@ struct Rank {
     early: Vec<Early>,
 }
 
-pub(super) struct Ranks {
+pub(super) struct Simulation {
     latency: Ticks,
     overhead: Ticks,
     gap: Ticks,
@@ -94,25 +94,25 @@ pub(super) struct Ranks {
     /// What a barrier after each step takes, if there is one.
     barrier: Option<Ticks>,
     /// Where ranks are with `order=data`.
-    places: Option<Places>,
+    places: Option<DataOrder>,
     ranks: Vec<Rank>,
     steps: Steps,
     queue: BinaryHeap<Reverse<Event>>,
     sequence: u64,
     flights: Vec<Flight>,
-    /// Places in `flights` that are free.
+    /// DataOrder in `flights` that are free.
     landed: Vec<u32>,
     /// When each rank does what, where somebody asked.
     kept: Option<Box<TimeSpace>>,
     /// The moment of the last event.
     now: Ticks,
-    events: Events,
+    events: EventLimit,
 }
 
-impl Ranks {
+impl Simulation {
     /// All at the beginning.
-    pub(super) fn new(machine: &LogGp, scale: Scale<'_>) -> Self {
-        let nodes = scale.topology.nodes();
+    pub(super) fn new(machine: &LogGp, context: PricingContext<'_>) -> Self {
+        let nodes = context.topology.nodes();
         let barrier = match (machine.order, ticks(machine.barrier_us.us(nodes))) {
             (Order::Step, 0) | (Order::Data, _) => None,
             (Order::Step | Order::Barrier, barrier) => Some(barrier),
@@ -125,18 +125,18 @@ impl Ranks {
             overhead_byte: ticks(machine.overhead_byte_us),
             reduce_byte: ticks(machine.reduce_byte_us),
             rendezvous_bytes: machine.rendezvous_bytes as f64,
-            noise: Noise::new(machine.noise, scale.seed),
+            noise: Noise::new(machine.noise, context.seed),
             barrier,
-            places: (machine.order == Order::Data).then(|| Places::new(nodes as usize)),
+            places: (machine.order == Order::Data).then(|| DataOrder::new(nodes as usize)),
             ranks: (0..nodes).map(|_| Rank::default()).collect(),
-            steps: Steps::new(nodes as usize, scale.unit_bytes),
+            steps: Steps::new(nodes as usize, context.unit_bytes),
             queue: BinaryHeap::new(),
             sequence: 0,
             flights: Vec::new(),
             landed: Vec::new(),
             kept: None,
             now: 0,
-            events: Events::new(machine.most_events),
+            events: EventLimit::new(machine.most_events),
         }
     }
 
@@ -182,7 +182,7 @@ impl Ranks {
             return;
         };
         let next = places.next(rank, &mut self.steps);
-        if let (Some(kept), Next::Send(..) | Next::Waits) = (&mut self.kept, next) {
+        if let (Some(kept), Next::Send(..) | Next::Blocked) = (&mut self.kept, next) {
             kept.enter(rank, places.step(rank));
         }
         match next {
@@ -193,7 +193,7 @@ impl Ranks {
                 let sequence = self.in_line(1);
                 self.push(at, sequence, rank, Kind::Send);
             }
-            Next::Waits => {}
+            Next::Blocked => {}
             Next::Unknown => self.steps.wait(),
         }
     }
@@ -203,7 +203,7 @@ impl Ranks {
         let r = &mut self.ranks[rank];
         let bytes = self.steps.get(r.step).map_or(0.0, |step| step.summed(rank));
         r.processor = r.processor.reduced(of_bytes(self.reduce_byte, bytes));
-        self.spend_until_free(rank, Spent::Reduction);
+        self.charge_processor(rank, TimeKind::Reduction);
     }
 
     fn leave_step(&mut self, rank: usize) {
@@ -232,7 +232,7 @@ impl Ranks {
     fn consent(&mut self, sender: usize, at: Ticks) {
         let s = &mut self.ranks[sender];
         (s.processor, s.outgoing) = (s.processor.waited_until(at), s.outgoing.waited_until(at));
-        self.spend_until_free(sender, Spent::Peer);
+        self.charge_processor(sender, TimeKind::Peer);
         self.done(sender);
     }
 
@@ -249,11 +249,11 @@ impl Ranks {
     /// Works off what is known to come next: up to where a rank would need a step that hasn't come
     /// yet.
     fn run(&mut self, to_the_end: bool) {
-        while !self.events.is_over()
-            && (to_the_end || self.barrier.is_some() || self.steps.is_ahead())
+        while !self.events.reached()
+            && (to_the_end || self.barrier.is_some() || self.steps.no_rank_waits())
         {
             let Some(Reverse(event)) = self.queue.pop() else { return };
-            self.events.happened();
+            self.events.count();
             self.now = event.at;
             let rank = event.rank as usize;
             match event.kind {
@@ -274,7 +274,7 @@ impl Ranks {
 
     fn send(&mut self, event: Event, rank: usize) {
         let r = &mut self.ranks[rank];
-        let begun = r.processor.and(r.outgoing);
+        let begun = r.processor.later(r.outgoing);
         if begun.at > event.at {
             self.queue.push(Reverse(Event { at: begun.at, ..event }));
             return;
@@ -283,15 +283,15 @@ impl Ranks {
             None => (r.step, r.sent),
             Some(places) => match places.next(rank, &mut self.steps) {
                 Next::Send(step, sent) => (step, sent as usize),
-                Next::Waits | Next::Unknown => return,
+                Next::Blocked | Next::Unknown => return,
             },
         };
         if self.kept.is_some() {
-            self.spend_on_interface(rank, begun.at);
+            self.charge_interface(rank, begun.at);
         }
         let Some(step) = self.steps.get(number) else { return };
         let sends = step.sends(rank);
-        let Message { to, .. } = sends[sent];
+        let StepMessage { to, .. } = sends[sent];
         let (to, bytes) = (to as usize, step.bytes(&sends[sent]));
         let noise = self.noise.factor(number, rank as u32, to as u32);
         let (more, overhead) = ((bytes - 1.0).max(0.0) * noise, times(self.overhead, noise));
@@ -301,8 +301,8 @@ impl Ranks {
         r.sent = sent + 1;
         let (next, last) = (r.processor.at.max(r.outgoing.at), r.sent == sends.len());
         if let Some(kept) = &mut self.kept {
-            kept.spend(rank, Spent::Startup, us(begun.at + overhead));
-            kept.spend(rank, Spent::Transmission, us(r.processor.at));
+            kept.charge(rank, TimeKind::Startup, us(begun.at + overhead));
+            kept.charge(rank, TimeKind::Transmission, us(r.processor.at));
             kept.sent(rank);
         }
         let sequence = r.sequence + r.sent as u64;
@@ -375,18 +375,18 @@ impl Ranks {
         let waits = (bytes > self.rendezvous_bytes).then_some(from);
         if let Some(places) = &mut self.places {
             // Every receive is posted from the beginning.
-            let waited = matches!(places.next(rank, &mut self.steps), Next::Waits);
+            let waited = matches!(places.next(rank, &mut self.steps), Next::Blocked);
             places.came(rank, step, &mut self.steps);
-            let bytes = places.begin_adding(rank, &mut self.steps);
+            let bytes = places.begin_reduction(rank, &mut self.steps);
             places.added(rank);
             self.ranks[rank].processor =
                 self.ranks[rank].processor.reduced(of_bytes(self.reduce_byte, bytes));
-            self.spend_until_free(rank, Spent::Reduction);
+            self.charge_processor(rank, TimeKind::Reduction);
             if let Some(sender) = waits.map(|sender| sender as usize) {
                 let s = &mut self.ranks[sender];
                 (s.processor, s.outgoing) =
                     (s.processor.waited_until(event.at), s.outgoing.waited_until(event.at));
-                self.spend_until_free(sender, Spent::Peer);
+                self.charge_processor(sender, TimeKind::Peer);
             }
             if waited {
                 self.go_on(rank);
@@ -404,33 +404,33 @@ impl Ranks {
     }
 }
 
-impl Listener for Ranks {
+impl Listener for Simulation {
     fn step(&mut self, step: &Step<'_>) {
-        if self.events.is_over() {
+        if self.events.reached() {
             return;
         }
-        if let Some(barrier) = self.barrier.filter(|_| self.steps.come() > 0) {
+        if let Some(barrier) = self.barrier.filter(|_| self.steps.known() > 0) {
             let last = self
                 .ranks
                 .iter()
                 .map(|r| r.processor)
-                .reduce(Clock::and)
+                .reduce(Clock::later)
                 .unwrap_or_default()
                 .past_barrier(barrier);
             self.ranks.iter_mut().for_each(|r| (r.processor, r.outgoing) = (last, last));
             for rank in 0..self.ranks.len() {
                 if let Some(kept) = &mut self.kept {
-                    kept.spend(rank, Spent::Peer, us(last.at - barrier));
-                    kept.spend(rank, Spent::Barrier, us(last.at));
+                    kept.charge(rank, TimeKind::Peer, us(last.at - barrier));
+                    kept.charge(rank, TimeKind::Barrier, us(last.at));
                 }
             }
         }
         self.steps.add(step);
-        if self.steps.too_many() {
+        if self.steps.limit_reached() {
             return;
         }
         for rank in
-            self.steps.who_goes_on(self.places.is_some(), self.ranks.iter().map(|rank| rank.step))
+            self.steps.wake_ranks(self.places.is_some(), self.ranks.iter().map(|rank| rank.step))
         {
             match self.places {
                 Some(_) => self.go_on(rank),
@@ -449,26 +449,26 @@ impl Listener for Ranks {
     }
 }
 
-impl Evaluator for Ranks {
+impl Evaluator for Simulation {
     fn cost(&mut self) -> Result<Cost, String> {
-        self.steps.refused(KIND.name)?;
+        self.steps.check_limit(KIND.name)?;
         self.run(true);
-        self.events.refused(KIND.name, us(self.now), self.steps.first())?;
+        self.events.check_limit(KIND.name, us(self.now), self.steps.first())?;
         for (rank, r) in self.ranks.iter_mut().enumerate() {
             r.processor =
                 r.processor.reduced(of_bytes(self.reduce_byte, self.steps.summed_last(rank)));
             if let Some(kept) = &mut self.kept {
-                kept.spend(rank, Spent::Reduction, us(r.processor.at));
+                kept.charge(rank, TimeKind::Reduction, us(r.processor.at));
             }
         }
         let clocks = || self.ranks.iter().map(|r| r.processor);
-        let last = clocks().reduce(Clock::and).unwrap_or_default();
+        let last = clocks().reduce(Clock::later).unwrap_or_default();
         let parts = Parts { rearrangement: None, ..last.path.parts(self.steps.sums()) };
         let ranks = RankTimes::of(clocks().map(|clock| clock.us()));
         Ok(Cost { parts, note: None, ranks })
     }
 
-    fn keep_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
+    fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
         self.kept = Some(Box::new(record));
         Ok(())
     }

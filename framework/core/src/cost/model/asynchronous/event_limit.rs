@@ -1,29 +1,29 @@
 //! How many events a case may have: whatever the figures are, pricing it ends.
 
-use crate::cost::parameter::{Default, Typed, whole};
+use crate::cost::parameter::{DefaultValue, TypedParameter, parse_count};
 
-pub(in crate::cost::model) static MOST_EVENTS: Typed<u64> = Typed {
+pub(in crate::cost::model) static MOST_EVENTS: TypedParameter<u64> = TypedParameter {
     key: "most_events",
     meaning: "events that a case may have before it is given up: starts, ends and turns of messages, and links looked at for their shares",
     symbols: "",
-    default: Default::Text("10000000000"),
-    read: |text| whole(text, "a whole number from 1 on"),
+    default: DefaultValue::Text("10000000000"),
+    read: |text| parse_count(text, "a whole number from 1 on"),
 };
 
 /// The events of a case.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::cost::model) struct Events {
+pub(in crate::cost::model) struct EventLimit {
     most: u64,
     left: u64,
 }
 
-impl Events {
+impl EventLimit {
     pub(in crate::cost::model) fn new(most: u64) -> Self {
         Self { most, left: most }
     }
 
     /// Whether there may be another.
-    pub(in crate::cost::model) fn is_over(&self) -> bool {
+    pub(in crate::cost::model) fn reached(&self) -> bool {
         self.left == 0
     }
 
@@ -33,19 +33,19 @@ impl Events {
     }
 
     /// One more has happened.
-    pub(in crate::cost::model) fn happened(&mut self) {
+    pub(in crate::cost::model) fn count(&mut self) {
         self.left = self.left.saturating_sub(1);
     }
 
     /// Why there is no time, where there were too many: the clock stood at `us`, and the slowest
     /// rank in this step, from 0.
-    pub(in crate::cost::model) fn refused(
+    pub(in crate::cost::model) fn check_limit(
         &self,
         model: &str,
         us: f64,
         step: u64,
     ) -> Result<(), String> {
-        if !self.is_over() {
+        if !self.reached() {
             return Ok(());
         }
         Err(format!(

@@ -2,20 +2,20 @@
 //! all that comes after. Pricing it once more, with events a little further or less far apart taken
 //! as one, shows by how much.
 
-use super::ranks::Ranks;
+use super::simulation::Simulation;
 use crate::cost::model::time_space::TimeSpace;
 use crate::cost::model::{Cost, Evaluator};
 use crate::simulation::step::{Listener, Reads, Step, Summed};
 
 /// The same ranks with two ideas of what happens at once; the first counts.
-pub(super) struct Twice {
-    pub first: Ranks,
-    pub second: Ranks,
+pub(super) struct SecondRun {
+    pub first: Simulation,
+    pub second: Simulation,
     /// How far apart events are one to the second.
     pub eps_us: f64,
 }
 
-impl Listener for Twice {
+impl Listener for SecondRun {
     fn step(&mut self, step: &Step<'_>) {
         self.first.step(step);
         self.second.step(step);
@@ -35,7 +35,7 @@ impl Listener for Twice {
     }
 }
 
-impl Evaluator for Twice {
+impl Evaluator for SecondRun {
     fn cost(&mut self) -> Result<Cost, String> {
         /// A smaller difference is none.
         const LEAST: f64 = 1e-3;
@@ -53,8 +53,8 @@ impl Evaluator for Twice {
         Ok(Cost { note, ..cost })
     }
 
-    fn keep_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
-        self.first.keep_time_space(record)
+    fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
+        self.first.record_time_space(record)
     }
 
     fn time_space(&mut self) -> Option<TimeSpace> {

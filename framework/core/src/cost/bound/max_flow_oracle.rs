@@ -3,9 +3,9 @@
 
 use super::Traffic;
 use super::cuts::on_links;
-use super::flows::Flows;
+use super::demand::Demand;
 use crate::cost::machine::Machine;
-use crate::cost::model::Scale;
+use crate::cost::model::PricingContext;
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{
     ALL_GATHER, ALL_TO_ALL, BlockSizes, Collective, GATHER, SCATTER,
@@ -18,7 +18,7 @@ use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variab
 use std::sync::Arc;
 
 /// The least load over bandwidth of the busiest link, if everything may be divided over any ways.
-fn optimum(topology: &dyn Topology, flows: &Flows<'_>) -> f64 {
+fn optimal_load(topology: &dyn Topology, demand: &Demand<'_>) -> f64 {
     let network = Adjacency::of(topology).unwrap();
     let links: Vec<(u32, u32, f64)> = network.links().collect();
     let nodes = topology.nodes();
@@ -43,7 +43,7 @@ fn optimum(topology: &dyn Topology, flows: &Flows<'_>) -> f64 {
                 .zip(&flow[origin as usize])
                 .map(|((from, to, _), flow)| (*flow, sign((*from, *to))));
             let terms: Vec<_> = terms.filter(|(_, sign)| *sign != 0.0).collect();
-            problem.add_constraint(terms, ComparisonOp::Eq, flows.between(origin, node));
+            problem.add_constraint(terms, ComparisonOp::Eq, demand.between(origin, node));
         }
     }
     match problem.solve().unwrap() {
@@ -94,7 +94,7 @@ impl BlockSizes for Table {
 /// the bound.
 fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
     let machine = Machine::parse(machine).unwrap();
-    let mut evaluator = machine.evaluator(Scale {
+    let mut evaluator = machine.evaluator(PricingContext {
         topology: &task.topology,
         unit_bytes: 1.0,
         seed: 0,
@@ -175,10 +175,10 @@ fn no_schedule_is_faster_than_its_bound() {
 
 /// The bound over the optimum.
 fn closeness(task: &Task) -> f64 {
-    let flows = Flows::of(task);
-    let (hop_bytes, _) = flows.hop_bytes(task.topology.as_ref()).unwrap();
-    on_links(task.topology.as_ref(), &flows, hop_bytes).bytes
-        / optimum(task.topology.as_ref(), &flows)
+    let demand = Demand::of(task);
+    let (hop_bytes, _) = demand.hop_bytes(task.topology.as_ref()).unwrap();
+    on_links(task.topology.as_ref(), &demand, hop_bytes).bytes
+        / optimal_load(task.topology.as_ref(), &demand)
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Ranks, each at its own place in the schedule, and the messages between them.
+//! Simulation, each at its own place in the schedule, and the messages between them.
 //!
 //! Where nodes of a folded network stand for others, ranks are those nodes, and their numbers are
 //! those of orbits ([`super::fold`]).
@@ -7,22 +7,22 @@
 //! the two ranks' places. A rank that comes to the end of what is known of the schedule stops all
 //! clocks until the next step is.
 
-use super::flights::{Flight, Flights, Load};
-use super::moments::Moments;
+use super::in_flight::{InFlight, MessagesInFlight, NewMessage};
 use super::symmetry::Symmetry;
+use super::timers::Timers;
 use super::{Fluid, KIND};
-use crate::cost::model::asynchronous::events::Events;
-use crate::cost::model::asynchronous::forwarding::{Next, Places};
+use crate::cost::model::asynchronous::data_order::{DataOrder, Next};
+use crate::cost::model::asynchronous::event_limit::EventLimit;
 use crate::cost::model::asynchronous::noise::Noise;
-use crate::cost::model::asynchronous::{Message, Order, Steps};
+use crate::cost::model::asynchronous::{Order, StepMessage, Steps};
 use crate::cost::model::path::Path;
-use crate::cost::model::time_space::{Kind, TimeSpace};
-use crate::cost::model::{Cost, Evaluator, Parts, RankTimes, Scale};
-use crate::cost::parameter::Ports;
+use crate::cost::model::time_space::{TimeKind, TimeSpace};
+use crate::cost::model::{Cost, Evaluator, Parts, PricingContext, RankTimes};
+use crate::cost::parameter::PortLimit;
 use crate::simulation::step::{Listener, Reads, Step, Summed};
 
-mod kept;
-mod taking;
+mod accounting;
+mod folding;
 
 /// A rank, and how it came to where it is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,80 +35,80 @@ struct Rank {
     is_starting: bool,
     /// What the start-up under way takes.
     starting_us: f64,
-    /// Sends and receives of the step that are not done.
+    /// FoldedSends and receives of the step that are not done.
     left: usize,
     path: Path,
     /// When it ended its last step.
     ended: f64,
 }
 
-pub(super) struct Ranks {
+pub(super) struct Simulation {
     machine: Fluid,
     noise: Noise,
     steps: Steps,
     ranks: Vec<Rank>,
     /// Where ranks are with `order=data`.
-    places: Option<Places>,
-    flights: Flights,
+    places: Option<DataOrder>,
+    in_flight: MessagesInFlight,
     symmetry: Symmetry,
     now: f64,
     at_once_us: f64,
     /// When ranks post their next send; the last is the barrier.
-    posts: Moments,
+    posts: Timers,
     /// When ranks have added up what has come to them, and the paths to there.
-    sums: Moments,
+    sums: Timers,
     summing: Vec<Path>,
     barrier_us: Option<f64>,
-    /// Ranks at the barrier, and how the last of them came there; with `order=data`, how the last
+    /// Simulation at the barrier, and how the last of them came there; with `order=data`, how the last
     /// message came.
     at_barrier: usize,
     last: Path,
-    events: Events,
+    events: EventLimit,
     /// When each rank does what, where somebody asked.
     kept: Option<Box<TimeSpace>>,
     /// The only node that they asked for, if it is one.
     kept_only: Option<usize>,
 }
 
-impl Ranks {
-    /// Events that are no more than `at_once_us` apart are one.
-    pub(super) fn new(machine: Fluid, scale: Scale<'_>, at_once_us: f64) -> Self {
-        let topology = scale.topology;
+impl Simulation {
+    /// EventLimit that are no more than `at_once_us` apart are one.
+    pub(super) fn new(machine: Fluid, context: PricingContext<'_>, at_once_us: f64) -> Self {
+        let topology = context.topology;
         let nodes = topology.nodes();
         let barrier_us = machine.barrier_us.us(nodes);
-        let are_counted = machine.order == Order::Data && machine.ports != Ports::All;
+        let are_counted = machine.order == Order::Data && machine.ports != PortLimit::All;
         let shared_ports = (are_counted && topology.node_network().is_some())
             .then_some("with `order=data` the model `fluid` counts the ports of ranks, not of nodes that several share: it needs ports=all or order=step");
-        let mut flights = Flights::new(&machine, scale);
-        match (machine.background.is_some(), scale.background) {
-            (true, Some(background)) => flights.begin_background(background),
+        let mut in_flight = MessagesInFlight::new(&machine, context);
+        match (machine.background.is_some(), context.background) {
+            (true, Some(background)) => in_flight.begin_background(background),
             (true, None) => {
-                flights.refused = Some("nobody has read the file of `background`".to_owned())
+                in_flight.refused = Some("nobody has read the file of `background`".to_owned())
             }
             (false, _) => {}
         }
         if let Some(why) = shared_ports {
-            flights.refused = Some(why.to_owned());
+            in_flight.refused = Some(why.to_owned());
         }
-        let orbits = flights.fold.orbits();
+        let orbits = in_flight.fold.orbits();
         Self {
             barrier_us: (machine.order == Order::Barrier || barrier_us > 0.0).then_some(barrier_us),
-            steps: Steps::new(orbits, scale.unit_bytes),
+            steps: Steps::new(orbits, context.unit_bytes),
             ranks: vec![Rank::default(); orbits],
-            places: (machine.order == Order::Data).then(|| Places::new(orbits)),
+            places: (machine.order == Order::Data).then(|| DataOrder::new(orbits)),
             symmetry: Symmetry::new(machine.startup_us > 0.0),
-            flights,
+            in_flight,
             now: 0.0,
             at_once_us,
-            posts: Moments::new(orbits + 1),
-            sums: Moments::new(orbits),
+            posts: Timers::new(orbits + 1),
+            sums: Timers::new(orbits),
             summing: Vec::new(),
             at_barrier: 0,
             last: Path::default(),
-            events: Events::new(machine.most_events),
+            events: EventLimit::new(machine.most_events),
             kept: None,
             kept_only: None,
-            noise: Noise::new(machine.noise, scale.seed),
+            noise: Noise::new(machine.noise, context.seed),
             machine,
         }
     }
@@ -185,7 +185,7 @@ impl Ranks {
 
     /// The rank has added up what came to it.
     fn summed_up(&mut self, rank: usize) {
-        self.spend(rank, Kind::Reduction, self.now);
+        self.charge(rank, TimeKind::Reduction, self.now);
         let path = self.summing[rank];
         let Some(places) = &mut self.places else {
             self.ranks[rank].path = path;
@@ -194,7 +194,7 @@ impl Ranks {
             }
             return;
         };
-        let waited = matches!(places.next(rank, &mut self.steps), Next::Send(..) | Next::Waits);
+        let waited = matches!(places.next(rank, &mut self.steps), Next::Send(..) | Next::Blocked);
         places.added(rank);
         self.ranks[rank].ended = self.now;
         self.last = path;
@@ -208,7 +208,7 @@ impl Ranks {
     /// came by this path.
     fn add_what_came(&mut self, rank: usize, path: Path) {
         let Some(places) = &mut self.places else { return };
-        let bytes = places.begin_adding(rank, &mut self.steps);
+        let bytes = places.begin_reduction(rank, &mut self.steps);
         if bytes > 0.0
             && !self.begin_sum(rank, bytes, path)
             && let Some(places) = &mut self.places
@@ -225,7 +225,7 @@ impl Ranks {
             return;
         }
         let next = places.next(rank, &mut self.steps);
-        if let (Some(kept), Next::Send(..) | Next::Waits) = (&mut self.kept, next) {
+        if let (Some(kept), Next::Send(..) | Next::Blocked) = (&mut self.kept, next) {
             kept.enter(rank, places.step(rank));
         }
         match next {
@@ -240,7 +240,7 @@ impl Ranks {
                     self.start(rank);
                 }
             }
-            Next::Send(..) | Next::Waits => {}
+            Next::Send(..) | Next::Blocked => {}
             Next::Unknown => self.steps.wait(),
         }
     }
@@ -262,7 +262,7 @@ impl Ranks {
         let Some(places) = &mut self.places else { return };
         let waited = [from, to].map(|rank| {
             // Who has no more to send in the steps that have come is counted among the open.
-            matches!(places.next(rank, &mut self.steps), Next::Send(..) | Next::Waits)
+            matches!(places.next(rank, &mut self.steps), Next::Send(..) | Next::Blocked)
         });
         places.came(to, step, &mut self.steps);
         self.ranks[from].posted -= 1;
@@ -303,8 +303,8 @@ impl Ranks {
         let barrier_us = self.barrier_us.unwrap_or_default();
         let path = Path { barrier: self.last.barrier + barrier_us, ..self.last };
         for rank in 0..self.ranks.len() {
-            self.spend(rank, Kind::Peer, self.now - barrier_us);
-            self.spend(rank, Kind::Barrier, self.now);
+            self.charge(rank, TimeKind::Peer, self.now - barrier_us);
+            self.charge(rank, TimeKind::Barrier, self.now);
             self.ranks[rank].path = path;
             self.next_step(rank);
         }
@@ -336,12 +336,17 @@ impl Ranks {
         let noise = self.noise.factor(number, message.from, message.to);
         let bytes = step.bytes(&message) * noise;
         let route = message.route.checked_sub(1).map(|i| &step.routes[i as usize]);
-        let Message { from, to, .. } = message;
+        let StepMessage { from, to, .. } = message;
         let (target, of) = (step.target(from as usize, place), Some((number, place)));
-        self.flights.begin(Load { from, to, target, of, bytes, noise }, route, self.now, path);
+        self.in_flight.begin(
+            NewMessage { from, to, target, of, bytes, noise },
+            route,
+            self.now,
+            path,
+        );
     }
 
-    fn landed(&mut self, flight: &Flight) {
+    fn landed(&mut self, flight: &InFlight) {
         let path = flight.path(self.now);
         let ends = [flight.from, flight.to].map(|rank| rank as usize);
         if let (Some(_), Some((step, _))) = (&self.places, flight.of) {
@@ -373,19 +378,19 @@ impl Ranks {
 
     /// Works off what is known to come: up to where a rank would need a step that hasn't come yet.
     fn run(&mut self, to_the_end: bool) {
-        while self.flights.refused.is_none()
-            && !self.events.is_over()
-            && (to_the_end || self.steps.is_ahead())
+        while self.in_flight.refused.is_none()
+            && !self.events.reached()
+            && (to_the_end || self.steps.no_rank_waits())
         {
             let limit = self.now + self.at_once_us;
-            self.events.happened();
+            self.events.count();
             if let Some(rank) = self.posts.pop(limit) {
                 if rank == self.ranks.len() {
                     self.pass_barrier();
                 } else {
                     self.ranks[rank].path.startup += self.ranks[rank].starting_us;
                     if let Some(kept) = &mut self.kept {
-                        kept.spend(rank, Kind::Startup, self.now);
+                        kept.charge(rank, TimeKind::Startup, self.now);
                         kept.sent(rank);
                     }
                     match self.places {
@@ -395,22 +400,22 @@ impl Ranks {
                 }
             } else if let Some(rank) = self.sums.pop(limit) {
                 self.summed_up(rank);
-            } else if let Some(flight) = self.flights.ends.pop(limit) {
-                if let Some(flight) = self.flights.next_of(flight, self.now) {
+            } else if let Some(flight) = self.in_flight.ends.pop(limit) {
+                if let Some(flight) = self.in_flight.next_of(flight, self.now) {
                     self.landed(&flight);
                 }
-            } else if self.flights.shares.is_disturbed() {
-                self.flights.share(self.now, self.events.left());
+            } else if self.in_flight.shares.is_disturbed() {
+                self.in_flight.share(self.now, self.events.left());
             } else {
                 let of_ranks = self.posts.least().min(self.sums.least());
                 // Nobody waits for the rest of what is in the background.
                 if of_ranks == f64::INFINITY
-                    && self.steps.all_wait()
-                    && self.flights.are_background()
+                    && self.steps.all_ranks_wait()
+                    && self.in_flight.are_background()
                 {
                     return;
                 }
-                let next = self.flights.ends.least().min(of_ranks);
+                let next = self.in_flight.ends.least().min(of_ranks);
                 if next == f64::INFINITY {
                     return;
                 }
@@ -420,17 +425,17 @@ impl Ranks {
     }
 }
 
-impl Listener for Ranks {
+impl Listener for Simulation {
     fn step(&mut self, step: &Step<'_>) {
-        if self.flights.refused.is_some() || self.events.is_over() {
+        if self.in_flight.refused.is_some() || self.events.reached() {
             return;
         }
         self.take(step);
-        if self.steps.too_many() {
+        if self.steps.limit_reached() {
             return;
         }
         for rank in
-            self.steps.who_goes_on(self.places.is_some(), self.ranks.iter().map(|rank| rank.step))
+            self.steps.wake_ranks(self.places.is_some(), self.ranks.iter().map(|rank| rank.step))
         {
             match self.places {
                 Some(_) => self.go_on(rank, self.ranks[rank].path),
@@ -445,7 +450,7 @@ impl Listener for Ranks {
     }
 
     fn reads(&self) -> Reads {
-        if self.flights.fold.is_plain() { Reads::Schedule } else { Reads::Orbits }
+        if self.in_flight.fold.is_plain() { Reads::Schedule } else { Reads::Orbits }
     }
 
     fn wants_after(&self) -> bool {
@@ -453,20 +458,20 @@ impl Listener for Ranks {
     }
 }
 
-impl Evaluator for Ranks {
+impl Evaluator for Simulation {
     fn cost(&mut self) -> Result<Cost, String> {
-        self.steps.refused(KIND.name)?;
+        self.steps.check_limit(KIND.name)?;
         self.run(true);
-        if let Some(why) = &self.flights.refused {
+        if let Some(why) = &self.in_flight.refused {
             return Err(why.clone());
         }
-        self.events.refused(KIND.name, self.now, self.steps.first())?;
+        self.events.check_limit(KIND.name, self.now, self.steps.first())?;
         let mut longest = 0.0_f64;
         for (number, rank) in self.ranks.iter_mut().enumerate() {
             let us = self.steps.summed_last(number) * self.machine.reduce_byte_us;
             (rank.ended, rank.path.reduction) = (rank.ended + us, rank.path.reduction + us);
             if let Some(kept) = &mut self.kept {
-                kept.spend(number, Kind::Reduction, rank.ended);
+                kept.charge(number, TimeKind::Reduction, rank.ended);
             }
             longest = longest.max(us);
         }
@@ -482,7 +487,7 @@ impl Evaluator for Ranks {
         })
     }
 
-    fn keep_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
+    fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
         self.keep(record);
         Ok(())
     }

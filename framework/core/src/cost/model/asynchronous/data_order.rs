@@ -6,11 +6,11 @@
 //! step, so that nothing is sent before it has come, in whatever order messages come; and for the
 //! adding up of it.
 
-use super::{Message, Steps};
+use super::{StepMessage, Steps};
 
 /// A rank's place in the schedule.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct Position {
     /// The step of its next send.
     step: u64,
     /// How many of that step's it has made.
@@ -29,7 +29,7 @@ struct Place {
 
 /// The places of all ranks.
 #[derive(Debug)]
-pub(in crate::cost::model) struct Places(Vec<Place>);
+pub(in crate::cost::model) struct DataOrder(Vec<Position>);
 
 /// What a rank does next.
 #[derive(Debug, Clone, Copy)]
@@ -37,14 +37,14 @@ pub(in crate::cost::model) enum Next {
     /// It makes the send of this number in this step.
     Send(u64, u32),
     /// It waits for what it is to send.
-    Waits,
+    Blocked,
     /// It sends nothing more in the steps that have come.
     Unknown,
 }
 
-impl Places {
+impl DataOrder {
     pub(in crate::cost::model) fn new(ranks: usize) -> Self {
-        Self(vec![Place::default(); ranks])
+        Self(vec![Position::default(); ranks])
     }
 
     /// What a rank does next; steps in which it has nothing more to do are ended.
@@ -73,10 +73,10 @@ impl Places {
         }
         match next {
             None => Next::Unknown,
-            Some(Message { back, .. })
+            Some(StepMessage { back, .. })
                 if back > 0 && place.added <= place.step - u64::from(back) =>
             {
-                Next::Waits
+                Next::Blocked
             }
             Some(_) => Next::Send(place.step, place.sent),
         }
@@ -94,7 +94,11 @@ impl Places {
 
     /// What has come to a rank and is to be added up, which it begins now, in bytes; 0 if there is
     /// none, or if it is at that already.
-    pub(in crate::cost::model) fn begin_adding(&mut self, rank: usize, steps: &mut Steps) -> f64 {
+    pub(in crate::cost::model) fn begin_reduction(
+        &mut self,
+        rank: usize,
+        steps: &mut Steps,
+    ) -> f64 {
         self.next(rank, steps);
         let place = &mut self.0[rank];
         if place.is_adding || place.unsummed == 0.0 {

@@ -1,11 +1,11 @@
 //! Steps of which one node of each orbit is followed.
 
-use super::{Message, StepMessages, Steps};
+use super::{StepIndex, StepMessage, Steps};
 use crate::simulation::step::Step;
 
 /// A narrower idea of who does the same: how ranks as they are now and as they were belong
 /// together.
-pub(in crate::cost::model) struct Spread<'a> {
+pub(in crate::cost::model) struct Refinement<'a> {
     /// For each rank the one that stood for it.
     pub of: &'a [usize],
     /// The node that a target of the one that stood for a rank is for the rank itself.
@@ -27,7 +27,7 @@ impl Steps {
     }
 
     /// Fewer nodes do the same from now on.
-    pub(in crate::cost::model) fn spread(&mut self, to: &Spread<'_>) {
+    pub(in crate::cost::model) fn spread(&mut self, to: &Refinement<'_>) {
         self.open *= to.of.len() / self.nodes;
         self.nodes = to.of.len();
         self.messages = 0;
@@ -40,13 +40,13 @@ impl Steps {
     }
 }
 
-impl StepMessages {
-    fn spread(&mut self, to: &Spread<'_>) {
+impl StepIndex {
+    fn spread(&mut self, to: &Refinement<'_>) {
         let (mut messages, mut targets) = (Vec::new(), Vec::new());
         for (rank, &of) in to.of.iter().enumerate() {
             for (place, message) in (0..).zip(self.sends(of)) {
                 let target = (to.moved)(rank, self.target(of, place));
-                messages.push(Message { from: rank as u32, to: (to.rank)(target), ..*message });
+                messages.push(StepMessage { from: rank as u32, to: (to.rank)(target), ..*message });
                 targets.push(target);
             }
         }

@@ -5,11 +5,11 @@
 //! (contention), and while it is copied and crosses (transmission).
 
 use crate::cost::model::clock::{Clock, Ticks, us};
-use crate::cost::model::time_space::{Kind, TimeSpace};
+use crate::cost::model::time_space::{TimeKind, TimeSpace};
 
 /// What is known of a message under way.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Way {
+pub(super) struct CrossingTimes {
     /// When its sender had started it.
     pub started: Ticks,
     /// When it was ready to cross, and what copying it at the sender took.
@@ -21,19 +21,19 @@ pub(super) struct Way {
 }
 
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct Accounting {
     record: TimeSpace,
     /// The schedule's own numbers of the steps so far in which something left a node.
     steps: Vec<u64>,
     /// What barriers before the stage took: clocks don't know.
     barriers_us: f64,
     /// Of each message of the stage.
-    pub ways: Vec<Way>,
+    pub crossings: Vec<CrossingTimes>,
 }
 
-impl Kept {
+impl Accounting {
     pub(super) fn new(record: TimeSpace) -> Self {
-        Self { record, steps: Vec::new(), barriers_us: 0.0, ways: Vec::new() }
+        Self { record, steps: Vec::new(), barriers_us: 0.0, crossings: Vec::new() }
     }
 
     pub(super) fn done(self) -> TimeSpace {
@@ -56,17 +56,21 @@ impl Kept {
         composing_us: impl Iterator<Item = f64>,
         start: Clock,
     ) {
-        self.ways.clear();
-        self.ways.resize(messages, Way::default());
+        self.crossings.clear();
+        self.crossings.resize(messages, CrossingTimes::default());
         let before = std::mem::replace(&mut self.barriers_us, barriers_us);
         for (node, composing_us) in composing_us.enumerate() {
-            self.record.spend(node, Kind::Peer, us(ended) + before);
-            self.record.spend(node, Kind::Barrier, us(ended) + barriers_us);
+            self.record.charge(node, TimeKind::Peer, us(ended) + before);
+            self.record.charge(node, TimeKind::Barrier, us(ended) + barriers_us);
             if let Some(step) = first_step {
                 self.enter(node as u32, step);
             }
-            self.record.spend(node, Kind::Rearrangement, us(ended) + barriers_us + composing_us);
-            self.spend(node as u32, Kind::Peer, start.at);
+            self.record.charge(
+                node,
+                TimeKind::Rearrangement,
+                us(ended) + barriers_us + composing_us,
+            );
+            self.charge(node as u32, TimeKind::Peer, start.at);
         }
     }
 
@@ -79,8 +83,8 @@ impl Kept {
         self.record.enter(node as usize, step as u64);
     }
 
-    pub(super) fn spend(&mut self, node: u32, kind: Kind, until: Ticks) {
-        self.record.spend(node as usize, kind, us(until) + self.barriers_us);
+    pub(super) fn charge(&mut self, node: u32, kind: TimeKind, until: Ticks) {
+        self.record.charge(node as usize, kind, us(until) + self.barriers_us);
     }
 
     /// The node has made a send, after a start-up and copying.
@@ -90,11 +94,12 @@ impl Kept {
 
     /// The node had nothing to do but wait for a message.
     pub(super) fn awaited(&mut self, node: u32, message: u32) {
-        let Way { started, ready, copying, crossing, came } = self.ways[message as usize];
-        self.spend(node, Kind::Peer, started);
-        self.spend(node, Kind::Contention, ready.saturating_sub(copying));
-        self.spend(node, Kind::Transmission, ready);
-        self.spend(node, Kind::Contention, crossing);
-        self.spend(node, Kind::Transmission, came);
+        let CrossingTimes { started, ready, copying, crossing, came } =
+            self.crossings[message as usize];
+        self.charge(node, TimeKind::Peer, started);
+        self.charge(node, TimeKind::Contention, ready.saturating_sub(copying));
+        self.charge(node, TimeKind::Transmission, ready);
+        self.charge(node, TimeKind::Contention, crossing);
+        self.charge(node, TimeKind::Transmission, came);
     }
 }
