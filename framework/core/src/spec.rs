@@ -219,6 +219,21 @@ impl Spec {
         SpecError { near, ..self.error(arg.at(), word.len(), &what) }
     }
 
+    /// Reads an argument's value as dimensions such as `16x8`.
+    pub(crate) fn dims(&self, arg: &Arg) -> Result<Vec<u64>, SpecError> {
+        parse_dims(arg.value())
+            .map_err(|(at, len, what)| self.error(arg.value_at() + at, len, &what))
+    }
+
+    /// Reads an argument's value as exactly `N` dimensions.
+    pub(crate) fn dims_array<const N: usize>(
+        &self,
+        arg: &Arg,
+        expected: &str,
+    ) -> Result<[u64; N], SpecError> {
+        self.dims(arg)?.try_into().map_err(|_| self.bad_value(arg, expected))
+    }
+
     /// The one argument, which must be a word.
     pub(crate) fn only_word(&self, expected: &str) -> Result<&Arg, SpecError> {
         match self.args.as_slice() {

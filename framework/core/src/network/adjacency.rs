@@ -1,22 +1,27 @@
-//! A network as a list of links, for whoever must look at every one: figures of networks, and cuts
-//! for bounds.
+//! A network as a list of links, for algorithms that visit every link: searches, network
+//! statistics and cuts.
 
 use super::topology::Topology;
 use std::collections::VecDeque;
+use std::ops::Range;
 
-/// Links by the vertex they leave; switches come after the nodes.
-#[derive(Debug)]
+/// The links of a network, sorted by the vertex that they leave (compressed sparse rows). Vertices
+/// are the nodes, followed by the switches.
+#[derive(Debug, Clone)]
 pub(crate) struct Adjacency {
+    /// The links out of vertex `v` have the indices `first[v]..first[v + 1]`.
     first: Vec<usize>,
     ends: Vec<u32>,
+    /// The topology's number of each link.
+    numbers: Vec<u64>,
     bandwidths: Vec<f64>,
 }
 
-/// Link numbers are looked through up to here.
+/// The most link numbers of a topology that is listed.
 const MOST_SLOTS: u64 = 1 << 25;
 
 impl Adjacency {
-    /// `None` for more links than are looked through.
+    /// Lists the links of a topology; `None` if it has more than 2^25 link numbers.
     pub(crate) fn of(topology: &dyn Topology) -> Option<Self> {
         if topology.link_slots() > MOST_SLOTS {
             return None;
@@ -24,59 +29,107 @@ impl Adjacency {
         let links = || {
             (0..topology.link_slots()).filter_map(|link| Some((link, topology.link_ends(link)?)))
         };
+        // Count the links of each vertex, and add up where each vertex begins.
         let vertices = (topology.nodes() + topology.switches()) as usize;
         let mut first = vec![0; vertices + 1];
         links().for_each(|(_, (from, _))| first[from as usize + 1] += 1);
         for v in 0..vertices {
             first[v + 1] += first[v];
         }
-        let mut next = first.clone();
-        let (mut ends, mut bandwidths) = (vec![0; first[vertices]], vec![1.0; first[vertices]]);
+        // Put each link behind those of its vertex that have lower numbers.
+        let (mut next, count) = (first.clone(), first[vertices]);
+        let mut network = Self {
+            first,
+            ends: vec![0; count],
+            numbers: vec![0; count],
+            bandwidths: vec![1.0; count],
+        };
         for (link, (from, to)) in links() {
-            let at = next[from as usize];
-            ends[at] = to as u32;
-            bandwidths[at] = topology.bandwidth(link);
+            let index = next[from as usize];
+            network.ends[index] = to as u32;
+            network.numbers[index] = link;
+            network.bandwidths[index] = topology.bandwidth(link);
             next[from as usize] += 1;
         }
-        Some(Self { first, ends, bandwidths })
+        Some(network)
+    }
+
+    /// Takes the neighbours of each vertex. Links are numbered in this order and have bandwidth 1.
+    pub(crate) fn from_neighbours(neighbours: &[Vec<u32>]) -> Self {
+        let ends = neighbours.concat();
+        let first = neighbours.iter().scan(0, |sum, ends| {
+            *sum += ends.len();
+            Some(*sum)
+        });
+        Self {
+            first: std::iter::once(0).chain(first).collect(),
+            numbers: (0..ends.len() as u64).collect(),
+            bandwidths: vec![1.0; ends.len()],
+            ends,
+        }
     }
 
     pub(crate) fn vertices(&self) -> usize {
         self.first.len() - 1
     }
 
-    /// Directed links, parallel ones counted each.
+    /// Returns the number of directed links; parallel links count one by one.
     pub(crate) fn link_count(&self) -> usize {
         self.ends.len()
     }
 
-    /// The ends of the links out of a vertex.
-    pub(crate) fn out(&self, vertex: usize) -> &[u32] {
-        &self.ends[self.first[vertex]..self.first[vertex + 1]]
+    /// Returns the indices of the links out of a vertex.
+    pub(crate) fn range(&self, vertex: u64) -> Range<usize> {
+        self.first[vertex as usize]..self.first[vertex as usize + 1]
     }
 
-    /// The ends and the bandwidth of every link.
+    /// Returns the vertex from which a link leads, and the one to which it leads.
+    pub(crate) fn link_ends(&self, index: u64) -> Option<(u64, u64)> {
+        let to = *self.ends.get(index as usize)?;
+        let from = self.first.partition_point(|first| *first as u64 <= index) - 1;
+        Some((from as u64, to.into()))
+    }
+
+    /// Returns the vertex to which a link leads.
+    pub(crate) fn end(&self, index: usize) -> u64 {
+        self.ends[index].into()
+    }
+
+    /// Returns the neighbours of a vertex, one for each link.
+    pub(crate) fn out(&self, vertex: usize) -> &[u32] {
+        &self.ends[self.range(vertex as u64)]
+    }
+
+    /// Returns the neighbours of a vertex, each with the topology's number of the link to it.
+    pub(crate) fn numbered(&self, vertex: u64) -> impl Iterator<Item = (u64, u64)> {
+        let range = self.range(vertex);
+        let ends = self.ends[range.clone()].iter().map(|end| u64::from(*end));
+        ends.zip(self.numbers[range].iter().copied())
+    }
+
+    /// Returns both ends and the bandwidth of every link.
     pub(crate) fn links(&self) -> impl Iterator<Item = (u32, u32, f64)> {
         (0..self.vertices())
             .flat_map(|v| self.links_of(v).map(move |(to, bandwidth)| (v as u32, to, bandwidth)))
     }
 
     fn links_of(&self, vertex: usize) -> impl Iterator<Item = (u32, f64)> {
-        let range = self.first[vertex]..self.first[vertex + 1];
+        let range = self.range(vertex as u64);
         self.ends[range.clone()].iter().copied().zip(self.bandwidths[range].iter().copied())
     }
 
-    /// Of all links together.
+    /// Returns the sum of the bandwidths of all links.
     pub(crate) fn bandwidth(&self) -> f64 {
         self.bandwidths.iter().sum()
     }
 
-    /// Of the links out of a vertex together.
+    /// Returns the sum of the bandwidths of the links out of a vertex.
     pub(crate) fn bandwidth_of(&self, vertex: u64) -> f64 {
         self.links_of(vertex as usize).map(|(_, bandwidth)| bandwidth).sum()
     }
 
-    /// Hops from a vertex to each, by the shortest way.
+    /// Returns the hops of a shortest path from one vertex to every vertex, found by breadth-first
+    /// search; `u32::MAX` if there is no path.
     pub(crate) fn hops_from(&self, from: u64) -> Vec<u32> {
         let mut hops = vec![u32::MAX; self.vertices()];
         hops[from as usize] = 0;
@@ -93,19 +146,19 @@ impl Adjacency {
         hops
     }
 
-    /// The eigenvector of the second smallest eigenvalue of the Laplacian (Fiedler's), as far as
-    /// power iteration brings it out: vertices that are closely connected have values close to one
-    /// another.
+    /// Approximates the Fiedler vector by power iteration: the eigenvector of the second smallest
+    /// eigenvalue of the Laplacian. Closely connected vertices have similar values.
     pub(crate) fn fiedler_vector(&self) -> Vec<f64> {
-        /// Links that are looked at, over all iterations.
-        const MOST_LOOKS: usize = 1 << 26;
+        /// The most links that are visited, over all iterations.
+        const MOST_VISITS: usize = 1 << 26;
         let n = self.vertices();
-        let iterations = (MOST_LOOKS / self.link_count().max(1)).clamp(1, 300);
+        let iterations = (MOST_VISITS / self.link_count().max(1)).clamp(1, 300);
         let most = (0..n as u64).map(|v| self.bandwidth_of(v)).fold(0.0, f64::max);
-        // Any start that is orthogonal to nothing in particular, the same everywhere.
+        // The start is arbitrary, but the same on every platform.
         let mut at: Vec<f64> =
             (0..n as u64).map(|v| (v.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as f64).collect();
         for _ in 0..iterations {
+            // Remove the constant component, whose eigenvalue is the smallest, and normalise.
             let mean = at.iter().sum::<f64>() / n as f64;
             at.iter_mut().for_each(|x| *x -= mean);
             let norm = at.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -113,6 +166,7 @@ impl Adjacency {
                 break;
             }
             at.iter_mut().for_each(|x| *x /= norm);
+            // Multiply by 2 `most` I - L, whose largest eigenvalues are the smallest of L.
             let pulled = |v: usize| {
                 self.links_of(v).map(|(to, b)| b * (at[to as usize] - at[v])).sum::<f64>()
             };

@@ -1,172 +1,154 @@
 //! The load of directed links in a step, for steps of one message and of millions.
 //!
-//! Counting link by link costs a message as much as it has hops, and one may have a hundred
-//! thousand. So there are three ways:
+//! Counting link by link costs as many operations per message as it has hops, which may be a
+//! hundred thousand. There are therefore three counters, which all take the [`Run`]s of routes:
 //!
-//! * *Few* runs are kept as intervals and sorted by where they begin and end: nothing is touched
-//!   that no message uses.
-//! * Many runs on the lines of planes are *summed*: added at the first link, taken off after the
-//!   last, added up along the line. That costs a message as little as it has turns, and the step a
-//!   pass over the planes that it used.
-//! * Many runs on links without lines are *counted* in an array that is cleared by the number of
-//!   the step, not by writing zeros.
+//! * [`Intervals`] sorts a few runs by their ends. It touches no link without load, so that it also
+//!   serves networks with too many links for an array (`fully-connected:100000` has 10^10).
+//! * [`LineSums`] serves many runs on topologies with [`Plane`]s. It adds at the first link of a run,
+//!   subtracts after the last one, and sums along the lines at the end of the step.
+//! * [`Counters`] serves many runs on other topologies. It adds to every link in an array.
 //!
-//! A step begins with the first way and goes over to an array when it turns out long. A network
-//! with too many links for an array (`fully-connected:100000` has 10^10) stays with the first.
+//! [`LinkLoad`] starts each step with intervals and moves to the array of its topology when there
+//! are so many runs that the array is faster.
 
-mod counted;
-mod few;
+mod counters;
+mod intervals;
+mod line_sums;
 pub(crate) mod orbits;
-mod summed;
 
 use crate::network::topology::{Plane, Run, Topology};
-use counted::Counted;
-use few::Few;
-use summed::Summed;
+use counters::Counters;
+use intervals::Intervals;
+use line_sums::LineSums;
+use std::sync::Arc;
 
-/// Counts load on directed links, step by step. A load is exact as long as all amounts of a step
-/// together fit 64 bits.
+/// The load of directed links, counted step by step. A load is exact if the sum of all amounts of a
+/// step fits 64 bits.
 #[derive(Debug)]
 pub struct LinkLoad {
-    planes: Vec<Plane>,
+    planes: Arc<[Plane]>,
     slots: u64,
-    /// The runs of the step while they are few; empty once it counts in the array.
-    few: Few,
-    /// More runs than this go into the array.
-    most_few: usize,
+    /// The runs of the step while they are few; empty once the array is in use.
+    intervals: Intervals,
+    /// With more runs than this, the array is used.
+    most_intervals: usize,
     array: Option<Array>,
     in_array: bool,
-    /// The planes that the step uses.
-    touched: Vec<bool>,
 }
 
 #[derive(Debug)]
 enum Array {
-    Summed(Summed),
-    Counted(Counted),
+    LineSums(LineSums),
+    Counters(Counters),
+}
+
+/// A way to count the load of links.
+trait Counter {
+    /// Starts a step: no link has any load.
+    fn clear(&mut self);
+    /// Returns the largest load of a link in this step.
+    fn max(&mut self) -> u64;
+    /// Calls `visit` with every link that has load, and its load, in no particular order.
+    fn for_each_loaded(&mut self, visit: &mut dyn FnMut(u64, u64));
 }
 
 impl LinkLoad {
-    /// Sorting a run in with others costs about as much as summing this many links, whether they
-    /// have load or not.
+    /// Sorting one run takes about as long as summing this many links.
     const LINKS_PER_RUN: u64 = 64;
-    /// An array of sums is for this many links at most, with 8 bytes each: tori of 2^26 nodes.
+    /// The most links of an array of line sums, of 8 bytes each: those of a torus of 2^26 nodes.
     const MOST_SUMMED: u64 = 1 << 28;
-    /// An array of counts is for this many links at most, with 16 bytes each: hypercubes of 20
+    /// The most links of an array of counters, of 16 bytes each: those of a hypercube of 20
     /// dimensions.
     const MOST_COUNTED: u64 = 1 << 25;
-    /// Nor is it for more links a node than this, unless they are [`LinkLoad::FEW_LINKS`]: no step
-    /// would use most of them.
+    /// The most links per node of an array of counters with more than [`Self::FEW_LINKS`]: a step
+    /// uses only a few of the links of a node.
     const MOST_COUNTED_A_NODE: u64 = 64;
     const FEW_LINKS: u64 = 1 << 20;
 
-    /// A counter for the links of `topology`.
+    /// Creates a counter for the links of `topology`.
     pub fn new(topology: &dyn Topology) -> Self {
-        let (slots, planes) = (topology.link_slots(), topology.planes().to_vec());
+        let (slots, planes) = (topology.link_slots(), Arc::from(topology.planes()));
         let most_counted = (topology.nodes() * Self::MOST_COUNTED_A_NODE)
             .clamp(Self::FEW_LINKS, Self::MOST_COUNTED);
-        let most_few = match planes.is_empty() {
+        let most_intervals = match topology.planes().is_empty() {
             true if slots <= most_counted => 0,
             false if slots <= Self::MOST_SUMMED => (slots / Self::LINKS_PER_RUN) as usize,
             _ => usize::MAX,
         };
-        let touched = vec![false; planes.len()];
-        Self { planes, slots, few: Few::default(), most_few, array: None, in_array: false, touched }
+        let intervals = Intervals::new(Arc::clone(&planes));
+        Self { planes, slots, intervals, most_intervals, array: None, in_array: false }
     }
 
-    /// Begins a step: no link has any load yet.
+    /// Starts a step: no link has any load.
     pub fn begin(&mut self) {
-        self.few.clear();
-        if std::mem::take(&mut self.in_array) {
-            match &mut self.array {
-                Some(Array::Summed(sums)) => sums.clear(&self.planes, &self.touched),
-                Some(Array::Counted(counts)) => counts.clear(),
-                None => {}
-            }
-        }
-        self.touched.fill(false);
+        self.counter().clear();
+        self.in_array = false;
     }
 
-    /// Puts `amount` on every link of a run, which a route on this topology handed out.
+    /// Adds `amount` to every link of a run, which a route on this topology has reported.
     pub fn add(&mut self, run: Run, amount: u64) {
-        if let Some(touched) = self.touched.get_mut(run.plane as usize) {
-            *touched = true;
-        }
         match &mut self.array {
-            Some(array) if self.in_array => array.add(&self.planes, run, amount),
+            Some(array) if self.in_array => array.add(run, amount),
             _ => {
-                self.few.add(run, amount);
-                if self.few.len() > self.most_few {
+                self.intervals.add(run, amount);
+                if self.intervals.len() > self.most_intervals {
                     self.use_array();
                 }
             }
         }
     }
 
-    /// The most load on one link since the step began.
+    /// Returns the largest load of a link since the step began.
     pub fn max(&mut self) -> u64 {
         self.choose();
-        let mut max = 0;
-        match &mut self.array {
-            Some(Array::Summed(sums)) if self.in_array => {
-                return sums.max(&self.planes, &self.touched);
-            }
-            Some(Array::Counted(counts)) if self.in_array => return counts.max(),
-            _ => self.few.for_each_stretch(&self.planes, &mut |_, load| max = max.max(load)),
-        }
-        max
+        self.counter().max()
     }
 
-    /// Calls `visit` with every link that has load in this step, and its load; in no particular
+    /// Calls `visit` with every link that has load in this step, and its load, in no particular
     /// order.
     pub fn for_each_loaded(&mut self, visit: &mut dyn FnMut(u64, u64)) {
         self.choose();
+        self.counter().for_each_loaded(visit);
+    }
+
+    /// Returns the counter that has the loads of this step.
+    fn counter(&mut self) -> &mut dyn Counter {
         match &mut self.array {
-            Some(Array::Summed(sums)) if self.in_array => {
-                sums.for_each_loaded(&self.planes, &self.touched, visit)
-            }
-            Some(Array::Counted(counts)) if self.in_array => counts.for_each_loaded(visit),
-            _ => self.few.for_each_stretch(&self.planes, &mut |links, load| {
-                links.for_each(|link| visit(link, load))
-            }),
+            Some(Array::LineSums(sums)) if self.in_array => sums,
+            Some(Array::Counters(counters)) if self.in_array => counters,
+            _ => &mut self.intervals,
         }
     }
 
-    /// Goes over to the array if the planes that are used are so small that a pass over them costs
-    /// less than sorting.
+    /// Moves to the array if the planes in use are so small that summing them is faster than
+    /// sorting.
     fn choose(&mut self) {
         if self.in_array || self.planes.is_empty() || self.slots > Self::MOST_SUMMED {
             return;
         }
-        let links: u64 = self
-            .planes
-            .iter()
-            .zip(&self.touched)
-            .filter(|(_, touched)| **touched)
-            .map(|(p, _)| p.links())
-            .sum();
-        if links < self.few.len() as u64 * Self::LINKS_PER_RUN {
+        if self.intervals.links_in_planes() < self.intervals.len() as u64 * Self::LINKS_PER_RUN {
             self.use_array();
         }
     }
 
     fn use_array(&mut self) {
         let (planes, slots) = (&self.planes, self.slots as usize);
-        let array = self.array.get_or_insert_with(|| match planes.as_slice() {
-            [] => Array::Counted(Counted::new(slots)),
-            _ => Array::Summed(Summed::new(slots)),
+        let array = self.array.get_or_insert_with(|| match planes.is_empty() {
+            true => Array::Counters(Counters::new(slots)),
+            false => Array::LineSums(LineSums::new(Arc::clone(planes), slots)),
         });
-        self.few.drain(|run, amount| array.add(planes, run, amount));
+        self.intervals.drain(|run, amount| array.add(run, amount));
         self.in_array = true;
     }
 }
 
 impl Array {
     #[inline]
-    fn add(&mut self, planes: &[Plane], run: Run, amount: u64) {
+    fn add(&mut self, run: Run, amount: u64) {
         match self {
-            Self::Summed(sums) => sums.add(planes, run, amount),
-            Self::Counted(counts) => counts.add(run, amount),
+            Self::LineSums(sums) => sums.add(run, amount),
+            Self::Counters(counters) => counters.add(run, amount),
         }
     }
 }

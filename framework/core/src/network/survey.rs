@@ -59,9 +59,9 @@ pub struct Survey {
 }
 
 /// Links are crossed in searches so often at most.
-const MOST_STEPS: u64 = 1 << 31;
+const MOST_VISITS: u64 = 1 << 31;
 /// All halves are tried of so many nodes at most: 1.35 million.
-const MOST_HALVED: u64 = 24;
+const MOST_EXHAUSTIVE: u64 = 24;
 
 impl Survey {
     /// Counts and measures a network as far as its size allows.
@@ -90,7 +90,7 @@ impl Survey {
             .min()
             .zip(degrees().max())
             .map(|(least, most)| (least, most, SurveyMethod::Counted));
-        if survey.nodes.saturating_mul(network.link_count() as u64) <= MOST_STEPS {
+        if survey.nodes.saturating_mul(network.link_count() as u64) <= MOST_VISITS {
             let (farthest, sum) = (0..survey.nodes).fold((0, 0), |(farthest, sum), from| {
                 let (most, hops) = hops_from(&network, from, survey.nodes);
                 (most.max(farthest), sum + hops)
@@ -105,12 +105,14 @@ impl Survey {
                 mean(sum, survey.nodes - 1).map(|m| (m, SurveyMethod::SearchedFromOne));
         }
         if survey.bisection.is_none() {
-            let found = partition::fewest_links(&network, survey.nodes);
+            let found = partition::smallest_cut(&network, survey.nodes);
             survey.bisection = found.map(|(links, side)| (links, side, SurveyMethod::Heuristic));
         }
-        if (2..=MOST_HALVED).contains(&survey.nodes) && network.vertices() as u64 == survey.nodes {
+        if (2..=MOST_EXHAUSTIVE).contains(&survey.nodes)
+            && network.vertices() as u64 == survey.nodes
+        {
             survey.bisection =
-                Some((least_cut(&network), survey.nodes / 2, SurveyMethod::Exhaustive));
+                Some((exhaustive_cut(&network), survey.nodes / 2, SurveyMethod::Exhaustive));
         }
         survey
     }
@@ -133,9 +135,9 @@ fn hops_from(network: &Adjacency, from: u64, nodes: u64) -> (u64, u64) {
     (to_nodes().max().unwrap_or(0), to_nodes().sum())
 }
 
-/// The fewest links one way across any partition of at most [`MOST_HALVED`] vertices, the last on the
+/// The fewest links one way across any partition of at most [`MOST_EXHAUSTIVE`] vertices, the last on the
 /// other side.
-fn least_cut(network: &Adjacency) -> u64 {
+fn exhaustive_cut(network: &Adjacency) -> u64 {
     let n = network.vertices();
     let out: Vec<u32> =
         (0..n).map(|v| network.out(v).iter().fold(0, |set, end| set | 1 << end)).collect();
@@ -177,27 +179,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_searched_is_what_formulas_say() {
-        for spec in [
-            "torus:4x5",
-            "torus:2x3",
-            "mesh:4x5",
-            "ring:9",
-            "ring:2",
-            "hypercube:4",
-            "fully-connected:7",
-            "rdn:1(ring:3)",
-            "rdn:1(hypercube:2)",
-            "rdn:1(torus:3x3)",
-            "fat-tree:2x3",
-            "rdn:1(fat-tree:3x1)",
-            "rdn:1(fat-tree:2x2)",
-            "rdn:1(rdn:1(fat-tree:2x1))",
-            "rdn:2(fat-tree:2x1)",
-            "torus:3x4x5",
-            "mesh:3x3x3",
-            "ring:1",
-        ] {
+    fn searches_agree_with_the_formulas_of_each_family() {
+        for spec in crate::network::topology::tests::small() {
             let topology = parse(spec).unwrap();
             let survey = survey(spec);
             assert_eq!(survey.diameter.0, topology.diameter(), "{spec}");

@@ -9,8 +9,8 @@ use crate::spec::{Spec, SpecError};
 use std::fmt;
 use std::sync::Arc;
 
+mod delegate;
 mod dragonfly;
-mod draw;
 mod fat_tree;
 mod field;
 mod fully_connected;
@@ -21,6 +21,7 @@ mod hypercube;
 mod hyperx;
 mod jellyfish;
 mod placed;
+mod random;
 mod rdn;
 mod route;
 mod routed;
@@ -28,17 +29,16 @@ mod routing_table;
 mod slim_fly;
 mod switched;
 mod twisted_torus;
-mod wrapping;
 
 pub use fat_tree::FatTree;
 pub use fully_connected::FullyConnected;
 pub use graph::{Graph, GraphError};
-pub use grid::{GridNet, Shape};
+pub use grid::{GridNet, GridShape};
 pub use hypercube::Hypercube;
 pub use rdn::Rdn;
 pub use route::{Route, RouteError, Run};
 
-use route::{asked_for, walk_path};
+use route::{explicit_route, walk_path};
 
 /// Links that form lines along one axis in one direction: link `offset + (o * radix + c) * stride +
 /// i` is the one that leaves coordinate `c` of line `(o, i)`. Where a topology has planes, the load
@@ -141,7 +141,9 @@ pub trait Topology: fmt::Debug + Send + Sync {
     /// Links are numbered below this; not every number need be a link.
     fn link_slots(&self) -> u64;
     /// Lines of links, if the topology has them; together they cover all link numbers.
-    fn planes(&self) -> &[Plane];
+    fn planes(&self) -> &[Plane] {
+        &[]
+    }
     /// The most hops between two nodes by the shortest route.
     fn diameter(&self) -> u64;
     /// The most hops from a node, by the shortest route.
@@ -160,7 +162,9 @@ pub trait Topology: fmt::Debug + Send + Sync {
         regular.map_or(self.link_slots(), |degree| degree * self.nodes())
     }
     /// The best balanced cut known.
-    fn bisection(&self) -> Option<Bisection>;
+    fn bisection(&self) -> Option<Bisection> {
+        None
+    }
     /// The hops from a node to all others together, each by the shortest route, where the topology
     /// looks the same from each of its nodes; `None` where it doesn't.
     fn distance_sum(&self) -> Option<u64>;
@@ -237,13 +241,13 @@ pub struct Family {
     /// A small one, which `check` tries, and whose links, routes and distances are held against
     /// searches; empty where it takes a file.
     pub example: &'static str,
-    make: fn(&Spec, Read<'_>) -> Made,
+    make: fn(&Spec, ReadFile<'_>) -> Made,
 }
 
 type Made = Result<Arc<dyn Topology>, SpecError>;
 
 /// Reads a file that a spec names; the error says why it can't be.
-pub type Read<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// What a node's number grows by with each coordinate of a grid: nodes are numbered row-major, the
 /// last axis fastest.
@@ -266,21 +270,21 @@ static FAMILIES: &[Family] = &[
         syntax: "torus:AxBx..",
         help: "a ring in each dimension, a line where an `o` (open) follows; any number of dimensions, row-major node numbers",
         example: "torus:3x5",
-        make: |spec, _| grid::parse(spec, Shape::Torus),
+        make: |spec, _| grid::parse(spec, GridShape::Torus),
     },
     Family {
         name: "mesh",
         syntax: "mesh:AxBx..",
         help: "a line in each dimension; any number of dimensions, row-major node numbers",
         example: "mesh:4x5",
-        make: |spec, _| grid::parse(spec, Shape::Mesh),
+        make: |spec, _| grid::parse(spec, GridShape::Mesh),
     },
     Family {
         name: "ring",
         syntax: "ring:N",
         help: "N nodes in a cycle",
         example: "ring:13",
-        make: |spec, _| grid::parse(spec, Shape::Ring),
+        make: |spec, _| grid::parse(spec, GridShape::Ring),
     },
     Family {
         name: "hypercube",
@@ -374,18 +378,18 @@ pub fn parse(text: &str) -> Result<Arc<dyn Topology>, SpecError> {
 }
 
 /// The topology that a spec names; `read` reads the files that are named in it.
-pub fn parse_with(text: &str, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecError> {
+pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     let spec = Spec::parse("topology", text)?;
     let (network, ranks) = placed::split(&spec, text);
     // What is wrong is shown where it stands in the whole.
-    let base = unplaced(network, read)
+    let base = parse_network(network, read)
         .map_err(|e| SpecError { near: e.near, ..spec.error(e.at, e.len, &e.message) })?;
     let routing = ranks.routing;
     routed::parse(placed::parse(base, &spec, ranks, read)?, &spec, routing)
 }
 
 /// The topology that a spec names, where ranks lie as their numbers say.
-fn unplaced(text: &str, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecError> {
+fn parse_network(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     let spec = Spec::parse("topology", text)?;
     match FAMILIES.iter().find(|f| f.name == spec.name()) {
         Some(family) => (family.make)(&spec, read),
@@ -394,4 +398,4 @@ fn unplaced(text: &str, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecError> 
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

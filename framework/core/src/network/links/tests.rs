@@ -23,7 +23,7 @@ fn loads(load: &mut LinkLoad) -> Plain {
 /// Forces one of the ways of adding up, whatever is cheaper.
 fn forced(topology: &dyn Topology, array: bool) -> LinkLoad {
     let mut load = LinkLoad::new(topology);
-    load.most_few = if array { 0 } else { usize::MAX };
+    load.most_intervals = if array { 0 } else { usize::MAX };
     load
 }
 
@@ -126,8 +126,8 @@ fn many_messages_are_not_kept() {
     for from in 0..4096 {
         mesh.route(from, (from + 77) % 4096, None, &mut |run| load.add(run, 1)).unwrap();
     }
-    assert_eq!(load.few.len(), 0);
-    assert!(matches!(load.array, Some(Array::Summed(_))));
+    assert_eq!(load.intervals.len(), 0);
+    assert!(matches!(load.array, Some(Array::LineSums(_))));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Small cuts into halves, where no formula says one: along the network's slowest vibration, made
+//! Small cuts into halves, where no formula says one: along the network's slowest fiedler, made
 //! smaller by exchanges (Kernighan & Lin, *An Efficient Heuristic Procedure for Partitioning
 //! Graphs*, 1970).
 //!
@@ -10,143 +10,145 @@ use std::collections::BTreeMap;
 
 /// Vertices that are divided, at most.
 const MOST: usize = 1 << 11;
-/// Ways to begin: the vibration, the numbers, and these numbers turned round by a part of them.
-const TURNS: usize = 6;
+/// Ways to begin: the fiedler, the numbers, and these numbers turned round by a cluster of them.
+const ROTATIONS: usize = 6;
 
-struct Parts {
-    /// Nodes of each part.
+struct Clusters {
+    /// Nodes of each cluster.
     weight: Vec<u64>,
-    /// Links to other parts, by part.
+    /// Links to other clusters, by cluster.
     links: Vec<BTreeMap<u32, i64>>,
     /// The vertex that each is, or is around.
     vertex: Vec<usize>,
 }
 
-/// The fewest links one way across the cuts that are tried, and the nodes on the smaller side;
+/// The fewest links one way cut_links the cuts that are tried, and the nodes on the smaller side;
 /// `None` where there is too much to divide, or nothing.
-pub(super) fn fewest_links(network: &Adjacency, nodes: u64) -> Option<(u64, u64)> {
-    let parts = Parts::of(network, nodes as usize);
-    if parts.vertex.len() > MOST || parts.vertex.len() < 2 {
+pub(super) fn smallest_cut(network: &Adjacency, nodes: u64) -> Option<(u64, u64)> {
+    let clusters = Clusters::of(network, nodes as usize);
+    if clusters.vertex.len() > MOST || clusters.vertex.len() < 2 {
         return None;
     }
-    let vibration = network.fiedler_vector();
-    let mut order: Vec<usize> = (0..parts.vertex.len()).collect();
-    order.sort_by(|a, b| vibration[parts.vertex[*a]].total_cmp(&vibration[parts.vertex[*b]]));
-    let mut least = parts.improved(&order, nodes);
+    let fiedler = network.fiedler_vector();
+    let mut order: Vec<usize> = (0..clusters.vertex.len()).collect();
+    order.sort_by(|a, b| fiedler[clusters.vertex[*a]].total_cmp(&fiedler[clusters.vertex[*b]]));
+    let mut least = clusters.improved(&order, nodes);
     order.sort_unstable();
-    for turn in 0..TURNS {
-        let by = turn * order.len() / (2 * TURNS);
+    for turn in 0..ROTATIONS {
+        let by = turn * order.len() / (2 * ROTATIONS);
         order.rotate_left(by);
-        least = least.min(parts.improved(&order, nodes));
+        least = least.min(clusters.improved(&order, nodes));
         order.rotate_right(by);
     }
     Some(least)
 }
 
-impl Parts {
+impl Clusters {
     fn of(network: &Adjacency, nodes: usize) -> Self {
-        // A node of one link is a part of the switch that it leads to.
-        let stands_for = |v: usize| match network.out(v) {
+        // A node of one link is a cluster of the switch that it leads to.
+        let cluster_vertex = |v: usize| match network.out(v) {
             [end] if v < nodes && *end as usize >= nodes => *end as usize,
             _ => v,
         };
         let mut number = BTreeMap::new();
         for v in 0..network.vertices() {
             let next = number.len();
-            number.entry(stands_for(v)).or_insert(next);
+            number.entry(cluster_vertex(v)).or_insert(next);
         }
         let (mut weight, mut vertex) = (vec![0; number.len()], vec![0; number.len()]);
         let mut links = vec![BTreeMap::new(); number.len()];
         for v in 0..network.vertices() {
-            let part = number[&stands_for(v)];
-            weight[part] += u64::from(v < nodes);
-            vertex[part] = stands_for(v);
+            let cluster = number[&cluster_vertex(v)];
+            weight[cluster] += u64::from(v < nodes);
+            vertex[cluster] = cluster_vertex(v);
             for end in network.out(v) {
-                let other = number[&stands_for(*end as usize)];
-                if other != part {
-                    *links[part].entry(other as u32).or_insert(0) += 1;
+                let other = number[&cluster_vertex(*end as usize)];
+                if other != cluster {
+                    *links[cluster].entry(other as u32).or_insert(0) += 1;
                 }
             }
         }
         Self { weight, links, vertex }
     }
 
-    /// The first parts of an order, as many as half of the nodes, against the rest; then exchanged
+    /// The first clusters of an order, as many as half of the nodes, against the rest; then exchanged
     /// while that helps.
     fn improved(&self, order: &[usize], nodes: u64) -> (u64, u64) {
         let (mut inside, mut held) = (vec![false; order.len()], 0);
-        for part in order {
-            if held + self.weight[*part] <= nodes / 2 {
-                inside[*part] = true;
-                held += self.weight[*part];
+        for cluster in order {
+            if held + self.weight[*cluster] <= nodes / 2 {
+                inside[*cluster] = true;
+                held += self.weight[*cluster];
             }
         }
-        while self.exchange(&mut inside) || self.move_switches(&mut inside) {}
-        (self.across(&inside), held)
+        while self.swap_pass(&mut inside) || self.move_switches(&mut inside) {}
+        (self.cut_links(&inside), held)
     }
 
-    fn across(&self, inside: &[bool]) -> u64 {
-        let out = |part: usize| {
-            self.links[part].iter().filter(|(end, _)| !inside[**end as usize]).map(|(_, n)| *n)
+    fn cut_links(&self, inside: &[bool]) -> u64 {
+        let out = |cluster: usize| {
+            self.links[cluster].iter().filter(|(end, _)| !inside[**end as usize]).map(|(_, n)| *n)
         };
-        (0..inside.len()).filter(|part| inside[*part]).flat_map(out).sum::<i64>() as u64
+        (0..inside.len()).filter(|cluster| inside[*cluster]).flat_map(out).sum::<i64>() as u64
     }
 
-    /// By how much the cut shrinks if a part changes sides.
-    fn gain(&self, part: usize, inside: &[bool]) -> i64 {
-        self.links[part]
+    /// By how much the cut shrinks if a cluster changes sides.
+    fn gain(&self, cluster: usize, inside: &[bool]) -> i64 {
+        self.links[cluster]
             .iter()
-            .map(|(end, n)| if inside[*end as usize] == inside[part] { -n } else { *n })
+            .map(|(end, n)| if inside[*end as usize] == inside[cluster] { -n } else { *n })
             .sum()
     }
 
-    /// Parts without nodes go where they have more links; whether that made the cut smaller.
+    /// Clusters without nodes go where they have more links; whether that made the cut smaller.
     fn move_switches(&self, inside: &mut [bool]) -> bool {
         let mut moved = false;
-        for part in (0..inside.len()).filter(|part| self.weight[*part] == 0) {
-            if self.gain(part, inside) > 0 {
-                inside[part] ^= true;
+        for cluster in (0..inside.len()).filter(|cluster| self.weight[*cluster] == 0) {
+            if self.gain(cluster, inside) > 0 {
+                inside[cluster] ^= true;
                 moved = true;
             }
         }
         moved
     }
 
-    /// One pass of exchanges of parts with as many nodes, each once, of which those up to the best
+    /// One pass of exchanges of clusters with as many nodes, each once, of which those up to the best
     /// are kept; whether any are.
-    fn exchange(&self, inside: &mut [bool]) -> bool {
+    fn swap_pass(&self, inside: &mut [bool]) -> bool {
         let mut at = inside.to_vec();
-        let mut gains: Vec<i64> = (0..at.len()).map(|part| self.gain(part, &at)).collect();
+        let mut gains: Vec<i64> = (0..at.len()).map(|cluster| self.gain(cluster, &at)).collect();
         let mut free = vec![true; at.len()];
-        let (mut done, mut sum, mut best) = (Vec::new(), 0, (0, 0));
+        let (mut swaps, mut sum, mut best) = (Vec::new(), 0, (0, 0));
         loop {
             let most = |wanted: bool, worth: &dyn Fn(usize) -> Option<i64>| {
-                let open = (0..at.len())
-                    .filter(|part| free[*part] && at[*part] == wanted && self.weight[*part] > 0);
-                open.filter_map(|part| Some((worth(part)?, part))).max_by_key(|(worth, _)| *worth)
+                let open = (0..at.len()).filter(|cluster| {
+                    free[*cluster] && at[*cluster] == wanted && self.weight[*cluster] > 0
+                });
+                open.filter_map(|cluster| Some((worth(cluster)?, cluster)))
+                    .max_by_key(|(worth, _)| *worth)
             };
-            let Some((_, one)) = most(true, &|part| Some(gains[part])) else { break };
-            let other = most(false, &|part| {
-                let between = self.links[one].get(&(part as u32)).copied().unwrap_or(0);
-                (self.weight[part] == self.weight[one]).then_some(gains[part] - 2 * between)
+            let Some((_, one)) = most(true, &|cluster| Some(gains[cluster])) else { break };
+            let other = most(false, &|cluster| {
+                let between = self.links[one].get(&(cluster as u32)).copied().unwrap_or(0);
+                (self.weight[cluster] == self.weight[one]).then_some(gains[cluster] - 2 * between)
             });
             free[one] = false;
             let Some((worth, other)) = other else { continue };
             free[other] = false;
             sum += gains[one] + worth;
-            done.push((one, other));
+            swaps.push((one, other));
             if sum > best.0 {
-                best = (sum, done.len());
+                best = (sum, swaps.len());
             }
-            for part in [one, other] {
-                at[part] ^= true;
-                for (end, n) in &self.links[part] {
+            for cluster in [one, other] {
+                at[cluster] ^= true;
+                for (end, n) in &self.links[cluster] {
                     let end = *end as usize;
-                    gains[end] += if at[end] == at[part] { -2 * n } else { 2 * n };
+                    gains[end] += if at[end] == at[cluster] { -2 * n } else { 2 * n };
                 }
             }
         }
-        for (one, other) in &done[..best.1] {
+        for (one, other) in &swaps[..best.1] {
             inside[*one] ^= true;
             inside[*other] ^= true;
         }
@@ -159,9 +161,9 @@ mod tests {
     use super::*;
     use crate::network::topology::parse;
 
-    fn least(spec: &str) -> (u64, u64) {
+    fn smallest(spec: &str) -> (u64, u64) {
         let topology = parse(spec).unwrap();
-        fewest_links(&Adjacency::of(topology.as_ref()).unwrap(), topology.nodes()).unwrap()
+        smallest_cut(&Adjacency::of(topology.as_ref()).unwrap(), topology.nodes()).unwrap()
     }
 
     /// Where a formula says the least cut, it is found.
@@ -178,7 +180,7 @@ mod tests {
             "dragonfly:4x3x2",
         ] {
             let cut = parse(spec).unwrap().bisection().unwrap();
-            let (links, side) = least(spec);
+            let (links, side) = smallest(spec);
             assert_eq!(side, parse(spec).unwrap().nodes() / 2, "{spec}");
             assert!(
                 links == cut.links || (links < cut.links && !cut.exact),
@@ -187,14 +189,14 @@ mod tests {
         }
     }
 
-    /// No halving of n vertices cuts fewer than (k - l) n / 4 edges of a graph of degree k whose
+    /// No cut of n vertices cuts fewer than (k - l) n / 4 edges of a graph of degree k whose
     /// second eigenvalue is l (Fiedler, 1973): of the Hoffman-Singleton graph, `slim-fly:5`, with l
     /// = 2, 62.5; of the 338 vertices of `slim-fly:13`, of 19 links, l = 6 (by power iteration on
     /// the graph as McKay, Miller and Siran define it).
     #[test]
     fn slim_flies_are_cut_near_what_their_spectrum_allows() {
         for (spec, bound) in [("slim-fly:5", 62.5), ("slim-fly:13", 13.0 * 338.0 / 4.0)] {
-            let (links, _) = least(spec);
+            let (links, _) = smallest(spec);
             assert!(
                 links as f64 >= bound && links as f64 <= 1.35 * bound,
                 "{spec}: {links} of at least {bound}"
@@ -203,11 +205,11 @@ mod tests {
     }
 
     /// Random regular graphs of d links are cut at about n/4 (d - 2 sqrt(d - 1)) at least, and no
-    /// random halving cuts more than n d/4 (Bollobas, 1988).
+    /// random cut cuts more than n d/4 (Bollobas, 1988).
     #[test]
     fn jellyfish_are_cut_between_the_bounds_of_random_graphs() {
         let (n, d) = (100.0, 8.0_f64);
-        let (links, side) = least("jellyfish:100x8x3");
+        let (links, side) = smallest("jellyfish:100x8x3");
         assert_eq!(side, 150);
         let links = links as f64;
         assert!(

@@ -10,8 +10,8 @@
 //! may be a way of two; no route takes it, as none takes a second global link.
 
 use super::Topology;
-use super::switched::{Fabric, Switched, Words};
-use crate::spec::{Spec, SpecError, parse_dims};
+use super::switched::{Fabric, FamilyArgs, Switched};
+use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -28,10 +28,8 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     /// More links of a kind has no router, and what is found out at the start takes their square.
     const MOST_PORTS: u64 = 256;
     const EXPECTED: &str = "groups, routers a group and nodes a router, as in `dragonfly:33x8x4`";
-    let word = Words::of(spec, EXPECTED, &[])?.word;
-    let dims = parse_dims(word.value())
-        .map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
-    let radices: [u64; 3] = dims.try_into().map_err(|_| spec.bad_value(word, EXPECTED))?;
+    let word = FamilyArgs::of(spec, EXPECTED, &[])?.word;
+    let radices = spec.dims_array(word, EXPECTED)?;
     let [groups, routers, nodes] = radices;
     let global = (groups - 1).div_ceil(routers);
     if routers.max(global) > MOST_PORTS {
@@ -79,11 +77,11 @@ impl Fabric for Dragonfly {
     }
 
     /// To each router of the group, its own port unused, then the global ones.
-    fn ports(&self) -> u64 {
+    fn radix(&self) -> u64 {
         self.routers + self.global
     }
 
-    fn across(&self, switch: u64, port: u64) -> Option<u64> {
+    fn neighbour(&self, switch: u64, port: u64) -> Option<u64> {
         let (group, router) = (switch / self.routers, switch % self.routers);
         let Some(global) = port.checked_sub(self.routers) else {
             return (port != router).then_some(group * self.routers + port);
@@ -93,7 +91,7 @@ impl Fabric for Dragonfly {
         Some(there * self.routers + self.gateway(self.groups - ahead))
     }
 
-    fn next(&self, at: u64, to: u64) -> u64 {
+    fn next_port(&self, at: u64, to: u64) -> u64 {
         let (group, router) = (at / self.routers, at % self.routers);
         let ahead = self.ahead(group, to / self.routers);
         if ahead == 0 {
@@ -105,11 +103,11 @@ impl Fabric for Dragonfly {
         }
     }
 
-    fn alike(&self) -> u64 {
+    fn symmetry_period(&self) -> u64 {
         self.routers
     }
 
-    fn reach(&self, switch: u64) -> (u64, u64) {
+    fn distances(&self, switch: u64) -> (u64, u64) {
         let router = switch % self.routers;
         let linked = self.linked(router);
         // In a group without a link from here, two hops reach the router that a neighbour's link

@@ -11,9 +11,9 @@
 //! down-links, boundary by boundary from the nodes on: within a boundary by the switch (or node)
 //! below and the digit taken.
 
-use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for};
+use super::{Bisection, Route, RouteError, Run, Topology, explicit_route};
 use crate::limits;
-use crate::spec::{Spec, SpecError, parse_dims};
+use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
 /// A k-ary fat tree of L levels.
@@ -28,10 +28,7 @@ pub struct FatTree {
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     const EXPECTED: &str = "links down a switch and levels, as in `fat-tree:4x3`";
     let arg = spec.only_word(EXPECTED)?;
-    let [k, levels] = parse_dims(arg.value())
-        .map_err(|(at, len, what)| spec.error(arg.value_at() + at, len, &what))?
-        .try_into()
-        .map_err(|_| spec.bad_value(arg, EXPECTED))?;
+    let [k, levels] = spec.dims_array(arg, EXPECTED)?;
     let nodes =
         u32::try_from(levels).ok().and_then(|l| k.checked_pow(l)).filter(|n| *n <= limits::NODES);
     match nodes {
@@ -65,7 +62,7 @@ impl FatTree {
     fn link(&self, up: bool, boundary: u32, below: u64, digit: u64) -> Run {
         let within = if boundary == 0 { below } else { below * self.k + digit };
         let level = u64::from(boundary) + if up { 0 } else { self.digits.len() as u64 };
-        Run { first: level * self.nodes + within, stride: 1, len: 1, plane: 0 }
+        Run::link(level * self.nodes + within)
     }
 
     /// The number of a switch among all nodes and switches.
@@ -99,10 +96,6 @@ impl Topology for FatTree {
         2 * self.digits.len() as u64 * self.nodes
     }
 
-    fn planes(&self) -> &[Plane] {
-        &[]
-    }
-
     fn degree(&self) -> Option<u64> {
         Some(1)
     }
@@ -132,7 +125,7 @@ impl Topology for FatTree {
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
         // Between nodes there are only switches.
-        if let Some(hops) = asked_for(self, (from, to), route, |_, _| None, visit)? {
+        if let Some(hops) = explicit_route(self, (from, to), route, |_, _| None, visit)? {
             return Ok(hops);
         }
         if from == to {

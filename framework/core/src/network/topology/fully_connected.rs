@@ -1,6 +1,6 @@
 //! A link from every node to every other.
 
-use super::{Bisection, Plane, Regularity, Route, RouteError, Run, Topology, asked_for};
+use super::{Bisection, Regularity, Route, RouteError, Run, Topology, explicit_route};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl FullyConnected {
     }
 
     fn link(&self, from: u64, to: u64) -> Option<Run> {
-        (from != to).then(|| Run { first: from * self.nodes() + to, stride: 1, len: 1, plane: 0 })
+        (from != to).then(|| Run::link(from * self.nodes() + to))
     }
 }
 
@@ -56,10 +56,6 @@ impl Topology for FullyConnected {
         self.nodes() * self.nodes()
     }
 
-    fn planes(&self) -> &[Plane] {
-        &[]
-    }
-
     fn degree(&self) -> Option<u64> {
         Some(self.nodes() - 1)
     }
@@ -84,7 +80,8 @@ impl Topology for FullyConnected {
         route: Option<&Route>,
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
-        if let Some(hops) = asked_for(self, (from, to), route, |a, b| self.link(a, b), visit)? {
+        if let Some(hops) = explicit_route(self, (from, to), route, |a, b| self.link(a, b), visit)?
+        {
             return Ok(hops);
         }
         self.link(from, to).map_or(Ok(0), |run| {

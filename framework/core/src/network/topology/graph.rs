@@ -1,4 +1,4 @@
-//! Any network, from a list of edges ([`listing`] says what its lines mean).
+//! Any network, from a list of edges ([`edge_list`] says what its lines mean).
 //!
 //! Nodes are numbered as the file's vertices are, switches after them; ranks at a vertex are nodes
 //! in its place, the vertex a switch. An edge is a link each way. Routes are shortest in hops;
@@ -7,12 +7,12 @@
 //! small.
 
 use super::routing_table::RoutingTable;
-use super::{Bisection, Plane, Read, Route, RouteError, Run, Topology, asked_for};
+use super::{ReadFile, Route, RouteError, Run, Topology, explicit_route};
 use crate::spec::{Spec, SpecError};
-use listing::Listing;
+use edge_list::EdgeList;
 use std::sync::Arc;
 
-mod listing;
+mod edge_list;
 
 /// A file that is no graph.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,7 +37,7 @@ pub struct Graph {
     parallel: bool,
 }
 
-pub(super) fn parse(spec: &Spec, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     let arg = spec.only_word("a file of edges, as in `graph:edges.txt`")?;
     let wrong = |what: String| spec.error(arg.value_at(), arg.value().len(), &what);
     let content = read(arg.value()).map_err(wrong)?;
@@ -54,7 +54,7 @@ impl Graph {
 
     /// Reads a list of edges; `file` is what the spec calls it.
     pub fn parse(file: &str, content: &str) -> Result<Self, GraphError> {
-        let Listing { nodes, switches, mut links } = Listing::read(content)?;
+        let EdgeList { nodes, switches, mut links } = EdgeList::read(content)?;
         links.sort_by_key(|link| (link.from, link.to));
         let mut ends = vec![Vec::new(); (nodes + switches) as usize];
         links.iter().for_each(|link| ends[link.from as usize].push(link.to));
@@ -103,7 +103,7 @@ fn extremes(values: &[f64]) -> Option<(f64, f64)> {
 }
 
 fn run(link: usize) -> Run {
-    Run { first: link as u64, stride: 1, len: 1, plane: 0 }
+    Run::link(link as u64)
 }
 
 impl Topology for Graph {
@@ -131,10 +131,6 @@ impl Topology for Graph {
         self.table.links()
     }
 
-    fn planes(&self) -> &[Plane] {
-        &[]
-    }
-
     fn degree(&self) -> Option<u64> {
         let degree = self.table.links_of(0).len();
         (0..self.nodes()).all(|v| self.table.links_of(v).len() == degree).then_some(degree as u64)
@@ -153,20 +149,16 @@ impl Topology for Graph {
     }
 
     fn hops_of_all_pairs(&self) -> Option<u128> {
-        Some((0..self.nodes()).map(|node| u128::from(self.table.reach(node).1)).sum())
+        Some((0..self.nodes()).map(|node| u128::from(self.table.distances(node).1)).sum())
     }
 
     fn eccentricity(&self, node: u64) -> u64 {
-        self.table.reach(node).0
-    }
-
-    fn bisection(&self) -> Option<Bisection> {
-        None
+        self.table.distances(node).0
     }
 
     fn distance_sum(&self) -> Option<u64> {
-        let first = self.table.reach(0);
-        (1..self.nodes()).all(|node| self.table.reach(node) == first).then_some(first.1)
+        let first = self.table.distances(0);
+        (1..self.nodes()).all(|node| self.table.distances(node) == first).then_some(first.1)
     }
 
     fn bandwidths(&self) -> Option<(f64, f64)> {
@@ -192,12 +184,13 @@ impl Topology for Graph {
         route: Option<&Route>,
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
-        if let Some(hops) = asked_for(self, (from, to), route, |a, b| self.link(a, b), visit)? {
+        if let Some(hops) = explicit_route(self, (from, to), route, |a, b| self.link(a, b), visit)?
+        {
             return Ok(hops);
         }
         let (mut at, mut hops) = (from, 0);
         while at != to {
-            let mut link = self.table.links_of(at).start + self.table.next(at, to) as usize;
+            let mut link = self.table.links_of(at).start + self.table.next_link(at, to) as usize;
             if self.parallel {
                 link = self.among_parallel((from, to), at, link);
             }
@@ -209,7 +202,7 @@ impl Topology for Graph {
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
-        self.table.ends(link)
+        self.table.link_ends(link)
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// How the nodes of a line are linked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum GridShape {
     /// Lines of nodes closed into rings.
     Torus,
     /// Lines of nodes left open.
@@ -25,7 +25,7 @@ pub enum Shape {
 /// A torus, mesh or ring.
 #[derive(Debug, Clone)]
 pub struct GridNet {
-    shape: Shape,
+    shape: GridShape,
     dims: Vec<u64>,
     /// Which dimensions are rings.
     closed: Vec<bool>,
@@ -34,14 +34,14 @@ pub struct GridNet {
     planes: Vec<Plane>,
 }
 
-pub(super) fn parse(spec: &Spec, shape: Shape) -> Result<Arc<dyn Topology>, SpecError> {
-    let expected = if shape == Shape::Ring {
+pub(super) fn parse(spec: &Spec, shape: GridShape) -> Result<Arc<dyn Topology>, SpecError> {
+    let expected = if shape == GridShape::Ring {
         "a number of nodes, as in `ring:200`"
     } else {
         "dimensions, as in `16x16`"
     };
     let arg = spec.only_word(expected)?;
-    let marked = |side: &str| shape == Shape::Torus && side.ends_with('o');
+    let marked = |side: &str| shape == GridShape::Torus && side.ends_with('o');
     let closed: Vec<bool> = arg.value().split('x').map(|side| !marked(side)).collect();
     // A mark is a letter more in its side, so that what is wrong later stands as many letters
     // further on.
@@ -58,7 +58,7 @@ pub(super) fn parse(spec: &Spec, shape: Shape) -> Result<Arc<dyn Topology>, Spec
         let before = marks.filter(|(closed, end)| !**closed && *end <= at).count();
         spec.error(arg.value_at() + at + before, len, &what)
     })?;
-    if shape == Shape::Ring && dims.len() > 1 {
+    if shape == GridShape::Ring && dims.len() > 1 {
         return Err(spec.error(
             arg.at(),
             arg.len(),
@@ -68,30 +68,24 @@ pub(super) fn parse(spec: &Spec, shape: Shape) -> Result<Arc<dyn Topology>, Spec
     let open = closed.iter().filter(|closed| !**closed).count();
     Ok(Arc::new(match open {
         0 => GridNet::new(shape, &dims),
-        _ if open == dims.len() => GridNet::new(Shape::Mesh, &dims),
-        _ => GridNet { shape: Shape::Mixed, closed, ..GridNet::new(Shape::Torus, &dims) },
+        _ if open == dims.len() => GridNet::new(GridShape::Mesh, &dims),
+        _ => GridNet { shape: GridShape::Mixed, closed, ..GridNet::new(GridShape::Torus, &dims) },
     }))
 }
 
 impl GridNet {
     /// A grid of these dimensions, at least one and each at least 1, of at most 2^31 nodes together
     /// ([`super::parse`] checks).
-    pub fn new(shape: Shape, dims: &[u64]) -> Self {
+    pub fn new(shape: GridShape, dims: &[u64]) -> Self {
         let nodes: u64 = dims.iter().product();
         let strides = strides(dims);
-        let planes = (0..2 * dims.len())
-            .map(|p| {
-                let (radix, stride) = (dims[p / 2], strides[p / 2]);
-                Plane { offset: p as u64 * nodes, outer: nodes / (radix * stride), radix, stride }
-            })
-            .collect();
         Self {
             shape,
             dims: dims.to_vec(),
-            closed: vec![shape != Shape::Mesh; dims.len()],
+            closed: vec![shape != GridShape::Mesh; dims.len()],
+            planes: planes(dims, &strides),
             strides,
             nodes,
-            planes,
         }
     }
 
@@ -239,6 +233,16 @@ impl GridNet {
     }
 }
 
+/// The planes of a grid: two for each dimension, with the links in the plus direction first.
+pub(super) fn planes(dims: &[u64], strides: &[u64]) -> Vec<Plane> {
+    let nodes: u64 = dims.iter().product();
+    let plane = |p: usize| {
+        let (radix, stride) = (dims[p / 2], strides[p / 2]);
+        Plane { offset: p as u64 * nodes, outer: nodes / (radix * stride), radix, stride }
+    };
+    (0..2 * dims.len()).map(plane).collect()
+}
+
 /// The shorter way from `a` to `b` in a dimension of `n`, closed or not, plus at a tie: whether it
 /// is plus, and its hops.
 fn shorter(n: u64, closed: bool, a: u64, b: u64) -> (bool, u64) {
@@ -251,7 +255,7 @@ fn shorter(n: u64, closed: bool, a: u64, b: u64) -> (bool, u64) {
 
 impl Topology for GridNet {
     fn spec(&self) -> String {
-        let marked = self.shape == Shape::Mixed;
+        let marked = self.shape == GridShape::Mixed;
         let side = |(n, closed): (u64, bool)| {
             if marked && !closed { format!("{n}o") } else { n.to_string() }
         };
@@ -261,11 +265,11 @@ impl Topology for GridNet {
 
     fn kind(&self) -> &'static str {
         match self.shape {
-            Shape::Torus => "torus",
-            Shape::Mesh => "mesh",
-            Shape::Ring => "ring",
+            GridShape::Torus => "torus",
+            GridShape::Mesh => "mesh",
+            GridShape::Ring => "ring",
             // What is for tori isn't for these.
-            Shape::Mixed => "mixed-torus",
+            GridShape::Mixed => "mixed-torus",
         }
     }
 
@@ -279,9 +283,9 @@ impl Topology for GridNet {
 
     fn regularity(&self) -> Regularity<'_> {
         match self.shape {
-            Shape::Torus | Shape::Ring => Regularity::Torus(&self.dims),
-            Shape::Mesh => Regularity::Mesh(&self.dims),
-            Shape::Mixed => Regularity::Irregular,
+            GridShape::Torus | GridShape::Ring => Regularity::Torus(&self.dims),
+            GridShape::Mesh => Regularity::Mesh(&self.dims),
+            GridShape::Mixed => Regularity::Irregular,
         }
     }
 
@@ -317,7 +321,7 @@ impl Topology for GridNet {
     /// longest, and no balanced cut is better; one of odd size makes the cut lopsided by a layer,
     /// unless it is the only one.
     fn bisection(&self) -> Option<Bisection> {
-        let alike = self.shape != Shape::Mixed;
+        let alike = self.shape != GridShape::Mixed;
         let cuts = self.sides().filter(|(n, _)| *n > 1).map(|(n, closed)| {
             let layer = self.nodes / n;
             let links = if closed { 2 * layer } else { layer };

@@ -7,9 +7,9 @@
 //! B times the machine's bandwidth, with `inside_hop=H` crossing one costs H times the machine's
 //! `hop_us`.
 
-use super::switched::Words;
-use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for};
-use crate::spec::{Spec, SpecError, parse_dims};
+use super::switched::FamilyArgs;
+use super::{Bisection, Route, RouteError, Run, Topology, explicit_route};
+use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
 /// Link v leads from rank v to its group's switch, n + v back; 2 n + v to the switch of all, 3 n +
@@ -27,10 +27,8 @@ struct Groups {
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     const EXPECTED: &str = "groups and ranks of each, as in `groups:16x8`";
     const MOST: f64 = super::Graph::MOST_BANDWIDTH;
-    let word = Words::of(spec, EXPECTED, &["inside", "inside_hop"])?.word;
-    let dims = parse_dims(word.value())
-        .map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
-    let radices = dims.try_into().map_err(|_| spec.bad_value(word, EXPECTED))?;
+    let word = FamilyArgs::of(spec, EXPECTED, &["inside", "inside_hop"])?.word;
+    let radices = spec.dims_array(word, EXPECTED)?;
     let factor = |key: &str, least: f64, what: &str| {
         match spec.args().iter().find(|arg| arg.key() == Some(key)) {
         None => Ok(1.0),
@@ -89,10 +87,6 @@ impl Topology for Groups {
         4 * self.nodes()
     }
 
-    fn planes(&self) -> &[Plane] {
-        &[]
-    }
-
     fn diameter(&self) -> u64 {
         2 * u64::from(self.nodes() > 1)
     }
@@ -136,7 +130,7 @@ impl Topology for Groups {
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
         // Between ranks there are only switches.
-        if let Some(hops) = asked_for(self, (from, to), route, |_, _| None, visit)? {
+        if let Some(hops) = explicit_route(self, (from, to), route, |_, _| None, visit)? {
             return Ok(hops);
         }
         if from == to {
@@ -145,7 +139,7 @@ impl Topology for Groups {
         let across = from / self.ranks() != to / self.ranks();
         let tier = 2 * self.nodes() * u64::from(across);
         for first in [tier + from, tier + self.nodes() + to] {
-            visit(Run { first, stride: 1, len: 1, plane: 0 });
+            visit(Run::link(first));
         }
         Ok(2)
     }

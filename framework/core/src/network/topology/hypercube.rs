@@ -1,6 +1,6 @@
 //! Hypercubes: nodes whose numbers differ in one bit are linked.
 
-use super::{Bisection, Plane, Regularity, Route, RouteError, Run, Topology, asked_for};
+use super::{Bisection, Regularity, Route, RouteError, Run, Topology, explicit_route};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl Hypercube {
     }
 
     fn run(&self, from: u64, dim: u64) -> Run {
-        Run { first: from * self.dims.len() as u64 + dim, stride: 1, len: 1, plane: 0 }
+        Run::link(from * self.dims.len() as u64 + dim)
     }
 }
 
@@ -62,10 +62,6 @@ impl Topology for Hypercube {
         self.nodes() * self.dims.len() as u64
     }
 
-    fn planes(&self) -> &[Plane] {
-        &[]
-    }
-
     fn degree(&self) -> Option<u64> {
         Some(self.dims.len() as u64)
     }
@@ -91,7 +87,8 @@ impl Topology for Hypercube {
         route: Option<&Route>,
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
-        if let Some(hops) = asked_for(self, (from, to), route, |a, b| self.link(a, b), visit)? {
+        if let Some(hops) = explicit_route(self, (from, to), route, |a, b| self.link(a, b), visit)?
+        {
             return Ok(hops);
         }
         let (mut at, mut left) = (from, from ^ to);

@@ -6,9 +6,9 @@
 //! from the first on, in each by the coordinate at the other end; its own is linked to nothing.
 //! Routes go along the last dimension first.
 
-use super::switched::{Fabric, Switched, Words, nodes_argument};
+use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
 use super::{Topology, strides};
-use crate::spec::{Spec, SpecError, parse_dims};
+use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -22,10 +22,9 @@ struct HyperX {
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
-    let words = Words::of(spec, "switches along each dimension, as in `8x8`", &["nodes"])?;
+    let words = FamilyArgs::of(spec, "switches along each dimension, as in `8x8`", &["nodes"])?;
     let word = words.word;
-    let dims = parse_dims(word.value())
-        .map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
+    let dims = spec.dims(word)?;
     let nodes_each = words.nodes_each(dims.iter().product())?;
     let first_ports = (0..dims.len()).map(|d| dims[..d].iter().sum());
     let lines = strides(&dims).into_iter().zip(first_ports).collect();
@@ -51,18 +50,18 @@ impl Fabric for HyperX {
         self.dims.iter().product()
     }
 
-    fn ports(&self) -> u64 {
+    fn radix(&self) -> u64 {
         self.dims.iter().sum()
     }
 
-    fn across(&self, switch: u64, port: u64) -> Option<u64> {
+    fn neighbour(&self, switch: u64, port: u64) -> Option<u64> {
         let dim = self.lines.iter().rposition(|(_, first)| *first <= port)?;
         let (stride, first) = self.lines[dim];
         let (here, there) = (switch / stride % self.dims[dim], port - first);
         (here != there).then(|| switch - here * stride + there * stride)
     }
 
-    fn next(&self, at: u64, to: u64) -> u64 {
+    fn next_port(&self, at: u64, to: u64) -> u64 {
         let differ = |((stride, first), radix): (&(u64, u64), &u64)| {
             let there = to / stride % radix;
             (at / stride % radix != there).then_some(first + there)
@@ -70,11 +69,11 @@ impl Fabric for HyperX {
         self.lines.iter().zip(&self.dims).rev().find_map(differ).unwrap_or(0)
     }
 
-    fn alike(&self) -> u64 {
+    fn symmetry_period(&self) -> u64 {
         1
     }
 
-    fn reach(&self, _: u64) -> (u64, u64) {
+    fn distances(&self, _: u64) -> (u64, u64) {
         let others = |radix: &u64| self.switches() / radix * (radix - 1);
         (
             self.dims.iter().filter(|radix| **radix > 1).count() as u64,

@@ -8,10 +8,10 @@
 //! shortest, at a tie by the lowest neighbour.
 
 use super::Topology;
-use super::draw::Draw;
+use super::random::SplitMix64;
 use super::routing_table::RoutingTable;
-use super::switched::{Fabric, Switched, Words};
-use crate::spec::{Spec, SpecError, parse_dims};
+use super::switched::{Fabric, FamilyArgs, Switched};
+use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -27,12 +27,9 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     const EXPECTED: &str = "switches, links and nodes of each, as in `jellyfish:50x5x2`";
     /// As many networks are drawn before it is given up to find one in one part.
     const DRAWS: usize = 100;
-    let words = Words::of(spec, EXPECTED, &["seed"])?;
+    let words = FamilyArgs::of(spec, EXPECTED, &["seed"])?;
     let word = words.word;
-    let dims = parse_dims(word.value())
-        .map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
-    let [switches, degree, nodes]: [u64; 3] =
-        dims.try_into().map_err(|_| spec.bad_value(word, EXPECTED))?;
+    let [switches, degree, nodes] = spec.dims_array(word, EXPECTED)?;
     if switches > RoutingTable::MOST {
         return Err(spec.bad_value(word, &format!("at most {} switches", RoutingTable::MOST)));
     }
@@ -42,7 +39,7 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
         return Err(spec.bad_value(word, fits));
     }
     let seed = words.number("seed", 0, 0)?;
-    let mut draw = Draw::new(seed);
+    let mut draw = SplitMix64::new(seed);
     let table = (0..DRAWS)
         .find_map(|_| RoutingTable::find(&linked(switches, degree, &mut draw), switches).ok());
     let table =
@@ -54,7 +51,7 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
 }
 
 /// The neighbours of each switch, in order.
-fn linked(switches: u64, degree: u64, draw: &mut Draw) -> Vec<Vec<u32>> {
+fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
     let mut links: Vec<Vec<u32>> = vec![Vec::new(); switches as usize];
     loop {
         let free: Vec<usize> =
@@ -115,28 +112,23 @@ impl Fabric for Jellyfish {
         self.radices[0]
     }
 
-    fn ports(&self) -> u64 {
+    fn radix(&self) -> u64 {
         self.degree
     }
 
-    fn across(&self, switch: u64, port: u64) -> Option<u64> {
+    fn neighbour(&self, switch: u64, port: u64) -> Option<u64> {
         self.table.links_of(switch).nth(port as usize).map(|link| self.table.end(link))
     }
 
-    fn next(&self, at: u64, to: u64) -> u64 {
-        self.table.next(at, to)
+    fn next_port(&self, at: u64, to: u64) -> u64 {
+        self.table.next_link(at, to)
     }
 
-    fn alike(&self) -> u64 {
+    fn symmetry_period(&self) -> u64 {
         self.switches()
     }
 
-    fn reach(&self, switch: u64) -> (u64, u64) {
-        self.table.reach(switch)
-    }
-
-    /// Random halves are all that is known.
-    fn cut(&self) -> Option<(u64, u64)> {
-        None
+    fn distances(&self, switch: u64) -> (u64, u64) {
+        self.table.distances(switch)
     }
 }

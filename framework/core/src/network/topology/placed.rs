@@ -2,11 +2,11 @@
 //! topology's own arguments.
 //!
 //! Rank r is at node `node[r]` of the network; several may be at one. Algorithms see ranks: in the
-//! network's own grid, or, where a node has several, in one of nodes and of ranks at each. Routes
+//! network's own grid, or, where a node has several, in one of nodes and of ranks at ranks_each. Routes
 //! and links are those of nodes: between two ranks of one node there is none.
 
-use super::wrapping::as_base;
-use super::{Bisection, Read, Route, RouteError, Run, Topology};
+use super::delegate::delegate_to_base;
+use super::{Bisection, ReadFile, Route, RouteError, Run, Topology};
 use crate::spec::{Arg, Spec, SpecError};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,21 +19,21 @@ const EXPECTED: &str = "block, cyclic, random:SEED, hilbert or file:FILE";
 #[derive(Debug)]
 struct Placed {
     base: Arc<dyn Topology>,
-    /// Ranks at each node.
-    each: u64,
+    /// RankArgs at ranks_each node.
+    ranks_each: u64,
     /// As the spec says it, if it does.
     place: Option<String>,
     /// Of several ranks a node, the grid of their numbers.
     grid: [u64; 2],
-    /// For each rank, the node that it runs on.
+    /// For ranks_each rank, the node that it runs on.
     node: Vec<u32>,
-    /// For each node, the rank that runs on it; nothing where there are several.
+    /// For ranks_each node, the rank that runs on it; nothing where there are several.
     rank: Vec<u32>,
 }
 
 /// What a spec says of ranks, behind the network's own arguments.
 #[derive(Debug, Default)]
-pub(super) struct Ranks<'a> {
+pub(super) struct RankArgs<'a> {
     ranks: Option<&'a Arg>,
     place: Option<&'a Arg>,
     /// How messages are routed, which is not for this module.
@@ -41,8 +41,8 @@ pub(super) struct Ranks<'a> {
 }
 
 /// The spec without what it says of ranks, and that.
-pub(super) fn split<'a>(spec: &'a Spec, text: &'a str) -> (&'a str, Ranks<'a>) {
-    let (mut end, mut ranks) = (text.len(), Ranks::default());
+pub(super) fn split<'a>(spec: &'a Spec, text: &'a str) -> (&'a str, RankArgs<'a>) {
+    let (mut end, mut ranks) = (text.len(), RankArgs::default());
     for arg in spec.args().iter().rev().filter(|arg| arg.at() > 0) {
         match arg.key() {
             Some("ranks") => ranks.ranks = Some(arg),
@@ -59,75 +59,70 @@ pub(super) fn split<'a>(spec: &'a Spec, text: &'a str) -> (&'a str, Ranks<'a>) {
 pub(super) fn parse(
     base: Arc<dyn Topology>,
     spec: &Spec,
-    Ranks { ranks, place, .. }: Ranks<'_>,
-    read: Read<'_>,
+    RankArgs { ranks, place, .. }: RankArgs<'_>,
+    read: ReadFile<'_>,
 ) -> Result<Arc<dyn Topology>, SpecError> {
-    /// Tables take eight bytes a rank.
+    /// The most ranks; tables take eight bytes for each.
     const MOST: u64 = 1 << 24;
     let nodes = base.nodes();
-    let each = ranks.map_or(Ok(1), |arg| {
-        let each = arg.value().parse().ok().filter(|each: &u64| *each >= 1);
-        each.ok_or_else(|| {
-            spec.bad_value(arg, "how many ranks each node has, a whole number from 1 on")
-        })
+    let ranks_each = ranks.map_or(Ok(1), |arg| {
+        let number = arg.value().parse().ok().filter(|number: &u64| *number >= 1);
+        let expected = "how many ranks each node has, a whole number from 1 on";
+        number.ok_or_else(|| spec.bad_value(arg, expected))
     })?;
-    let block = place.is_none_or(|arg| arg.value() == "block");
-    let (Some(said), false) =
-        (place.or(ranks), each == 1 && (block || place.is_some_and(|arg| arg.value() == "cyclic")))
+    // Rank r is at node r by default, and no table is needed.
+    let word = place.map_or("block", Arg::value);
+    let Some(arg) =
+        place.or(ranks).filter(|_| ranks_each > 1 || !["block", "cyclic"].contains(&word))
     else {
         return Ok(base);
     };
-    let Some(count) = each.checked_mul(nodes).filter(|count| *count <= MOST) else {
-        let at = ranks.filter(|_| nodes <= MOST).unwrap_or(said);
-        return Err(spec.bad_value(
-            at,
-            &format!(
-                "a network of at most {MOST} {} to place ranks on",
-                if each == 1 { "nodes" } else { "ranks" }
-            ),
-        ));
+    let Some(count) = ranks_each.checked_mul(nodes).filter(|count| *count <= MOST) else {
+        let at = ranks.filter(|_| nodes <= MOST).unwrap_or(arg);
+        let what = if ranks_each == 1 { "nodes" } else { "ranks" };
+        let expected = format!("a network of at most {MOST} {what} to place ranks on");
+        return Err(spec.bad_value(at, &expected));
     };
-    let (n, grid) = (nodes as u32, [nodes, each]);
-    let by_node = |order: &dyn Fn(u32) -> u32| {
-        (0..count).map(|rank| order((rank / each) as u32)).collect::<Vec<_>>()
+    // Find the node of each rank.
+    let bad = |expected: &str| spec.bad_value(arg, expected);
+    let in_blocks = |node: &dyn Fn(u64) -> u32| -> Vec<u32> {
+        (0..count).map(|rank| node(rank / ranks_each)).collect()
     };
-    let placed = |place: Option<&str>, grid, node| (place.map(str::to_owned), grid, node);
-    let (kind, rest) =
-        place.map_or(("block", ""), |arg| arg.value().split_once(':').unwrap_or((arg.value(), "")));
-    let bad = |expected: &str| spec.bad_value(said, expected);
-    let (place, grid, node): (_, _, Vec<u32>) = match (kind, rest) {
-        ("block", "") => placed(None, grid, by_node(&|node| node)),
-        ("cyclic", "") => placed(
-            Some("cyclic"),
-            [each, nodes],
-            (0..count).map(|rank| (rank % nodes) as u32).collect(),
-        ),
+    let (kind, rest) = word.split_once(':').unwrap_or((word, ""));
+    let (place, node) = match (kind, rest) {
+        ("block", "") => (None, in_blocks(&|node| node as u32)),
+        ("cyclic", "") => {
+            (Some(word.to_owned()), (0..count).map(|rank| (rank % nodes) as u32).collect())
+        }
         ("random", seed) => {
             let seed: u64 = seed.parse().map_err(|_| bad(EXPECTED))?;
-            let slots = order::shuffled(count as u32, seed);
-            let node = slots.into_iter().map(|slot| (u64::from(slot) / each) as u32).collect();
-            placed(Some(&format!("random:{seed}")), grid, node)
+            let slots = order::shuffled(count as u32, seed).into_iter();
+            let node = slots.map(|slot| (u64::from(slot) / ranks_each) as u32).collect();
+            (Some(format!("random:{seed}")), node)
         }
         ("hilbert", "") => {
             let along = order::hilbert(base.radices()).ok_or_else(|| {
                 bad("block, cyclic, random:SEED or file:FILE: hilbert is for sides that are all the same power of two")
             })?;
-            placed(Some("hilbert"), grid, by_node(&|place| along[place as usize]))
+            (Some(word.to_owned()), in_blocks(&|position| along[position as usize]))
         }
         ("file", file) if !file.is_empty() => {
-            let listed = read(file).and_then(|content| order::listed(&content, n, each as u32));
-            let wrong = |message| {
-                spec.error(said.value_at(), said.value().len(), &format!("{file}: {message}"))
-            };
-            placed(Some(said.value()), grid, listed.map_err(wrong)?)
+            let node = read(file)
+                .and_then(|content| order::from_file(&content, nodes as u32, ranks_each as u32))
+                .map_err(|message| {
+                    spec.error(arg.value_at(), arg.value().len(), &format!("{file}: {message}"))
+                })?;
+            (Some(word.to_owned()), node)
         }
         _ => return Err(bad(EXPECTED)),
     };
-    let mut rank = vec![0; if each == 1 { n as usize } else { 0 }];
-    if each == 1 {
+    let grid = if word == "cyclic" { [ranks_each, nodes] } else { [nodes, ranks_each] };
+    // With one rank for each node, find the rank of each node.
+    let mut rank = vec![0; if ranks_each == 1 { nodes as usize } else { 0 }];
+    if ranks_each == 1 {
         (0..).zip(&node).for_each(|(r, at)| rank[*at as usize] = r);
     }
-    Ok(Arc::new(Placed { base, each, place, grid, node, rank }))
+    Ok(Arc::new(Placed { base, ranks_each, place, grid, node, rank }))
 }
 
 impl Placed {
@@ -136,29 +131,30 @@ impl Placed {
     }
 
     /// Whether nodes have several ranks.
-    fn shares(&self) -> bool {
-        self.each > 1
+    fn shares_nodes(&self) -> bool {
+        self.ranks_each > 1
     }
 
     /// A node's rank, its place behind all ranks where it has several; switches come after those.
     fn vertex(&self, vertex: u64) -> u64 {
-        let behind = if self.shares() { self.nodes() } else { 0 };
+        let behind = if self.shares_nodes() { self.nodes() } else { 0 };
         self.rank.get(vertex as usize).map_or(behind + vertex, |rank| u64::from(*rank))
     }
 }
 
 impl Topology for Placed {
-    as_base! { link_slots planes diameter degree max_links bandwidths bandwidth latencies latency }
+    delegate_to_base! { link_slots planes diameter degree max_links bandwidths bandwidth latencies latency }
 
     fn spec(&self) -> String {
-        let ranks = if self.shares() { format!(",ranks={}", self.each) } else { String::new() };
+        let ranks =
+            if self.shares_nodes() { format!(",ranks={}", self.ranks_each) } else { String::new() };
         let place = self.place.as_ref().map_or(String::new(), |place| format!(",place={place}"));
         format!("{}{ranks}{place}", self.base.spec())
     }
 
     /// What runs on a torus of nodes need not run on one whose nodes have several ranks.
     fn kind(&self) -> &'static str {
-        if self.shares() { "ranks" } else { self.base.kind() }
+        if self.shares_nodes() { "ranks" } else { self.base.kind() }
     }
 
     fn nodes(&self) -> u64 {
@@ -166,23 +162,23 @@ impl Topology for Placed {
     }
 
     fn switches(&self) -> u64 {
-        self.base.switches() + if self.shares() { self.base.nodes() } else { 0 }
+        self.base.switches() + if self.shares_nodes() { self.base.nodes() } else { 0 }
     }
 
     fn node_network(&self) -> Option<&dyn Topology> {
-        self.shares().then_some(self.base.as_ref())
+        self.shares_nodes().then_some(self.base.as_ref())
     }
 
     fn host(&self, rank: u64) -> u64 {
-        if self.shares() { self.node(rank) } else { rank }
+        if self.shares_nodes() { self.node(rank) } else { rank }
     }
 
     fn radices(&self) -> &[u64] {
-        if self.shares() { &self.grid } else { self.base.radices() }
+        if self.shares_nodes() { &self.grid } else { self.base.radices() }
     }
 
     fn base(&self) -> Option<(&dyn Topology, u64)> {
-        if self.shares() { None } else { self.base.base() }
+        if self.shares_nodes() { None } else { self.base.base() }
     }
 
     fn eccentricity(&self, rank: u64) -> u64 {
@@ -194,17 +190,17 @@ impl Topology for Placed {
     }
 
     fn bisection(&self) -> Option<Bisection> {
-        self.base.bisection().map(|cut| Bisection { side: cut.side * self.each, ..cut })
+        self.base.bisection().map(|cut| Bisection { side: cut.side * self.ranks_each, ..cut })
     }
 
     fn distance_sum(&self) -> Option<u64> {
-        self.base.distance_sum().map(|sum| sum * self.each)
+        self.base.distance_sum().map(|sum| sum * self.ranks_each)
     }
 
     fn hops_of_all_pairs(&self) -> Option<u128> {
         self.base
             .hops_of_all_pairs()
-            .map(|hops| hops * u128::from(self.each) * u128::from(self.each))
+            .map(|hops| hops * u128::from(self.ranks_each) * u128::from(self.ranks_each))
     }
 
     fn route(

@@ -10,7 +10,7 @@
 //! across, within the cluster of the other type, across again, and within the cluster to the
 //! destination. No way is shorter.
 
-use super::{Bisection, Plane, Read, Regularity, Route, RouteError, Run, Topology, asked_for};
+use super::{Bisection, ReadFile, Regularity, Route, RouteError, Run, Topology, explicit_route};
 use crate::limits;
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub struct Rdn {
     digits: Vec<u64>,
 }
 
-pub(super) fn parse(spec: &Spec, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     const EXPECTED: &str = "levels and a base, as in `rdn:1(hypercube:3)`";
     let arg = spec.only_word(EXPECTED)?;
     let text = arg.value();
@@ -51,7 +51,7 @@ pub(super) fn parse(spec: &Spec, read: Read<'_>) -> Result<Arc<dyn Topology>, Sp
         )
     })?;
     // What is wrong with the base is shown where it stands in the whole.
-    let mut net = super::unplaced(inner, read)
+    let mut net = super::parse_network(inner, read)
         .map_err(|e| SpecError { near: e.near, ..spec.error(at + e.at, e.len, &e.message) })?;
     if net.degree().is_none() {
         return Err(spec.error(
@@ -101,7 +101,7 @@ impl Rdn {
 
     /// The cross-edge out of a node.
     fn cross(&self, node: u64) -> Run {
-        Run { first: 2 * self.n * self.base.link_slots() + node, stride: 1, len: 1, plane: 0 }
+        Run::link(2 * self.n * self.base.link_slots() + node)
     }
 
     /// The link between neighbours: the cross-edge, or one within a cluster.
@@ -158,10 +158,6 @@ impl Topology for Rdn {
 
     fn link_slots(&self) -> u64 {
         2 * self.n * self.base.link_slots() + self.nodes()
-    }
-
-    fn planes(&self) -> &[Plane] {
-        &[]
     }
 
     /// Theorem 1: twice that of a cluster, and two crossings; of a single node, the one edge.
@@ -236,7 +232,8 @@ impl Topology for Rdn {
         route: Option<&Route>,
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
-        if let Some(hops) = asked_for(self, (from, to), route, |a, b| self.link(a, b), visit)? {
+        if let Some(hops) = explicit_route(self, (from, to), route, |a, b| self.link(a, b), visit)?
+        {
             return Ok(hops);
         }
         let ((t, c, x), (u, d, y)) = (self.split(from), self.split(to));

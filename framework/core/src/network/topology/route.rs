@@ -16,6 +16,13 @@ pub struct Run {
     pub plane: u32,
 }
 
+impl Run {
+    /// One link of a topology without planes.
+    pub(super) fn link(number: u64) -> Self {
+        Self { first: number, stride: 1, len: 1, plane: 0 }
+    }
+}
+
 /// How a message should travel. `signs` and `order` have an entry a dimension of the topology, or
 /// none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -74,7 +81,7 @@ pub enum RouteError {
 
 /// The hops of what is asked for on a topology without directions to choose, where only a path can
 /// be; `None` if it leaves the choice to the topology.
-pub(super) fn asked_for(
+pub(super) fn explicit_route(
     topology: &dyn Topology,
     (from, to): (u64, u64),
     route: Option<&Route>,

@@ -10,15 +10,15 @@
 //! Whoever needs one route is given one that is drawn from a seed, the same for all messages of a
 //! pair. What is expected of all draws says [`RandomRouting`].
 
-use super::draw::Draw;
-use super::wrapping::as_base;
+use super::delegate::delegate_to_base;
+use super::random::SplitMix64;
 use super::{RandomRouting, Route, RouteError, Run, Topology};
 use crate::spec::{Arg, Spec, SpecError};
-use shortest::Shortest;
+use ecmp::Ecmp;
 use std::sync::Arc;
 use valiant::Valiant;
 
-mod shortest;
+mod ecmp;
 mod valiant;
 
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ struct Routed {
 #[derive(Debug, Clone)]
 enum Routing {
     Valiant(Arc<Valiant>),
-    Ecmp(Arc<Shortest>),
+    Ecmp(Arc<Ecmp>),
 }
 
 /// The network with its routes drawn, if `routing=` says so.
@@ -64,9 +64,12 @@ pub(super) fn parse(
             "minimal: others are for networks of at most {MOST_VERTICES} vertices and {MOST_LINKS} links"
         )));
     }
-    let routing = match arg.value() {
-        "valiant" => Routing::Valiant(Arc::new(Valiant::new(network))),
-        _ => Routing::Ecmp(Arc::new(Shortest::new(network))),
+    let routing = if arg.value() == "ecmp"
+        && let Some(ecmp) = Ecmp::new(network)
+    {
+        Routing::Ecmp(Arc::new(ecmp))
+    } else {
+        Routing::Valiant(Arc::new(Valiant::new(network)))
     };
     Ok(Arc::new(Routed { base, routing, seed: 0 }))
 }
@@ -78,8 +81,8 @@ impl Routed {
     }
 
     /// What decides on the route of a pair's messages.
-    fn draw(&self, from: u64, to: u64) -> Draw {
-        Draw::new(self.seed ^ (from << 32 | to).wrapping_mul(0xD6E8_FEB8_6659_FD93))
+    fn draw(&self, from: u64, to: u64) -> SplitMix64 {
+        SplitMix64::new(self.seed ^ (from << 32 | to).wrapping_mul(0xD6E8_FEB8_6659_FD93))
     }
 }
 
@@ -101,7 +104,7 @@ impl RandomRouting for Routed {
             &mut messages.map(|(from, to, load)| (self.base.host(from), self.base.host(to), load));
         match &self.routing {
             Routing::Valiant(valiant) => valiant.expected(self.network(), messages, visit),
-            Routing::Ecmp(shortest) => shortest.expected(messages, visit),
+            Routing::Ecmp(ecmp) => ecmp.expected(messages, visit),
         }
     }
 
@@ -117,7 +120,7 @@ impl RandomRouting for Routed {
 }
 
 impl Topology for Routed {
-    as_base! {
+    delegate_to_base! {
         kind nodes switches node_network host radices base link_slots planes diameter eccentricity degree links_from
         max_links bisection distance_sum hops_of_all_pairs link_ends
     }
@@ -148,7 +151,7 @@ impl Topology for Routed {
         let (draw, from, to) = (self.draw(from, to), self.base.host(from), self.base.host(to));
         Ok(match &self.routing {
             Routing::Valiant(valiant) => valiant.route(self.network(), (from, to), draw, visit),
-            Routing::Ecmp(shortest) => shortest.route(from, to, draw, visit),
+            Routing::Ecmp(ecmp) => ecmp.route(from, to, draw, visit),
         })
     }
 }

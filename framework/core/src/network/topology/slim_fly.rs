@@ -14,7 +14,7 @@
 
 use super::Topology;
 use super::field::Field;
-use super::switched::{Fabric, Switched, Words, nodes_argument};
+use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     /// The field's tables are of so many elements, and routers have half as many ports again.
     const MOST: u64 = 1024;
     const EXPECTED: &str = "a prime power q, as in `slim-fly:19`";
-    let words = Words::of(spec, EXPECTED, &["nodes"])?;
+    let words = FamilyArgs::of(spec, EXPECTED, &["nodes"])?;
     let wrong = |expected: &str| spec.bad_value(words.word, expected);
     let q: u64 = words.word.value().parse().map_err(|_| wrong(EXPECTED))?;
     if !(3..=MOST).contains(&q) || q % 4 == 2 {
@@ -138,11 +138,11 @@ impl Fabric for SlimFly {
         2 * self.field.size() * self.field.size()
     }
 
-    fn ports(&self) -> u64 {
+    fn radix(&self) -> u64 {
         self.cross(0, self.field.size())
     }
 
-    fn across(&self, switch: u64, port: u64) -> Option<u64> {
+    fn neighbour(&self, switch: u64, port: u64) -> Option<u64> {
         let (kind, column, place) = self.split(switch);
         match port.checked_sub(self.cross(kind, 0)) {
             None => {
@@ -155,7 +155,7 @@ impl Fabric for SlimFly {
         }
     }
 
-    fn next(&self, at: u64, to: u64) -> u64 {
+    fn next_port(&self, at: u64, to: u64) -> u64 {
         let ((kind, column, place), (last_kind, last_column, last_place)) =
             (self.split(at), self.split(to));
         let set = &self.sets[kind];
@@ -185,17 +185,12 @@ impl Fabric for SlimFly {
         self.cross(kind, field.over(rise, run))
     }
 
-    fn alike(&self) -> u64 {
+    fn symmetry_period(&self) -> u64 {
         1
     }
 
     /// Of all other routers those with a link are one hop away, the rest two.
-    fn reach(&self, _: u64) -> (u64, u64) {
-        (2, 2 * (self.switches() - 1) - self.ports())
-    }
-
-    /// No formula is known; the paper has approximations by a partitioner.
-    fn cut(&self) -> Option<(u64, u64)> {
-        None
+    fn distances(&self, _: u64) -> (u64, u64) {
+        (2, 2 * (self.switches() - 1) - self.radix())
     }
 }

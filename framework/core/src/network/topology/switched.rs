@@ -5,7 +5,7 @@
 //! v), then down to them (n + v, of n nodes), then switch by switch: port p of switch s is link 2 n
 //! + s * ports + p. A family says where ports lead and which comes next.
 
-use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for};
+use super::{Bisection, Route, RouteError, Run, Topology, explicit_route};
 use crate::limits;
 use crate::spec::{Arg, Spec, SpecError};
 use std::fmt;
@@ -20,17 +20,19 @@ pub(super) trait Fabric: fmt::Debug + Send + Sync {
     fn radices(&self) -> &[u64];
     fn switches(&self) -> u64;
     /// Ports that lead to switches are numbered below this; not every one need be linked.
-    fn ports(&self) -> u64;
+    fn radix(&self) -> u64;
     /// The switch at the other end of a port.
-    fn across(&self, switch: u64, port: u64) -> Option<u64>;
+    fn neighbour(&self, switch: u64, port: u64) -> Option<u64>;
     /// The port by which a route goes on from one switch to a different one.
-    fn next(&self, at: u64, to: u64) -> u64;
+    fn next_port(&self, at: u64, to: u64) -> u64;
     /// Every switch sees the network as switch s % `alike` does.
-    fn alike(&self) -> u64;
+    fn symmetry_period(&self) -> u64;
     /// Hops from a switch by the shortest ways: to the farthest switch, and to all together.
-    fn reach(&self, switch: u64) -> (u64, u64);
+    fn distances(&self, switch: u64) -> (u64, u64);
     /// Of a cut that is good for a half: switches on one side, and links out of them.
-    fn cut(&self) -> Option<(u64, u64)>;
+    fn cut(&self) -> Option<(u64, u64)> {
+        None
+    }
 }
 
 #[derive(Debug)]
@@ -56,8 +58,8 @@ impl<F: Fabric> Switched<F> {
             distance_sum: None,
             hops_of_all_pairs: 0,
         };
-        let alike = net.fabric.alike();
-        let seen: Vec<(u64, u64)> = (0..alike).map(|switch| net.seen_from(switch)).collect();
+        let alike = net.fabric.symmetry_period();
+        let seen: Vec<(u64, u64)> = (0..alike).map(|switch| net.distances_from(switch)).collect();
         let sum: u128 = seen.iter().map(|(_, sum)| u128::from(*sum)).sum();
         net.hops_of_all_pairs = sum * u128::from(nodes / alike);
         net.diameter = seen.iter().map(|(farthest, _)| *farthest).max().unwrap_or(0);
@@ -67,9 +69,9 @@ impl<F: Fabric> Switched<F> {
     }
 
     /// Hops from a node at a switch: to the farthest node, and to all together.
-    fn seen_from(&self, switch: u64) -> (u64, u64) {
+    fn distances_from(&self, switch: u64) -> (u64, u64) {
         let (here, others) = (self.nodes_each - 1, self.fabric.switches() - 1);
-        let (farthest, sum) = self.fabric.reach(switch);
+        let (farthest, sum) = self.fabric.distances(switch);
         let hops = if others > 0 { farthest + 2 } else { 2 * u64::from(here > 0) };
         (hops, 2 * here + self.nodes_each * (sum + 2 * others))
     }
@@ -97,11 +99,7 @@ impl<F: Fabric> Topology for Switched<F> {
     }
 
     fn link_slots(&self) -> u64 {
-        2 * self.nodes + self.fabric.switches() * self.fabric.ports()
-    }
-
-    fn planes(&self) -> &[Plane] {
-        &[]
+        2 * self.nodes + self.fabric.switches() * self.fabric.radix()
     }
 
     fn diameter(&self) -> u64 {
@@ -109,7 +107,7 @@ impl<F: Fabric> Topology for Switched<F> {
     }
 
     fn eccentricity(&self, node: u64) -> u64 {
-        self.seen_from(node / self.nodes_each % self.fabric.alike()).0
+        self.distances_from(node / self.nodes_each % self.fabric.symmetry_period()).0
     }
 
     fn degree(&self) -> Option<u64> {
@@ -139,21 +137,21 @@ impl<F: Fabric> Topology for Switched<F> {
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
         // Between nodes there are only switches.
-        if let Some(hops) = asked_for(self, (from, to), route, |_, _| None, visit)? {
+        if let Some(hops) = explicit_route(self, (from, to), route, |_, _| None, visit)? {
             return Ok(hops);
         }
         if from == to {
             return Ok(0);
         }
-        let mut link = |first: u64| visit(Run { first, stride: 1, len: 1, plane: 0 });
+        let mut link = |first: u64| visit(Run::link(first));
         let (mut at, last) = (from / self.nodes_each, to / self.nodes_each);
         let mut hops = 2;
         link(from);
         while at != last {
-            let port = self.fabric.next(at, last);
-            link(2 * self.nodes + at * self.fabric.ports() + port);
+            let port = self.fabric.next_port(at, last);
+            link(2 * self.nodes + at * self.fabric.radix() + port);
             hops += 1;
-            at = self.fabric.across(at, port).unwrap_or(last);
+            at = self.fabric.neighbour(at, port).unwrap_or(last);
         }
         link(self.nodes + to);
         Ok(hops)
@@ -166,9 +164,9 @@ impl<F: Fabric> Topology for Switched<F> {
             None => Some((switch((link - self.nodes) / self.nodes_each), link - self.nodes)),
             Some(port) => {
                 let at = port
-                    .checked_div(self.fabric.ports())
+                    .checked_div(self.fabric.radix())
                     .filter(|at| *at < self.fabric.switches())?;
-                let to = self.fabric.across(at, port % self.fabric.ports())?;
+                let to = self.fabric.neighbour(at, port % self.fabric.radix())?;
                 Some((switch(at), switch(to)))
             }
         }
@@ -176,12 +174,12 @@ impl<F: Fabric> Topology for Switched<F> {
 }
 
 /// What the spec of such a family says: a word for its switches, and keys with numbers.
-pub(super) struct Words<'a> {
+pub(super) struct FamilyArgs<'a> {
     spec: &'a Spec,
     pub(super) word: &'a Arg,
 }
 
-impl<'a> Words<'a> {
+impl<'a> FamilyArgs<'a> {
     /// `expected` is what the word looks like.
     pub(super) fn of(spec: &'a Spec, expected: &str, keys: &[&str]) -> Result<Self, SpecError> {
         let (word, rest) = match spec.args() {

@@ -9,8 +9,9 @@
 //! are as short, that with fewer rings of short sides closed, the first dimension's last, and plus
 //! at half a long side.
 
-use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for, strides};
-use crate::spec::{Spec, SpecError, parse_dims};
+use super::grid::planes;
+use super::{Bisection, Plane, Route, RouteError, Run, Topology, explicit_route, strides};
+use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -30,8 +31,7 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     /// Ways to close rings of short sides are tried for each message.
     const MOST_SHORT: usize = 8;
     let arg = spec.only_word("sides of a and 2a, as in `twisted-torus:4x4x8`")?;
-    let dims = parse_dims(arg.value())
-        .map_err(|(at, len, what)| spec.error(arg.value_at() + at, len, &what))?;
+    let dims = spec.dims(arg)?;
     let a = dims.iter().copied().min().unwrap_or(0);
     let short = dims.iter().filter(|n| **n == a).count();
     if a < 2 || short == dims.len() || dims.iter().any(|n| *n != a && *n != 2 * a) {
@@ -54,11 +54,7 @@ impl TwistedTorus {
     fn new(dims: Vec<u64>) -> Self {
         let nodes = dims.iter().product();
         let strides = strides(&dims);
-        let plane = |p: usize| {
-            let (radix, stride) = (dims[p / 2], strides[p / 2]);
-            Plane { offset: p as u64 * nodes, outer: nodes / (radix * stride), radix, stride }
-        };
-        let planes = (0..2 * dims.len()).map(plane).collect();
+        let planes = planes(&dims, &strides);
         let a = dims.iter().copied().min().unwrap_or(1);
         let mut net = Self { a, strides, nodes, planes, reach: (0, 0), dims };
         net.reach = (0..nodes)
@@ -209,7 +205,8 @@ impl Topology for TwistedTorus {
         route: Option<&Route>,
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
-        if let Some(hops) = asked_for(self, (from, to), route, |a, b| self.link(a, b), visit)? {
+        if let Some(hops) = explicit_route(self, (from, to), route, |a, b| self.link(a, b), visit)?
+        {
             return Ok(hops);
         }
         let steps = self.shortest(from, to);

@@ -2,7 +2,7 @@
 
 /// The numbers below n in random order, by SplitMix64.
 pub(super) fn shuffled(n: u32, seed: u64) -> Vec<u32> {
-    let mut draw = super::super::draw::Draw::new(seed);
+    let mut draw = super::super::random::SplitMix64::new(seed);
     let mut numbers: Vec<u32> = (0..n).collect();
     for last in (1..numbers.len()).rev() {
         numbers.swap(last, draw.below(last + 1));
@@ -50,7 +50,7 @@ pub(super) fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
 }
 
 /// Ranks' nodes from a file: each node as often as it has ranks; what follows a `#` is a comment.
-pub(super) fn listed(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>, String> {
+pub(super) fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>, String> {
     let mut seen = vec![0_u32; nodes as usize];
     let mut found = Vec::new();
     for (number, line) in (1..).zip(content.lines()) {

@@ -1,161 +1,166 @@
-//! By way of a vertex drawn from all alike.
+//! Valiant's routing: each message is sent to a random intermediate vertex, and from there to its
+//! receiver.
 //!
-//! The first part of a way depends on the sender alone, the second on the receiver: for either it
-//! is counted once for how many of the vertices that may be drawn each link is crossed, so that
-//! what is expected is a whole number over how many these are.
+//! The first half of a route depends on the sender alone, the second half on the receiver alone. For
+//! each half and node, the program counts once how many of the intermediate vertices lead over each
+//! link. Expected loads are these whole numbers, divided by the number of intermediate vertices.
 
 use super::Run;
 use crate::network::topology::Topology;
-use crate::network::topology::draw::Draw;
+use crate::network::topology::random::SplitMix64;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
 #[derive(Debug)]
 pub(super) struct Valiant {
-    /// Nodes, each itself what may be drawn, or one of those at a switch that may be.
-    by_way_of: Vec<u64>,
-    /// Where switches are drawn, how each node is linked to its own.
-    ends: Option<Vec<End>>,
-    /// Of each node the first part of its routes, and the last.
-    out: Vec<OnceLock<Part>>,
-    into: Vec<OnceLock<Part>>,
+    /// The intermediate vertices: all nodes, or for each switch with nodes one node that represents
+    /// it.
+    intermediates: Vec<u64>,
+    /// If switches are the intermediate vertices, the link of each node to its switch.
+    switch_links: Option<Vec<SwitchLink>>,
+    /// The first half of the routes of each sender, and the second half of those to each receiver;
+    /// counted on first use.
+    halves: [Vec<OnceLock<Half>>; 2],
 }
 
-/// A node's one link, there and back.
+/// The link between a node and its switch, in both directions.
 #[derive(Debug, Clone, Copy)]
-struct End {
+struct SwitchLink {
     switch: u64,
     up: u64,
     down: u64,
 }
 
-/// Links, with for how many of the vertices that may be drawn they are crossed; and the hops to or
-/// from all of these together.
+/// A half of a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Side {
+    /// From the sender to the intermediate vertex.
+    First,
+    /// From the intermediate vertex to the receiver.
+    Second,
+}
+
+/// The first or the second halves of the routes of a node, over all intermediate vertices.
 #[derive(Debug)]
-struct Part {
+struct Half {
+    /// Links, and how many of the routes cross them.
     links: Vec<(u64, u64)>,
+    /// The sum of hops over all routes.
     hops: u64,
 }
 
 impl Valiant {
-    /// On a network of nodes.
+    /// Chooses the intermediate vertices of a network: its switches if every node has one link to a
+    /// switch, otherwise its nodes.
     pub(super) fn new(network: &dyn Topology) -> Self {
         let nodes = network.nodes();
-        let ends = if network.switches() > 0 && network.degree() == Some(1) {
-            ends(network)
-        } else {
-            None
-        };
-        let mut known = BTreeMap::new();
+        let at_switches = network.switches() > 0 && network.degree() == Some(1);
+        let switch_links = if at_switches { switch_links(network) } else { None };
+        let mut representatives = BTreeMap::new();
         for node in 0..nodes {
-            known
-                .entry(ends.as_ref().map_or(node, |ends| ends[node as usize].switch))
-                .or_insert(node);
+            let vertex = switch_links.as_ref().map_or(node, |links| links[node as usize].switch);
+            representatives.entry(vertex).or_insert(node);
         }
-        let parts = || (0..nodes).map(|_| OnceLock::new()).collect();
-        Self { by_way_of: known.into_values().collect(), ends, out: parts(), into: parts() }
+        let halves = [(); 2].map(|()| (0..nodes).map(|_| OnceLock::new()).collect());
+        Self { intermediates: representatives.into_values().collect(), switch_links, halves }
     }
 
     pub(super) fn route(
         &self,
         network: &dyn Topology,
         (from, to): (u64, u64),
-        mut draw: Draw,
+        mut draw: SplitMix64,
         visit: &mut dyn FnMut(Run),
     ) -> u64 {
         if from == to {
             return 0;
         }
-        let by = self.by_way_of[draw.below(self.by_way_of.len())];
-        let runs = self.first(network, from, by).into_iter().chain(self.last(network, by, to));
-        runs.fold(0, |hops, run| {
+        let via = self.intermediates[draw.below(self.intermediates.len())];
+        let first = self.half_route(network, from, via, Side::First);
+        let second = self.half_route(network, to, via, Side::Second);
+        first.into_iter().chain(second).fold(0, |hops, run| {
             visit(run);
             hops + run.len
         })
     }
 
-    /// From a node to what is drawn.
-    fn first(&self, network: &dyn Topology, from: u64, by: u64) -> Vec<Run> {
-        let mut runs = route(network, from, by);
-        if let Some([own, drawn]) =
-            self.ends.as_ref().map(|ends| [from, by].map(|node| ends[node as usize]))
-        {
-            if own.switch == drawn.switch {
-                return vec![single(own.up)];
-            }
-            // Not from the switch on to the node that stands for it.
-            runs.pop();
+    /// Returns the route between a node and an intermediate vertex.
+    fn half_route(&self, network: &dyn Topology, node: u64, via: u64, side: Side) -> Vec<Run> {
+        let (from, to) = if side == Side::First { (node, via) } else { (via, node) };
+        let mut runs = Vec::new();
+        if from != to {
+            // The network has a route between any two of its nodes: there is no error.
+            let _ = network.route(from, to, None, &mut |run| runs.push(run));
         }
-        runs
+        let Some(links) = &self.switch_links else { return runs };
+        let (own, drawn) = (links[node as usize], links[via as usize]);
+        // The route ends or starts at the switch, not at the node that represents it. Links to
+        // switches are in no plane, because networks with planes have no switches.
+        match side {
+            Side::First if own.switch == drawn.switch => vec![Run::link(own.up)],
+            Side::Second if own.switch == drawn.switch => vec![Run::link(own.down)],
+            Side::First => {
+                runs.pop();
+                runs
+            }
+            Side::Second => {
+                runs.remove(0);
+                runs
+            }
+        }
     }
 
-    /// From what is drawn to a node.
-    fn last(&self, network: &dyn Topology, by: u64, to: u64) -> Vec<Run> {
-        let mut runs = route(network, by, to);
-        if let Some([drawn, own]) =
-            self.ends.as_ref().map(|ends| [by, to].map(|node| ends[node as usize]))
-        {
-            if own.switch == drawn.switch {
-                return vec![single(own.down)];
-            }
-            runs.remove(0);
-        }
-        runs
-    }
-
-    fn out(&self, network: &dyn Topology, node: u64) -> &Part {
-        self.out[node as usize].get_or_init(|| {
-            Part::of(self.by_way_of.iter().map(|by| self.first(network, node, *by)))
+    fn half(&self, network: &dyn Topology, node: u64, side: Side) -> &Half {
+        self.halves[side as usize][node as usize].get_or_init(|| {
+            let vias = self.intermediates.iter();
+            Half::count(vias.map(|via| self.half_route(network, node, *via, side)))
         })
     }
 
-    fn into(&self, network: &dyn Topology, node: u64) -> &Part {
-        self.into[node as usize]
-            .get_or_init(|| Part::of(self.by_way_of.iter().map(|by| self.last(network, *by, node))))
-    }
-
-    /// What messages between nodes, (from, to, load) each, are expected to put on each link:
-    /// messages and load.
+    /// Calls `visit` with each link, the expected number of messages on it and their expected load.
+    /// `messages` has the sender, receiver and load of each message.
     pub(super) fn expected(
         &self,
         network: &dyn Topology,
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
         visit: &mut dyn FnMut(u64, f64, f64),
     ) {
-        let mut at: HashMap<(u64, bool), (u64, u128)> = HashMap::new();
+        // Add up the messages of each sender and of each receiver.
+        let mut ends: HashMap<(u64, Side), (u64, u128)> = HashMap::new();
         for (from, to, load) in messages.filter(|(from, to, _)| from != to) {
-            for end in [(from, true), (to, false)] {
-                let (count, sum) = at.entry(end).or_default();
+            for end in [(from, Side::First), (to, Side::Second)] {
+                let (count, sum) = ends.entry(end).or_default();
                 (*count, *sum) = (*count + 1, *sum + u128::from(load));
             }
         }
+        // Put them on the links of their halves, as whole numbers.
         let mut on = vec![(0_u64, 0_u128); network.link_slots() as usize];
-        for ((node, sends), (count, load)) in at {
-            let part = if sends { self.out(network, node) } else { self.into(network, node) };
-            for (link, times) in &part.links {
+        for ((node, side), (count, load)) in ends {
+            for (link, times) in &self.half(network, node, side).links {
                 let (messages, sum) = &mut on[*link as usize];
                 *messages += count * times;
                 *sum += load * u128::from(*times);
             }
         }
-        let of = self.by_way_of.len() as f64;
+        let of = self.intermediates.len() as f64;
         for (link, (messages, load)) in (0..).zip(on).filter(|(_, (messages, _))| *messages > 0) {
             visit(link, messages as f64 / of, load as f64 / of);
         }
     }
 
-    /// The hops of a message that are expected.
+    /// Returns the expected hops of a message.
     pub(super) fn expected_hops(&self, network: &dyn Topology, from: u64, to: u64) -> f64 {
         if from == to {
             return 0.0;
         }
-        (self.out(network, from).hops + self.into(network, to).hops) as f64
-            / self.by_way_of.len() as f64
+        let hops =
+            self.half(network, from, Side::First).hops + self.half(network, to, Side::Second).hops;
+        hops as f64 / self.intermediates.len() as f64
     }
 }
 
-impl Part {
-    fn of(routes: impl Iterator<Item = Vec<Run>>) -> Self {
+impl Half {
+    fn count(routes: impl Iterator<Item = Vec<Run>>) -> Self {
         let (mut links, mut hops) = (BTreeMap::new(), 0);
         for run in routes.flatten() {
             hops += run.len;
@@ -167,22 +172,8 @@ impl Part {
     }
 }
 
-fn route(network: &dyn Topology, from: u64, to: u64) -> Vec<Run> {
-    let mut runs = Vec::new();
-    if from != to {
-        // The network's own route between two of its nodes: there is one.
-        let _ = network.route(from, to, None, &mut |run| runs.push(run));
-    }
-    runs
-}
-
-/// Links to switches are in no planes: a network of lines has no switches.
-fn single(link: u64) -> Run {
-    Run { first: link, stride: 1, len: 1, plane: 0 }
-}
-
-/// How each node is linked to its switch; `None` unless all are linked to some.
-fn ends(network: &dyn Topology) -> Option<Vec<End>> {
+/// Finds the link between each node and its switch; `None` unless every node has one.
+fn switch_links(network: &dyn Topology) -> Option<Vec<SwitchLink>> {
     let nodes = network.nodes();
     let (mut up, mut down) = (vec![None; nodes as usize], vec![None; nodes as usize]);
     for link in 0..network.link_slots() {
@@ -192,8 +183,8 @@ fn ends(network: &dyn Topology) -> Option<Vec<End>> {
             _ => {}
         }
     }
-    let end = |(up, down): (Option<(u64, u64)>, Option<u64>)| {
-        up.zip(down).map(|((up, switch), down)| End { switch, up, down })
+    let link = |(up, down): (Option<(u64, u64)>, Option<u64>)| {
+        up.zip(down).map(|((up, switch), down)| SwitchLink { switch, up, down })
     };
-    up.into_iter().zip(down).map(end).collect()
+    up.into_iter().zip(down).map(link).collect()
 }

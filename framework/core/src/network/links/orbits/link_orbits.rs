@@ -1,20 +1,20 @@
 //! Links orbit by orbit, where the group takes every route to a route.
 
-use super::Counted;
+use super::OrbitCounts;
 use crate::network::symmetry::Group;
 use crate::network::topology::{Regularity, Route, RouteError, Run, Topology};
 use crate::network::transfer::Transfer;
 
 /// How links fall into orbits, and the load of each orbit's links.
 #[derive(Debug)]
-pub(super) struct Folded {
-    orbits: Orbits,
+pub(super) struct LinkOrbits {
+    numbering: Numbering,
     order: u64,
     loads: Vec<u64>,
 }
 
 #[derive(Debug)]
-enum Orbits {
+enum Numbering {
     /// On a torus a link is known by its plane and the node that it leaves, coordinates modulo
     /// these periods; a period goes with its dimension's side.
     Torus { sides: Vec<u64>, periods: Vec<u64>, nodes: u64 },
@@ -28,14 +28,17 @@ enum Orbits {
     Halves { within: u64, half: u64 },
 }
 
-impl Folded {
+impl LinkOrbits {
     /// `None` where the group takes some route to what is none.
     pub(super) fn new(topology: &dyn Topology, group: &Group) -> Option<Self> {
-        let (orbits, cells) = match topology.regularity() {
+        let (numbering, cells) = match topology.regularity() {
             Regularity::Torus(sides) => {
                 let periods = periods(sides, group)?;
                 let cells = periods.iter().product::<u64>() * 2 * sides.len() as u64;
-                (Orbits::Torus { sides: sides.to_vec(), periods, nodes: topology.nodes() }, cells)
+                (
+                    Numbering::Torus { sides: sides.to_vec(), periods, nodes: topology.nodes() },
+                    cells,
+                )
             }
             Regularity::Hypercube(dims) => {
                 let periods = periods(&vec![2; dims as usize], group)?;
@@ -44,21 +47,21 @@ impl Folded {
                 // Cells of changed bits stay empty: numbers are those of links, up to the highest
                 // bit that is kept.
                 let cells = (kept + 1) * u64::from(dims);
-                (Orbits::Hypercube { dims: dims.into(), kept }, cells)
+                (Numbering::Hypercube { dims: dims.into(), kept }, cells)
             }
-            Regularity::Complete => (Orbits::Complete, 0),
+            Regularity::Complete => (Numbering::Complete, 0),
             Regularity::Halves { within } => {
                 let half = topology.nodes() / 2;
                 // Nothing else than the halves is exchanged.
                 periods(&[2, half], group).filter(|periods| *periods == [1, half])?;
-                (Orbits::Halves { within, half }, within + half)
+                (Numbering::Halves { within, half }, within + half)
             }
             Regularity::Mesh(_) | Regularity::Irregular => return None,
         };
         /// More orbits of links are not worth a table: hardly anything is symmetric.
         const MOST_CELLS: u64 = 1 << 26;
         (cells <= MOST_CELLS).then(|| Self {
-            orbits,
+            numbering,
             order: group.order(),
             loads: vec![0; cells as usize],
         })
@@ -69,27 +72,26 @@ impl Folded {
         topology: &dyn Topology,
         messages: &[Transfer],
         routes: &[Route],
-    ) -> Result<Counted, (usize, RouteError)> {
-        let mut counted = Counted::default();
-        let hops = &mut counted.hops;
-        counted.max_messages =
-            self.most(topology, messages, routes, |_| 1, |own| hops.push(own))?;
-        counted.max_hops = hops.iter().copied().max().unwrap_or(0) as u64;
+    ) -> Result<OrbitCounts, (usize, RouteError)> {
+        let mut counts = OrbitCounts::default();
+        let hops = &mut counts.hops;
+        counts.max_messages = self.fill(topology, messages, routes, |_| 1, |own| hops.push(own))?;
+        counts.max_hops = hops.iter().copied().max().unwrap_or(0) as u64;
         hops.iter_mut().for_each(|hops| *hops *= u128::from(self.order));
-        Ok(counted)
+        Ok(counts)
     }
 
     /// The most load on one link.
-    pub(super) fn heaviest(
+    pub(super) fn max_load(
         &mut self,
         topology: &dyn Topology,
         messages: &[Transfer],
         routes: &[Route],
     ) -> Result<u64, (usize, RouteError)> {
-        self.most(topology, messages, routes, |t| t.load, |_| {})
+        self.fill(topology, messages, routes, |t| t.load, |_| {})
     }
 
-    fn most(
+    fn fill(
         &mut self,
         topology: &dyn Topology,
         messages: &[Transfer],
@@ -99,16 +101,16 @@ impl Folded {
     ) -> Result<u64, (usize, RouteError)> {
         self.loads.fill(0);
         // A message has its link to itself where every two nodes have one.
-        let mut most = if let Orbits::Complete = self.orbits {
+        let mut most = if let Numbering::Complete = self.numbering {
             messages.iter().map(&amount).max().unwrap_or(0)
         } else {
             0
         };
         for (i, t) in messages.iter().enumerate() {
-            let (orbits, loads) = (&self.orbits, &mut self.loads);
+            let (numbering, loads) = (&self.numbering, &mut self.loads);
             let route = t.route.checked_sub(1).map(|i| &routes[i as usize]);
             let add = &mut |run: Run| {
-                orbits.of_run(run, |cell, links| {
+                numbering.for_each_orbit(run, |cell, links| {
                     loads[cell] = loads[cell].saturating_add(links.saturating_mul(amount(t)));
                     most = most.max(loads[cell]);
                 });
@@ -124,9 +126,9 @@ impl Folded {
     }
 }
 
-impl Orbits {
+impl Numbering {
     /// Calls `visit` with each orbit that a run has links of, and with how many.
-    fn of_run(&self, run: Run, mut visit: impl FnMut(usize, u64)) {
+    fn for_each_orbit(&self, run: Run, mut visit: impl FnMut(usize, u64)) {
         match self {
             Self::Complete => {}
             Self::Halves { within, half } => {

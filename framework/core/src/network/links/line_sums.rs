@@ -1,46 +1,58 @@
-//! Sums along lines: a run is noted at its first link and after its last, however long it is.
+//! Sums along lines: a run of any length is recorded at its first link and after its last one.
 
+use super::Counter;
 use crate::network::topology::{Plane, Run};
+use std::ops::Range;
+use std::sync::Arc;
 
-/// How the load changes from each link to the next on its line, modulo 2^64.
+/// The change of load from each link to the next one on its line, modulo 2^64.
 ///
-/// All a line's runs end by the end of it. So the changes of a line add up to nothing, and one
-/// running sum serves all lines of a plane that lie behind one another.
+/// No run continues beyond the end of its line, so that the changes of a line add up to 0. One
+/// running sum therefore serves all lines of a plane that follow one another.
 #[derive(Debug)]
-pub(super) struct Summed {
+pub(super) struct LineSums {
+    planes: Arc<[Plane]>,
+    /// Whether each plane has any load in this step.
+    used: Vec<bool>,
     changes: Vec<u64>,
-    /// Running sums of lines that lie side by side, and the most each has been.
+    /// The running sums of adjacent lines, and the largest value of each.
     sums: Vec<u64>,
     most: Vec<u64>,
 }
 
-impl Summed {
-    pub(super) fn new(slots: usize) -> Self {
-        Self { changes: vec![0; slots], sums: Vec::new(), most: Vec::new() }
-    }
-
-    pub(super) fn clear(&mut self, planes: &[Plane], touched: &[bool]) {
-        for plane in used(planes, touched) {
-            self.changes[plane.range()].fill(0);
-        }
+impl LineSums {
+    pub(super) fn new(planes: Arc<[Plane]>, slots: usize) -> Self {
+        let used = vec![false; planes.len()];
+        Self { planes, used, changes: vec![0; slots], sums: Vec::new(), most: Vec::new() }
     }
 
     #[inline]
-    pub(super) fn add(&mut self, planes: &[Plane], run: Run, amount: u64) {
+    pub(super) fn add(&mut self, run: Run, amount: u64) {
+        self.used[run.plane as usize] = true;
         let first = &mut self.changes[run.first as usize];
         *first = first.wrapping_add(amount);
         let after = run.first + run.len * run.stride;
-        // Beyond the plane another one begins, of other lines.
-        if after < planes[run.plane as usize].range().end as u64 {
+        // A run that ends with the plane needs no subtraction: the next link is of another plane.
+        if after < self.planes[run.plane as usize].range().end {
             let after = &mut self.changes[after as usize];
             *after = after.wrapping_sub(amount);
         }
     }
+}
 
-    pub(super) fn max(&mut self, planes: &[Plane], touched: &[bool]) -> u64 {
+impl Counter for LineSums {
+    fn clear(&mut self) {
+        for (plane, used) in self.planes.iter().zip(&mut self.used) {
+            if std::mem::take(used) {
+                self.changes[plane.indices()].fill(0);
+            }
+        }
+    }
+
+    fn max(&mut self) -> u64 {
         let mut max = 0;
-        for plane in used(planes, touched) {
-            let changes = &self.changes[plane.range()];
+        for plane in used(&self.planes, &self.used) {
+            let changes = &self.changes[plane.indices()];
             if plane.stride == 1 {
                 let mut sum = 0_u64;
                 for change in changes {
@@ -65,17 +77,12 @@ impl Summed {
         max
     }
 
-    pub(super) fn for_each_loaded(
-        &mut self,
-        planes: &[Plane],
-        touched: &[bool],
-        visit: &mut dyn FnMut(u64, u64),
-    ) {
-        for plane in used(planes, touched) {
+    fn for_each_loaded(&mut self, visit: &mut dyn FnMut(u64, u64)) {
+        for plane in used(&self.planes, &self.used) {
             self.sums.clear();
             self.sums.resize(plane.stride as usize, 0);
             let mut links = plane.offset..;
-            for row in self.changes[plane.range()].chunks_exact(plane.stride as usize) {
+            for row in self.changes[plane.indices()].chunks_exact(plane.stride as usize) {
                 for ((sum, change), link) in self.sums.iter_mut().zip(row).zip(&mut links) {
                     *sum = sum.wrapping_add(*change);
                     if *sum > 0 {
@@ -88,8 +95,12 @@ impl Summed {
 }
 
 impl Plane {
-    /// Its links, as places in an array.
-    fn range(&self) -> std::ops::Range<usize> {
+    /// Returns the numbers of the plane's links.
+    pub(super) fn range(&self) -> Range<u64> {
+        self.offset..self.offset + self.links()
+    }
+
+    fn indices(&self) -> Range<usize> {
         self.offset as usize..(self.offset + self.links()) as usize
     }
 }

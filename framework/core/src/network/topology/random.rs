@@ -1,14 +1,15 @@
-//! Numbers at random from a seed, the same everywhere.
+//! Pseudorandom numbers that are the same on every platform.
 
-/// Steele, Lea & Flood's SplitMix64, by its state.
-pub(super) struct Draw(u64);
+/// SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, *Fast Splittable Pseudorandom Number Generators*,
+/// OOPSLA 2014).
+pub(super) struct SplitMix64(u64);
 
-impl Draw {
+impl SplitMix64 {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A number below another: a draw scaled down.
+    /// Returns a number from 0 to `n - 1`: the next 64 bits, scaled down.
     pub(super) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;

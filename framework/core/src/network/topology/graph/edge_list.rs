@@ -20,7 +20,7 @@ pub(super) struct Link {
     pub(super) vertex: u64,
 }
 
-pub(super) struct Listing {
+pub(super) struct EdgeList {
     pub(super) nodes: u64,
     pub(super) switches: u64,
     pub(super) links: Vec<Link>,
@@ -36,20 +36,20 @@ struct Edge {
 }
 
 /// What a line of its own says of a vertex.
-struct Special {
+struct VertexLine {
     line: usize,
     ranks: u64,
     bandwidth: f64,
     latency: f64,
 }
 
-impl Listing {
+impl EdgeList {
     pub(super) fn read(content: &str) -> Result<Self, GraphError> {
         let content = content.strip_prefix('\u{feff}').unwrap_or(content);
-        let (mut edges, mut special) = (Vec::new(), BTreeMap::new());
+        let (mut edges, mut declared) = (Vec::new(), BTreeMap::new());
         let mut links = 0;
         for (number, text) in content.lines().enumerate() {
-            let line = Line(number + 1);
+            let line = LineNumber(number + 1);
             let text = text.split('#').next().unwrap_or_default();
             let fields: Vec<&str> = text
                 .split(|c: char| c.is_whitespace() || c == ',')
@@ -63,16 +63,16 @@ impl Listing {
                 }
                 ["switch", ref vertices @ ..] => {
                     for vertex in vertices {
-                        line.note(
-                            &mut special,
+                        line.declare(
+                            &mut declared,
                             vertex,
-                            Special { line: line.0, ranks: 0, bandwidth: 1.0, latency: 1.0 },
+                            VertexLine { line: line.0, ranks: 0, bandwidth: 1.0, latency: 1.0 },
                         )?;
                     }
                 }
                 ["ranks", ref rest @ ..] => {
                     let (vertex, ranks) = line.ranks(rest)?;
-                    line.note(&mut special, vertex, ranks)?;
+                    line.declare(&mut declared, vertex, ranks)?;
                 }
                 _ => {
                     let edge = line.edge(&fields)?;
@@ -87,31 +87,31 @@ impl Listing {
                 }
             }
         }
-        twice(&edges)?;
-        Self::numbered(&edges, &special, content.lines().count().max(1))
+        reject_repeated(&edges)?;
+        Self::numbered(&edges, &declared, content.lines().count().max(1))
     }
 
     /// Numbers nodes first, then switches.
     fn numbered(
         edges: &[Edge],
-        special: &BTreeMap<u32, Special>,
+        declared: &BTreeMap<u32, VertexLine>,
         last_line: usize,
     ) -> Result<Self, GraphError> {
         let most = edges.iter().flat_map(|e| e.ends).max();
         let none = "no edges, expected lines of two node numbers";
-        let most = most.ok_or_else(|| Line(last_line).error(none.to_owned()))?;
-        let vertices = special.keys().copied().max().unwrap_or(0).max(most) + 1;
+        let most = most.ok_or_else(|| LineNumber(last_line).error(none.to_owned()))?;
+        let vertices = declared.keys().copied().max().unwrap_or(0).max(most) + 1;
         let mut linked = vec![false; vertices as usize];
         edges.iter().flat_map(|e| e.ends).for_each(|end| linked[end as usize] = true);
         if let Some(lone) = (0..vertices).find(|v| !linked[*v as usize]) {
-            return Err(match special.get(&lone) {
-                Some(Special { line, ranks: 0, .. }) => {
-                    Line(*line).error(format!("switch {lone} has no edge, expected links to it"))
+            return Err(match declared.get(&lone) {
+                Some(VertexLine { line, ranks: 0, .. }) => {
+                    LineNumber(*line).error(format!("switch {lone} has no edge, expected links to it"))
                 }
-                Some(Special { line, ranks, .. }) => {
-                    Line(*line).error(format!("vertex {lone} with {ranks} ranks has no edge, expected links to it"))
+                Some(VertexLine { line, ranks, .. }) => {
+                    LineNumber(*line).error(format!("vertex {lone} with {ranks} ranks has no edge, expected links to it"))
                 }
-                None => Line(last_line).error(format!(
+                None => LineNumber(last_line).error(format!(
                     "node {lone} has no edge, and there are nodes up to {}: expected numbers without gaps",
                     vertices - 1
                 )),
@@ -120,21 +120,21 @@ impl Listing {
         // For each vertex its first node, or of a switch its first rank, and how many there are.
         let (mut places, mut nodes) = (Vec::new(), 0);
         for v in 0..vertices {
-            let count = special.get(&v).map_or(1, |special| special.ranks);
+            let count = declared.get(&v).map_or(1, |declared| declared.ranks);
             places.push((nodes, count));
             nodes += count;
-            if nodes + special.len() as u64 > Graph::MOST_NODES {
-                let line = special.get(&v).map_or(last_line, |special| special.line);
-                return Err(Line(line)
+            if nodes + declared.len() as u64 > Graph::MOST_NODES {
+                let line = declared.get(&v).map_or(last_line, |declared| declared.line);
+                return Err(LineNumber(line)
                     .error(format!("over {} vertices, ranks among them", Graph::MOST_NODES)));
             }
         }
         if nodes == 0 {
-            let line = special.values().map(|special| special.line).min().unwrap_or(last_line);
+            let line = declared.values().map(|declared| declared.line).min().unwrap_or(last_line);
             let message = "all vertices are switches, expected nodes: vertices that are none, or `ranks` at them";
-            return Err(Line(line).error(message.to_owned()));
+            return Err(LineNumber(line).error(message.to_owned()));
         }
-        let switch: BTreeMap<u32, u64> = special.keys().copied().zip(nodes..).collect();
+        let switch: BTreeMap<u32, u64> = declared.keys().copied().zip(nodes..).collect();
         let number = |v: u32| switch.get(&v).copied().unwrap_or(places[v as usize].0) as u32;
         let mut links = Vec::new();
         for Edge { line, ends: [a, b], bandwidth, latency, links: count } in edges {
@@ -153,7 +153,7 @@ impl Listing {
                 });
             }
         }
-        for (v, Special { line, bandwidth, latency, .. }) in special {
+        for (v, VertexLine { line, bandwidth, latency, .. }) in declared {
             let (first, count) = places[*v as usize];
             let at = number(*v);
             for rank in (first..first + count).map(|rank| rank as u32) {
@@ -170,17 +170,17 @@ impl Listing {
                 }
             }
         }
-        Ok(Self { nodes, switches: special.len() as u64, links })
+        Ok(Self { nodes, switches: declared.len() as u64, links })
     }
 }
 
 /// Several links are said so: an edge that is listed again is a slip.
-fn twice(edges: &[Edge]) -> Result<(), GraphError> {
+fn reject_repeated(edges: &[Edge]) -> Result<(), GraphError> {
     let mut known = BTreeMap::new();
     for Edge { line, ends: [a, b], .. } in edges {
         if let Some(before) = known.insert((a.min(b), a.max(b)), *line) {
             let (low, high) = (a.min(b), a.max(b));
-            return Err(Line(*line)
+            return Err(LineNumber(*line)
                 .error(format!("the edge between {low} and {high} is on line {before} already")));
         }
     }
@@ -188,7 +188,7 @@ fn twice(edges: &[Edge]) -> Result<(), GraphError> {
 }
 
 /// The last of some fields, if it is this letter and a number, and those before it.
-fn marked<'a, 'b>(fields: &'b [&'a str], letter: char) -> Option<(&'b [&'a str], &'a str)> {
+fn suffix<'a, 'b>(fields: &'b [&'a str], letter: char) -> Option<(&'b [&'a str], &'a str)> {
     let (last, rest) = fields.split_last()?;
     let number = last.strip_prefix(letter)?;
     number.starts_with(|c: char| c.is_ascii_digit()).then_some((rest, *last))
@@ -196,9 +196,9 @@ fn marked<'a, 'b>(fields: &'b [&'a str], letter: char) -> Option<(&'b [&'a str],
 
 /// A line by its number, from 1.
 #[derive(Clone, Copy)]
-struct Line(usize);
+struct LineNumber(usize);
 
-impl Line {
+impl LineNumber {
     fn error(self, message: String) -> GraphError {
         GraphError { line: self.0, message }
     }
@@ -228,7 +228,7 @@ impl Line {
 
     /// An edge from the fields of a line.
     fn edge(self, fields: &[&str]) -> Result<Edge, GraphError> {
-        let (fields, links) = match marked(fields, 'x') {
+        let (fields, links) = match suffix(fields, 'x') {
             Some((rest, count)) => (rest, self.links(count)?),
             None => (fields, 1),
         };
@@ -265,7 +265,7 @@ impl Line {
 
     /// What crossing a link costs, in hops of the machine's, if the last field says so.
     fn latency<'a, 'b>(self, fields: &'b [&'a str]) -> Result<(&'b [&'a str], f64), GraphError> {
-        let Some((rest, text)) = marked(fields, 'l') else { return Ok((fields, 1.0)) };
+        let Some((rest, text)) = suffix(fields, 'l') else { return Ok((fields, 1.0)) };
         let most = Graph::MOST_BANDWIDTH;
         let hops = text[1..].parse::<f64>().ok().filter(|hops| (0.0..=most).contains(hops));
         let expected = || {
@@ -276,7 +276,7 @@ impl Line {
         Ok((rest, hops.ok_or_else(expected)?))
     }
 
-    fn ranks<'a>(self, fields: &[&'a str]) -> Result<(&'a str, Special), GraphError> {
+    fn ranks<'a>(self, fields: &[&'a str]) -> Result<(&'a str, VertexLine), GraphError> {
         let (fields, latency) = self.latency(fields)?;
         let (vertex, count, bandwidth) = match fields {
             [vertex, count] => (*vertex, *count, "1"),
@@ -297,25 +297,25 @@ impl Line {
         })?;
         Ok((
             vertex,
-            Special { line: self.0, ranks, bandwidth: self.bandwidth(bandwidth)?, latency },
+            VertexLine { line: self.0, ranks, bandwidth: self.bandwidth(bandwidth)?, latency },
         ))
     }
 
     /// Notes what a line says of a vertex.
-    fn note(
+    fn declare(
         self,
-        special: &mut BTreeMap<u32, Special>,
+        declared: &mut BTreeMap<u32, VertexLine>,
         vertex: &str,
-        new: Special,
+        new: VertexLine,
     ) -> Result<(), GraphError> {
         let number = self.vertex(vertex)?;
-        match special.get(&number) {
+        match declared.get(&number) {
             Some(before) => Err(self.error(format!(
                 "vertex {number} has a line of its own, line {}, already",
                 before.line
             ))),
             None => {
-                special.insert(number, new);
+                declared.insert(number, new);
                 Ok(())
             }
         }

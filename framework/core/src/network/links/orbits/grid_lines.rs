@@ -4,12 +4,12 @@
 //! Routes go dimension by dimension, the last first. So a line of dimension d is known by the
 //! sender's coordinates before d and the receiver's after it.
 
-use super::Counted;
+use super::OrbitCounts;
 use crate::network::transfer::Transfer;
 
 /// What the group does to ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Moves {
+pub(super) enum RankAction {
     /// All shifts: a message to the rank s further on.
     Rotated,
     /// All exclusive-ors: a message to the rank that differs in the bits of s.
@@ -18,22 +18,22 @@ pub(super) enum Moves {
 
 /// A mesh or a torus, and how ranks are moved on it.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct GridLines {
     dims: Vec<u64>,
     nodes: u64,
     wraps: bool,
-    moves: Moves,
+    action: RankAction,
 }
 
-impl Lines {
-    pub(super) fn new(dims: &[u64], wraps: bool, moves: Moves) -> Self {
-        Self { dims: dims.to_vec(), nodes: dims.iter().product(), wraps, moves }
+impl GridLines {
+    pub(super) fn new(dims: &[u64], wraps: bool, action: RankAction) -> Self {
+        Self { dims: dims.to_vec(), nodes: dims.iter().product(), wraps, action }
     }
 
-    pub(super) fn count(&self, messages: &[Transfer]) -> Counted {
+    pub(super) fn count(&self, messages: &[Transfer]) -> OrbitCounts {
         let hops: Vec<(u128, u64)> = messages.iter().map(|t| self.hops(self.distance(t))).collect();
-        Counted {
-            max_messages: self.most(messages, |_| 1),
+        OrbitCounts {
+            max_messages: self.max_load(messages, |_| 1),
             max_hops: hops.iter().map(|(_, longest)| *longest).max().unwrap_or(0),
             hops: hops.into_iter().map(|(all, _)| all).collect(),
         }
@@ -41,25 +41,25 @@ impl Lines {
 
     /// From rank 0, which all ranks are images of.
     fn distance(&self, t: &Transfer) -> u64 {
-        match self.moves {
-            Moves::Rotated => (u64::from(t.to) + self.nodes - u64::from(t.from)) % self.nodes,
-            Moves::Xored => u64::from(t.to ^ t.from),
+        match self.action {
+            RankAction::Rotated => (u64::from(t.to) + self.nodes - u64::from(t.from)) % self.nodes,
+            RankAction::Xored => u64::from(t.to ^ t.from),
         }
     }
 
     /// The most on one link, with so much a message.
-    pub(super) fn most(&self, messages: &[Transfer], amount: impl Fn(&Transfer) -> u64) -> u64 {
+    pub(super) fn max_load(&self, messages: &[Transfer], amount: impl Fn(&Transfer) -> u64) -> u64 {
         let loads: Vec<(u64, u64)> =
             messages.iter().map(|t| (self.distance(t), amount(t))).collect();
-        match self.moves {
-            Moves::Rotated => self.most_rotated(&loads),
-            Moves::Xored => self.most_xored(&loads),
+        match self.action {
+            RankAction::Rotated => self.max_load_rotated(&loads),
+            RankAction::Xored => self.max_load_xored(&loads),
         }
     }
 
     /// The shorter way from `a` to `b` on a line of `n`, plus at a tie: whether it is plus, and its
     /// hops.
-    fn way(&self, n: u64, a: u64, b: u64) -> (bool, u64) {
+    fn shorter(&self, n: u64, a: u64, b: u64) -> (bool, u64) {
         if !self.wraps {
             return (b > a, a.abs_diff(b));
         }
@@ -69,9 +69,9 @@ impl Lines {
 
     /// The hops of all images together, and those of the longest.
     fn hops(&self, distance: u64) -> (u128, u64) {
-        match self.moves {
-            Moves::Rotated => self.hops_rotated(distance),
-            Moves::Xored => self.hops_xored(distance),
+        match self.action {
+            RankAction::Rotated => self.hops_rotated(distance),
+            RankAction::Xored => self.hops_xored(distance),
         }
     }
 
@@ -79,7 +79,7 @@ impl Lines {
     /// more; on a ring, t or n - t on all links of one way. So the most that messages put on a line
     /// add up. On a line of dimension d all move by digit d of the distance, and by one more where
     /// the lower digits carried: that is where the receiver's are below those of the distance.
-    fn most_rotated(&self, loads: &[(u64, u64)]) -> u64 {
+    fn max_load_rotated(&self, loads: &[(u64, u64)]) -> u64 {
         let (mut most, mut stride) = (0, 1);
         let mut changes: Vec<(u64, [u64; 2])> = Vec::with_capacity(loads.len());
         for &n in self.dims.iter().rev() {
@@ -154,7 +154,7 @@ impl Lines {
         (all, longest[0].max(longest[1]).unwrap_or(0))
     }
 
-    fn most_xored(&self, loads: &[(u64, u64)]) -> u64 {
+    fn max_load_xored(&self, loads: &[(u64, u64)]) -> u64 {
         let (mut most, mut stride) = (0, 1);
         for &n in self.dims.iter().rev() {
             // How the load changes from each link of a line to the next, both ways.
@@ -162,7 +162,7 @@ impl Lines {
             for (distance, amount) in loads {
                 let with = distance / stride % n;
                 for a in (0..n).filter(|_| with > 0) {
-                    let (plus, hops) = self.way(n, a, a ^ with);
+                    let (plus, hops) = self.shorter(n, a, a ^ with);
                     let first = if plus { a } else { (a + 1 + n - hops) % n };
                     let line = &mut changes[usize::from(!plus)];
                     let mut note =
@@ -191,7 +191,7 @@ impl Lines {
         let (mut all, mut longest, mut stride) = (0, 0, 1);
         for &n in self.dims.iter().rev() {
             let with = distance / stride % n;
-            let of_line = (0..n).map(|a| self.way(n, a, a ^ with).1);
+            let of_line = (0..n).map(|a| self.shorter(n, a, a ^ with).1);
             all += u128::from(of_line.clone().sum::<u64>()) * u128::from(self.nodes / n);
             longest += of_line.max().unwrap_or(0);
             stride *= n;

@@ -1,68 +1,46 @@
 //! Equal-cost multipath: all paths of the fewest hops, each vertex sharing out alike over the links
 //! that lead nearer.
 
-use crate::network::topology::draw::Draw;
+use crate::network::adjacency::Adjacency;
+use crate::network::topology::random::SplitMix64;
 use crate::network::topology::{Plane, Run, Topology};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-/// The links of a network by the vertex that they leave, and how far vertices are apart.
+/// The links of a network and the distances between all vertices.
 #[derive(Debug)]
-pub(super) struct Shortest {
-    /// Of each vertex, the ends and numbers of its links.
-    links: Vec<Vec<(u32, u64)>>,
-    /// Hops from each vertex to each, those to one vertex after another.
+pub(super) struct Ecmp {
+    network: Adjacency,
+    /// Hops between two vertices, in the order of the vertex at the far end.
     hops: Vec<u16>,
     planes: Vec<Plane>,
 }
 
-impl Shortest {
-    /// Of a network of nodes.
-    pub(super) fn new(network: &dyn Topology) -> Self {
-        let vertices = (network.nodes() + network.switches()) as usize;
-        let mut links = vec![Vec::new(); vertices];
-        let mut into = vec![Vec::new(); vertices];
-        for link in 0..network.link_slots() {
-            if let Some((from, to)) = network.link_ends(link) {
-                links[from as usize].push((to as u32, link));
-                into[to as usize].push(from as u32);
-            }
-        }
-        let mut hops = vec![u16::MAX; vertices * vertices];
-        for to in 0..vertices {
-            let hops = &mut hops[to * vertices..(to + 1) * vertices];
-            hops[to] = 0;
-            let mut queue = VecDeque::from([to as u32]);
-            while let Some(at) = queue.pop_front() {
-                let next = hops[at as usize] + 1;
-                for from in &into[at as usize] {
-                    if hops[*from as usize] == u16::MAX {
-                        hops[*from as usize] = next;
-                        queue.push_back(*from);
-                    }
-                }
-            }
-        }
+impl Ecmp {
+    /// Measures a network of nodes; `None` if it has too many links to be listed.
+    pub(super) fn new(network: &dyn Topology) -> Option<Self> {
         let planes = network.planes().to_vec();
-        Self { links, hops, planes }
+        let network = Adjacency::of(network)?;
+        // Every link has an opposite one, so that distances from a vertex are distances to it.
+        let hops = (0..network.vertices() as u64).flat_map(|to| network.hops_from(to));
+        Some(Self { hops: hops.map(|hops| hops as u16).collect(), network, planes })
     }
 
     fn hops(&self, from: u64, to: u64) -> u16 {
-        self.hops[to as usize * self.links.len() + from as usize]
+        self.hops[to as usize * self.network.vertices() + from as usize]
     }
 
     /// The links that lead from a vertex nearer to another.
     fn nearer(&self, at: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
         let here = self.hops(at, to);
-        let links = self.links[at as usize].iter().map(|(end, link)| (u64::from(*end), *link));
-        links.filter(move |(end, _)| self.hops(*end, to) < here)
+        self.network.numbered(at).filter(move |(end, _)| self.hops(*end, to) < here)
     }
 
     pub(super) fn route(
         &self,
         from: u64,
         to: u64,
-        mut draw: Draw,
+        mut draw: SplitMix64,
         visit: &mut dyn FnMut(Run),
     ) -> u64 {
         let (mut at, mut crossed) = (from, 0);

@@ -1,25 +1,22 @@
-//! One counter a link, for topologies without lines.
+//! One counter per link, for topologies without planes.
 
+use super::Counter;
 use crate::network::topology::Run;
 
-/// Counters that hold only while their mark is that of the current step.
+/// An array of counters. A counter is valid only if it is marked with the current step, so that
+/// clearing takes no time.
 #[derive(Debug)]
-pub(super) struct Counted {
-    /// For each link, the step in which it last had load, and the load. Pairs, because memory for
-    /// zeroed pairs costs nothing until it is used.
+pub(super) struct Counters {
+    /// For each link, the last step in which it had load, and the load. They are pairs because the
+    /// allocator provides zeroed pairs without touching the memory.
     cells: Vec<(u64, u64)>,
     step: u64,
     max: u64,
 }
 
-impl Counted {
+impl Counters {
     pub(super) fn new(slots: usize) -> Self {
         Self { cells: vec![(0, 0); slots], step: 1, max: 0 }
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.step += 1;
-        self.max = 0;
     }
 
     pub(super) fn add(&mut self, run: Run, amount: u64) {
@@ -30,12 +27,19 @@ impl Counted {
             self.max = self.max.max(*load);
         }
     }
+}
 
-    pub(super) fn max(&self) -> u64 {
+impl Counter for Counters {
+    fn clear(&mut self) {
+        self.step += 1;
+        self.max = 0;
+    }
+
+    fn max(&mut self) -> u64 {
         self.max
     }
 
-    pub(super) fn for_each_loaded(&self, visit: &mut dyn FnMut(u64, u64)) {
+    fn for_each_loaded(&mut self, visit: &mut dyn FnMut(u64, u64)) {
         for (link, (step, load)) in (0..).zip(&self.cells) {
             if *step == self.step && *load > 0 {
                 visit(link, *load);

@@ -1,0 +1,120 @@
+//! The runs of a step as intervals, for steps that use little of the network.
+//!
+//! On topologies with planes the links are renumbered so that those of a line follow one another,
+//! whatever its stride. A run is then an interval, and the load changes only where an interval
+//! begins or ends.
+
+use super::Counter;
+use crate::network::topology::{Plane, Run};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A list of runs with their amounts.
+#[derive(Debug)]
+pub(super) struct Intervals {
+    planes: Arc<[Plane]>,
+    runs: Vec<(Run, u64)>,
+    /// With planes: renumbered links at which the load changes, and the change modulo 2^64. Without
+    /// planes: links, and the amount of one run. Kept only to reuse its memory.
+    changes: Vec<(u64, u64)>,
+}
+
+impl Intervals {
+    pub(super) fn new(planes: Arc<[Plane]>) -> Self {
+        Self { planes, runs: Vec::new(), changes: Vec::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.runs.len()
+    }
+
+    pub(super) fn add(&mut self, run: Run, amount: u64) {
+        self.runs.push((run, amount));
+    }
+
+    pub(super) fn drain(&mut self, mut visit: impl FnMut(Run, u64)) {
+        self.runs.drain(..).for_each(|(run, amount)| visit(run, amount));
+    }
+
+    /// Returns the number of links in the planes that the runs use.
+    pub(super) fn links_in_planes(&self) -> u64 {
+        let mut used = vec![false; self.planes.len()];
+        self.runs.iter().for_each(|(run, _)| used[run.plane as usize] = true);
+        self.planes.iter().zip(used).filter(|(_, used)| *used).map(|(p, _)| p.links()).sum()
+    }
+
+    /// Calls `visit` with intervals of renumbered links of one line that have the same load, and
+    /// this load. The intervals cover all links with load.
+    fn for_each_interval(&mut self, visit: &mut dyn FnMut(Range<u64>, u64)) {
+        self.changes.clear();
+        if self.planes.is_empty() {
+            return self.for_each_link(visit);
+        }
+        for (run, amount) in &self.runs {
+            let first = self.planes[run.plane as usize].renumber(run.first);
+            self.changes.extend([(first, *amount), (first + run.len, amount.wrapping_neg())]);
+        }
+        self.changes.sort_unstable_by_key(|(at, _)| *at);
+        let (mut load, mut first) = (0_u64, 0);
+        for changes in self.changes.chunk_by(|a, b| a.0 == b.0) {
+            let at = changes[0].0;
+            if load > 0 {
+                visit(first..at, load);
+            }
+            load = changes.iter().fold(load, |sum, (_, change)| sum.wrapping_add(*change));
+            first = at;
+        }
+    }
+
+    /// Does the same without planes: every interval is one link.
+    fn for_each_link(&mut self, visit: &mut dyn FnMut(Range<u64>, u64)) {
+        for (run, amount) in &self.runs {
+            self.changes.extend((0..run.len).map(|i| (run.first + i * run.stride, *amount)));
+        }
+        self.changes.sort_unstable_by_key(|(link, _)| *link);
+        for same in self.changes.chunk_by(|a, b| a.0 == b.0) {
+            let link = same[0].0;
+            let load = same.iter().fold(0_u64, |sum, (_, amount)| sum.saturating_add(*amount));
+            if load > 0 {
+                visit(link..link + 1, load);
+            }
+        }
+    }
+}
+
+impl Counter for Intervals {
+    fn clear(&mut self) {
+        self.runs.clear();
+    }
+
+    fn max(&mut self) -> u64 {
+        let mut max = 0;
+        self.for_each_interval(&mut |_, load| max = max.max(load));
+        max
+    }
+
+    fn for_each_loaded(&mut self, visit: &mut dyn FnMut(u64, u64)) {
+        let planes = Arc::clone(&self.planes);
+        self.for_each_interval(&mut |interval, load| {
+            // A plane has the same numbers before and after renumbering, in another order.
+            let plane = planes.iter().find(|p| p.range().contains(&interval.start));
+            for number in interval {
+                visit(plane.map_or(number, |plane| plane.number(number)), load);
+            }
+        });
+    }
+}
+
+impl Plane {
+    /// Renumbers a link of this plane so that the links of a line follow one another.
+    fn renumber(&self, link: u64) -> u64 {
+        let at = link - self.offset;
+        self.offset + at % self.stride * (self.outer * self.radix) + at / self.stride
+    }
+
+    /// Returns the link with this new number; the inverse of [`Plane::renumber`].
+    fn number(&self, renumbered: u64) -> u64 {
+        let (at, column) = (renumbered - self.offset, self.outer * self.radix);
+        self.offset + at % column * self.stride + at / column
+    }
+}
