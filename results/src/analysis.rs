@@ -1,10 +1,11 @@
-//! What many cases say together: the one place where `compare`, `plot`, `report` and the dashboard
-//! learn what is a family of cases, who is fastest where, and from where on another is.
+//! Analysis of many cases. `compare`, `plot`, `report` and the dashboard all use this module to
+//! find families of cases, the fastest algorithms and the crossovers.
 //!
-//! [`compare`](crate::compare) makes groups of rows: cases that differ in nothing but the
-//! algorithm. [`families`] lays groups along an [`Axis`]: a [`Family`] has a [`Curve`] of times for
-//! each algorithm. Its [`Envelope`] is the lowest of them: who is fastest from where to where, by
-//! how much, and the [`Crossover`]s between. Whatever a figure shows, what crosses is times.
+//! [`compare`](crate::compare) makes groups of rows: cases that differ only in the algorithm.
+//! [`families`] arranges groups along an [`Axis`]; a [`Family`] has a [`Curve`] of times for each
+//! algorithm. The [`Envelope`] of a family is its lowest curve: the fastest algorithm in each
+//! range, its margin, and the [`Crossover`]s between ranges. Crossovers are always computed from
+//! times, even in a figure that shows something else.
 
 mod axis;
 mod envelope;

@@ -1,5 +1,5 @@
-//! Files written whole or not at all: what was there before is there until all of the new text is,
-//! and a file that a run is writing is left alone.
+//! Files that are written completely or not at all. The old file stays until the new text is
+//! complete, and a file that a run is writing is left alone.
 
 use rustix::fs::{Gid, Uid};
 use std::fs::{DirEntry, File, Metadata, Permissions, TryLockError};
@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::{NamedTempFile, TempDir};
 
-/// What the names of files begin with that are to take another's place.
+/// The prefix of the names of drafts. A draft is a file that replaces another one when it is
+/// complete.
 const DRAFT: &str = ".swapmeet-";
 
 /// Why a file was not written.
@@ -17,7 +18,7 @@ const DRAFT: &str = ".swapmeet-";
 pub enum AtomicWriteError {
     #[error("another run is writing to it")]
     Busy,
-    #[error("it has another name, which would keep what was there")]
+    #[error("the file has a hard link, which would keep the old contents")]
     HardLinked,
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -44,7 +45,7 @@ pub fn write(
         Err(e) => return Err(e.into()),
     };
     if there.as_ref().is_some_and(|there| !there.is_file()) {
-        // A device or a pipe: nothing can take its place.
+        // The path is a device or a pipe, which cannot be replaced.
         let mut file = BufWriter::new(File::options().write(true).open(path)?);
         return Ok(write(&mut file).and_then(|()| file.flush())?);
     }
@@ -54,7 +55,7 @@ pub fn write(
     write(&mut text).and_then(|()| text.flush()).and_then(|()| draft.as_file().sync_all())?;
     drop(text);
     if lock_held.is_none() && real.exists() {
-        // A run has begun to write there meanwhile.
+        // A run has started to write to this path in the meantime.
         lock_held = Some(open_locked(&real)?);
     }
     persist(draft, &real)?;
@@ -62,10 +63,10 @@ pub fn write(
     Ok(())
 }
 
-/// Gives a file its place. A power cut after this finds it there.
+/// Moves a file to its final path and syncs the folder, so that the file survives a power cut.
 pub fn persist(file: NamedTempFile, place: &Path) -> io::Result<File> {
     let file = file.persist(place)?;
-    // Not every kind of folder can be brought to a disk.
+    // Some file systems cannot sync a folder.
     drop(File::open(folder_of(place)).and_then(|folder| folder.sync_all()));
     Ok(file)
 }
@@ -74,8 +75,8 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// An empty file beside the one at `path`, which is to take its place, and what that place is: a
-/// link stays a link, to a new text.
+/// Creates an empty draft in the folder of the file at `path`. Returns the draft and the path that
+/// it is to replace. If `path` is a symbolic link, that is the link's target.
 pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteError> {
     let there = std::fs::metadata(path).ok();
     let real = if there.is_some() { path.canonicalize()? } else { link_target(path)? };
@@ -87,35 +88,37 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
     let mode = there.as_ref().map_or(0o666, |there| there.permissions().mode());
     let permissions = Permissions::from_mode(mode);
     let draft = tempfile::Builder::new().prefix(DRAFT).permissions(permissions).tempfile_in(folder);
-    // The temporary file's name is no news.
+    // The message of tempfile names the temporary file, which means nothing to users.
     let bare =
         |e: &io::Error| e.to_string().split(" at path ").next().unwrap_or_default().to_owned();
     let draft = draft.map_err(|e| io::Error::new(e.kind(), bare(&e)))?;
-    // For as long as it is open: nobody takes it for one that was left behind.
+    // The lock is held while the file is open, so that no other program takes the draft for a stale
+    // one.
     lock(draft.as_file())?;
     if let Some(there) = there {
         keep_owner(draft.as_file(), &there);
-        // Last, and whatever the umask is: a change of owner may take bits away.
+        // Permissions come last because a change of owner may clear bits; they are set explicitly
+        // because of the umask.
         draft.as_file().set_permissions(there.permissions())?;
     }
     Ok((draft, real))
 }
 
-/// A folder, empty, that is gone once it is dropped, and whose files are to take others' places
-/// draft it.
+/// A temporary folder for files that will be moved into its parent. It is removed when it is
+/// dropped.
 pub struct StagingFolder {
     folder: TempDir,
-    /// Nobody takes it for one that was left behind.
+    /// The lock that marks the folder as in use.
     _lock: File,
 }
 
 impl StagingFolder {
-    /// One in this folder.
+    /// Creates a staging folder in the folder `near`.
     pub fn new(near: &Path) -> io::Result<Self> {
         remove_stale_drafts(near);
         let folder = tempfile::Builder::new().prefix(DRAFT).tempdir_in(near)?;
         let lock = File::open(folder.path())?;
-        // Not every kind of file can be locked.
+        // Some file systems do not support locks.
         drop(lock.try_lock());
         Ok(Self { folder, _lock: lock })
     }
@@ -125,9 +128,9 @@ impl StagingFolder {
     }
 }
 
-/// Removes what was left beside by programs of ours that were killed.
+/// Removes drafts that killed programs have left behind.
 fn remove_stale_drafts(folder: &Path) {
-    /// Whoever has just made one locks it in a moment.
+    /// The minimum age. A new draft may not be locked yet.
     const OLD: Duration = Duration::from_secs(60);
     let is_draft = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(DRAFT);
     for draft in std::fs::read_dir(folder).into_iter().flatten().flatten().filter(is_draft) {
@@ -145,18 +148,18 @@ fn remove_stale_drafts(folder: &Path) {
     }
 }
 
-/// Gives a file the owner and the group of the one that it is to replace, as far as we may.
+/// Gives a file the owner and the group of the file that it replaces, as far as permitted.
 fn keep_owner(file: &File, there: &Metadata) {
     let own = |uid, gid| rustix::fs::fchown(file, uid, gid).is_ok();
     let group = Some(Gid::from_raw(there.gid()));
-    // A group of ours can be given where another owner can't; where not even that, the file is
-    // ours, as any new one.
+    // If the owner cannot be set, the group alone may still be possible. Otherwise the file belongs
+    // to the current user, like any new file.
     let _ = own(Some(Uid::from_raw(there.uid())), group) || own(None, group);
 }
 
-/// Where links lead that end at nothing yet.
+/// Follows symbolic links to a path at which no file exists yet.
 fn link_target(path: &Path) -> io::Result<PathBuf> {
-    /// As many as the system follows.
+    /// The limit of Linux.
     const LINKS: usize = 40;
     let mut place = path.to_owned();
     for _ in 0..LINKS {
@@ -168,18 +171,18 @@ fn link_target(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::from(rustix::io::Errno::LOOP))
 }
 
-/// Opens a file that is there and locks it.
+/// Opens an existing file and locks it.
 fn open_locked(path: &Path) -> Result<File, AtomicWriteError> {
     let file = File::options().write(true).open(path)?;
     lock(&file)?;
     Ok(file)
 }
 
-/// Locks a file for as long as it is open; refused where another run writes to it.
+/// Locks a file for as long as it is open. Errors if another run is writing to it.
 pub fn lock(file: &File) -> Result<(), AtomicWriteError> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(AtomicWriteError::Busy),
-        // Not every kind of file can be locked.
+        // Some file systems do not support locks.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }
@@ -189,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_left_of_a_file_that_could_not_be_written() {
+    fn a_failed_write_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let refused = write(&folder.path().join("x.toml"), |_| Err(io::Error::other("no space")));
         assert_eq!(refused.unwrap_err().to_string(), "no space");
@@ -197,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_being_written_is_left_as_it_is() {
+    fn a_locked_file_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
         std::fs::write(&path, "theirs").unwrap();

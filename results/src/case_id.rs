@@ -1,9 +1,8 @@
-//! Which case a row is of: the one answer for all who keep rows, join them, compare them or draw
-//! them.
+//! The identity of a case. All code that stores, joins, compares or plots rows uses it.
 //!
-//! A case is a setting, an implementation that is tried there, and a repetition. Texts are owned
-//! (`CaseId`) or a row's own (`CaseId<&str>`), so that a million rows can be told apart without a
-//! copy of each.
+//! A case consists of a setting, an implementation and a repetition. The texts are owned (`CaseId`)
+//! or borrowed from a row (`CaseId<&str>`), so that a million rows can be distinguished without
+//! copies.
 
 use crate::record::Record;
 use serde::{Deserialize, Serialize};
@@ -17,14 +16,14 @@ macro_rules! texts {
         }
 
         impl $type {
-            /// The same, without a copy of its texts.
+            /// Borrows the texts.
             pub fn borrowed(&self) -> $type<&str> {
                 $type { $($name: &self.$name),+ }
             }
         }
 
         impl $type<&str> {
-            /// The same, with texts of its own.
+            /// Copies the texts.
             pub fn owned(&self) -> $type {
                 $type { $($name: self.$name.to_owned()),+ }
             }
@@ -35,7 +34,7 @@ macro_rules! texts {
                 Self { $($name: &record.$name),+ }
             }
 
-            /// Its columns, by name.
+            /// Returns the columns with their names.
             fn columns(self) -> Vec<(&'static str, &'a str)> {
                 vec![$((stringify!($name), self.$name)),+]
             }
@@ -50,61 +49,62 @@ macro_rules! texts {
 }
 
 texts! {
-    /// Where, what and at which prices. Cases of one setting can be compared with each other.
+    /// Topology, collective, workload, inputs and machine. Cases of one setting can be compared.
     Setting {
         topology,
-        /// What is to reach whom.
+        /// The collective operation.
         collective,
         workload,
-        /// What the files said that topology, workload, algorithm and machine name: see
-        /// [`inputs_column`].
+        /// The input files that are named by topology, workload, algorithm and machine, with their
+        /// digests: see [`inputs_column`].
         inputs,
         machine,
-        /// What an experiment's own machine stands for, as a spec of presets; empty for a preset.
+        /// Definition of a machine of the experiment, as a preset with overrides; empty for a
+        /// preset.
         machine_definition,
-        /// The model that prices it.
+        /// The cost model of the machine.
         model,
     }
 }
 
 texts! {
-    /// An algorithm, and the code that it is. Two builds of a plugin are two implementations of its
-    /// algorithms.
+    /// An algorithm and the build of its code. Two builds of a plugin are two implementations of
+    /// its algorithms.
     Implementation {
         /// The algorithm, with its parameters.
         algorithm,
         plugin,
         plugin_version,
-        /// The digest of the plugin's file.
+        /// Digest of the plugin's file.
         plugin_digest,
-        /// The version of the program that verified and priced it.
+        /// Version of the program that verified and priced the schedule.
         swapmeet_version,
     }
 }
 
-/// A case: what all rows that say the same of it have in common, and no other row has.
+/// The identity of a case. Two rows are of the same case if and only if their identities are equal.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 pub struct CaseId<T = String> {
-    /// Where, what, at which prices.
+    /// What is run and where.
     pub setting: Setting<T>,
-    /// How, by whose code.
+    /// The algorithm that is run.
     pub implementation: Implementation<T>,
-    /// Which repetition, from 0.
+    /// Number of the repetition, from 0.
     pub repetition: u32,
     pub seed: u64,
 }
 
 impl CaseId {
-    /// The same, without a copy of its texts.
+    /// Borrows the texts.
     pub fn borrowed(&self) -> CaseId<&str> {
         let Self { setting, implementation, repetition, seed } = self;
         let (setting, implementation) = (setting.borrowed(), implementation.borrowed());
         CaseId { setting, implementation, repetition: *repetition, seed: *seed }
     }
 
-    /// A row that says which case it is and nothing else.
+    /// Returns a row that has the identity of the case and no outcome.
     pub fn row_without_outcome(self) -> Record {
         let mut record =
             Record { repetition: self.repetition, seed: self.seed, ..Record::default() };
@@ -115,13 +115,13 @@ impl CaseId {
 }
 
 impl<'a> CaseId<&'a str> {
-    /// The same, with texts of its own.
+    /// Copies the texts.
     pub fn owned(&self) -> CaseId {
         let (setting, implementation) = (self.setting.owned(), self.implementation.owned());
         CaseId { setting, implementation, repetition: self.repetition, seed: self.seed }
     }
 
-    /// The columns in which two cases differ, and what each has there.
+    /// Returns the columns in which two cases differ, with both values.
     pub fn differences(&self, other: &CaseId<&'a str>) -> Vec<Difference> {
         let texts = |case: &Self| [case.setting.columns(), case.implementation.columns()].concat();
         let number = |column, ours: u64, theirs: u64| Difference {
@@ -140,12 +140,12 @@ impl<'a> CaseId<&'a str> {
         texts.chain(numbers).filter(|d| d.ours != d.theirs).collect()
     }
 
-    /// In what it differs from the one of `cases` that is most like it, in words.
+    /// Describes how the case differs from the most similar one of `cases`.
     pub fn difference_from_nearest(&self, cases: impl IntoIterator<Item = CaseId>) -> String {
         let differences =
             cases.into_iter().map(|case| self.differences(&case.borrowed())).min_by_key(Vec::len);
         let Some(mut differences) = differences else { return "there are no cases".to_owned() };
-        // Of another plugin these say nothing.
+        // Versions and digests of different plugins are not comparable.
         if differences.iter().any(|d| d.column == "plugin") {
             differences.retain(|d| !matches!(d.column, "plugin_version" | "plugin_digest"));
         }
@@ -154,7 +154,7 @@ impl<'a> CaseId<&'a str> {
         differences.into_iter().map(words).collect::<Vec<_>>().join(", ")
     }
 
-    /// The case in words, for a message.
+    /// Describes the case, for a message.
     pub fn in_words(&self) -> String {
         let Setting { topology, workload, machine, .. } = self.setting;
         let (algorithm, repetition) = (self.implementation.algorithm, self.repetition);
@@ -166,22 +166,22 @@ impl<'a> CaseId<&'a str> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     pub column: &'static str,
-    /// What the one asked has there.
+    /// The value in the first case.
     pub ours: String,
-    /// What the other has.
+    /// The value in the second case.
     pub theirs: String,
 }
 
 impl Record {
-    /// Which case the row is of.
+    /// Returns the identity of the row's case.
     pub fn case(&self) -> CaseId<&str> {
         let (setting, implementation) = (Setting::of(self), Implementation::of(self));
         CaseId { setting, implementation, repetition: self.repetition, seed: self.seed }
     }
 }
 
-/// The column `inputs` of files and their digests: `FILE=sha256:..`, with commas between. No spec
-/// can name a file with a comma or an equals sign.
+/// Formats the column `inputs`: `FILE=sha256:...` for each file, separated by commas. The name of a
+/// file in a spec contains neither a comma nor an equals sign.
 pub fn inputs_column<'a>(inputs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     inputs
         .into_iter()
@@ -190,7 +190,7 @@ pub fn inputs_column<'a>(inputs: impl IntoIterator<Item = (&'a str, &'a str)>) -
         .join(",")
 }
 
-/// The files and digests of a column `inputs`.
+/// Parses a column `inputs` into files and digests.
 pub(crate) fn inputs(column: &str) -> impl Iterator<Item = (&str, &str)> {
     column.split(',').filter_map(|entry| entry.rsplit_once('='))
 }
@@ -201,7 +201,7 @@ mod tests {
     use crate::compare::tests::row;
 
     #[test]
-    fn a_case_is_told_by_every_column_of_its_own_and_by_no_other() {
+    fn a_case_is_identified_by_its_columns() {
         let record = row("pex", 0, 1.0);
         let others = [
             Record { topology: "ring:4".to_owned(), ..record.clone() },
@@ -239,13 +239,13 @@ mod tests {
     }
 
     #[test]
-    fn a_blank_row_is_of_its_case() {
+    fn a_row_without_outcome_keeps_its_case() {
         let case = row("pex", 3, 1.0).case().owned();
         assert_eq!(case.clone().row_without_outcome().case().owned(), case);
     }
 
     #[test]
-    fn files_with_spaces_and_semicolons_are_inputs_as_others_are() {
+    fn input_files_may_have_spaces_and_semicolons() {
         let column = inputs_column([("a; b.csv", "sha256:aa"), ("g is.txt", "sha256:bb")]);
         assert_eq!(
             inputs(&column).collect::<Vec<_>>(),

@@ -1,24 +1,24 @@
-//! The command that makes a row again.
+//! The command that reproduces a row.
 
 use crate::case_id::{CaseId, Setting};
 use crate::record::Record;
 
-/// The command that makes this row again, whatever experiment it came from. Its row has the same
-/// figures, as the first repetition of an experiment without a name.
+/// Returns the command that reproduces this row. The new row has the same values and belongs to
+/// repetition 0 of an unnamed experiment.
 pub fn command(record: &Record) -> String {
     format!("{} --out -", record.case().command())
 }
 
 impl<'a> Setting<&'a str> {
-    /// The machine as a spec of presets: an experiment's own by what it stands for.
+    /// Returns the machine as a preset with overrides, even if the experiment gave it a name.
     pub fn machine_spec(&self) -> &'a str {
         if self.machine_definition.is_empty() { self.machine } else { self.machine_definition }
     }
 }
 
 impl CaseId<&str> {
-    /// The command that runs the case: `swapmeet run` with its specs and seed, quoted for a POSIX
-    /// shell.
+    /// Returns the command `swapmeet run` with the specs and the seed of the case, quoted for a
+    /// POSIX shell.
     pub fn command(&self) -> String {
         let seed = self.seed.to_string();
         let flags = [
@@ -34,7 +34,7 @@ impl CaseId<&str> {
     }
 }
 
-/// A word as a POSIX shell takes it.
+/// Quotes a word for a POSIX shell.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=:,./+%@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -50,7 +50,7 @@ mod tests {
     use crate::compare::tests::row;
 
     #[test]
-    fn the_row_says_all_that_is_needed() {
+    fn the_command_has_all_specs_and_the_seed() {
         assert_eq!(
             command(&row("pex", 3, 1.0)),
             "swapmeet run --topology torus:4x4 --algorithm pex --workload uniform:64 --machine paragon --seed 45 --out -"
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_an_experiment_are_replaced_by_what_they_stand_for() {
+    fn names_of_an_experiment_are_replaced_by_their_definitions() {
         let mine = Record {
             machine: "mine:ports=2".to_owned(),
             machine_definition: "sp2:startup_us=1,ports=2".to_owned(),
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_sees_one_word_a_spec() {
+    fn specs_are_quoted_for_a_shell() {
         assert_eq!(quoted("rdn:1(torus:5x5)"), "'rdn:1(torus:5x5)'");
         assert_eq!(quoted("graph:it's.txt"), r"'graph:it'\''s.txt'");
     }

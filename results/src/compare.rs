@@ -1,7 +1,8 @@
-//! Which algorithm is faster, case by case, and how sure that is.
+//! Compares algorithms case by case, with the uncertainty of the result.
 //!
-//! Rows are grouped by everything but the algorithm; within a group, repetitions of an algorithm
-//! are a sample. Rows that are not `ok` are shown with their status, never dropped.
+//! Rows are grouped by all columns of their setting, which leaves out the algorithm. Within a
+//! group, the repetitions of an algorithm form a sample. Rows that are not `ok` are shown with
+//! their status and never dropped.
 
 mod group;
 mod grouping;
@@ -22,92 +23,91 @@ use std::collections::BTreeMap;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_workloads::is_random;
 
-/// What cannot be compared.
+/// Why rows cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
-    /// The same case and repetition has different figures in two places.
+    /// The same case and repetition has different values in two places.
     #[error(
-        "{case} has different figures in {first} and in {second}: they are not of one experiment"
+        "{case} has different values in {first} and in {second}: they are not of one experiment"
     )]
     Contradiction {
-        /// Algorithm, topology, workload, machine, repetition.
+        /// Algorithm, topology, workload, machine and repetition.
         case: String,
-        /// File and row of the first.
+        /// File and row number of the first place.
         first: String,
-        /// File and row of the second.
+        /// File and row number of the second place.
         second: String,
     },
-    /// No row is of the algorithm named as baseline.
+    /// No row is of the baseline algorithm.
     #[error("no row is of the baseline `{baseline}`")]
     NoBaseline {
         baseline: String,
-        /// The algorithms there are.
+        /// The algorithms in the rows.
         known: Vec<String>,
     },
-    /// No rows at all.
+    /// The files have no rows.
     #[error("no rows to compare")]
     NoRows,
 }
 
-/// One algorithm within a group.
+/// The line of one algorithm in a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparisonLine {
-    /// The algorithm; with what tells the code from others where the group has it from several
-    /// plugins, versions or builds.
+    /// Name of the algorithm. If the group has several plugins, versions or builds of it, the name
+    /// says which one this is.
     pub algorithm: String,
-    /// Whose rows these are.
+    /// The algorithm and its build.
     #[serde(skip)]
     pub implementation: Implementation,
-    /// `ok` if every row is; otherwise how the first ended that isn't.
+    /// `ok` if all rows are; otherwise the status of the first row that is not.
     pub status: Status,
-    /// How many rows ended how.
+    /// Number of rows by status.
     pub rows: BTreeMap<Status, usize>,
-    /// Why, where they aren't `ok`: each reason once.
+    /// The distinct reasons of rows that are not `ok`.
     pub reason: String,
-    /// What was proved of every `ok` row.
+    /// The weakest verification among the `ok` rows.
     pub verified: Verified,
-    /// Completion times of the `ok` rows, in us.
+    /// Completion times of the `ok` rows, in microseconds.
     pub time: Option<Summary>,
-    /// Its mean time over the baseline's; `None` without a baseline or where a time is 0.
+    /// The mean time divided by the baseline's; `None` without a baseline or if a time is 0.
     pub ratio: Option<Ratio>,
-    /// How sure it is that it differs from the baseline; `None` where either is a single run, or
-    /// neither has a spread.
+    /// Tests of the difference from the baseline; `None` if either has a single run, or if neither
+    /// has a spread.
     pub tests: Option<Tests>,
-    /// Where its rows are: each once, whatever came of it.
+    /// The locations of all rows, whatever their status.
     #[serde(skip)]
     pub members: Vec<RowLocation>,
 }
 
-/// Tests of whether the times of two algorithms differ at all, and by how much as seen from their
-/// spread.
+/// Tests of whether the times of two algorithms differ, and the size of the difference.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Tests {
-    /// Whether repetitions were compared pair by pair: both algorithms had the same seeds.
+    /// Whether repetitions were compared in pairs, because both algorithms used the same seeds.
     pub paired: bool,
-    /// p of the paired t test, or of Welch's.
+    /// p-value of the paired t test, or of Welch's t test.
     pub t_p: Option<f64>,
-    /// p of Wilcoxon's signed-rank test for pairs, or of Mann and Whitney's.
+    /// p-value of Wilcoxon's signed-rank test for pairs, or of the Mann-Whitney test.
     pub rank_p: Option<f64>,
-    /// The same, corrected for all comparisons that were made.
+    /// `t_p` corrected for the number of comparisons.
     pub t_p_holm: Option<f64>,
-    /// The same, corrected for all comparisons that were made.
+    /// `rank_p` corrected for the number of comparisons.
     pub rank_p_holm: Option<f64>,
-    /// The difference of the means in standard deviations: of the differences of pairs, or of both
-    /// samples together; above 0 where the baseline is faster.
+    /// The difference of the means in standard deviations, either of the paired differences or of
+    /// both samples. Positive if the baseline is faster.
     pub effect: Option<f64>,
 }
 
-/// A row's place among the files that are compared.
+/// The location of a row in the compared files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowLocation {
-    /// Which file, from 0.
+    /// Index of the file, from 0.
     pub file: usize,
-    /// Which of its rows, from 0.
+    /// Index of the row in the file, from 0.
     pub row: usize,
 }
 
 impl ComparisonLine {
-    /// Its rows, among the files that were compared.
+    /// Returns the rows of the line.
     pub fn records<'a>(
         &'a self,
         files: &'a [(String, Vec<Record>)],
@@ -123,23 +123,23 @@ impl ComparisonLine {
 /// Cases that differ only in the algorithm.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
-    /// What they have in common.
+    /// The common setting.
     #[serde(flatten)]
     pub setting: Setting,
     pub nodes: u64,
-    /// Which line the others are compared with.
+    /// The line with which the others are compared.
     pub baseline: Option<String>,
-    /// Why there is none; otherwise empty.
+    /// Why there is no baseline; otherwise empty.
     pub no_baseline: String,
-    /// The fastest, if any has a time.
+    /// The fastest algorithm, if any has a time.
     pub winner: Option<Winner>,
-    /// Fastest first; those without a time last.
+    /// The lines, fastest first; lines without a time are last.
     pub lines: Vec<ComparisonLine>,
 }
 
 impl Group {
-    /// Whether nothing in its cases is drawn at random, so that one run of each says all there is
-    /// to say.
+    /// Returns whether nothing in the cases is random, so that one run of each gives the exact
+    /// time.
     pub fn is_exact(&self) -> bool {
         let Setting { machine, machine_definition, .. } = &self.setting;
         let machine = if machine_definition.is_empty() { machine } else { machine_definition };
@@ -147,7 +147,7 @@ impl Group {
             && !Machine::parse(machine).is_ok_and(|m| m.is_noisy())
     }
 
-    /// The machine, with what an experiment's own stands for.
+    /// Returns the machine, followed by its definition if the experiment defined it.
     pub fn machine_in_full(&self) -> String {
         let Setting { machine, machine_definition, .. } = &self.setting;
         if machine_definition.is_empty() {
@@ -160,22 +160,23 @@ impl Group {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// In the order in which their first rows came.
+    /// The groups in the order of their first rows.
     pub groups: Vec<Group>,
-    /// How many comparisons with a baseline were tested, for which p-values are corrected.
+    /// The number of tested comparisons, for which p-values are corrected.
     pub tested: usize,
-    /// What was noticed on the way.
+    /// Remarks on the rows, such as duplicates.
     pub notes: Vec<String>,
-    /// Where times are compared that were charged unlike.
+    /// Remarks on machines that charge some of the compared algorithms for rearrangement and others
+    /// not.
     #[serde(rename = "unlike")]
     pub rearrangement_remarks: Vec<String>,
-    /// Cases that were measured and predicted, with what is left between the two.
+    /// Measured times compared with predictions of the same cases.
     #[serde(rename = "beside", skip_serializing_if = "Vec::is_empty")]
     pub residuals: Vec<Residual>,
 }
 
-/// Compares the rows of files, given with their names. Without a baseline, the fastest of each
-/// group is it.
+/// Compares the rows of files, given with their names. Without a baseline, the fastest algorithm of
+/// each group is the baseline.
 pub fn compare(
     files: &[(String, Vec<Record>)],
     baseline: Option<&str>,
@@ -210,7 +211,7 @@ pub fn compare(
     })
 }
 
-/// Corrects p-values for how many comparisons there are, which it returns.
+/// Corrects the p-values for the number of comparisons, and returns that number.
 fn correct(groups: &mut [Group]) -> usize {
     let mut tests: Vec<&mut Tests> = groups
         .iter_mut()
@@ -282,9 +283,8 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn repetitions_of_the_same_seeds_are_compared_pair_by_pair() {
-        // Sizes vary much more than the two algorithms differ, which is 1 each time but for a
-        // little.
+    fn repetitions_with_the_same_seeds_are_compared_in_pairs() {
+        // Sizes vary much more than the two algorithms differ, which is by about 1 each time.
         let sizes = [(10.0, 1.1), (14.0, 0.9), (9.0, 1.0), (17.0, 1.05)];
         let rows = |seed: u64| {
             let pair = move |(r, (time, more)): (u32, &(f64, f64))| {
@@ -325,7 +325,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_baseline_that_is_nowhere_is_an_error_and_so_are_no_rows() {
+    fn an_unknown_baseline_and_empty_files_are_errors() {
         let rows = files(vec![row("slow", 0, 30.0), row("fast", 0, 10.0)]);
         let known = vec!["fast".to_owned(), "slow".to_owned()];
         let error = compare(&rows, Some("fastest")).unwrap_err();
@@ -336,7 +336,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn cases_that_differ_in_more_than_the_algorithm_are_apart() {
+    fn cases_of_other_settings_are_in_other_groups() {
         let elsewhere = Record { machine: "delta".to_owned(), ..row("fast", 0, 1.0) };
         let mine = |price: u32| Record {
             machine: "mine".to_owned(),

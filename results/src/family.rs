@@ -1,10 +1,10 @@
-//! Which topologies are sizes of one kind of network.
+//! Families of topologies: networks of one kind that differ in size.
 
-/// What a topology has in common with larger and smaller ones of its kind, which alone a curve
-/// against nodes may join: grids of as many dimensions, dual-nets over the same base. A file is no
-/// size of anything: every graph is alone.
+/// Returns the family of a topology. Topologies of one family may be joined by a curve against the
+/// number of nodes: grids with the same number of dimensions, or dual-nets over the same base. A
+/// graph from a file is a family of its own.
 pub fn family(topology: &str) -> String {
-    // Ranks that lie elsewhere, or share nodes, make another kind of network.
+    // Another placement of ranks, or ranks that share nodes, makes another family.
     let of_ranks =
         [",ranks=", ",place=", ",routing="].into_iter().filter_map(|key| topology.find(key)).min();
     if let Some((network, ranks)) = of_ranks.map(|at| topology.split_at(at)) {
@@ -28,7 +28,7 @@ pub fn family(topology: &str) -> String {
     }
 }
 
-/// What is not a size: nodes of a switch, a seed, a bandwidth.
+/// Returns the arguments after the size, such as the nodes of a switch, a seed or a bandwidth.
 fn after_sizes(arguments: &str) -> String {
     arguments.split_once(',').map_or(String::new(), |(_, rest)| format!(", {rest}"))
 }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_of_one_kind_are_one_family() {
+    fn networks_of_one_kind_are_one_family() {
         let is = |a: &str, b: &str| family(a) == family(b);
         assert!(
             is("torus:8x8", "torus:16x4")
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn dual_nets_are_of_their_base_and_files_of_nothing() {
+    fn dual_nets_belong_to_their_base_and_graphs_to_themselves() {
         assert_eq!(family("rdn:2(torus:5x5)"), family("rdn:1(torus:5x5)"));
         assert_ne!(family("rdn:1(ring:4)"), family("rdn:1(hypercube:2)"));
         assert_eq!(family("rdn:1(rdn:1(ring:2))"), "rdn over rdn:1(ring:2)");

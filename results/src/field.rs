@@ -1,19 +1,18 @@
-//! How one field of a row is written and read, by its type.
+//! How one field of a row is written and read, depending on its type.
 //!
-//! Times are rounded to a millionth of a microsecond. Sums of the same products in another order
-//! differ in the last bits, so that unrounded rows would depend on compiler and platform, and
-//! nothing that is measured here means anything at a picosecond. A rounded figure is then written
-//! with as few digits as give it back (Rust's own `{}`), so that what is read is what was written,
-//! to the bit.
+//! Times are rounded to a millionth of a microsecond. The same products summed in another order
+//! differ in their last bits, so unrounded rows would depend on compiler and platform, and no time
+//! here is accurate to a picosecond. A rounded value is written with the fewest digits that give it
+//! back (Rust's own `{}`), so that reading returns exactly what was written.
 
-/// Rounding is to one in so many.
+/// The rounding steps in one microsecond.
 pub(crate) const STEPS: f64 = 1e6;
 
-/// Below this (2^51 millionths, 37 minutes) a double holds millionths so well that rounding twice
-/// is rounding once; beyond, it is left as it is.
+/// The limit below which rounding twice equals rounding once: 2^51 millionths, or 37 minutes.
+/// Larger values are not rounded.
 pub(crate) const FINEST: f64 = 2_251_799_813.0;
 
-/// A figure as it is written: to a millionth, and no negative zero.
+/// Rounds a value to a millionth and turns negative zero into zero.
 pub(crate) fn rounded(x: f64) -> f64 {
     let x = if x.abs() < FINEST { (x * STEPS).round() / STEPS } else { x };
     if x == 0.0 { 0.0 } else { x }
@@ -125,7 +124,7 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
-/// An enum of words: one list for what is written, what is read, and what an error offers.
+/// Defines an enum of words. One list serves writing, reading and error messages.
 macro_rules! words {
     ($(#[$doc:meta])+ $type:ident { $($(#[$about:meta])+ $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])+
@@ -135,10 +134,10 @@ macro_rules! words {
         }
 
         impl $type {
-            /// All of them, in order.
+            /// All values, in order.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// Its word, as it is written.
+            /// Returns the word as it is written.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
@@ -178,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_text_is_a_formula_and_each_comes_back() {
+    fn texts_that_look_like_formulas_are_escaped() {
         for text in [
             "=HYPERLINK(\"http://x\")",
             "+1",
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_written_to_a_millionth_without_noise() {
+    fn times_are_rounded_to_a_millionth() {
         assert_eq!((0.1 + 0.2).write(), "0.3");
         assert_eq!(1.5e9.write(), "1500000000");
         assert_eq!(123_456_789.123_456_78.write(), "123456789.123457");
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_for_millionths_is_left_as_it_is() {
+    fn large_values_are_not_rounded() {
         assert_eq!(1e22.write(), "10000000000000000000000");
         assert_eq!(f64::MAX.as_written(), f64::MAX);
         let largest = FINEST - 1e-6;
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn invalid_numbers_are_refused() {
         assert_eq!(f64::read("NaN"), Err("a number".to_owned()));
         assert_eq!(f64::read("1e999"), Err("a number".to_owned()));
         assert_eq!(u64::read("18446744073709551616"), Err("a whole number".to_owned()));

@@ -1,8 +1,8 @@
-//! Rows back from CSV.
+//! Reading rows from CSV.
 //!
-//! A file may have been cut off anywhere: the run that wrote it was stopped, the disk was full.
-//! Then its last row is torn, and everything before it is whole. That is told apart from a file
-//! that is wrong ([`ReadError::Torn`]), because a run can be taken up from there.
+//! A file may break off anywhere, because the run that wrote it was stopped or the disk was full.
+//! In that case the last row is torn and all rows before it are intact. [`ReadError::Torn`]
+//! distinguishes this from a wrong file, because a run can be resumed from a torn one.
 
 mod rows;
 
@@ -13,31 +13,31 @@ use std::io::{self, Read};
 use std::path::Path;
 use swapmeet_core::spec::format_size;
 
-/// A result file that can't be read.
+/// Why a result file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It can't be opened, or reading failed.
+    /// The file cannot be opened, or reading it failed.
     #[error("{file}: {source}")]
     Io {
         file: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    #[error("{file}: with it there are more than {} of rows, expected at most that in all files together", format_size(*most))]
+    #[error("{file}: more than {} of rows in all files together, expected less", format_size(*most))]
     TooMuch { file: String, most: u64 },
     #[error("{file}:{line}: not UTF-8, expected the text that `swapmeet run --out` writes")]
     NotUtf8 {
         file: String,
-        /// The line, from 1.
+        /// The line number, from 1.
         line: u64,
     },
-    /// What was read once is not there the second time.
-    #[error("{file}: it changed while it was read, expected the same rows both times")]
+    /// A row that was read the first time is missing the second time.
+    #[error("{file}: the file changed while it was read")]
     Changed { file: String },
     #[error("{file}: {source}")]
     NotCsv {
         file: String,
-        /// What the reader says.
+        /// The error of the CSV reader.
         source: csv::Error,
     },
     #[error("{file}: empty, expected a header and rows")]
@@ -48,31 +48,31 @@ pub enum ReadError {
     )]
     NoColumn {
         file: String,
-        /// The first that is missing.
+        /// The first missing column.
         column: &'static str,
     },
     /// The header has a column twice.
     #[error("{file}:1: the header has column `{column}` twice, expected it once")]
     ColumnTwice {
         file: String,
-        /// The first that comes again.
+        /// The first column that is repeated.
         column: String,
     },
-    /// A field that makes no sense.
+    /// A field has an invalid value.
     #[error("{file}:{line}: column `{column}` is `{found}`, expected {expected}")]
     BadField {
         file: String,
-        /// The line, from 1.
+        /// The line number, from 1.
         line: u64,
         column: String,
         found: String,
         expected: String,
     },
-    /// A row with too few or too many fields.
+    /// A row has too few or too many fields.
     #[error("{file}:{line}: {found} fields, expected {expected}")]
     BadRow {
         file: String,
-        /// The line, from 1.
+        /// The line number, from 1.
         line: u64,
         /// Fields in the row.
         found: usize,
@@ -83,9 +83,10 @@ pub enum ReadError {
     #[error("{file}:{line}: the last row breaks off: the run that wrote it was stopped")]
     Torn {
         file: String,
-        /// The line on which the row starts, from 1.
+        /// The line number at which the row starts, from 1.
         line: u64,
-        /// How many bytes of the file come before it: these can be read, and written on from.
+        /// The number of bytes before the torn row. They can be read, and a run can append after
+        /// them.
         intact: usize,
     },
 }
@@ -99,10 +100,11 @@ pub fn read_file(path: &Path) -> Result<Vec<Record>, ReadError> {
     }
 }
 
-/// Reads the rows of result files, each with its name, as [`compare`](crate::compare) takes them.
+/// Reads the rows of result files. Returns each file's name with its rows, as
+/// [`compare`](crate::compare) takes them.
 pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<(String, Vec<Record>)>, ReadError> {
-    /// Of all of them together: about a million rows, which take four times as much while they are
-    /// compared.
+    /// The limit for all files together: about a million rows, which take four times as much memory
+    /// during a comparison.
     const MOST: u64 = 512 << 20;
     read_up_to(paths, MOST)
 }
@@ -136,7 +138,7 @@ pub fn read_bytes(file: String, bytes: &[u8]) -> Result<Vec<Record>, ReadError> 
     };
     let (good, _) = bytes.split_at(error.valid_up_to());
     if error.error_len().is_none() {
-        // Cut off within a character, and so within a row, be it at its very start.
+        // The file breaks off within a character, so the last row is torn.
         read_records(&file, &String::from_utf8_lossy(good))?;
         return Err(ReadError::Torn { file, line: 1 + line_ends(good), intact: good.len() });
     }
@@ -148,7 +150,7 @@ fn line_ends(bytes: &[u8]) -> u64 {
 }
 
 /// Reads the rows of a result file's text; `file` is its name, for errors. Columns that this
-/// version doesn't know are passed over.
+/// version does not know are ignored.
 pub fn read_records(file: &str, content: &str) -> Result<Vec<Record>, ReadError> {
     Rows::new(file.to_owned(), content.as_bytes())?.map(|row| row.map(|row| row.record)).collect()
 }
@@ -179,7 +181,7 @@ pub(crate) mod tests {
         read_records("rows.csv", text).unwrap_err().to_string()
     }
 
-    /// Any text: much of what CSV has to quote, and anything else.
+    /// Any text: often one with characters that CSV has to quote.
     fn any_text() -> impl Strategy<Value = String> {
         prop_oneof!["[a-z,\"\n\r ;ü\u{feff}]{0,12}", any::<String>()]
     }
@@ -201,7 +203,7 @@ pub(crate) mod tests {
             verified in prop::sample::select(Verified::ALL),
         ) -> Record {
             let [experiment, algorithm, workload, machine, reason, note] = texts;
-            // An `ok` row has times, and none is below 0.
+            // An `ok` row has times, and none is negative.
             let [time_us, startup_us, lower_bound_us] = match status {
                 Status::Ok => [Some(figures[0].unwrap_or(1.0)), figures[1], figures[2]].map(|t| t.map(f64::abs)),
                 _ => [figures[0], figures[1], figures[2]],
@@ -216,17 +218,17 @@ pub(crate) mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(records in prop::collection::vec(any_record(), 0..4)) {
+        fn written_rows_are_read_back(records in prop::collection::vec(any_record(), 0..4)) {
             let text = written(&records);
             let back = read(&text);
             prop_assert_eq!(&back, &records.iter().map(Record::as_written).collect::<Vec<_>>());
             prop_assert_eq!(written(&back), text, "nothing changes the second time");
         }
 
-        /// Cut off anywhere, a file is torn, and what comes before the tear is all the rows that
-        /// were finished.
+        /// A file that breaks off anywhere is reported as torn, and the part before the torn row
+        /// holds all finished rows.
         #[test]
-        fn a_file_cut_off_anywhere_gives_its_finished_rows(records in prop::collection::vec(any_record(), 1..4), at in any::<prop::sample::Index>()) {
+        fn a_torn_file_gives_its_finished_rows(records in prop::collection::vec(any_record(), 1..4), at in any::<prop::sample::Index>()) {
             let whole = written(&records);
             let header = whole.find('\n').unwrap() + 1;
             let bytes = &whole.as_bytes()[..header + at.index(whole.len() - header)];
@@ -245,7 +247,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn files_are_read_up_to_a_bound_that_they_share() {
+    fn files_have_a_common_size_limit() {
         let dir = tempfile::tempdir().unwrap();
         let paths = ["a.csv", "b.csv"].map(|name| dir.path().join(name));
         let text = written(&[Record::default()]);
@@ -254,27 +256,24 @@ pub(crate) mod tests {
         assert_eq!(read_up_to(&paths, both).unwrap().len(), 2);
         let error = read_up_to(&paths, both - 1).unwrap_err().to_string();
         let size = format_size(both - 1);
-        let expected = format!(
-            "b.csv: with it there are more than {size} of rows, expected at most that in all files together"
-        );
+        let expected =
+            format!("b.csv: more than {size} of rows in all files together, expected less");
         assert!(error.ends_with(&expected), "{error}");
-        // Not even a file without an end holds it up.
+        // A file without an end is refused, too.
         let error = read_up_to(&["/dev/zero"], 1 << 20).unwrap_err().to_string();
-        assert!(
-            error.starts_with("/dev/zero: with it there are more than 1MiB of rows"),
-            "{error}"
-        );
+        assert!(error.starts_with("/dev/zero: more than 1MiB of rows"), "{error}");
     }
 
-    /// Rows that are read one by one have no bound together, so each has its own.
+    /// There is no common limit for rows that are read one by one, so each row has a limit of its
+    /// own.
     #[test]
-    fn a_row_without_an_end_does_not_fill_the_memory() {
+    fn a_row_without_an_end_is_refused() {
         let error = Rows::new("zeros".to_owned(), io::repeat(0)).err().unwrap().to_string();
         assert_eq!(error, "zeros: a row of more than 64MiB, expected less");
     }
 
     #[test]
-    fn a_broken_file_is_named_with_line_and_column() {
+    fn errors_name_file_line_and_column() {
         let good = written(&[Record::default(), Record::default()]);
         assert_eq!(
             error(&good.replacen("error", "fine", 1)),
@@ -308,7 +307,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_torn_last_row_is_told_from_a_wrong_one() {
+    fn a_torn_last_row_differs_from_a_wrong_one() {
         let note = |note: &str| Record { note: note.to_owned(), ..Record::default() };
         let good = written(&[Record::default(), note("in turns:\n3 sends")]);
         let torn = |text: &str| match read_records("rows.csv", text) {
@@ -317,8 +316,8 @@ pub(crate) mod tests {
             }
             other => panic!("{other:?}"),
         };
-        // without a line end; within quotes, after a line end of the text; too few fields, whatever
-        // they end in
+        // Three torn rows: one without a line end, one that ends within quotes, one with too few
+        // fields.
         assert_eq!(torn(good.trim_end_matches('\n')), (3, true));
         assert_eq!(torn(good.split("3 sends").next().unwrap()), (3, true));
         assert_eq!(torn(&(written(&[Record::default()]) + "one,two\n")), (3, true));
@@ -335,7 +334,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn lines_are_counted_through_texts_of_several_and_other_line_ends() {
+    fn line_numbers_account_for_quoted_and_other_line_ends() {
         let records =
             [Record { reason: "two\nlines".to_owned(), ..Record::default() }, Record::default()];
         let bad = written(&records).replace(",none,", ",some,").replacen(",some,", ",none,", 1);
@@ -349,7 +348,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn files_from_elsewhere_are_read() {
+    fn files_of_other_systems_and_versions_are_read() {
         let rows = vec![Record::default(), Record { note: "x".to_owned(), ..Record::default() }];
         let text = written(&rows);
         assert_eq!(read(&text.replace('\n', "\r\n")), rows, "line ends of another system");
@@ -372,7 +371,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_ok_row_has_a_time_that_can_be() {
+    fn an_ok_row_has_a_possible_time() {
         let ok = |time_us, contention_us| {
             written(&[Record { status: Status::Ok, time_us, contention_us, ..Record::default() }])
         };

@@ -1,4 +1,4 @@
-//! Result rows: CSV in and out, the statistics between them, and what many of them say together.
+//! Result rows: reading and writing CSV, statistics, and analysis of many rows.
 
 pub mod analysis;
 pub mod atomic_file;

@@ -1,8 +1,8 @@
-//! Joins the rows of shards: none lost, none doubled.
+//! Joins the rows of shards, so that no row is lost or duplicated.
 //!
-//! Files are read twice, so that a sweep of any size can be joined: first from end to end, to see
-//! which case each row is of, of which a fingerprint is kept and where the row stands; then row by
-//! row, in the order in which they are wanted.
+//! Files are read twice, so that sweeps of any size can be joined. The first pass reads each file
+//! from start to end and keeps, for each row, its position and a fingerprint of its case. The
+//! second pass reads the rows in the order of the output.
 
 mod definitions;
 mod fingerprint;
@@ -22,50 +22,50 @@ use source_file::{RowReader, SourceFile};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// What cannot be joined.
+/// Why files cannot be joined.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     #[error(transparent)]
     InconsistentRows(#[from] InconsistentRows),
-    /// A case that is there twice.
+    /// Two rows are of the same case.
     #[error("{case} is in {first} and in {second}: expected every case once")]
     Duplicate { case: String, first: String, second: String },
-    /// A row of none of the experiment's cases.
-    #[error("{at} is of none of the experiment's cases: {why}")]
+    /// A row is of none of the experiment's cases.
+    #[error("{at} belongs to none of the experiment's cases: {why}")]
     UnknownCase {
         at: String,
-        /// In what it differs from the case most like it.
+        /// The differences from the most similar case.
         why: String,
     },
-    /// No rows at all.
+    /// The files have no rows.
     #[error("no rows to join")]
     NoRows,
-    /// A row that was there is no more.
+    /// A row could not be read in the second pass.
     #[error(transparent)]
     Unreadable(#[from] ReadError),
 }
 
-/// Rows joined: which, in which order. [`Shards::rows`] reads them.
+/// The order of the joined rows. [`Shards::rows`] reads them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MergedOrder {
     order: Vec<usize>,
-    /// Cases without a row.
+    /// The cases without a row.
     pub missing: MissingCases,
 }
 
 impl MergedOrder {
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 }
 
-/// Files of rows that are to be joined.
+/// Files of rows to be joined.
 pub struct Shards {
     sources: Vec<SourceFile>,
     /// All rows, in the order of the files.
@@ -75,11 +75,11 @@ pub struct Shards {
     inconsistency: Option<InconsistentRows>,
 }
 
-/// Where a row stands, and of which case it is.
+/// The position and the case of a row.
 struct RowEntry {
     case: Fingerprint,
     from: u64,
-    /// Which of the sources.
+    /// Index of the source file.
     source: u32,
     is_measured: bool,
 }
@@ -102,10 +102,11 @@ impl Shards {
             for (i, row) in source.rows()?.enumerate() {
                 let row = row?;
                 let is_measured = is_measured(&row.record);
-                // What was measured is of no experiment.
+                // Measurements belong to no experiment.
                 if !is_measured {
                     shards.named.add(&row.record, &shards.fingerprints);
-                    // Whether the files can be read at all comes first.
+                    // Errors of reading take precedence over inconsistent rows, so the check goes
+                    // on after the first inconsistency.
                     let place = || place(&source.name, i + 1);
                     shards.inconsistency = shards
                         .inconsistency
@@ -118,15 +119,15 @@ impl Shards {
         Ok(shards)
     }
 
-    /// Joins them as they stand in the files. The cases expected are the cross product of all that
-    /// the rows name.
+    /// Joins the rows in the order of the files. The expected cases are the cross product of all
+    /// names in the rows.
     pub fn in_file_order(&self) -> Result<MergedOrder, MergeError> {
         self.joined(|order, _| {
             Ok(MergedOrder { order, missing: self.named.missing(&self.fingerprints) })
         })
     }
 
-    /// Joins them in the order of their experiment's cases.
+    /// Joins the rows in the order of their experiment's cases.
     pub fn in_case_order<C: Iterator<Item = CaseId>>(
         &self,
         cases: impl Fn() -> C,
@@ -153,14 +154,14 @@ impl Shards {
         })
     }
 
-    /// The rows of what was joined.
+    /// Reads the rows in the joined order.
     pub fn rows(&self, merged: &MergedOrder) -> impl Iterator<Item = Result<Record, ReadError>> {
         let mut reader = RowReader::new(&self.sources);
         merged.order.iter().map(move |row| self.row(&mut reader, *row))
     }
 
-    /// Joins predicted rows by `join`, which is given them in the order of the files and by case.
-    /// What was measured stands after them, and is missed nowhere.
+    /// Joins the predicted rows by the function `join`, which receives them in the order of the
+    /// files and by case. Measured rows follow them, and none of these is expected.
     fn joined(
         &self,
         join: impl FnOnce(Vec<usize>, HashMap<Fingerprint, usize>) -> Result<MergedOrder, MergeError>,
@@ -181,7 +182,7 @@ impl Shards {
         Ok(merged)
     }
 
-    /// The row of each case, of which there is but one.
+    /// Returns the row of each case. Errors if a case has two rows.
     fn by_case(&self, rows: &[usize]) -> Result<HashMap<Fingerprint, usize>, MergeError> {
         let mut at = HashMap::new();
         for row in rows {
@@ -206,7 +207,7 @@ impl Shards {
         }
     }
 
-    /// A row's file and number, for a message.
+    /// Returns a row's file and number, for a message.
     fn place(&self, row: usize) -> String {
         let source = self.rows[row].source;
         let number =
@@ -238,7 +239,7 @@ mod tests {
             .collect()
     }
 
-    /// The rows of `keep`, in order.
+    /// Returns the rows with these indices.
     fn shard(keep: &[usize]) -> Vec<Record> {
         keep.iter().map(|i| whole()[*i].clone()).collect()
     }
@@ -251,7 +252,8 @@ mod tests {
         records.iter().map(|record| record.case().owned()).collect()
     }
 
-    /// The rows and what is missing, of files `part-0.csv` and so on; or what is said.
+    /// Joins files named `part-0.csv`, `part-1.csv`, etc. Returns the rows and the missing cases,
+    /// or the error message.
     fn merged(
         files: &[Vec<Record>],
         order: Option<&[CaseId]>,
@@ -277,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn shards_in_any_order_are_one_run_again() {
+    fn shards_in_any_order_give_the_whole_run() {
         for shards in [
             [&[0, 3, 4][..], &[1, 2, 5, 6, 7]],
             [&[1, 2, 5, 6, 7], &[0, 3, 4]],
@@ -289,40 +291,40 @@ mod tests {
     }
 
     #[test]
-    fn without_the_experiment_rows_stand_as_in_the_files() {
+    fn without_the_experiment_rows_keep_the_order_of_the_files() {
         let merged = merged(&files(&[&[4, 5, 6, 7], &[3, 1, 2, 0]]), None).unwrap();
         assert_eq!(merged, (shard(&[4, 5, 6, 7, 3, 1, 2, 0]), MissingCases::default()));
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_cases_are_named() {
         let (rows, missing) = merged(&files(&[&[0, 1, 2], &[4, 5, 6, 7]]), None).unwrap();
         assert_eq!((rows.len(), missing.count), (7, 1));
         assert_eq!(missing.named, ["gen on torus:4x4, uniform:64, paragon, repetition 1"]);
-        // Nothing names the ring: only the experiment knows of it.
+        // No row names the ring; only the experiment does.
         let shards = files(&[&[0, 1], &[2, 3]]);
         assert_eq!(merged(&shards, None).unwrap().1.count, 0);
         assert_eq!(merged(&shards, Some(&cases(&whole()))).unwrap().1.count, 4);
     }
 
     #[test]
-    fn of_many_that_are_missing_ten_are_named() {
+    fn at_most_ten_missing_cases_are_named() {
         let many: Vec<Record> = (0..30).map(|repetition| row("pex", repetition, 1.0)).collect();
         let (rows, missing) = merged(&[many[..5].to_vec()], Some(&cases(&many))).unwrap();
         assert_eq!((rows.len(), missing.named.len(), missing.count), (5, 10, 25));
     }
 
     #[test]
-    fn there_may_be_more_files_than_are_open_at_a_time() {
+    fn more_files_than_may_be_open_are_joined() {
         let many: Vec<Record> = (0..600).map(|repetition| row("pex", repetition, 1.0)).collect();
-        // Each file has two rows that are far from each other in the experiment.
+        // The two rows of each file are far apart in the experiment.
         let parts: Vec<Vec<Record>> =
             (0..300).map(|i| vec![many[300 + i].clone(), many[i].clone()]).collect();
         assert_eq!(merged(&parts, Some(&cases(&many))).unwrap().0, many);
     }
 
     #[test]
-    fn rows_over_several_lines_and_with_other_line_ends_are_found_again() {
+    fn rows_with_quoted_and_other_line_ends_are_found_again() {
         let several = |record: Record| Record { note: "one,\n\"two\"".to_owned(), ..record };
         let rows: Vec<Record> = whole().into_iter().map(several).collect();
         let dir = tempfile::tempdir().unwrap();
@@ -342,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_changes_before_it_is_written_is_refused() {
+    fn a_file_that_changes_between_passes_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("rows.csv");
         std::fs::write(&path, written(&whole())).unwrap();
@@ -351,18 +353,12 @@ mod tests {
         for text in [written(&shard(&[7, 6, 5, 4, 3, 2, 1, 0])), written(&[])] {
             std::fs::write(&path, text).unwrap();
             let refusal = shards.rows(&merged).next().unwrap().unwrap_err().to_string();
-            assert_eq!(
-                refusal,
-                format!(
-                    "{}: it changed while it was read, expected the same rows both times",
-                    path.display()
-                )
-            );
+            assert_eq!(refusal, format!("{}: the file changed while it was read", path.display()));
         }
     }
 
     #[test]
-    fn what_is_doubled_mixed_or_strange_is_refused() {
+    fn duplicate_inconsistent_and_unknown_rows_are_refused() {
         let refusal =
             |files: &[Vec<Record>], order: Option<&[CaseId]>| merged(files, order).unwrap_err();
         assert_eq!(
@@ -395,7 +391,7 @@ mod tests {
         assert!(text.ends_with("their first seed is `7` and `5`"), "{text}");
         assert_eq!(
             refusal(&files(&[&[0, 7]]), Some(&cases(&whole()[..1]))),
-            "part-0.csv, row 2 is of none of the experiment's cases: its topology is `ring:5`, here `torus:4x4`, its algorithm is `gen`, \
+            "part-0.csv, row 2 belongs to none of the experiment's cases: its topology is `ring:5`, here `torus:4x4`, its algorithm is `gen`, \
              here `pex`, its repetition is `1`, here `0`, its seed is `43`, here `42`"
         );
         assert_eq!(refusal(&[], None), "no rows to join");

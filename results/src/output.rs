@@ -1,45 +1,46 @@
-//! Rows as CSV.
+//! Writing rows as CSV.
 
 use crate::record::{Record, columns};
 use std::io::{self, Write};
 
-/// Someone who takes rows: a run doesn't know whether they go to a file, a terminal or a test.
+/// A receiver of rows, such as a file, a terminal or a test.
 pub trait Sink {
     fn record(&mut self, record: &Record) -> io::Result<()>;
 
-    /// No more rows will come.
+    /// Ends the output; no more rows follow.
     fn finish(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// Rows as CSV (RFC 4180, UTF-8): one header, then each row written in one piece and flushed as it
-/// comes, so that whoever reads the file sees whole rows, and a run that is killed leaves at most
-/// one torn.
+/// A writer of rows as CSV (RFC 4180, UTF-8). It writes one header, then each row in one piece, and
+/// flushes after each row. Readers of the file therefore see complete rows, and a killed run leaves
+/// at most one torn row.
 ///
-/// Lines end in a line feed alone, which every reader of CSV takes and which keeps `cut`, `awk` and
-/// `diff` from seeing a carriage return in the last column.
+/// Lines end in a line feed alone. Every CSV reader accepts that, and `cut`, `awk` and `diff` see
+/// no carriage return in the last column.
 pub struct CsvSink<W: Write> {
     out: W,
     headed: bool,
-    /// Where rows are put together.
+    /// The buffer in which a row is assembled.
     line: Vec<u8>,
 }
 
 impl<W: Write> CsvSink<W> {
-    /// Writes to `out`; the header comes with the first row, or at the end if there is none.
+    /// Creates a sink that writes to `out`. The header comes with the first row, or at the end if
+    /// there is no row.
     pub fn new(out: W) -> Self {
         Self { out, headed: false, line: Vec::new() }
     }
 
-    /// Writes more rows to a file that has a header.
+    /// Creates a sink that appends rows to a file with a header.
     pub fn appending(out: W) -> Self {
         Self { out, headed: true, line: Vec::new() }
     }
 
-    /// Writes a row, and the header if it is still to come.
+    /// Writes a row, after the header if that is still missing.
     fn write(&mut self, row: Option<&Record>) -> io::Result<()> {
-        /// Of most rows: what is longer goes on in the line.
+        /// Enough for most rows; longer ones grow the buffer.
         const ROW: usize = 512;
         let line = std::mem::take(&mut self.line);
         let mut lines = csv::WriterBuilder::new().buffer_capacity(ROW).from_writer(line);
@@ -59,7 +60,7 @@ impl<W: Write> CsvSink<W> {
 
 impl<W: Write> Sink for CsvSink<W> {
     fn record(&mut self, record: &Record) -> io::Result<()> {
-        // A file with `NaN` in it could not be read again, for the sake of one row.
+        // A single `NaN` would make the whole file unreadable.
         if let Some(error) = record.unwritable() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, error));
         }
@@ -78,7 +79,7 @@ mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
-    /// What a reader would see at any moment.
+    /// A shared buffer whose current contents can be inspected.
     #[derive(Clone, Default)]
     struct Page(Rc<RefCell<Vec<u8>>>);
 
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn each_row_is_there_as_soon_as_it_comes_under_one_header() {
+    fn each_row_is_flushed_after_one_header() {
         let page = Page::default();
         let mut sink = CsvSink::new(page.clone());
         let mut seen = vec![page.lines()];
@@ -112,7 +113,7 @@ mod tests {
         assert_eq!(seen, [0, 2, 3, 4, 4]);
     }
 
-    /// What is written at a time.
+    /// A record of the separate writes.
     #[derive(Default)]
     struct Pieces(Vec<Vec<u8>>);
 
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_written_in_one_piece_however_long() {
+    fn a_long_row_is_written_in_one_piece() {
         let mut pieces = Pieces::default();
         let mut sink = CsvSink::new(&mut pieces);
         for _ in 0..2 {
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rows_are_a_header_and_more_rows_have_none() {
+    fn an_empty_file_has_a_header_and_appended_rows_have_none() {
         let header = columns().collect::<Vec<_>>().join(",") + "\n";
         assert_eq!(written(&[]), header);
         let mut more = Vec::new();
@@ -153,14 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn quotes_commas_and_line_ends_are_quoted() {
+    fn special_characters_are_quoted() {
         let record = Record { reason: "a \"b\",\nc".to_owned(), ..Record::default() };
         let text = written(&[record]);
         assert!(text.contains(",error,\"a \"\"b\"\",\nc\",none,"), "{text}");
     }
 
     #[test]
-    fn what_cannot_be_written_is_an_error_not_a_gap() {
+    fn a_row_that_cannot_be_written_is_an_error() {
         struct Full;
         impl Write for Full {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {

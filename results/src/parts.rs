@@ -5,7 +5,7 @@ use crate::record::{Record, columns};
 use crate::stats::Summary;
 use swapmeet_core::cost::model::Parts;
 
-/// The mean of each part over rows; a part that no row has is `None`.
+/// Returns the mean of each part over rows; `None` for a part that no row has.
 pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Parts {
     let rows: Vec<Parts> = rows.into_iter().map(Record::parts).collect();
     let of = |part: fn(&Parts) -> Option<f64>| {
@@ -23,10 +23,11 @@ pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Parts {
     }
 }
 
-/// The completion time: the sum of the parts; `None` if there are none.
+/// Returns the completion time, which is the sum of the parts; `None` if there are no parts.
 ///
-/// Summed in whole millionths, as the parts are written, so that the printed parts add up to the
-/// printed time to the last digit (up to half an hour; beyond, as far as a double can tell).
+/// The sum is taken in whole millionths, the precision of written parts, so that the printed parts
+/// add up exactly to the printed time. This holds up to about half an hour; beyond that, the sum
+/// has the precision of a double.
 pub fn total(parts: &Parts) -> Option<f64> {
     let parts = || parts.each().into_iter().filter_map(|(_, part)| part);
     parts().next()?;
@@ -40,8 +41,8 @@ pub fn total(parts: &Parts) -> Option<f64> {
 }
 
 impl Record {
-    /// Sets the parts, rounded as they are written, and the time that is their sum. Changes nothing
-    /// where one of them is not finite.
+    /// Sets the parts, rounded to the precision of a written row, and the time, which is their sum.
+    /// Leaves the row unchanged if a value is not finite.
     pub fn set_parts(&mut self, parts: &Parts) -> Result<(), NotFinite> {
         let total = total(parts);
         for (part, value) in parts.each().into_iter().chain([("time", total)]) {
@@ -63,7 +64,7 @@ impl Record {
         Ok(())
     }
 
-    /// The parts of its time.
+    /// Returns the parts of the completion time.
     pub fn parts(&self) -> Parts {
         Parts {
             startup: self.startup_us,
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A written figure in whole millionths, without a detour through a double.
+    /// Parses a written value as whole millionths, without converting it to a double.
     fn millionths(text: &str) -> i128 {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         format!("{whole}{fraction:0<6}").parse().unwrap()
@@ -104,13 +105,13 @@ mod tests {
     }
 
     #[test]
-    fn no_parts_are_no_time_and_parts_of_nothing_are_none() {
+    fn there_is_no_time_without_parts() {
         assert_eq!(total(&Parts::default()), None);
         assert_eq!(total(&Parts { barrier: Some(0.0), ..Parts::default() }), Some(0.0));
     }
 
     #[test]
-    fn what_is_not_finite_is_refused_and_leaves_the_record_alone() {
+    fn values_that_are_not_finite_are_refused() {
         let mut record = Record::default();
         let parts =
             Parts { startup: Some(f64::MAX), contention: Some(f64::MAX), ..Parts::default() };

@@ -1,5 +1,10 @@
-//! One row. A single table of columns gives the header, the fields' texts, how they are read, and
-//! JSON, so that none of them can drift apart.
+//! One row of results. A single table of columns defines the CSV header, the text of each field,
+//! the parser and the JSON output, so that these always agree.
+//!
+//! The table is our own, and not serde's derive with the csv crate, for three reasons: csv writes
+//! floating-point numbers in another form than `{}` (which the files have always used), JSON needs
+//! numbers where CSV needs rounded texts, and csv loses the column of an error that a field's own
+//! parser reports.
 
 use crate::field::{Field, NotFinite, words};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
@@ -7,34 +12,34 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 words! {
     /// How a case ended.
     Status {
-        /// It ran and was verified.
+        /// The case ran and was verified.
         Ok = "ok",
-        /// The algorithm can't run there.
+        /// The algorithm does not support this case.
         Unsupported = "unsupported",
         /// The schedule broke a rule.
         Invalid = "invalid",
-        /// The plugin took its process with it.
+        /// The plugin ended its process.
         Crashed = "crashed",
-        /// It took longer than it may.
+        /// The case exceeded its time limit.
         Timeout = "timeout",
-        /// The plugin, or something else, failed.
+        /// The plugin failed, or something else did.
         #[default]
         Error = "error",
     }
 }
 
 words! {
-    /// What was proved.
+    /// What was verified.
     Verified {
-        /// Every block was followed to its destination.
+        /// Every block was traced to its destination.
         Blocks = "blocks",
-        /// Bytes for each destination were conserved.
+        /// The bytes for each destination were conserved.
         Amounts = "amounts",
         /// Every result holds each node's contribution once.
         Contributions = "contributions",
-        /// Real bytes were moved, and the contents of every block looked at where it is to be.
+        /// Real bytes were sent, and the contents of every block were checked at its destination.
         Bytes = "bytes",
-        /// Nothing.
+        /// Nothing was verified.
         #[default]
         None = "none",
     }
@@ -43,26 +48,25 @@ words! {
 #[derive(Debug)]
 pub(crate) struct Column {
     info: ColumnInfo,
-    /// Whether it says what came of the case, rather than which case it is.
+    /// Whether the column belongs to the outcome of the case and not to its identity.
     is_outcome: bool,
     write: fn(&Record) -> String,
     read: fn(&mut Record, &str) -> Result<(), String>,
     number: fn(&Record) -> Option<f64>,
 }
 
-/// What a column is, for who reads rows.
+/// The description of a column, for readers of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnInfo {
-    /// Its name.
     pub name: &'static str,
-    /// What its texts are, in the words of Table Schema: `string`, `integer` or `number`. An empty
-    /// one is a figure without meaning there.
+    /// The type in the terms of Table Schema: `string`, `integer` or `number`. An empty field means
+    /// that the column does not apply to the row.
     pub kind: &'static str,
-    /// What it says.
+    /// One sentence on the column's content.
     pub meaning: &'static str,
 }
 
-/// Whether columns of a kind say what came of a case.
+/// Returns whether a column of this role belongs to the outcome of a case.
 macro_rules! is_outcome {
     (case) => {
         false
@@ -74,12 +78,12 @@ macro_rules! is_outcome {
 
 macro_rules! record {
     ($($(#[doc = $doc:literal])+ $kind:ident $name:ident: $type:ty),+ $(,)?) => {
-        /// One row: a case and what came of it. Times are in microseconds (`plan_ms` and `wall_ms`
-        /// in milliseconds), sizes in bytes: whole numbers that are exact however large, for a
-        /// schedule passes on the same bytes many times.
+        /// One row: a case and its outcome. Times are in microseconds (`plan_ms` and `wall_ms` in
+        /// milliseconds), sizes in bytes. Sums of bytes have 128 bits because a schedule can
+        /// forward the same bytes many times.
         ///
-        /// The default is an `error` without a reason and without figures: a row that failed is its
-        /// case, a status and a reason on top of it.
+        /// The default is an `error` without a reason and without values, so that the row of a
+        /// failed case is its identity plus a status and a reason.
         #[derive(Debug, Clone, PartialEq, Default)]
         pub struct Record {
             $($(#[doc = $doc])+ pub $name: $type,)+
@@ -94,14 +98,14 @@ macro_rules! record {
         }),+];
 
         impl Record {
-            /// The row that reading gives back once this one is written: figures rounded to a
-            /// millionth.
+            /// Returns the row that reading gives back after this one is written: times are rounded
+            /// to a millionth.
             pub fn as_written(&self) -> Self {
                 Self { $($name: self.$name.as_written(),)+ }
             }
         }
 
-        /// The same names and the same figures as in CSV; a figure without meaning is `null`.
+        /// The names and values of the CSV columns; an empty field is `null`.
         impl Serialize for Record {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 let mut row = serializer.serialize_struct("Record", COLUMNS.len())?;
@@ -113,51 +117,52 @@ macro_rules! record {
 }
 
 record! {
-    /// The name of the experiment.
+    /// Name of the experiment.
     case experiment: String,
     /// The algorithm, with its parameters.
     case algorithm: String,
-    /// The plugin it came from.
+    /// The plugin that provides the algorithm.
     case plugin: String,
-    /// That plugin's version.
+    /// Version of the plugin.
     case plugin_version: String,
-    /// What was to reach whom.
+    /// The collective operation.
     case collective: String,
-    /// The network, and how its links lie.
+    /// The network, its routing and the placement of ranks.
     case topology: String,
     /// Ranks that take part.
     case nodes: u64,
-    /// Sizes of blocks.
+    /// The sizes of the blocks.
     case workload: String,
-    /// At which prices.
+    /// The machine, with its parameters.
     case machine: String,
-    /// How the machine prices messages.
+    /// The cost model of the machine.
     case model: String,
-    /// Which repetition, from 0.
+    /// Number of the repetition, from 0.
     case repetition: u32,
-    /// Its seed.
+    /// Seed of the repetition.
     case seed: u64,
     /// How the case ended.
     outcome status: Status,
-    /// Why, where it isn't `ok`.
+    /// Why the case is not `ok`.
     outcome reason: String,
-    /// What was proved.
+    /// What was verified.
     outcome verified: Verified,
-    /// Completion time: the sum of the six parts.
+    /// Completion time: the sum of its seven parts (start-up, transmission, propagation,
+    /// rearrangement, barrier, contention, reduction).
     outcome time_us: Option<f64>,
-    /// Start-ups of messages.
+    /// Time for the start-ups of messages.
     outcome startup_us: Option<f64>,
-    /// Bytes on their way over links.
+    /// Time for transmitting bytes over links.
     outcome transmission_us: Option<f64>,
-    /// Hops, and latencies of links.
+    /// Time for hops and latencies of links.
     outcome propagation_us: Option<f64>,
-    /// Rearrangement of data within nodes.
+    /// Time for rearranging data within nodes.
     outcome rearrangement_us: Option<f64>,
-    /// Barriers between steps.
+    /// Time for barriers between steps.
     outcome barrier_us: Option<f64>,
-    /// What sharing of links, or waiting for ports, adds.
+    /// Time added by sharing links or waiting for ports.
     outcome contention_us: Option<f64>,
-    /// No schedule takes less on this machine.
+    /// Lower bound on the time of any schedule on this machine.
     outcome lower_bound_us: Option<f64>,
     /// Synchronous steps in which anything was sent.
     outcome steps: Option<u64>,
@@ -171,82 +176,83 @@ record! {
     outcome total_bytes: Option<u128>,
     /// Bytes times hops over all messages.
     outcome total_hop_bytes: Option<u128>,
-    /// The most messages on one directed link in one step.
+    /// Maximum number of messages on one directed link in one step.
     outcome max_link_messages: Option<u64>,
-    /// The sum over steps of each step's such maximum.
+    /// Sum over steps of the maximum number of messages on one link.
     outcome sum_link_messages: Option<u64>,
-    /// The most messages one node sends in one step.
+    /// Maximum number of messages that one node sends in one step.
     outcome max_sends: Option<u64>,
-    /// The most messages one node receives in one step.
+    /// Maximum number of messages that one node receives in one step.
     outcome max_receives: Option<u64>,
-    /// The most bytes one node holds, at the start or a step's end.
+    /// Maximum number of bytes that one node holds, at the start or at the end of a step.
     outcome peak_node_bytes: Option<u128>,
-    /// How often nodes rearrange their data.
+    /// How many times nodes rearrange their data.
     outcome rearrangements: Option<u64>,
-    /// Planning, verifying and counting the schedule that the row was priced from; rows of one
-    /// schedule share it.
+    /// Time for planning, verifying and measuring the schedule of the row; rows of one schedule
+    /// share it.
     outcome plan_ms: Option<f64>,
-    /// The row's share of the time that its schedule took altogether.
+    /// The row's share of the total time spent on its schedule.
     outcome wall_ms: Option<f64>,
-    /// A remark, such as that the machine had to run steps in turns.
+    /// A remark for people, such as that the machine ran a step in several rounds.
     outcome note: String,
-    /// The most bytes one node sends in one phase, what it keeps for itself included.
+    /// Maximum number of bytes that one node sends in one phase, including what it keeps for
+    /// itself.
     outcome send_buffer_bytes: Option<u128>,
-    /// The most bytes one node receives in one phase, what it keeps for itself included.
+    /// Maximum number of bytes that one node receives in one phase, including what it keeps for
+    /// itself.
     outcome receive_buffer_bytes: Option<u128>,
-    /// The version of the program that made the row.
+    /// Version of the program that made the row.
     case swapmeet_version: String,
-    /// The digest of the plugin's file.
+    /// Digest of the plugin's file.
     case plugin_digest: String,
-    /// What an experiment's own machine stands for, with all that is set besides, as a spec of
-    /// presets; empty for a preset.
+    /// Definition of a machine of the experiment, as a preset with all overrides; empty for a
+    /// preset.
     case machine_definition: String,
-    /// The files that topology and workload name, with a digest of what each said.
+    /// The files named by topology and workload, each with a digest of its contents.
     case inputs: String,
-    /// Bytes of a block, where all have the same.
+    /// Bytes of a block, if all blocks have the same size.
     case block_bytes: Option<u64>,
-    /// What shows that no schedule takes less than `lower_bound_us`.
+    /// The argument that gives `lower_bound_us`.
     outcome bound_kind: String,
-    /// Nodes that were planned for, on which delivery was proved: one of each orbit where a group
-    /// maps the schedule onto itself.
+    /// Nodes that were planned and verified: one of each symmetry orbit, or all of them.
     outcome proved_on: Option<u64>,
-    /// Adding up what comes from different nodes, the seventh part of the time, where anything is
-    /// reduced.
+    /// Time for reducing data from different nodes; empty if nothing is reduced.
     outcome reduction_us: Option<f64>,
-    /// When the first rank was done, where ranks go each their own way.
+    /// When the first rank finished, in models in which each rank has a clock of its own.
     outcome first_rank_us: Option<f64>,
-    /// When ranks were done on the average, likewise.
+    /// When ranks finished on average, in models in which each rank has a clock of its own.
     outcome mean_rank_us: Option<f64>,
 }
 
-/// What every column is, in order.
+/// Returns the description of each column, in order.
 pub fn column_infos() -> impl Iterator<Item = ColumnInfo> {
     COLUMNS.iter().map(|c| c.info)
 }
 
-/// The column of a name, if there is one.
+/// Returns the column with this name.
 pub(crate) fn column(name: &str) -> Option<&'static Column> {
     COLUMNS.iter().find(|c| c.info.name == name)
 }
 
 impl Column {
-    /// Sets it from text; `Err` says what was expected.
+    /// Sets the column from a text; `Err` says what was expected.
     pub(crate) fn set(&self, record: &mut Record, text: &str) -> Result<(), String> {
         (self.read)(record, text)
     }
 }
 
-/// The names of all columns, in order.
+/// Returns the names of all columns, in order.
 pub fn columns() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().map(|c| c.info.name)
 }
 
-/// The names of the columns that say what came of a case, in order.
+/// Returns the names of the outcome columns, in order.
 pub fn outcome_columns() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().filter(|c| c.is_outcome).map(|c| c.info.name)
 }
 
-/// The names of the columns that no file of rows lacks; those after them came with later versions.
+/// Returns the columns that every file of rows has. The columns after them came with later
+/// versions.
 pub(crate) fn required_columns() -> impl Iterator<Item = &'static str> {
     const LAST: &str = "wall_ms";
     let count = columns().take_while(|c| *c != LAST).count() + 1;
@@ -254,30 +260,31 @@ pub(crate) fn required_columns() -> impl Iterator<Item = &'static str> {
 }
 
 impl Record {
-    /// The texts of all columns, in order.
+    /// Returns the texts of all columns, in order.
     pub fn fields(&self) -> impl Iterator<Item = String> + '_ {
         COLUMNS.iter().map(|c| (c.write)(self))
     }
 
-    /// The texts of the columns that say what came of the case, in order.
+    /// Returns the texts of the outcome columns, in order.
     pub fn outcome(&self) -> impl Iterator<Item = String> + '_ {
         COLUMNS.iter().filter(|c| c.is_outcome).map(|c| (c.write)(self))
     }
 
-    /// Sets the columns that say what came of the case from their texts, in order, as
-    /// [`Record::outcome`] gives them. `Err` says which makes no sense.
+    /// Sets the outcome columns from their texts, in the order of [`Record::outcome`]. `Err` names
+    /// a column with an invalid text.
     pub fn set_outcome<'a>(
         &mut self,
         texts: impl IntoIterator<Item = &'a str>,
     ) -> Result<(), String> {
         let mut texts = texts.into_iter();
         for column in COLUMNS.iter().filter(|c| c.is_outcome) {
-            let text = texts.next().ok_or_else(|| format!("no {}", column.info.name))?;
+            let text =
+                texts.next().ok_or_else(|| format!("column {} is missing", column.info.name))?;
             (column.read)(self, text)
                 .map_err(|expected| format!("{}: expected {expected}", column.info.name))?;
         }
         if texts.next().is_some() {
-            return Err("more columns than say what came of a case".to_owned());
+            return Err("too many outcome columns".to_owned());
         }
         match self.impossible() {
             Some((column, expected)) => Err(format!("{column}: expected {expected}")),
@@ -285,7 +292,7 @@ impl Record {
         }
     }
 
-    /// A column of an `ok` row that no case can have, and what was expected.
+    /// Returns a column of an `ok` row with an impossible value, and what was expected instead.
     pub(crate) fn impossible(&self) -> Option<(&'static str, &'static str)> {
         if self.status != Status::Ok {
             return None;
@@ -297,7 +304,7 @@ impl Record {
         COLUMNS.iter().find(is_negative).map(|column| (column.info.name, "a time of 0 or more"))
     }
 
-    /// The first column that could not be read again.
+    /// Returns the first column that could not be read back.
     pub(crate) fn unwritable(&self) -> Option<NotFinite> {
         COLUMNS.iter().find_map(|c| {
             let value = (c.number)(self).filter(|value| !value.is_finite())?;
@@ -310,14 +317,14 @@ impl Record {
 mod tests {
     use super::*;
 
-    /// The columns users rely on, in their order; more may follow.
+    /// The columns that the documentation promises, in order; more may follow.
     const PROMISED: &str = "experiment, algorithm, plugin, plugin_version, collective, topology, nodes, workload, machine, model, repetition, \
         seed, status, reason, verified, time_us, startup_us, transmission_us, propagation_us, rearrangement_us, barrier_us, contention_us, \
         lower_bound_us, steps, messages, critical_bytes, critical_hops, total_bytes, total_hop_bytes, max_link_messages, sum_link_messages, \
         max_sends, max_receives, peak_node_bytes, rearrangements, plan_ms, wall_ms";
 
     #[test]
-    fn columns_are_those_promised_in_that_order_and_then_more() {
+    fn promised_columns_come_first_and_in_order() {
         assert_eq!(
             columns().collect::<Vec<_>>().join(", "),
             format!(
@@ -328,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn no_time_of_a_row_is_less_than_nothing() {
+    fn negative_times_are_refused() {
         let times: Vec<ColumnInfo> = column_infos().filter(|info| info.kind == "number").collect();
         assert!(times.len() > 10);
         for ColumnInfo { name, .. } in times {
@@ -339,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_without_meaning_is_empty_and_a_zero_is_a_zero() {
+    fn a_missing_value_is_empty_and_a_zero_is_a_zero() {
         let record = Record { startup_us: Some(0.0), steps: Some(0), ..Record::default() };
         let field = |name| record.fields().nth(columns().position(|c| c == name).unwrap()).unwrap();
         assert_eq!(
@@ -349,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_beyond_64_bits_are_written_and_read_to_the_last_digit() {
+    fn bytes_beyond_64_bits_are_exact() {
         let record = Record { total_bytes: Some(188_296_863_814_778_880_000), ..Record::default() };
         let fields: Vec<String> = record.fields().collect();
         assert!(fields.iter().any(|f| f == "188296863814778880000"));

@@ -1,5 +1,5 @@
-//! A comparison as a table, as CSV, as JSON, as Markdown, as HTML, and in words. No colour
-//! anywhere.
+//! Output of a comparison as a text table, CSV, JSON, Markdown, HTML, and sentences. No format uses
+//! colour.
 
 mod csv;
 mod html;
@@ -21,40 +21,39 @@ use crate::record::Status;
 use crate::residual::Residual;
 use crate::stats::Interval;
 
-/// What a reader sees of a line, in the table as in Markdown.
+/// The columns of tables for people.
 const HEADER: [&str; 12] = [
     "algorithm",
     "rows",
     "verified",
     "n",
-    "mean, us",
-    "sd, us",
+    "mean, µs",
+    "sd, µs",
     "95 %",
-    "median, us",
+    "median, µs",
     "ratio",
     "95 % ",
     "p (t, rank)",
     "effect",
 ];
 
-/// How many of the columns, from the left, are words.
+/// The number of text columns, which come first.
 const WORDS: usize = 3;
 
-/// A group as a table: which columns it has, each with its name and whether it holds figures, and
-/// the cells of each line. A column that no line has anything in is left out.
+/// A group as a table. Each column has a name and a flag for numbers. Empty columns are omitted.
 struct TableCells {
     header: Vec<(&'static str, bool)>,
     lines: Vec<Vec<String>>,
 }
 
-/// A table with its title, and what is said below it.
+/// A table with its title and the sentences below it.
 struct Section {
     title: String,
     cells: TableCells,
     sentences: Vec<String>,
 }
 
-/// All tables: a group each, then what was measured beside what was predicted.
+/// Returns all tables: one for each group, then one for residuals.
 fn sections(comparison: &Comparison) -> Vec<Section> {
     let group = |group: &Group| Section {
         title: title(group),
@@ -64,7 +63,7 @@ fn sections(comparison: &Comparison) -> Vec<Section> {
     comparison.groups.iter().map(group).chain(measured(comparison)).collect()
 }
 
-/// Times of real ranks beside predictions of the same cases.
+/// Returns the table of measured and predicted times.
 fn measured(comparison: &Comparison) -> Option<Section> {
     const HEADER: [(&str, bool); 10] = [
         ("topology", false),
@@ -72,10 +71,10 @@ fn measured(comparison: &Comparison) -> Option<Section> {
         ("algorithm", false),
         ("measured on", false),
         ("n", true),
-        ("median, us", true),
+        ("median, µs", true),
         ("predicted for", false),
         ("model", false),
-        ("predicted, us", true),
+        ("predicted, µs", true),
         ("residual, %", true),
     ];
     let line = |residual: &Residual| {
@@ -96,7 +95,7 @@ fn measured(comparison: &Comparison) -> Option<Section> {
         header: HEADER.to_vec(),
         lines: comparison.residuals.iter().map(line).collect(),
     };
-    let title = "measured beside predicted".to_owned();
+    let title = "measured and predicted times".to_owned();
     (!comparison.residuals.is_empty()).then_some(Section { title, cells, sentences: Vec::new() })
 }
 
@@ -114,7 +113,7 @@ fn cells(group: &Group) -> TableCells {
 
 fn line_cells(group: &Group, line: &ComparisonLine, repeated: bool) -> [String; HEADER.len()] {
     let time = line.time.as_ref();
-    // Of single runs the mean is all there is.
+    // For single runs, the mean says everything.
     let sample = time.filter(|_| repeated);
     let figure = |f: Option<f64>| f.map(|f| format!("{f:.3}")).unwrap_or_default();
     let verified = if time.is_some() { line.verified.to_string() } else { String::new() };
@@ -144,17 +143,18 @@ fn line_cells(group: &Group, line: &ComparisonLine, repeated: bool) -> [String; 
     ]
 }
 
-/// What is said once of all groups: what was noticed, and how far figures can be trusted.
+/// Returns the remarks on all groups: duplicates and similar, exactness, and the correction of
+/// p-values.
 fn notes(comparison: &Comparison) -> Vec<String> {
     let single = |group: &&Group| group.is_exact() && words::is_of_single_runs(group);
     let exact = comparison.groups.iter().filter(single).count();
     let exact = (exact > 0).then(|| {
-        let (which, draws) = if exact == comparison.groups.len() {
-            ("Every case was", "draws")
+        if exact == comparison.groups.len() {
+            "Every case is deterministic and was run once: times and ratios are exact.".to_owned()
         } else {
-            ("Cases without repetitions were", "draw")
-        };
-        format!("{which} run once and {draws} nothing at random: times and ratios are exact.")
+            "Cases without repetitions are deterministic: their times and ratios are exact."
+                .to_owned()
+        }
     });
     let tested = comparison.tested;
     let holm =
@@ -169,7 +169,7 @@ fn notes(comparison: &Comparison) -> Vec<String> {
         .collect()
 }
 
-/// How its rows ended: `ok` if all did, otherwise how many did how.
+/// Describes the status of a line's rows: one status if it is common to all, otherwise counts.
 fn ends(line: &ComparisonLine) -> String {
     if line.rows.len() == 1 && (line.status == Status::Ok || line.rows.values().all(|n| *n == 1)) {
         return line.status.to_string();
@@ -205,14 +205,14 @@ fn title(group: &Group) -> String {
     ))
 }
 
-/// Why lines are not `ok`, a text each.
+/// Returns the reasons of lines that are not `ok`.
 fn reasons(group: &Group) -> impl Iterator<Item = String> + '_ {
     let with_reason = group.lines.iter().filter(|l| !l.reason.is_empty());
     with_reason.map(|l| in_a_line(&format!("{}: {}", l.algorithm, l.reason)))
 }
 
-/// Names and reasons come from plugins and files: whatever would break the line, or talk to a
-/// terminal, becomes a space.
+/// Replaces control characters by spaces. Names and reasons come from plugins and files, and could
+/// otherwise break the line or control the terminal.
 fn in_a_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
@@ -239,7 +239,7 @@ pub(crate) mod tests {
         comparison(rows.collect())
     }
 
-    /// One that failed outright, one that failed in part.
+    /// One algorithm fails in all runs, one in some.
     pub(crate) fn partly_failed() -> Comparison {
         comparison(vec![
             row("fast", 0, 10.0),
@@ -251,7 +251,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn titles_say_what_is_not_plain() {
+    fn titles_omit_defaults() {
         let mut group = repeated().groups.remove(0);
         assert_eq!(title(&group), "torus:4x4, uniform:64, paragon, wormhole");
         let [collective, machine, machine_definition] =
@@ -261,35 +261,35 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn that_single_runs_are_exact_is_said_once_of_all_groups() {
+    fn exactness_is_noted_once_for_all_groups() {
         let of = |machine: &str| Record { machine: machine.to_owned(), ..row("fast", 0, 10.0) };
         let notes_on = |rows: Vec<Record>| notes(&comparison(rows)).concat();
         assert_eq!(
             notes_on(vec![of("paragon"), of("delta")]),
-            "Every case was run once and draws nothing at random: times and ratios are exact."
+            "Every case is deterministic and was run once: times and ratios are exact."
         );
         let again = [0, 1]
             .map(|r| Record { machine: "sp2".to_owned(), ..row("fast", r, 10.0 + f64::from(r)) });
         assert_eq!(
             notes_on([vec![of("paragon")], again.to_vec()].concat()),
-            "Cases without repetitions were run once and draw nothing at random: times and ratios are exact."
+            "Cases without repetitions are deterministic: their times and ratios are exact."
         );
         let workload = "irregular:dist=pareto,mean=512,cv=2".to_owned();
         assert_eq!(
             notes(&comparison(vec![Record { workload, ..of("paragon") }])),
             [""; 0],
-            "of sizes drawn it is not said"
+            "random sizes are not exact"
         );
         assert_eq!(notes(&repeated()), ["p-values are corrected for 2 comparisons (Holm)."]);
     }
 
     #[test]
-    fn columns_that_no_line_has_anything_in_are_left_out() {
+    fn empty_columns_are_omitted() {
         let names = |comparison: &Comparison| {
             cells(&comparison.groups[0]).header.iter().map(|(n, _)| *n).collect::<Vec<_>>()
         };
         let single = names(&comparison(vec![row("fast", 0, 10.0), row("slow", 0, 20.0)]));
-        assert_eq!(single, ["algorithm", "rows", "verified", "mean, us", "ratio"]);
+        assert_eq!(single, ["algorithm", "rows", "verified", "mean, µs", "ratio"]);
         assert_eq!(names(&repeated()), HEADER);
     }
 }

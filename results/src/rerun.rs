@@ -1,11 +1,11 @@
-//! Whether a row that was made again says the same, and if not, why that may be.
+//! Whether a row that was rerun has the same values, and possible reasons if it has not.
 
 use crate::case_id::Difference;
 use crate::record::{Record, outcome_columns, required_columns};
 
 impl Record {
-    /// The columns of figures in which a row made again differs from this one: none but the times
-    /// that making it took may. A column that this row's file did not have yet is passed over.
+    /// Returns the outcome columns in which a rerun row differs from this one. `plan_ms` and
+    /// `wall_ms` are ignored, and so are columns that the old file did not have.
     pub fn changes(&self, again: &Record) -> Vec<Difference> {
         let promised: Vec<&str> = required_columns().collect();
         let pairs = outcome_columns().zip(self.outcome().zip(again.outcome()));
@@ -22,11 +22,11 @@ impl Record {
         pairs.filter(|(column, (was, is))| differs(column, was, is)).map(change).collect()
     }
 
-    /// What else is not as it was: another build or version, other files, another machine by the
-    /// same name.
+    /// Returns the other differences, which may explain changed values: the build, the version, the
+    /// input files, or the definition of the machine.
     pub fn reasons(&self, again: &Record) -> Vec<Difference> {
         let (mut ours, mut theirs) = (self.case(), again.case());
-        // A machine of an experiment's own is run again as what it stands for.
+        // A machine of an experiment is rerun by its definition.
         for case in [&mut ours, &mut theirs] {
             case.setting.machine = case.setting.machine_spec();
             (case.setting.machine_definition, case.repetition) = ("", 0);
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_times_of_making_a_row_may_differ() {
+    fn plan_ms_and_wall_ms_may_differ() {
         let old = row("pex", 0, 1.0);
         let same = Record { plan_ms: Some(3.0), wall_ms: Some(4.0), ..old.clone() };
         assert_eq!(old.changes(&same), []);
@@ -55,14 +55,14 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_a_file_had_not_yet_is_passed_over() {
+    fn columns_that_the_old_file_lacks_are_ignored() {
         let old = Record { bound_kind: String::new(), ..row("pex", 0, 1.0) };
         let again = Record { bound_kind: "a cut".to_owned(), ..old.clone() };
         assert_eq!(old.changes(&again), []);
     }
 
     #[test]
-    fn an_own_machine_is_what_it_stands_for() {
+    fn a_machine_is_compared_by_its_definition() {
         let spec = "paragon:startup_us=220".to_owned();
         let old = Record {
             machine: "mine".to_owned(),

@@ -1,43 +1,44 @@
-//! What was measured beside what was predicted of the same case: on the same topology, of the same
-//! collective, workload and algorithm.
+//! Residuals: measured times compared with predicted times of the same topology, collective,
+//! workload and algorithm.
 
 use crate::record::{Record, Status};
 use crate::stats::Summary;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Rows of what was measured say so in place of a model.
+/// The value of the column `model` in rows of measurements.
 pub const MEASURED: &str = "measured";
 
-/// One machine's times of a case, and one prediction.
+/// The measured times of a case on one machine, and one prediction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Residual {
     pub topology: String,
     pub collective: String,
     pub workload: String,
     pub algorithm: String,
-    /// Where it was measured.
+    /// The machine on which the case was measured.
     pub measured_on: String,
-    /// How many times.
+    /// The number of measurements.
     pub n: usize,
-    /// The median of what was measured: single times are often of a machine that did something
-    /// else, too.
+    /// The median of the measured times. The mean would suffer from single measurements on a busy
+    /// machine.
     pub measured_us: f64,
-    /// For which machine it was predicted.
+    /// The machine for which the time was predicted.
     pub predicted_for: String,
     pub model: String,
-    /// The mean of what was predicted.
+    /// The mean of the predicted times.
     pub predicted_us: f64,
-    /// By how many percent what was measured is longer than predicted.
+    /// By how many percent the measured time is longer than the predicted one.
     pub residual_percent: f64,
 }
 
-/// Whether a row is of what was measured.
+/// Returns whether a row is a measurement.
 pub fn is_measured(row: &Record) -> bool {
     row.model == MEASURED
 }
 
-/// Every case that was both measured and predicted, in the order of its columns.
+/// Returns a residual for each measured case and each prediction of it, ordered by the columns of
+/// the case.
 pub(crate) fn residuals(files: &[(String, Vec<Record>)]) -> Vec<Residual> {
     type Case<'a> = [&'a str; 4];
     type Times<'a> = BTreeMap<(&'a str, &'a str), Vec<f64>>;
@@ -85,10 +86,10 @@ mod tests {
     use super::*;
     use crate::compare::tests::{files, row};
 
-    /// Three times of 12, 12.5 and 100 us beside predictions of 10 and 25 us: the median is 25 %
-    /// more than the one, and half of the other.
+    /// The measured times are 12, 12.5 and 100 us, the predictions 10 and 25 us. The median is 25 %
+    /// more than the first prediction and half of the second.
     #[test]
-    fn the_median_of_what_was_measured_stands_beside_each_prediction() {
+    fn the_median_measurement_is_compared_with_each_prediction() {
         let measured = |repetition, time| Record {
             machine: "measured:here".to_owned(),
             model: MEASURED.to_owned(),

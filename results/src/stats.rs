@@ -1,13 +1,12 @@
-//! Statistics of repeated cases: summaries, ratios with their uncertainty, tests of whether two
-//! differ.
+//! Statistics of repeated cases: summaries, ratios with their uncertainty, and tests of whether two
+//! samples differ.
 //!
-//! Repetitions of a case that has nothing random in it are all the same. Then intervals collapse to
-//! a point and there is nothing to test: that is said rather than dressed up as certainty
-//! ([`Spread::None`]).
+//! Repetitions of a deterministic case are identical. Their intervals have no width and there is
+//! nothing to test; [`Spread::None`] marks such samples.
 //!
-//! Repetition r of two algorithms has the same seed, hence the same random sizes, so that their
-//! times tend to rise and fall together: such samples are compared pair by pair. Others are taken
-//! as independent.
+//! Repetition r of two algorithms has the same seed and therefore the same random sizes, so that
+//! their times tend to rise and fall together. Such samples are compared in pairs. Other samples
+//! are taken as independent.
 
 mod difference;
 mod holm;
@@ -26,14 +25,14 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Spread {
-    /// One value: nothing is known.
+    /// There is only one value.
     Unknown,
-    /// All values are the same.
+    /// All values are equal.
     None,
     Some,
 }
 
-/// An interval of confidence, 95 %.
+/// A confidence interval of 95 %.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
     pub low: f64,
@@ -41,23 +40,23 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether it is a point: there was no spread.
+    /// Returns whether the interval has no width, because the sample has no spread.
     pub fn is_point(&self) -> bool {
         self.low == self.high
     }
 
-    /// Whether a value lies within it or on its ends.
+    /// Returns whether the interval contains a value; its ends belong to it.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 }
 
-/// A sample in a few figures.
+/// The summary of a sample.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     pub n: usize,
     pub mean: f64,
-    /// The middle one, or the mean of the middle two.
+    /// The middle value, or the mean of the two middle values.
     pub median: f64,
     /// The standard deviation, with n - 1; `None` for one value.
     pub sd: Option<f64>,
@@ -69,7 +68,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Summarises finite values, of which there must be one; `None` otherwise.
+    /// Summarises values; `None` if there are none or if one is not finite.
     pub fn of(values: &[f64]) -> Option<Self> {
         let n = values.len();
         if n == 0 || values.iter().any(|v| !v.is_finite()) {
@@ -84,7 +83,7 @@ impl Summary {
             f64::midpoint(sorted[n / 2 - 1], sorted[n / 2])
         };
         if least == most {
-            // Not by way of the sums, whose rounding would show a spread that isn't there.
+            // The sums below would round, and show a spread that does not exist.
             let (sd, interval) = (Some(0.0), Some(Interval { low: least, high: least }));
             let known = Self { n, mean: least, median, sd, interval, spread: Spread::None };
             return Some(if n > 1 {
@@ -93,8 +92,8 @@ impl Summary {
                 Self { sd: None, interval: None, spread: Spread::Unknown, ..known }
             });
         }
-        // In units of a power of two near the largest, which changes no digit: squares of anything
-        // a row can say stay in range.
+        // The values are scaled by a power of two near the largest, which changes no digit, so that
+        // squares stay within the range of a double.
         let unit = least.abs().max(most.abs()).log2().floor().exp2();
         let count = n as f64;
         let mean = values.iter().map(|v| v / unit).sum::<f64>() / count;
@@ -106,20 +105,20 @@ impl Summary {
         Some(Self { n, mean, median, sd, interval, spread: Spread::Some })
     }
 
-    /// The standard error of the mean; `None` for one value.
+    /// Returns the standard error of the mean; `None` for one value.
     fn standard_error(&self) -> Option<f64> {
         self.sd.map(|sd| sd / (self.n as f64).sqrt())
     }
 }
 
-/// Student's t for a two-sided interval of 95 %.
+/// Returns Student's t for a two-sided interval of 95 %.
 fn t_quantile(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| t.inverse_cdf(0.975))
 }
 
-/// Degrees of freedom of the difference of two means with standard errors `a` and `b`, by Welch and
-/// Satterthwaite: `(a² + b²)² / (a⁴/(na - 1) + b⁴/(nb - 1))`, in shares of `a² + b²`, so that no
-/// power leaves the range of a double.
+/// Returns the degrees of freedom of the difference of two means with standard errors `a` and `b`,
+/// by Welch and Satterthwaite: `(a² + b²)² / (a⁴/(na - 1) + b⁴/(nb - 1))`. It is computed from
+/// shares of `a² + b²`, so that no power leaves the range of a double.
 fn welch_freedom((a, na): (f64, usize), (b, nb): (f64, usize)) -> f64 {
     let both = a.hypot(b);
     let (a, b) = ((a / both).powi(2), (b / both).powi(2));
@@ -130,8 +129,8 @@ fn welch_freedom((a, na): (f64, usize), (b, nb): (f64, usize)) -> f64 {
 mod tests {
     use super::*;
 
-    /// Hours of sleep gained with two drugs, in ten patients each, from Student's paper of 1908;
-    /// the sample data of many a textbook, and of R as `sleep`.
+    /// Hours of sleep gained with two drugs, in ten patients each, from Student's paper of 1908. R
+    /// has the data as `sleep`.
     pub(super) const SLEEP: [[f64; 10]; 2] = [
         [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0],
         [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4],
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_has_no_uncertainty_to_state() {
+    fn one_value_has_no_uncertainty() {
         let one = Summary::of(&[5.0]).unwrap();
         assert_eq!(
             (one.mean, one.median, one.sd, one.interval, one.spread),
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn repetitions_that_are_all_the_same_have_no_spread() {
+    fn equal_repetitions_have_no_spread() {
         let same = Summary::of(&[0.1; 7]).unwrap();
         assert_eq!((same.mean, same.sd, same.spread), (0.1, Some(0.0), Spread::None));
         assert!(same.interval.unwrap().is_point());

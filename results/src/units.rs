@@ -1,9 +1,8 @@
-//! Figures for reading: one way to write a time, a size, a number, and how many there are of a
-//! thing.
+//! Formatting of times, sizes, numbers and counts for people.
 
 use swapmeet_core::delivery::fault::Count;
 
-/// A time with a unit that suits it, four figures.
+/// Formats a time in a suitable unit, with four digits.
 ///
 /// ```
 /// assert_eq!(swapmeet_results::units::duration(10_394.2), "10.39 ms");
@@ -19,7 +18,7 @@ pub fn duration(us: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// A time for the tick of an axis: this many figures at most, and the sign for micro.
+/// Formats a time for an axis, with at most this many digits.
 ///
 /// ```
 /// use swapmeet_results::units::tick_duration;
@@ -30,18 +29,19 @@ pub fn tick_duration(us: f64, figures: usize) -> String {
         return "0".to_owned();
     }
     let (value, unit) = in_unit(us);
-    format!("{} {}", number_to(value, figures), if unit == "us" { "µs" } else { unit })
+    format!("{} {unit}", number_to(value, figures))
 }
 
 fn in_unit(us: f64) -> (f64, &'static str) {
     match us.abs() {
-        v if v < 1e3 => (us, "us"),
+        v if v < 1e3 => (us, "µs"),
         v if v < 1e6 => (us / 1e3, "ms"),
         _ => (us / 1e6, "s"),
     }
 }
 
-/// Bytes in the largest unit of 1024 that they fill, three figures at most.
+/// Formats a number of bytes in the largest suitable unit (powers of 1024), with at most three
+/// digits.
 ///
 /// ```
 /// use swapmeet_results::units::size;
@@ -51,14 +51,15 @@ pub fn size(bytes: f64) -> String {
     size_to(bytes, 3)
 }
 
-/// The same with this many figures at most.
+/// Formats a number of bytes like [`size`], with at most this many digits.
 pub fn size_to(bytes: f64, figures: usize) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let power = (bytes.abs().max(1.0).log2() / 10.0).floor().min(5.0);
     format!("{} {}", number_to(bytes / (power * 10.0).exp2(), figures), UNITS[power as usize])
 }
 
-/// Three figures, more where a whole number has them, no zeros after the point.
+/// Formats a number with three digits, or more if its whole part has more. Trailing zeros are
+/// removed.
 ///
 /// ```
 /// use swapmeet_results::units::number;
@@ -68,7 +69,7 @@ pub fn number(value: f64) -> String {
     number_to(value, 3)
 }
 
-/// The same with this many figures.
+/// Formats a number like [`number`], with this many digits.
 pub fn number_to(value: f64, figures: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -83,7 +84,7 @@ pub fn number_to(value: f64, figures: usize) -> String {
     }
 }
 
-/// How many there are of a thing whose plural takes an s.
+/// Formats a count with the name of what is counted; the plural takes an s.
 ///
 /// ```
 /// use swapmeet_results::units::count;

@@ -156,7 +156,7 @@ mod tests {
     use super::escaped;
 
     #[test]
-    fn what_latex_reads_as_its_own_is_text() {
+    fn latex_characters_are_escaped() {
         assert_eq!(
             escaped("50 % of {a_b} & c\\d\n^"),
             r"50 \% of \{a\_b\} \& c\textbackslash{}d \textasciicircum{}"

@@ -164,7 +164,7 @@ mod tests {
     use super::letter;
 
     #[test]
-    fn letters_do_not_run_out() {
+    fn letters_continue_after_z() {
         assert_eq!([0, 1, 25, 26, 53].map(letter), ["a", "b", "z", "a1", "b2"]);
     }
 }

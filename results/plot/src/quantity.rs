@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_spans_a_decade_is_drawn_on_a_logarithmic_axis() {
+    fn values_over_a_decade_get_a_logarithmic_axis() {
         let log_y = |x, y, values: &[f64]| Log::suits(x, y, values.iter().copied()).y;
         assert!(
             !log_y(Axis::Block, Y::Ratio, &[1.0, 9.0])

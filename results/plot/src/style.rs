@@ -122,7 +122,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn all_curves_of_a_figure_differ_in_grey() {
+    fn curves_differ_without_colour() {
         let names: Vec<String> =
             (0..Figure::MOST_CURVES).map(|i| format!("algorithm-{i}")).collect();
         let styles = Styles::of(names.iter().map(String::as_str));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_looks_the_same_beside_others_that_leave_it_its_place() {
+    fn an_algorithm_keeps_its_style_next_to_others() {
         let colour = |names: &[&str], name| Styles::of(names.iter().copied()).get(name).colour;
         let alone = ["pex", "suh-shin", "bruck"].map(|name| colour(&[name], name));
         assert_eq!(

@@ -1,14 +1,15 @@
-//! What cases can be laid along, and where a case stands there.
+//! The axes along which cases can be arranged.
 
 use crate::compare::Group;
 use crate::family::family;
 use crate::units;
 use swapmeet_workloads as workloads;
 
-/// What varies along a family of cases.
+/// The quantity that varies along a family of cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Axis {
-    /// Bytes of a block: those of `uniform`, the mean of `irregular`, the spike of others.
+    /// Bytes of a block: the size of `uniform`, the mean of `irregular`, the maximum of other
+    /// workloads.
     Block,
     /// Nodes of topologies of one kind.
     Nodes,
@@ -16,20 +17,20 @@ pub enum Axis {
     Variation,
 }
 
-/// Where a group stands along an axis.
+/// The position of a group along an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisPosition {
     pub x: f64,
-    /// The topology, or the kind of topologies that nodes vary within.
+    /// The topology; for the axis of nodes, the family of topologies.
     pub topology: String,
-    /// The workload without what varies.
+    /// The workload without the quantity that varies.
     pub workload: String,
 }
 
 impl Axis {
     pub const ALL: [Self; 3] = [Self::Block, Self::Nodes, Self::Variation];
 
-    /// What is written along it.
+    /// Returns the label of the axis.
     pub fn label(self) -> &'static str {
         match self {
             Self::Block => "block size",
@@ -38,12 +39,12 @@ impl Axis {
         }
     }
 
-    /// A value for reading.
+    /// Formats a value for people.
     pub fn text(self, x: f64) -> String {
         self.text_to(x, 3)
     }
 
-    /// The same with this many figures.
+    /// Formats a value with this many digits.
     pub fn text_to(self, x: f64, figures: usize) -> String {
         match self {
             Self::Block => units::size_to(x, figures),
@@ -51,8 +52,8 @@ impl Axis {
         }
     }
 
-    /// Whether there are cases between any two: sizes between two sizes, but no networks between
-    /// two networks.
+    /// Returns whether there are cases between any two values. There are sizes between two sizes,
+    /// but not networks between two networks.
     pub fn is_dense(self) -> bool {
         match self {
             Self::Block | Self::Variation => true,
@@ -60,7 +61,7 @@ impl Axis {
         }
     }
 
-    /// Where a group stands; `None` if it has no such value.
+    /// Returns the position of a group; `None` if the quantity does not apply to it.
     pub fn place(self, group: &Group) -> Option<AxisPosition> {
         let (topology, workload) =
             (group.setting.topology.clone(), group.setting.workload.as_str());
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_of_a_workload_varies_its_row_says() {
+    fn axes_split_a_workload() {
         let some = |x: f64, rest: &str| Some((x, rest.to_owned()));
         let irregular = "irregular:dist=pareto,mean=512,cv=0.5";
         assert_eq!(
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read_with_their_units() {
+    fn values_are_formatted_with_units() {
         let read =
             [0.0, 1.0, 32.84, 1023.0, 1024.0, 5000.3, 3_145_728.0].map(|v| Axis::Block.text(v));
         assert_eq!(read, ["0 B", "1 B", "32.8 B", "1023 B", "1 KiB", "4.88 KiB", "3 MiB"]);

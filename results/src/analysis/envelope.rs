@@ -1,30 +1,31 @@
-//! Who is fastest where along a family, and where that changes.
+//! The fastest algorithm along a family, and the crossovers.
 //!
-//! Between two points of a curve time is taken to grow evenly with x: that is what a start-up and a
-//! cost a byte do, and it knows nothing of how an axis is drawn or what is drawn along the other.
-//! So a study has one set of crossovers, whatever is shown of it.
+//! Between two neighbouring points of a curve, time is interpolated linearly in x, because start-up
+//! and transmission time are linear in size. The interpolation does not depend on the scale of an
+//! axis or on the quantity that a figure shows, so a study has one set of crossovers.
 
 use super::axis::Axis;
 use super::family::{Curve, Family};
 
-/// A place where another algorithm becomes the fastest.
+/// A position where another algorithm becomes the fastest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Crossover {
-    /// Where along the axis.
+    /// The position along the axis.
     pub x: f64,
-    /// The time that both take there, in us.
+    /// The time of both algorithms at the crossover, in microseconds.
     pub time: f64,
-    /// The points to its left and right; the same twice where it is at a point.
+    /// The neighbouring points to the left and right; both are equal if the crossover is at a
+    /// point.
     pub within: (f64, f64),
     pub before: String,
     pub after: String,
 }
 
-/// From where to where an algorithm is the fastest.
+/// A range in which one algorithm is the fastest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FastestRange {
     pub algorithm: String,
-    /// The first x of which it is known.
+    /// The first x at which this is known.
     pub from: f64,
     pub to: f64,
 }
@@ -32,14 +33,14 @@ pub struct FastestRange {
 /// The lowest of a family's curves.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Envelope {
-    /// Who is fastest where, by rising x. Where two follow each other without a crossover, nothing
-    /// is known of what lies between.
+    /// The ranges, by increasing x. If two ranges follow each other without a crossover, nothing is
+    /// known about the gap between them.
     pub ranges: Vec<FastestRange>,
-    /// Where the fastest changes, by rising x.
+    /// The crossovers, by increasing x.
     pub crossovers: Vec<Crossover>,
 }
 
-/// A segment of a curve between two neighbouring x: its times there.
+/// The segment of a curve between two neighbouring values of x, with its times at both ends.
 struct Segment<'a> {
     algorithm: &'a str,
     left: f64,
@@ -47,7 +48,8 @@ struct Segment<'a> {
 }
 
 impl Crossover {
-    /// It in words. There are no networks between two networks, but all sizes between two sizes.
+    /// Describes the crossover. For nodes, the description names the two networks, because there is
+    /// none between them.
     pub fn in_words(&self, axis: Axis) -> String {
         let (before, after) = (&self.before, &self.after);
         match axis {
@@ -63,14 +65,15 @@ impl Crossover {
 }
 
 impl Family {
-    /// The lowest of its curves.
+    /// Returns the lowest of the family's curves.
     pub fn envelope(&self) -> Envelope {
         Envelope::of(self)
     }
 }
 
 impl Envelope {
-    /// Of a family. Curves are compared where both have points at the same two neighbouring x.
+    /// Computes the envelope of a family. Curves are compared where both have points at the same
+    /// two neighbouring values of x.
     fn of(family: &Family) -> Self {
         let mut envelope = Self::default();
         let xs = family.xs();
@@ -105,13 +108,13 @@ impl Envelope {
         }
     }
 
-    /// Goes on from `left` to `right`: from the lowest at the left, from crossing to crossing,
-    /// always onto the one that comes out below.
+    /// Extends the envelope from `left` to `right`. It follows the lowest segment and changes at
+    /// each crossing to the segment that is lower from there on.
     fn extend(&mut self, segments: &[Segment<'_>], (left, right): (f64, f64), dense: bool) {
         let so_far = self.ranges.last().filter(|s| s.to == left).map(|s| s.algorithm.clone());
         let is_so_far = |segment: &Segment<'_>| so_far.as_deref() == Some(segment.algorithm);
-        // Of those that are equal at the left, the one that is lower from there on; of those equal
-        // throughout, the one that was lowest so far.
+        // Among segments that are equal at the left, the one that is lower at the right comes
+        // first; among equal segments, the one that was the fastest so far.
         let order = |a: &&Segment<'_>, b: &&Segment<'_>| {
             let times = a.left.total_cmp(&b.left).then(a.right.total_cmp(&b.right));
             times.then(is_so_far(b).cmp(&is_so_far(a)))
@@ -125,8 +128,8 @@ impl Envelope {
         }
         self.reign(lowest.algorithm, left);
         let mut from = left;
-        // Where nothing lies between, who is lowest there for a while is of no interest: the lowest
-        // at the right is.
+        // If there are no cases between the two points, crossings in between do not matter. Only
+        // the lowest segment at the right does.
         let last = segments.iter().map(|p| p.right).fold(f64::INFINITY, f64::min);
         let crossing = |a: &Segment<'_>, b: &Segment<'_>| {
             let (before, after) = (a.left - b.left, a.right - b.right);
@@ -160,7 +163,7 @@ impl Envelope {
         self.crossovers.push(Crossover { x, time, within, before, after });
     }
 
-    /// The algorithm is the fastest up to there.
+    /// Extends the range of the algorithm to `to`.
     fn reign(&mut self, algorithm: &str, to: f64) {
         match self.ranges.last_mut() {
             Some(range) if range.algorithm == algorithm => range.to = to,
@@ -194,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Where each is the fastest: its name, from, to.
+    /// Formats each range: algorithm, from, to.
     fn ranges(family: &Family) -> String {
         let ranges = family.envelope().ranges;
         ranges
@@ -209,8 +212,8 @@ mod tests {
     }
 
     #[test]
-    fn two_lines_cross_where_they_do() {
-        // 10 + x and 2 + 3x meet at x = 4
+    fn the_crossover_of_two_lines_is_found() {
+        // 10 + x and 2 + 3x meet at x = 4.
         let both = family(
             Axis::Block,
             &[("start", &[(1.0, 11.0), (9.0, 19.0)]), ("rate", &[(1.0, 5.0), (9.0, 29.0)])],
@@ -228,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_lowest_counts_and_it_may_change_twice_between_two_points() {
+    fn the_fastest_may_change_twice_between_two_points() {
         let lines: &[(&str, &[(f64, f64)])] = &[
             ("a", &[(0.0, 0.0), (10.0, 20.0)]),
             ("b", &[(0.0, 4.0), (10.0, 14.0)]),
@@ -236,15 +239,14 @@ mod tests {
             ("above", &[(0.0, 50.0), (10.0, 21.0)]),
         ];
         assert_eq!(ranges(&family(Axis::Block, lines)), "a 0..4, b 4..5, c 5..10");
-        // There is no network between two networks: who is lowest for a while there is of no
-        // interest.
+        // There are no networks between two networks, so `b` is never the fastest.
         let nodes = family(Axis::Nodes, lines).envelope();
         let words: Vec<String> = nodes.crossovers.iter().map(|c| c.in_words(Axis::Nodes)).collect();
         assert_eq!(words, ["a is fastest up to 0 nodes, c from 10"]);
     }
 
     #[test]
-    fn curves_that_touch_do_not_cross_and_those_that_go_through_a_point_do() {
+    fn touching_curves_do_not_cross() {
         let flat: (&str, &[(f64, f64)]) = ("flat", &[(1.0, 2.0), (2.0, 2.0), (3.0, 2.0)]);
         let touching = family(Axis::Block, &[("a", &[(1.0, 1.0), (2.0, 2.0), (3.0, 1.0)]), flat]);
         assert_eq!((ranges(&touching).as_str(), crossings(&touching)), ("a 1..3", vec![]));
@@ -262,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_compared_across_a_gap_or_at_a_crowded_x() {
+    fn gaps_and_shared_values_are_skipped() {
         let gap: &[(&str, &[(f64, f64)])] =
             &[("a", &[(0.0, 0.0), (2.0, 9.0)]), ("b", &[(0.0, 1.0), (1.0, 1.0), (2.0, 1.0)])];
         assert_eq!(crossings(&family(Axis::Block, gap)), []);

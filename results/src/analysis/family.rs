@@ -1,62 +1,62 @@
-//! Cases that differ in nothing but the algorithm and what an axis has.
+//! Families: cases that differ only in the algorithm and in the quantity of an axis.
 
 use super::axis::{Axis, AxisPosition};
 use crate::compare::{Comparison, Group};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A case of a curve.
+/// A point of a curve: one case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Where along the axis.
+    /// The position along the axis.
     pub x: f64,
-    /// Mean time, in us.
+    /// Mean time, in microseconds.
     pub time: f64,
-    /// Which group of the comparison it is of.
+    /// Index of the group in the comparison.
     pub group: usize,
-    /// Which line of that group.
+    /// Index of the line in the group.
     pub line: usize,
 }
 
-/// The cases of one algorithm, by rising x.
+/// The cases of one algorithm, by increasing x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// The algorithm, as the comparison's lines name it.
+    /// Name of the algorithm, as in the comparison's lines.
     pub algorithm: String,
     pub points: Vec<Point>,
 }
 
-/// Cases that differ in nothing but the algorithm and x.
+/// Cases that differ only in the algorithm and x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Family {
     pub axis: Axis,
-    /// The topology, or the kind that topologies of different size are of.
+    /// The topology; for the axis of nodes, the family of topologies.
     pub topology: String,
-    /// The workload without what varies.
+    /// The workload without the quantity that varies.
     pub workload: String,
-    /// The machine, with what an experiment's own stands for.
+    /// The machine, followed by its definition if the experiment defined it.
     pub machine: String,
     pub model: String,
-    /// The files that topology and workload name, with digests.
+    /// The files named by topology and workload, with digests.
     pub inputs: String,
-    /// A curve an algorithm, by name.
+    /// A curve for each algorithm, by name.
     pub curves: Vec<Curve>,
-    /// The values of x that several groups have, such as two shapes of as many nodes: no line goes
-    /// through their points, and nothing is said of who is fastest there.
+    /// The values of x that several groups share, such as two shapes with the same number of nodes.
+    /// No line joins their points, and no algorithm is the fastest there.
     pub shared_xs: Vec<f64>,
-    /// The groups that its points are of.
+    /// Indices of the family's groups.
     pub groups: BTreeSet<usize>,
 }
 
-/// Everything along one axis.
+/// All families along one axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Families {
-    /// The families, in the order in which their first groups came.
+    /// The families, in the order of their first groups.
     pub families: Vec<Family>,
-    /// How many groups stand nowhere along the axis.
+    /// The number of groups that have no position along the axis.
     pub off_axis: usize,
 }
 
-/// Lays the groups of a comparison along an axis.
+/// Arranges the groups of a comparison along an axis.
 pub fn families(comparison: &Comparison, axis: Axis) -> Families {
     let mut found = Families { families: Vec::new(), off_axis: 0 };
     for (number, group) in comparison.groups.iter().enumerate() {
@@ -130,7 +130,7 @@ impl Family {
             counts.into_iter().filter(|(_, n)| *n > 1).map(|(x, _)| f64::from_bits(x)).collect();
     }
 
-    /// What its cases have in common, in a line.
+    /// Returns what the cases have in common, in one line.
     pub fn title(&self) -> String {
         let parts = [&self.topology, &self.workload, &self.machine, &self.model, &self.inputs];
         parts
@@ -141,7 +141,7 @@ impl Family {
             .join(", ")
     }
 
-    /// Every x that has a point, rising.
+    /// Returns the x of all points, in increasing order.
     pub fn xs(&self) -> Vec<f64> {
         let mut xs: Vec<f64> =
             self.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
@@ -150,7 +150,7 @@ impl Family {
         xs
     }
 
-    /// Only the curves of some algorithms.
+    /// Returns the family with only some of its algorithms.
     pub fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
         let curves = self.curves.iter().filter(|curve| keep(&curve.algorithm)).cloned().collect();
         Self { curves, ..self.clone() }
@@ -158,12 +158,12 @@ impl Family {
 }
 
 impl Curve {
-    /// Its points, as many together as a line may join: one at a shared_xs x stands alone.
+    /// Returns runs of points that a line may join. A point at a shared x is a run of its own.
     pub fn segments(&self, shared_xs: &[f64]) -> impl Iterator<Item = &[Point]> {
         self.points.chunk_by(|a, b| !shared_xs.contains(&a.x) && !shared_xs.contains(&b.x))
     }
 
-    /// The time at an x that it has a point at.
+    /// Returns the time at an x where the curve has a point.
     pub fn time_at(&self, x: f64) -> Option<f64> {
         self.points.iter().find(|point| point.x == x).map(|point| point.time)
     }
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_join_topologies_of_as_many_dimensions() {
+    fn the_axis_of_nodes_joins_topologies_of_equal_dimension() {
         let shapes = [("torus:4x4", 16), ("torus:4x4x4", 64), ("torus:9x9", 81)];
         let found = of(
             shapes.iter().map(|(t, n)| at(t, *n, "uniform:64", "a", 1.0)).collect(),
@@ -216,8 +216,8 @@ mod tests {
     }
 
     #[test]
-    fn shapes_of_as_many_nodes_are_points_of_their_own_and_nothing_crosses_there() {
-        // `b` is slower everywhere, but faster on the one shape than `a` on the other.
+    fn shapes_with_equal_nodes_are_not_joined() {
+        // `b` is slower everywhere, but faster on one shape than `a` on the other.
         let shapes = [
             ("torus:2x8", 16, 1.0),
             ("torus:4x4", 16, 4.0),

@@ -1,48 +1,47 @@
-//! Who is fastest over two things that vary at once: block sizes one way, networks or machines the
-//! other.
+//! Maps of the fastest algorithm over two quantities: block size, and networks or machines.
 
 use super::axis::{Axis, AxisPosition};
 use crate::compare::{Comparison, Group, Winner};
 use std::collections::BTreeMap;
 use swapmeet_core::spec::{Spec, parse_size};
 
-/// What varies beside block sizes.
+/// What varies in addition to the block size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowAxis {
-    /// Topologies of one kind, by their nodes.
+    /// Topologies of one kind, by number of nodes.
     Nodes,
-    /// Machines, by the parameter that they differ in.
+    /// Machines, by the parameter in which they differ.
     Machines,
 }
 
 /// A case of a map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MapCell {
-    /// Which group of the comparison it is.
+    /// Index of the group in the comparison.
     pub group: usize,
-    /// Who is fastest there.
+    /// The fastest algorithm.
     pub winner: Winner,
 }
 
-/// Who is fastest where, of cases that differ in nothing but block size and one thing more.
+/// The fastest algorithms of cases that differ only in block size and one other quantity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerMap {
     /// What varies from row to row.
     pub row_axis: RowAxis,
-    /// What doesn't vary, in a line.
+    /// What all cases have in common, in one line.
     pub title: String,
-    /// Block sizes, rising.
+    /// Block sizes, increasing.
     pub xs: Vec<f64>,
-    /// The topology or machine of each row: fewest nodes, or the smallest parameter, first.
+    /// The topology or machine of each row, by increasing number of nodes or parameter.
     pub rows: Vec<String>,
-    /// By row, then by block size; `None` where no case is or none has a time.
+    /// Cells by row, then by block size; `None` without a case or without a time.
     pub cells: Vec<Vec<Option<MapCell>>>,
 }
 
 impl RowAxis {
     pub const ALL: [Self; 2] = [Self::Nodes, Self::Machines];
 
-    /// What a row is.
+    /// Returns the name of the quantity that varies.
     pub fn label(self) -> &'static str {
         match self {
             Self::Nodes => "nodes",
@@ -50,7 +49,7 @@ impl RowAxis {
         }
     }
 
-    /// The row of a group, and what its map has in common.
+    /// Returns the row of a group, and the title of its map.
     fn place(self, group: &Group, at: &AxisPosition) -> (String, String) {
         let setting = &group.setting;
         match self {
@@ -71,11 +70,10 @@ impl RowAxis {
     }
 }
 
-/// A case on its way into a map: its row, its block size, its group.
+/// A case to be placed in a map: row, block size, group.
 type Found = (String, f64, usize);
 
-/// A map for every lot of cases with two block sizes, or two rows, at least; in the order in which
-/// they came.
+/// Returns the maps with at least two block sizes or two rows, in the order of their first groups.
 pub fn winner_maps(comparison: &Comparison, row_axis: RowAxis) -> Vec<WinnerMap> {
     let mut lots: Vec<(String, Vec<Found>)> = Vec::new();
     for (number, group) in comparison.groups.iter().enumerate() {
@@ -129,7 +127,7 @@ impl WinnerMap {
         Self { row_axis, title, xs, rows, cells: table }
     }
 
-    /// Every algorithm that is fastest somewhere, by name.
+    /// Returns the algorithms that are the fastest in some cell, by name.
     pub fn winners(&self) -> Vec<&str> {
         let cells = self.cells.iter().flatten().flatten();
         let names: BTreeMap<&str, ()> =
@@ -138,8 +136,8 @@ impl WinnerMap {
     }
 }
 
-/// The value that each machine has of the one parameter in which all differ; nothing if they differ
-/// in more than that.
+/// Returns each machine's value of the only parameter in which they differ; empty if they differ in
+/// several.
 fn differing(machines: &[&str]) -> BTreeMap<String, f64> {
     let read = |machine: &&str| {
         let spec = Spec::parse("machine", machine).ok()?;
@@ -199,7 +197,7 @@ mod tests {
         winner_maps(&compare(&files(rows), None).unwrap(), row_axis)
     }
 
-    /// Who is fastest, row by row.
+    /// Formats the fastest algorithms, row by row.
     fn names(map: &WinnerMap) -> Vec<String> {
         let name = |cell: &Option<MapCell>| {
             cell.as_ref().map_or("-", |cell| &cell.winner.algorithm).to_owned()
@@ -208,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_lie_one_way_and_networks_by_their_nodes_the_other() {
+    fn a_map_has_sizes_and_networks() {
         let mut rows = Vec::new();
         for (topology, nodes, size, a, b) in [
             ("torus:8x8", 64, "1KiB", 5.0, 4.0),
@@ -232,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_stand_by_the_parameter_that_they_differ_in() {
+    fn machines_are_ordered_by_the_differing_parameter() {
         let machines = ["paragon:startup_us=100", "paragon:startup_us=9", "paragon:startup_us=22"];
         let rows = |machines: &[&str]| {
             machines.iter().map(|m| at("ring:4", 4, "64", m, "a", 1.0)).collect()

@@ -1,4 +1,4 @@
-//! One group: a line an algorithm, each against the baseline.
+//! One group of cases: a line for each algorithm, compared with the baseline.
 
 use super::sample::{Sample, against, samples};
 use super::winner::winner;
@@ -8,8 +8,8 @@ use crate::record::{Record, Status, Verified};
 use crate::stats::Ratio;
 use std::collections::BTreeMap;
 
-/// The sample that the others are compared with, or why there is none. A name is a line's own, or
-/// that of an algorithm, which then is the first of it.
+/// Returns the baseline sample, or why there is none. `name` is the label of a line or the name of
+/// an algorithm; of several samples with the latter, the first one counts.
 fn find_baseline<'s, 'a>(
     samples: &'s [Sample<'a>],
     name: Option<&str>,
@@ -33,7 +33,7 @@ fn status(sample: &Sample<'_>) -> Status {
     sample.rows.iter().map(|r| r.status).find(|s| *s != Status::Ok).unwrap_or(Status::Ok)
 }
 
-/// Makes a group of its rows, of which there is one at least.
+/// Makes a group from its rows, of which there is at least one.
 pub(super) fn group(rows: &[(&Record, RowLocation)], baseline: Option<&str>) -> Group {
     let samples = samples(rows);
     let (baseline, no_baseline) = match find_baseline(&samples, baseline) {
@@ -64,7 +64,7 @@ fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> ComparisonLine {
             reasons.push(&row.reason);
         }
     }
-    // The weakest proof speaks for all.
+    // The weakest verification counts.
     let proofs = sample.rows.iter().filter(|r| r.status == Status::Ok).map(|r| r.verified);
     let is_baseline = baseline.is_some_and(|b| b.label == sample.label);
     let other = baseline.filter(|_| !is_baseline);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_failed_are_shown_and_have_no_ratio() {
+    fn failed_rows_are_shown_without_a_ratio() {
         let rows = vec![failed("odd", 0, Status::Unsupported, "too odd"), row("fast", 0, 10.0)];
         let group = one_group(rows, Some("odd"));
         assert_eq!(group.baseline, None);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_in_which_the_baseline_has_no_row_says_so() {
+    fn a_missing_baseline_is_explained() {
         let elsewhere = Record { topology: "ring:5".to_owned(), ..row("slow", 0, 30.0) };
         let groups =
             compare(&files(vec![elsewhere, row("fast", 0, 10.0)]), Some("slow")).unwrap().groups;
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn some_failed_repetitions_leave_a_sample_of_the_others() {
+    fn failed_repetitions_are_left_out_of_the_sample() {
         let weaker = Record { verified: Verified::Amounts, ..row("a", 1, 12.0) };
         let rows = vec![
             row("a", 0, 10.0),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn builds_that_say_the_same_of_themselves_are_told_apart_by_what_they_are() {
+    fn builds_of_one_version_are_distinguished_by_digest_and_program() {
         let of = |digest: &str, program: &str, time| Record {
             plugin_digest: digest.to_owned(),
             swapmeet_version: program.to_owned(),

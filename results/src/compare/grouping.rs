@@ -1,4 +1,4 @@
-//! Rows of several files brought together: each case and repetition once.
+//! Groups the rows of several files by setting and removes duplicates.
 
 use super::{CompareError, RowLocation};
 use crate::case_id::{CaseId, Setting};
@@ -6,14 +6,14 @@ use crate::record::{Record, Status};
 use crate::units::count;
 use std::collections::HashMap;
 
-/// Rows by group, and what was noticed.
+/// Rows by group, and remarks on duplicates.
 pub(super) struct GroupedRows<'a> {
-    /// The rows of each group, in the order in which they came.
+    /// The rows of each group, in the order of the files.
     pub groups: Vec<Vec<(&'a Record, RowLocation)>>,
     pub notes: Vec<String>,
 }
 
-/// A row and where it is from.
+/// A row and its place in the files.
 struct KnownRow<'a> {
     record: &'a Record,
     file: &'a str,
@@ -26,8 +26,9 @@ impl KnownRow<'_> {
     }
 }
 
-/// What must be the same in two rows of one case and repetition: everything but the time it took to
-/// make them, the experiment's name, and the remark, which files of earlier versions lack.
+/// Returns the row without the columns that may differ between two rows of one case and repetition:
+/// the times of making it, the experiment's name, and the note, which files of earlier versions
+/// lack.
 fn comparable(r: &Record) -> Record {
     Record {
         plan_ms: None,
@@ -38,14 +39,14 @@ fn comparable(r: &Record) -> Record {
     }
 }
 
-/// Whether the same case may well end otherwise the next time: with more patience, on another day.
+/// Returns whether the case may end differently if it is run again.
 fn is_transient_failure(r: &Record) -> bool {
     matches!(r.status, Status::Timeout | Status::Crashed | Status::Error)
 }
 
-/// Groups the rows of files. A row that is there duplicates counts once. A case that failed by
-/// circumstance and was run reruns counts as both. Anything else that says two things of one case is
-/// an error.
+/// Groups the rows of files. A duplicate row counts once. If a case failed for a transient reason
+/// and was run again, both rows count. Any other disagreement between two rows of a case is an
+/// error.
 pub(super) fn group_rows(files: &[(String, Vec<Record>)]) -> Result<GroupedRows<'_>, CompareError> {
     let mut grouped = GroupedRows { groups: Vec::new(), notes: Vec::new() };
     let mut places: HashMap<Setting<&str>, usize> = HashMap::new();
@@ -77,12 +78,9 @@ pub(super) fn group_rows(files: &[(String, Vec<Record>)]) -> Result<GroupedRows<
             format!("{} {}", count(n, "row"), if n == 1 { one } else { many })
         };
         if duplicates > 0 {
-            let text = rows(
-                duplicates,
-                "that was there before is counted once",
-                "that were there before are counted once",
-            );
-            grouped.notes.push(format!("{file}: {text}"));
+            let verb = if duplicates == 1 { "is" } else { "are" };
+            let text = count(duplicates, "duplicate row");
+            grouped.notes.push(format!("{file}: {text} {verb} counted once"));
         }
         if reruns > 0 {
             let text = rows(
@@ -115,11 +113,11 @@ mod tests {
     }
 
     #[test]
-    fn the_same_row_counts_once_and_another_repetition_is_one_more() {
+    fn duplicates_count_once_and_other_repetitions_count() {
         let reruns =
             Record { wall_ms: Some(3.0), experiment: "other".to_owned(), ..row("fast", 0, 10.0) };
         let compared = two(vec![row("fast", 0, 10.0)], vec![reruns, row("fast", 1, 12.0)]).unwrap();
-        assert_eq!(compared.notes, ["b.csv: 1 row that was there before is counted once"]);
+        assert_eq!(compared.notes, ["b.csv: 1 duplicate row is counted once"]);
         assert_eq!(compared.groups[0].lines[0].time.as_ref().unwrap().n, 2);
         let other_seed = Record { seed: 7, ..row("fast", 0, 12.0) };
         let compared = two(vec![row("fast", 0, 10.0)], vec![other_seed]).unwrap();
@@ -130,11 +128,11 @@ mod tests {
     }
 
     #[test]
-    fn a_remark_makes_no_other_row_but_another_machine_of_that_name_does() {
+    fn notes_do_not_distinguish_rows_but_definitions_do() {
         let noted = |note: &str| Record { note: note.to_owned(), ..row("fast", 0, 10.0) };
         let compared =
             two(vec![row("fast", 0, 10.0)], vec![noted("priced in turns: one port")]).unwrap();
-        assert_eq!(compared.notes, ["b.csv: 1 row that was there before is counted once"]);
+        assert_eq!(compared.notes, ["b.csv: 1 duplicate row is counted once"]);
         assert_eq!(compared.groups[0].lines[0].time.as_ref().unwrap().n, 1);
         let on = |definition: &str, inputs: &str| Record {
             machine_definition: definition.to_owned(),
@@ -143,26 +141,26 @@ mod tests {
         };
         let compared = two(vec![on("delta", "")], vec![on("delta:startup_us=2", "")]).unwrap();
         assert_eq!((compared.groups.len(), compared.notes.len()), (2, 0));
-        // As do files of one name.
+        // The same holds for files of the same name.
         let compared =
             two(vec![on("", "m.csv=sha256:aa")], vec![on("", "m.csv=sha256:bb")]).unwrap();
         assert_eq!((compared.groups.len(), compared.notes.len()), (2, 0));
     }
 
     #[test]
-    fn different_figures_of_one_repetition_are_an_error_that_names_both_places() {
+    fn contradicting_rows_are_an_error_that_names_both() {
         let error =
             two(vec![row("slow", 0, 9.0), row("fast", 0, 10.0)], vec![row("fast", 0, 11.0)])
                 .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "fast on torus:4x4, uniform:64, paragon, repetition 0 has different figures in a.csv (row 2) and in b.csv (row 1): \
+            "fast on torus:4x4, uniform:64, paragon, repetition 0 has different values in a.csv (row 2) and in b.csv (row 1): \
              they are not of one experiment"
         );
     }
 
     #[test]
-    fn a_case_that_was_run_again_after_a_timeout_is_both() {
+    fn a_rerun_after_a_timeout_counts_in_addition() {
         let late = failed("fast", 0, Status::Timeout, "60 s");
         let compared = two(vec![late, row("fast", 1, 12.0)], vec![row("fast", 0, 10.0)]).unwrap();
         assert_eq!(

@@ -1,12 +1,12 @@
-//! Where algorithms that are compared are charged for rearrangement unlike: as each declares it,
-//! and some declare none that they need.
+//! Remarks on unequal charges for rearrangement. A machine with `rearrangement=declared` charges
+//! what each algorithm declares, and some declare none although they need it.
 
 use super::{ComparisonLine, Group};
 use crate::record::Record;
 use std::collections::{BTreeMap, BTreeSet};
 use swapmeet_core::cost::model::UNDECLARED;
 
-/// A remark a machine on which that is so.
+/// Returns a remark for each machine that charges some of the compared algorithms and others not.
 pub(super) fn remarks(groups: &[Group], files: &[(String, Vec<Record>)]) -> Vec<String> {
     let mut unlike: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for group in groups {
@@ -25,8 +25,8 @@ pub(super) fn remarks(groups: &[Group], files: &[(String, Vec<Record>)]) -> Vec<
             if algorithms.len() == 1 { ("declares", "its") } else { ("declare", "their") };
         let named: Vec<String> = algorithms.iter().map(|name| format!("`{name}`")).collect();
         format!(
-            "{machine} charges rearrangement as algorithms declare it, and {} {declare} none though {their} messages are of several blocks; \
-             with rearrangement=packed all are charged alike.",
+            "{machine} charges the rearrangement that each algorithm declares, but {} {declare} none although {their} messages consist of several \
+             blocks; with rearrangement=packed, all are charged equally.",
             named.join(", ")
         )
     };
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_charged_for_no_rearrangement_beside_others_is_named() {
+    fn algorithms_without_declared_rearrangement_are_named() {
         let elsewhere = |row: Record| Record { machine: "delta".to_owned(), ..row };
         let rows = vec![
             row("suh-shin", 0, 2.0),
@@ -59,15 +59,15 @@ mod tests {
         assert_eq!(
             remarks_on(rows),
             [
-                "paragon charges rearrangement as algorithms declare it, and `bruck`, `torus-multiscatter` declare none though their messages are of several blocks; \
-              with rearrangement=packed all are charged alike."
+                "paragon charges the rearrangement that each algorithm declares, but `bruck`, `torus-multiscatter` declare none although their messages \
+              consist of several blocks; with rearrangement=packed, all are charged equally."
             ],
-            "on the other machine there is nobody else"
+            "the other machine has a single algorithm"
         );
     }
 
     #[test]
-    fn nothing_is_said_where_all_are_alike() {
+    fn there_is_no_remark_if_all_are_charged_equally() {
         assert_eq!(remarks_on(vec![free("bruck"), free("torus-multiscatter")]), [""; 0]);
         assert_eq!(remarks_on(vec![row("suh-shin", 0, 2.0), row("pairwise", 0, 1.0)]), [""; 0]);
     }

@@ -1,4 +1,4 @@
-//! The rows of one algorithm within a group of cases.
+//! The rows of one algorithm within a group.
 
 use super::{RowLocation, Tests};
 use crate::case_id::Implementation;
@@ -8,7 +8,7 @@ use crate::stats::{
     welch_p, wilcoxon_p,
 };
 
-/// The rows of one algorithm, from one build of one plugin.
+/// The rows of one implementation of an algorithm.
 pub(super) struct Sample<'a> {
     pub(super) label: String,
     pub(super) implementation: Implementation<&'a str>,
@@ -28,8 +28,7 @@ impl Sample<'_> {
         self.times.iter().map(|(_, time)| *time).collect()
     }
 
-    /// Whether each of its times belongs to one of another sample's: they are of the same
-    /// repetitions, with the same seeds.
+    /// Returns whether both samples have the same repetitions with the same seeds.
     fn is_paired_with(&self, other: &Self) -> bool {
         let alone =
             |times: &[((u32, u64), f64)]| times.windows(2).all(|pair| pair[0].0 != pair[1].0);
@@ -38,7 +37,7 @@ impl Sample<'_> {
     }
 }
 
-/// Parts rows by whose they are, in the order in which these come.
+/// Divides rows by implementation, in the order of first occurrence.
 pub(super) fn samples<'a>(rows: &[(&'a Record, RowLocation)]) -> Vec<Sample<'a>> {
     let mut parted: Vec<(Implementation<&str>, Vec<&Record>, Vec<RowLocation>)> = Vec::new();
     for (row, at) in rows {
@@ -69,8 +68,9 @@ pub(super) fn samples<'a>(rows: &[(&'a Record, RowLocation)]) -> Vec<Sample<'a>>
     parted.into_iter().map(sample).collect()
 }
 
-/// The algorithm, and of plugin, build and program as much as tells it from the others: two builds
-/// of one algorithm are two algorithms, for whoever changes one wants to know what came of it.
+/// Returns the name of the algorithm. If the group has several implementations of it, the columns
+/// that distinguish them follow in parentheses. Two builds count as two algorithms, because the
+/// effect of a change is often what a comparison is about.
 fn label(own: &Implementation<&str>, all: &[Implementation<&str>]) -> String {
     type Texts = fn(&Implementation<&str>) -> String;
     fn or_none(text: &str, what: &str) -> String {
@@ -100,7 +100,7 @@ fn label(own: &Implementation<&str>, all: &[Implementation<&str>]) -> String {
     format!("{} ({})", own.algorithm, words.join(", "))
 }
 
-/// How many times as long a sample takes as the baseline's, and how sure that is.
+/// Returns the ratio of a sample's mean time to the baseline's, and the tests of their difference.
 pub(super) fn against(sample: &Sample<'_>, base: &Sample<'_>) -> (Option<Ratio>, Option<Tests>) {
     let Some((own, other)) = sample.time.as_ref().zip(base.time.as_ref()) else {
         return (None, None);

@@ -1,41 +1,41 @@
-//! Who is fastest in a group of cases, and by how much.
+//! The fastest algorithm in a group of cases, and its margin.
 
 use super::sample::{Sample, against};
 use crate::stats::{Ratio, Summary};
 use crate::units::duration;
 use serde::Serialize;
 
-/// The fastest of a group.
+/// The fastest algorithm of a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Winner {
     pub algorithm: String,
-    /// Its times, in us.
+    /// Its completion times, in microseconds.
     pub time: Summary,
-    /// The next after it, if any other has a time.
+    /// The second fastest algorithm, if another one has a time.
     pub second: Option<RunnerUp>,
-    /// Those that it can't be told from: they took the same time, or the interval of the ratio
-    /// holds 1.
+    /// The algorithms that cannot be distinguished from the fastest: their times are equal, or the
+    /// interval of the ratio contains 1.
     #[serde(rename = "level")]
     pub tied: Vec<String>,
 }
 
-/// How far ahead the fastest is.
+/// How far ahead the fastest algorithm is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Margin {
-    /// It can't be told from another.
+    /// Another algorithm cannot be distinguished from it.
     Tied,
-    /// The next takes longer by less than 5 %.
+    /// The second takes less than 5 % longer.
     Under5,
-    /// .. by less than 25 %.
+    /// The second takes less than 25 % longer.
     Under25,
-    /// .. by less than 100 %.
+    /// The second takes less than 100 % longer.
     Under100,
-    /// Nobody else is there, or nobody near.
+    /// The second takes at least twice as long, or there is none.
     Clear,
 }
 
 impl Winner {
-    /// How far ahead it is.
+    /// Returns how far ahead the winner is.
     pub fn margin(&self) -> Margin {
         let ratio = self.second.as_ref().and_then(|second| second.times_as_long.as_ref());
         match ratio.map(|ratio| ratio.value) {
@@ -47,7 +47,7 @@ impl Winner {
         }
     }
 
-    /// Who wins and by how much, in a few words.
+    /// Names the winner and its margin in a few words.
     pub fn in_words(&self) -> String {
         let mut text = format!("{} {}", self.algorithm, duration(self.time.mean));
         if let Some(second) = &self.second {
@@ -61,15 +61,15 @@ impl Winner {
     }
 }
 
-/// The one that comes next.
+/// The second fastest algorithm.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunnerUp {
     pub algorithm: String,
-    /// How many times as long it takes; `None` where a time is 0.
+    /// The ratio of its time to the winner's; `None` if a time is 0.
     pub times_as_long: Option<Ratio>,
 }
 
-/// The fastest of samples, of which the fastest come first; `None` where nothing has a time.
+/// Returns the winner of samples in order of their times; `None` if no sample has a time.
 pub(super) fn winner(ranked: &[&Sample<'_>]) -> Option<Winner> {
     let (first, others) = ranked.split_first()?;
     let time = first.time.as_ref()?;
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_wins_by_what_the_next_takes_longer() {
+    fn the_margin_is_the_ratio_to_the_second() {
         let won =
             of(vec![row("slow", 0, 30.0), row("fast", 0, 10.0), row("next", 0, 12.5)]).unwrap();
         let second = won.second.unwrap();
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_cannot_be_told_apart_are_level() {
+    fn algorithms_that_cannot_be_distinguished_are_tied() {
         let of_times = |times: [(&'static str, [f64; 2]); 3]| {
             of(times
                 .iter()
@@ -121,7 +121,7 @@ mod tests {
             of_times([("a", [10.0, 10.4]), ("b", [10.4, 10.1]), ("c", [20.0, 20.1])]).unwrap().tied,
             ["b"]
         );
-        // `b` takes 1 % longer whatever was drawn.
+        // `b` takes 1 % longer for every seed.
         assert_eq!(
             of_times([("a", [10.0, 14.0]), ("b", [10.1, 14.14]), ("c", [20.0, 28.0])])
                 .unwrap()
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn alone_it_has_no_second_and_without_times_there_is_none() {
+    fn a_single_algorithm_has_no_runner_up() {
         let won = of(vec![row("a", 0, 5.0), failed("b", 0, Status::Timeout, "60 s")]).unwrap();
         assert_eq!((won.second, won.tied), (None, vec![]));
         assert_eq!(of(vec![failed("b", 0, Status::Timeout, "60 s")]), None);

@@ -1,12 +1,12 @@
-//! Rows of a text, one after another: no more of it is in memory than the row at hand and the one
-//! that follows.
+//! An iterator over the rows of a text. It holds the current row and the next one in memory, and
+//! nothing else.
 
 use super::ReadError;
 use crate::record::{Column, Record, column, columns, required_columns};
 use std::io::{self, Read};
 use swapmeet_core::spec::format_size;
 
-/// The mark that some programs begin a text with.
+/// The byte-order mark that some programs write first.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The rows of a text, in order.
@@ -14,30 +14,31 @@ pub(crate) struct Rows<R> {
     file: String,
     reader: csv::Reader<RecordingReader<R>>,
     header: Header,
-    /// The line that the reader is at.
+    /// The line number that the reader has reached.
     line: u64,
-    /// Read ahead, for only the last row can be torn.
+    /// The row read ahead. Only the last row of a file can be torn, so each row has to know whether
+    /// another follows.
     next: Option<RawRow>,
 }
 
-/// A row as read.
+/// A row and its place in the file.
 #[derive(Debug)]
 pub(crate) struct LocatedRecord {
-    /// The byte from which the reader came to it.
+    /// The byte offset from which the reader reached the row.
     pub(crate) from: u64,
     pub(crate) record: Record,
 }
 
-/// A row before it is understood.
+/// A row before its fields are parsed.
 struct RawRow {
     fields: csv::ByteRecord,
-    /// The byte from which the reader came to it.
+    /// The byte offset from which the reader reached the row.
     from: u64,
-    /// The byte at which it starts. The reader places a row before the blank lines, or the second
-    /// half of the line end, that it skips on its way there.
+    /// The byte offset at which the row's text starts. It differs from `from` where the reader
+    /// skipped blank lines, or the second half of a line end, before the row.
     start: u64,
     line: u64,
-    /// From its start to its end, with the line end.
+    /// The text of the row, including its line end.
     text: Vec<u8>,
 }
 
@@ -57,8 +58,8 @@ impl<R: Read> Rows<R> {
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         let is_all = rows.next.is_none() && rows.line == 1;
         if is_all && columns().collect::<Vec<_>>().join(",").as_bytes().starts_with(text) {
-            // Not even the header's end. (A line of something else is no header of ours that broke
-            // off.)
+            // The file is a beginning of our header. Any other single line is a wrong header, not a
+            // torn one.
             return Err(ReadError::Torn { file: rows.file, line: 1, intact: 0 });
         }
         let names = csv::StringRecord::from_byte_record(head.fields)
@@ -68,12 +69,12 @@ impl<R: Read> Rows<R> {
         Ok(rows)
     }
 
-    /// The next row, if there is one.
+    /// Reads the next row.
     fn pull_row(&mut self) -> Result<Option<RawRow>, ReadError> {
         self.pull().map(|(is_row, raw)| is_row.then_some(raw))
     }
 
-    /// What comes next, and whether it is a row rather than the blank lines at the end.
+    /// Reads up to the end of the next row. The flag is false if only blank lines were left.
     fn pull(&mut self) -> Result<(bool, RawRow), ReadError> {
         let from = self.reader.position().byte();
         let mut fields = csv::ByteRecord::new();
@@ -128,7 +129,7 @@ impl<R: Read> Iterator for Rows<R> {
     }
 }
 
-/// The first line of a text, each name looked up once: there may be millions of rows.
+/// The header of a file. Each name is looked up once, because there may be millions of rows.
 #[derive(Default)]
 pub(crate) struct Header {
     names: csv::StringRecord,
@@ -141,7 +142,7 @@ impl Header {
         Self { names, columns }
     }
 
-    /// What a row's fields say.
+    /// Parses the fields of a row.
     pub(crate) fn record(
         &self,
         file: &str,
@@ -180,7 +181,7 @@ impl Header {
 }
 
 fn check(file: &str, header: &csv::StringRecord) -> Result<(), ReadError> {
-    // Remarks came later than the rest: a file without them is whole.
+    // Columns that came with later versions may be missing.
     if let Some(column) = required_columns().find(|c| !header.iter().any(|h| h == *c)) {
         return Err(ReadError::NoColumn { file: file.to_owned(), column });
     }
@@ -196,22 +197,22 @@ fn check(file: &str, header: &csv::StringRecord) -> Result<(), ReadError> {
     }
 }
 
-/// Whether the text of a last row lacks its line end: either there is none, or it is within quotes
-/// that were never closed.
+/// Returns whether the text of a last row lacks its line end: it has none, or the line end belongs
+/// to a quoted field that was never closed.
 fn is_cut_off(row: &[u8]) -> bool {
     !row.ends_with(b"\n") && !row.ends_with(b"\r")
         || row.iter().filter(|b| **b == b'"').count() % 2 == 1
 }
 
-/// Keeps what was read until it is asked for: the reader gives a row's fields, and whether the row
-/// broke off only its text tells.
+/// A reader that records what it has read. The CSV reader returns only the fields of a row; the
+/// text is needed to see whether the row is complete.
 struct RecordingReader<R> {
     inner: R,
     bytes: Vec<u8>,
 }
 
 impl<R> RecordingReader<R> {
-    /// Takes out the first bytes.
+    /// Removes the first bytes from the recording and returns them.
     fn first(&mut self, count: u64) -> Vec<u8> {
         let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.bytes.len());
         self.bytes.drain(..count).collect()
@@ -220,7 +221,8 @@ impl<R> RecordingReader<R> {
 
 impl<R: Read> Read for RecordingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        /// Of a row: what never ends one, such as zeros without end, must not fill the memory.
+        /// The limit for one row, so that a file without line ends, such as `/dev/zero`, does not
+        /// fill the memory.
         const MOST: usize = 64 << 20;
         if self.bytes.len() > MOST {
             let most = format_size(MOST as u64);

@@ -1,10 +1,10 @@
-//! Whether rows are of one experiment: what a name stands for is the same in all of them.
+//! Checks that rows are of one experiment: a name must stand for the same thing in all of them.
 
 use crate::case_id::inputs;
 use crate::record::Record;
 use std::collections::HashMap;
 
-/// Rows of different experiments, or made by different versions.
+/// Two rows are of different experiments, or were made by different versions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{first} and {second} are not of one experiment: their {what} is `{a}` and `{b}`")]
 pub struct InconsistentRows {
@@ -15,16 +15,16 @@ pub struct InconsistentRows {
     b: String,
 }
 
-/// What the names in rows stand for.
+/// What each name in the rows stands for.
 #[derive(Default)]
 pub(super) struct Definitions {
-    /// For each kind of name the names, and for each what it stands for and where that is said
-    /// first.
+    /// The names of each kind. For each name: the place of the first row that defines it, and its
+    /// definition.
     known: HashMap<&'static str, HashMap<String, (String, String)>>,
 }
 
 impl Definitions {
-    /// Refuses a row that no run could have made that made those before it.
+    /// Errors if the row defines a name differently from an earlier row.
     pub(super) fn check(
         &mut self,
         row: &Record,

@@ -1,12 +1,11 @@
-//! Values told apart without keeping them.
+//! Fingerprints, which distinguish values without storing them.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 
-/// 128 bits: of a thousand million values no two have the same, but for one chance in 10^20.
+/// A hash of 128 bits. Among 10^9 values, the probability of a collision is 10^-20.
 pub(super) type Fingerprint = [u64; 2];
 
-/// Two hashes with keys of their own, drawn anew each time: nobody can prepare two values that look
-/// the same.
+/// Two hashers with random keys, so that nobody can construct colliding values.
 #[derive(Default)]
 pub(super) struct Fingerprints([RandomState; 2]);
 

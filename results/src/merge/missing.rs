@@ -1,4 +1,4 @@
-//! Which cases have no row.
+//! Cases without a row.
 
 use super::fingerprint::{Fingerprint, Fingerprints};
 use crate::case_id::{CaseId, Implementation, Setting};
@@ -7,11 +7,11 @@ use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// Cases without a row: there may be millions of them, so only the first are named.
+/// The cases without a row. There may be millions of them, so only the first ones are named.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MissingCases {
     pub named: Vec<String>,
-    /// How many there are, with those that are named.
+    /// The number of all missing cases, including the named ones.
     pub count: usize,
 }
 
@@ -25,7 +25,8 @@ impl MissingCases {
     }
 }
 
-/// What rows name. Without their experiment, all combinations of it are expected.
+/// All values that occur in the rows. Without an experiment file, every combination of them is an
+/// expected case.
 #[derive(Default)]
 pub(super) struct NamedValues {
     /// Topologies, algorithms, workloads and machines.
@@ -45,7 +46,7 @@ impl NamedValues {
         self.combinations.insert(fingerprints.of(&(texts, row.repetition)));
     }
 
-    /// The combinations of which there is no row.
+    /// Returns the combinations without a row.
     pub(super) fn missing(&self, fingerprints: &Fingerprints) -> MissingCases {
         let mut missing = MissingCases::default();
         let [topologies, algorithms, workloads, machines] = &self.texts;
@@ -69,14 +70,14 @@ impl NamedValues {
     }
 }
 
-/// A case of which no more is known.
+/// Returns the case of a combination; its other columns are unknown.
 fn case([topology, algorithm, workload, machine]: [&str; 4], repetition: u32) -> CaseId<&str> {
     let setting = Setting { topology, workload, machine, ..Setting::default() };
     let implementation = Implementation { algorithm, ..Implementation::default() };
     CaseId { setting, implementation, repetition, seed: 0 }
 }
 
-/// Each value once, in the order in which they first come.
+/// Distinct values in the order of their first occurrence.
 #[derive(Default)]
 struct DistinctValues<T> {
     order: Vec<T>,

@@ -1,4 +1,4 @@
-//! Files that are read twice: from end to end, then row by row.
+//! Files that are read twice: once from start to end, then row by row.
 
 use crate::input::{Header, LocatedRecord, ReadError, Rows};
 use crate::record::Record;
@@ -10,11 +10,12 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use tempfile::{NamedTempFile, TempPath};
 
-/// A file of rows, or a copy of what came through a pipe, which gives it but once.
+/// A file of rows. The contents of a pipe, which can be read only once, are copied to a temporary
+/// file.
 pub(super) struct SourceFile {
     pub(super) name: String,
     path: PathBuf,
-    /// Removed when the source is dropped.
+    /// The copy, which is removed when the source is dropped.
     copy: Option<TempPath>,
 }
 
@@ -45,7 +46,7 @@ fn copy_of(pipe: &Path) -> io::Result<TempPath> {
     Ok(copy.into_temp_path())
 }
 
-/// Reads rows again, each from where it is known to stand.
+/// Reads rows at known positions.
 pub(super) struct RowReader<'a> {
     sources: &'a [SourceFile],
     open: HashMap<usize, OpenFile>,
@@ -61,15 +62,15 @@ impl<'a> RowReader<'a> {
         Self { sources, open: HashMap::new() }
     }
 
-    /// The row that is reached from a byte of a source.
+    /// Reads the row at a byte offset of a source.
     pub(super) fn row(&mut self, number: usize, from: u64) -> Result<Record, ReadError> {
         let source = &self.sources[number];
         let not_csv = |error| ReadError::NotCsv { file: source.name.clone(), source: error };
         let OpenFile { reader, header } = self.opened(number)?;
         let mut place = csv::Position::new();
         place.set_byte(from);
-        // Rows of one file mostly follow each other: then the reader is there already, and nothing
-        // is read twice.
+        // Rows of one file mostly follow each other. In that case the reader is at this position
+        // already and keeps its buffer.
         reader.seek(place).map_err(not_csv)?;
         let mut fields = csv::StringRecord::new();
         reader.read_record(&mut fields).map_err(not_csv)?;
@@ -79,7 +80,7 @@ impl<'a> RowReader<'a> {
     }
 
     fn opened(&mut self, number: usize) -> Result<&mut OpenFile, ReadError> {
-        /// There may be more shards than files that a process may have open.
+        /// The limit of open files. There may be more shards than files that a process may open.
         const MOST: usize = 128;
         if self.open.len() == MOST && !self.open.contains_key(&number) {
             self.open.clear();

@@ -1,10 +1,10 @@
-//! Figures for another program: one row a line of a group.
+//! Output of a comparison as CSV, for other programs.
 
 use crate::compare::{Comparison, ComparisonLine, Group};
 use crate::record::Status;
 use crate::stats::Interval;
 
-/// One row a line of a group, every figure in full; what is not known is empty.
+/// Formats one row for each line of a group, with all digits. Unknown values are empty.
 pub fn as_csv(comparison: &Comparison) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let lines = comparison
@@ -21,7 +21,7 @@ pub fn as_csv(comparison: &Comparison) -> Result<String, csv::Error> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The names and texts of a row, side by side.
+/// Returns the name and text of each column.
 fn columns(group: &Group, line: &ComparisonLine) -> Vec<(String, String)> {
     let time = line.time.as_ref();
     let ratio = line.ratio.as_ref();
@@ -70,7 +70,7 @@ mod tests {
     use crate::render::tests::{partly_failed, repeated};
 
     #[test]
-    fn every_figure_is_there_in_full() {
+    fn values_have_all_digits() {
         insta::assert_snapshot!(as_csv(&repeated()).unwrap(), @r"
         topology,collective,workload,inputs,machine,machine_definition,model,baseline,algorithm,status,reason,verified,n,mean_us,median_us,sd_us,mean_low_us,mean_high_us,ratio,ratio_low,ratio_high,paired,t_p,rank_p,t_p_holm,rank_p_holm,effect,rows_ok,rows_unsupported,rows_invalid,rows_crashed,rows_timeout,rows_error
         torus:4x4,alltoall,uniform:64,,paragon,,wormhole,fast,fast,ok,,blocks,3,10.066666666666666,10,0.3055050463303892,9.307750059947313,10.82558327338602,1,,,,,,,,,3,0,0,0,0,0
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_empty_and_texts_are_as_they_are() {
+    fn unknown_values_are_empty() {
         let text = as_csv(&partly_failed()).unwrap();
         let mut rows = csv::Reader::from_reader(text.as_bytes())
             .into_records()

@@ -1,21 +1,16 @@
-//! As tables of an HTML page, without the page.
+//! Output of a comparison as HTML tables, without the rest of the page.
 
 use super::{Section, notes, sections};
 use crate::compare::Comparison;
 use std::fmt::Write as _;
 
-/// One table a group, each followed by its sentences, then what is said of all.
+/// Formats a table and sentences for each group, then the remarks.
 pub fn as_html(comparison: &Comparison) -> String {
     let mut out = String::new();
     for Section { title, cells, sentences } in sections(comparison) {
         let _ = writeln!(out, "<h3>{}</h3>\n<table>\n<thead><tr>", escaped(&title));
         for (name, is_figure) in &cells.header {
-            let _ = writeln!(
-                out,
-                "<th{}>{}</th>",
-                class(*is_figure),
-                escaped(&name.trim().replace(", us", ", µs"))
-            );
+            let _ = writeln!(out, "<th{}>{}</th>", class(*is_figure), escaped(name.trim()));
         }
         out += "</tr></thead>\n<tbody>\n";
         for line in &cells.lines {
@@ -42,7 +37,7 @@ fn class(is_figure: bool) -> &'static str {
     if is_figure { " class=\"number\"" } else { "" }
 }
 
-/// A sentence whose names, between backticks, are set apart.
+/// Marks up the names in a sentence, which stand between backticks, as code.
 fn with_names(sentence: &str) -> String {
     let mut out = String::new();
     for (i, part) in escaped(sentence).split('`').enumerate() {
@@ -56,7 +51,7 @@ fn with_names(sentence: &str) -> String {
     if sentence.matches('`').count() % 2 == 1 { out + "</code>" } else { out }
 }
 
-/// Text as it may stand in an element or an attribute.
+/// Escapes a text for use in an element or attribute.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -66,7 +61,7 @@ pub fn escaped(text: &str) -> String {
             '>' => out += "&gt;",
             '"' => out += "&quot;",
             '\'' => out += "&#39;",
-            // Control characters are not allowed in HTML; a file may contain any.
+            // HTML does not allow control characters; a file may contain any.
             c if c.is_control() && c != '\n' && c != '\t' => out.push('\u{fffd}'),
             c => out.push(c),
         }
@@ -81,7 +76,7 @@ mod tests {
     use crate::compare::tests::{files, row};
 
     #[test]
-    fn what_a_file_says_is_text_and_not_markup() {
+    fn markup_in_a_file_is_escaped() {
         let rows = files(vec![row("<script>alert(1)</script>", 0, 10.0), row("a&b", 0, 20.0)]);
         let html = as_html(&compare(&rows, None).unwrap());
         assert!(!html.contains("<script"), "{html}");

@@ -1,8 +1,8 @@
-//! Everything, for another program.
+//! Output of a comparison as JSON, for other programs.
 
 use crate::compare::Comparison;
 
-/// Everything, as it is; what is not known is `null`.
+/// Formats the whole comparison; unknown values are `null`.
 pub fn as_json(comparison: &Comparison) -> Result<String, serde_json::Error> {
     serde_json::to_string_pretty(comparison)
 }
@@ -14,7 +14,7 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn a_line_says_how_its_rows_ended_and_what_is_known() {
+    fn lines_have_row_counts_and_known_values() {
         let all: Value = serde_json::from_str(&as_json(&partly_failed()).unwrap()).unwrap();
         let frail = &all["groups"][0]["lines"][1];
         assert_eq!(frail["rows"], json!({"ok": 1, "timeout": 1}));

@@ -1,9 +1,9 @@
-//! Tables for a page.
+//! Output of a comparison as Markdown.
 
 use super::{Section, notes, sections};
 use crate::compare::Comparison;
 
-/// One Markdown table a group, each followed by its sentences.
+/// Formats a table and sentences for each group, then the remarks.
 pub fn as_markdown(comparison: &Comparison) -> String {
     let mut out = String::new();
     for Section { title, cells, sentences } in sections(comparison) {
@@ -36,11 +36,11 @@ mod tests {
     use crate::render::tests::{partly_failed, repeated};
 
     #[test]
-    fn the_same_cells_and_sentences_as_the_table() {
+    fn cells_and_sentences_equal_those_of_the_table() {
         insta::assert_snapshot!(as_markdown(&repeated()), @r"
         ### torus:4x4, uniform:64, paragon, wormhole
 
-        | algorithm | rows | verified | n | mean, us | sd, us | 95 % | median, us | ratio | 95 % | p (t, rank) | effect |
+        | algorithm | rows | verified | n | mean, µs | sd, µs | 95 % | median, µs | ratio | 95 % | p (t, rank) | effect |
         | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
         | fast | ok | blocks | 3 | 10.067 | 0.306 | 9.308 to 10.826 | 10.000 | 1.000 |  |  |  |
         | alike | ok | blocks | 3 | 10.100 | 0.200 | 9.603 to 10.597 | 10.100 | 1.003 | 0.975 to 1.032 | 0.667, 1.000 | 0.29 |
@@ -54,11 +54,11 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_is_shown_with_its_reason() {
+    fn failures_are_shown_with_their_reason() {
         insta::assert_snapshot!(as_markdown(&partly_failed()), @r"
         ### torus:4x4, uniform:64, paragon, wormhole
 
-        | algorithm | rows | verified | n | mean, us | sd, us | 95 % | median, us | ratio |
+        | algorithm | rows | verified | n | mean, µs | sd, µs | 95 % | median, µs | ratio |
         | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |
         | fast | ok | blocks | 2 | 10.000 | 0.000 | no spread | 10.000 | 1.000 |
         | frail | 1 ok, 1 timeout | blocks | 1 | 20.000 |  |  | 20.000 | 2.000 |
@@ -66,7 +66,7 @@ mod tests {
 
         - frail: 60 s are over
         - odd: a side | of 4 is  [31mtoo odd
-        - `fast` ran 2.00 times faster than `frail` (a single run of `frail`: no uncertainty can be given).
+        - `fast` ran 2.00 times faster than `frail` (a single run of `frail`: the uncertainty is unknown).
         ");
     }
 }

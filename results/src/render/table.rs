@@ -1,11 +1,11 @@
-//! Tables to read.
+//! Output of a comparison as text tables.
 
 use super::{Section, notes, sections};
 use crate::compare::Comparison;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 
-/// Tables to read, a group each, each followed by its sentences.
+/// Formats a table and sentences for each group, then the remarks.
 pub fn as_table(comparison: &Comparison) -> String {
     let mut out = String::new();
     for Section { title, cells, sentences } in sections(comparison) {
@@ -39,10 +39,10 @@ mod tests {
     use crate::render::tests::{comparison, partly_failed, repeated};
 
     #[test]
-    fn a_table_ends_in_a_sentence_with_its_uncertainty() {
+    fn a_table_ends_in_sentences_with_the_uncertainty() {
         insta::assert_snapshot!(as_table(&repeated()), @r"
         torus:4x4, uniform:64, paragon, wormhole
-        algorithm  rows  verified  n  mean, us  sd, us              95 %  median, us  ratio           95 %      p (t, rank)  effect
+        algorithm  rows  verified  n  mean, µs  sd, µs              95 %  median, µs  ratio           95 %      p (t, rank)  effect
         fast       ok    blocks    3    10.067   0.306   9.308 to 10.826      10.000  1.000
         alike      ok    blocks    3    10.100   0.200   9.603 to 10.597      10.100  1.003  0.975 to 1.032    0.667, 1.000    0.29
         slow       ok    blocks    3    20.500   0.500  19.258 to 21.742      20.500  2.036  1.997 to 2.077  < 0.001, 0.500   50.12
@@ -54,28 +54,28 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_is_shown_with_its_reason() {
+    fn failures_are_shown_with_their_reason() {
         insta::assert_snapshot!(as_table(&partly_failed()), @r"
         torus:4x4, uniform:64, paragon, wormhole
-        algorithm  rows             verified  n  mean, us  sd, us       95 %  median, us  ratio
+        algorithm  rows             verified  n  mean, µs  sd, µs       95 %  median, µs  ratio
         fast       ok               blocks    2    10.000   0.000  no spread      10.000  1.000
         frail      1 ok, 1 timeout  blocks    1    20.000                         20.000  2.000
         odd        unsupported
         frail: 60 s are over
         odd: a side | of 4 is  [31mtoo odd
-        `fast` ran 2.00 times faster than `frail` (a single run of `frail`: no uncertainty can be given).
+        `fast` ran 2.00 times faster than `frail` (a single run of `frail`: the uncertainty is unknown).
         ");
     }
 
     #[test]
-    fn a_time_of_nothing_has_an_undefined_ratio() {
+    fn a_time_of_zero_has_an_undefined_ratio() {
         let table = as_table(&comparison(vec![row("a", 0, 0.0), row("b", 0, 0.0)]));
         insta::assert_snapshot!(table.split("note: ").next().unwrap(), @r"
         torus:4x4, uniform:64, paragon, wormhole
-        algorithm  rows  verified  mean, us      ratio
+        algorithm  rows  verified  mean, µs      ratio
         a          ok    blocks       0.000  undefined
         b          ok    blocks       0.000  undefined
-        `b` and `a`: a time is 0, so that there is no ratio.
+        `b` and `a`: a time is 0, so there is no ratio.
         ");
     }
 }

@@ -1,16 +1,16 @@
-//! Who ran how much faster than whom, and how sure that is. No winner without the uncertainty of
-//! it.
+//! Sentences that compare each algorithm with the baseline. A faster algorithm is never named
+//! without the uncertainty.
 
 use super::{in_a_line, p_value};
 use crate::compare::{ComparisonLine, Group, Tests};
 use crate::stats::{Interval, Ratio};
 
-/// Whether whatever can be compared in a group was run once.
+/// Returns whether every algorithm of a group that has a time was run once.
 pub(super) fn is_of_single_runs(group: &Group) -> bool {
     group.lines.iter().all(|line| runs(line) <= 1) && group.lines.iter().any(|line| runs(line) == 1)
 }
 
-/// A sentence for each algorithm against the baseline.
+/// Returns a sentence for each algorithm other than the baseline.
 pub fn in_words(group: &Group) -> String {
     let Some(name) = &group.baseline else {
         return format!("Nothing to compare with: {}.", in_a_line(&group.no_baseline));
@@ -19,7 +19,7 @@ pub fn in_words(group: &Group) -> String {
     let Some(baseline) = timed().find(|l| l.algorithm == *name) else {
         return String::new();
     };
-    // What is exact is said to be once, after all groups.
+    // A single remark after all groups says which times are exact.
     let exact = group.is_exact() && is_of_single_runs(group);
     let others = timed().filter(|l| l.algorithm != *name).map(|l| against(l, baseline, exact));
     let others: Vec<String> = others.collect();
@@ -33,7 +33,7 @@ pub fn in_words(group: &Group) -> String {
 fn against(line: &ComparisonLine, baseline: &ComparisonLine, exact: bool) -> String {
     let Some(ratio) = &line.ratio else {
         return format!(
-            "{} and {}: a time is 0, so that there is no ratio.",
+            "{} and {}: a time is 0, so there is no ratio.",
             named(line),
             named(baseline)
         );
@@ -42,7 +42,7 @@ fn against(line: &ComparisonLine, baseline: &ComparisonLine, exact: bool) -> Str
         None if exact => format!("{}.", times(line, baseline, ratio, "")),
         None => {
             format!(
-                "{} ({}: no uncertainty can be given).",
+                "{} ({}: the uncertainty is unknown).",
                 times(line, baseline, ratio, ""),
                 single(line, baseline)
             )
@@ -83,10 +83,10 @@ fn with_spread(
     let Interval { low, high } = interval;
     let (low, high) = if ratio.value < 1.0 { (1.0 / high, 1.0 / low) } else { (low, high) };
     let value = ratio.value.max(1.0 / ratio.value);
-    // The interval is a little longer above than below: the longer half, so that what is claimed is
-    // not more than it says.
+    // The upper half of the interval is a little longer than the lower half. The longer one is
+    // shown, so that the precision is not overstated.
     let spread = (high - value).max(value - low);
-    // As many digits as make the spread visible.
+    // Show as many digits as the spread needs.
     let digits =
         (2..=6).find(|digits| format!("{spread:.digits$}").parse() != Ok(0.0)).unwrap_or(6);
     let spread = format!(" ± {spread:.digits$}");
@@ -96,7 +96,8 @@ fn with_spread(
     )
 }
 
-/// The faster one comes first, whichever is the baseline: "slower" is read in more than one way.
+/// Names the faster algorithm first, whichever is the baseline, because "slower by a factor" is
+/// ambiguous.
 fn times(line: &ComparisonLine, baseline: &ComparisonLine, ratio: &Ratio, spread: &str) -> String {
     let (line, baseline) = (named(line), named(baseline));
     if ratio.value == 1.0 {
@@ -114,7 +115,7 @@ fn named(line: &ComparisonLine) -> String {
     format!("`{}`", in_a_line(&line.algorithm))
 }
 
-/// Two digits, and more where two would say that nothing differs.
+/// Formats a factor with two digits, or with more if two would show no difference.
 fn factor(value: f64) -> String {
     let digits = |digits: usize| format!("{value:.digits$}");
     (2..=6)
@@ -157,13 +158,13 @@ mod tests {
         (0..).zip(times).map(move |(r, t)| row(name, r, *t))
     }
 
-    /// The same rows with seeds that no others have.
+    /// Returns the same rows with other seeds.
     fn unpaired(rows: impl Iterator<Item = Record>) -> impl Iterator<Item = Record> {
         rows.map(|row| Record { seed: 1000 + row.seed, ..row })
     }
 
     #[test]
-    fn a_winner_has_an_interval_and_p() {
+    fn a_winner_has_an_interval_and_p_values() {
         let rows = || {
             runs_of("fast", &[10.0, 10.4, 9.8])
                 .chain(runs_of("slow", &[20.5, 21.0, 20.0]))
@@ -191,18 +192,18 @@ mod tests {
     }
 
     #[test]
-    fn single_rows_give_ratios_only_and_say_so_where_chance_has_a_part() {
+    fn single_runs_have_no_uncertainty() {
         let drawn = |name: &str, time| {
             let workload = "irregular:dist=pareto,mean=512,cv=2".to_owned();
             Record { workload, ..row(name, 0, time) }
         };
         assert_eq!(
             verdict(vec![drawn("slow", 25.0), drawn("fast", 10.0)], None),
-            "`fast` ran 2.50 times faster than `slow` (one run each: no uncertainty can be given)."
+            "`fast` ran 2.50 times faster than `slow` (one run each: the uncertainty is unknown)."
         );
         assert_eq!(
             verdict(runs_of("fast", &[10.0, 11.0]).chain([row("slow", 0, 42.0)]).collect(), None),
-            "`fast` ran 4.00 times faster than `slow` (a single run of `slow`: no uncertainty can be given)."
+            "`fast` ran 4.00 times faster than `slow` (a single run of `slow`: the uncertainty is unknown)."
         );
         assert_eq!(
             verdict(vec![row("slow", 0, 25.0), row("fast", 0, 10.0)], None),
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn repetitions_without_spread_are_said_to_be() {
+    fn repetitions_without_spread_are_marked() {
         assert_eq!(
             verdict(runs_of("slow", &[25.0; 4]).chain(runs_of("fast", &[10.0; 4])).collect(), None),
             "`fast` ran 2.50 times faster than `slow` (the same in all 4 repetitions)."
@@ -246,10 +247,10 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_compared_is_said_to_be() {
+    fn missing_comparisons_are_explained() {
         assert_eq!(
             verdict(vec![row("a", 0, 0.0), row("b", 0, 5.0)], None),
-            "`b` and `a`: a time is 0, so that there is no ratio."
+            "`b` and `a`: a time is 0, so there is no ratio."
         );
         let broken = || failed("odd", 0, Status::Invalid, "block 3 of 5");
         assert_eq!(

@@ -1,12 +1,12 @@
-//! Whether two samples differ at all.
+//! Tests of whether two independent samples differ.
 
 use super::{Summary, welch_freedom};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-/// Two-sided p of Welch's t test that two means are the same; `None` for single values, and where
-/// neither sample has any spread to test against.
+/// Returns the two-sided p-value of Welch's t test that two means are equal; `None` for single
+/// values, and if neither sample has a spread.
 pub fn welch_p(a: &Summary, b: &Summary) -> Option<f64> {
     let (sa, sb) = (a.standard_error()?, b.standard_error()?);
     let both = sa.hypot(sb);
@@ -18,9 +18,10 @@ pub fn welch_p(a: &Summary, b: &Summary) -> Option<f64> {
     Some((2.0 * distribution.sf(t)).min(1.0)).filter(|p| !p.is_nan())
 }
 
-/// Two-sided p of the Mann-Whitney U test that neither of two samples tends to be larger; `None`
-/// for single values, and where neither sample has any spread. Exact for small samples without
-/// ties, otherwise by the normal approximation with its corrections for ties and continuity.
+/// Returns the two-sided p-value of the Mann-Whitney U test that neither sample tends to be larger;
+/// `None` for single values, and if neither sample has a spread. The value is exact for small
+/// samples without ties. Otherwise it comes from the normal approximation, corrected for ties and
+/// continuity.
 pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let spread = |sample: &[f64]| sample.iter().any(|v| *v != sample[0]);
     if a.len() < 2 || b.len() < 2 || !(spread(a) || spread(b)) {
@@ -31,9 +32,10 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let mut all = [a, b].concat();
     all.sort_by(f64::total_cmp);
     let ties = all.windows(2).any(|w| w[0] == w[1]);
-    // In steps of the count: two samples of a hundred take as many. There the normal approximation
-    // is off by less than a thousandth; with a small sample opposite a large one it stays off by up
-    // to three hundredths, but 2 are counted out against a quarter of a million.
+    // The cost of the exact value; two samples of 100 values take as many steps. For samples of
+    // that size, the normal approximation is off by less than 0.001. For a small sample against a
+    // large one it is off by up to 0.03, but then the exact value is cheap: 2 values against
+    // 250,000 stay within the limit.
     const MOST_STEPS: usize = 1_000_000;
     let (fewer, more) = (a.len().min(b.len()), a.len().max(b.len()));
     if ties || fewer.saturating_mul(fewer).saturating_mul(more) > MOST_STEPS {
@@ -42,14 +44,14 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     Some(exact_p(u, fewer, more))
 }
 
-/// Exact two-sided p of Mann and Whitney's U without ties: twice the share of the ways to deal the
-/// ranks in which U is at least as far out.
+/// Returns the exact two-sided p-value of the Mann-Whitney U without ties: twice the share of the
+/// rank assignments in which U is at least as extreme.
 ///
-/// Our own because statrs 0.19 returns the complement wherever the first sample is not the larger
+/// statrs 0.19 cannot be used here: it returns the complement unless the first sample is the larger
 /// one.
 fn exact_p(u: f64, n: usize, m: usize) -> f64 {
-    // ways[k]: how many ways to deal the ranks have U = k: the coefficients of the Gaussian
-    // binomial, made factor by factor, each (1 - q^(m + i)) / (1 - q^i)
+    // `ways[k]` is the number of rank assignments with U = k. These are the coefficients of the
+    // Gaussian binomial, multiplied factor by factor: (1 - q^(m + i)) / (1 - q^i).
     let most = n * m;
     let mut ways = vec![0.0_f64; most + 1];
     ways[0] = 1.0;
@@ -61,16 +63,16 @@ fn exact_p(u: f64, n: usize, m: usize) -> f64 {
             ways[k] += ways[k - i];
         }
     }
-    // The two tails are alike, but the upper one comes out as the difference of large numbers, in
-    // which its own small ones are lost.
+    // The two tails are equal, but the upper one would be a difference of large numbers, which
+    // loses the small values.
     let near = u.min(most as f64 - u).floor() as usize;
     let tail: f64 = ways[..=near.min(most)].iter().sum();
     (2.0 * tail / ways.iter().sum::<f64>()).min(1.0)
 }
 
-/// By how many standard deviations, taken from both samples together, two means differ: Hedges's g,
-/// which is Cohen's d less its bias in small samples. `None` for single values and where neither
-/// has a spread.
+/// Returns the difference of two means in pooled standard deviations: Hedges's g, which is Cohen's
+/// d corrected for its bias in small samples. `None` for single values, and if neither sample has a
+/// spread.
 pub fn effect(a: &Summary, b: &Summary) -> Option<f64> {
     let (freedom_a, freedom_b) = ((a.n - 1) as f64, (b.n - 1) as f64);
     let freedom = freedom_a + freedom_b;
@@ -97,7 +99,7 @@ mod tests {
     }
 
     /// Permeability of the human chorioamnion, Hollander & Wolfe, Nonparametric Statistical Methods
-    /// (1973), page 69; the example of R's `wilcox.test`, where one side has p = 0.1272.
+    /// (1973), page 69; the example of R's `wilcox.test`, where the one-sided p-value is 0.1272.
     #[test]
     fn permeability_at_term_and_earlier() {
         let term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
@@ -108,19 +110,19 @@ mod tests {
     }
 
     #[test]
-    fn small_samples_are_counted_out() {
-        // all of three above all of three: 2 of the 20 ways to deal the ranks
+    fn small_samples_have_exact_p_values() {
+        // All of three are above all of three: 2 of the 20 rank assignments.
         assert_near(mann_whitney_p(&[4.0, 5.0, 6.0], &[1.0, 2.0, 3.0]).unwrap(), 0.1);
-        // scipy, 20 and 20 interleaved
+        // Computed with scipy: 20 and 20 values, interleaved.
         let a: Vec<f64> = (0..20).map(f64::from).collect();
         let b: Vec<f64> = a.iter().map(|v| v + 3.5).collect();
         assert_near(mann_whitney_p(&a, &b).unwrap(), 0.085_914_019_985_7);
     }
 
-    /// Counted in whole numbers of any length, and the same with scipy; the normal approximation is
-    /// off by 0.004, 0.00002, 0.03 and a great deal.
+    /// Computed with integers of unlimited size, and confirmed with scipy. The normal approximation
+    /// is off by 0.004, 0.00002, 0.03, and by orders of magnitude in the last case.
     #[test]
-    fn a_hundred_are_counted_out_and_so_are_a_few_against_many() {
+    fn p_values_of_100_against_100_and_2_against_201_are_exact() {
         let row = |n: u32, from: f64| (0..n).map(|v| f64::from(v) + from).collect::<Vec<_>>();
         let cases = [
             ((21, 0.0), (20, 2.4), 0.318_932_436_774_1),
@@ -135,10 +137,10 @@ mod tests {
         }
     }
 
-    /// Cohen's d of the sleep data is -0.832; with 18 degrees of freedom Hedges's factor is 1 -
+    /// Cohen's d of the sleep data is -0.832; with 18 degrees of freedom, Hedges's factor is 1 -
     /// 3/71.
     #[test]
-    fn an_effect_is_counted_in_standard_deviations() {
+    fn an_effect_is_in_standard_deviations() {
         let [a, b] = SLEEP.map(|values| Summary::of(&values).unwrap());
         assert_near(effect(&a, &b).unwrap(), -0.832_181_112_2 * (1.0 - 3.0 / 71.0));
         assert_eq!(
@@ -149,13 +151,13 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_spread_has_no_p() {
+    fn samples_without_spread_have_no_p_value() {
         assert_eq!(
             (welch(&[0.1; 7], &[0.2; 3]), mann_whitney_p(&[0.1; 7], &[0.2; 3])),
             (None, None)
         );
         assert_eq!((welch(&[5.0], &SLEEP[0]), mann_whitney_p(&[5.0], &SLEEP[0])), (None, None));
-        // spread on one side is enough
+        // A spread in one of the samples is enough.
         assert!(welch(&[0.1; 7], &SLEEP[0]).is_some_and(f64::is_finite));
         assert!(mann_whitney_p(&[0.1; 7], &SLEEP[0]).is_some_and(f64::is_finite));
     }

@@ -1,8 +1,8 @@
-//! Many tests at once.
+//! Correction of p-values for multiple tests.
 
-/// p-values corrected for how many there are, by Holm's method (Scandinavian Journal of Statistics
-/// 6, 1979): whichever are below 0.05 afterwards, the chance that any of them is so by luck alone
-/// is below 0.05. Those that are not known stay so and don't count.
+/// Corrects p-values for their number by Holm's method (Scandinavian Journal of Statistics 6, 1979).
+/// The probability that any comparison without a real difference has a corrected value below 0.05
+/// is at most 0.05. Missing values stay missing and do not count.
 pub fn holm(p: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut known: Vec<(usize, f64)> =
         p.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))).collect();
@@ -22,7 +22,7 @@ mod tests {
 
     /// R: `p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm")`: 0.03, 0.06, 0.06, 0.02.
     #[test]
-    fn the_smallest_counts_most() {
+    fn the_correction_matches_r() {
         let corrected = holm(&[Some(0.01), Some(0.04), None, Some(0.03), Some(0.005)]);
         for (found, expected) in
             corrected.iter().zip([Some(0.03), Some(0.06), None, Some(0.06), Some(0.02)])

@@ -1,17 +1,17 @@
-//! Samples whose values belong together pair by pair: repetition r of two algorithms has the same
-//! seed and so the same sizes. What both have in common falls out of their differences, and with it
-//! most of the spread.
+//! Statistics of paired samples. Repetition r of two algorithms has the same seed and therefore the
+//! same sizes. Effects of the sizes cancel in the difference of a pair, which removes most of the
+//! spread.
 
 use super::{Interval, Ratio, Summary, t_quantile};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-/// The differences of pairs.
+/// Returns the difference of each pair.
 fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 
-/// Two-sided p of the paired t test that the mean difference is 0; `None` for single pairs and
-/// where all differences are the same.
+/// Returns the two-sided p-value of the paired t test that the mean difference is 0; `None` for
+/// single pairs, and if all differences are equal.
 pub fn paired_t_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let differences = Summary::of(&differences(a, b))?;
     let error = differences.standard_error().filter(|error| *error > 0.0)?;
@@ -19,10 +19,11 @@ pub fn paired_t_p(a: &[f64], b: &[f64]) -> Option<f64> {
     Some((2.0 * distribution.sf((differences.mean / error).abs())).min(1.0)).filter(|p| !p.is_nan())
 }
 
-/// Two-sided p of Wilcoxon's signed-rank test that differences are as often above 0 as below; pairs
-/// without a difference don't count. `None` for single pairs and where all differences are the
-/// same. Exact up to 200 pairs, ties or not: all ways to give the ranks their signs are counted.
-/// Beyond, by the normal approximation with its correction for ties.
+/// Returns the two-sided p-value of Wilcoxon's signed-rank test that differences are positive as
+/// often as negative. Pairs without a difference do not count. `None` for single pairs, and if all
+/// differences are equal. The value is exact for up to 200 pairs, with or without ties: all
+/// assignments of signs to ranks are counted. For more pairs it comes from the normal
+/// approximation, corrected for ties.
 pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     const MOST_COUNTED: usize = 200;
     let all = differences(a, b);
@@ -31,7 +32,7 @@ pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     }
     let mut differences: Vec<f64> = all.into_iter().filter(|d| *d != 0.0).collect();
     differences.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-    // Twice the ranks, which are whole where ties share the mean of theirs.
+    // Twice the ranks: these are integers even where ties share a mean rank.
     let mut ranks: Vec<usize> = Vec::new();
     for tied in differences.chunk_by(|a, b| a.abs() == b.abs()) {
         let twice = 2 * ranks.len() + tied.len() + 1;
@@ -46,11 +47,11 @@ pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     })
 }
 
-/// The share of all choices of signs in which the ranks above 0, twice each, sum up to something at
-/// least as far out.
+/// Returns the share of sign assignments in which the sum of positive ranks (doubled) is at least
+/// as extreme as `above`.
 fn counted(ranks: &[usize], above: usize) -> f64 {
     let total: usize = ranks.iter().sum();
-    // ways[s]: how many choices have the sum s
+    // `ways[s]` is the number of assignments with the sum s.
     let mut ways = vec![0.0_f64; total + 1];
     ways[0] = 1.0;
     for rank in ranks {
@@ -62,7 +63,7 @@ fn counted(ranks: &[usize], above: usize) -> f64 {
     (2.0 * tail / (ranks.len() as f64).exp2()).min(1.0)
 }
 
-/// The same by the normal distribution of that sum.
+/// Returns the same share by the normal approximation of the sum.
 fn approximated(ranks: &[usize], above: usize) -> f64 {
     let total: usize = ranks.iter().sum();
     let variance = ranks.iter().map(|rank| (*rank as f64).powi(2)).sum::<f64>() / 4.0;
@@ -70,16 +71,16 @@ fn approximated(ranks: &[usize], above: usize) -> f64 {
     (2.0 * Normal::standard().sf(z)).min(1.0)
 }
 
-/// The ratio of the means of paired samples of positive values, by the delta method as
-/// [`ratio`](super::ratio()) does, with what the two have in common taken out of its variance, and
-/// Student's t with n - 1 degrees of freedom. `None` where the ratio is undefined.
+/// Returns the ratio of the means of paired samples of positive values, by the delta method as in
+/// [`ratio`](super::ratio()). Common variation of the pairs does not enter the variance, and
+/// Student's t has n - 1 degrees of freedom. `None` if the ratio is undefined.
 pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Ratio> {
     let (own, base) = (Summary::of(a)?, Summary::of(b)?);
     let plain = super::ratio(&own, &base)?;
     if plain.interval.is_none_or(|interval| interval.is_point()) {
         return Some(plain);
     }
-    // The variance of the mean of a/ā - b/b̄, which is that of the logarithm of ā/b̄.
+    // The variance of the mean of a/ā - b/b̄ equals that of the logarithm of ā/b̄ (to first order).
     let relative: Vec<f64> = a.iter().zip(b).map(|(a, b)| a / own.mean - b / base.mean).collect();
     let error = Summary::of(&relative)?.standard_error()?;
     let half = t_quantile(own.n as f64 - 1.0) * error;
@@ -87,8 +88,8 @@ pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Ratio> {
     Some(Ratio { value: plain.value, interval: Some(interval) })
 }
 
-/// By how many standard deviations of the differences their mean is off 0 (Cohen's d for pairs);
-/// `None` where they have no spread.
+/// Returns the mean difference in standard deviations of the differences (Cohen's d for pairs);
+/// `None` if the differences have no spread.
 pub fn paired_effect(a: &[f64], b: &[f64]) -> Option<f64> {
     let differences = Summary::of(&differences(a, b))?;
     differences.sd.filter(|sd| *sd > 0.0).map(|sd| differences.mean / sd)
@@ -115,9 +116,9 @@ mod tests {
         assert_near(wilcoxon_p(&AFTER, &BEFORE).unwrap(), 20.0 / 512.0);
     }
 
-    /// R: `t.test(extra ~ group, data = sleep, paired = TRUE)`: t = -4.0621, p = 0.002833. One pair
-    /// is equal; of the other nine, with ties among them, all have the same sign: 2 of 512 choices
-    /// of signs.
+    /// R: `t.test(extra ~ group, data = sleep, paired = TRUE)`: t = -4.0621, p = 0.002833. One
+    /// difference is 0; the other nine, some of them ties, all have the same sign: 2 of 512 sign
+    /// assignments.
     #[test]
     fn students_sleep_in_pairs() {
         assert_near(paired_t_p(&SLEEP[0], &SLEEP[1]).unwrap(), 0.002_832_890_197_4);
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_have_in_common_falls_out_of_their_ratio() {
+    fn common_variation_does_not_widen_a_paired_ratio() {
         let base = [10.0, 14.0, 9.0, 17.0];
         let other: Vec<f64> =
             base.iter().zip([0.01, -0.01, 0.02, 0.0]).map(|(b, noise)| b * (2.0 + noise)).collect();
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_spread_has_no_p_and_no_effect() {
+    fn paired_samples_without_spread_have_no_p_value_or_effect() {
         let (a, b) = ([1.0, 2.0, 3.0], [2.0, 3.0, 4.0]);
         assert_eq!(
             (paired_t_p(&a, &b), wilcoxon_p(&a, &b), paired_effect(&a, &b)),
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn many_pairs_are_approximated_as_well_as_need_be() {
+    fn the_approximation_for_many_pairs_is_accurate() {
         let ranks: Vec<usize> = (1..=200).map(|rank| 2 * rank).collect();
         for above in [14_000, 16_000, 18_000, 20_100] {
             let (counted, approximated) = (counted(&ranks, above), approximated(&ranks, above));

@@ -1,28 +1,26 @@
-//! How many times one mean is another.
+//! The ratio of two means, with its uncertainty.
 
 use super::{Interval, Summary, t_quantile, welch_freedom};
 use serde::Serialize;
 
-/// One mean over another.
+/// The ratio of two means.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ratio {
-    /// The ratio of the means.
     pub value: f64,
-    /// Its 95 % interval; `None` where either is a single value.
+    /// Its 95 % interval; `None` if either mean is of a single value.
     pub interval: Option<Interval>,
 }
 
-/// The ratio of the means of two samples of positive values; `None` where it is undefined: a mean
-/// of 0 or less, or a ratio beyond what a double holds.
+/// Returns the ratio of the means of two samples of positive values; `None` if a mean is not
+/// positive or if the ratio leaves the range of a double.
 ///
-/// The interval is that of the ratio's logarithm by the delta method, `ln(a/b) ± t sqrt(sa²/(na a²)
-/// + sb²/(nb b²))` (the variance of Hedges, Gurevitch & Curtis, Ecology 80, 1999, for response
-/// ratios), with Student's t at the degrees of freedom of Welch and Satterthwaite for that sum,
-/// taken back by the exponential. Times are positive and their ratio is skewed: this interval stays
-/// positive and is the same seen from either side (`b/a` has the reciprocal ends). Fieller's, the
-/// usual rival, is exact for normal samples but can be unbounded, or two pieces, where `b` is
-/// uncertain; the two agree where the relative errors are small, which is where a ratio says
-/// anything.
+/// The interval is computed for the logarithm of the ratio by the delta method: `ln(a/b) ± t
+/// sqrt(sa²/(na a²) + sb²/(nb b²))`. The variance is that of Hedges, Gurevitch & Curtis for
+/// response ratios (Ecology 80, 1999), and t is Student's t with the degrees of freedom of Welch
+/// and Satterthwaite. Times are positive and their ratio is skewed; this interval stays positive,
+/// and the interval of `b/a` has the reciprocal ends. The usual alternative, Fieller's interval, is
+/// exact for normal samples, but it can be unbounded or consist of two pieces if `b` is uncertain.
+/// The two agree if the relative errors are small.
 pub fn ratio(a: &Summary, b: &Summary) -> Option<Ratio> {
     let value = a.mean / b.mean;
     if a.mean <= 0.0 || b.mean <= 0.0 || !value.is_normal() {
@@ -50,7 +48,7 @@ mod tests {
     const A: [f64; 5] = [12.1, 11.8, 12.6, 12.0, 12.3];
     const B: [f64; 4] = [13.4, 13.9, 13.1, 14.2];
 
-    /// The formula worked out in numpy, with the quantile of scipy.
+    /// The formula evaluated in numpy, with the quantile of scipy.
     #[test]
     fn the_interval_is_that_of_the_logarithm() {
         let (a, b) = (Summary::of(&A).unwrap(), Summary::of(&B).unwrap());
@@ -65,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn without_spread_the_interval_is_a_point_and_of_one_value_there_is_none() {
+    fn an_interval_needs_two_values_and_a_spread() {
         let [same, other] = [(0.1, 7), (0.2, 3)].map(|(v, n)| Summary::of(&vec![v; n]).unwrap());
         assert_eq!(
             ratio(&same, &other),
@@ -76,16 +74,16 @@ mod tests {
     }
 
     #[test]
-    fn spread_on_one_side_is_enough_for_an_interval() {
+    fn a_spread_in_one_sample_is_enough_for_an_interval() {
         let (a, same) = (Summary::of(&A).unwrap(), Summary::of(&[6.0; 3]).unwrap());
         let i = ratio(&a, &same).unwrap().interval.unwrap();
-        // t of 4 degrees of freedom: A's own
+        // t has 4 degrees of freedom, those of A.
         let half = 2.776_445_105_2 * a.sd.unwrap() / 5.0_f64.sqrt() / a.mean;
         assert_near(i.high / i.low, (2.0 * half).exp());
     }
 
     #[test]
-    fn a_ratio_to_nothing_is_undefined() {
+    fn a_ratio_to_zero_is_undefined() {
         let (zero, some) = (Summary::of(&[0.0, 0.0]).unwrap(), Summary::of(&A).unwrap());
         assert_eq!(
             (ratio(&some, &zero), ratio(&zero, &some), ratio(&zero, &zero)),

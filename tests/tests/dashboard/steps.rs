@@ -111,7 +111,7 @@ fn what_ranks_do_stands_against_time_where_they_go_on_by_themselves() {
     session.settle();
     for (width, height) in [(60, 20), (110, 34), (200, 50)] {
         let screen = session.screen(width, height);
-        for part in ["startup", "peer", "rank 0 ends this step last, at 55.00 us"] {
+        for part in ["startup", "peer", "rank 0 ends this step last, at 55.00 µs"] {
             assert!(
                 screen.contains(part) || width < 100,
                 "no `{part}` at {width}x{height}:\n{screen}"
@@ -131,17 +131,17 @@ fn what_ranks_do_stands_against_time_where_they_go_on_by_themselves() {
     session.keys("w");
     let screen = session.screen(160, 40);
     assert!(
-        screen.contains("step 2: number 1 of 2 by what it costs") && screen.contains("82.50 us"),
+        screen.contains("step 2: number 1 of 2 by what it costs") && screen.contains("82.50 µs"),
         "{screen}"
     );
     assert!(
-        screen.contains("ends at 110.0 us") && screen.contains("a rank's mean time in each step"),
+        screen.contains("ends at 110.0 µs") && screen.contains("a rank's mean time in each step"),
         "{screen}"
     );
     session.keys("z");
     let closer = session.screen(160, 40);
     assert!(
-        closer.contains("27.50 us") && closer.contains("82.50 us"),
+        closer.contains("27.50 µs") && closer.contains("82.50 µs"),
         "a half of it, around the step's middle:\n{closer}"
     );
 }

@@ -85,8 +85,8 @@ fn comparisons_say_where_rearrangement_is_charged_unlike() {
         .args(["--out", rows.to_str().unwrap()])
         .assert()
         .success();
-    let remark = "paragon charges rearrangement as algorithms declare it, and `bruck` declares none though its messages are of several blocks; \
-                  with rearrangement=packed all are charged alike.";
+    let remark = "paragon charges the rearrangement that each algorithm declares, but `bruck` declares none although its messages consist of \
+        several blocks; with rearrangement=packed, all are charged equally.";
     let compared = swapmeet(&["compare", rows.to_str().unwrap()])
         .assert()
         .success()

@@ -52,7 +52,7 @@ fn every_command_of_the_walk_from_a_plugin_to_a_rule_does_what_it_is_there_for()
         && row.verified == Verified::Bytes
         && row.machine == "measured:here"));
     let compared = &said[5];
-    let beside = compared.split("measured beside predicted\n").nth(1).unwrap();
+    let beside = compared.split("measured and predicted times\n").nth(1).unwrap();
     let line = beside
         .lines()
         .find(|line| line.contains("uniform:256") && line.contains("  mine  "))
@@ -67,7 +67,7 @@ fn every_command_of_the_walk_from_a_plugin_to_a_rule_does_what_it_is_there_for()
     assert!(
         std::fs::read_to_string(folder.join("report.html"))
             .unwrap()
-            .contains("<h3>measured beside predicted</h3>")
+            .contains("<h3>measured and predicted times</h3>")
     );
     // The machine is one that an experiment takes.
     let machine = std::fs::read_to_string(folder.join("here.toml")).unwrap();

@@ -322,7 +322,7 @@ fn a_file_of_two_names_is_not_parted() {
     std::fs::hard_link(&one, &other).unwrap();
     let said =
         refused(&["merge", rows.to_str().unwrap(), "--out", one.to_str().unwrap(), "--force"]);
-    assert!(said.contains("it has another name, which would keep what was there"), "{said}");
+    assert!(said.contains("the file has a hard link, which would keep the old contents"), "{said}");
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "both");
 }
 

@@ -274,7 +274,7 @@ mod tests {
             beside(&all, row).into_iter().map(|entry| entry.value).collect::<Vec<_>>()
         };
         let expected =
-            ["12.50 us on measured:here (3 times), +25.0 % of 10.00 us predicted for sp2, flat"];
+            ["12.50 µs on measured:here (3 times), +25.0 % of 10.00 µs predicted for sp2, flat"];
         assert_eq!(of(&case), expected);
         let measured = Record {
             machine: "measured:here".to_owned(),

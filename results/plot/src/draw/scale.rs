@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn values_lie_where_they_should() {
+    fn values_are_placed_on_the_axis() {
         assert_eq!(
             (scale(false, 2.0, 6.0).at(3.0), scale(true, 1.0, 100.0).at(10.0)),
             (25.0, 50.0)
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_labels_are_alike_however_near_their_values() {
+    fn labels_of_close_values_differ() {
         assert_eq!(
             labels(scale(true, 10_000.0, 10_004.0), Base::Ten, tick_duration),
             "10 ms | 10.001 ms | 10.002 ms | 10.003 ms | 10.004 ms"

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_has_panels_below_each_other_and_a_page_beside() {
+    fn a_narrow_figure_has_one_column_of_panels() {
         let columns = |width: &str, font: &str| {
             Paper { width: width.parse().ok(), font: font.parse().ok() }.columns(4)
         };

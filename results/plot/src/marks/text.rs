@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_those_of_the_font() {
+    fn text_widths_match_the_font() {
         // DejaVu Sans: a digit takes 1303 of 2048 units, a space 651
         assert!((width("12", 2048.0) - 2606.0).abs() < 1e-9);
         assert!((width("1 2", 2048.0) - 3257.0).abs() < 1e-9);
