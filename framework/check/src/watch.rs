@@ -10,9 +10,9 @@ use std::mem::ManuallyDrop;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use swapmeet_core::delivery::boxes::Side;
-use swapmeet_core::delivery::byte_counts::{Redistribution, Share};
-use swapmeet_core::delivery::fault::{Block, Count, Place};
-use swapmeet_core::simulation::step::{Listener, Sent, Step, Unsent};
+use swapmeet_core::delivery::fault::{Count, Place};
+use swapmeet_core::simulation::listener::{EmptySend, Interests, Listener, ScheduleEvent, Sent};
+use swapmeet_core::simulation::step::Step;
 
 /// The node with the most messages in one step.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -274,10 +274,29 @@ pub(crate) fn where_it_was(last_step: Option<u64>) -> String {
 }
 
 impl Listener for Watch {
-    fn wants_sends(&self) -> bool {
-        true
+    fn interests(&self) -> Interests {
+        Interests { sends: true, ..Interests::SCHEDULE }
     }
 
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        match event {
+            ScheduleEvent::Sent(sent) => self.sent(sent),
+            ScheduleEvent::EmptySend(send) => self.empty_send(send),
+            ScheduleEvent::RedundantBlock { step, node, block } => {
+                self.redundant.note(|| format!("in step {step} {node} is sent {block}, and"));
+            }
+            ScheduleEvent::Redistribution(redistribution) => redistribution.hash(&mut self.all),
+            ScheduleEvent::Share(share) => share.hash(&mut self.all),
+            ScheduleEvent::Step(step) => self.step(step),
+            ScheduleEvent::Rearrangement { most, segments } => {
+                (most, segments).hash(&mut self.all);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Watch {
     fn sent(&mut self, sent: &Sent<'_>) {
         let mut what = DefaultHasher::new();
         (
@@ -302,25 +321,13 @@ impl Listener for Watch {
         }
     }
 
-    fn unsent(&mut self, unsent: &Unsent) {
+    fn empty_send(&mut self, send: EmptySend) {
         // Where a grid is larger than the machine, what a node would send, or get, may be at none
         // of it.
         let is_real = |place: Place| place.virtual_node == place.physical;
-        if !unsent.is_refused && is_real(unsent.from) && is_real(unsent.to) {
-            self.idle.note(|| send_of(unsent.step, unsent.from, unsent.to));
+        if !send.is_refused && is_real(send.from) && is_real(send.to) {
+            self.idle.note(|| send_of(send.step, send.from, send.to));
         }
-    }
-
-    fn redundant(&mut self, step: u64, node: Place, block: Block) {
-        self.redundant.note(|| format!("in step {step} {node} is sent {block}, and"));
-    }
-
-    fn redistributed(&mut self, redistribution: &Redistribution<'_>) {
-        redistribution.hash(&mut self.all);
-    }
-
-    fn share(&mut self, share: &Share<'_>) {
-        share.hash(&mut self.all);
     }
 
     fn step(&mut self, step: &Step<'_>) {
@@ -350,9 +357,5 @@ impl Listener for Watch {
             self.fullest =
                 Fullest { messages: most, step: step.number, node: node.into(), sends, peers };
         }
-    }
-
-    fn rearranged(&mut self, most: u64, segments: u64) {
-        (most, segments).hash(&mut self.all);
     }
 }

@@ -6,6 +6,7 @@
 
 mod at_once;
 mod buffers;
+pub mod listener;
 mod listeners;
 mod messages;
 mod setup;
@@ -20,9 +21,10 @@ use crate::delivery::payload::Proof;
 use crate::network::symmetry::Symmetry;
 use crate::network::topology::{Route, Topology};
 use crate::simulation::at_once::AtOnce;
+use crate::simulation::listener::Listener;
 use crate::simulation::listeners::Listeners;
 use crate::simulation::setup::Setup;
-use crate::simulation::step::{Listener, Totals};
+use crate::simulation::step::Totals;
 use std::sync::Arc;
 
 pub use setup::affordable;
@@ -257,7 +259,7 @@ mod orbits_tests;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::delivery::boxes::{Axis, NodeSet};
+    use crate::delivery::boxes::NodeSet;
     use crate::delivery::collective::SCATTER;
     use crate::delivery::exchange::Rule;
     use crate::network::topology::parse;
@@ -290,19 +292,7 @@ mod tests {
             for &to in reached {
                 simulation.step().unwrap();
                 let destinations = NodeSet::One(to);
-                let (strict, copy, combine, local) = (true, false, false, false);
-                let segments = Axis::All;
-                let rule = Rule {
-                    from: 0,
-                    to,
-                    origins: NodeSet::All,
-                    destinations,
-                    segments,
-                    strict,
-                    copy,
-                    combine,
-                    local,
-                };
+                let rule = Rule { destinations, strict: true, ..Rule::new(0, to) };
                 simulation.send(&rule, None).unwrap();
             }
             simulation.finish().map(|totals| (totals.steps, totals.messages))

@@ -1,6 +1,7 @@
 //! Runs for reproductions: the same path as `swapmeet run`, with whatever is wrong made an error.
 
-use swapmeet_core::simulation::step::{Listener, Step, StepFacts};
+use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
+use swapmeet_core::simulation::step::StepFacts;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::{Case, cases};
 use swapmeet_runner::experiment::Experiment;
@@ -191,7 +192,8 @@ impl<'a> Bench<'a> {
 struct Facts(Vec<StepFacts>);
 
 impl Listener for Facts {
-    fn step(&mut self, step: &Step<'_>) {
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        let ScheduleEvent::Step(step) = event else { return };
         // A plan that asks for sizes or ports is walked once for each answer: the last walk counts.
         if step.number == 1 {
             self.0.clear();

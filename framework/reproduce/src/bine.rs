@@ -4,7 +4,7 @@ use crate::bench::{Bench, ReproduceError};
 use crate::data::{Words, read};
 use crate::report::{Table, Verdict};
 use serde::Deserialize;
-use swapmeet_core::simulation::step::{Listener, Step};
+use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
 /// Ranks are neighbours in number.
 const RANKS: &str = "ring:1024";
@@ -59,7 +59,8 @@ struct Crossing {
 }
 
 impl Listener for Crossing {
-    fn step(&mut self, step: &Step<'_>) {
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        let ScheduleEvent::Step(step) = event else { return };
         if step.number == 1 {
             self.loads = [0.0; GROUPS.len()];
         }

@@ -107,7 +107,7 @@ impl Case {
             && (self.workload.is_uniform() || self.seed == other.seed)
             // Who follows arrivals has everyone planned for: others' rows are to say the same
             // whatever else runs.
-            && self.machine.wants_after() == other.machine.wants_after()
+            && self.machine.follows_arrivals() == other.machine.follows_arrivals()
     }
 }
 

@@ -18,7 +18,8 @@ use swapmeet_abi::{
 };
 use swapmeet_core::delivery::fault::{Count, Fault};
 use swapmeet_core::network::topology::Topology;
-use swapmeet_core::simulation::step::{Listener, Totals};
+use swapmeet_core::simulation::listener::Listener;
+use swapmeet_core::simulation::step::Totals;
 use swapmeet_core::simulation::{Proving, Simulation, Task};
 use table::TABLE;
 

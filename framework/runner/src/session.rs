@@ -8,7 +8,8 @@ use std::time::Instant;
 use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::model::{Cost, Evaluator, PricingContext};
 use swapmeet_core::delivery::payload::Proof;
-use swapmeet_core::simulation::step::{Listener, Reads, Totals};
+use swapmeet_core::simulation::listener::{Detail, Listener};
+use swapmeet_core::simulation::step::Totals;
 use swapmeet_core::simulation::{self, Proving, Task};
 use swapmeet_results::{Record, Status, Verified};
 
@@ -87,10 +88,10 @@ fn plan_and_price(
         .collect::<Vec<_>>();
     // Whoever reads the whole schedule has everyone planned for: rows must not depend on who else
     // is priced.
-    let reads = evaluators[0].1.reads();
+    let all_nodes = evaluators[0].1.interests().detail == Detail::AllNodes;
     let (open, mut evaluators): (Vec<usize>, Vec<Box<dyn Evaluator>>) = evaluators
         .into_iter()
-        .filter(|(_, evaluator)| (evaluator.reads() < Reads::Schedule) == (reads < Reads::Schedule))
+        .filter(|(_, e)| (e.interests().detail == Detail::AllNodes) == all_nodes)
         .unzip();
     let answers = |case: &Case| Answers::of(case, largest);
     let (planning, rounding) = (Instant::now(), FloatingPoint::now());
@@ -185,7 +186,7 @@ pub fn plans_alike(asked: Asked, a: &Case, b: &Case) -> bool {
 /// Where everyone will be planned for, whatever the schedule says.
 fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
     let may_be_symmetric = case.proving == Proving::Auto && case.workload.is_uniform();
-    if may_be_symmetric && case.machine.reads() < Reads::Schedule {
+    if may_be_symmetric && case.machine.detail() < Detail::AllNodes {
         return Ok(());
     }
     simulation::affordable(nodes)

@@ -8,7 +8,7 @@ use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::cost::model::clock::Clock;
 use swapmeet_core::cost::model::flat::Flat;
 use swapmeet_core::cost::model::flat::stage::{Stage, StageMessage};
-use swapmeet_core::simulation::step::{Listener, LocalCopy, Step};
+use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::cases;
 use swapmeet_runner::describe::Reader;
@@ -87,16 +87,20 @@ impl Watched {
 }
 
 impl Listener for Watched {
-    fn step(&mut self, step: &Step<'_>) {
-        self.enter(step.phase_number);
-        let stage = self.stages.last_mut().unwrap();
-        stage.extend(step.transfers.iter().map(|t| (t.from, t.to, t.load, self.step + 1)));
-        self.settle();
-    }
-
-    fn local_copy(&mut self, copy: LocalCopy) {
-        self.enter(copy.phase_number);
-        self.kept.push((copy.node, copy.load));
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        match event {
+            ScheduleEvent::Step(step) => {
+                self.enter(step.phase_number);
+                let stage = self.stages.last_mut().unwrap();
+                stage.extend(step.transfers.iter().map(|t| (t.from, t.to, t.load, self.step + 1)));
+                self.settle();
+            }
+            ScheduleEvent::LocalCopy(copy) => {
+                self.enter(copy.phase_number);
+                self.kept.push((copy.node, copy.load));
+            }
+            _ => {}
+        }
     }
 }
 

@@ -131,8 +131,6 @@ fn replay(document: &Value) -> Totals {
                 let o = origins.as_ref().map(|words| [Axis::Bits(words)]);
                 let d = destinations.as_ref().map(|words| [Axis::Bits(words)]);
                 let rule = Rule {
-                    from,
-                    to,
                     origins: o.as_ref().map_or(NodeSet::All, |axes| NodeSet::Axes(axes)),
                     destinations: d.as_ref().map_or(NodeSet::All, |axes| NodeSet::Axes(axes)),
                     segments: chosen.as_ref().map_or(Axis::All, |words| Axis::Bits(words)),
@@ -140,6 +138,7 @@ fn replay(document: &Value) -> Totals {
                     copy: event["copy"].is_boolean(),
                     combine: event["combine"].is_boolean(),
                     local,
+                    ..Rule::new(from, to)
                 };
                 simulation.send(&rule, route.as_ref()).unwrap();
             }

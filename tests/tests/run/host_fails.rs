@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::simulation::Proving;
-use swapmeet_core::simulation::step::{Listener, Step};
+use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_results::Status;
 use swapmeet_runner::case::{Case, Chosen};
 use swapmeet_runner::plugin::Plugin;
@@ -15,7 +15,8 @@ use swapmeet_workloads::Workload;
 struct Broken;
 
 impl Listener for Broken {
-    fn step(&mut self, step: &Step<'_>) {
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        let ScheduleEvent::Step(step) = event else { return };
         assert!(step.number < 2, "step {} was too much", step.number);
     }
 }

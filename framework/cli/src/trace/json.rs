@@ -7,9 +7,9 @@ use super::writer::Writer;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use swapmeet_core::delivery::boxes::Side;
-use swapmeet_core::delivery::byte_counts::{ALL_BYTES, Redistribution, Share, What};
+use swapmeet_core::delivery::byte_counts::{ALL_BYTES, Share, What};
 use swapmeet_core::delivery::payload::Proof;
-use swapmeet_core::simulation::step::{Listener, Sent, Step};
+use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
 
@@ -118,34 +118,36 @@ impl<W: Write> Writer for Json<W> {
 }
 
 impl<W: Write> Listener for Json<W> {
-    fn wants_sends(&self) -> bool {
-        true
+    fn interests(&self) -> Interests {
+        Interests { sends: true, arrivals: true, ..Interests::SCHEDULE }
     }
 
-    fn wants_after(&self) -> bool {
-        true
-    }
-
-    fn phase(&mut self, name: &str) {
-        if self.only.is_all() {
-            self.event(&json!({ "phase": name }));
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        let is_all = self.only.is_all();
+        match event {
+            ScheduleEvent::Phase(name) if is_all => self.event(&json!({ "phase": name })),
+            ScheduleEvent::Rearrangement { .. } if is_all => {
+                self.event(&json!({ "rearrange": true }));
+            }
+            ScheduleEvent::Redistribution(r) if is_all => {
+                let (node, buckets, cycle, first) = (r.node, r.buckets, r.cycle, r.first);
+                let event = json!({ "node": node, "buckets": buckets, "cycle": cycle, "first": first, "starts": r.starts, "firsts": r.firsts });
+                self.event(&json!({ "redistribute": event }));
+            }
+            ScheduleEvent::Share(share) => self.share(share),
+            ScheduleEvent::Sent(sent) => self.sent(sent),
+            ScheduleEvent::Step(step) => {
+                if is_all {
+                    self.event(&json!({ "end_of_step": step.number }));
+                }
+                drop(self.out.flush());
+            }
+            _ => {}
         }
     }
+}
 
-    fn rearranged(&mut self, _: u64, _: u64) {
-        if self.only.is_all() {
-            self.event(&json!({ "rearrange": true }));
-        }
-    }
-
-    fn redistributed(&mut self, r: &Redistribution<'_>) {
-        if self.only.is_all() {
-            let (node, buckets, cycle, first) = (r.node, r.buckets, r.cycle, r.first);
-            let event = json!({ "node": node, "buckets": buckets, "cycle": cycle, "first": first, "starts": r.starts, "firsts": r.firsts });
-            self.event(&json!({ "redistribute": event }));
-        }
-    }
-
+impl<W: Write> Json<W> {
     fn share(&mut self, share: &Share<'_>) {
         self.share = Some(match share.what {
             What::Bucket(bucket) => json!({ "bucket": bucket }),
@@ -183,8 +185,8 @@ impl<W: Write> Listener for Json<W> {
             self.bytes(sent.load, segments)
         };
         set("bytes", load.into());
-        if sent.after > 0 {
-            set("after", sent.after.into());
+        if sent.latest_arrival > 0 {
+            set("after", sent.latest_arrival.into());
         }
         if sent.copy {
             set("copy", true.into());
@@ -200,13 +202,6 @@ impl<W: Write> Listener for Json<W> {
             None => set("blocks", sent.boxes.iter().map(|bits| block_set(sent, bits)).collect()),
         };
         self.event(&Value::Object(event));
-    }
-
-    fn step(&mut self, step: &Step<'_>) {
-        if self.only.is_all() {
-            self.event(&json!({ "end_of_step": step.number }));
-        }
-        drop(self.out.flush());
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use swapmeet_core::delivery::boxes::Side;
 use swapmeet_core::delivery::fault::Place;
 use swapmeet_core::network::topology::Route;
-use swapmeet_core::simulation::step::Sent;
+use swapmeet_core::simulation::listener::Sent;
 
 /// Names nodes and sets in the machine's own coordinates, whatever the schedule's grid.
 pub(super) struct Names<'a> {

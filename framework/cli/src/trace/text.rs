@@ -7,7 +7,8 @@ use super::writer::Writer;
 use std::io::Write;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::delivery::payload::Proof;
-use swapmeet_core::simulation::step::{Listener, Sent, Step, Unsent};
+use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
+use swapmeet_core::simulation::step::Step;
 
 /// The schedule in words.
 pub(super) struct Text<W: Write> {
@@ -125,19 +126,33 @@ impl<W: Write> Text<W> {
 }
 
 impl<W: Write> Listener for Text<W> {
-    fn wants_sends(&self) -> bool {
-        !self.summary
+    fn interests(&self) -> Interests {
+        let is_full = !self.summary;
+        Interests { sends: is_full, arrivals: is_full, ..Interests::SCHEDULE }
     }
 
-    fn wants_after(&self) -> bool {
-        !self.summary
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        match event {
+            ScheduleEvent::Phase(name) => {
+                self.put_what_stays(u64::MAX);
+                self.phase = Some(name.to_owned());
+            }
+            ScheduleEvent::Rearrangement { .. } => {
+                self.put_what_stays(u64::MAX);
+                self.rearrangements += u32::from(self.only.is_all());
+            }
+            ScheduleEvent::Sent(sent) => self.sent(sent),
+            ScheduleEvent::EmptySend(send) if send.is_refused => {
+                let (from, to) = (send.from.physical, send.to.physical);
+                self.lines.push((send.step, format!("    {from:>9} -> {to:<9} breaks a rule")));
+            }
+            ScheduleEvent::Step(step) => self.step(step),
+            _ => {}
+        }
     }
+}
 
-    fn phase(&mut self, name: &str) {
-        self.put_what_stays(u64::MAX);
-        self.phase = Some(name.to_owned());
-    }
-
+impl<W: Write> Text<W> {
     fn sent(&mut self, sent: &Sent<'_>) {
         if !self.only.has(sent.step, sent.from, sent.to) {
             return;
@@ -159,20 +174,10 @@ impl<W: Write> Listener for Text<W> {
             line += if i == 0 { " " } else { ", " };
             line += &names.selection(bits);
         }
-        if sent.after > 0 {
-            line += &format!(" (after step {})", self.printed(sent.after));
+        if sent.latest_arrival > 0 {
+            line += &format!(" (after step {})", self.printed(sent.latest_arrival));
         }
         self.lines.push((sent.step, line.trim_end().to_owned()));
-    }
-
-    fn unsent(&mut self, unsent: &Unsent) {
-        if unsent.is_refused {
-            let line = format!(
-                "    {:>9} -> {:<9} breaks a rule",
-                unsent.from.physical, unsent.to.physical
-            );
-            self.lines.push((unsent.step, line));
-        }
     }
 
     fn step(&mut self, step: &Step<'_>) {
@@ -203,11 +208,6 @@ impl<W: Write> Listener for Text<W> {
         }
         drop(self.out.flush());
     }
-
-    fn rearranged(&mut self, _: u64, _: u64) {
-        self.put_what_stays(u64::MAX);
-        self.rearrangements += u32::from(self.only.is_all());
-    }
 }
 
 impl<W: Write> Writer for Text<W> {
@@ -229,7 +229,7 @@ impl<W: Write> Writer for Text<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swapmeet_core::delivery::boxes::{Axis, NodeSet};
+    use swapmeet_core::delivery::boxes::NodeSet;
     use swapmeet_core::delivery::collective::{ALL_TO_ALL, Collective};
     use swapmeet_core::delivery::exchange::Rule;
     use swapmeet_core::network::topology::parse;
@@ -244,15 +244,11 @@ mod tests {
             simulation.phase(phase).unwrap();
             simulation.step().unwrap();
             let rule = Rule {
-                from: ends.0,
-                to: ends.1,
                 origins: NodeSet::One(ends.0),
                 destinations: NodeSet::One(ends.1),
-                segments: Axis::All,
                 strict: true,
-                copy: false,
-                combine: false,
                 local: ends.0 == ends.1,
+                ..Rule::new(ends.0, ends.1)
             };
             simulation.send(&rule, None).unwrap();
         }

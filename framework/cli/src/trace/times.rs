@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use serde_json::{Map, Value, json};
 use swapmeet_core::cost::model::Evaluator;
 use swapmeet_core::cost::model::time_space::{Entry, TIME_KINDS, TimeKind, TimeSpace};
-use swapmeet_core::simulation::step::{Listener, Step};
+use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::session::pricing_context;
 
@@ -24,7 +24,8 @@ pub(super) struct Times {
 struct Steps(Vec<u64>);
 
 impl Listener for Steps {
-    fn step(&mut self, step: &Step<'_>) {
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        let ScheduleEvent::Step(step) = event else { return };
         self.0.push(step.schedule_step);
     }
 }

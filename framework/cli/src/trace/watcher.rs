@@ -8,7 +8,7 @@ use super::times::Times;
 use super::writer::Writer;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
-use swapmeet_core::simulation::step::Listener;
+use swapmeet_core::simulation::listener::Listener;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::host;
 use swapmeet_runner::worker::{Say, Watch, Watcher};

@@ -1,7 +1,7 @@
 //! What every form of a trace has in common.
 
 use super::times::Timetable;
-use swapmeet_core::simulation::step::Listener;
+use swapmeet_core::simulation::listener::Listener;
 
 /// Writes a schedule down as it goes by.
 pub(super) trait Writer: Listener {

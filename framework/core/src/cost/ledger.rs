@@ -8,7 +8,8 @@
 use super::machine::Machine;
 use super::model::{Cost, PricingContext};
 use crate::delivery::payload::Proof;
-use crate::simulation::step::{BandwidthTimes, Expected, Listener, Reads, Step, StepFacts, Summed};
+use crate::simulation::listener::{Interests, Listener, ScheduleEvent, Summed};
+use crate::simulation::step::{BandwidthTimes, Expected, Step, StepFacts};
 use std::collections::HashMap;
 
 /// A kind of step: all that models read which read facts.
@@ -91,12 +92,7 @@ impl Ledger {
         context: PricingContext<'_>,
     ) -> Option<Result<Cost, String>> {
         let mut evaluator = machine.evaluator(context);
-        let asks_more = evaluator.reads() > Reads::Facts
-            || evaluator.wants_after()
-            || evaluator.wants_multiplexing()
-            || evaluator.wants_packing()
-            || evaluator.wants_busiest_links();
-        if asks_more {
+        if evaluator.interests() != Interests::FACTS {
             return None;
         }
         let mut number = 0;
@@ -108,16 +104,16 @@ impl Ledger {
                     for _ in 0..*times {
                         number += 1;
                         (step.number, step.schedule_step) = (number, number);
-                        evaluator.step(&step);
+                        evaluator.notify(ScheduleEvent::Step(&step));
                     }
                 }
                 LedgerEvent::Rearranged { most, segments } => {
-                    (0..*times).for_each(|_| evaluator.rearranged(most, segments))
+                    let event = ScheduleEvent::Rearrangement { most, segments };
+                    (0..*times).for_each(|_| evaluator.notify(event));
                 }
                 LedgerEvent::Summed { most, segments } => {
-                    (0..*times).for_each(|_| {
-                        evaluator.summed(Summed { most, of: &[], symmetry: None, segments })
-                    });
+                    let summed = Summed { most, of: &[], symmetry: None, segments };
+                    (0..*times).for_each(|_| evaluator.notify(ScheduleEvent::Summed(summed)));
                 }
             }
         }
@@ -152,26 +148,29 @@ impl LedgerRecorder {
 }
 
 impl Listener for LedgerRecorder {
-    fn reads(&self) -> Reads {
-        Reads::Facts
+    fn interests(&self) -> Interests {
+        Interests::FACTS
     }
 
-    fn step(&mut self, step: &Step<'_>) {
-        let kind = StepKind { facts: step.facts, segments: step.segments };
-        let next = self.ledger.kinds.len() as u32;
-        let number = *self.known.entry(kind.words()).or_insert(next);
-        if number == next {
-            self.ledger.kinds.push(kind);
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        match event {
+            ScheduleEvent::Step(step) => {
+                let kind = StepKind { facts: step.facts, segments: step.segments };
+                let next = self.ledger.kinds.len() as u32;
+                let number = *self.known.entry(kind.words()).or_insert(next);
+                if number == next {
+                    self.ledger.kinds.push(kind);
+                }
+                self.add(LedgerEvent::Step(number));
+            }
+            ScheduleEvent::Rearrangement { most, segments } => {
+                self.add(LedgerEvent::Rearranged { most, segments });
+            }
+            ScheduleEvent::Summed(Summed { most, segments, .. }) => {
+                self.add(LedgerEvent::Summed { most, segments });
+            }
+            _ => {}
         }
-        self.add(LedgerEvent::Step(number));
-    }
-
-    fn rearranged(&mut self, most: u64, segments: u64) {
-        self.add(LedgerEvent::Rearranged { most, segments });
-    }
-
-    fn summed(&mut self, Summed { most, segments, .. }: Summed<'_>) {
-        self.add(LedgerEvent::Summed { most, segments });
     }
 }
 
@@ -339,9 +338,9 @@ mod tests {
         let mut kept = LedgerRecorder::default();
         let [plain, full] = kinds();
         for kind in [plain, plain, full, plain] {
-            kept.step(&step_of(kind.facts, kind.segments));
+            kept.notify(ScheduleEvent::Step(&step_of(kind.facts, kind.segments)));
         }
-        kept.rearranged(7, 1);
+        kept.notify(ScheduleEvent::Rearrangement { most: 7, segments: 1 });
         let runs = [
             (LedgerEvent::Step(0), 2),
             (LedgerEvent::Step(1), 1),

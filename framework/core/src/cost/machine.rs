@@ -12,7 +12,7 @@ use super::model::{Cost, Evaluator, Model, ModelKind, PricingContext, models};
 use super::parameter::{DefaultValue, Parameter, ParameterError, TypedParameter, parse_word};
 use super::settings::{Origin, Preset, Setting, Settings};
 use crate::network::topology::Topology;
-use crate::simulation::step::{Listener, Reads, Step};
+use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent};
 use crate::spec::{Spec, SpecError, near_matches};
 use std::fmt;
 use std::sync::Arc;
@@ -242,14 +242,14 @@ impl Machine {
         self.planning
     }
 
-    /// Whether pricing on it wants arrivals followed.
-    pub fn wants_after(&self) -> bool {
-        self.priced_by.wants_after()
+    /// Whether its model needs arrivals to be followed.
+    pub fn follows_arrivals(&self) -> bool {
+        self.priced_by.follows_arrivals()
     }
 
-    /// What pricing on it reads of a schedule.
-    pub fn reads(&self) -> Reads {
-        self.priced_by.reads()
+    /// How much of a schedule its model reads.
+    pub fn detail(&self) -> Detail {
+        self.priced_by.detail()
     }
 
     /// What prices a schedule on it.
@@ -334,11 +334,11 @@ impl Machine {
 struct NoNodes(&'static str);
 
 impl Listener for NoNodes {
-    fn step(&mut self, _: &Step<'_>) {}
-
-    fn reads(&self) -> Reads {
-        Reads::Facts
+    fn interests(&self) -> Interests {
+        Interests::FACTS
     }
+
+    fn notify(&mut self, _: ScheduleEvent<'_>) {}
 }
 
 impl Evaluator for NoNodes {

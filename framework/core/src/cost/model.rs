@@ -14,7 +14,7 @@ use super::bound::{Bound, Traffic};
 use super::parameter::{Parameter, ParameterError};
 use super::settings::Settings;
 use crate::network::topology::Topology;
-use crate::simulation::step::{Listener, Reads};
+use crate::simulation::listener::{Detail, Listener};
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 use time_space::TimeSpace;
@@ -71,13 +71,13 @@ impl fmt::Display for ModelKind {
 
 /// A model with a machine's parameters.
 pub trait Model: Debug + Send + Sync {
-    /// What its evaluators read of a schedule.
-    fn reads(&self) -> Reads {
-        Reads::Schedule
+    /// How much of a schedule its evaluators read.
+    fn detail(&self) -> Detail {
+        Detail::AllNodes
     }
 
-    /// Whether its evaluators want arrivals followed ([`Listener::wants_after`]).
-    fn wants_after(&self) -> bool {
+    /// Whether its evaluators need arrivals to be followed ([`Interests::arrivals`](crate::simulation::listener::Interests)).
+    fn follows_arrivals(&self) -> bool {
         false
     }
 

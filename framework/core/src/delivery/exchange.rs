@@ -48,6 +48,25 @@ pub struct Rule<'a> {
     pub local: bool,
 }
 
+impl Rule<'_> {
+    /// A send of everything that `from` holds. The sender keeps nothing, the receiver replaces what
+    /// it has, and the two must differ.
+    #[inline]
+    pub fn new(from: u64, to: u64) -> Self {
+        Self {
+            from,
+            to,
+            origins: NodeSet::All,
+            destinations: NodeSet::All,
+            segments: Axis::All,
+            strict: false,
+            copy: false,
+            combine: false,
+            local: false,
+        }
+    }
+}
+
 /// Who holds what, from the first step to the last.
 #[derive(Debug)]
 pub struct Exchange {

@@ -11,9 +11,10 @@ use crate::delivery::orbits::OrbitExchange;
 use crate::delivery::payload::{Payload, Proof};
 use crate::network::topology::{Route, Topology};
 use crate::simulation::buffers::Buffers;
+use crate::simulation::listener::{ScheduleEvent, Summed};
 use crate::simulation::listeners::Listeners;
 use crate::simulation::messages::Messages;
-use crate::simulation::step::{Step, Summed};
+use crate::simulation::step::Step;
 use crate::simulation::step_statistics::{Orbits, StepStatistics};
 use expansion::Expansion;
 use std::sync::Arc;
@@ -47,10 +48,10 @@ impl AtOnce {
             topology: Arc::clone(&task.topology),
             skip_empty: task.skip_empty,
             payload,
-            statistics: StepStatistics::of(Arc::clone(&task.topology), nodes, listeners.wanted),
+            statistics: StepStatistics::of(Arc::clone(&task.topology), nodes, listeners.interests),
             orbits: None,
             expansion: None,
-            messages: Messages::new(nodes, listeners.kept),
+            messages: Messages::new(nodes, listeners.interests),
             routes: Vec::new(),
             buffers: Buffers::new(nodes),
         }
@@ -106,13 +107,13 @@ impl AtOnce {
         redistribution: &Redistribution<'_>,
     ) -> Result<(), Fault> {
         self.payload.redistribute(redistribution)?;
-        listeners.watching().for_each(|l| l.redistributed(redistribution));
+        listeners.notify_of_send(ScheduleEvent::Redistribution(redistribution));
         Ok(())
     }
 
     /// Every node rearranges all it holds.
     pub(super) fn rearrange(&self, listeners: &mut Listeners<'_>) {
-        listeners.rearranged(
+        listeners.rearrangement(
             self.payload.held().iter().copied().max().unwrap_or(0),
             self.payload.segments(),
         );
@@ -124,7 +125,7 @@ impl AtOnce {
         self.payload.end_step()?;
         let (number, segments) = (self.payload.step(), self.payload.segments());
         if let Some((node, block)) = self.payload.take_redundant() {
-            listeners.redundant(number, node, block);
+            listeners.redundant_block(number, node, block);
         }
         let most = self.payload.most_summed();
         if most > 0 {
@@ -164,7 +165,7 @@ impl AtOnce {
             busiest_links: statistics.busiest_links(),
             transfers: messages.as_slice(),
             symmetry: orbits.as_ref().map(Orbits::group),
-            after: messages.after(),
+            latest_arrivals: messages.after(),
             held: self.expansion.as_ref().map_or(payload.held(), Expansion::held),
             ..Step::of(payload.proof(), payload.segments(), number, facts, routes)
         });

@@ -6,6 +6,7 @@
 //! time proportional to their sends.
 
 use crate::network::topology::Route;
+use crate::simulation::listener::Interests;
 use crate::simulation::step::Transfer;
 use std::collections::HashMap;
 
@@ -15,16 +16,7 @@ const NONE: u32 = u32::MAX;
 /// as long.
 const DROPPED: u32 = u32::MAX;
 
-/// What is kept of messages besides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Kept {
-    /// How many blocks each has.
-    pub blocks: bool,
-    /// The latest step in which what it carries came to its sender.
-    pub after: bool,
-}
-
-/// The same of one send.
+/// What else is known of one send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Beside {
     pub blocks: u32,
@@ -69,11 +61,11 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    pub(crate) fn new(nodes: usize, kept: Kept) -> Self {
+    pub(crate) fn new(nodes: usize, interests: Interests) -> Self {
         Self {
             list: Vec::new(),
-            blocks: kept.blocks.then(Vec::new),
-            after: kept.after.then(Vec::new),
+            blocks: interests.packing.then(Vec::new),
+            after: interests.arrivals.then(Vec::new),
             last: vec![(0, 0); nodes],
             crowded: false,
             earlier: Vec::new(),
@@ -85,7 +77,7 @@ impl Messages {
     /// The messages of so many of the nodes, which are known by number among these; their receivers
     /// may be any.
     pub(crate) fn of_some(senders: usize) -> Self {
-        Self { met: Met::Map(HashMap::new()), ..Self::new(senders, Kept::default()) }
+        Self { met: Met::Map(HashMap::new()), ..Self::new(senders, Interests::FACTS) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -228,7 +220,7 @@ mod tests {
         fn equal_ends_are_one_message_at_the_place_of_the_first(
             steps in prop::collection::vec(prop::collection::vec((0_u32..5, 1_u32..5, 0_u32..3, 1_u64..9), 0..40), 1..4),
         ) {
-            let mut messages = Messages::new(5, Kept { blocks: true, after: true });
+            let mut messages = Messages::new(5, Interests { packing: true, arrivals: true, ..Interests::FACTS });
             for (number, sends) in (1..).zip(steps) {
                 let (mut expected, mut latest): (Vec<Transfer>, Vec<u32>) = (Vec::new(), Vec::new());
                 for (after, (from, distance, route, load)) in sends.into_iter().enumerate() {

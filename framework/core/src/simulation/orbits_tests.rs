@@ -16,7 +16,8 @@ use crate::network::symmetry::Group;
 use crate::network::symmetry::Symmetry::{self, Fixed, Shift, Xor};
 use crate::network::topology::parse;
 use crate::network::transfer::Transfer;
-use crate::simulation::step::{Reads, Sent, Step, StepFacts, Summed, Unsent};
+use crate::simulation::listener::{Interests, ScheduleEvent, Sent, Summed};
+use crate::simulation::step::StepFacts;
 use proptest::prelude::*;
 use std::mem::discriminant;
 
@@ -32,53 +33,55 @@ struct Seen {
 }
 
 impl Listener for Seen {
-    fn step(&mut self, step: &Step<'_>) {
-        self.steps.push(step.facts);
+    fn interests(&self) -> Interests {
         if self.everything {
-            self.messages.push((step.transfers.to_vec(), step.held.to_vec()));
+            Interests { sends: true, packing: true, ..Interests::SCHEDULE }
+        } else {
+            Interests::FACTS
         }
     }
 
-    fn sent(&mut self, sent: &Sent<'_>) {
-        let blocks = |bits: &&[u64]| -> Vec<[u64; 3]> {
-            let of = |side| {
-                if sent.layout.has(side) { sent.layout.nodes_of(side, bits) } else { vec![0] }
-            };
-            let (origins, destinations, segments) =
-                (of(Side::Origins), of(Side::Destinations), of(Side::Segments));
-            let pairs = origins.iter().flat_map(|o| destinations.iter().map(move |d| (*o, *d)));
-            pairs.flat_map(|(o, d)| segments.iter().map(move |s| [o, d, *s])).collect()
-        };
-        let mut blocks: Vec<[u64; 3]> = sent.boxes.iter().flat_map(blocks).collect();
-        blocks.sort_unstable();
-        let Sent { step, from, to, load, copy, combine, .. } = sent;
-        self.events.push(format!("{step}: {from} -> {to} {load} {copy} {combine} {blocks:?}"));
-    }
-
-    fn unsent(&mut self, unsent: &Unsent) {
-        if self.everything {
-            self.events.push(format!("{unsent:?}"));
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        match event {
+            ScheduleEvent::Step(step) => {
+                self.steps.push(step.facts);
+                if self.everything {
+                    self.messages.push((step.transfers.to_vec(), step.held.to_vec()));
+                }
+            }
+            ScheduleEvent::Sent(sent) => {
+                let Sent { step, from, to, load, copy, combine, .. } = sent;
+                let blocks = blocks(sent);
+                self.events
+                    .push(format!("{step}: {from} -> {to} {load} {copy} {combine} {blocks:?}"));
+            }
+            ScheduleEvent::EmptySend(send) if self.everything => {
+                self.events.push(format!("{send:?}"));
+            }
+            ScheduleEvent::Summed(Summed { most, of, segments, symmetry: _ }) => {
+                self.events.push(format!("{most} of {segments} summed"));
+                if self.everything {
+                    self.events.push(format!("by each {of:?}"));
+                }
+            }
+            _ => {}
         }
     }
+}
 
-    fn summed(&mut self, Summed { most, of, segments, symmetry: _ }: Summed<'_>) {
-        self.events.push(format!("{most} of {segments} summed"));
-        if self.everything {
-            self.events.push(format!("by each {of:?}"));
-        }
-    }
-
-    fn wants_sends(&self) -> bool {
-        self.everything
-    }
-
-    fn wants_packing(&self) -> bool {
-        self.everything
-    }
-
-    fn reads(&self) -> Reads {
-        if self.everything { Reads::Schedule } else { Reads::Facts }
-    }
+/// The origin, destination and segment of every block of a send, in order.
+fn blocks(sent: &Sent<'_>) -> Vec<[u64; 3]> {
+    let blocks = |bits: &&[u64]| -> Vec<[u64; 3]> {
+        let of =
+            |side| if sent.layout.has(side) { sent.layout.nodes_of(side, bits) } else { vec![0] };
+        let (origins, destinations, segments) =
+            (of(Side::Origins), of(Side::Destinations), of(Side::Segments));
+        let pairs = origins.iter().flat_map(|o| destinations.iter().map(move |d| (*o, *d)));
+        pairs.flat_map(|(o, d)| segments.iter().map(move |s| [o, d, *s])).collect()
+    };
+    let mut blocks: Vec<[u64; 3]> = sent.boxes.iter().flat_map(blocks).collect();
+    blocks.sort_unstable();
+    blocks
 }
 
 /// A send of a representative: numbers to choose its ends by, members of its sets by axis, how it
@@ -162,8 +165,6 @@ fn simulate(
                         destinations.iter().map(|words| Axis::Bits(words)).collect();
                     simulation.send(
                         &Rule {
-                            from: node,
-                            to: group.moved(to, element),
                             origins: if by_origin { NodeSet::Axes(&origins) } else { NodeSet::All },
                             destinations: if by_destination {
                                 NodeSet::Axes(&destinations)
@@ -174,7 +175,7 @@ fn simulate(
                             strict: choice.strict,
                             copy: std::ptr::eq(kind, &ALL_GATHER) || kind.sums && choice.copy,
                             combine: kind.sums && choice.combine,
-                            local: false,
+                            ..Rule::new(node, group.moved(to, element))
                         },
                         None,
                     )?;
@@ -295,9 +296,8 @@ fn follow(
                 let destinations: Vec<Axis<'_>> =
                     destinations.iter().map(|words| Axis::Bits(words)).collect();
                 let from = choice.from % nodes;
+                let to = (from + 1 + choice.to % (nodes - 1)) % nodes;
                 let rule = Rule {
-                    from,
-                    to: (from + 1 + choice.to % (nodes - 1)) % nodes,
                     origins: if by_origin { NodeSet::Axes(&origins) } else { NodeSet::All },
                     destinations: if by_destination {
                         NodeSet::Axes(&destinations)
@@ -308,7 +308,7 @@ fn follow(
                     strict: choice.strict,
                     copy: std::ptr::eq(kind, &ALL_GATHER) || kind.sums && choice.copy,
                     combine: kind.sums && choice.combine,
-                    local: false,
+                    ..Rule::new(from, to)
                 };
                 let load = match &mut payload {
                     Payload::Orbits(exchange) => exchange.send(&rule)?.map(|put| put.load),
@@ -367,24 +367,8 @@ fn a_schedule_that_shifts_map_onto_itself_is_proved_on_one_rank() {
             for from in 0..planned {
                 let to = (from + distance) % n;
                 let (origins, destinations) = (NodeSet::One(from), NodeSet::One(to));
-                let (segments, strict, copy, combine, local) =
-                    (Axis::All, true, false, false, false);
-                simulation
-                    .send(
-                        &Rule {
-                            from,
-                            to,
-                            origins,
-                            destinations,
-                            segments,
-                            strict,
-                            copy,
-                            combine,
-                            local,
-                        },
-                        None,
-                    )
-                    .unwrap();
+                let rule = Rule { origins, destinations, strict: true, ..Rule::new(from, to) };
+                simulation.send(&rule, None).unwrap();
             }
         }
         simulation.finish().unwrap()
@@ -404,15 +388,10 @@ fn what_is_wrong_at_a_representative_is_wrong_at_its_orbit() {
     assert_eq!(simulation.symmetric(&[Shift(2)]).unwrap(), [2]);
     simulation.step().unwrap();
     let send = |from, origin, destination| Rule {
-        from,
-        to: (from + 1) % 6,
         origins: NodeSet::One(origin),
         destinations: NodeSet::One(destination),
-        segments: Axis::All,
         strict: true,
-        copy: false,
-        combine: false,
-        local: false,
+        ..Rule::new(from, (from + 1) % 6)
     };
     let said = |fault: Result<(), Fault>| fault.unwrap_err().to_string();
     assert_eq!(

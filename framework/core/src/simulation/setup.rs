@@ -15,7 +15,6 @@ use crate::limits;
 use crate::network::symmetry::{Group, Symmetry};
 use crate::simulation::at_once::AtOnce;
 use crate::simulation::listeners::Listeners;
-use crate::simulation::step::Reads;
 
 /// What is known before the first step.
 #[derive(Debug)]
@@ -134,7 +133,7 @@ impl Setup {
         let own_nodes = placement.is_identity() && placement.check().is_ok();
         let taken = group.order() > 1
             && task.proving == Proving::Auto
-            && !listeners.kept.after
+            && !listeners.interests.arrivals
             && blocks_alike
             && own_nodes
             // What shares ports is counted rank by rank.
@@ -158,11 +157,11 @@ impl Setup {
         let group =
             self.claimed.as_ref().filter(|claim| claim.taken).map(|claim| claim.group.clone());
         let planned = group.as_ref().map_or(topology.nodes(), Group::representatives);
-        let all_written_out = listeners.reads == Reads::Schedule;
+        let all_written_out = listeners.read_all_nodes();
         // What is looked at node by node, whoever is planned for.
         let nodes = if all_written_out { topology.nodes() } else { planned };
         affordable(nodes).map_err(Fault::Refused)?;
-        let nobody_looks = !listeners.watched && !listeners.kept.after;
+        let nobody_looks = !listeners.interests.sends && !listeners.interests.arrivals;
         let (collective, nodes) = (collective.clone(), nodes as usize);
         let at_once = match (self.byte_counts, group) {
             (Some(units), _) => {
@@ -184,8 +183,11 @@ impl Setup {
             }
             (None, None) => {
                 let exchange = Exchange::new(collective, placement, division, sizes)?;
-                let exchange =
-                    if listeners.kept.after { exchange.following_arrivals() } else { exchange };
+                let exchange = if listeners.interests.arrivals {
+                    exchange.following_arrivals()
+                } else {
+                    exchange
+                };
                 AtOnce::new(task, listeners, Payload::Blocks(exchange), nodes)
             }
         };

@@ -1,6 +1,5 @@
 //! One step after resolution: what really moved, and the facts about it that no machine changes.
 
-use crate::delivery::byte_counts::{Redistribution, Share};
 use crate::delivery::payload::Proof;
 use crate::network::symmetry::Group;
 use crate::network::topology::Route;
@@ -125,14 +124,15 @@ pub struct Step<'a> {
     pub phase_number: u32,
     /// Every message, no two with the same ends, in the order in which the schedule first named
     /// their ends. Where one node of each orbit is planned for and nobody reads more than
-    /// [`Reads::Orbits`], only what these nodes send, and without hops: [`Step::symmetry`].
+    /// [`Detail::Representatives`](crate::simulation::listener::Detail), only what these nodes
+    /// send, and without hops: [`Step::symmetry`].
     pub transfers: &'a [Transfer],
     /// The group whose elements take these transfers to all; `None` where all are there.
     pub symmetry: Option<&'a Group>,
     /// For each transfer the latest step, by the schedule's own number, in which any of what it
     /// carries came to its sender: 0 if all was there at the start. Empty unless a listener wants
-    /// it ([`Listener::wants_after`]).
-    pub after: &'a [u32],
+    /// it ([`Interests::arrivals`](crate::simulation::listener::Interests)).
+    pub latest_arrivals: &'a [u32],
     /// Ways that transfers refer to.
     pub routes: &'a [Route],
     /// In how many segments blocks are split; loads are in such segments.
@@ -169,7 +169,7 @@ impl<'a> Step<'a> {
             phase_number: 0,
             transfers: &[],
             symmetry: None,
-            after: &[],
+            latest_arrivals: &[],
             routes,
             segments,
             inverse_bandwidth: &[],
@@ -238,189 +238,4 @@ impl Totals {
         self.max_sends = self.max_sends.max(facts.max_sends);
         self.max_receives = self.max_receives.max(facts.max_receives);
     }
-}
-
-/// What a listener reads of a schedule. It may be told more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reads {
-    /// The facts of steps.
-    Facts,
-    /// These, and messages: where one node of each orbit is planned for, those of these nodes, with
-    /// [`Step::symmetry`].
-    Orbits,
-    /// The schedule as the plugin gives it for all nodes: messages in their order, what each node
-    /// holds, local copies. Where one node of each orbit is planned for, it is written out, a step
-    /// at a time.
-    Schedule,
-}
-
-/// Someone who watches a schedule go by: models, traces, dashboards. The simulation doesn't know
-/// who listens.
-pub trait Listener {
-    /// A step has ended.
-    fn step(&mut self, step: &Step<'_>);
-
-    /// What follows is a phase of this name.
-    fn phase(&mut self, name: &str) {
-        let _ = name;
-    }
-
-    /// Every node rearranges all it holds; the fullest node holds `most`, in `segments` of blocks.
-    fn rearranged(&mut self, most: u64, segments: u64) {
-        let _ = (most, segments);
-    }
-
-    /// In the step that is about to end nodes add what came to what they have.
-    fn summed(&mut self, summed: Summed<'_>) {
-        let _ = summed;
-    }
-
-    /// A node sends itself something: no message, but it goes through its buffers. Called before
-    /// the step that ends after it, if one does.
-    fn local_copy(&mut self, copy: LocalCopy) {
-        let _ = copy;
-    }
-
-    /// Something was put on its way by one send. Called only where [`Listener::wants_sends`] says
-    /// so.
-    fn sent(&mut self, sent: &Sent<'_>) {
-        let _ = sent;
-    }
-
-    /// A node has redistributed all it holds. Called, as [`Listener::sent`], only where
-    /// [`Listener::wants_sends`] says so.
-    fn redistributed(&mut self, redistribution: &Redistribution<'_>) {
-        let _ = redistribution;
-    }
-
-    /// Byte counts were put on their way, these; [`Listener::sent`] is called next. Only where
-    /// [`Listener::wants_sends`] says so.
-    fn share(&mut self, share: &Share<'_>) {
-        let _ = share;
-    }
-
-    /// A send put nothing on its way.
-    fn unsent(&mut self, unsent: &Unsent) {
-        let _ = unsent;
-    }
-
-    /// In the schedule's step of this number a node was sent a block that it has already: waste.
-    /// Called once a step, of the first such block.
-    fn redundant(
-        &mut self,
-        step: u64,
-        node: crate::delivery::fault::Place,
-        block: crate::delivery::fault::Block,
-    ) {
-        let _ = (step, node, block);
-    }
-
-    /// How much of a schedule it reads.
-    fn reads(&self) -> Reads {
-        Reads::Schedule
-    }
-
-    /// Whether [`StepFacts::max_multiplexed_load`] should be measured.
-    fn wants_multiplexing(&self) -> bool {
-        false
-    }
-
-    /// Whether [`StepFacts::max_packed_load`] should be measured.
-    fn wants_packing(&self) -> bool {
-        false
-    }
-
-    /// Whether [`Step::busiest_links`] should be measured.
-    fn wants_busiest_links(&self) -> bool {
-        false
-    }
-
-    /// Whether arrivals should be followed: [`Step::after`], [`Sent::after`].
-    fn wants_after(&self) -> bool {
-        false
-    }
-
-    /// Whether [`Listener::sent`] should be called.
-    fn wants_sends(&self) -> bool {
-        false
-    }
-}
-
-/// What nodes add in a step to what they have.
-#[derive(Debug, Clone, Copy)]
-pub struct Summed<'a> {
-    /// The most load that one of them adds.
-    pub most: u64,
-    /// The load of each node of the machine; or of each that is planned for, where nobody reads
-    /// more than [`Reads::Orbits`].
-    pub of: &'a [u64],
-    /// The group that takes these nodes to all; `None` where all are there.
-    pub symmetry: Option<&'a Group>,
-    /// In how many segments blocks are split; loads are in such segments.
-    pub segments: u64,
-}
-
-/// What a node sends itself.
-#[derive(Debug, Clone, Copy)]
-pub struct LocalCopy {
-    /// The node, on the machine.
-    pub node: u32,
-    /// Its load: blocks or bytes, as that of a message is.
-    pub load: u64,
-    /// In how many segments blocks are split; the load is in such segments.
-    pub segments: u64,
-    /// Number of the phase, from 1.
-    pub phase_number: u32,
-    /// The schedule's own number of the step.
-    pub schedule_step: u64,
-}
-
-/// A send that put nothing on its way: it selected nothing that its sender holds, or broke a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unsent {
-    /// The schedule's own number of the step, from 1.
-    pub step: u64,
-    /// Sender, in the schedule's grid and on the machine.
-    pub from: crate::delivery::fault::Place,
-    /// The receiver: where in the schedule's grid, and which node runs it.
-    pub to: crate::delivery::fault::Place,
-    /// Whether it broke a rule: the schedule ends with it.
-    pub is_refused: bool,
-}
-
-/// One send as it was carried out.
-#[derive(Debug)]
-pub struct Sent<'a> {
-    /// The schedule's own number of the step, from 1; unlike [`Step::number`] it counts steps in
-    /// which nothing leaves a node.
-    pub step: u64,
-    /// The latest step, by this number, in which any of it came to its sender: 0 if all was there
-    /// at the start. Followed only if a listener wants it ([`Listener::wants_after`]).
-    pub after: u64,
-    /// Sender, in the schedule's grid and on the machine.
-    pub from: crate::delivery::fault::Place,
-    /// The receiver: where in the schedule's grid, and which node runs it.
-    pub to: crate::delivery::fault::Place,
-    /// What moves: with [`Proof::ByteCounts`] loads are bytes and there are no boxes.
-    pub proof: Proof,
-    /// The boxes of blocks that moved.
-    pub boxes: Vec<&'a [u64]>,
-    /// How the boxes are laid out.
-    pub layout: &'a crate::delivery::boxes::Layout,
-    /// Which node of the machine runs which node of the schedule's grid.
-    pub placement: &'a crate::delivery::placement::Placement,
-    /// The network it moved on.
-    pub topology: &'a dyn crate::network::topology::Topology,
-    /// Whether the sender keeps it.
-    pub copy: bool,
-    /// Whether the receiver adds it to what it has.
-    pub combine: bool,
-    /// Whether blocks are cut into a part for each node, which the boxes' destinations are.
-    pub in_parts: bool,
-    /// In how many parts and segments blocks are cut; loads are in such.
-    pub segments: u64,
-    /// Load of all boxes.
-    pub load: u64,
-    /// How it travels, if not the topology's own way.
-    pub route: Option<&'a Route>,
 }

@@ -6,33 +6,13 @@ mod port;
 use crate::delivery::fault::{Fault, SendFault};
 use crate::network::links::LinkLoad;
 use crate::network::topology::{Route, RouteError, Run, Topology};
-use crate::simulation::step::{BandwidthTimes, Expected, Listener, StepFacts, Transfer};
+use crate::simulation::listener::Interests;
+use crate::simulation::step::{BandwidthTimes, Expected, StepFacts, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 pub(super) use orbits::Orbits;
 use port::Port;
-
-/// Facts that not everybody needs.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Wanted {
-    /// Whether to measure [`StepFacts::max_multiplexed_load`].
-    pub multiplexing: bool,
-    /// Whether to measure [`StepFacts::max_packed_load`].
-    pub packing: bool,
-    /// Whether to name [`crate::simulation::step::Step::busiest_links`].
-    pub busiest_links: bool,
-}
-
-impl Wanted {
-    pub(crate) fn by(listeners: &[&mut dyn Listener]) -> Self {
-        Self {
-            multiplexing: listeners.iter().any(|l| l.wants_multiplexing()),
-            packing: listeners.iter().any(|l| l.wants_packing()),
-            busiest_links: listeners.iter().any(|l| l.wants_busiest_links()),
-        }
-    }
-}
 
 /// Between whom a message goes: the places of both ends in the tables, and whom each of them meets.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +30,7 @@ pub(crate) struct StepStatistics {
     links: LinkLoad,
     ports: Vec<Port>,
     step: u64,
-    wanted: Wanted,
+    interests: Interests,
     /// What each node has sent and received in messages of more than one block; cleared after each
     /// step.
     packed: Vec<u64>,
@@ -68,13 +48,13 @@ pub(crate) struct StepStatistics {
 impl StepStatistics {
     /// For steps on `topology`; what takes a look at every link of every route is measured only if
     /// wanted.
-    pub(crate) fn new(topology: Arc<dyn Topology>, wanted: Wanted) -> Self {
+    pub(crate) fn new(topology: Arc<dyn Topology>, interests: Interests) -> Self {
         let nodes = topology.nodes() as usize;
-        Self::of(topology, nodes, wanted)
+        Self::of(topology, nodes, interests)
     }
 
     /// The same for schedules of which only what so many nodes do is looked at.
-    pub(super) fn of(topology: Arc<dyn Topology>, nodes: usize, wanted: Wanted) -> Self {
+    pub(super) fn of(topology: Arc<dyn Topology>, nodes: usize, interests: Interests) -> Self {
         let links = LinkLoad::new(topology.as_ref());
         let ports = vec![Port::default(); nodes];
         let ranks = if topology.node_network().is_some() { topology.nodes() } else { 0 };
@@ -84,8 +64,8 @@ impl StepStatistics {
             links,
             ports,
             step: 0,
-            wanted,
-            packed: vec![0; if wanted.packing { nodes } else { 0 }],
+            interests,
+            packed: vec![0; if interests.packing { nodes } else { 0 }],
             busiest_links: Vec::new(),
             inverse_bandwidth: Vec::new(),
             mean_hops: Vec::new(),
@@ -124,7 +104,7 @@ impl StepStatistics {
         let load = transfers.first().map_or(0, |t| t.load);
         let (mut facts, alike) = self.measure_one_by_one(number, transfers, routes)?;
         facts.max_injected_load = self.most_injected(transfers).unwrap_or(facts.max_node_load);
-        if self.wanted.multiplexing {
+        if self.interests.multiplexing {
             facts.max_multiplexed_load = Some(match facts.max_link_messages {
                 0 | 1 => facts.max_load.into(),
                 f if alike => u128::from(f) * u128::from(load),
@@ -139,7 +119,7 @@ impl StepStatistics {
         if let Some(blocks) = blocks {
             facts.max_packed_load = Some(self.most_packed(transfers, blocks));
         }
-        if self.wanted.busiest_links {
+        if self.interests.busiest_links {
             self.find_busiest_links(number, transfers, routes, alike, &facts)?;
         }
         if self.topology.bandwidths().is_some() {

@@ -3,7 +3,7 @@
 use super::{Liu, bounds, nodes};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
-use swapmeet_core::simulation::step::{Listener, Step};
+use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
 /// To whom the nodes of Fig. 10 send in the first stage, a line a step; 0: to nobody.
 #[derive(Default)]
@@ -12,7 +12,8 @@ struct Senders(Vec<[u32; 9]>);
 const SENDERS: [u32; 9] = [16, 17, 18, 19, 20, 21, 22, 23, 58];
 
 impl Listener for Senders {
-    fn step(&mut self, step: &Step<'_>) {
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        let ScheduleEvent::Step(step) = event else { return };
         if step.phase_number == 1 {
             let to = |from: u32| step.transfers.iter().find(|t| t.from == from).map_or(0, |t| t.to);
             self.0.push(SENDERS.map(to));

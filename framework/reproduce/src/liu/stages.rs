@@ -3,7 +3,7 @@
 
 use crate::bench::{Bench, ReproduceError};
 use swapmeet_core::delivery::payload::Proof;
-use swapmeet_core::simulation::step::{Listener, LocalCopy, Step};
+use swapmeet_core::simulation::listener::{Listener, LocalCopy, ScheduleEvent};
 use swapmeet_results::Record;
 
 /// What happens in one stage. Loads are bytes.
@@ -69,23 +69,26 @@ impl Watcher {
 }
 
 impl Listener for Watcher {
-    fn step(&mut self, step: &Step<'_>) {
-        self.enter(step.phase_number);
-        let mut longest = 0;
-        for t in step.transfers {
-            let bytes = self.bytes(t.load, step.proof);
-            longest = longest.max(bytes);
-            self.message(t.from as usize, t.to as usize, bytes);
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        match event {
+            ScheduleEvent::Step(step) => {
+                self.enter(step.phase_number);
+                let mut longest = 0;
+                for t in step.transfers {
+                    let bytes = self.bytes(t.load, step.proof);
+                    longest = longest.max(bytes);
+                    self.message(t.from as usize, t.to as usize, bytes);
+                }
+                self.end_step(longest);
+            }
+            ScheduleEvent::LocalCopy(LocalCopy { node, load, segments, phase_number, .. }) => {
+                self.enter(phase_number);
+                // Whole blocks have one segment. Byte counts are split into several.
+                let bytes = if segments == 1 { load * self.block_bytes } else { load };
+                self.kept.push((node as usize, bytes));
+            }
+            _ => {}
         }
-        self.end_step(longest);
-    }
-
-    fn local_copy(&mut self, copy: LocalCopy) {
-        let LocalCopy { node, load, segments: parts, phase_number, .. } = copy;
-        self.enter(phase_number);
-        // Whole blocks are in one part; amounts are bytes, in as many parts as a block has of them.
-        let bytes = if parts == 1 { load * self.block_bytes } else { load };
-        self.kept.push((node as usize, bytes));
     }
 }
 

@@ -3,14 +3,15 @@
 use super::{Profiles, Thakur, rows_and_columns, steps_of};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
-use swapmeet_core::simulation::step::{Listener, Step};
+use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
 /// (from, to) of every message, step by step, in order.
 #[derive(Debug, Default)]
 pub(super) struct Pairs(Vec<Vec<(u32, u32)>>);
 
 impl Listener for Pairs {
-    fn step(&mut self, step: &Step<'_>) {
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        let ScheduleEvent::Step(step) = event else { return };
         if step.number == 1 {
             self.0.clear();
         }

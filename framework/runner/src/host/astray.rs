@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use swapmeet_core::delivery::boxes::Side;
 use swapmeet_core::delivery::fault::{Block, DeliveryFault, EndFault, Fault, Place, Whereabouts};
-use swapmeet_core::simulation::step::{Listener, Sent, Step};
+use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 
 pub(super) struct Trail {
     block: Block,
@@ -55,11 +55,12 @@ impl Trail {
 }
 
 impl Listener for Trail {
-    fn wants_sends(&self) -> bool {
-        true
+    fn interests(&self) -> Interests {
+        Interests { sends: true, ..Interests::SCHEDULE }
     }
 
-    fn sent(&mut self, sent: &Sent<'_>) {
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        let ScheduleEvent::Sent(sent) = event else { return };
         let mut one = sent.layout.full().to_vec();
         let home = |node: Option<u64>| node.map(|node| sent.placement.home(node));
         for (side, member) in [
@@ -75,6 +76,4 @@ impl Listener for Trail {
             self.last = Some((sent.step, sent.to, self.label.borrow().clone()));
         }
     }
-
-    fn step(&mut self, _: &Step<'_>) {}
 }

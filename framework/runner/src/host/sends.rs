@@ -71,8 +71,6 @@ impl Host<'_> {
             }
         };
         let rule = Rule {
-            from: send.from,
-            to: send.to,
             // SAFETY: promised by the caller; so below.
             origins: unsafe { node_set(&send.origins, &mut origins) }.map_err(bad("origins"))?,
             // SAFETY: as above.
@@ -84,6 +82,7 @@ impl Host<'_> {
             copy: send.flags & SWM_COPY != 0,
             combine: send.flags & SWM_COMBINE != 0,
             local: send.flags & SWM_LOCAL != 0,
+            ..Rule::new(send.from, send.to)
         };
         // SAFETY: as above.
         simulation.send(&rule, unsafe { self.route.read(send.route) }?)

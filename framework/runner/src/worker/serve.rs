@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::Proving;
-use swapmeet_core::simulation::step::{Listener, Reads, Step};
+use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 use swapmeet_results::{CaseId, Record, Setting};
 use swapmeet_workloads::{InputDigest, Workload};
 
@@ -183,12 +183,13 @@ struct Pulse {
 }
 
 impl Listener for Pulse {
-    fn reads(&self) -> Reads {
-        Reads::Facts
+    fn interests(&self) -> Interests {
+        Interests::FACTS
     }
 
-    fn step(&mut self, step: &Step<'_>) {
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
         const EVERY: Duration = Duration::from_millis(200);
+        let ScheduleEvent::Step(step) = event else { return };
         if step.number == 1 {
             self.messages = 0;
         }

@@ -6,7 +6,7 @@ use super::cuts::on_links;
 use super::demand::Demand;
 use crate::cost::machine::Machine;
 use crate::cost::model::PricingContext;
-use crate::delivery::boxes::{Axis, NodeSet};
+use crate::delivery::boxes::NodeSet;
 use crate::delivery::collective::{
     ALL_GATHER, ALL_TO_ALL, BlockSizes, Collective, GATHER, SCATTER,
 };
@@ -110,18 +110,9 @@ fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
         for from in 0..n {
             let to = (from + distance) % n;
             let destinations = if is_for_all { NodeSet::All } else { NodeSet::One(to) };
-            let (origins, segments) = (NodeSet::One(from), Axis::All);
-            let rule = Rule {
-                from,
-                to,
-                origins,
-                destinations,
-                segments,
-                strict: true,
-                copy: is_for_all,
-                combine: false,
-                local: false,
-            };
+            let origins = NodeSet::One(from);
+            let all = Rule::new(from, to);
+            let rule = Rule { origins, destinations, strict: true, copy: is_for_all, ..all };
             simulation.send(&rule, None).unwrap();
         }
     }

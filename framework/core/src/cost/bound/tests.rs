@@ -261,17 +261,8 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
         simulation.step().unwrap();
         for &(from, to, first, last) in sends {
             let destinations = [Axis::Range { first, stride: 1, count: last + 1 - first }];
-            let rule = Rule {
-                from,
-                to,
-                origins: NodeSet::All,
-                destinations: NodeSet::Axes(&destinations),
-                segments: Axis::All,
-                strict: true,
-                copy: false,
-                combine: false,
-                local: false,
-            };
+            let destinations = NodeSet::Axes(&destinations);
+            let rule = Rule { destinations, strict: true, ..Rule::new(from, to) };
             simulation.send(&rule, None).unwrap();
         }
     }

@@ -9,7 +9,8 @@ use crate::cost::parameter::{
     BARRIER_US, Barrier, DefaultValue, ParameterError, TypedParameter, parse_word,
 };
 use crate::network::topology::Route;
-use crate::simulation::step::{Step, Summed, Transfer};
+use crate::simulation::listener::Summed;
+use crate::simulation::step::{Step, Transfer};
 use std::collections::VecDeque;
 use std::fmt::{self, Display};
 
@@ -99,10 +100,10 @@ pub(super) struct StepIndex {
 }
 
 impl StepIndex {
-    /// `back` says of a message's [`Step::after`] how many steps that is.
+    /// `back` says of a message's [`Step::latest_arrivals`] how many steps that is.
     fn new(nodes: usize, step: &Step<'_>, unit_bytes: f64, back: impl Fn(u32) -> u32) -> Self {
         let message = |(i, t): (usize, &Transfer)| {
-            let back = step.after.get(i).map_or(0, |after| back(*after));
+            let back = step.latest_arrivals.get(i).map_or(0, |after| back(*after));
             StepMessage { from: t.from, to: t.to, route: t.route, back, load: t.load }
         };
         let messages: Vec<StepMessage> = step.transfers.iter().enumerate().map(message).collect();
@@ -120,7 +121,7 @@ impl StepIndex {
             inside: nodes,
         };
         arranged.arrange(nodes, &messages);
-        if !step.after.is_empty() {
+        if !step.latest_arrivals.is_empty() {
             arranged.missing =
                 arranged.first_receive.windows(2).map(|ends| ends[1] - ends[0]).collect();
         }

@@ -25,7 +25,8 @@ use crate::cost::parameter::{
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
-use crate::simulation::step::{Reads, Step};
+use crate::simulation::listener::Detail;
+use crate::simulation::step::Step;
 use std::sync::Arc;
 
 pub(super) static KIND: ModelKind = ModelKind {
@@ -53,8 +54,8 @@ parameters! {
 
 impl Model for Circuit {
     /// Rounds are arranged message by message.
-    fn reads(&self) -> Reads {
-        Reads::Schedule
+    fn detail(&self) -> Detail {
+        Detail::AllNodes
     }
 
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {

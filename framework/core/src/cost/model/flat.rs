@@ -24,7 +24,8 @@ use crate::cost::parameter::{
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
-use crate::simulation::step::{Listener, LocalCopy, Reads, Step, Summed};
+use crate::simulation::listener::{Detail, Interests, Listener, LocalCopy, ScheduleEvent, Summed};
+use crate::simulation::step::Step;
 use accounting::Accounting;
 use nonblocking::Nonblocking;
 use stage::{Blocking, Stage, StageMessage};
@@ -143,12 +144,12 @@ impl Flat {
 impl Model for Flat {
     /// Nodes work through their messages in the schedule's order, and local copies go through their
     /// buffers.
-    fn reads(&self) -> Reads {
-        Reads::Schedule
+    fn detail(&self) -> Detail {
+        Detail::AllNodes
     }
 
     /// Who does one thing at a time has received what comes in a step before it goes on.
-    fn wants_after(&self) -> bool {
+    fn follows_arrivals(&self) -> bool {
         self.mode == Mode::Nonblocking
     }
 
@@ -274,7 +275,7 @@ impl Stages {
     }
 }
 
-impl Listener for Stages {
+impl Stages {
     fn step(&mut self, step: &Step<'_>) {
         self.enter(step.phase_number);
         if let Some(kept) = &mut self.kept {
@@ -282,7 +283,7 @@ impl Listener for Stages {
         }
         for (i, t) in step.transfers.iter().enumerate() {
             let bytes = self.bytes(t.load, step.segments);
-            let after = step.after.get(i).copied().unwrap_or(0).into();
+            let after = step.latest_arrivals.get(i).copied().unwrap_or(0).into();
             self.add(StageMessage {
                 from: t.from,
                 to: t.to,
@@ -304,10 +305,6 @@ impl Listener for Stages {
             .for_each(|(bytes, load)| *bytes += *load as f64 * unit_bytes);
     }
 
-    fn wants_after(&self) -> bool {
-        self.machine.wants_after()
-    }
-
     fn local_copy(&mut self, copy: LocalCopy) {
         self.enter(copy.phase_number);
         let (node, bytes) = (copy.node, self.bytes(copy.load, copy.segments));
@@ -323,6 +320,21 @@ impl Listener for Stages {
                 });
             }
             SelfMessages::Free => self.stage.copy(node, bytes),
+        }
+    }
+}
+
+impl Listener for Stages {
+    fn interests(&self) -> Interests {
+        Interests { arrivals: self.machine.follows_arrivals(), ..Interests::SCHEDULE }
+    }
+
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        match event {
+            ScheduleEvent::Step(step) => self.step(step),
+            ScheduleEvent::Summed(summed) => self.summed(summed),
+            ScheduleEvent::LocalCopy(copy) => self.local_copy(copy),
+            _ => {}
         }
     }
 }

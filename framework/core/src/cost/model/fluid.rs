@@ -164,7 +164,7 @@ impl Fluid {
 }
 
 impl Model for Fluid {
-    fn wants_after(&self) -> bool {
+    fn follows_arrivals(&self) -> bool {
         self.order == Order::Data
     }
 

@@ -108,7 +108,7 @@ parameters! {
 }
 
 impl Model for LogGp {
-    fn wants_after(&self) -> bool {
+    fn follows_arrivals(&self) -> bool {
         self.order == Order::Data
     }
 

@@ -23,7 +23,8 @@ use crate::cost::parameter::{
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
-use crate::simulation::step::{Reads, Step, Transfer};
+use crate::simulation::listener::Detail;
+use crate::simulation::step::{Step, Transfer};
 use std::sync::Arc;
 
 pub(super) static KIND: ModelKind = ModelKind {
@@ -49,8 +50,8 @@ parameters! {
 
 impl Model for StoreAndForward {
     /// Each message has a time of its own.
-    fn reads(&self) -> Reads {
-        Reads::Schedule
+    fn detail(&self) -> Detail {
+        Detail::AllNodes
     }
 
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {

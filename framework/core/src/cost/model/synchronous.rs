@@ -7,7 +7,8 @@ use super::{Cost, Evaluator, Model, Parts, PricingContext, segment_bytes};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
 use crate::cost::parameter::{Barrier, DefaultValue, PortLimit, TypedParameter, parse_word};
 use crate::network::topology::Topology;
-use crate::simulation::step::{Listener, Reads, Step, StepFacts, Summed};
+use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Summed};
+use crate::simulation::step::{Step, StepFacts};
 use std::fmt;
 use std::sync::Arc;
 
@@ -244,7 +245,7 @@ impl<M: StepModel> Synchronous<M> {
     }
 }
 
-impl<M: StepModel> Listener for Synchronous<M> {
+impl<M: StepModel> Synchronous<M> {
     fn step(&mut self, step: &Step<'_>) {
         let at_once = step.facts.max_sends.max(step.facts.max_receives);
         self.most_at_once = self.most_at_once.max(at_once);
@@ -270,29 +271,6 @@ impl<M: StepModel> Listener for Synchronous<M> {
             self.total.propagation.zip(cost.propagation).map(|(sum, us)| sum + us);
     }
 
-    fn reads(&self) -> Reads {
-        // How many blocks a message has, and which links are the busiest two ways, is looked at
-        // message by message.
-        if self.wants_packing() || self.wants_busiest_links() {
-            Reads::Schedule
-        } else {
-            self.model.reads()
-        }
-    }
-
-    fn wants_multiplexing(&self) -> bool {
-        self.common_costs.channels.is_some()
-    }
-
-    fn wants_packing(&self) -> bool {
-        let is_charged = self.common_costs.rearrangement == Rearrangement::Packed;
-        self.common_costs.rearrange_byte_us > 0.0 && (is_charged || !self.counted)
-    }
-
-    fn wants_busiest_links(&self) -> bool {
-        M::WANTS_BUSIEST_LINKS
-    }
-
     fn summed(&mut self, Summed { most, segments, of: _, symmetry: _ }: Summed<'_>) {
         let bytes = most as f64 * segment_bytes(self.unit_bytes, segments);
         *self.reduction.get_or_insert(0.0) += bytes * self.common_costs.reduce_byte_us;
@@ -306,6 +284,32 @@ impl<M: StepModel> Listener for Synchronous<M> {
         self.rearrangement += most as f64
             * segment_bytes(self.unit_bytes, segments)
             * self.common_costs.rearrange_byte_us;
+    }
+}
+
+impl<M: StepModel> Listener for Synchronous<M> {
+    fn interests(&self) -> Interests {
+        let is_charged = self.common_costs.rearrangement == Rearrangement::Packed;
+        let packing = self.common_costs.rearrange_byte_us > 0.0 && (is_charged || !self.counted);
+        let busiest_links = M::WANTS_BUSIEST_LINKS;
+        // Packed loads and the busiest links can only be measured message by message.
+        let all_nodes = packing || busiest_links;
+        Interests {
+            detail: if all_nodes { Detail::AllNodes } else { self.model.detail() },
+            multiplexing: self.common_costs.channels.is_some(),
+            packing,
+            busiest_links,
+            ..Interests::FACTS
+        }
+    }
+
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        match event {
+            ScheduleEvent::Step(step) => self.step(step),
+            ScheduleEvent::Summed(summed) => self.summed(summed),
+            ScheduleEvent::Rearrangement { most, segments } => self.rearranged(most, segments),
+            _ => {}
+        }
     }
 }
 

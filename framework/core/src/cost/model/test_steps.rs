@@ -7,8 +7,9 @@ use crate::cost::machine::Machine;
 use crate::delivery::payload::Proof;
 use crate::network::symmetry::Group;
 use crate::network::topology::{Route, Topology, parse};
+use crate::simulation::listener::ScheduleEvent;
 use crate::simulation::step::{Step, Transfer};
-use crate::simulation::step_statistics::{StepStatistics, Wanted};
+use crate::simulation::step_statistics::StepStatistics;
 use std::sync::Arc;
 
 /// Messages of steps: from, to, bytes, and the step in which the last of them came to the sender.
@@ -123,7 +124,7 @@ pub(super) fn run_of_some(
     routes: &[Route],
     route_of: impl Fn(u32, u32) -> u32,
 ) {
-    let mut statistics = StepStatistics::new(topology.clone(), Wanted::by(&[evaluator]));
+    let mut statistics = StepStatistics::new(topology.clone(), evaluator.interests());
     let held = vec![0; topology.nodes() as usize];
     for (number, sends) in (1..).zip(steps) {
         let mut transfers: Vec<Transfer> = sends
@@ -144,7 +145,7 @@ pub(super) fn run_of_some(
             };
             transfers.retain(is_representative);
         }
-        evaluator.step(&Step {
+        evaluator.notify(ScheduleEvent::Step(&Step {
             proof: Proof::ByteCounts,
             number,
             schedule_step: number,
@@ -152,7 +153,7 @@ pub(super) fn run_of_some(
             phase_number: 1,
             transfers: &transfers,
             symmetry,
-            after: if evaluator.wants_after() { &after } else { &[] },
+            latest_arrivals: if evaluator.interests().arrivals { &after } else { &[] },
             routes,
             segments: 1,
             inverse_bandwidth: statistics.inverse_bandwidth(),
@@ -160,6 +161,6 @@ pub(super) fn run_of_some(
             busiest_links: statistics.busiest_links(),
             facts,
             held: &held,
-        });
+        }));
     }
 }

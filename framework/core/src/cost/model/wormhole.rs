@@ -23,7 +23,8 @@ use crate::cost::parameter::{
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
-use crate::simulation::step::{Reads, Step};
+use crate::simulation::listener::Detail;
+use crate::simulation::step::Step;
 use std::sync::Arc;
 
 pub(super) static KIND: ModelKind = ModelKind {
@@ -69,8 +70,8 @@ parameters! {
 }
 
 impl Model for Wormhole {
-    fn reads(&self) -> Reads {
-        Reads::Facts
+    fn detail(&self) -> Detail {
+        Detail::Facts
     }
 
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {

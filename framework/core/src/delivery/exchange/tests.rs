@@ -26,17 +26,7 @@ fn exchange(collective: Collective, radices: &[u64], segments: u32) -> Exchange 
 }
 
 fn rule<'a>(from: u64, to: u64) -> Rule<'a> {
-    Rule {
-        from,
-        to,
-        origins: NodeSet::All,
-        destinations: NodeSet::All,
-        segments: Axis::All,
-        strict: false,
-        copy: false,
-        combine: false,
-        local: false,
-    }
+    Rule::new(from, to)
 }
 
 fn block<'a>(origin: u64, destination: u64, from: u64, to: u64) -> Rule<'a> {

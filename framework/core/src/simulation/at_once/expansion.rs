@@ -13,9 +13,9 @@ use crate::delivery::orbits::{OrbitExchange, Put, Taken};
 use crate::delivery::payload::Payload;
 use crate::limits;
 use crate::network::topology::Route;
+use crate::simulation::listener::Sent;
 use crate::simulation::listeners::Listeners;
 use crate::simulation::messages::number_of;
-use crate::simulation::step::Sent;
 
 /// What representatives did in the step under way.
 #[derive(Debug)]
@@ -99,12 +99,12 @@ impl Expansion {
             copy: rule.copy,
             combine: rule.combine,
             load: put.map(|put| put.load),
-            blocks: if put.is_some() && (listeners.watched || listeners.kept.blocks) {
+            blocks: if put.is_some() && (listeners.interests.sends || listeners.interests.packing) {
                 exchange.blocks_taken()
             } else {
                 0
             },
-            taken: if put.is_some() && listeners.watched {
+            taken: if put.is_some() && listeners.interests.sends {
                 exchange.taken()
             } else {
                 Taken::default()
@@ -161,7 +161,7 @@ impl AtOnce {
             // Nothing was refused.
             return drop(self.unsent(listeners, ends, None));
         };
-        if let (true, Payload::Orbits(exchange)) = (listeners.watched, &self.payload) {
+        if let (true, Payload::Orbits(exchange)) = (listeners.interests.sends, &self.payload) {
             let boxes = exchange.boxes(&send.taken, element, layout);
             let boxes = boxes.iter().map(Vec::as_slice).collect();
             let RepresentativeSend { copy, combine, .. } = *send;

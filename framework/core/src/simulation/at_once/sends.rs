@@ -8,9 +8,10 @@ use crate::delivery::fault::Fault;
 use crate::delivery::orbits::Put;
 use crate::delivery::payload::Payload;
 use crate::network::topology::Route;
+use crate::simulation::listener::{EmptySend, ScheduleEvent, Sent};
 use crate::simulation::listeners::Listeners;
 use crate::simulation::messages::{Beside, number_of};
-use crate::simulation::step::{Sent, Transfer, Unsent};
+use crate::simulation::step::Transfer;
 
 impl AtOnce {
     /// Carries out a send of blocks.
@@ -39,13 +40,13 @@ impl AtOnce {
         rule: &Rule<'_>,
         route: Option<&Route>,
     ) -> Result<(), Fault> {
-        let looked_at = listeners.watched || listeners.kept.blocks;
+        let looked_at = listeners.interests.sends || listeners.interests.packing;
         let Payload::Blocks(exchange) = &mut self.payload else { return Ok(()) };
         let before = if looked_at { exchange.boxes_on_their_way() } else { 0 };
         match exchange.send(rule) {
             Ok(Some(load)) => {
                 let blocks = if looked_at { exchange.blocks_on_their_way(before) } else { 0 };
-                if listeners.watched {
+                if listeners.interests.sends {
                     self.watched(listeners, rule, before, load, route);
                 }
                 let route = route.map_or(0, |route| number_of(&mut self.routes, route));
@@ -82,8 +83,8 @@ impl AtOnce {
         let ends = (share.from, share.to);
         match self.payload.send_shares(share) {
             Ok(Some(load)) => {
-                if let (true, Some(layout)) = (listeners.watched, self.payload.layout()) {
-                    listeners.watching().for_each(|l| l.share(share));
+                if let (true, Some(layout)) = (listeners.interests.sends, self.payload.layout()) {
+                    listeners.notify_of_send(ScheduleEvent::Share(share));
                     listeners.sent(&Sent { load, route, ..self.sent(ends, layout) });
                 }
                 // Where data comes from is forgotten: what is for one node lies together, what a
@@ -112,7 +113,7 @@ impl AtOnce {
         let placement = self.payload.placement();
         if from.max(to) < placement.grid().nodes() {
             let (from, to) = (placement.locate(from), placement.locate(to));
-            listeners.unsent(&Unsent {
+            listeners.empty_send(EmptySend {
                 step: self.payload.step(),
                 from,
                 to,
@@ -127,7 +128,7 @@ impl AtOnce {
         let (payload, placement) = (&self.payload, self.payload.placement());
         Sent {
             step: payload.step(),
-            after: payload.after(),
+            latest_arrival: payload.after(),
             from: placement.locate(from),
             to: placement.locate(to),
             proof: payload.proof(),
@@ -195,7 +196,7 @@ impl AtOnce {
                 Ok(())
             }
             (None, Ok(Some(put))) => {
-                let blocks = if listeners.kept.blocks { exchange.blocks_taken() } else { 0 };
+                let blocks = if listeners.interests.packing { exchange.blocks_taken() } else { 0 };
                 let route = route.map_or(0, |route| number_of(&mut self.routes, route));
                 self.count(listeners, (rule.from, rule.to), put.load, blocks, route);
                 Ok(())

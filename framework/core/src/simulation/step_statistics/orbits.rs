@@ -119,10 +119,10 @@ impl StepStatistics {
             return Ok(facts);
         }
         orbits.expand(number, messages, routes)?;
-        let (topology, wanted) = (&self.topology, self.wanted);
+        let (topology, interests) = (&self.topology, self.interests);
         let everyone = orbits
             .everyone
-            .get_or_insert_with(|| Box::new(Self::new(Arc::clone(topology), wanted)));
+            .get_or_insert_with(|| Box::new(Self::new(Arc::clone(topology), interests)));
         everyone.measure(number, &mut orbits.expanded, None, &orbits.routes)
     }
 }

@@ -4,7 +4,7 @@ use crate::network::topology::parse;
 fn facts(topology: &str, ends: &[(u32, u32)]) -> StepFacts {
     let mut transfers: Vec<Transfer> =
         ends.iter().map(|&(from, to)| Transfer { from, to, route: 0, hops: 0, load: 1 }).collect();
-    StepStatistics::new(parse(topology).unwrap(), Wanted::default())
+    StepStatistics::new(parse(topology).unwrap(), Interests::FACTS)
         .measure(1, &mut transfers, None, &[])
         .unwrap()
 }
@@ -28,8 +28,8 @@ fn unpaired_is_who_sends_to_one_node_and_receives_from_another() {
 fn measure(loads: [u64; 2]) -> Result<StepFacts, Fault> {
     let send = |from, load| Transfer { from, to: 3, route: 0, hops: 0, load };
     let mut transfers = [send(0, loads[0]), send(1, loads[1])];
-    let wanted = Wanted { multiplexing: true, ..Wanted::default() };
-    StepStatistics::new(parse("mesh:4").unwrap(), wanted).measure(7, &mut transfers, None, &[])
+    let interests = Interests { multiplexing: true, ..Interests::FACTS };
+    StepStatistics::new(parse("mesh:4").unwrap(), interests).measure(7, &mut transfers, None, &[])
 }
 
 #[test]
@@ -54,8 +54,8 @@ fn a_step_of_more_than_a_number_holds_is_refused() {
 #[test]
 fn what_is_packed_is_what_a_node_sends_and_receives_in_messages_of_several_blocks() {
     let send = |from, to, load| Transfer { from, to, route: 0, hops: 0, load };
-    let wanted = Wanted { packing: true, ..Wanted::default() };
-    let mut statistics = StepStatistics::new(parse("ring:4").unwrap(), wanted);
+    let interests = Interests { packing: true, ..Interests::FACTS };
+    let mut statistics = StepStatistics::new(parse("ring:4").unwrap(), interests);
     for _ in 0..2 {
         let mut transfers = [send(0, 1, 5), send(1, 2, 7), send(2, 0, 100)];
         let facts = statistics.measure(1, &mut transfers, Some(&[2, 3, 1]), &[]).unwrap();
@@ -70,8 +70,8 @@ fn what_is_packed_is_what_a_node_sends_and_receives_in_messages_of_several_block
 #[test]
 fn links_may_be_busiest_by_messages_or_by_bytes() {
     let send = |from, to, load| Transfer { from, to, route: 0, hops: 0, load };
-    let wanted = Wanted { busiest_links: true, ..Wanted::default() };
-    let mut statistics = StepStatistics::new(parse("mesh:6").unwrap(), wanted);
+    let interests = Interests { busiest_links: true, ..Interests::FACTS };
+    let mut statistics = StepStatistics::new(parse("mesh:6").unwrap(), interests);
     let mut transfers = [send(0, 1, 1000), send(3, 5, 1), send(4, 5, 1), send(2, 3, 1)];
     statistics.measure(1, &mut transfers, None, &[]).unwrap();
     assert_eq!(statistics.busiest_links(), [(2, 2.0), (1, 1000.0)]);

@@ -9,7 +9,8 @@ use swapmeet_core::cost::model::time_space::{TIME_KINDS, TimeSpace};
 use swapmeet_core::cost::model::{Evaluator, Parts};
 use swapmeet_core::network::links::LinkLoad;
 use swapmeet_core::network::topology::{Route, Topology};
-use swapmeet_core::simulation::step::{Listener, LocalCopy, Sent, Step, Summed, Unsent};
+use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
+use swapmeet_core::simulation::step::Step;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::host;
@@ -207,44 +208,29 @@ impl Recorder {
 }
 
 impl Listener for Recorder {
-    fn wants_sends(&self) -> bool {
-        self.pending.is_some()
+    fn interests(&self) -> Interests {
+        let evaluator = self.evaluator.as_ref().map(|evaluator| evaluator.interests());
+        let sends = self.pending.is_some();
+        Interests { sends, ..Interests::SCHEDULE.union(evaluator.unwrap_or(Interests::FACTS)) }
     }
 
-    fn wants_multiplexing(&self) -> bool {
-        self.evaluator.as_ref().is_some_and(|evaluator| evaluator.wants_multiplexing())
-    }
-
-    fn wants_packing(&self) -> bool {
-        self.evaluator.as_ref().is_some_and(|evaluator| evaluator.wants_packing())
-    }
-
-    fn wants_busiest_links(&self) -> bool {
-        self.evaluator.as_ref().is_some_and(|evaluator| evaluator.wants_busiest_links())
-    }
-
-    fn wants_after(&self) -> bool {
-        self.evaluator.as_ref().is_some_and(|evaluator| evaluator.wants_after())
-    }
-
-    fn local_copy(&mut self, copy: LocalCopy) {
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
         if let Some(evaluator) = &mut self.evaluator {
-            evaluator.local_copy(copy);
+            evaluator.notify(event);
+        }
+        match event {
+            ScheduleEvent::Sent(sent) => self.sent(sent),
+            ScheduleEvent::EmptySend(send) if send.is_refused => {
+                self.at_fault = Some((send.from.physical, send.to.physical));
+            }
+            ScheduleEvent::EmptySend(_) => self.idle_sends += 1,
+            ScheduleEvent::Step(step) => self.step(step),
+            _ => {}
         }
     }
+}
 
-    fn rearranged(&mut self, most: u64, segments: u64) {
-        if let Some(evaluator) = &mut self.evaluator {
-            evaluator.rearranged(most, segments);
-        }
-    }
-
-    fn summed(&mut self, summed: Summed<'_>) {
-        if let Some(evaluator) = &mut self.evaluator {
-            evaluator.summed(summed);
-        }
-    }
-
+impl Recorder {
     fn sent(&mut self, sent: &Sent<'_>) {
         if let Some(pending) = &mut self.pending
             && sent.from.physical != sent.to.physical
@@ -254,18 +240,7 @@ impl Listener for Recorder {
         }
     }
 
-    fn unsent(&mut self, unsent: &Unsent) {
-        if unsent.is_refused {
-            self.at_fault = Some((unsent.from.physical, unsent.to.physical));
-        } else {
-            self.idle_sends += 1;
-        }
-    }
-
     fn step(&mut self, step: &Step<'_>) {
-        if let Some(evaluator) = &mut self.evaluator {
-            evaluator.step(step);
-        }
         let times = self.charged();
         let idle_sends = std::mem::take(&mut self.idle_sends);
         if let Some(pending) = &mut self.pending {

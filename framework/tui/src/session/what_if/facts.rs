@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use swapmeet_core::cost::ledger::{Ledger, LedgerEvent, LedgerRecorder};
-use swapmeet_core::simulation::step::Listener;
+use swapmeet_core::simulation::listener::Listener;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::host::Asked;

@@ -136,15 +136,12 @@ fn a_clock_is_the_sum_of_its_parts() {
 /// A part of the block of one node for another, sent straight there.
 fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
     Rule {
-        from,
-        to,
         origins: NodeSet::One(from),
         destinations: NodeSet::One(to),
         segments: Axis::Range { first: part, stride: 1, count: 1 },
         strict: true,
-        copy: false,
-        combine: false,
         local: from == to,
+        ..Rule::new(from, to)
     }
 }
 
@@ -363,13 +360,13 @@ fn a_stage_in_which_nodes_only_keep_things_has_its_barrier() {
         background: None,
     });
     for phase_number in [1, 2] {
-        evaluator.local_copy(LocalCopy {
+        evaluator.notify(ScheduleEvent::LocalCopy(LocalCopy {
             node: 0,
             load: 1,
             segments: 1,
             phase_number,
             schedule_step: phase_number.into(),
-        });
+        }));
     }
     let parts = evaluator.cost().unwrap().parts;
     assert_eq!((parts.rearrangement, parts.barrier), (Some(200.0), Some(3.0)));

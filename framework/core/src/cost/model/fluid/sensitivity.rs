@@ -5,7 +5,7 @@
 use super::simulation::Simulation;
 use crate::cost::model::time_space::TimeSpace;
 use crate::cost::model::{Cost, Evaluator};
-use crate::simulation::step::{Listener, Reads, Step, Summed};
+use crate::simulation::listener::{Interests, Listener, ScheduleEvent};
 
 /// The same ranks with two ideas of what happens at once; the first counts.
 pub(super) struct SecondRun {
@@ -16,22 +16,13 @@ pub(super) struct SecondRun {
 }
 
 impl Listener for SecondRun {
-    fn step(&mut self, step: &Step<'_>) {
-        self.first.step(step);
-        self.second.step(step);
+    fn interests(&self) -> Interests {
+        self.first.interests()
     }
 
-    fn summed(&mut self, summed: Summed<'_>) {
-        self.first.summed(summed);
-        self.second.summed(summed);
-    }
-
-    fn reads(&self) -> Reads {
-        self.first.reads()
-    }
-
-    fn wants_after(&self) -> bool {
-        self.first.wants_after()
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        self.first.notify(event);
+        self.second.notify(event);
     }
 }
 

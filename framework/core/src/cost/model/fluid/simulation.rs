@@ -19,7 +19,8 @@ use crate::cost::model::path::Path;
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
 use crate::cost::model::{Cost, Evaluator, Parts, PricingContext, RankTimes};
 use crate::cost::parameter::PortLimit;
-use crate::simulation::step::{Listener, Reads, Step, Summed};
+use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent};
+use crate::simulation::step::Step;
 
 mod accounting;
 mod folding;
@@ -425,7 +426,8 @@ impl Simulation {
     }
 }
 
-impl Listener for Simulation {
+impl Simulation {
+    /// Adds a step, and lets the ranks run that wait for it.
     fn step(&mut self, step: &Step<'_>) {
         if self.in_flight.refused.is_some() || self.events.reached() {
             return;
@@ -444,17 +446,21 @@ impl Listener for Simulation {
         }
         self.run(false);
     }
+}
 
-    fn summed(&mut self, summed: Summed<'_>) {
-        self.take_sums(summed);
+impl Listener for Simulation {
+    fn interests(&self) -> Interests {
+        let is_plain = self.in_flight.fold.is_plain();
+        let detail = if is_plain { Detail::AllNodes } else { Detail::Representatives };
+        Interests { detail, arrivals: self.places.is_some(), ..Interests::FACTS }
     }
 
-    fn reads(&self) -> Reads {
-        if self.in_flight.fold.is_plain() { Reads::Schedule } else { Reads::Orbits }
-    }
-
-    fn wants_after(&self) -> bool {
-        self.places.is_some()
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        match event {
+            ScheduleEvent::Step(step) => self.step(step),
+            ScheduleEvent::Summed(summed) => self.take_sums(summed),
+            _ => {}
+        }
     }
 }
 

@@ -6,7 +6,8 @@ use super::fold::Fold;
 use crate::network::symmetry::Group;
 use crate::network::topology::Route;
 use crate::network::transfer::Transfer;
-use crate::simulation::step::{Step, Summed};
+use crate::simulation::listener::Summed;
+use crate::simulation::step::Step;
 
 /// What is known of a schedule's symmetry so far.
 #[derive(Debug)]

@@ -8,7 +8,8 @@ use crate::cost::model::asynchronous::{Order, StepMessage, Steps};
 use crate::cost::model::clock::{Clock, Ticks, of_bytes, ticks, us};
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
 use crate::cost::model::{Cost, Evaluator, Parts, PricingContext, RankTimes};
-use crate::simulation::step::{Listener, Step, Summed};
+use crate::simulation::listener::{Interests, Listener, ScheduleEvent};
+use crate::simulation::step::Step;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -404,7 +405,8 @@ impl Simulation {
     }
 }
 
-impl Listener for Simulation {
+impl Simulation {
+    /// Adds a step, and lets the ranks run that wait for it.
     fn step(&mut self, step: &Step<'_>) {
         if self.events.reached() {
             return;
@@ -439,13 +441,19 @@ impl Listener for Simulation {
         }
         self.run(false);
     }
+}
 
-    fn summed(&mut self, summed: Summed<'_>) {
-        self.steps.sum(summed);
+impl Listener for Simulation {
+    fn interests(&self) -> Interests {
+        Interests { arrivals: self.places.is_some(), ..Interests::SCHEDULE }
     }
 
-    fn wants_after(&self) -> bool {
-        self.places.is_some()
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        match event {
+            ScheduleEvent::Step(step) => self.step(step),
+            ScheduleEvent::Summed(summed) => self.steps.sum(summed),
+            _ => {}
+        }
     }
 }
 

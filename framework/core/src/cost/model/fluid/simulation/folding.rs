@@ -4,7 +4,8 @@
 use super::super::fold::Fold;
 use super::Simulation;
 use crate::cost::model::asynchronous::refine::Refinement;
-use crate::simulation::step::{Step, Summed};
+use crate::simulation::listener::Summed;
+use crate::simulation::step::Step;
 use std::sync::Arc;
 
 impl Simulation {

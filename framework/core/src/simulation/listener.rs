@@ -1,0 +1,206 @@
+//! The interface between the simulation and everything that watches a schedule: cost models,
+//! traces, the dashboard, checks. The simulation does not know which listeners there are.
+
+use crate::delivery::boxes::Layout;
+use crate::delivery::byte_counts::{Redistribution, Share};
+use crate::delivery::fault::{Block, Place};
+use crate::delivery::payload::Proof;
+use crate::delivery::placement::Placement;
+use crate::network::symmetry::Group;
+use crate::network::topology::{Route, Topology};
+use crate::simulation::step::Step;
+
+/// A consumer of the events of a schedule.
+pub trait Listener {
+    /// Handles one event. Events arrive in the order of the schedule; a listener ignores those that
+    /// it does not need.
+    fn notify(&mut self, event: ScheduleEvent<'_>);
+
+    /// Returns what the simulation must measure and report for this listener. The answer must not
+    /// change while a schedule runs.
+    fn interests(&self) -> Interests {
+        Interests::SCHEDULE
+    }
+}
+
+/// How much of a schedule a listener reads. The simulation may report more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// The facts of steps only.
+    Facts,
+    /// Facts and messages. If the plugin plans only one node of each orbit, these are the messages
+    /// of those nodes, together with the group that maps them to all others ([`Step::symmetry`]).
+    Representatives,
+    /// The whole schedule for all nodes: messages in their order, the load of each node, local
+    /// copies. If the plugin plans only one node of each orbit, the simulation expands the plan to
+    /// all nodes, one step at a time.
+    AllNodes,
+}
+
+/// What the simulation must measure and report for a listener. Everything beyond the facts of
+/// steps costs time, so it is only done if some listener requests it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interests {
+    /// How much of the schedule the listener reads.
+    pub detail: Detail,
+    /// Whether [`ScheduleEvent::Sent`], [`ScheduleEvent::Share`] and
+    /// [`ScheduleEvent::Redistribution`] are reported.
+    pub sends: bool,
+    /// Whether arrivals are followed: [`Step::latest_arrivals`] and [`Sent::latest_arrival`].
+    pub arrivals: bool,
+    /// Whether [`StepFacts::max_multiplexed_load`](super::step::StepFacts) is measured.
+    pub multiplexing: bool,
+    /// Whether [`StepFacts::max_packed_load`](super::step::StepFacts) is measured.
+    pub packing: bool,
+    /// Whether [`Step::busiest_links`] is measured.
+    pub busiest_links: bool,
+}
+
+impl Interests {
+    /// Only the facts of steps.
+    pub const FACTS: Self = Self {
+        detail: Detail::Facts,
+        sends: false,
+        arrivals: false,
+        multiplexing: false,
+        packing: false,
+        busiest_links: false,
+    };
+
+    /// The whole schedule for all nodes, step by step, without single sends.
+    pub const SCHEDULE: Self = Self { detail: Detail::AllNodes, ..Self::FACTS };
+
+    /// Returns everything that at least one of two listeners needs.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self {
+            detail: self.detail.max(other.detail),
+            sends: self.sends | other.sends,
+            arrivals: self.arrivals | other.arrivals,
+            multiplexing: self.multiplexing | other.multiplexing,
+            packing: self.packing | other.packing,
+            busiest_links: self.busiest_links | other.busiest_links,
+        }
+    }
+}
+
+/// One event of a schedule.
+#[derive(Debug, Clone, Copy)]
+pub enum ScheduleEvent<'a> {
+    /// A phase of this name begins.
+    Phase(&'a str),
+    /// Every node rearranges all data that it holds.
+    Rearrangement {
+        /// The load of the fullest node.
+        most: u64,
+        /// Into how many segments a block is split; `most` counts such segments.
+        segments: u64,
+    },
+    /// A node sends data to itself. This is not a message, but the data passes through the node's
+    /// buffers. The event precedes the [`ScheduleEvent::Step`] of the step that it belongs to, if
+    /// that step has any message.
+    LocalCopy(LocalCopy),
+    /// A node has redistributed all data that it holds. Only reported for [`Interests::sends`].
+    Redistribution(&'a Redistribution<'a>),
+    /// These byte counts were sent; the [`ScheduleEvent::Sent`] of the same send is next. Only
+    /// reported for [`Interests::sends`].
+    Share(&'a Share<'a>),
+    /// A send moved something. Only reported for [`Interests::sends`].
+    Sent(&'a Sent<'a>),
+    /// A send moved nothing.
+    EmptySend(EmptySend),
+    /// A node received a block that it holds already, which is allowed but wasteful. Reported for
+    /// the first such block of each step.
+    RedundantBlock {
+        /// The schedule's own number of the step.
+        step: u64,
+        /// The receiver.
+        node: Place,
+        /// The block.
+        block: Block,
+    },
+    /// In the step that is about to end, nodes reduce received data into their own.
+    Summed(Summed<'a>),
+    /// A step has ended in which at least one message was sent.
+    Step(&'a Step<'a>),
+}
+
+/// The load that nodes reduce into their own data in one step.
+#[derive(Debug, Clone, Copy)]
+pub struct Summed<'a> {
+    /// The largest load that one node reduces.
+    pub most: u64,
+    /// The load that each node of the machine reduces. If no listener reads more than
+    /// [`Detail::Representatives`], only of each planned node.
+    pub of: &'a [u64],
+    /// The group that maps the planned nodes to all nodes; `None` if `of` covers all nodes.
+    pub symmetry: Option<&'a Group>,
+    /// Into how many segments a block is split; loads count such segments.
+    pub segments: u64,
+}
+
+/// Data that a node sends to itself.
+#[derive(Debug, Clone, Copy)]
+pub struct LocalCopy {
+    /// The node of the machine.
+    pub node: u32,
+    /// The load: blocks or bytes, as for messages.
+    pub load: u64,
+    /// Into how many segments a block is split; the load counts such segments.
+    pub segments: u64,
+    /// The number of the phase, from 1.
+    pub phase_number: u32,
+    /// The schedule's own number of the step, from 1.
+    pub schedule_step: u64,
+}
+
+/// A send that moved nothing: its sender holds nothing that it selects, or it broke a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EmptySend {
+    /// The schedule's own number of the step, from 1.
+    pub step: u64,
+    /// The sender, in the schedule's grid and on the machine.
+    pub from: Place,
+    /// The receiver, in the schedule's grid and on the machine.
+    pub to: Place,
+    /// Whether the send broke a rule, which ends the schedule.
+    pub is_refused: bool,
+}
+
+/// One send that moved something.
+#[derive(Debug)]
+pub struct Sent<'a> {
+    /// The schedule's own number of the step, from 1. Unlike [`Step::number`] it also counts steps
+    /// in which nothing leaves a node.
+    pub step: u64,
+    /// The latest step in which any of the sent data arrived at its sender; 0 if the sender held
+    /// everything at the start. Only followed for [`Interests::arrivals`].
+    pub latest_arrival: u64,
+    /// The sender, in the schedule's grid and on the machine.
+    pub from: Place,
+    /// The receiver, in the schedule's grid and on the machine.
+    pub to: Place,
+    /// What moves. With [`Proof::ByteCounts`] loads are bytes and there are no boxes.
+    pub proof: Proof,
+    /// The boxes of blocks that moved.
+    pub boxes: Vec<&'a [u64]>,
+    /// The layout of the boxes.
+    pub layout: &'a Layout,
+    /// Which node of the machine runs which node of the schedule's grid.
+    pub placement: &'a Placement,
+    /// The network.
+    pub topology: &'a dyn Topology,
+    /// Whether the sender keeps what it sends.
+    pub copy: bool,
+    /// Whether the receiver reduces the data into its own.
+    pub combine: bool,
+    /// Whether each block is cut into one part for each node. The destinations of the boxes then
+    /// name parts.
+    pub in_parts: bool,
+    /// Into how many parts and segments a block is cut; loads count these.
+    pub segments: u64,
+    /// The load of all boxes.
+    pub load: u64,
+    /// The route, if it is not the topology's own.
+    pub route: Option<&'a Route>,
+}
