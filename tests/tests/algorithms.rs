@@ -1,5 +1,5 @@
-//! The bundled algorithms, through the real plugin files: what they do is what their papers say,
-//! and what independent implementations find.
+//! The bundled algorithms, loaded from the real plugin files, compared with their papers and with
+//! independent implementations.
 
 mod collectives;
 mod dual_net;

@@ -1,5 +1,5 @@
-//! `swapmeet check` on plugins that are wrong in a known way: each is found, by the test that is
-//! for it; and nothing is found where nothing is wrong.
+//! Runs `swapmeet check` on plugins with a known mistake: the corresponding test finds each of
+//! them, and right plugins have no findings.
 
 use crate::support::{compile_c, swapmeet};
 use predicates::prelude::*;
@@ -10,7 +10,7 @@ use tempfile::tempdir;
 
 mod tried;
 
-/// Exit status and report of `swapmeet check FILE ARGS --format json`.
+/// Returns exit status and report of `swapmeet check FILE ARGS --format json`.
 fn check(file: &Path, args: &[&str]) -> (i32, Value) {
     let output = swapmeet(&["check", file.to_str().unwrap(), "--format", "json"])
         .args(args)
@@ -20,7 +20,7 @@ fn check(file: &Path, args: &[&str]) -> (i32, Value) {
     (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap())
 }
 
-/// `severity test algorithm place what` of every finding.
+/// Formats every finding as `severity test algorithm place what`.
 fn findings(report: &Value) -> Vec<String> {
     let text = |finding: &Value, key: &str| finding[key].as_str().unwrap().to_owned();
     let all = report["findings"].as_array().unwrap().iter();
@@ -30,12 +30,12 @@ fn findings(report: &Value) -> Vec<String> {
     .collect()
 }
 
-/// Those that are faults.
+/// Returns the findings that are faults.
 fn faults(report: &Value) -> Vec<String> {
     findings(report).into_iter().filter(|finding| finding.starts_with("fault ")).collect()
 }
 
-/// Small machines of every kind that a wrong rule tends to show on.
+/// Small machines of every kind, on which wrong rules usually show.
 const SHORT_LADDER: [&str; 18] = [
     "--topology",
     "fully-connected:1",
@@ -68,7 +68,7 @@ fn nothing_is_wrong_with_the_bundled_plugins() {
         {
             let (code, report) =
                 check(&path, &[&SHORT_LADDER[..], &["--topology", "rdn:1(hypercube:2)"]].concat());
-            // Of some schedules rounds are left empty on odd sizes, which is remarked on and meant.
+            // On odd sizes, some schedules have empty rounds on purpose, which gives a remark.
             let found: Vec<String> =
                 findings(&report).into_iter().filter(|f| !f.starts_with("remark waste ")).collect();
             assert_eq!((code, found), (0, vec![]), "{name}");
@@ -78,8 +78,8 @@ fn nothing_is_wrong_with_the_bundled_plugins() {
     assert!(plugins >= 4, "{plugins} bundled plugins");
 }
 
-/// The papers' rules as printed where the print is wrong; the same rules mended share every other
-/// line.
+/// The rules as printed in the papers where the print is wrong. The corrected versions share all
+/// other lines.
 #[test]
 fn every_misprinted_rule_is_found_and_no_mended_one() {
     let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
@@ -128,7 +128,7 @@ fn every_misprinted_rule_is_found_and_no_mended_one() {
     }
 }
 
-/// A name, macros for `wrong.c`, and a finding (its beginning, and what it must contain).
+/// Name, macros for `wrong.c`, beginning of the expected finding, and text that it must contain.
 type Wrong = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
 
 const WRONG: [Wrong; 23] = [
@@ -184,7 +184,7 @@ const WRONG: [Wrong; 23] = [
         "the second time the same problem gives another schedule: in step 1 node 0 sends to node 3, where the first time in step 1 node 0 sends to node 1",
     ),
     (
-        // as much is on its way between the same nodes
+        // The same number of messages is in flight between the same nodes.
         "takes_what_is_for_another",
         &[("PLAN", "static uint32_t calls; return there_and_back(problem, host, calls++ % 2);")],
         "fault repeats wrong ring:4 ",
@@ -330,7 +330,7 @@ fn every_wrong_plugin_is_found_and_none_ends_the_examination() {
             found.iter().any(|f| f.starts_with(start) && f.contains(contains)),
             "{name}: {found:#?}"
         );
-        // Where the host refused a call there is a fault, too.
+        // If the host refused a call, there is also a fault.
         let is_wrong = start.starts_with("fault") || name == "goes_on_after_a_refusal";
         assert_eq!(code, i32::from(is_wrong), "{name}");
     }
@@ -357,7 +357,7 @@ fn names_that_bundled_plugins_have_are_remarked_on() {
     assert!(said.contains("the bundled plugin `classic` has an algorithm `bruck`"), "{said}");
 }
 
-/// What hangs takes all the time there is: two such cases are enough.
+/// A hanging plugin uses the full time limit, so two such cases are enough.
 #[test]
 fn what_hangs_everywhere_is_given_up() {
     let dir = tempdir().unwrap();
@@ -370,7 +370,7 @@ fn what_hangs_everywhere_is_given_up() {
     assert!(time[2].starts_with("remark time wrong ring:2 given up"), "{time:?}");
 }
 
-/// Told by what it grows by, not by what the program itself takes.
+/// The finding is based on the growth of the memory, not on the memory of the program itself.
 #[test]
 fn a_plugin_that_eats_memory_is_stopped_at_the_limit() {
     let dir = tempdir().unwrap();
@@ -392,7 +392,7 @@ fn a_plugin_that_eats_memory_is_stopped_at_the_limit() {
     );
 }
 
-/// A plan within the limit stays within it beside another.
+/// Two concurrent plans stay within the limit if each of them does.
 #[test]
 fn two_plans_at_once_may_take_what_two_may() {
     let dir = tempdir().unwrap();
@@ -426,8 +426,8 @@ fn the_report_is_for_reading() {
     assert!(text.contains("  time      "), "{text}");
 }
 
-/// Which collective, and how much: of an algorithm with several, a fault of one is otherwise not
-/// found again.
+/// A finding names the collective and its size. Otherwise it could not be reproduced for algorithms
+/// with several collectives.
 #[test]
 fn faults_say_of_which_collective_they_are() {
     let dir = tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! What the fuzzer was given and what it found, once more: nothing panics, and what must hold
-//! holds.
+//! Replays the corpus of the fuzzer: nothing panics, and all properties hold.
 
 use swapmeet_tests::fuzz::{TARGETS, corpus};
 
@@ -10,7 +9,7 @@ fn every_case_of_the_corpus_is_still_well() {
             std::fs::read_dir(corpus(name)).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert!(files.len() >= 5, "{name}: {} cases", files.len());
         for file in files {
-            // Named first: if the target panics, this is the case.
+            // The name is printed first, because the target may panic.
             println!("{}", file.display());
             target(&std::fs::read(&file).unwrap());
         }

@@ -1,5 +1,5 @@
-//! What crosses crates, all in one program of tests, so that the workspace is built for it once:
-//! the real program and the real plugin files, as their users have them.
+//! Tests across crates, with the real program and the real plugin files. They form a single test
+//! program, so that the workspace is linked only once.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,5 +1,5 @@
-//! Plugin files, right and wrong, through the real program: a plugin in C runs like any other, and
-//! whatever a file or a schedule does wrong is named precisely and takes nothing else with it.
+//! Right and wrong plugin files, with the real program. A plugin in C runs like any other. Mistakes
+//! of a file or a schedule are reported precisely and affect nothing else.
 
 use crate::support::{compile_c, swapmeet};
 use predicates::prelude::*;
@@ -20,7 +20,7 @@ mod schedules;
 mod sized;
 mod tables;
 
-/// Exit status and rows of a run with the plugins of a file or folder.
+/// Returns exit status and rows of a run with the plugins of a file or folder.
 fn rows_of(plugin: &Path, topology: &str, algorithm: &str) -> (i32, Vec<Record>) {
     let plugin = plugin.to_str().unwrap();
     let args = [
@@ -40,7 +40,7 @@ fn rows_of(plugin: &Path, topology: &str, algorithm: &str) -> (i32, Vec<Record>)
     (output.status.code().unwrap(), rows)
 }
 
-/// Exit status and row of the one algorithm of `wrong.c`, on a ring of four.
+/// Returns exit status and row of the algorithm of `wrong.c` on a ring of four nodes.
 fn run_alone(plugin: &Path) -> (i32, Record) {
     let (code, mut rows) = rows_of(plugin, "ring:4", "wrong");
     assert_eq!(rows.len(), 1);
@@ -71,7 +71,7 @@ fn a_plugin_in_c_is_found_by_file_by_folder_and_by_variable() {
     }
 }
 
-/// One node alone has nothing to send, and no steps.
+/// A single node has nothing to send, and no steps.
 #[test]
 fn the_ring_in_c_goes_round_any_machine() {
     let dir = tempdir().unwrap();
@@ -144,12 +144,12 @@ fn a_plan_that_never_ends_is_a_timeout() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// A plan that asks for the block size is made again for each; one that doesn't is shared. Both
-/// give each case its own right row.
+/// A plan that requests the block size is made again for each size; other plans are shared. In both
+/// cases, every case has its own right row.
 #[test]
 fn a_plan_that_asks_for_the_block_size_is_not_shared() {
     let dir = tempdir().unwrap();
-    // small blocks go round the ring, large ones straight
+    // Small blocks travel around the ring, and large ones are sent directly.
     let body = "uint64_t i, v; if (host->block_bytes(host->ctx) > 100) return shift(problem, host); \
         for (i = 1; i < 4; i++) { host->step(host->ctx); for (v = 0; v < 4; v++) { \
         SwmAxis a = range((v + 1) % 4, 1, 3); SwmBlocks s = everything(v, (v + 1) % 4); s.destinations.kind = SWM_AXES; s.destinations.axis_count = 1; s.destinations.axes = &a; \
@@ -175,11 +175,11 @@ fn a_plan_that_asks_for_the_block_size_is_not_shared() {
         swapmeet(&args).args(workloads.iter().flat_map(|w| ["--workload", w])).output().unwrap();
     let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
     let critical: Vec<Option<u128>> = rows.iter().map(|r| r.critical_bytes).collect();
-    // round the ring the messages have 3, 2 and 1 blocks, straight they have one each
+    // Around the ring, the messages have 3, 2 and 1 blocks; directly, they have one block each.
     assert_eq!(critical, [Some(6), Some(3000), Some(12), Some(6000)]);
 }
 
-/// Everyone sends to everyone in one step; the machine has fewer ports than that.
+/// Every node sends to every other node in one step, and the machine has fewer ports.
 #[test]
 fn a_step_that_asks_more_than_a_machine_has_is_priced_in_turns() {
     let dir = tempdir().unwrap();

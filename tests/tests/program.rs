@@ -1,4 +1,4 @@
-//! The program as its users meet it: commands and their output, help, messages, files written.
+//! The program as its users see it: commands, output, help, messages and written files.
 
 mod bad_input;
 mod cli;

@@ -1,4 +1,4 @@
-//! Runs: what becomes of rows when workers die, runs are stopped, taken up again or shared out.
+//! Runs: the rows after workers die, and after runs are stopped, resumed or divided.
 
 mod durable;
 mod host_fails;
@@ -8,7 +8,7 @@ mod resume;
 mod shards;
 mod workers;
 
-/// A sweep whose cases take different times, among them some that share a schedule.
+/// A sweep whose cases take different times; some of them share a schedule.
 const SWEEP: [&str; 22] = [
     "--topology",
     "torus:4x8",

@@ -1,5 +1,5 @@
-//! What `compare` computes, beside an independent implementation: scipy, where it is installed. The
-//! unit tests have fixed figures of it and of R.
+//! Compares `compare` with scipy, if it is installed. Unit tests contain fixed values of scipy and
+//! R.
 
 use crate::support::{rows, tools};
 use std::process::Command;
@@ -15,8 +15,8 @@ for line in sys.stdin:
           stats.ttest_ind(a, b, equal_var=False).pvalue, stats.mannwhitneyu(a, b, method='exact').pvalue)
 ";
 
-/// Samples of 3 to 9 pairs, by a generator of 32 bits: now a small difference, now a large one, in
-/// the even cases with ties among the differences.
+/// Samples of 3 to 9 pairs from a 32-bit generator, with small and large differences; every second
+/// sample has ties among the differences.
 fn samples() -> Vec<(Vec<f64>, Vec<f64>)> {
     let mut state = 12_345_u32;
     let mut next = move || {
@@ -40,9 +40,8 @@ fn samples() -> Vec<(Vec<f64>, Vec<f64>)> {
     (0..60).map(sample).collect()
 }
 
-/// One message: all that it takes has the mean and the variation asked for. Many, one after
-/// another: where ranks wait for their steps the slowest of each decides, and the mean is above the
-/// time without.
+/// The time of a single message has the requested mean and variation. If ranks wait for their
+/// steps, the slowest message of each step decides, and the mean is above the time without jitter.
 #[test]
 fn jitter_makes_repetitions_differ_as_much_as_it_says() {
     let times = |topology: &str, algorithm: &str, workload: &str, machine: &str| -> Vec<f64> {
@@ -73,7 +72,7 @@ fn jitter_makes_repetitions_differ_as_much_as_it_says() {
         assert_eq!(steps, again, "{model}: the same seeds are the same times");
         let many = Summary::of(&steps).unwrap();
         assert!(many.sd.unwrap() > 0.01 * many.mean, "{model}");
-        // Who waits for nothing but data waits for the slowest of no step.
+        // With `order=data`, a rank does not wait for the slowest message of a step.
         assert!(
             model.contains("order=data") || many.mean > 1.1 * plain[0],
             "{model}: {}, {}",
@@ -88,7 +87,7 @@ fn p_values_are_those_of_scipy() {
     let python = |code: &str| {
         Command::new("python3").args(["-c", code]).stdin(std::process::Stdio::piped()).output()
     };
-    // Exact tests by permutation came with scipy 1.11.
+    // Exact permutation tests exist since scipy 1.11.
     if !python("from scipy.stats import PermutationMethod")
         .is_ok_and(|output| output.status.success())
     {

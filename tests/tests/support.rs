@@ -1,4 +1,4 @@
-//! What tests ask of the program, and of machines they run on.
+//! Functions that run the program, and checks for required tools.
 
 pub(crate) mod tools;
 
@@ -7,7 +7,7 @@ use std::process::Command;
 use swapmeet_results::{Record, read_file, read_records};
 use swapmeet_tests::{build, project};
 
-/// The program, with only the bundled plugins to be found.
+/// Returns a command of the program that finds only the bundled plugins.
 pub(crate) fn swapmeet(args: &[&str]) -> assert_cmd::Command {
     let mut command = assert_cmd::Command::new(build().join("swapmeet"));
     command.args(args).env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent");
@@ -15,12 +15,12 @@ pub(crate) fn swapmeet(args: &[&str]) -> assert_cmd::Command {
     command
 }
 
-/// The words of a command line or list none of which has a space in it.
+/// Splits a command line or list whose words contain no spaces.
 pub(crate) fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
 
-/// The rows that `swapmeet run ARGS --out -` prints, whatever its exit status.
+/// Returns the rows that `swapmeet run ARGS --out -` prints, regardless of the exit status.
 pub(crate) fn rows(args: &[&str]) -> Vec<Record> {
     let output =
         swapmeet(&["run", "--out", "-", "--quiet"]).args(args).output().expect("the program runs");
@@ -29,18 +29,18 @@ pub(crate) fn rows(args: &[&str]) -> Vec<Record> {
     read_records("standard output", &text).unwrap_or_else(|e| panic!("{e}\n{errors}"))
 }
 
-/// A row without what may differ between runs.
+/// Returns the row without the columns that differ between runs.
 pub(crate) fn timeless(record: &Record) -> Record {
     Record { plan_ms: None, wall_ms: None, ..record.clone() }
 }
 
-/// The rows of a file, without what may differ between runs.
+/// Returns the rows of a file without the columns that differ between runs.
 pub(crate) fn timeless_rows(path: &Path) -> Vec<Record> {
     let rows = read_file(path).unwrap_or_else(|e| panic!("{e}"));
     rows.iter().map(timeless).collect()
 }
 
-/// What the program says to input that it refuses.
+/// Returns the message about refused input.
 pub(crate) fn refused(args: &[&str]) -> String {
     let output = swapmeet(args).output().expect("the program runs");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -49,8 +49,8 @@ pub(crate) fn refused(args: &[&str]) -> String {
     said
 }
 
-/// Compiles a C file of the project into a plugin in `folder`, with macros defined; `None`, and a
-/// line that says so, where there is no C compiler.
+/// Compiles a C file of the project into a plugin in `folder` with the given macros. Prints a line
+/// and returns `None` if there is no C compiler.
 pub(crate) fn compile_c(
     source: &str,
     folder: &Path,

@@ -1,5 +1,5 @@
-//! Every collective, by every algorithm that does it, on many sizes: proved, and in as many steps
-//! and blocks as its source says.
+//! Verifies every collective with every algorithm that implements it on many sizes, and compares
+//! steps and blocks with the source of the algorithm.
 
 use crate::support::{rows, swapmeet, words};
 use serde_json::Value;
@@ -35,7 +35,8 @@ fn log2_up(n: u64) -> u64 {
     u64::from(n.next_power_of_two().trailing_zeros())
 }
 
-/// Steps, and blocks of the longest message in each, on sizes from one node on.
+/// Checks the number of steps and the blocks of the longest message of each step, on sizes from one
+/// node.
 fn check(
     topologies: &[String],
     algorithm: &str,
@@ -130,8 +131,8 @@ fn trees_chains_and_pairs_take_the_steps_and_blocks_of_their_closed_forms() {
     }
 }
 
-/// log2 p (alpha + m beta + m gamma), whatever the model: in each step everyone sends its whole
-/// vector and adds the one that comes.
+/// log2 p (alpha + m beta + m gamma) under every model: in each step, every node sends its whole
+/// vector and adds the received one.
 #[test]
 fn adding_up_takes_its_time_under_every_model() {
     let us = |topology: &str, algorithm: &str, machine: &str| {
@@ -171,14 +172,14 @@ fn adding_up_takes_its_time_under_every_model() {
             "{machine}: {time} ({reduction})"
         );
     }
-    // The root adds four vectors to its own when all have come; they come at once.
+    // The root adds four vectors after all of them have arrived. They arrive at the same time.
     let (time, reduction) = us("fully-connected:5", "linear", "model=fluid,startup_us=10,hop_us=8");
     assert!(
         (time - (10.0 + 8.0 + 32.0 + 4.0 * 16.0)).abs() < 1e-6 && reduction == 64.0,
         "{time} ({reduction})"
     );
-    // Whoever has nothing to wait for but data is held up by adding it, too: a ring's p - 1 steps
-    // of m/p bytes, then p - 1 without.
+    // With `order=data`, a rank also waits for its additions: p - 1 steps of m/p bytes with
+    // additions, then p - 1 steps without.
     let (time, reduction) = us("ring:8", "ring-allreduce", "model=loggp,order=data,latency_us=8");
     assert!(
         (time - (14.0 * (8.0 + 3.5) + 7.0 * 2.0)).abs() < 1e-6 && reduction == 14.0,
@@ -186,8 +187,8 @@ fn adding_up_takes_its_time_under_every_model() {
     );
 }
 
-/// An allgatherv: who passes a block on passes it to all others in turn, and in each step the
-/// longest of them is under way.
+/// An allgatherv: each block is forwarded to all nodes in turn, and in each step the longest block
+/// is in flight.
 #[test]
 fn blocks_for_everyone_may_differ_in_size() {
     let dir = tempfile::tempdir().unwrap();
@@ -203,12 +204,12 @@ fn blocks_for_everyone_may_differ_in_size() {
             row.critical_bytes.unwrap(),
         )
     };
-    // Of six blocks one is empty, and needs no message.
+    // One of the six blocks is empty and needs no message.
     assert_eq!(of("ring", "allgather", ""), (5, 25, 5 * 327, 5 * 300));
     assert_eq!(of("ring", "allgather", ",empty=send"), (5, 30, 5 * 327, 5 * 300));
     assert_eq!(of("linear", "allgather", ""), (1, 25, 5 * 327, 300));
-    // Blocks 4, 5 and 0 and then 4, 5, 0, 1 in front of whom they reach last: all but one's own in
-    // ceil(log2 6) steps.
+    // Blocks 4, 5 and 0, and then blocks 4, 5, 0 and 1, reach the last node in front: all blocks
+    // except its own in ceil(log2 6) steps.
     assert_eq!(of("bruck", "allgather", "").2, 5 * 327);
     assert_eq!(of("binomial-broadcast", "broadcast", ",root=4"), (3, 5, 5 * 300, 3 * 300));
     assert_eq!(of("linear", "scatter", ",root=4"), (1, 4, 27, 17));
@@ -230,8 +231,8 @@ fn a_larger_radix_takes_more_steps_and_passes_fewer_blocks_on() {
     assert_eq!(costs, [(6, 192), (9, 144), (14, 112), (63, 63)].map(|(s, b)| (Some(s), Some(b))));
 }
 
-/// What one step after another takes, and that no link is shared: start-ups, links, blocks and what
-/// contention adds, with one of each a microsecond.
+/// Returns start-ups, links, blocks and contention of an algorithm on a machine on which one of
+/// each costs a microsecond.
 fn alone(topology: &str, algorithm: &str, ports: &str, bytes: u64) -> (f64, f64, f64, f64) {
     let machine = format!("free:model=wormhole,startup_us=1,hop_us=1,byte_us=1,ports={ports}");
     let workload = format!("uniform:{bytes}");
@@ -260,7 +261,7 @@ fn alone(topology: &str, algorithm: &str, ports: &str, bytes: u64) -> (f64, f64,
 
 #[test]
 fn exchanges_by_dimension_meet_the_bounds_of_rings_and_tori() {
-    // Both ways round a ring n^2/8 blocks pass every link, and no schedule has fewer.
+    // n^2/8 blocks cross every link in both directions of the ring. No schedule needs fewer.
     for n in [4_u64, 8, 12, 32] {
         let (steps, blocks) = (n as f64 / 2.0, (n * n) as f64 / 8.0);
         assert_eq!(
@@ -296,13 +297,13 @@ fn cyclic_exchange_costs_what_table_2_says_and_shares_no_link() {
             "{side}"
         );
     }
-    // Half of a row crosses a cut at once: what cyclic exchange is for.
+    // Half of a row crosses a cut at the same time. Cyclic exchange was designed to avoid this.
     let (steps, links, blocks, shared) = alone("mesh:8x8", "binary-exchange", "1", 1);
     assert_eq!((steps, links, blocks), (6.0, 22.0, 192.0));
     assert!(shared > 0.0);
 }
 
-/// On powers of two Bruck's sets are the hypercube's dimensions.
+/// On powers of two, the sets of Bruck's algorithm are the dimensions of the hypercube.
 #[test]
 fn bruck_on_a_power_of_two_sends_half_of_all_in_each_step() {
     for row in run(&["torus:8x8".to_owned(), "mesh:4x32".to_owned()], "bruck", "uniform:1") {
@@ -318,7 +319,7 @@ fn an_algorithm_for_powers_of_two_says_which_take_any_number() {
     assert_eq!((row.status, row.reason.as_str()), (Status::Unsupported, reason));
 }
 
-/// h (ts + L tw) a step: Li, Peng & Chu, section III.
+/// h (ts + L tw) per step: Li, Peng & Chu, section III.
 #[test]
 fn store_and_forward_charges_each_hop() {
     let price = |topology: &str, algorithm: &str, workload: &str| {
@@ -336,12 +337,12 @@ fn store_and_forward_charges_each_hop() {
         .remove(0);
         (row.startup_us, row.transmission_us, row.contention_us, row.propagation_us)
     };
-    // one hop a step: 3 start-ups, 1 + 2 + 4 blocks of 10 bytes
+    // One hop per step: 3 start-ups and 1 + 2 + 4 blocks of 10 bytes.
     assert_eq!(
         price("hypercube:3", "hypercube-allgather", "allgather/uniform:10"),
         (Some(300.0), Some(70.0), Some(0.0), None)
     );
-    // a message of 10 bytes to the node opposite goes over 2 links; 2 messages share each
+    // A message of 10 bytes to the opposite node crosses 2 links, and 2 messages share each link.
     let (startup, transmission, contention, _) = price("ring:4", "pairwise", "uniform:10");
     assert_eq!(
         (startup, transmission),
@@ -350,7 +351,7 @@ fn store_and_forward_charges_each_hop() {
     assert_eq!(contention, Some(0.0), "the longest way is as long as two messages on one link");
 }
 
-/// alpha + h delta + k L tau a round: Spencer, chapter 2.
+/// alpha + h delta + k L tau per round: Spencer, chapter 2.
 #[test]
 fn circuits_share_links_up_to_the_virtual_channels() {
     let price = |topology: &str, algorithm: &str, machine: &str| {
@@ -368,8 +369,8 @@ fn circuits_share_links_up_to_the_virtual_channels() {
         .remove(0);
         (row.startup_us, row.propagation_us, row.transmission_us, row.contention_us, row.note)
     };
-    // A shift by 1, 2 and 3 on a ring of 4: by 2 everyone goes plus over 2 links, and 2 circuits
-    // share each.
+    // Shifts by 1, 2 and 3 on a ring of 4. In the shift by 2, all messages travel in the positive
+    // direction over 2 links, so 2 circuits share each link.
     let (startup, hops, alone, shared, note) = price("ring:4", "gen", "virtual_channels=2");
     assert_eq!(
         (startup, hops, alone, shared),
@@ -377,7 +378,7 @@ fn circuits_share_links_up_to_the_virtual_channels() {
     );
     assert_eq!(note, "");
     let (startup, hops, alone, shared, note) = price("ring:4", "gen", "virtual_channels=1");
-    // Two turns of the second step, in each of which a message has its links for itself.
+    // The second step takes two turns. In each turn, a message does not share its links.
     assert_eq!(
         (startup, hops, alone, shared),
         (Some(400.0), Some(1.0 + 2.0 * 2.0 + 1.0), Some(20.0), Some(0.0))
@@ -390,13 +391,12 @@ fn circuits_share_links_up_to_the_virtual_channels() {
     );
 }
 
-/// Where messages differ, each takes as long as its own length times the circuits on its busiest
-/// link.
+/// Each message takes its own length times the number of circuits on its busiest link.
 #[test]
 fn the_most_multiplexed_circuit_decides_not_the_fullest_link() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("m.csv");
-    // On a line of 3: 0 -> 2 and 1 -> 2 share the last link.
+    // On a line of 3 nodes, the messages 0 -> 2 and 1 -> 2 share the last link.
     std::fs::write(&file, "0,0,10\n0,0,30\n0,0,0\n").unwrap();
     let workload = format!("matrix:{}", file.display());
     let row = rows(&[
@@ -413,7 +413,7 @@ fn the_most_multiplexed_circuit_decides_not_the_fullest_link() {
     assert_eq!((row.transmission_us, row.contention_us), (Some(30.0), Some(2.0 * 30.0 - 30.0)));
 }
 
-/// No row is below its lower bound, whatever the algorithm, collective, sizes, topology and model.
+/// No row is below its lower bound, for all algorithms, collectives, sizes, topologies and models.
 #[test]
 fn no_schedule_beats_its_lower_bound() {
     let dir = tempfile::tempdir().unwrap();
@@ -483,8 +483,8 @@ fn no_schedule_beats_its_lower_bound() {
     assert!(priced > 4000, "{priced} rows");
 }
 
-/// Of each model a machine on which everything costs something: what a model charges and what it
-/// says no schedule can beat are parted here, whoever adds one.
+/// Each model has a machine on which everything costs something, so a new model is included
+/// automatically.
 #[test]
 fn no_model_charges_less_than_its_own_bound() {
     let machines: Vec<String> = models()
@@ -555,7 +555,7 @@ fn the_page_of_costs_has_every_bundled_algorithm_and_no_other() {
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
     let listed: BTreeSet<&str> =
         listed.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
-    // The first column of its table: a name or several, each between backticks.
+    // The first column of the table contains one or more names in backticks.
     let firsts = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once(" | "));
     let on_page: BTreeSet<&str> =
         firsts.flat_map(|(names, _)| names.trim_end_matches('`').split("` `")).collect();

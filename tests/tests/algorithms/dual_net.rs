@@ -1,6 +1,6 @@
-//! The collectives on recursive dual-nets, and the networks themselves: proved from every root, in
-//! as many rounds and words as an independent implementation that moves every block has; and what
-//! is said where they can't run.
+//! Collectives on recursive dual-nets. They are verified from every root, their rounds and words
+//! are compared with an independent implementation that moves every block, and the refusals on
+//! other networks are checked.
 
 use super::planted::{Planned, only_the_right_schedule_does};
 use crate::support::{rows, swapmeet, words};
@@ -40,8 +40,8 @@ fn run(topology: &str, algorithm: &str, workload: &str) -> Record {
     rows(&args).remove(0)
 }
 
-/// Rounds and words of a schedule that delivers everything, each message to a neighbour and one at
-/// a time to and from each node.
+/// Returns rounds and words of a verified schedule whose messages all go to neighbours, with at
+/// most one message sent and received per node and step.
 fn proved(topology: &str, algorithm: &str, workload: &str) -> (u64, u64) {
     let row = run(topology, algorithm, workload);
     assert_eq!(
@@ -76,7 +76,7 @@ fn outcome(spec: &str, algorithm: &str, variant: &str, collective: Collective) -
         .outcome
 }
 
-/// Rounds and words.
+/// Returns rounds and words.
 fn totals(outcome: Outcome) -> Result<(u64, u64), String> {
     match outcome {
         Outcome::Verified(Totals { steps, critical_load, .. }) => {
@@ -90,7 +90,7 @@ fn totals(outcome: Outcome) -> Result<(u64, u64), String> {
     }
 }
 
-/// Rounds of a broadcast, rounds of a scatter.
+/// Each row has the rounds of a broadcast and of a scatter.
 #[test]
 fn broadcast_and_scatter_reach_everyone_from_every_root_with_as_few_words_as_can_be() {
     let nets = [
@@ -117,8 +117,8 @@ fn broadcast_and_scatter_reach_everyone_from_every_root_with_as_few_words_as_can
     }
 }
 
-/// The third step of Algorithms 1 and 2 asks for `my_cluster_id = s1`, which selects the partner's
-/// cluster only where s1 = s2.
+/// The third step of Algorithms 1 and 2 uses `my_cluster_id = s1`, which selects the cluster of the
+/// partner only if s1 = s2.
 #[test]
 fn as_printed_broadcast_and_scatter_reach_everyone_from_few_roots_only() {
     for (algorithm, of) in [
@@ -134,7 +134,7 @@ fn as_printed_broadcast_and_scatter_reach_everyone_from_few_roots_only() {
         }
         assert_eq!(reached, 16);
     }
-    // 72 of 128 nodes are reached
+    // 72 of 128 nodes are reached.
     let error = totals(outcome(
         "rdn:1(hypercube:3)",
         "rdn-broadcast",
@@ -145,8 +145,8 @@ fn as_printed_broadcast_and_scatter_reach_everyone_from_few_roots_only() {
     assert!(error.ends_with("56 blocks in all are missing, at 56 nodes"), "{error}");
 }
 
-/// Rounds and words that an independent implementation has, which moves every block; `None` where
-/// printed and lean are the same.
+/// Rounds and words of an independent implementation that moves every block; `None` if the printed
+/// and the lean variant are the same.
 #[test]
 fn rounds_and_words_are_those_of_an_independent_implementation() {
     let reference = [
@@ -164,7 +164,7 @@ fn rounds_and_words_are_those_of_an_independent_implementation() {
             "{algorithm}"
         );
     }
-    // 32,768 nodes
+    // 32,768 nodes.
     let spec = "rdn:2(hypercube:3)";
     assert_eq!(proved(spec, "rdn-broadcast", "broadcast/uniform:1"), (18, 18));
     assert_eq!(proved(spec, "rdn-scatter", "scatter/uniform:1"), (18, 32_767));
@@ -175,15 +175,16 @@ fn rounds_and_words_are_those_of_an_independent_implementation() {
     assert_eq!(proved(spec, "rdn-alltoall:variant=printed", "uniform:1"), (18, 343_038));
 }
 
-/// 3,125,000 nodes: 26 rounds with a base told in 5, where its rings one after the other take 6 and
-/// so all 30; and a scatter of n - 1 words in 38.
+/// 3,125,000 nodes. A broadcast takes 26 rounds with a base covered in 5 rounds (30 if its two
+/// rings were covered one after the other, in 6). A scatter of n - 1 words takes 38.
 #[test]
 fn three_million_nodes_take_as_many_rounds_as_an_independent_implementation() {
     assert_eq!(proved("rdn:2(torus:5x5)", "rdn-broadcast", "broadcast/uniform:1"), (26, 26));
     assert_eq!(proved("rdn:2(torus:5x5)", "rdn-scatter", "scatter/uniform:1"), (38, 3_124_999));
 }
 
-/// The same base among 1,250 nodes, told twice, and two crossings; a start-up and a byte a round.
+/// The same base among 1,250 nodes: it is covered twice, with two crossings. A round costs a
+/// start-up and a byte.
 #[test]
 fn a_base_told_in_five_rounds_is_told_by_the_right_schedule_alone() {
     let (topology, algorithm, workload) =
@@ -193,7 +194,7 @@ fn a_base_told_in_five_rounds_is_told_by_the_right_schedule_alone() {
     only_the_right_schedule_does(planned, |row| (row.steps, row.time_us) == (Some(12), Some(24.0)));
 }
 
-/// The recurrence of section V.
+/// The recurrence in section V of the paper.
 #[test]
 fn two_levels_of_algorithm_4_add_up_from_one() {
     for (base, n_1) in [("ring:2", 8), ("ring:3", 18)] {
@@ -205,8 +206,8 @@ fn two_levels_of_algorithm_4_add_up_from_one() {
     }
 }
 
-/// Any base: n - 1 words to scatter and gather, the distances from a node to all others in an
-/// all-to-all, and never more in fewer levels.
+/// For any base, scatter and gather take n - 1 words, and all-to-all the sum of the distances from
+/// a node to all others; no variant with fewer levels takes more.
 #[test]
 fn lean_schedules_meet_the_bound_over_any_base() {
     for base in [
@@ -227,7 +228,7 @@ fn lean_schedules_meet_the_bound_over_any_base() {
             match algorithm {
                 "rdn-broadcast" => {}
                 "rdn-alltoall" => {
-                    // A mesh of twos is a cube, but says nothing of its distances.
+                    // A mesh with sides of 2 is a hypercube, but does not provide a distance sum.
                     let least = net.distance_sum();
                     assert!(
                         least.is_none_or(|least| words == least),
@@ -245,7 +246,8 @@ fn lean_schedules_meet_the_bound_over_any_base() {
     }
 }
 
-/// Bases whose nodes aren't all linked along a dimension, and one too large to be one axis of sets.
+/// Bases whose nodes are not all linked along a dimension, and a base that is too large for a
+/// single axis of sets.
 #[test]
 fn bases_with_switches_and_large_ones_work_too() {
     for base in ["fat-tree:2x2", "torus:9x8", "fully-connected:70"] {
@@ -296,7 +298,7 @@ fn a_dual_net_that_cannot_be_is_shown_where_it_goes_wrong() {
     };
     refused("rdn:9(torus:5x5)", "3 levels make more than 2147483648 nodes");
     refused("rdn:1(mesh:3x3)", "a base must be regular");
-    // the nought in the base, not the whole spec
+    // The position is that of the zero in the base, not that of the whole spec.
     refused("rdn:1(torus:5x0)", "--> --topology:1:15");
     refused("rdn:99999999999999999999(ring:3)", "found `99999999999999999999`");
 }
@@ -307,9 +309,9 @@ fn a_network_of_ones_own_runs_like_any_other() {
     let row = run(&petersen, "pairwise", "uniform:1");
     assert_eq!((row.status, row.verified, row.nodes), (Status::Ok, Verified::Blocks, 10));
     assert_eq!(row.topology, petersen, "a row says which file");
-    // each node has 3 neighbours, and 6 nodes two away
+    // Each node has 3 neighbours and 6 nodes at distance two.
     assert_eq!(row.total_hop_bytes, Some(10 * (3 + 2 * 6)));
-    // a regular one may be a base
+    // A regular graph can be a base.
     let row = run(&format!("rdn:1({petersen})"), "rdn-scatter", "scatter/uniform:1");
     assert_eq!(
         (row.status, row.verified, row.nodes),
@@ -319,7 +321,7 @@ fn a_network_of_ones_own_runs_like_any_other() {
     );
 }
 
-/// The spec in a row is all that `--resume` needs.
+/// `--resume` needs only the spec in the row.
 #[test]
 fn a_run_on_a_network_of_ones_own_is_resumed() {
     let dir = tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! Liu et al.'s algorithms against the figures of an independent implementation that redistributes
-//! element by element (`fixtures/liu.json`), through the real plugin file. It counts a node's
-//! message to itself as a message of its step, as the paper does; so does this test.
+//! The algorithms of Liu et al., loaded from the real plugin file, compared with an independent
+//! implementation that redistributes element by element (`fixtures/liu.json`). As in the paper, the
+//! fixture counts a message of a node to itself as a message of its step, and so does this test.
 
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ fn fixture() -> Value {
     serde_json::from_str(include_str!("../../fixtures/liu.json")).unwrap()
 }
 
-/// The generator that the figures were made with.
+/// The random generator that was used for the fixture.
 struct SplitMix64(u64);
 
 impl SplitMix64 {
@@ -35,7 +35,7 @@ impl SplitMix64 {
     }
 }
 
-/// M[i][j], from a name such as `pattern1(1024,s=1,seed=1)`.
+/// Returns M[i][j] for a name such as `pattern1(1024,s=1,seed=1)`.
 fn matrix(p: u64, name: &str) -> Vec<Vec<u64>> {
     let (kind, args) = name.trim_end_matches(')').split_once('(').unwrap();
     let args: Vec<u64> =
@@ -58,8 +58,8 @@ fn matrix(p: u64, name: &str) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// A stage of a schedule: messages with those to oneself, whose step is the last of the stage where
-/// nothing else is sent in it.
+/// Records the messages of each stage, including those of nodes to themselves. Such messages belong
+/// to the last step of the stage if nothing else is sent in their step.
 #[derive(Debug, Default)]
 struct Watched {
     stages: Vec<Vec<(u32, u32, u64, u32)>>,
@@ -77,7 +77,7 @@ impl Watched {
         }
     }
 
-    /// What nodes kept belongs to the step under way.
+    /// Adds the data that nodes kept to the current step.
     fn settle(&mut self) {
         if let Some(stage) = self.stages.last_mut() {
             stage.extend(self.kept.drain(..).map(|(node, load)| (node, node, load, self.step + 1)));
@@ -104,7 +104,7 @@ impl Listener for Watched {
     }
 }
 
-/// The figures of one algorithm on one matrix, as the fixture has them, and the row.
+/// The values of one algorithm and one matrix as in the fixture, and the row.
 struct Run {
     row: Record,
     stages: Vec<Vec<(u32, u32, u64, u32)>>,
@@ -143,7 +143,7 @@ const ALGORITHMS: [(&str, &str); 5] = [
     ("A4_balanced_start", "four-stage:start=balanced"),
 ];
 
-/// The most over nodes of a sum over messages.
+/// Returns the maximum over nodes of a sum over messages.
 fn most(p: u64, messages: impl Iterator<Item = (u32, u64)>) -> u64 {
     let mut sums = vec![0; p as usize];
     messages.for_each(|(node, load)| sums[node as usize] += load);
@@ -204,7 +204,7 @@ fn every_figure_agrees() {
     }
 }
 
-/// Any number of nodes: every byte arrives, and nobody sends or receives twice in a step.
+/// For any number of nodes, every byte arrives, and no node sends or receives twice in a step.
 #[test]
 fn any_number_of_nodes_is_served_one_message_at_a_time() {
     for p in 2..=300_u64 {
@@ -233,7 +233,7 @@ fn any_number_of_nodes_is_served_one_message_at_a_time() {
     }
 }
 
-/// What the stages take on an SP2, one after another, elements of 22 bytes.
+/// Returns the time of the stages on an SP2, one after the other, with elements of 22 bytes.
 fn time(p: u64, stages: &[Vec<(u32, u32, u64, u32)>], machine: &str) -> f64 {
     let machine = Machine::parse(machine).unwrap();
     let flat = Flat::of(machine.settings()).unwrap();
@@ -241,7 +241,7 @@ fn time(p: u64, stages: &[Vec<(u32, u32, u64, u32)>], machine: &str) -> f64 {
     for messages in stages {
         let mut stage = Stage::new(p as usize);
         for &(from, to, elements, step) in messages {
-            // Steps count from 1; data that come in a stage are sent on in the next.
+            // Steps count from 1. Data that arrives in a stage is forwarded in the next stage.
             stage.add(StageMessage {
                 from,
                 to,
@@ -257,10 +257,10 @@ fn time(p: u64, stages: &[Vec<(u32, u32, u64, u32)>], machine: &str) -> f64 {
     clock.us()
 }
 
-/// The blocking machine, event by event: the same to the nanosecond that the fixture is rounded to.
-/// The fixture's nonblocking machine is not described beyond its times; where a message goes when
-/// its ends are both free, the earliest ready first, they are met, but for stages with messages
-/// that are ready at the same moment.
+/// The blocking machine agrees event by event, to the nanosecond (the precision of the fixture).
+/// The nonblocking machine of the fixture is only documented by its times. Under the assumption
+/// that the message that became ready first is sent when both its ends are free, the times agree,
+/// except in stages in which several messages become ready at the same time.
 #[test]
 fn times_on_an_sp2_agree() {
     let fixture = fixture();

@@ -1,5 +1,5 @@
-//! The host beside the SDK's naive one, which follows every block by itself: the same verdict on
-//! every schedule, and the same steps, messages and bytes.
+//! Compares the host with the naive host of the SDK, which traces every block independently: both
+//! give the same verdict on every schedule, and the same steps, messages and bytes.
 
 use proptest::prelude::*;
 use std::path::Path;
@@ -16,7 +16,7 @@ use swapmeet_sdk::{Disproof, Proved, Rehearsal, Stop};
 use swapmeet_tests::build;
 use swapmeet_workloads::Workload;
 
-/// What becomes of a schedule.
+/// The result of a schedule.
 #[derive(Debug, PartialEq)]
 enum Verdict {
     Right(Proved),
@@ -49,7 +49,7 @@ const TOPOLOGIES: [&str; 22] = [
     "fat-tree:3x2",
 ];
 
-/// After a collective's word; not every collective has every one.
+/// Workloads that follow the name of the collective. Invalid combinations are skipped.
 const WORKLOADS: [&str; 7] = [
     "uniform:6",
     "irregular:dist=lognormal,mean=20,cv=1,element=4",
@@ -113,7 +113,7 @@ fn rehearsal(task: &Task, params: &[(String, String)], answers: Answers) -> Rehe
         .prices(answers.startup_us, answers.hop_us, answers.byte_us)
 }
 
-/// What the host that runs cases makes of it, with its word on why.
+/// Plans with the host and returns the verdict with its reason.
 fn hosted(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -144,7 +144,7 @@ fn hosted(
     }
 }
 
-/// What the naive one does.
+/// Plans with the naive host and returns the verdict with its reason.
 fn followed(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -152,7 +152,7 @@ fn followed(
     answers: Answers,
 ) -> (Verdict, String) {
     let table = algorithm.raw_table().unwrap();
-    // SAFETY: the table is that of a plugin which this process has loaded.
+    // SAFETY: the table belongs to a plugin that this process has loaded.
     match unsafe { rehearsal(task, params, answers).verify_table(table) } {
         Ok(proved) => (Verdict::Right(proved), String::new()),
         Err(Disproof::Stopped(Stop::Unsupported(why))) => (Verdict::Unsupported, why),
@@ -160,7 +160,7 @@ fn followed(
     }
 }
 
-/// As it is, and with each declared choice, or a small number, for each of its parameters.
+/// Returns the default parameters and, for each parameter, every declared choice or a small number.
 fn variants(algorithm: &Algorithm) -> Vec<Vec<(String, String)>> {
     let small = ["2".to_owned()];
     let given = algorithm.params.iter().flat_map(|param| {
@@ -170,8 +170,8 @@ fn variants(algorithm: &Algorithm) -> Vec<Vec<(String, String)>> {
     std::iter::once(Vec::new()).chain(given).collect()
 }
 
-/// Compares the two on all problems of one algorithm; how many schedules were right, and how many
-/// wrong.
+/// Compares both hosts on all problems of one algorithm. Returns the number of right and of wrong
+/// schedules.
 fn compare(algorithm: &Algorithm) -> (u64, u64) {
     let (mut right, mut wrong) = (0, 0);
     for topology in TOPOLOGIES.map(|spec| topology::parse(spec).unwrap()) {
@@ -221,7 +221,7 @@ fn two_hosts_agree_on_every_bundled_algorithm() {
     let mut compared = 0;
     for plugin in registry.plugins().iter().filter(|plugin| !plugin.name.contains("misprints")) {
         for algorithm in &plugin.algorithms {
-            // What a file says has tests of its own.
+            // Other tests cover schedules from files.
             if algorithm.params.iter().any(|param| param.kind == ParamKind::File) {
                 continue;
             }
@@ -233,19 +233,19 @@ fn two_hosts_agree_on_every_bundled_algorithm() {
     assert!(compared > 1000, "{compared} schedules");
 }
 
-/// The papers' misprints: most are wrong somewhere, and both say so.
+/// Most of the papers' misprints give wrong schedules, and both hosts report this.
 #[test]
 fn two_hosts_agree_on_what_is_wrong() {
     let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
     let plugin = Plugin::load(&file).unwrap();
-    // What one node of each orbit says is another schedule there, which `swapmeet check` finds.
+    // The sends of its representatives define another schedule, which `swapmeet check` reports.
     let honest =
         plugin.algorithms.iter().filter(|algorithm| algorithm.name != "shifts-not-symmetric");
     let found: u64 = honest.map(|algorithm| compare(algorithm).1).sum();
     assert!(found > 20, "{found} wrong schedules");
 }
 
-/// A schedule as drawn: a grid, and sends that may make no sense.
+/// A random schedule: a grid, and sends that may be invalid.
 #[derive(Debug, Clone)]
 struct Drawn {
     steps: Vec<Vec<Pass>>,
@@ -253,7 +253,7 @@ struct Drawn {
     in_parts: bool,
 }
 
-/// One send of it.
+/// A send of a random schedule.
 #[derive(Debug, Clone, Copy)]
 struct Pass {
     from: u64,
@@ -270,7 +270,7 @@ thread_local! {
     static DRAWN: std::cell::RefCell<Option<Drawn>> = const { std::cell::RefCell::new(None) };
 }
 
-/// Plans what was drawn last on this thread.
+/// Plans the schedule that was drawn last on this thread.
 struct AsDrawn;
 
 impl sdk::Algorithm for AsDrawn {
@@ -338,7 +338,7 @@ fn as_drawn() -> &'static Arc<Algorithm> {
     static READ: OnceLock<Arc<Algorithm>> = OnceLock::new();
     READ.get_or_init(|| {
         let table = sdk::entry(&TABLE, "drawn", "0.1.0", "MIT", &[&AsDrawn]);
-        // SAFETY: the table was just made, and lives as long as the process.
+        // SAFETY: the table was just created and lives as long as the process.
         let plugin = unsafe { Plugin::of_table(Path::new("drawn"), table) }.unwrap();
         Arc::clone(&plugin.algorithms[0])
     })
@@ -361,8 +361,8 @@ fn passes() -> impl Strategy<Value = Pass> {
     )
 }
 
-/// What is right for the collective, so that not every schedule is wrong: each node's own to each
-/// other, copied where it is for all.
+/// Returns a right schedule for the collective, so that some random schedules are right: every node
+/// sends directly to every other node, and copies where the data is for all nodes.
 fn direct(word: &str) -> Vec<Vec<Pass>> {
     let copies = matches!(word, "broadcast" | "allgather" | "allreduce");
     let sums = matches!(word, "reduce" | "reduce-scatter" | "allreduce");
@@ -381,7 +381,8 @@ fn direct(word: &str) -> Vec<Vec<Pass>> {
         }
         "gather" | "reduce" => (1..NODES).map(|by| vec![pass(by, 0)]).collect(),
         "broadcast" | "scatter" => (1..NODES).map(|by| vec![pass(0, by)]).collect(),
-        // A sum that has come can't be told from one's own term, which all are to go out before.
+        // A received sum cannot be distinguished from the node's own term, so all terms are sent in
+        // one step.
         "allgather" | "allreduce" => {
             vec![
                 (1..NODES)
@@ -396,7 +397,7 @@ fn direct(word: &str) -> Vec<Vec<Pass>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
-    /// Right schedules with sends put in, and with some left out.
+    /// Right schedules with additional and with missing sends.
     #[test]
     fn two_hosts_agree_on_any_schedule(
         which in 0_usize..9,

@@ -1,6 +1,6 @@
-//! Schedules proved on one node of each orbit beside the same planned for everyone: every column of
-//! every row is the same, for every bundled algorithm that says what maps its schedules onto
-//! themselves, on every model; and what is wrong is wrong alike.
+//! Compares verification on one node of each orbit with full planning. Every column of every row is
+//! the same for every bundled algorithm that declares a symmetry, on every model, and wrong
+//! schedules are reported in the same way.
 
 use crate::support::timeless;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use swapmeet_runner::session;
 use swapmeet_tests::build;
 use swapmeet_workloads::Workload;
 
-/// Sides that are odd, even, powers of two and of three, multiples of four and two; networks on
-/// which links are folded, rotated, exchanged and gone through one by one.
+/// Sides that are odd, even, powers of two and of three, and multiples of four and two. Links are
+/// counted by folding, rotation, exchange and one by one.
 const TOPOLOGIES: [&str; 19] = [
     "ring:1",
     "ring:2",
@@ -42,8 +42,8 @@ const TOPOLOGIES: [&str; 19] = [
     "twisted-torus:2x4",
 ];
 
-/// One for each way in which a listener reads a schedule: folded or written out, and every model
-/// with every part that it can have.
+/// One machine for each way in which a listener reads a schedule (folded or expanded), and every
+/// model with all its parts.
 const MACHINES: [&str; 11] = [
     "paragon",
     "delta",
@@ -58,11 +58,11 @@ const MACHINES: [&str; 11] = [
     "free:model=fluid,byte_us=0.01,hop_us=0.1,fairness=equal,barrier_us=1",
 ];
 
-/// After a collective's word; not every collective has every one. A reflection commutes with no
-/// shift, and a root is where nothing is symmetric.
+/// Workloads that follow the name of the collective. Invalid combinations are skipped. A reflection
+/// does not commute with shifts, and a root breaks the symmetry.
 const WORKLOADS: [&str; 4] = ["uniform:60", "translate:60,by=1", "reflect:60", "uniform:60,root=1"];
 
-/// As it is, and with each declared choice for each of its parameters.
+/// Returns the default parameters and every declared choice of each parameter.
 fn variants(algorithm: &Algorithm) -> Vec<Vec<(String, String)>> {
     let words = algorithm.params.iter().flat_map(|param| {
         param
@@ -75,7 +75,7 @@ fn variants(algorithm: &Algorithm) -> Vec<Vec<(String, String)>> {
     std::iter::once(Vec::new()).chain(words).collect()
 }
 
-/// The rows of one algorithm on all machines.
+/// Returns the rows of one algorithm on all machines.
 fn rows(
     algorithm: &Arc<Algorithm>,
     params: &[(String, String)],
@@ -101,7 +101,8 @@ fn rows(
     session::run_group(&MACHINES.iter().map(case).collect::<Vec<_>>(), &mut [])
 }
 
-/// The rows of an algorithm proved both ways, everywhere.
+/// Runs an algorithm with both kinds of verification on all topologies and calls `compare` for each
+/// pair of rows.
 fn both_ways(algorithm: &Arc<Algorithm>, mut compare: impl FnMut(&str, &Record, &Record)) {
     for topology in TOPOLOGIES.map(|spec| topology::parse(spec).unwrap()) {
         for kind in collective::of_bits(algorithm.collectives) {
@@ -109,7 +110,7 @@ fn both_ways(algorithm: &Arc<Algorithm>, mut compare: impl FnMut(&str, &Record, 
                 let Ok(workload) = Workload::parse(&format!("{}/{generator}", kind.word)) else {
                     continue;
                 };
-                // Choices are tried where most of them run.
+                // Choices are tried on the topologies that most algorithms support.
                 let few = ["ring:8", "ring:9", "torus:4x4", "torus:9x3"]
                     .contains(&topology.spec().as_str());
                 for params in
@@ -133,8 +134,8 @@ fn both_ways(algorithm: &Arc<Algorithm>, mut compare: impl FnMut(&str, &Record, 
     }
 }
 
-/// Whether an algorithm says on some machine, of a collective without a root, what maps its
-/// schedule onto itself.
+/// Returns whether the algorithm claims a symmetry on some topology for a collective without a
+/// root.
 fn claims(algorithm: &Algorithm) -> bool {
     let said = |topology: &str, kind: &CollectiveKind| {
         let topology = topology::parse(topology).unwrap();
@@ -160,15 +161,15 @@ fn claims(algorithm: &Algorithm) -> bool {
     TOPOLOGIES.iter().any(|topology| kinds().any(|kind| said(topology, kind)))
 }
 
-/// Whoever adds an algorithm that says what maps its schedules onto themselves has it compared
-/// here; and if none of these machines is one on which it is taken at its word, is told so.
+/// A new algorithm that claims a symmetry is compared here automatically. The test fails if none of
+/// these machines uses the claim.
 #[test]
 fn every_column_is_that_of_the_plan_for_everyone() {
     let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
     let mut symmetric = 0;
     for plugin in registry.plugins().iter().filter(|plugin| !plugin.name.contains("misprints")) {
         for algorithm in &plugin.algorithms {
-            // What a file says has tests of its own.
+            // Other tests cover schedules from files.
             if algorithm.params.iter().any(|param| param.kind == ParamKind::File) {
                 continue;
             }
@@ -191,15 +192,15 @@ fn every_column_is_that_of_the_plan_for_everyone() {
     assert!(symmetric >= 30, "{symmetric} algorithms are proved on less than all nodes");
 }
 
-/// The step that a reason names.
+/// Returns the step that a reason names.
 fn step(record: &Record) -> Option<&str> {
     let (_, rest) = record.reason.split_once("step ")?;
     rest.split([' ', ':', ';']).next()
 }
 
-/// Planted faults that all shifts of the ranks map onto themselves: a block left out, one delivered
-/// twice, one sent on that is not held, too many messages at a port, a contribution counted twice,
-/// one left out, one lost.
+/// Injected faults that are invariant under all shifts of the ranks: a missing block, a block
+/// delivered twice, a block that the sender does not hold, too many messages at a port, and a
+/// contribution that is counted twice, missing or lost.
 #[test]
 fn what_is_wrong_for_one_is_wrong_for_all_in_the_same_step() {
     let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));

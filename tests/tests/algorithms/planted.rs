@@ -1,14 +1,15 @@
-//! Wrong schedules, planted: a figure that a schedule reaches is worth no more than what its proof
-//! and its price refuse.
+//! Corrupted schedules. A value that a schedule reaches only counts if corrupted versions of the
+//! schedule are refused or priced differently.
 //!
-//! The schedule is spelled out, read back (then it is as good as planned), and spoilt in one place.
+//! The schedule is exported and read back, which must give the same row, and is then corrupted in
+//! one place.
 
 use crate::support::{rows, swapmeet};
 use serde_json::{Value, json};
 use swapmeet_results::{Record, Status};
 use tempfile::tempdir;
 
-/// Where to do what, on which machine.
+/// A case: topology, algorithm, workload and machine.
 #[derive(Clone, Copy)]
 pub(super) struct Planned<'a> {
     pub topology: &'a str,
@@ -19,7 +20,7 @@ pub(super) struct Planned<'a> {
 
 type Events = Vec<Value>;
 
-/// What is done to a schedule, in words and in deed, and whether it can still be one.
+/// A corruption: its description, its implementation, and whether the schedule can still be valid.
 type Spoilt = (&'static str, fn(&mut Events), bool);
 
 const SPOILT: [Spoilt; 4] = [
@@ -46,8 +47,8 @@ fn misdirect(events: &mut Events) {
     first.as_object_mut().unwrap().remove("path");
 }
 
-/// The first step that passes on what came in the one before it, and all after it, are done a step
-/// earlier; where there is one.
+/// Moves the first step that forwards data of the previous step, and all later steps, one step
+/// earlier, if there is such a step.
 fn hurry(events: &mut Events) {
     let passes_on =
         |event: &Value| event["after"].as_u64().is_some_and(|after| event["step"] == after + 1);
@@ -56,13 +57,13 @@ fn hurry(events: &mut Events) {
     for send in sends(events).filter(|send| send["step"].as_u64() >= step) {
         send["step"] = json!(send["step"].as_u64().unwrap() - 1);
     }
-    // The step before it doesn't end, nor does a phase.
+    // The previous step must not end, and no phase must end there.
     let end = events[..first].iter().rposition(|event| event["end_of_step"].is_u64()).unwrap();
     let between: Events = events.drain(end..first).filter(|event| event["step"].is_u64()).collect();
     events.splice(end..end, between);
 }
 
-/// The longest circuit of the first step goes to its second vertex, back, and there again.
+/// Routes the longest circuit of the first step to its second vertex, back, and there again.
 fn detour(events: &mut Events) {
     let first = sends(events).next().unwrap()["step"].clone();
     let of_first = sends(events).filter(|send| send["step"] == first);
@@ -72,8 +73,7 @@ fn detour(events: &mut Events) {
     path.splice(0..0, there_and_back);
 }
 
-/// That the planned schedule, spelled out, still has what a row is looked at for, and none of the
-/// spoilt ones has.
+/// Asserts that the exported schedule has the expected property and that no corrupted one has it.
 pub(super) fn only_the_right_schedule_does(planned: Planned<'_>, does: impl Fn(&Record) -> bool) {
     let Planned { topology, algorithm, workload, machine } = planned;
     let place = ["--topology", topology, "--workload", workload, "--machine", machine];
@@ -83,7 +83,7 @@ pub(super) fn only_the_right_schedule_does(planned: Planned<'_>, does: impl Fn(&
     let dir = tempdir().unwrap();
     let file = dir.path().join("schedule.json");
     let run = |document: &Value| {
-        // Whose schedule it is stands before its events.
+        // The header precedes the events.
         let text =
             format!("{{\"schedule\":{},\"events\":{}}}", document["schedule"], document["events"]);
         std::fs::write(&file, text).unwrap();

@@ -1,12 +1,12 @@
-//! `fluid` beside SimGrid 3.32 (`fixtures/simgrid.json`, model CM02 with factors of 1), through the
-//! real program and the real plugin files: the same times, and the same order of algorithms.
+//! Compares `fluid` with SimGrid 3.32 (`fixtures/simgrid.json`, model CM02 with factors of 1), with
+//! the real program and plugin files: the same times and the same order of algorithms.
 
 use crate::support::rows;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use swapmeet_results::Record;
 
-/// A row of the fixture, in us.
+/// A row of the fixture, in µs.
 #[derive(Debug)]
 struct Timed {
     algorithm: String,
@@ -14,8 +14,8 @@ struct Timed {
     mean_us: f64,
 }
 
-/// Times by all that they have in common: topology, machine, workload. Routes that are SimGrid's
-/// own are in a unit test of the model.
+/// Groups times by topology, machine and workload. A unit test of the model covers SimGrid's own
+/// routes.
 fn fixture() -> BTreeMap<[String; 3], Vec<Timed>> {
     let fixture: Value = serde_json::from_str(include_str!("../../fixtures/simgrid.json")).unwrap();
     let mut settings: BTreeMap<_, Vec<Timed>> = BTreeMap::new();

@@ -1,6 +1,6 @@
-//! Spencer's algorithms, through the real plugin file: every collective and permutation delivered,
-//! within q circuits a link, in the rounds, links and blocks that were found by an independent
-//! implementation or that the thesis's formulas give.
+//! Spencer's algorithms, loaded from the real plugin file. Every collective and permutation is
+//! delivered with at most q circuits per link. Rounds, links and blocks equal those of an
+//! independent implementation or of the formulas in the thesis.
 
 use super::planted::{Planned, only_the_right_schedule_does};
 use crate::support::{rows, words};
@@ -8,12 +8,12 @@ use swapmeet_results::{Record, Status, Verified};
 
 mod permutations;
 
-/// A multiple of all numbers up to 16: what blocks are split in is whole bytes.
+/// A multiple of all numbers up to 16, so that the parts of a block are whole bytes.
 const BLOCK_BYTES: f64 = 720_720.0;
 const ROUND_US: f64 = 4096.0 * BLOCK_BYTES;
 
-/// A machine whose row has each term of a cost alone in its column, and on which schedules choose
-/// as the thesis does: rounds are dearest, switching is cheapest.
+/// Returns a machine whose rows have each term of a cost in a separate column, and on which
+/// schedules choose as in the thesis: rounds are the most expensive, and links the cheapest.
 fn machine(ports: &str, q: u64) -> String {
     format!(
         "free:model=circuit,startup_us={ROUND_US},hop_us=1,byte_us=1,ports={ports},virtual_channels={q}"
@@ -44,7 +44,7 @@ fn proved(row: &Record) {
     assert_eq!((row.status, row.verified), (Status::Ok, Verified::Blocks), "{case}");
 }
 
-/// Rounds, links of the longest circuits, blocks.
+/// Returns rounds, links of the longest circuits, and blocks.
 fn costs(topology: &str, algorithm: &str, workload: &str, ports: &str, q: u64) -> (f64, f64, f64) {
     let rows = run(&[topology], &[algorithm], &[workload], &[machine(ports, q)]);
     proved(&rows[0]);
@@ -58,7 +58,7 @@ fn cost(row: &Record) -> (f64, f64, f64) {
     (of(parts.startup) / ROUND_US, of(parts.propagation), (blocks * 1000.0).round() / 1000.0)
 }
 
-/// A figure to be reached: the planned schedule costs this, and a wrong one does not.
+/// Asserts that the planned schedule reaches this cost and that corrupted ones do not.
 fn reaches(
     topology: &str,
     algorithm: &str,
@@ -149,7 +149,7 @@ fn with_one_port_rounds_and_blocks_are_the_formulas_and_links_are_more() {
         costs("ring:27", "torus-broadcast", "broadcast/uniform:720720", "1", 2),
         (3.0, 18.0, 6.0)
     );
-    // n/2 only if the first circuit goes to the neighbour.
+    // n/2 only if the first circuit leads to the neighbour.
     assert_eq!(
         costs("ring:16", "torus-scatter", "scatter/uniform:720720", "1", 1),
         (4.0, 8.0, 15.0)
@@ -161,14 +161,14 @@ fn multi_scatters_on_rings_are_at_most_the_formulas_and_on_tori_what_bundles_of_
     let all = |torus, q, k| {
         costs(torus, &format!("torus-multiscatter:cycles={k}"), "uniform:720720", "all", q)
     };
-    // Formula 3.8 has 20, 56 and 208.
+    // Formula 3.8 gives 20, 56 and 208.
     assert_eq!(all("ring:8", 2, 2), (3.0, 5.0, 16.0));
     assert_eq!(all("ring:16", 2, 2), (5.0, 9.0, 48.0));
     assert_eq!(all("ring:32", 4, 4), (6.0, 22.0, 200.0));
-    // With k = 2q a link carries q + 1 circuits.
+    // With k = 2q, a link carries q + 1 circuits.
     let one_port = "torus-multiscatter:cycles=4";
     assert_eq!(costs("ring:16", one_port, "uniform:720720", "1", 3), (4.0, 12.0, 72.0));
-    // (N-1)/(n-1) is wrong: 216, 90 and 108 printed, and 56.
+    // (N-1)/(n-1) is wrong: printed are 216, 90 and 108, and 56.
     assert_eq!(costs("torus:8x8", one_port, "uniform:720720", "1", 3).2, 384.0);
     assert_eq!(all("torus:8x8", 2, 2).2, 128.0);
     let hybrid = "torus-multiscatter:variant=hybrid,cycles=4";
@@ -180,7 +180,7 @@ fn multi_scatters_on_rings_are_at_most_the_formulas_and_on_tori_what_bundles_of_
 fn a_gossip_with_one_port_is_formula_3_6s_kin_and_with_all_ports_sends_nothing_twice() {
     let one_port = "torus-gossip:cycles=4";
     assert_eq!(costs("ring:16", one_port, "allgather/uniform:720720", "1", 3), (4.0, 12.0, 25.0));
-    // 24 printed: what goes to the node opposite needn't come from both sides.
+    // The paper prints 24. Data for the opposite node need not arrive from both sides.
     assert_eq!(
         costs("ring:16", "torus-gossip:cycles=2", "allgather/uniform:720720", "all", 2).2,
         16.0
@@ -255,7 +255,7 @@ fn what_has_no_meaning_or_no_schedule_says_so() {
     assert!(refusal("torus:8x8", "torus-permutation", "uniform:8").contains("permutation"));
 }
 
-/// A word that is none of the declared ones is a slip of the user's: no case is made of it.
+/// A word that is not declared is a mistake of the user, so no case is created.
 #[test]
 fn a_form_that_there_is_not_is_refused_before_anything_runs() {
     for (algorithm, words) in [
@@ -277,7 +277,7 @@ fn a_form_that_there_is_not_is_refused_before_anything_runs() {
         let refused = crate::support::swapmeet(&args).assert().code(2);
         let error = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
         assert!(error.contains(&format!("`: expected one of {words}\n")), "{error}");
-        // nothing is like it, so there is nothing to propose
+        // No similar word exists, so none is suggested.
         assert!(!error.contains("help:"), "{error}");
     }
 }

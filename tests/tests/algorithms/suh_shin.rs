@@ -1,5 +1,5 @@
-//! `suh-shin` against the figures of an independent implementation that moves every block
-//! (`fixtures/suh-shin.json`), through the real program and the real plugin file.
+//! Compares `suh-shin`, with the real program and plugin file, with an independent implementation
+//! that moves every block (`fixtures/suh-shin.json`).
 
 use crate::support::{rows, swapmeet};
 use serde_json::Value;
@@ -10,7 +10,7 @@ fn fixture() -> Value {
 }
 
 fn run(kind: &str, size: &str) -> Record {
-    // one byte a block, so that bytes are blocks
+    // With one byte per block, bytes equal blocks.
     let args = [
         "--topology",
         &format!("{kind}:{size}"),
@@ -65,7 +65,7 @@ fn sizes_that_need_no_virtual_nodes_agree_in_every_figure() {
     });
 }
 
-/// The Paragon's barrier: 126 d - 113 us, d = log2 of the nodes, rounded up.
+/// The barrier of the Paragon: 126 d - 113 µs, d = log2 of the nodes, rounded up.
 fn barrier(nodes: u64) -> f64 {
     126.0 * (nodes as f64).log2().ceil() - 113.0
 }
@@ -114,7 +114,7 @@ fn the_schedule_agrees_step_by_step() {
     assert!(checked >= 10);
 }
 
-/// Any size delivers every block, one message a port, and shares no link.
+/// On any size, every block is delivered with one message per port and without shared links.
 #[test]
 fn any_size_is_proved_without_contention() {
     let mut topologies = Vec::new();

@@ -1,5 +1,5 @@
-//! Thakur's algorithms against the figures of an independent walk over every link
-//! (`fixtures/thakur.json`), through the real program and the real plugin file.
+//! Compares Thakur's algorithms, with the real program and plugin file, with an independent count
+//! of the messages on every link (`fixtures/thakur.json`).
 
 use crate::support::{rows, swapmeet};
 use serde_json::Value;
@@ -35,7 +35,7 @@ fn every_profile_agrees_in_every_figure() {
             ("messages", row.messages),
             ("sum_f", row.sum_link_messages),
             ("max_f", row.max_link_messages),
-            // one byte a message: bytes times hops are hops
+            // With one byte per message, bytes times hops equal hops.
             ("hops", row.total_hop_bytes.and_then(|hops| hops.try_into().ok())),
         ] {
             assert_eq!(ours, expected[figure].as_u64(), "{name}: {figure}");
@@ -72,8 +72,8 @@ fn every_profile_agrees_in_every_figure() {
     }
 }
 
-/// On a mesh without contention to pay for, Thakur's T = sum of alpha + L max(beta, f beta_sat) is
-/// the row's time.
+/// On a mesh without a contention cost, the time of the row is Thakur's T = sum of alpha + L
+/// max(beta, f beta_sat).
 #[test]
 fn the_rows_time_is_the_papers_formula() {
     let fixture = fixture();
@@ -98,7 +98,7 @@ fn the_rows_time_is_the_papers_formula() {
     }
 }
 
-/// The committed report; that it is what the program writes is tested with the command line.
+/// Returns the committed report. Another test checks that the program writes it.
 fn report() -> Vec<String> {
     std::fs::read_to_string(project("results/reproduced/thakur.csv"))
         .unwrap()
@@ -107,7 +107,7 @@ fn report() -> Vec<String> {
         .collect()
 }
 
-/// A text as a field of the report.
+/// Formats a text as a field of the report.
 fn field(text: &str) -> String {
     if text.contains(',') { format!("\"{text}\"") } else { text.to_owned() }
 }
@@ -171,7 +171,7 @@ fn the_fits_agree() {
     }
 }
 
-/// `delta` is the fits, rounded.
+/// The parameters of `delta` are the rounded results of the fits.
 #[test]
 fn the_preset_is_what_the_fits_give() {
     let fixture = fixture();
@@ -191,7 +191,7 @@ fn the_findings_are_counted_alike() {
     let (fixture, report) = (fixture(), report());
     for (claim, counts) in fixture["findings"].as_object().unwrap() {
         let (claim, text) = (field(claim), |key: &str| counts[key].as_str().unwrap());
-        // where GEN has no part, every machine with the same alpha and beta says the same
+        // If GEN is not affected, every machine with the same alpha and beta gives the same result.
         let column = if counts.get("model, f as printed").is_some() {
             "at the same cost a byte"
         } else {

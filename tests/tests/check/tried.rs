@@ -1,8 +1,8 @@
-//! What `check` tries: machines, sizes, parameters, and one problem among others.
+//! The cases that `check` tries: machines, sizes, parameters, and repeated problems.
 
 use super::*;
 
-/// Between the same nodes, over other links.
+/// The two schedules have the same messages over different links.
 #[test]
 fn a_schedule_that_takes_dimensions_in_another_order_is_another() {
     let dir = tempdir().unwrap();
@@ -16,8 +16,8 @@ fn a_schedule_that_takes_dimensions_in_another_order_is_another() {
     assert!(code == 1 && found.iter().any(|f| f == repeats), "{found:#?}");
 }
 
-/// Each schedule is right for some problem and comes again when asked for again: only other
-/// problems in between show what is kept.
+/// Each schedule is right for some problem and is repeated correctly. Only other problems in
+/// between reveal the kept state.
 #[test]
 fn what_a_plugin_keeps_between_problems_is_found() {
     let dir = tempdir().unwrap();
@@ -77,7 +77,7 @@ fn special_cases_are_tried_on_large_machines_if_there_are_no_small_ones() {
     assert_eq!(code, 1);
 }
 
-/// A reflection is its own inverse, and so is a translation by one where all sides are 2.
+/// A reflection is its own inverse, and so is a translation by one if all sides are 2.
 #[test]
 fn a_permutation_sent_the_wrong_way_round_is_found_without_naming_machines() {
     let dir = tempdir().unwrap();
@@ -98,8 +98,7 @@ fn a_permutation_sent_the_wrong_way_round_is_found_without_naming_machines() {
     );
 }
 
-/// What differs from the usual case is tried where sides are odd and uneven too, not on powers of
-/// two alone.
+/// Unusual cases are also tried on odd and unequal sides, not only on powers of two.
 #[test]
 fn special_cases_are_tried_on_an_odd_machine_too() {
     let dir = tempdir().unwrap();
@@ -117,7 +116,7 @@ fn special_cases_are_tried_on_an_odd_machine_too() {
     assert_eq!(code, 1);
 }
 
-/// All that a plugin may ask for is varied.
+/// Everything that a plugin can request is varied.
 #[test]
 fn what_a_plugin_may_ask_for_is_varied() {
     let dir = tempdir().unwrap();
@@ -140,7 +139,7 @@ fn what_a_plugin_may_ask_for_is_varied() {
     }
 }
 
-/// A value of a parameter may be wrong where the default isn't.
+/// A value of a parameter can give a wrong schedule although the default does not.
 #[test]
 fn algorithms_can_be_asked_for_with_parameters() {
     let dir = tempdir().unwrap();
@@ -171,7 +170,7 @@ fn algorithms_can_be_asked_for_with_parameters() {
     }
 }
 
-/// What the user misprinted is no fault of the plugin's, let alone one a machine.
+/// A misspelled parameter is a mistake of the user, not a fault of the plugin on every machine.
 #[test]
 fn a_parameter_that_is_refused_everywhere_is_bad_usage() {
     build();

@@ -1,4 +1,4 @@
-//! `docs/abi.md` says what the definition says.
+//! Compares `docs/abi.md` with the definition of the boundary.
 
 use std::collections::BTreeMap;
 use swapmeet_core::limits;
@@ -38,8 +38,8 @@ fn the_version_is_the_one_of_the_definition() {
     assert!(document.contains(&format!("The version now is **{version}**.")), "{version}");
 }
 
-/// As a reader likes it: bytes in their units, small numbers in digits, large ones as the powers of
-/// two that they are.
+/// Formats a limit for readers: bytes with units, small numbers in digits, large numbers as powers
+/// of two.
 fn limit_in_words(what: &str, most: u64) -> String {
     assert!(most.is_power_of_two() || what.starts_with("bytes"), "{what}");
     match most {

@@ -1,4 +1,4 @@
-//! Schedules of byte counts: one that is right, and those that break rules.
+//! Schedules of byte counts: a right one, and some that break rules.
 
 use super::run_alone;
 use super::schedules::{Case, each_costs_its_own_row};
@@ -6,7 +6,7 @@ use crate::support::compile_c;
 use swapmeet_results::{Status, Verified};
 use tempfile::tempdir;
 
-/// Byte counts instead of blocks; each node has 1,024 bytes for each of the four nodes.
+/// Schedules of byte counts in which each node has 1,024 bytes for each of the four nodes.
 const BYTE_COUNTS: [Case; 24] = [
     (
         "redistribution_of_blocks",

@@ -1,4 +1,4 @@
-//! The program, the header, the SDK and the C program that carries schedules out know the same
+//! The program, the header, the SDK and the C program that runs schedules have the same
 //! collectives.
 
 use swapmeet_core::delivery::boxes::Side;
@@ -24,8 +24,8 @@ fn every_collective_has_its_number_at_the_boundary_and_its_name_in_the_sdk() {
     assert_eq!(Collective::ALL.len(), COLLECTIVES.len());
 }
 
-/// Who has what before and after, as `replay.c` must know it to carry a schedule out; and whether
-/// exports write sums.
+/// `replay.c` must know the initial and final data of each node to run a schedule. Exports must
+/// know whether to write sums.
 #[test]
 fn exports_know_every_collective_as_its_row_says() {
     for kind in COLLECTIVES {
@@ -36,7 +36,7 @@ fn exports_know_every_collective_as_its_row_says() {
         };
         let tells = |side| u8::from(kind.tells_apart(side));
         let [at_root, sums] = [kind.before == Before::RootAll, kind.sums].map(u8::from);
-        // A sum is nobody's by origin.
+        // A sum has no single origin.
         let (origins, destinations) =
             (tells(Side::Origins) * (1 - sums), tells(Side::Destinations));
         let row =

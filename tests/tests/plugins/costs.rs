@@ -1,11 +1,11 @@
-//! What an algorithm costs stands first in what is said of it.
+//! The documentation of an algorithm starts with its cost.
 
 use crate::support::swapmeet;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use swapmeet_tests::project;
 
-/// Rust and C files below a folder.
+/// Collects the Rust and C files below a folder.
 fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -17,13 +17,13 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether a text names both a start-up and what is transmitted, as alpha and beta or with what its
-/// paper calls them.
+/// Returns whether a text names both a start-up and a transmission cost, as alpha and beta or in
+/// the notation of the paper.
 fn is_of_alpha_and_beta(text: &str) -> bool {
     text.contains("alpha") && ["beta", "tau"].iter().any(|word| text.contains(word))
 }
 
-/// The two paragraphs with which a file's own comment begins, without what marks them as one.
+/// Returns the first two paragraphs of the comment at the top of a file, without comment markers.
 fn opening(text: &str) -> String {
     let lines = text.lines().map(|line| line.trim_start_matches("/*").trim_start());
     let lines = lines.map(|line| line.trim_start_matches("//!").trim_start_matches('*').trim());
@@ -37,8 +37,8 @@ fn opening(text: &str) -> String {
         .join(" ")
 }
 
-/// Either the file that names an algorithm opens with it, or the comment of the algorithm itself
-/// does. A schedule from a file costs what the file says.
+/// Either the file of an algorithm or the comment of the algorithm starts with the cost. The cost
+/// of a schedule from a file depends on the file.
 #[test]
 fn every_bundled_algorithm_opens_with_its_cost_in_alpha_and_beta() {
     let list = swapmeet(&["list", "algorithms", "--format", "json"]).output().unwrap().stdout;
@@ -56,7 +56,7 @@ fn every_bundled_algorithm_opens_with_its_cost_in_alpha_and_beta() {
             .iter()
             .find_map(|text| Some((text, at(text)?)))
             .unwrap_or_else(|| panic!("{name}"));
-        // From the algorithm named before it on: the last comment is its own.
+        // The text after the previous algorithm; its last comment belongs to this algorithm.
         let own = text[..at].rsplit("name: \"").next().unwrap();
         let comments: String = own.lines().filter(|line| line.starts_with("///")).collect();
         seen += 1;

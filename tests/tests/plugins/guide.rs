@@ -1,5 +1,5 @@
-//! `docs/plugin-guide.md`, `docs/tutorial.md` and `docs/models.md` do what they say: programs are
-//! built and checked, commands are run in their order and print what is shown.
+//! Runs `docs/plugin-guide.md`, `docs/tutorial.md` and `docs/models.md`: programs are built and
+//! checked, and commands are run in order and print the shown output.
 
 use crate::support::tools;
 use std::path::Path;
@@ -67,7 +67,7 @@ fn succeeds(folder: &Path, command: &str) -> String {
     said
 }
 
-/// Whether lines are as shown; `..` stands for any lines, none among them.
+/// Returns whether the lines match; `..` stands for any number of lines.
 fn matches(shown: &[&str], said: &[&str]) -> bool {
     match shown.split_first() {
         None => said.is_empty(),
@@ -78,7 +78,7 @@ fn matches(shown: &[&str], said: &[&str]) -> bool {
     }
 }
 
-/// Runs a block's commands, each with the lines that it shows below it.
+/// Runs the commands of a block and compares their output with the lines below each.
 fn run_console(folder: &Path, text: &str) {
     for part in format!("\n{text}").split("\n$ ").skip(1) {
         let (command, shown) = part.split_once('\n').unwrap_or((part, ""));
@@ -96,7 +96,7 @@ fn run_console(folder: &Path, text: &str) {
     }
 }
 
-/// Puts the program of a block in a new plugin's folder, builds it, and has it checked.
+/// Writes the program of a block to a new plugin folder, builds it and runs `check`.
 fn build_and_check(folder: &Path, language: &str, name: &str, text: &str) {
     let place = if language == "c" && name != "my-ring-in-c" {
         format!("{name}-in-c")
@@ -138,7 +138,7 @@ fn every_block_of_the_guide_is_run_or_built() {
         match words[..] {
             ["console"] => run_console(folder.path(), &block.text),
             [language @ ("rust" | "c"), name] => {
-                // What section 2 shows is what `new-plugin` made.
+                // Section 2 shows the program that `new-plugin` creates.
                 let place = folder.path().join(name).join(if language == "rust" {
                     "src/lib.rs".to_owned()
                 } else {
@@ -158,7 +158,7 @@ fn every_block_of_the_guide_is_run_or_built() {
     }
 }
 
-/// A page of commands, at least so many blocks of them.
+/// Runs a page of commands that has at least the given number of blocks.
 fn prints_what_it_shows(page: &str, least: usize) {
     let page = std::fs::read_to_string(project(page)).unwrap();
     let folder = tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! The committed `framework/abi/include/swapmeet.h` is what the Rust definitions say, and C
-//! compilers take it.
+//! The committed `framework/abi/include/swapmeet.h` is generated from the Rust definitions, and C
+//! compilers accept it.
 
 use super::rows_of;
 use crate::support::{tools, words};
@@ -13,8 +13,8 @@ fn folder() -> PathBuf {
     project("framework/abi")
 }
 
-/// What cbindgen makes of the definitions, with the links of Rust's documentation as plain names
-/// for readers of C.
+/// Returns the output of cbindgen for the definitions, with links of the Rust documentation as
+/// plain names.
 fn generated() -> String {
     let config = cbindgen::Config::from_file(folder().join("cbindgen.toml")).unwrap();
     let mut text = Vec::new();
@@ -38,7 +38,8 @@ fn the_committed_header_is_the_generated_one() {
     );
 }
 
-/// Compiles C and returns what the compiler said if it refused; `None` where there is no compiler.
+/// Compiles C source and returns the output of the compiler if it refused; `None` if there is no
+/// compiler.
 fn compile(source: &str, flags: &[&str]) -> Option<Result<(), String>> {
     if !tools::has(&["cc"]) {
         return None;
@@ -59,7 +60,7 @@ fn compile(source: &str, flags: &[&str]) -> Option<Result<(), String>> {
 
 #[test]
 fn c99_and_cpp_take_the_header_without_a_warning() {
-    // What the header declares is of the type that it says the entry has.
+    // The declared function has the declared type of the entry.
     let source = "#include <swapmeet.h>\nint main(void) { return sizeof(SwmEntry) == 0; }\nSwmEntry entry(void);\n\
                   SwmEntry entry(void) { return swapmeet_plugin; }\n";
     for flags in [&["-std=c99"][..], &["-std=c11"], &["-x", "c++", "-std=c++17"]] {
@@ -98,7 +99,8 @@ fn c_sees_the_layout_that_rust_has_frozen() {
     }
 }
 
-/// A C++ plugin's entry is exported by what the header declares, with no `extern "C"` of its own.
+/// The declaration in the header exports the entry of a C++ plugin without an additional `extern
+/// "C"`.
 #[test]
 fn cpp_exports_the_entry_under_its_name() {
     let source = "#include <swapmeet.h>\nSwmPlugin *swapmeet_plugin(void) { static SwmPlugin plugin; return &plugin; }\n";
@@ -121,11 +123,11 @@ fn cpp_exports_the_entry_under_its_name() {
     assert!(symbols.lines().any(|line| line.ends_with(" T swapmeet_plugin")), "{symbols}");
 }
 
-/// `//export` writes a prototype of its own beside the header's: the two must agree. The plugin is
-/// then one like any other.
+/// `//export` of Go writes its own prototype, which must agree with that of the header. The plugin
+/// then works like any other.
 #[test]
 fn a_plugin_in_go_is_built_and_passes() {
-    // `go` knows no --version.
+    // `go` does not support --version.
     if Command::new("go").arg("version").output().is_err() {
         tools::left_out("go", "no `go` here");
         return;

@@ -1,4 +1,4 @@
-//! `swapmeet list plugins`: where each came from, and what it says of itself.
+//! `swapmeet list plugins`: the origin of each plugin, and its own description.
 
 use crate::support::{compile_c, swapmeet};
 use serde_json::Value;

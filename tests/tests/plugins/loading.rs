@@ -1,12 +1,12 @@
-//! To load a library is to run its code: whatever a plugin does then, the process that writes rows
-//! is none the worse.
+//! Loading a library runs its code. The process that writes rows is never affected.
 
 use crate::support::{compile_c, swapmeet};
 use std::path::PathBuf;
 use swapmeet_results::{Record, Status, read_file};
 use tempfile::{TempDir, tempdir};
 
-/// A plugin that does this at its entry, or when it is loaded; in a folder of its own.
+/// Compiles a plugin that executes `does` in its entry function or when it is loaded, in its own
+/// folder.
 fn plugin(place: &str, does: &str) -> Option<(TempDir, PathBuf)> {
     let dir = tempdir().unwrap();
     let macros = [(place, does), ("_DEFAULT_SOURCE", "1")];
@@ -46,7 +46,7 @@ fn a_plugin_that_ends_its_process_when_loaded_is_named_and_stops_nothing() {
         let Some((dir, file)) = plugin(place, does) else { return };
         let said = format!("{}: {how}", file.display());
 
-        // Named, it is the user's mistake.
+        // A file named by the user is the user's mistake.
         let run = [
             "run",
             "--topology",
@@ -61,7 +61,7 @@ fn a_plugin_that_ends_its_process_when_loaded_is_named_and_stops_nothing() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert!(stderr.contains(&said) || does.contains("close"), "{does}: {stderr}");
 
-        // In a folder that is looked through, it is passed over.
+        // In a folder that is searched, the file is skipped.
         let path = ("SWAPMEET_PLUGIN_PATH", dir.path());
         let output = swapmeet(&run[..5]).env(path.0, path.1).output().unwrap();
         assert_eq!(

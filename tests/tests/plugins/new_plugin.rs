@@ -1,5 +1,5 @@
-//! A third party's first ten minutes: from an empty folder to a plugin that `swapmeet check` finds
-//! nothing wrong with, without a network.
+//! The first ten minutes of a plugin author: from an empty folder to a plugin that passes `swapmeet
+//! check`, without network access.
 
 use crate::support::{swapmeet, tools};
 use std::path::Path;
@@ -11,7 +11,7 @@ fn program() -> String {
     build().join("swapmeet").to_str().unwrap().to_owned()
 }
 
-/// Runs in a folder, with nothing of this project's own build in the environment.
+/// Runs a command in a folder, without the environment of this project's build.
 fn run(folder: &Path, command: &str, args: &[&str]) -> Output {
     let mut command = Command::new(command);
     for (key, _) in
@@ -61,7 +61,7 @@ fn a_new_plugin_in_rust_builds_offline_passes_its_tests_and_runs() {
         folder.join(format!("target/release/libmy_ring.{}", std::env::consts::DLL_EXTENSION));
     let report = succeeds(&folder, &program(), &["check", plugin.to_str().unwrap()]);
     assert!(report.ends_with("passed: 0 faults, 0 remarks\n"), "{report}");
-    // its own test runs `check` again, on the file that cargo has just built
+    // Its own test runs `check` again on the file that cargo has just built.
     let said = succeeds(&folder, &cargo, &["test"]);
     assert!(said.contains("swapmeet_finds_nothing_wrong ... ok"), "{said}");
     let args = [
@@ -141,12 +141,12 @@ fn a_name_that_no_compiler_would_take_and_a_folder_that_is_there_are_refused() {
     assert_eq!(std::fs::read_dir(empty.path()).unwrap().count(), 1);
 }
 
-/// Each carries an SDK of its own, and a workspace has one lock file for all.
+/// Each plugin contains its own SDK, and a workspace has one lock file for all.
 #[test]
 fn two_new_plugins_live_in_one_workspace() {
     let root = tempdir().unwrap();
     let manifest = "[workspace]\nresolver = \"3\"\nmembers = [\"my-*\"]\n";
-    // One is there before the workspace is, the other comes to it.
+    // One plugin is created before the workspace, and the other is added to it.
     swapmeet(&["new-plugin", "my-ring"]).current_dir(root.path()).assert().success();
     std::fs::write(root.path().join("Cargo.toml"), manifest).unwrap();
     swapmeet(&["new-plugin", "my-tree"]).current_dir(root.path()).assert().success();
@@ -158,7 +158,7 @@ fn two_new_plugins_live_in_one_workspace() {
             root.path().join(format!("target/debug/lib{name}.{}", std::env::consts::DLL_EXTENSION));
         assert!(file.is_file(), "{}", file.display());
     }
-    // A workspace that doesn't list it keeps its hands off.
+    // A workspace that does not list the plugin does not affect it.
     let remark = format!(
         "remark: the workspace in {} does not list yours, which is one of its own then\n",
         root.path().display()

@@ -1,15 +1,15 @@
-//! Schedules that break rules: each costs its own row, which says why, and nothing else.
+//! Schedules that break rules: each affects only its own row, which states the reason.
 
 use super::run_alone;
 use crate::support::{compile_c, swapmeet};
 use swapmeet_results::{Status, Verified, read_records};
 use tempfile::tempdir;
 
-/// A name, what `plan` does on `ring:4`, and what the row's reason says; its status is `invalid`.
-/// What the core finds, its own tests have word for word.
+/// A name, the body of `plan` on `ring:4`, and the reason in the row, whose status is `invalid`.
+/// Unit tests of the core assert the exact messages of the core.
 pub(crate) type Case = (&'static str, &'static str, &'static str);
 
-/// Who sends what, when.
+/// Senders, receivers and times.
 const SENDS: [Case; 16] = [
     (
         "unknown_receiver",
@@ -324,7 +324,7 @@ const ROUTES: [Case; 9] = [
     ),
 ];
 
-/// Answers that are no schedule; the row's status is `error`.
+/// Results that are not a schedule; the status of the row is `error`.
 const ANSWERS: [Case; 10] = [
     ("unknown_code", "return 99;", "the plugin returned 99, expected 0 to 4"),
     ("negative_code", "return INT32_MIN;", "the plugin returned -2147483648, expected 0 to 4"),
@@ -366,7 +366,7 @@ const ANSWERS: [Case; 10] = [
     ),
 ];
 
-/// Runs each case between two good ones, which it must not touch.
+/// Runs each case between two good cases, which it must not affect.
 pub(crate) fn each_costs_its_own_row(cases: &[Case], status: Status) {
     for (name, plan, reason) in cases {
         let dir = tempdir().unwrap();
@@ -427,7 +427,7 @@ fn a_plugin_that_fails_is_an_error() {
     each_costs_its_own_row(&ANSWERS, Status::Error);
 }
 
-/// Only bits are read where they are; everything else may be at any address.
+/// Only bit patterns are checked; all data may be at any address.
 #[test]
 fn structs_and_numbers_at_odd_addresses_are_read() {
     let dir = tempdir().unwrap();
@@ -479,8 +479,8 @@ fn a_plugin_that_schedules_while_it_is_only_asked_is_told_so() {
     }
 }
 
-/// What cannot run is no failure, with a reason or without; whatever else `supports` answers is
-/// one.
+/// An unsupported problem is not a failure, with or without a reason. Every other result of
+/// `supports` is a failure.
 #[test]
 fn what_supports_answers_decides_the_row() {
     let cases = [
@@ -512,8 +512,8 @@ fn what_supports_answers_decides_the_row() {
     }
 }
 
-/// A plugin that hands on what others wrote says what is wrong with it: the schedule's fault, not
-/// its own.
+/// A plugin that reads schedules of others reports their faults as `invalid`, not as its own
+/// errors.
 #[test]
 fn a_schedule_that_a_plugin_finds_broken_is_invalid_for_its_reason() {
     let cases = [

@@ -1,4 +1,4 @@
-//! Files that are no plugins, and tables that are wrong.
+//! Files that are not plugins, and malformed tables.
 
 use super::{rows_of, run_alone};
 use crate::support::{compile_c, swapmeet};
@@ -7,7 +7,7 @@ use std::path::Path;
 use swapmeet_results::Status;
 use tempfile::tempdir;
 
-/// What is wrong with a table, and what is said of the file (`FILE`).
+/// A name, the mistake in the table, and the message about the file (`FILE`).
 const WRONG_TABLES: [(&str, &str, &str); 19] = [
     (
         "other_major",
@@ -15,7 +15,7 @@ const WRONG_TABLES: [(&str, &str, &str); 19] = [
         "FILE: built for plugin ABI 7.3, this swapmeet speaks 1.0: rebuild the plugin with a header or SDK of version 1.x",
     ),
     (
-        // nothing but the head may be believed of another major version
+        // Of another major version, only the head may be read.
         "other_major_shorter",
         "plugin.head.abi_major = 0; plugin.head.size = 24; plugin.algorithms = 0;",
         "FILE: built for plugin ABI 0.0, this swapmeet speaks 1.0: rebuild the plugin with a header or SDK of version 1.x",
@@ -54,7 +54,7 @@ const WRONG_TABLES: [(&str, &str, &str); 19] = [
         "FILE: not a swapmeet plugin: algorithm 0: its name is `Wrong Name`, expected lower-case letters, digits and hyphens",
     ),
     (
-        // as the SDK has it where `about` panics
+        // The table of the SDK if `about` panics.
         "no_description",
         "wrong.name.len = 0; wrong.plan = 0; wrong.title = text(\"the plugin panicked: who am I? (lib.rs:3)\");",
         "FILE: not a swapmeet plugin: algorithm 0: the plugin panicked: who am I? (lib.rs:3)",
@@ -111,7 +111,7 @@ fn a_wrong_table_is_an_error_when_named_and_passed_over_in_a_scan() {
     }
 }
 
-/// Whatever the later version appended, its table is larger and nothing else.
+/// A later minor version has a larger table.
 #[test]
 fn a_later_minor_version_is_welcome() {
     let dir = tempdir().unwrap();
@@ -129,7 +129,7 @@ fn files_that_are_no_plugins_say_what_they_are() {
     let text = dir.path().join("notes.so");
     std::fs::write(&text, "not a library").unwrap();
     let (code, said) = refused(&text);
-    // what follows is the system's
+    // The rest of the message comes from the system.
     let ours = format!("error: {}: not a library that can be loaded: ", text.display());
     assert!(
         code == Some(2) && said.starts_with(&ours) && said.len() > ours.len(),
@@ -164,7 +164,7 @@ fn a_file_in_a_searched_folder_is_not_read_unless_its_name_is_that_of_a_library(
     assert_eq!(passed_over(dir.path()), [] as [&str; 0]);
 }
 
-/// The user's own come before the bundled ones, in the order in which they are named.
+/// The user's plugins take precedence over bundled ones, in the order in which they are named.
 #[test]
 fn of_two_algorithms_of_one_name_the_first_found_runs() {
     let dir = tempdir().unwrap();
@@ -192,7 +192,7 @@ fn of_two_algorithms_of_one_name_the_first_found_runs() {
         );
 }
 
-/// Exit status and message of a run with a file that the user named.
+/// Returns exit status and message of a run with a file that the user named.
 fn refused(file: &Path) -> (Option<i32>, String) {
     let args = [
         "run",
@@ -208,7 +208,7 @@ fn refused(file: &Path) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stderr).unwrap().trim_end().to_owned())
 }
 
-/// What `list plugins` says of a folder.
+/// Returns the output of `list plugins` for a folder.
 fn passed_over(folder: &Path) -> Vec<String> {
     let output =
         swapmeet(&["list", "plugins", "--plugin-dir", folder.to_str().unwrap()]).output().unwrap();

@@ -1,4 +1,4 @@
-//! Bad input: a message that says what, where and what was expected, exit status 2, nothing on
+//! Bad input: a message with cause, position and expected input, exit status 2, and nothing on
 //! standard output.
 
 use crate::support::{refused, rows, swapmeet};
@@ -100,7 +100,7 @@ fn missing_things_are_asked_for() {
     assert!(refused(&["reproduce", "suhshin"]).contains("did you mean `suh-shin`?"));
 }
 
-/// What the program says of an experiment file with this content.
+/// Returns the message about an experiment file with this content.
 fn refused_file(content: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("e.toml"), content).unwrap();

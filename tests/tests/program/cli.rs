@@ -1,4 +1,4 @@
-//! The program as its users run it: what goes to which stream, exit statuses, what rows say.
+//! The program as its users run it: output streams, exit statuses and the content of rows.
 
 use crate::support::{refused, rows, swapmeet, words};
 use predicates::prelude::*;
@@ -72,8 +72,8 @@ fn rows_as_json_have_the_names_and_figures_of_csv_an_object_a_line() {
     assert!(said.contains("--format json is for standard output: leave --out"), "{said}");
 }
 
-/// What a user sets once: the machine where none is named, and folders of plugins; the current
-/// folder's file comes first, and names no code.
+/// Settings of the user: the default machine and folders of plugins. The file in the current folder
+/// takes precedence, but cannot name folders of plugins.
 #[test]
 fn a_configuration_says_what_is_taken_where_nothing_is_named() {
     let home = tempfile::tempdir().unwrap();
@@ -237,7 +237,7 @@ fn flags_override_the_files_list_of_their_kind() {
 fn every_shipped_experiment_runs() {
     for entry in std::fs::read_dir(project("workloads/experiments")).unwrap() {
         let file = entry.unwrap().path();
-        // the large tori take seconds without optimisation: the benchmark has them
+        // The large tori take seconds without optimization; the benchmark includes them.
         let small = ["--topology", "torus:8x8", "--topology", "mesh:4x6"];
         let rows = rows(&[&[file.to_str().unwrap()], &small[..]].concat());
         assert!(
@@ -305,7 +305,7 @@ fn a_trace_is_of_the_plan_for_its_machine_and_of_the_workload_of_its_seed() {
         "broadcast/uniform:1",
     ];
     let with = |machine: &str| trace(&[&broadcast[..], &["--machine", machine]].concat());
-    // ceil(log_(2q + 1) 15)
+    // ceil(log_(2q + 1) 15).
     assert_eq!(steps(&with("free:model=circuit,ports=all,virtual_channels=1")), 3);
     assert_eq!(steps(&with("free:model=circuit,ports=all,virtual_channels=2")), 2);
     let drawn = [
@@ -380,7 +380,7 @@ fn a_closed_pipe_is_no_panic() {
     );
 }
 
-/// The committed reproductions are what the program writes, of every paper and no other.
+/// The committed reproductions equal the output of the program, for every paper and no other.
 #[test]
 fn the_committed_reproductions_are_up_to_date() {
     let dir = tempfile::tempdir().unwrap();
@@ -431,7 +431,7 @@ fn compare_reads_what_run_wrote() {
     );
 }
 
-/// Blocks of different sizes are followed and counted in bytes, whoever passes them on.
+/// Blocks of different sizes are traced and counted in bytes, also when they are forwarded.
 #[test]
 fn sizes_that_differ_pair_by_pair_are_conserved() {
     let dir = tempfile::tempdir().unwrap();
@@ -463,7 +463,7 @@ fn sizes_that_differ_pair_by_pair_are_conserved() {
         Some(off_diagonal.into()),
         "a direct exchange moves every block once"
     );
-    // the longest message of a shift by d is from node 15, whose sizes are the largest
+    // The longest message of a shift by d comes from node 15, which has the largest sizes.
     let longest: u64 =
         (1..16).map(|d| (0..16).map(|i| matrix[i][(i + d) % 16]).max().unwrap()).sum();
     assert_eq!(rows[0].critical_bytes, Some(longest.into()));
@@ -539,8 +539,8 @@ fn a_topology_too_large_to_run_is_unsupported_not_out_of_memory() {
     );
 }
 
-/// On a ring every block passes half of the nodes: n * n (n - 1) / 2 of them in all, and 1 TiB
-/// each. Counted in blocks or in bytes, they add up beyond 64 bits.
+/// On a ring, every block passes half of the nodes: n * n (n - 1) / 2 hops in total, with 1 TiB
+/// each. The sums exceed 64 bits in blocks and in bytes.
 #[test]
 fn bytes_over_a_whole_schedule_are_exact_however_many() {
     let n: u128 = 340;

@@ -1,5 +1,4 @@
-//! `docs/clusters.md`: its job script does what it says, by itself and under a real Slurm of one
-//! machine.
+//! Runs the job script of `docs/clusters.md` directly and under a real Slurm on one machine.
 
 use crate::support::{swapmeet, tools};
 use std::net::TcpListener;
@@ -19,13 +18,14 @@ workloads = ["uniform:64", "uniform:1KiB"]
 machines = ["paragon", "delta"]
 "#;
 
-/// The shell blocks of the page, in order.
+/// Returns the shell blocks of the page in order.
 fn blocks() -> Vec<String> {
     let page = std::fs::read_to_string(project("docs/clusters.md")).unwrap();
     page.split("```sh\n").skip(1).map(|rest| rest.split_once("```").unwrap().0.to_owned()).collect()
 }
 
-/// A folder with the experiment and the job script, and the rows of a single run to compare with.
+/// Creates a folder with the experiment and the job script, and returns the rows of a single run
+/// for comparison.
 fn folder() -> (TempDir, Vec<Record>) {
     let dir = tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
@@ -45,7 +45,7 @@ fn timeless(path: &Path) -> Vec<Record> {
     rows.into_iter().map(|row| Record { plan_ms: None, wall_ms: None, ..row }).collect()
 }
 
-/// A shell in a folder, with the program on its path.
+/// Returns a shell in a folder with the program on its path.
 fn shell(folder: &Path, script: &str) -> Command {
     let mut command = Command::new("sh");
     let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());
@@ -84,7 +84,7 @@ fn the_job_script_runs_each_task_and_again_without_harm() {
 #[test]
 fn shards_by_number_are_the_same_cases() {
     let (dir, whole) = folder();
-    // The page's loop, on this machine instead of four.
+    // The loop of the page, on this machine instead of four.
     let script = blocks()[2].replace("ssh \"node$i\"", "sh -c");
     let output = shell(dir.path(), &script).output().unwrap();
     assert!(output.status.success(), "{}", text(&output));
@@ -115,9 +115,9 @@ fn a_real_slurm_runs_the_sweep() {
     );
 }
 
-/// `run --on slurm` writes a job; submitted, it leaves rows of what was measured. Ranks are started
-/// by mpirun, which asks Slurm for the job's nodes: `srun` does so only where Slurm was built with
-/// what this MPI speaks.
+/// `run --on slurm` writes a job whose rows contain measured times. mpirun starts the ranks and
+/// requests the nodes of the job from Slurm; `srun` can only do this if Slurm was built with
+/// support for this MPI.
 #[test]
 fn a_real_slurm_measures_what_run_writes_a_job_for() {
     if !tools::has(&["mpicc", "mpirun"]) {
@@ -158,13 +158,13 @@ fn a_real_slurm_measures_what_run_writes_a_job_for() {
     assert_eq!(measured, [of("pairwise"), of("ring")].concat(), "{log}");
 }
 
-/// A Slurm of one machine, for as long as it lives.
+/// A running Slurm on one machine; dropping it stops it.
 struct Slurm {
     dir: TempDir,
 }
 
 impl Slurm {
-    /// `None`, and a line that says why, where there can be none.
+    /// Starts Slurm. Prints the reason and returns `None` if this is impossible.
     fn start() -> Option<Self> {
         let missing = ["munged", "slurmctld", "slurmd", "sbatch"]
             .into_iter()
@@ -209,7 +209,7 @@ impl Slurm {
         let host =
             String::from_utf8(Command::new("hostname").arg("-s").output().unwrap().stdout).unwrap();
         let (host, dir) = (host.trim(), self.dir.path().display());
-        // Ports that were free a moment ago; two at once, so that they differ.
+        // Free ports. Both are bound at the same time so that they differ.
         let ports = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
         let [controller, node] = ports.map(|listener| listener.local_addr().unwrap().port());
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
@@ -229,8 +229,7 @@ impl Slurm {
             std::fs::write(self.dir.path().join(name), content).unwrap()
         };
         write("slurm.conf", conf.as_bytes());
-        // Nobody else reaches this cluster; munge only wants some bytes, and to be the only one to
-        // read them.
+        // Nothing else can reach this cluster. munge only requires a key that nobody else can read.
         write("munge.key", conf.repeat(2).as_bytes());
         std::fs::set_permissions(
             self.dir.path().join("munge.key"),
@@ -267,7 +266,7 @@ impl Drop for Slurm {
             if let Ok(pid) = std::fs::read_to_string(self.dir.path().join(format!("{name}.pid"))) {
                 let kill = |signal: &str| Command::new("kill").args([signal, pid.trim()]).output();
                 drop(kill("-TERM"));
-                // They write their state as they go: the folder must outlive them.
+                // The daemons still write their state, so the folder must outlive them.
                 for _ in 0..100 {
                     if kill("-0").is_ok_and(|answer| !answer.status.success()) {
                         break;
@@ -279,7 +278,7 @@ impl Drop for Slurm {
     }
 }
 
-/// A program on the path, or where daemons are.
+/// Finds a program on the path or in the folders of daemons.
 fn found(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders =
@@ -287,8 +286,7 @@ fn found(program: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
-/// What the page's table says of Open MPI: ranks that need nothing of each other make the rows of a
-/// single run.
+/// Ranks of Open MPI, as in the table of the page, produce the rows of a single run.
 #[test]
 fn ranks_of_mpirun_are_shards() {
     if !tools::has(&["mpirun"]) {

@@ -1,11 +1,11 @@
-//! `docs/errors.md` says what a test provokes, and nothing else.
+//! A test provokes every message in `docs/errors.md`.
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::path::Path;
 use swapmeet_tests::project;
 use syn::LitStr;
 
-/// The strings of all tests, each with runs of space as one: no comments, no names.
+/// Returns the string literals of all tests, with white space collapsed.
 fn said_by_tests() -> Vec<String> {
     let mut said = Vec::new();
     for folder in ["framework", "workloads", "results", "tests/tests", "plugins"] {
@@ -23,7 +23,7 @@ fn collect(folder: &Path, said: &mut Vec<String>) {
             }
         } else if path.extension().is_some_and(|e| e == "rs") && !path.ends_with("errors_doc.rs") {
             let source = std::fs::read_to_string(&path).unwrap();
-            // The project's own path leads through the folder of tests.
+            // The path of the project may contain a folder named tests.
             let below = path.strip_prefix(project("")).unwrap();
             let whole =
                 below.components().any(|c| c.as_os_str() == "tests") || path.ends_with("tests.rs");
@@ -34,8 +34,8 @@ fn collect(folder: &Path, said: &mut Vec<String>) {
     }
 }
 
-/// The string literals among the tokens; a comment of documentation is one too, to the lexer, and
-/// is passed over.
+/// Collects the string literals among the tokens. For the lexer, a documentation comment is also a
+/// literal; it is skipped.
 fn strings(tokens: TokenStream, said: &mut Vec<String>) {
     let mut before = [String::new(), String::new()];
     for token in tokens {
@@ -56,7 +56,7 @@ fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The messages of a line: what stands between single or double backticks.
+/// Returns the texts between single or double backticks of a line.
 fn messages(line: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = line;
@@ -70,8 +70,8 @@ fn messages(line: &str) -> Vec<String> {
     found
 }
 
-/// The messages of a line of the document: in a table all that its last column quotes, elsewhere
-/// what is quoted and is more than a word. A command that is to be typed is none.
+/// Returns the messages of a line of the document: in a table, all quoted texts of the last column;
+/// elsewhere, quoted texts of more than one word. Commands are skipped.
 fn messages_of(line: &str) -> Vec<String> {
     if let Some(row) = line.strip_prefix("| ").filter(|row| !row.starts_with("---")) {
         return messages(row.trim_end_matches('|').rsplit_once(" | ").map_or("", |(_, last)| last));
@@ -91,7 +91,7 @@ fn every_message_is_one_that_a_test_provokes() {
         let title = section.lines().next().unwrap_or_default();
         let mut checked = 0;
         for message in section.lines().skip(1).flat_map(messages_of) {
-            // `FILE: ` stands for a file's name, `..` for what varies.
+            // `FILE: ` stands for a file name, and `..` for text that varies.
             let parts = message.trim_start_matches("FILE: ").split("..");
             let parts: Vec<String> =
                 parts.map(|part| flat(part.trim_matches([' ', ',', ':', ';']))).collect();

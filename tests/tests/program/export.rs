@@ -1,4 +1,5 @@
-//! `export`: formats carried out by the programs that they are for, where those are to be had.
+//! `export`: runs the exported files in the programs for which they are made, if these are
+//! installed.
 
 use crate::support::{refused, swapmeet, tools};
 use std::collections::BTreeSet;
@@ -12,7 +13,7 @@ mod mpi;
 mod msccl;
 mod simgrid;
 
-/// Exports to `out`; `false` where the algorithm says that it can't run there.
+/// Exports to `out`. Returns `false` if the algorithm is unsupported there.
 fn exports(format: &str, case: [&str; 3], more: &[&str], out: &Path) -> bool {
     let [topology, algorithm, workload] = case;
     let args = [
@@ -38,7 +39,7 @@ fn exports(format: &str, case: [&str; 3], more: &[&str], out: &Path) -> bool {
     }
 }
 
-/// Who reads docs/bridges.md knows of every format, and of none that isn't there.
+/// docs/bridges.md lists every format and no other.
 #[test]
 fn the_docs_have_every_format_of_other_programs_and_no_other() {
     let page = std::fs::read_to_string(project("docs/bridges.md")).unwrap();
@@ -62,8 +63,8 @@ fn the_docs_have_every_format_of_other_programs_and_no_other() {
     );
 }
 
-/// The figures that LogGOPSim prints of a text are those that its formula gives
-/// (`docs/bridges.md`): 2 x (o + L + (s - 1) G + o).
+/// The times that LogGOPSim prints equal the formula in `docs/bridges.md`: 2 x (o + L + (s - 1) G +
+/// o).
 #[test]
 fn loggopsim_runs_what_is_exported_for_it() {
     if !tools::has(&["txt2bin", "LogGOPSim"]) {
@@ -105,7 +106,7 @@ fn what_is_there_is_written_over_only_when_asked() {
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left behind");
 }
 
-/// The exported JSON is what `trace` prints.
+/// The exported JSON equals the output of `trace`.
 #[test]
 fn json_is_the_trace() {
     let case = ["--topology", "mesh:2x3", "--algorithm", "pex-gen", "--workload", "uniform:8"];

@@ -1,4 +1,4 @@
-//! `plot` and `report`: from rows to figures and pages.
+//! `plot` and `report`: from rows to plots and pages.
 
 use crate::support::swapmeet;
 use predicates::prelude::*;
@@ -9,7 +9,8 @@ use tempfile::{TempDir, tempdir};
 
 mod report;
 
-/// Rows of three algorithms over block sizes, two machines, one of them the experiment's own.
+/// Writes rows of three algorithms over block sizes on two machines, one of which the experiment
+/// defines.
 fn rows_in(dir: &TempDir) -> PathBuf {
     let experiment = dir.path().join("mine.toml");
     std::fs::write(
@@ -51,7 +52,7 @@ fn a_figure_has_its_curves_its_axes_and_its_crossovers() {
     ] {
         assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
     }
-    // what is said is drawn: a letter at the ring, and its meaning below
+    // The printed crossover is also drawn, as a letter at a ring with an explanation below.
     let crossover = said.lines().next().unwrap();
     assert!(
         crossover.starts_with("suh-shin is fastest up to about ")
@@ -61,8 +62,8 @@ fn a_figure_has_its_curves_its_axes_and_its_crossovers() {
     assert!(svg.contains(">a<"), "{svg}");
 }
 
-/// Suh & Shin's schedule is charged for what it rearranges on the paper's machine, Bruck's for
-/// nothing: whoever compares the two is told.
+/// On the machine of the paper, Suh & Shin's schedule is charged for rearrangements and Bruck's is
+/// not. All comparisons of the two mention this.
 #[test]
 fn comparisons_say_where_rearrangement_is_charged_unlike() {
     let dir = tempdir().unwrap();
@@ -100,7 +101,7 @@ fn comparisons_say_where_rearrangement_is_charged_unlike() {
         "once, of one machine: {compared}"
     );
     assert!(compared.contains(&format!("note: {remark}\n")), "{compared}");
-    // In a figure it may be on several lines.
+    // In a plot, the text may be broken into several lines.
     let drawn = |args: &[&str]| {
         let out = dir.path().join("figure.svg");
         plot(&rows, &out, args).success();
@@ -120,8 +121,7 @@ fn comparisons_say_where_rearrangement_is_charged_unlike() {
     );
 }
 
-/// Where the two really cross is where the figure says: the times on either side of it are the
-/// other way round.
+/// The times on both sides of a crossover are in opposite order.
 #[test]
 fn a_crossover_is_where_the_order_changes() {
     let dir = tempdir().unwrap();
@@ -163,7 +163,7 @@ fn a_crossover_is_where_the_order_changes() {
     assert!(time("bruck", &sides[1]) > time("suh-shin", &sides[1]), "{said}");
 }
 
-/// What crosses is times: nothing that is shown of them, nor how, moves the place where they do.
+/// Crossovers are computed from times, independent of the plotted column.
 #[test]
 fn crossovers_do_not_depend_on_what_is_shown() {
     let dir = tempdir().unwrap();
@@ -212,7 +212,7 @@ fn a_pdf_has_one_page_of_the_figures_size() {
     let pdf = std::fs::read(&out).unwrap();
     let text = String::from_utf8_lossy(&pdf);
     assert!(text.starts_with("%PDF-") && text.trim_end().ends_with("%%EOF"));
-    // Two panels: 1040 pixels of 1/96 inch are 780 points of 1/72.
+    // Two panels: 1040 pixels of 1/96 inch are 780 points of 1/72 inch.
     assert!(text.contains("/Count 1") && text.contains("/MediaBox [0 0 780 "), "{}", &text[..300]);
 }
 
@@ -254,7 +254,7 @@ fn irregular_sizes_have_error_bars_and_ratios_a_baseline() {
         plot(&rows, &out, &[&["--x", "cv"], args].concat()).success();
         std::fs::read_to_string(&out).unwrap()
     };
-    // A point with a spread says it to whoever points at it, and has a bar.
+    // A point with a spread has a tooltip and an error bar.
     let spreads = |svg: &str| svg.matches("<title>").count() - svg.matches(r" (95 %: ").count();
     assert_eq!(spreads(&svg(&[])), 0, "every time varies");
     let ratios = svg(&["--y", "ratio", "--baseline", "gen"]);
@@ -263,8 +263,7 @@ fn irregular_sizes_have_error_bars_and_ratios_a_baseline() {
     assert_eq!(spreads(&svg(&["--y", "steps"])), 6, "nor have steps");
 }
 
-/// A figure for print: as wide as a column, letters of its size, names of one's own in one's own
-/// order, and what no schedule can beat.
+/// A plot for print: width of a column, font size, labels in the given order, and the lower bound.
 #[test]
 fn a_figure_is_as_a_paper_wants_it() {
     let dir = tempdir().unwrap();
@@ -286,7 +285,7 @@ fn a_figure_is_as_a_paper_wants_it() {
         data.starts_with("panel,curve,block size,completion time,low,high\n,bruck,1,"),
         "{data}"
     );
-    // Nothing beats the bound.
+    // No time is below the bound.
     let time = |name: &str, size: &str| -> f64 {
         let row = data.lines().find(|line| line.starts_with(&format!(",{name},{size},"))).unwrap();
         row.split(',').nth(3).unwrap().parse().unwrap()
@@ -308,7 +307,7 @@ fn a_figure_is_as_a_paper_wants_it() {
     );
 }
 
-/// Who is fastest in the figure is who has the least time in the rows.
+/// The winner in the map is the algorithm with the least time in the rows.
 #[test]
 fn a_map_of_winners_says_who_is_fastest_where() {
     let dir = tempdir().unwrap();
@@ -485,7 +484,7 @@ fn what_cannot_be_drawn_is_said() {
         "winners",
     ];
     refused("f.svg", &one, "a map needs rows of two block sizes, or of two networks or machines");
-    // failures aren't silently left out
+    // Failures are reported.
     plot(&rows, &dir.path().join("f.svg"), &["--y", "contention", "--machine", "paragon"])
         .success()
         .stderr(predicate::str::contains("not shown: "));
@@ -497,7 +496,7 @@ fn every_row_says_enough_to_be_made_again() {
     let rows = read_file(&rows_in(&dir)).unwrap();
     let figures = |r: &Record| {
         let r = r.clone();
-        // an own machine is run again by what its name stands for
+        // A machine of the experiment is replaced by its definition.
         let (machine, machine_definition, note) = (String::new(), String::new(), String::new());
         Record {
             experiment: String::new(),
@@ -516,7 +515,7 @@ fn every_row_says_enough_to_be_made_again() {
     );
     for row in rows.iter().step_by(5) {
         let line = command(row);
-        // as a shell reads it
+        // The command as a shell reads it.
         let output = Command::new("sh")
             .args(["-c", &format!("set -- {}; shift; printf '%s\\n' \"$@\"", line)])
             .output()
@@ -530,7 +529,7 @@ fn every_row_says_enough_to_be_made_again() {
     }
 }
 
-/// The text of a page, without its tags.
+/// Returns the text of a page without tags.
 fn text_of_html(html: &str) -> String {
     let mut text = String::new();
     for part in html.split('<') {

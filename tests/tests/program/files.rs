@@ -1,5 +1,4 @@
-//! Files that the program writes are whole or as they were, whatever the disk does and whoever else
-//! writes to them.
+//! Written files are complete or unchanged, whatever the disk or other processes do.
 
 use crate::support::swapmeet;
 use std::fs::File;
@@ -9,7 +8,7 @@ use swapmeet_results::read_file;
 use swapmeet_tests::build;
 use tempfile::{TempDir, tempdir};
 
-/// A folder with `rows.csv` of some 40 cases.
+/// Creates a folder with a `rows.csv` of about 40 cases.
 fn folder() -> TempDir {
     let dir = tempdir().unwrap();
     let args =
@@ -18,7 +17,7 @@ fn folder() -> TempDir {
     dir
 }
 
-/// The program in `folder`, on a disk that takes no more than `blocks` of 512 bytes of a file.
+/// Runs the program in `folder` with a limit on the file size, in blocks of 512 bytes.
 fn cramped(folder: &Path, blocks: u32, arguments: &str) -> Output {
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec swapmeet {arguments}");
     let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());
@@ -140,7 +139,7 @@ fn a_file_keeps_its_mode_and_a_link_stays_a_link() {
     assert_eq!(mode("new.csv"), mode("plain"));
     assert_eq!(mode("private.csv") & 0o777, 0o600);
     assert!(path("link.csv").symlink_metadata().unwrap().is_symlink());
-    // More than the umask gives a new file: shared with a group.
+    // The file has more permissions than the umask gives to a new file: it is shared with a group.
     std::fs::set_permissions(path("new.csv"), std::fs::Permissions::from_mode(0o664)).unwrap();
     swapmeet(&["merge", "rows.csv", "--out", "new.csv", "--force"])
         .current_dir(dir.path())
@@ -215,8 +214,7 @@ fn a_place_where_no_file_can_be_is_bad_input() {
     }
 }
 
-/// Whoever reads standard output may have enough of it; a pipe that was named is asked for all the
-/// rows.
+/// A reader may close standard output early. A named pipe must receive all rows.
 #[test]
 fn a_named_pipe_that_is_closed_early_is_told() {
     let dir = tempdir().unwrap();
@@ -242,8 +240,8 @@ fn a_named_pipe_that_is_closed_early_is_told() {
     );
 }
 
-/// What the program says is of no matter to what it does: rows are all there, and the exit status
-/// is the same.
+/// Unread messages do not affect the program: all rows are written, and the exit status is the
+/// same.
 #[test]
 fn nobody_need_listen_to_what_is_said() {
     let dir = tempdir().unwrap();

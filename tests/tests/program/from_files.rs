@@ -1,18 +1,18 @@
-//! `schedule:file=X.json` and `msccl:file=X.xml`: what any tool hands over is proved, priced and
-//! named in faults as what a plugin plans itself.
+//! `schedule:file=X.json` and `msccl:file=X.xml`: schedules of other tools are verified and priced
+//! like those of plugins, and faults name the place in the file.
 
 use crate::support::{rows, swapmeet};
 use swapmeet_results::{Record, Status};
 use tempfile::tempdir;
 
-/// The row of a schedule in a file.
+/// Returns the row of a schedule in a file.
 fn row(topology: &str, workload: &str, file: &str) -> Record {
     let algorithm = format!("schedule:file={file}");
     rows(&["--topology", topology, "--workload", workload, "--algorithm", &algorithm]).remove(0)
 }
 
-/// What it says of where the time goes and what moved, but for who planned it and for how many
-/// nodes: a file has them all.
+/// Returns the columns about time and traffic, without those about the plugin and the planned
+/// nodes: a file always plans all nodes.
 fn figures(row: &Record) -> Vec<String> {
     let planner =
         ["experiment", "algorithm", "plugin", "plugin_version", "plugin_digest", "inputs"];
@@ -121,7 +121,8 @@ fn a_schedule_told_by_hand_is_proved_and_its_faults_are_in_its_own_words() {
     }
 }
 
-/// A file is known by its digest: another content is another case, which is not taken up for it.
+/// A file is identified by its digest. Changed content is another case, which `--resume` does not
+/// accept.
 #[test]
 fn a_file_that_has_changed_is_another_case() {
     let dir = tempdir().unwrap();
@@ -152,8 +153,8 @@ fn a_file_that_has_changed_is_another_case() {
     assert!(String::from_utf8_lossy(&missing.stderr).contains("`no.json` can't be read"));
 }
 
-/// An MSCCL algorithm over three GPUs: a ring that passes blocks on, so that the second of a GPU
-/// goes through the next one.
+/// An MSCCL algorithm for three GPUs: a ring that forwards blocks, so that the second block of a
+/// GPU passes through the next GPU.
 fn msccl() -> String {
     let mut text = "<algo name=\"ring\" proto=\"LL\" nchannels=\"1\" nchunksperloop=\"3\" ngpus=\"3\" coll=\"allgather\" inplace=\"0\" outofplace=\"1\" minBytes=\"0\" maxBytes=\"0\">\n".to_owned();
     for gpu in 0..3 {
@@ -175,7 +176,7 @@ fn msccl() -> String {
     text + "</algo>\n"
 }
 
-/// Two steps, in each of which everyone passes a block to the next: what `ring` plans.
+/// Two steps, in each of which every GPU sends a block to the next one, as in `ring`.
 #[test]
 fn an_msccl_algorithm_is_priced_as_the_ring_that_it_is() {
     let dir = tempdir().unwrap();
@@ -200,8 +201,8 @@ fn an_msccl_algorithm_is_priced_as_the_ring_that_it_is() {
     }
 }
 
-/// What is wrong is a row that says file, line and step; a fault that the host finds names the send
-/// as the file does.
+/// A mistake gives a row with file, line and step. A fault found by the host names the send as in
+/// the file.
 #[test]
 fn an_msccl_algorithm_at_fault_is_a_row_with_the_place_in_its_file() {
     let dir = tempdir().unwrap();
@@ -248,7 +249,7 @@ fn an_msccl_algorithm_at_fault_is_a_row_with_the_place_in_its_file() {
             row.reason
         );
     }
-    // Twice the same block to one receiver: nothing in the file's own buffers is wrong.
+    // The same block is sent twice to one receiver. Within the buffers of the file, this is valid.
     let twice = "<algo name=\"t\" ngpus=\"2\" coll=\"alltoall\">
 <gpu id=\"0\" i_chunks=\"2\" o_chunks=\"2\" s_chunks=\"1\"><tb id=\"0\" send=\"1\" recv=\"1\" chan=\"0\">
 <step s=\"0\" type=\"cpy\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\" depid=\"-1\" deps=\"-1\"/>

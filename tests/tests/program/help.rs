@@ -1,4 +1,4 @@
-//! What the program says of itself: help, manual pages, completions; all made of one definition.
+//! Help, manual pages and completions, which are all generated from one definition.
 
 use crate::support::swapmeet;
 use swapmeet_tests::project;
@@ -9,7 +9,7 @@ pub(crate) fn said(args: &[&str]) -> String {
         .unwrap()
 }
 
-/// The commands that the program's own help lists, but for `help`.
+/// Returns the commands that the help of the program lists, except `help`.
 pub(crate) fn commands() -> Vec<String> {
     let help = said(&["--help"]);
     let listed = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap().to_owned();
@@ -65,7 +65,7 @@ fn there_is_a_manual_page_for_every_command() {
     assert_eq!(pages, commands().len() + 1, "and for nothing that only the program itself calls");
 }
 
-/// What a shell is answered that completes the last of these words.
+/// Returns the completions of the last of these words.
 fn completed(words: &[&str]) -> Vec<String> {
     let mut ask = swapmeet(&["--", "swapmeet"]);
     ask.args(words).env("COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", words.len().to_string());

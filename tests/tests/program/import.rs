@@ -1,4 +1,4 @@
-//! `import`: measurements by other programs become rows that lie beside predictions.
+//! `import`: measurements of other programs become rows that can be compared with predictions.
 
 use crate::support::{refused, swapmeet};
 use swapmeet_results::{Status, Verified, read_file};
@@ -46,7 +46,7 @@ fn measurements_are_rows_of_the_same_cases_as_predictions() {
         (row.machine.as_str(), row.model.as_str(), row.algorithm.as_str()),
         ("measured:cluster", "measured", "pairwise")
     );
-    // A sample like any other.
+    // The rows are samples like any other.
     let said = swapmeet(&["compare", out.to_str().unwrap()])
         .assert()
         .success()
@@ -54,7 +54,7 @@ fn measurements_are_rows_of_the_same_cases_as_predictions() {
         .stdout
         .clone();
     assert!(String::from_utf8(said).unwrap().contains("measured:cluster"));
-    // Ranks are asked for where nobody says.
+    // The number of ranks is required if the file does not contain it.
     let unknown = [&["import", files[0]], &more[2..4]].concat();
     assert!(
         refused(&unknown).contains(

@@ -1,5 +1,5 @@
-//! The program where it is installed: alone, with its plugins in it; from the archive; from the
-//! Debian package; from the Python wheel.
+//! The installed program: as a single file with its plugins, from the archive, from the Debian
+//! package, and from the Python wheel.
 
 use crate::support::tools::{has, left_out};
 use crate::support::{timeless_rows, words};
@@ -10,7 +10,7 @@ use swapmeet_results::Record;
 use swapmeet_tests::{build, project};
 use tempfile::tempdir;
 
-/// The program at `program`, as a user calls it who has no plugins of his own.
+/// Runs the program as a user without plugins.
 fn run(program: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(program);
     command
@@ -27,7 +27,7 @@ fn printed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// The rows of quick start as that program makes them, without their build's digest.
+/// Returns the rows of the quick start without the digest of the build.
 fn quick_start(program: &Path) -> Vec<Record> {
     let dir = tempdir().unwrap();
     let (rows, experiment) =
@@ -44,7 +44,7 @@ fn quick_start(program: &Path) -> Vec<Record> {
     rows.into_iter().map(|row| Record { plugin_digest: String::new(), ..row }).collect()
 }
 
-/// The plugins that a program finds: name and origin.
+/// Returns name and origin of the plugins that a program finds.
 fn plugins(program: &Path) -> BTreeSet<(String, String)> {
     let list = printed(&run(program, &["list", "plugins", "--format", "csv"]));
     let mut reader = csv::Reader::from_reader(list.as_bytes());
@@ -69,8 +69,8 @@ fn the_program_alone_has_every_bundled_algorithm_and_makes_the_same_rows() {
         "a bundled plugin is a row of `framework/cli/src/bundled.rs`"
     );
     assert_eq!(quick_start(&alone), quick_start(&build().join("swapmeet")));
-    // In the sandbox of `reproduce` its own file is none that a case needs: the plugins in it must
-    // be found without.
+    // In the sandbox of `reproduce`, the program file is not readable, so its plugins must be found
+    // without it.
     let pages = dir.path().join("pages");
     printed(&run(&alone, &["reproduce", "tpu-v4", "--out", pages.to_str().unwrap()]));
     let page = |path: &Path| std::fs::read_to_string(path).unwrap();
@@ -108,7 +108,8 @@ fn a_plugin_file_of_the_users_comes_before_the_one_in_the_program() {
     assert_ne!(digest(&["--plugin-dir", file.to_str().unwrap()]), digest(&[]));
 }
 
-/// What `dist` makes of the build that is tested: archive and, where Debian's tools are, package.
+/// Runs `dist` on the tested build. Returns the archive and, if the Debian tools are installed, the
+/// package.
 fn dist(folder: &Path) -> Vec<PathBuf> {
     let made =
         Command::new(build().join("xtask")).arg("dist").arg(folder).arg(build()).output().unwrap();
@@ -158,8 +159,8 @@ fn archive_and_package_are_whole_and_quick_start_runs_from_them() {
     );
 }
 
-/// Read by what the wheel brings: the types of the columns, an empty figure, a total beyond 64
-/// bits, a text behind an apostrophe, an older file.
+/// Reads rows with the wheel: column types, an empty value, a total beyond 64 bits, a text after an
+/// apostrophe, and an older file.
 const READ: &str = r#"
 import sys, swapmeet
 rows = swapmeet.read(sys.argv[1])
@@ -203,7 +204,7 @@ fn pip_installs_a_wheel_that_runs_and_reads_rows() {
     if !needed.status.success() {
         return left_out("pip", "pip gets neither setuptools nor pandas");
     }
-    // A copy: setuptools leaves things behind where it builds.
+    // A copy, because setuptools leaves files in the source folder.
     let source = dir.path().join("source");
     printed(
         &Command::new("cp")

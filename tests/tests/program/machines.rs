@@ -1,4 +1,4 @@
-//! What `list machines` and the docs say of machines and their parameters.
+//! `list machines` and the documentation of machines and their parameters.
 
 use crate::support::swapmeet;
 use swapmeet_core::cost::machine::{parameters, readers};
@@ -11,7 +11,7 @@ fn said(args: &[&str]) -> (String, String) {
     (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// Whoever adds a column is told here that nobody explains it.
+/// A new column must be documented.
 #[test]
 fn the_docs_explain_every_column() {
     let document = std::fs::read_to_string(project("docs/figures.md")).unwrap();
@@ -20,8 +20,7 @@ fn the_docs_explain_every_column() {
     }
 }
 
-/// Whoever adds a column is told here that nobody fills it: rows of a few unlike cases have
-/// something in each.
+/// A new column must be filled in. Rows of a few different cases contain a value in each column.
 #[test]
 fn every_column_is_filled_in() {
     let folder = tempfile::tempdir().unwrap();
@@ -42,7 +41,7 @@ fn every_column_is_filled_in() {
     }
 }
 
-/// Whoever adds a parameter or a model is told here that the table lacks it.
+/// A new parameter or model must be documented.
 #[test]
 fn the_docs_table_of_parameters_is_the_programs() {
     let document = std::fs::read_to_string(project("docs/figures.md")).unwrap();
@@ -116,8 +115,8 @@ fn a_parameter_that_nothing_reads_is_refused_where_it_is_given() {
     );
 }
 
-/// A file beside the spec, as those of workloads: read by the worker in its sandbox, told by its
-/// digest, refused in words.
+/// A machine with a file: the worker reads it in its sandbox, the row contains its digest, and a
+/// malformed file is refused.
 #[test]
 fn a_machine_reads_its_file_of_background_traffic() {
     let folder = tempfile::tempdir().unwrap();
@@ -135,7 +134,7 @@ fn a_machine_reads_its_file_of_background_traffic() {
     let output = run(machine, &[]);
     assert!(output.status.success(), "{}", said(&output));
     let rows = || swapmeet_results::read_file(&folder.path().join("rows.csv")).unwrap();
-    // 100 bytes and the 40 that share the link with them, against 100 the other way.
+    // 100 bytes and 40 bytes of background share a link; 100 bytes travel in the other direction.
     assert_eq!(rows()[0].time_us, Some(140.0));
     assert!(rows()[0].inputs.starts_with("flows.csv=sha256:"), "{}", rows()[0].inputs);
 

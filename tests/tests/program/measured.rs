@@ -1,11 +1,12 @@
-//! `run --on`: schedules carried out on real ranks, as rows like any other's.
+//! `run --on`: runs schedules on real ranks and writes rows.
 
 use crate::support::{refused, swapmeet, tools, words};
 use std::process::Command;
 use swapmeet_results::{Status, Verified, read_file};
 use tempfile::tempdir;
 
-/// A run on real ranks: rows as of any run, and a case that has no schedule says why.
+/// A run on real ranks writes rows like any other run, and a case without a schedule states the
+/// reason.
 #[test]
 fn a_run_on_real_ranks_is_rows_of_what_was_measured() {
     if !tools::has(&["mpicc", "mpirun"]) {
@@ -38,7 +39,7 @@ fn a_run_on_real_ranks_is_rows_of_what_was_measured() {
     assert_eq!(again.status.code(), Some(2), "rows are not written over");
 }
 
-/// The job that is written does the same, whoever starts it.
+/// The written job has the same result, however it is started.
 #[test]
 fn a_job_for_slurm_compiles_carries_out_and_collects() {
     if !tools::has(&["mpicc", "mpirun", "bash"]) {

@@ -1,10 +1,10 @@
-//! Networks of one's own, `graph:FILE`, and what `list topologies --describe` says of any.
+//! User-defined networks, `graph:FILE`, and `list topologies --describe`.
 
 use crate::support::{rows, swapmeet};
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_tests::project;
 
-/// A folder with a file of edges, and the spec of the graph.
+/// Creates a folder with a file of edges and returns the spec of the graph.
 fn graph(edges: &str) -> (tempfile::TempDir, String) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("edges.txt");
@@ -34,7 +34,8 @@ fn run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record
     row
 }
 
-/// What one message of 1,000 bytes from node 0 to node 2 of a path takes, at a microsecond a byte.
+/// Returns the time of one message of 1,000 bytes from node 0 to node 2 of a path, at one
+/// microsecond per byte.
 fn one_message(edges: &str, model: &str) -> f64 {
     let (_dir, spec) = graph(edges);
     let dir = tempfile::tempdir().unwrap();
@@ -98,7 +99,7 @@ fn a_message_is_as_slow_as_its_slowest_link_or_stored_as_slow_as_all() {
 
 #[test]
 fn a_shared_link_of_twice_the_bandwidth_is_as_good_as_one_message() {
-    // Two leaves on each side of a bridge: four messages over it each way.
+    // Two leaves on each side of a bridge: four messages cross it in each direction.
     let edges = |bridge: &str| format!("0 2\n1 2\n2 3 {bridge}\n3 4\n3 5\n");
     let time = |bridge: &str, model: &str| {
         let (_dir, spec) = graph(&edges(bridge));
@@ -196,7 +197,7 @@ fn what_is_wrong_with_a_described_topology_is_pointed_at_as_in_run() {
     }
 }
 
-/// Who reads docs/topologies.md knows of every family.
+/// docs/topologies.md lists every family.
 #[test]
 fn the_docs_have_every_family_of_topologies() {
     let page = std::fs::read_to_string(project("docs/topologies.md")).unwrap();

@@ -1,5 +1,5 @@
-//! Every command that writes where the user says: over nothing that is there unless it is told to,
-//! and over nothing that it reads whatever it is told.
+//! Commands with an output file overwrite existing files only with `--force`, and never overwrite
+//! their inputs.
 
 use super::help::{commands, said};
 use crate::support::swapmeet;
@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Output;
 use tempfile::{TempDir, tempdir};
 
-/// A command, what it is given, `--out`, the file that it then writes, and a file that it reads and
-/// could be told to write.
+/// A command, its arguments, `--out`, the file that it writes, and an input file that could be
+/// passed as output.
 const WRITING: [(&str, &str, &str, &str, Option<&str>); 11] = [
     ("run", "e.toml --quiet", "new.csv", "new.csv", Some("e.toml")),
     ("merge", "rows.csv", "all.csv", "all.csv", Some("rows.csv")),
@@ -26,7 +26,7 @@ const WRITING: [(&str, &str, &str, &str, Option<&str>); 11] = [
     ("report", "rows.csv", "page.html", "page.html", Some("rows.csv")),
     ("reproduce", "tpu-v4", "pages", "pages/tpu-v4.md", None),
     ("man", "", "pages", "pages/swapmeet-run.1", None),
-    // Before there is a screen; for what it writes there are tests of its own.
+    // The refusal comes before the dashboard starts; other tests cover the files that it writes.
     ("tui", "e.toml", "new.csv", "new.csv", None),
 ];
 
@@ -90,7 +90,7 @@ fn nothing_that_is_there_is_written_over_unasked() {
             String::from_utf8_lossy(&output.stderr)
         );
         assert_ne!(std::fs::read_to_string(&path).unwrap(), "notes to myself", "{command}");
-        // What is empty is nobody's.
+        // An empty file has no owner.
         std::fs::write(&path, "").unwrap();
         std::fs::remove_dir_all(dir.path().join("pages")).unwrap();
         std::fs::create_dir(dir.path().join("pages")).unwrap();

@@ -1,5 +1,5 @@
-//! The pages of `docs`, and those beside them: links lead somewhere, and the table of contents has
-//! every page.
+//! The pages of `docs` and other Markdown files: links are valid, and the table of contents is
+//! complete.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn pages() -> Vec<PathBuf> {
         .collect()
 }
 
-/// The targets of a page's links, code left out.
+/// Returns the link targets of a page, without code blocks.
 fn links(text: &str) -> Vec<String> {
     let prose: String = text.split("```").step_by(2).collect();
     let targets =
@@ -27,7 +27,7 @@ fn links(text: &str) -> Vec<String> {
     targets.filter(|target| !target.contains("://")).collect()
 }
 
-/// The names by which headings are linked to, as GitHub and mdbook make them.
+/// Returns the anchors of headings, as GitHub and mdbook create them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let prose: String = text.split("```").step_by(2).collect();
     let headings = prose
@@ -79,7 +79,7 @@ fn the_table_of_contents_has_every_page() {
     assert_eq!(linked, there);
 }
 
-/// A site of the pages says of which version they are.
+/// The title of the site contains the version.
 #[test]
 fn the_book_is_of_this_version() {
     let book = std::fs::read_to_string(project("docs/book.toml")).unwrap();

@@ -1,4 +1,4 @@
-//! Prices that an outside audit found wrong, as it stated them.
+//! Regression tests of prices that were once wrong.
 
 use crate::support::rows;
 use swapmeet_results::Record;
@@ -23,7 +23,7 @@ fn time(topology: &str, algorithm: &str, workload: &str, machine: &str) -> f64 {
     priced(topology, algorithm, workload, machine).time_us.unwrap()
 }
 
-/// A file of these lines, for as long as the folder lives.
+/// Writes a file to the folder and returns its path.
 fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> String {
     let path = folder.path().join(name);
     std::fs::write(&path, text).unwrap();
@@ -80,7 +80,7 @@ fn a_flat_sender_has_output_ports() {
     assert_eq!(scatter("all"), 1_048_576.0);
 }
 
-/// Blocks of 13 bytes go in two halves of 7.
+/// Blocks of 13 bytes are sent in two segments of 7 bytes.
 #[test]
 fn fractions_of_a_byte_do_not_travel() {
     let row = priced(
@@ -120,7 +120,7 @@ fn rearrangement_is_one_rule_for_all_or_what_papers_count() {
         [us("bruck", declared), us("pairwise", declared), us("pairwise", "")],
         [0.0, 0.0, 0.0]
     );
-    // Six steps, in each 32 blocks gathered and 32 scattered.
+    // Six steps with 32 gathered and 32 scattered blocks each.
     assert_eq!(us("bruck", ""), 6.0 * 64.0 * 10.0);
     assert!(
         us("suh-shin", "") > us("suh-shin", declared),

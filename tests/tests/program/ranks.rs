@@ -1,4 +1,4 @@
-//! Several ranks a node, placements, drawn routes, and files as repetitions.
+//! Several ranks per node, placements, random routes, and files as repetitions.
 
 use crate::support::{rows, swapmeet, words};
 use swapmeet_results::{Record, Status};
@@ -17,8 +17,8 @@ fn run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record
     rows(&args).remove(0)
 }
 
-/// Around a ring of four nodes with four ranks each an allgather's blocks go from rank to rank: in
-/// blocks of ranks one of four messages leaves its node, in turns every one does, over one link.
+/// An allgather on a ring of four nodes with four ranks each. With `block`, one of four messages
+/// leaves its node; with `cyclic`, every message does, over one link.
 #[test]
 fn a_placement_decides_what_crosses_links() {
     let hop_bytes = |topology: &str| {
@@ -32,7 +32,7 @@ fn a_placement_decides_what_crosses_links() {
     assert_eq!(hop_bytes("ring:16").1, Some(1));
 }
 
-/// No schedule beats what is said that none does, whoever shares a node.
+/// Lower bounds also hold if ranks share a node.
 #[test]
 fn bounds_hold_for_ranks_that_share_nodes() {
     for place in ["", ",place=cyclic", ",place=random:3"] {
@@ -72,7 +72,7 @@ fn who_runs_on_a_torus_says_that_nodes_of_ranks_are_none_and_hierarchical_takes_
     let refused = run("torus:4x4,ranks=2", "suh-shin", "uniform:64", "paragon");
     assert_eq!(refused.status, Status::Unsupported);
     let row = run("torus:2x2,ranks=4", "hierarchical", "uniform:64", "paragon");
-    // To the leader in 3 steps, across in 3, back in 3; only the middle ones cross links.
+    // 3 steps to the leader, 3 between leaders, 3 back; only those in the middle use links.
     assert_eq!(
         (row.status, row.steps, row.max_link_messages),
         (Status::Ok, Some(9), Some(1)),
@@ -81,8 +81,9 @@ fn who_runs_on_a_torus_says_that_nodes_of_ranks_are_none_and_hierarchical_takes_
     );
 }
 
-/// Every node of a hypercube to its opposite. By the one route of each, links carry one message; by
-/// way of random nodes a half of either part, expected.
+/// Every node of a hypercube sends to its opposite. With minimal routes, a link carries one
+/// message. With random intermediate nodes, the expected load is half a message for each part of
+/// the route.
 #[test]
 fn drawn_routes_are_priced_by_what_is_expected_and_by_one_draw_where_one_is_needed() {
     let of = |routing: &str, model: &str| {
@@ -110,7 +111,7 @@ fn drawn_routes_are_priced_by_what_is_expected_and_by_one_draw_where_one_is_need
         assert_eq!((row.critical_hops, row.max_link_messages), (Some(4), Some(1)));
     }
     for row in of(",routing=valiant", "wormhole") {
-        // Two parts of two hops each on average, between random nodes.
+        // Two parts of two hops on average, between random nodes.
         assert_eq!(
             (row.transmission_us, row.contention_us, row.propagation_us),
             (Some(100.0), Some(0.0), Some(4.0))
@@ -124,7 +125,7 @@ fn drawn_routes_are_priced_by_what_is_expected_and_by_one_draw_where_one_is_need
         );
         assert!(row.lower_bound_us <= row.time_us);
     }
-    // Drawn, links are not alike, and repetitions are not either.
+    // With drawn routes, the loads of links differ, and so do repetitions.
     let drawn: Vec<_> = of(",routing=valiant", "fluid").iter().map(|row| row.time_us).collect();
     assert!(drawn[0] != drawn[1] || drawn[1] != drawn[2], "{drawn:?}");
     let ecmp = of(",routing=ecmp", "store-and-forward");
@@ -166,7 +167,7 @@ fn files_are_repetitions_of_one_workload() {
             (2, spec.clone(), Some(40.0))
         ]
     );
-    // What is made again is made of the same file.
+    // `rerun` uses the same file.
     let run = |more: &[&str]| {
         swapmeet(&[&["run"], &args[..], &["--out", out.to_str().unwrap()], more].concat()).assert()
     };
@@ -178,7 +179,7 @@ fn files_are_repetitions_of_one_workload() {
         refused.contains("has 3 files, one a repetition, and there are to be 2 repetitions"),
         "{refused}"
     );
-    // Nothing is written over a file that is read.
+    // Input files are not overwritten.
     let over = dir.path().join("b.csv");
     let refused =
         swapmeet(&[&["run"], &args[..], &["--force", "--out", over.to_str().unwrap()]].concat())

@@ -1,5 +1,5 @@
-//! `trace`: what it prints for other programs is the whole schedule, and what is asked for alone is
-//! that alone.
+//! `trace`: the JSON output contains the whole schedule, and a selection contains only what was
+//! requested.
 
 use crate::support::{swapmeet, words};
 use predicates::prelude::*;
@@ -37,7 +37,7 @@ fn numbers(value: &Value) -> Vec<u64> {
     value.as_array().map(|list| list.iter().map(number).collect()).unwrap_or_default()
 }
 
-/// The bits of a list of runs, each number as `to` says.
+/// Expands a list of runs to bits after mapping each number with `to`.
 fn bits(runs: &Value, most: u64, to: impl Fn(u64) -> u64) -> Vec<u64> {
     let mut words = vec![0; most.div_ceil(64) as usize];
     for run in runs.as_array().unwrap() {
@@ -48,7 +48,7 @@ fn bits(runs: &Value, most: u64, to: impl Fn(u64) -> u64) -> Vec<u64> {
     words
 }
 
-/// Runs a schedule again from nothing but its document.
+/// Replays a schedule from its document only.
 fn replay(document: &Value) -> Totals {
     let head = &document["schedule"];
     let topology = topology::parse(head["topology"].as_str().unwrap()).unwrap();
@@ -116,7 +116,7 @@ fn replay(document: &Value) -> Totals {
             }
             let mut sums = HashSet::new();
             for block in event["blocks"].as_array().unwrap() {
-                // Boxes of the same values are one send: what was summed goes as a whole.
+                // Boxes of the same values form one send, because sums are sent as a whole.
                 let value = (block["destinations"].to_string(), block["segments"].to_string());
                 if is_summed && !sums.insert(value) {
                     continue;
@@ -173,7 +173,7 @@ fn a_schedule_can_be_run_again_from_its_document() {
     }
 }
 
-/// Fractions of a byte don't travel: a segment of a block of 65 bytes in two has 33.
+/// Segments have whole bytes: half of a block of 65 bytes has 33.
 #[test]
 fn bytes_of_segments_are_whole() {
     let args = ["--machine", "paragon:ports=all"];
@@ -185,7 +185,7 @@ fn bytes_of_segments_are_whole() {
     assert_eq!(replay(&document).segments, 2);
 }
 
-/// In a reduction blocks are cut into a part for each node before that: three bytes of ten, of four
+/// In a reduction, blocks are first divided into one part per node: three of ten bytes for four
 /// nodes.
 #[test]
 fn bytes_of_parts_are_whole() {
@@ -195,8 +195,8 @@ fn bytes_of_parts_are_whole() {
     assert_eq!(sends.map(|send| number(&send["bytes"])).collect::<Vec<_>>(), [3; 24]);
 }
 
-/// A ring passes on what came in the step before; a node that sends what it had all along waits for
-/// nothing.
+/// In a ring, a node forwards the data of the previous step. Data that it had from the start does
+/// not wait.
 #[test]
 fn a_send_says_after_which_step_it_can_be_made() {
     let after = |algorithm: &str, workload: &str| -> Vec<(u64, Option<u64>)> {
@@ -248,8 +248,8 @@ fn one_step_or_one_node_can_be_asked_for() {
         .stderr(predicate::str::contains("expected a number below 4"));
 }
 
-/// What ranks do when: their steps follow each other, kinds of time add up to each rank's end, the
-/// last end is the row's time; and the document still is a schedule.
+/// The steps of a rank follow each other, the kinds of time add up to the end of the rank, the last
+/// end is the time of the row, and the document still is a schedule.
 #[test]
 fn times_of_ranks_add_up_to_the_rows_time() {
     let machine = |more: &str| format!("free:{more},byte_us=0.5,barrier_us=1");
@@ -261,7 +261,7 @@ fn times_of_ranks_add_up_to_the_rows_time() {
     for (more, (topology, algorithm, workload)) in models.into_iter().flat_map(|model| {
         let cases = [
             ("torus:2x4", "pairwise", "uniform:100"),
-            // Of several phases, which are stages of `flat` with barriers between them.
+            // A schedule with several phases, which are stages of `flat` with barriers in between.
             ("torus:8x8", "suh-shin", "uniform:100"),
             ("torus:2x4", "bruck", "irregular:dist=exponential,mean=64"),
             ("ring:6", "ring-allreduce", "allreduce/uniform:600"),
@@ -295,8 +295,8 @@ fn times_of_ranks_add_up_to_the_rows_time() {
     }
 }
 
-/// Two ranks exchange 100 bytes: 3 to start up, then a link of 2 and 50 of bytes. Of one rank and
-/// of a step alone there is as much as was asked for.
+/// Two ranks exchange 100 bytes: 3 µs start-up, a link of 2 µs and 50 µs of transmission. `--node`
+/// and `--step` select a part.
 #[test]
 fn times_of_ranks_are_printed_for_reading() {
     let args = [
@@ -332,13 +332,13 @@ fn times_of_ranks_are_printed_for_reading() {
     assert_eq!(times(&["--step", "1", "--node", "0"]), [head, &line(0)].concat());
     assert_eq!(times(&["--step", "2"]), head);
     assert_eq!(times(&["--summary"]), [end(0), end(1)].concat());
-    // Where a model has none for a case, the case says why.
+    // If a model does not provide times for a case, the message says why.
     let shared = ["trace", "--topology", "torus:2x2,ranks=2", "--algorithm", "pairwise", "--times"];
     swapmeet(&[&shared[..], &["--machine", "free:model=loggp"]].concat())
         .assert()
         .success()
         .stderr(predicate::str::contains("it needs ranks=1"));
-    // Ranks of a machine of steps have no time of their own.
+    // Under synchronous models, ranks have no times of their own.
     swapmeet(&[&args[..], &["--times", "--machine", "paragon"]].concat()).assert().code(2).stderr(
         predicate::str::contains("expected a machine of the model `flat`, `loggp` or `fluid`"),
     );

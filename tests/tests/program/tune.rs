@@ -1,17 +1,17 @@
-//! `tune`: the tables that it writes, loaded by the library that they are for.
+//! `tune`: the libraries load the tables that it writes.
 
 use crate::support::{refused, swapmeet, tools, words};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::tempdir;
 
-/// An all-to-all of so many bytes a pair.
+/// A program that runs an all-to-all with the given bytes per pair.
 const PROGRAM: &str = "#include <mpi.h>\n#include <stdlib.h>\nint main(int argc, char **argv) { int n, bytes = argc > 1 ? atoi(argv[1]) : 0; char *out, *in; \
 MPI_Init(&argc, &argv); MPI_Comm_size(MPI_COMM_WORLD, &n); out = calloc(n, bytes); in = calloc(n, bytes); \
 MPI_Alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD); MPI_Finalize(); return 0; }\n";
 
-/// A sweep in which Bruck is fastest up to a block of 512 bytes on 4 ranks, and pairwise from 1 KiB
-/// on: predicted on a machine with a dear start-up.
+/// Runs a sweep in which Bruck is fastest up to blocks of 512 bytes on 4 ranks, and pairwise from 1
+/// KiB, on a machine with an expensive start-up.
 fn sweep(folder: &Path) -> String {
     let out = folder.join("sweep.csv").to_str().unwrap().to_owned();
     let mut args = vec![
@@ -30,8 +30,8 @@ fn sweep(folder: &Path) -> String {
     out
 }
 
-/// To how many others rank 0 sends in an all-to-all of so many bytes a pair, as Open MPI's own
-/// monitoring counts it: in a file a rank, for what several ranks print at once comes mixed.
+/// Returns the number of ranks to which rank 0 sends in an all-to-all, as counted by Open MPI's own
+/// monitoring. Each rank writes a separate file, because simultaneous output would be mixed.
 fn peers(program: &Path, ranks: u64, block: u64, settings: &[&str]) -> (usize, String) {
     let dir = tempdir().unwrap();
     let counts = dir.path().join("sent");
@@ -55,7 +55,7 @@ fn peers(program: &Path, ranks: u64, block: u64, settings: &[&str]) -> (usize, S
     (counted.lines().filter(|line| line.starts_with("I\t0\t")).count(), counted)
 }
 
-/// That program, compiled.
+/// Compiles the program.
 fn compiled(folder: &Path) -> PathBuf {
     let (source, program) = (folder.join("a.c"), folder.join("a"));
     std::fs::write(&source, PROGRAM).unwrap();
@@ -63,8 +63,8 @@ fn compiled(folder: &Path) -> PathBuf {
     program
 }
 
-/// On 16 ranks 4.1 takes Bruck's algorithm below 512 bytes, which sends to 4 others; then
-/// linear_sync, which sends to all.
+/// On 16 ranks, Open MPI 4.1 uses Bruck's algorithm below 512 bytes, which sends to 4 ranks, and
+/// then linear_sync, which sends to all.
 #[test]
 fn open_mpi_decides_by_itself_as_tune_says_that_it_does() {
     if !tools::has(&["mpicc", "mpirun"]) {
@@ -85,8 +85,8 @@ fn open_mpi_decides_by_itself_as_tune_says_that_it_does() {
     }
 }
 
-/// Bruck on 4 ranks sends 2 messages a rank (log2 of the ranks), pairwise 3 (all others). Open
-/// MPI's monitoring counts what it really sent.
+/// On 4 ranks, Bruck sends 2 messages per rank (log2 of the ranks) and pairwise 3. Open MPI's
+/// monitoring counts the messages.
 #[test]
 fn open_mpi_sends_as_the_table_says() {
     if !tools::has(&["mpicc", "mpirun"]) {
@@ -101,14 +101,15 @@ fn open_mpi_sends_as_the_table_says() {
         .success();
     let said = String::from_utf8(said.get_output().stderr.clone()).unwrap();
     assert!(said.contains("alltoall on 4 ranks, 16384 bytes: `bruck` takes"), "{said}");
-    // What the sweep doesn't have.
+    // Sizes and ranks that are not in the sweep.
     assert!(
         said.contains("by Open MPI 4.1: linear_sync in 4 cases, of which no row has a time"),
         "{said}"
     );
     let program = compiled(dir.path());
     let text = std::fs::read_to_string(&rules).unwrap();
-    // Where the prediction changes: 10 (1 + 2) + ..; the first size of pairwise, times the ranks.
+    // The size at which the prediction changes: the first size of pairwise times the number of
+    // ranks.
     let from: u64 = text
         .lines()
         .find_map(|line| line.strip_suffix("# pairwise")?.split(' ').next()?.parse().ok())

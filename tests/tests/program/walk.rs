@@ -1,4 +1,4 @@
-//! The walk of `docs/bridges.md`: every command as it stands there, in its order.
+//! Runs the commands of the first section of `docs/bridges.md` in order.
 
 use crate::support::{tools, words};
 use std::path::Path;
@@ -15,7 +15,7 @@ fn shell(folder: &Path, command: &str) -> String {
     let mut sh = Command::new("sh");
     sh.args(["-c", command]).current_dir(folder).env("PATH", path).env("NO_COLOR", "1");
     sh.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent");
-    // As a user of a machine with few cores would have set for good.
+    // The settings that a user of a machine with few cores would have.
     for key in words(
         "OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe \
         OMPI_MCA_mpi_yield_when_idle",
@@ -69,7 +69,7 @@ fn every_command_of_the_walk_from_a_plugin_to_a_rule_does_what_it_is_there_for()
             .unwrap()
             .contains("<h3>measured and predicted times</h3>")
     );
-    // The machine is one that an experiment takes.
+    // An experiment accepts the machine.
     let machine = std::fs::read_to_string(folder.join("here.toml")).unwrap();
     let experiment = format!(
         "topologies = [\"ring:4\"]\nalgorithms = [\"ring\"]\nmachines = [\"here\"]\n{machine}"

@@ -1,5 +1,5 @@
-//! What was there stays there: files of the user's, rows that others cut off, rows after a power
-//! cut, and folders as they were found.
+//! Existing data is kept: files of the user, truncated rows, rows after a power failure, and
+//! folders.
 
 use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows};
 use std::fs::File;
@@ -11,7 +11,7 @@ use swapmeet_results::{Status, read_file};
 use swapmeet_tests::build;
 use tempfile::tempdir;
 
-/// A run whose first two cases are done in a moment, and whose last takes half a minute.
+/// Starts a run whose first two cases end immediately and whose last case takes half a minute.
 fn slow_run(torture: &Path, out: &Path, change: impl FnOnce(&mut Command)) -> Child {
     let mut run = Command::new(build().join("swapmeet"));
     run.args(["run", "--quiet", "--jobs", "1", "--topology", "ring:6", "--plugin-dir"])
@@ -41,7 +41,7 @@ fn lines(path: &Path) -> usize {
     std::fs::read_to_string(path).unwrap_or_default().lines().count()
 }
 
-/// Such a run once it has written two rows, and where.
+/// Starts such a run and returns it with its file after it has written two rows.
 fn with_two_rows(dir: &Path) -> Option<(Child, PathBuf)> {
     let (torture, out) = (torture(dir)?, dir.join("rows.csv"));
     let run = slow_run(&torture, &out, |run| {
@@ -84,7 +84,7 @@ fn what_somebody_adds_to_rows_stays_and_is_told() {
     assert!(rest.lines().count() == 1 && rest.contains(",sleeps,"), "{text}");
 }
 
-/// The disk is one that keeps only what was brought to it: see `tests/plugins/power.c`.
+/// The disk keeps only data that was synchronized: see `tests/plugins/power.c`.
 #[test]
 fn a_power_cut_costs_no_row_of_a_case_that_had_ended() {
     let dir = tempdir().unwrap();
@@ -108,8 +108,8 @@ fn a_power_cut_costs_no_row_of_a_case_that_had_ended() {
     let alone = rows(&["--topology", "ring:6", "--algorithm", "gen", "--algorithm", "pairwise"]);
     assert_eq!(kept, alone.iter().map(timeless).collect::<Vec<_>>());
 
-    // Rows that came out of order are put in order in a file that takes the other's place: so does
-    // the folder's entry.
+    // Rows that were written out of order are sorted into a new file that replaces the old one; the
+    // entry in the folder must be synchronized, too.
     let out = dir.path().join("other.csv");
     let mut run = swapmeet(&[
         "run",
@@ -156,7 +156,7 @@ fn a_file_that_is_there_is_written_over_only_when_asked_for() {
     swapmeet(&run).assert().success();
 }
 
-/// Whatever flags say.
+/// No flag permits this.
 #[test]
 fn nothing_is_written_over_what_it_is_made_of() {
     let dir = tempdir().unwrap();
@@ -221,7 +221,7 @@ fn a_pipe_holds_no_rows_to_take_up() {
     assert!(refused(&args).contains("a folder, a pipe or a device, expected a file of rows"));
 }
 
-/// A limit on the size of files, help that goes nowhere.
+/// A limit on file sizes, and unreadable help output.
 #[test]
 fn what_can_not_be_written_is_an_error_and_not_the_programs_end() {
     let dir = tempdir().unwrap();
@@ -255,8 +255,7 @@ fn a_terminal_is_told_nothing_by_names_of_files_and_specs() {
     }
 }
 
-/// A folder is never named by nothing: what is remembered of plugins, and where they are looked
-/// for, is left out.
+/// Without a home folder, nothing is cached, and no plugin folder is searched.
 #[test]
 fn a_home_that_is_nowhere_is_no_folder() {
     let dir = tempdir().unwrap();
@@ -280,8 +279,8 @@ fn a_home_that_is_nowhere_is_no_folder() {
     }
 }
 
-/// What a program that was killed has left behind goes with the next file; what another is at
-/// stays.
+/// Temporary files of killed programs are removed with the next file; those of running programs are
+/// kept.
 #[test]
 fn drafts_of_programs_that_were_killed_are_removed() {
     let dir = tempdir().unwrap();
@@ -309,7 +308,7 @@ fn drafts_of_programs_that_were_killed_are_removed() {
     assert_eq!(left, [false, false, true, true]);
 }
 
-/// A file of two names would be one of either.
+/// Replacing a file with two names would change only one of them.
 #[test]
 fn a_file_of_two_names_is_not_parted() {
     let dir = tempdir().unwrap();
@@ -326,7 +325,7 @@ fn a_file_of_two_names_is_not_parted() {
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "both");
 }
 
-/// Rows of two builds would say that they are of one.
+/// Otherwise the rows of two builds would claim the same build.
 #[test]
 fn a_plugin_that_is_built_again_during_a_run_runs_no_more_cases_of_it() {
     let dir = tempdir().unwrap();

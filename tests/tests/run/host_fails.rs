@@ -1,4 +1,4 @@
-//! A mistake of the program's own ends the case in words, and is not called the plugin's.
+//! A bug in the program itself ends the case with a message that does not blame the plugin.
 
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
@@ -11,7 +11,7 @@ use swapmeet_runner::{session, topology};
 use swapmeet_tests::build;
 use swapmeet_workloads::Workload;
 
-/// A part of the program that can't stand second steps.
+/// A listener that panics in the second step.
 struct Broken;
 
 impl Listener for Broken {

@@ -1,5 +1,5 @@
-//! What makes two rows one case: a run takes up none whose inputs, machine, build or version are
-//! others.
+//! The identity of cases: `--resume` accepts only rows with the same inputs, machine, build and
+//! version.
 
 use crate::support::{compile_c, rows, swapmeet};
 use std::path::Path;
@@ -42,14 +42,14 @@ fn a_file_that_has_changed_is_another_experiment() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("their file of `m.csv` is `sha256:"));
 }
 
-/// What is said of a run that takes up rows in a folder.
+/// Resumes a run in a folder. Returns exit status and messages.
 fn taken_up(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
     let mut command = swapmeet(&["run", "--quiet", "--out", "rows.csv"]);
     let output = command.args(args).current_dir(folder).output().unwrap();
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// 2 begins as 22 does.
+/// The text `2` is a prefix of `22`.
 #[test]
 fn a_machine_that_costs_something_else_is_another_machine() {
     let dir = tempdir().unwrap();
@@ -87,7 +87,7 @@ fn rows_of_a_file_with_any_name_are_taken_up() {
     );
 }
 
-/// A plugin that was built again says the same of itself, and may do something else.
+/// A rebuilt plugin has the same name and version, but may behave differently.
 #[test]
 fn rows_of_two_builds_are_not_mixed() {
     let dir = tempdir().unwrap();
@@ -125,8 +125,8 @@ fn rows_of_two_builds_are_not_mixed() {
     assert_eq!(compared.matches("\nc-ring (ring-c 0.1.0, sha256:").count(), 2, "{compared}");
 }
 
-/// What an earlier version wrote can be compared, drawn and merged; more rows would not be of the
-/// same code.
+/// Rows of an earlier version can be compared, plotted and merged, but not extended, because the
+/// code differs.
 #[test]
 fn rows_of_an_earlier_version_are_read_but_not_added_to() {
     let dir = tempdir().unwrap();
@@ -148,7 +148,7 @@ fn rows_of_an_earlier_version_are_read_but_not_added_to() {
     assert!(said.contains("its columns are not those of this version"), "{said}");
 }
 
-/// One case has one spelling, whatever the user's.
+/// A case has one canonical spelling.
 #[test]
 fn specs_are_written_in_one_form() {
     let of = |algorithm: &str, machine: &str| {

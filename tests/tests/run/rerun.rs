@@ -1,4 +1,4 @@
-//! `rerun`: rows made again.
+//! `rerun`: reproduces rows.
 
 use crate::support::swapmeet;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn write(path: &Path, rows: &[Record]) {
     rows.iter().try_for_each(|row| sink.record(row)).and_then(|()| sink.finish()).unwrap();
 }
 
-/// Rows of an experiment with a machine of its own and random sizes, over three seeds.
+/// Writes rows of an experiment with its own machine and random sizes, for three seeds.
 fn rows_in(folder: &Path) -> std::path::PathBuf {
     let experiment = folder.join("mine.toml");
     std::fs::write(

@@ -1,5 +1,5 @@
-//! Rows are kept: whatever stops a run or shares its work out leaves whole rows, and a run that
-//! takes them up ends with the file of one that was let be.
+//! A run that is stopped or divided leaves complete rows, and a resumed run ends with the same file
+//! as an uninterrupted one.
 
 use super::SWEEP;
 use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows};
@@ -43,7 +43,8 @@ fn a_run_killed_at_any_moment_is_taken_up_where_it_was() {
         std::thread::sleep(Duration::from_millis(after));
         run.kill().unwrap();
         run.wait().unwrap();
-        // killed before it had made its file: nothing to take up, which is no error
+        // If the run was killed before it created its file, there is nothing to resume, which is
+        // not an error.
         let before = if out.exists() { read_file(&out).map_or(0, |rows| rows.len()) } else { 0 };
         swapmeet(&["run", "--quiet", "--resume", "--out", out.to_str().unwrap()])
             .args(SWEEP)
@@ -92,7 +93,7 @@ fn a_file_of_something_else_is_left_alone() {
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "notes to myself");
 }
 
-/// As a spreadsheet leaves it: with a byte-order mark, and line ends of another system.
+/// The file as a spreadsheet saves it: with a byte-order mark and other line ends.
 #[test]
 fn a_file_that_went_through_another_program_is_taken_up() {
     let dir = tempdir().unwrap();
@@ -116,7 +117,7 @@ fn a_file_that_went_through_another_program_is_taken_up() {
     }
 }
 
-/// Rows that an interrupted run left out of turn end up in the order of cases.
+/// Rows that an interrupted run wrote out of order end up in the order of cases.
 #[test]
 fn rows_out_of_turn_are_put_in_order() {
     let dir = tempdir().unwrap();
@@ -134,7 +135,7 @@ fn rows_out_of_turn_are_put_in_order() {
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "nothing is left beside them");
 }
 
-/// A case that was run anew, as `R` does in the dashboard, is in its file twice.
+/// A case that was run again (key `R` in the dashboard) is in its file twice.
 #[test]
 fn of_rows_of_the_same_case_the_last_stands() {
     let dir = tempdir().unwrap();
@@ -172,7 +173,7 @@ fn of_rows_of_the_same_case_the_last_stands() {
     }
 }
 
-/// A case that takes for ever keeps no other's row from the disk.
+/// A long case does not delay the rows of other cases.
 #[test]
 fn a_row_is_on_disk_as_soon_as_its_case_has_ended() {
     let dir = tempdir().unwrap();
@@ -210,7 +211,7 @@ fn a_row_is_on_disk_as_soon_as_its_case_has_ended() {
     assert_eq!(algorithms, ["gen", "pairwise"]);
 }
 
-/// Both while a case takes its time.
+/// Both files change while a case is running.
 #[test]
 fn files_that_change_under_a_run_are_noticed() {
     let dir = tempdir().unwrap();
@@ -358,7 +359,7 @@ fn an_interrupt_leaves_all_that_is_finished() {
         "torus:64x64",
         "--algorithm",
         "gen",
-        // On one node of each orbit it would be done at once.
+        // With one node of each orbit, the case would end immediately.
         "--proof",
         "full",
     ]);
@@ -396,7 +397,7 @@ fn a_failed_case_is_run_again_only_when_asked_for() {
     };
     run(&[]);
     let good = timeless_rows(&out);
-    // As if the second and third cases had failed.
+    // The second and third cases look as if they had failed.
     let mut rows = good.clone();
     for (row, status) in [(1, Status::Crashed), (2, Status::Timeout)] {
         rows[row] =

@@ -1,4 +1,4 @@
-//! A run shared out: shards, merged again into the run that they are of.
+//! Shards of a run, merged into the rows of a single run.
 
 use super::SWEEP;
 use crate::support::{refused, swapmeet, timeless_rows};
@@ -45,7 +45,7 @@ fn shards_are_merged_into_one_run_again() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// Without the experiment nobody knows its order, and none is guessed.
+/// Without the experiment, the order of cases is unknown and is not guessed.
 #[test]
 fn merged_rows_stand_in_the_order_of_the_experiment_or_of_the_files() {
     let dir = tempdir().unwrap();
@@ -79,7 +79,7 @@ fn merged_rows_stand_in_the_order_of_the_experiment_or_of_the_files() {
     assert_eq!(place("all.csv"), place("whole.csv"));
 }
 
-/// Files are read twice, which a pipe can't be: what comes through it is put aside.
+/// Files are read twice. A pipe cannot be read twice, so its content is copied first.
 #[test]
 fn a_shard_that_comes_through_a_pipe_is_merged_as_a_file_is() {
     let dir = tempdir().unwrap();
@@ -130,7 +130,7 @@ fn slurm_says_which_shard() {
         ("SLURM_ARRAY_TASK_MIN", "3"),
     ];
     assert!(said(&holes).contains("an array must number its tasks one by one"));
-    // --array=0,2,3 and --array=0-6:2: the first task sees the hole too.
+    // For --array=0,2,3 and --array=0-6:2, the first task detects the gap, too.
     for (task, last, step) in [("0", "3", "1"), ("2", "3", "1"), ("0", "6", "2")] {
         let count = if step == "1" { "3" } else { "4" };
         let vars =

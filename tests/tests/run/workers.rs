@@ -1,4 +1,4 @@
-//! Nothing lost: whatever a plugin does to its process, every good row is there and right.
+//! Whatever a plugin does to its process, every good row is written and right.
 
 use crate::support::tools::left_out;
 use crate::support::{compile_c, rows, swapmeet, timeless};
@@ -12,7 +12,7 @@ use tempfile::tempdir;
 mod left_behind;
 mod limits;
 
-/// How each algorithm of the torture plugin ends.
+/// The outcome of each algorithm of the torture plugin.
 const ENDS: [(&str, Status, &str); 27] = [
     ("segfault", Status::Crashed, "its process was killed by signal 11 (SIGSEGV)"),
     ("aborts", Status::Crashed, "its process was killed by signal 6 (SIGABRT)"),
@@ -47,7 +47,7 @@ const ENDS: [(&str, Status, &str); 27] = [
     ("wanders", Status::Ok, ""),
 ];
 
-/// Good cases to stand between the bad ones, and after the last.
+/// Good cases between the bad ones, and one after the last.
 const GOOD: [&str; ENDS.len() + 1] = [
     "gen",
     "pex-gen",
@@ -124,7 +124,7 @@ fn a_plugin_that_misbehaves_costs_its_own_row() {
     }
 }
 
-/// What one leaves in its process, ended well or not, reaches no other row.
+/// Changes to a process do not affect other rows, whether the case ended well or not.
 #[test]
 fn a_process_that_is_not_as_it_was_serves_no_other_case() {
     let dir = tempdir().unwrap();
@@ -146,7 +146,7 @@ fn a_process_that_is_not_as_it_was_serves_no_other_case() {
     let good = ["gen", "pex-gen", "pairwise", "bruck", "ring", "linear"];
     let alone = rows(&[&common[..], &good.map(|name| ["--algorithm", name]).concat()].concat());
     let bad = ["rounds", "limits", "alarms", "blocks", "threads", "forges"];
-    // Between them one of the same plugin, whose process is kept where it can be.
+    // Cases of the same plugin in between; their process is reused if possible.
     let mixed: Vec<&str> = bad
         .iter()
         .zip(good)
@@ -178,8 +178,8 @@ fn a_process_that_is_not_as_it_was_serves_no_other_case() {
     );
 }
 
-/// A plugin reaches nothing but its cases' files, as far as the kernel holds it; `--no-sandbox`
-/// lets it.
+/// A plugin can only access the files of its cases, as far as the kernel supports this.
+/// `--no-sandbox` removes the restriction.
 #[test]
 fn what_a_plugin_reaches_for_is_out_of_its_reach() {
     let dir = tempdir().unwrap();
@@ -242,7 +242,7 @@ fn what_a_plugin_reaches_for_is_out_of_its_reach() {
     assert!(mark.exists() && !secret.exists(), "the test's own doing would show");
 }
 
-/// Wherever they lie; and no others beside them.
+/// These files may be anywhere. Other files next to them are not readable.
 #[test]
 fn a_plugin_reads_the_files_that_its_case_names() {
     let dir = tempdir().unwrap();
@@ -282,7 +282,7 @@ fn a_plugin_reads_the_files_that_its_case_names() {
     assert_eq!(reads(&other), (Status::Ok, String::new()));
 }
 
-/// A trace is made in a worker: what is known by then is printed, and the fault is told.
+/// A worker plans the trace. Completed steps are printed, and the fault is reported.
 #[test]
 fn a_trace_of_a_plugin_that_crashes_or_hangs_ends_and_says_so() {
     let dir = tempdir().unwrap();
@@ -339,8 +339,8 @@ fn a_trace_of_a_plugin_that_crashes_or_hangs_ends_and_says_so() {
     );
 }
 
-/// The tables of papers are made in a child: what its plugins do there costs the paper, and is told
-/// with the schedule that was under way.
+/// A child process computes the tables of papers. If a plugin misbehaves, only this paper fails,
+/// and the message names the current schedule.
 #[test]
 fn a_plugin_that_misbehaves_costs_a_reproduction_and_not_the_program() {
     let dir = tempdir().unwrap();
@@ -380,7 +380,7 @@ fn a_plugin_that_misbehaves_costs_a_reproduction_and_not_the_program() {
     }
 }
 
-/// However close upon one another they come.
+/// Output is attributed correctly even if two cases follow each other immediately.
 #[test]
 fn what_one_algorithm_prints_is_not_the_last_words_of_another() {
     let dir = tempdir().unwrap();
@@ -413,7 +413,7 @@ fn what_one_algorithm_prints_is_not_the_last_words_of_another() {
     }
 }
 
-/// A worker looks files up for itself.
+/// A worker reads its files itself.
 #[test]
 fn a_matrix_is_read_in_the_worker() {
     let dir = tempdir().unwrap();

@@ -1,17 +1,17 @@
-//! Tools that some tests need and not every machine has.
+//! Tools that some tests need and that not every machine has.
 //!
-//! Without its tool such a test is left out, and says so where it is seen: not by `println!`, which
-//! `cargo test` keeps to itself. A machine that ought to have a tool names it in
-//! `SWAPMEET_TESTS_NEED` (`cc make`): there the test fails instead.
+//! Without its tool, a test is skipped and prints a line. `println!` cannot be used, because `cargo
+//! test` captures it. The variable `SWAPMEET_TESTS_NEED` (such as `cc make`) lists the tools that
+//! must be present: tests then fail instead.
 
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-/// Names of tools, separated by spaces, without which tests fail rather than be left out.
+/// The variable with the names of required tools, separated by spaces.
 const NEEDED: &str = "SWAPMEET_TESTS_NEED";
 
-/// Whether all of these programs can be run; `false`, having said so, where one is missing.
+/// Returns whether all these programs can be run. Prints a line if one is missing.
 pub(crate) fn has(tools: &[&str]) -> bool {
     let missing = tools.iter().find(|tool| Command::new(tool).arg("--version").output().is_err());
     missing.is_none_or(|tool| {
@@ -20,25 +20,25 @@ pub(crate) fn has(tools: &[&str]) -> bool {
     })
 }
 
-/// Starts so many ranks on this machine; the program and its arguments are to be added. What Open
-/// MPI keeps of a job lies in a folder of the test's own: in the one that all jobs of a user share,
-/// one that ends takes away what another has just made.
+/// Returns a command that starts this number of ranks; the caller adds the program and its
+/// arguments. Open MPI stores the state of a job in a folder of the test. In the default folder,
+/// which all jobs of a user share, an ending job deletes files of a starting one.
 pub(crate) fn mpirun(ranks: u64, own: &Path) -> Command {
     let mut mpirun = Command::new("mpirun");
     mpirun.args(["--allow-run-as-root", "--oversubscribe", "--mca", "orte_tmpdir_base"]).arg(own);
-    // More ranks than cores: who waits lets others run.
+    // There are more ranks than cores, so waiting ranks should yield.
     mpirun.args(["--mca", "mpi_yield_when_idle", "1", "-n", &ranks.to_string()]);
     mpirun
 }
 
-/// Says that a test is left out for want of a tool; fails where that tool must be there.
+/// Reports that a test is skipped because a tool is missing. Fails if the tool is required.
 pub(crate) fn left_out(tool: &str, why: &str) {
     let needed = std::env::var(NEEDED).unwrap_or_default();
     if needed.split_whitespace().any(|name| name == tool) {
         panic!("{why}, and {NEEDED} is `{needed}`");
     }
     let test = std::thread::current();
-    // The handle itself: what the macros print is kept back by the test harness.
+    // Writes to the handle directly, because the test harness captures the output of macros.
     let line = format!("\nleft out: {}: {why}\n", test.name().unwrap_or("a test"));
     std::io::stderr().write_all(line.as_bytes()).unwrap_or_default();
 }

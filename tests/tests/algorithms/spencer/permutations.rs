@@ -20,7 +20,8 @@ fn appendix_a_is_exact() {
             "{n}"
         );
         if n < 100 {
-            // Two dimensions: rounds and blocks as on a cycle; links twice, and 2 a round more.
+            // Two dimensions: rounds and blocks as on a cycle, twice as many links, and 2 more
+            // links per round.
             let (rounds, links, blocks) = expected;
             for diagonal in ["transpose-2d", "transpose-2d-anti"] {
                 assert_eq!(
@@ -43,7 +44,7 @@ fn standard_permutations_cost_what_an_independent_construction_found() {
     let of = |torus: &str, name: &str, q| {
         costs(torus, "torus-permutation", &format!("permutation/{name}:720720"), "all", q)
     };
-    // n = 4q s with s = (2q+1)^R; blocks n/4 + (s-1)/d.
+    // n = 4q s with s = (2q+1)^R; n/4 + (s-1)/d blocks.
     assert_eq!(of("ring:36", "transpose-1d", 1), (5.0, 17.0, 17.0));
     assert_eq!(of("ring:40", "transpose-1d", 2), (3.0, 19.0, 14.0));
     for name in ["transpose-2d", "transpose-2d-anti", "rotate-180", "reflect"] {
@@ -64,8 +65,8 @@ fn standard_permutations_cost_what_an_independent_construction_found() {
     assert_eq!(of("torus:12x12x12", "transpose-3d-2", 1), (4.0, 22.0, 6.667));
 }
 
-/// What an independent construction takes, and a line that is divided, or collected from, as evenly
-/// as n allows does not.
+/// An independent construction reaches these values. They require that a line is divided, and data
+/// is collected, as evenly as n allows.
 #[test]
 fn no_round_uses_more_channels_or_links_than_it_must() {
     let cycle = |topology, name: &str, q, expected| {
@@ -80,7 +81,7 @@ fn no_round_uses_more_channels_or_links_than_it_must() {
     cycle("ring:32", "broadcast", 2, (3.0, 16.0, 4.0));
     cycle("ring:100", "broadcast", 3, (3.0, 50.0, 6.0));
     for name in ["scatter", "gather"] {
-        // 17 there.
+        // The other construction takes 17.
         cycle("ring:32", name, 2, (3.0, 16.0, 16.0));
     }
 }
@@ -127,7 +128,7 @@ fn a_direct_transposition_takes_a_round_for_q_of_a_quadrant_and_the_blocks_of_on
 #[test]
 fn collectors_are_as_near_to_the_mirror_as_circuits_allow() {
     let standard = "torus-permutation:form=standard";
-    // 28 links with the first node of every section, 26 found elsewhere.
+    // 28 links with the first node of every section; another construction takes 26.
     reaches(
         "torus:24x24",
         standard,
@@ -142,7 +143,7 @@ fn a_second_channel_makes_nothing_dearer() {
     let of = |torus: &str, name: &str, q| {
         costs(torus, "torus-permutation", &format!("permutation/{name}:720720"), "all", q)
     };
-    // Both transpositions in one round, as there is room for both.
+    // Both transpositions run in one round because there is room for both.
     let workload = "permutation/rotate-3d-120:720720";
     reaches("torus:12x12x12", "torus-permutation", workload, ("all", 2), (3.0, 26.0, 6.667));
     for (torus, name) in [
@@ -170,8 +171,8 @@ fn sections_of_an_even_number_of_nodes_take_the_thesis_blocks_as_well() {
             expected,
         );
     };
-    // Formulas 4.25 to 4.27: n/4 + n/12q - 1/3, and once more n/4. Collectors that have to be even
-    // and odd by turns take 10.67, and twice 18.67.
+    // Formulas 4.25 to 4.27: n/4 + n/12q - 1/3, and n/4 more. If collectors must alternate between
+    // even and odd, it takes 10.67, and twice that 18.67.
     of("rotate-3d-180", (5.0, 29.0, 5.0));
     of("transpose-3d-1", (6.0, 43.0, 9.0));
     of("transpose-3d-2", (6.0, 34.0, 9.0));
@@ -206,7 +207,7 @@ fn the_form_is_the_cheapest_on_the_machine() {
 
 #[test]
 fn balanced_rotations_by_90_degrees_take_the_rounds_and_blocks_of_formula_4_22() {
-    // 2 log_(2q+1)(n/4q) + 1 rounds, n/4 + n/4q - 1 blocks.
+    // 2 log_(2q+1)(n/4q) + 1 rounds and n/4 + n/4q - 1 blocks.
     for (n, q, rounds, blocks) in [
         (4, 1, 1.0, 1.0),
         (12, 1, 3.0, 5.0),
@@ -253,9 +254,9 @@ fn balanced_rotations_are_delivered_on_any_even_torus_in_any_plane() {
 
 #[test]
 fn with_one_port_collection_and_distribution_each_pay_in_full() {
-    // The thesis has 8 blocks. Sections of three nodes (n/4q) collect at their middle, a link; the
-    // middle of a quadrant's outer section, n/4 - 2 = 4, is 2 x 4 + 1 links from its image -1 - 4;
-    // and a link to distribute: 11.
+    // The thesis has 8 blocks. Sections of three nodes (n/4q) collect at their middle (one link).
+    // The middle of the outer section of a quadrant, n/4 - 2 = 4, is 2 x 4 + 1 links from its image
+    // -1 - 4. With one link for distribution, the total is 11.
     assert_eq!(
         costs(
             "ring:24",
@@ -274,12 +275,12 @@ fn translations_meet_their_formulas() {
         let algorithm = format!("torus-permutation{directions}");
         costs(torus, &algorithm, &format!("permutation/translate:720720,by={by}"), "all", q)
     };
-    // (4.12), (4.13), (4.14), (4.15).
+    // Formulas 4.12, 4.13, 4.14 and 4.15.
     assert_eq!(of("torus:12x12", "6", 1, ""), (3.0, 14.0, 4.0));
     assert_eq!(of("torus:12x12x12", "2", 2, ""), (1.0, 6.0, 2.0));
     assert_eq!(of("torus:27x27", "9", 1, ":directions=forward"), (5.0, 26.0, 13.0));
     assert_eq!(of("ring:45", "15", 2, ":directions=both"), (3.0, 34.0, 14.0));
-    // One middle round for different distances, where the thesis moves step by step: 7 rounds, 89/3
+    // One middle round for different distances. The thesis moves step by step: 7 rounds, 89/3
     // blocks.
     assert_eq!(of("torus:18x18x18", "3x9x7", 1, ""), (5.0, 27.0, 11.667));
 }

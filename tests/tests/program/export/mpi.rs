@@ -1,5 +1,5 @@
-//! Real ranks under MPI carry out what is exported for them: they look at every byte, and at every
-//! file that is not what was exported.
+//! Real ranks under MPI run exported schedules. They check every byte, and they refuse files that
+//! were not exported.
 
 use super::exports;
 use crate::support::{swapmeet, tools};
@@ -9,7 +9,7 @@ use std::process::Command;
 use swapmeet_results::{Status, Verified, read_file};
 use tempfile::{TempDir, tempdir};
 
-/// The program for real ranks, compiled once; `None` where there is no MPI.
+/// Compiles the program for real ranks once; `None` if there is no MPI.
 fn replay(folder: &TempDir) -> Option<std::path::PathBuf> {
     if !tools::has(&["mpicc", "mpirun"]) {
         return None;
@@ -28,7 +28,7 @@ fn replay(folder: &TempDir) -> Option<std::path::PathBuf> {
     Some(program)
 }
 
-/// Runs a schedule on so many ranks; how it ended, and what it said.
+/// Runs a schedule on `count` ranks. Returns whether it succeeded, and its output.
 fn ranks(program: &Path, count: u64, schedule: &Path, more: &[&str]) -> (bool, String) {
     let own = tempdir().unwrap();
     let output =
@@ -36,9 +36,9 @@ fn ranks(program: &Path, count: u64, schedule: &Path, more: &[&str]) -> (bool, S
     (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// Every bundled algorithm, of blocks, sums or byte counts, for every collective that it does, on
-/// the first of these networks that it takes: the C program looks at every byte at its destination,
-/// by what the collective asks for, not by what swapmeet says of the schedule.
+/// Runs every bundled algorithm of blocks, sums or byte counts for each of its collectives, on the
+/// first of these networks that it supports. The C program checks every byte at its destination. It
+/// derives the expected bytes from the collective, not from the schedule.
 #[test]
 fn all_bundled_algorithms_move_real_bytes() {
     let dir = tempdir().unwrap();
@@ -65,7 +65,7 @@ fn all_bundled_algorithms_move_real_bytes() {
                 if !exports("mpi", [network, name, &workload], &[], &folder) {
                     continue;
                 }
-                // A second time, from the start again.
+                // Runs the schedule a second time from the start.
                 let more = ["--warmup", "1", "--repetitions", "1"];
                 let (ended_well, said) =
                     ranks(&program, count, &folder.join("schedule.txt"), &more);
@@ -88,7 +88,7 @@ fn all_bundled_algorithms_move_real_bytes() {
     }
 }
 
-/// From 2 ranks to 16; sizes that differ pair by pair; blocks in segments, padded.
+/// 2 to 16 ranks, unequal sizes, and padded segments.
 #[test]
 fn measured_rows_are_rows_like_others() {
     let dir = tempdir().unwrap();
@@ -133,8 +133,7 @@ fn measured_rows_are_rows_like_others() {
     }
 }
 
-/// Blocks without bytes need no message, and whoever passes them on never had them: their ranks are
-/// not waited for.
+/// Empty blocks need no message, and nodes do not wait for them.
 #[test]
 fn blocks_without_bytes_are_missed_nowhere() {
     let dir = tempdir().unwrap();
@@ -162,8 +161,8 @@ fn blocks_without_bytes_are_missed_nowhere() {
     }
 }
 
-/// A file that is not what was exported: said with who and what, before anybody waits for ever.
-/// Each edit is of rank 0's lines, or the first of all.
+/// Each edit changes the lines of rank 0 or the head of the file. The program reports the ranks
+/// that disagree before any of them could wait forever.
 #[test]
 fn corrupt_schedules_are_caught() {
     let dir = tempdir().unwrap();
@@ -218,9 +217,8 @@ fn corrupt_schedules_are_caught() {
     );
 }
 
-/// Sums and counted bytes that are not what the schedule says: a term that takes the place of
-/// others, bytes that nobody has. Edits keep lines as long as they are, for ranks find theirs by
-/// their place.
+/// Wrong sums and counted bytes: a term that replaces others, and bytes that the sender does not
+/// have. The edits keep the length of lines, because ranks locate their lines by position.
 #[test]
 fn corrupt_sums_and_byte_counts_are_caught() {
     let dir = tempdir().unwrap();
@@ -230,7 +228,7 @@ fn corrupt_sums_and_byte_counts_are_caught() {
             "ring-allreduce",
             "allreduce/uniform:96",
             [
-                // At both ends, or they would not agree.
+                // Edited on both sides, so that the ranks agree.
                 ("move-add 0 0 3", "move     0 0 3", "of block 0 -> 0 (segment 3)"),
                 (
                     "s 1 move-add 0 0 2",

@@ -1,12 +1,12 @@
-//! What goes to MSCCL.
+//! The export to MSCCL.
 
 use super::exports;
 use crate::support::{refused, rows};
 use swapmeet_results::Status;
 use tempfile::tempdir;
 
-/// What goes to MSCCL comes back as the same row: steps, messages, bytes and times; and stays
-/// within MSCCL's limits, each of which is refused by name.
+/// An exported algorithm that is read back gives the same row: steps, messages, bytes and times.
+/// Exports beyond the limits of MSCCL are refused with the limit.
 #[test]
 fn an_exported_msccl_algorithm_comes_back_as_the_same_row() {
     let dir = tempdir().unwrap();

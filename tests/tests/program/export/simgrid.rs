@@ -1,4 +1,4 @@
-//! What goes to SimGrid, carried out there where it is to be had.
+//! The export to SimGrid, run in SimGrid if it is installed.
 
 use super::exports;
 use crate::support::{rows, tools};
@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::tempdir;
 
-/// The platform has each link once and each pair's route; a torus is SimGrid's own, too, with its
-/// sides the other way round.
+/// The platform contains each link once and the route of each pair. A torus is also written as
+/// SimGrid's own, with its sides in reverse order.
 #[test]
 fn simgrid_gets_the_routes_of_the_schedule() {
     let dir = tempdir().unwrap();
@@ -35,7 +35,7 @@ fn simgrid_gets_the_routes_of_the_schedule() {
     assert_eq!(messages.lines().count(), 2 + 30);
 }
 
-/// What SimGrid takes for what was exported to a folder, in us; `None` where it is not installed.
+/// Returns the time of SimGrid for an exported folder in µs; `None` if SimGrid is not installed.
 fn played_by_simgrid(out: &Path) -> Option<f64> {
     let program = out.join("replay");
     let mut cxx = Command::new("c++");
@@ -60,7 +60,7 @@ fn played_by_simgrid(out: &Path) -> Option<f64> {
     Some(played.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr))))
 }
 
-/// The time of a case's row, in microseconds.
+/// Returns the time in the row of a case, in microseconds.
 fn predicted([topology, algorithm, workload]: [&str; 3], machine: &str) -> f64 {
     let case = [
         "--topology",
@@ -76,8 +76,7 @@ fn predicted([topology, algorithm, workload]: [&str; 3], machine: &str) -> f64 {
     row.time_us.unwrap_or_else(|| panic!("{}", row.reason))
 }
 
-/// Where SimGrid is installed, it takes the time that `fluid` predicts with nothing charged but
-/// bandwidth, within 1 %.
+/// SimGrid takes the time that `fluid` predicts, within 1 %, if only bandwidth is charged.
 #[test]
 fn simgrid_takes_the_time_that_fluid_predicts() {
     let dir = tempdir().unwrap();
@@ -90,8 +89,8 @@ fn simgrid_takes_the_time_that_fluid_predicts() {
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
 }
 
-/// Background flows are messages to SimGrid, of the one step that there is: it takes as long, for
-/// the last to end is a message of the schedule.
+/// In SimGrid, background flows are messages of the only step. The time is the same because the
+/// last message to end belongs to the schedule.
 #[test]
 fn simgrid_takes_the_time_that_fluid_predicts_beside_background_traffic() {
     let dir = tempdir().unwrap();
@@ -101,7 +100,8 @@ fn simgrid_takes_the_time_that_fluid_predicts_beside_background_traffic() {
             |from| (0..nodes).map(|to| bytes(from, to).to_string()).collect::<Vec<_>>().join(",");
         std::fs::write(path(name), (0..nodes).map(row).collect::<Vec<_>>().join("\n")).unwrap();
     };
-    // Each to the node after the next; beside them flows of many sizes, by other pairs.
+    // Each node sends to the node after the next. Background flows of various sizes run between
+    // other pairs.
     let scheduled =
         |from: u64, to: u64| if (from + 2) % nodes == to { 300_000 + 10_000 * from } else { 0 };
     let beside = |from: u64, to: u64| {
@@ -117,7 +117,7 @@ fn simgrid_takes_the_time_that_fluid_predicts_beside_background_traffic() {
     let case = ["torus:3x4", "linear", workload.as_str()];
     let machine = "free:model=fluid,byte_us=0.001";
     let out = path("sim");
-    // Of all pairs, so that the platform has a route for each.
+    // All pairs exchange data, so that the platform has a route for each pair.
     assert!(exports(
         "simgrid",
         ["torus:3x4", "linear", "uniform:1"],

@@ -21,7 +21,7 @@ fn report(dir: &TempDir) -> String {
     std::fs::read_to_string(out).unwrap()
 }
 
-/// What every report of these rows says.
+/// Text that every report of these rows contains.
 const SAID: [&str; 9] = [
     "mine & yours",
     "Figure 1. Completion time against block size",
@@ -49,8 +49,8 @@ fn a_report_names_no_other_file() {
     assert!(!page.contains("mine & yours") && page.contains("mine &amp; yours"));
 }
 
-/// A real browser with a window so wide; `None`, having said so, where there is none. Its page is
-/// what it made of the file.
+/// Opens a page in a real browser with a window of this width and returns the resulting page.
+/// Prints a line and returns `None` if there is no browser.
 fn opened(dir: &TempDir, page: &Path, width: u32, more: &[String]) -> Option<String> {
     let known = ["chromium", "chromium-browser", "google-chrome"];
     let Some(browser) =
@@ -76,7 +76,7 @@ fn opened(dir: &TempDir, page: &Path, width: u32, more: &[String]) -> Option<Str
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-/// In a real browser, which may reach nothing: all is there, and nothing was asked for.
+/// A real browser without network access shows the whole page and requests nothing else.
 #[test]
 fn a_report_opens_in_a_browser_and_fetches_nothing() {
     let dir = tempdir().unwrap();
@@ -90,7 +90,7 @@ fn a_report_opens_in_a_browser_and_fetches_nothing() {
         assert!(text.contains(said), "{said}: {text}");
     }
     assert!(dom.matches("<svg").count() >= 2, "{dom}");
-    // the log names every address that the page itself asked for
+    // The log contains every address that the page requested.
     let log = std::fs::read_to_string(&log).unwrap();
     let asked = log.split("\"url\":\"").skip(1).filter_map(|rest| rest.split('"').next());
     let by_page: Vec<&str> =
@@ -98,8 +98,8 @@ fn a_report_opens_in_a_browser_and_fetches_nothing() {
     assert!(by_page.iter().all(|url| url.ends_with("/report.html")), "{by_page:?}");
 }
 
-/// Run in the page: says of every figure which marks are not inside it, which words lie on others,
-/// and what is wider than the page.
+/// A script for the page. It reports marks outside of their plot, overlapping words, and elements
+/// wider than the page.
 const LOOK_AT_FIGURES: &str = r#"<script>addEventListener("load", () => {
     const faults = [], figures = [...document.querySelectorAll("svg")];
     let marks = 0;
@@ -115,7 +115,7 @@ const LOOK_AT_FIGURES: &str = r#"<script>addEventListener("load", () => {
                 faults.push(`outside of ${name}`);
             if (mark.tagName == "text") texts.push([name, at]);
         }
-        // Two lines of a title may share the height of a descender.
+        // Two lines of a title may overlap by the height of a descender.
         const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3;
         texts.forEach(([name, at], i) => texts.slice(i + 1).forEach(([other, there]) => {
             if (meet(at, there)) faults.push(`${name} on ${other}`);
@@ -124,8 +124,8 @@ const LOOK_AT_FIGURES: &str = r#"<script>addEventListener("load", () => {
     document.title = `${figures.length} figures, ${marks} marks, faults: ${faults.join("; ")}.`;
 });</script></body>"#;
 
-/// Every mark of every figure lies inside of it, and it inside of the page, as wide as a laptop's
-/// window, a screen's, and a sheet of paper.
+/// Every mark of every plot is inside of the plot, and every plot is inside of the page, at the
+/// widths of a laptop, a large screen and a sheet of paper.
 #[test]
 fn figures_are_whole_in_a_browser_however_wide_it_is_and_on_paper() {
     let dir = tempdir().unwrap();
@@ -151,14 +151,14 @@ fn figures_are_whole_in_a_browser_however_wide_it_is_and_on_paper() {
     ])
     .assert()
     .success();
-    // The page forbids scripts: ours looks at it without that, and, for paper, with the rules for
-    // print.
+    // The policy of the page forbids scripts. The test removes the policy and, for paper, applies
+    // the print rules.
     let page = std::fs::read_to_string(&out).unwrap();
     let (before, rest) = page.split_once("<meta http-equiv").unwrap();
     let page =
         format!("{before}{}", rest.split_once('>').unwrap().1).replace("</body>", LOOK_AT_FIGURES);
     let looked_at = dir.path().join("looked-at.html");
-    // A4 less its margins is 718 pixels of 1/96 inch wide.
+    // A4 without its margins is 718 pixels of 1/96 inch wide.
     for (width, page) in [
         (900, page.clone()),
         (1200, page.clone()),

@@ -1,4 +1,5 @@
-//! What plugins print, fork and leave behind holds nothing up, and ends with the program.
+//! Output, forked processes and leftovers of plugins do not delay a run, and they end with the
+//! program.
 
 use crate::support::{compile_c, swapmeet};
 use std::path::Path;
@@ -8,7 +9,7 @@ use swapmeet_results::read_records;
 use swapmeet_tests::build;
 use tempfile::tempdir;
 
-/// The command lines of processes that were given this file's name in their environment.
+/// Returns the command lines of processes that have this file name in their environment.
 fn running(mark: &Path) -> Vec<String> {
     let given = format!("TORTURE_MARK={}\0", mark.display());
     let read = |entry: &Path, name: &str| {
@@ -23,7 +24,7 @@ fn running(mark: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Not even where nobody can say any more that it is to end.
+/// This includes the case in which the program cannot notify them, because it was killed.
 #[test]
 fn a_program_that_is_killed_takes_its_workers_and_what_they_forked_along() {
     let dir = tempdir().unwrap();
@@ -64,8 +65,8 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Forty thousand lines a case are a plugin's affair: of each case the first are shown, of a run a
-/// thousand, and how many were left out is said.
+/// A plugin prints 40,000 lines per case. The first lines of each case are shown, at most 1,000 per
+/// run, with the number of omitted lines.
 #[test]
 fn of_what_plugins_print_a_run_shows_a_part_and_counts_the_rest() {
     let dir = tempfile::tempdir().unwrap();
@@ -96,8 +97,8 @@ fn of_what_plugins_print_a_run_shows_a_part_and_counts_the_rest() {
     assert!(said.contains("\n200 more lines from plugins are left out\n"), "{said}");
 }
 
-/// Without a sandbox a plugin may fork: what it leaves behind is not waited for, be it that it
-/// prints for half a minute.
+/// Without a sandbox, a plugin may fork. The program does not wait for such processes, even if they
+/// print for half a minute.
 #[test]
 fn what_outlives_its_process_holds_nothing_up() {
     let dir = tempdir().unwrap();
@@ -128,7 +129,7 @@ fn what_outlives_its_process_holds_nothing_up() {
     assert!(!mark.exists(), "what a plugin left behind was waited for");
 }
 
-/// What forked from a worker dies with it.
+/// Processes that were forked from a worker end with it.
 #[test]
 fn nothing_is_left_running() {
     let dir = tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Workers whose memory is limited, by the system or by the program.
+//! Workers with a memory limit of the system or of the program.
 
 use crate::support::{compile_c, rows};
 use std::path::PathBuf;
@@ -14,8 +14,8 @@ use swapmeet_runner::worker::Workers;
 use swapmeet_tests::build;
 use tempfile::tempdir;
 
-/// The program under `ulimit -v KIB`, without the superuser's right to raise it; `None`, and a line
-/// that says so, where that right can't be laid down.
+/// Runs the program under `ulimit -v KIB` without the right to raise the limit. Prints a line and
+/// returns `None` if that right cannot be dropped.
 fn confined(kib: u64, args: &[&str]) -> Option<Vec<Record>> {
     let confined = |command: &str| {
         let mut shell = Command::new("setpriv");
@@ -49,7 +49,7 @@ fn a_lower_limit_of_the_systems_stays() {
     assert_eq!((rows[0].status, rows[0].reason.as_str()), (Status::Ok, ""));
 }
 
-/// Nothing of the plugin's ran: whatever it is, it is not the plugin that crashed.
+/// No code of the plugin ran, so the status is not `crashed`.
 #[test]
 fn a_plugin_that_has_no_room_in_the_limit_is_an_error() {
     let dir = tempdir().unwrap();
