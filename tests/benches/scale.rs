@@ -13,7 +13,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::delivery::grid::Grid;
-use swapmeet_core::simulation::Proving;
+use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::{Case, cases};
 use swapmeet_runner::describe::Reader;
@@ -218,7 +218,7 @@ fn group(
 
 /// The same cases, planned for everyone.
 fn full(mut cases: Vec<Case>) -> Vec<Case> {
-    cases.iter_mut().for_each(|case| case.proving = Proving::Full);
+    cases.iter_mut().for_each(|case| case.proof_scope = ProofScope::Full);
     cases
 }
 

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::delivery::collective::SecondCopy;
-use swapmeet_core::simulation::Proving;
+use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::Record;
 use swapmeet_results::Status;
 use swapmeet_runner::case::{Case, Chosen};
@@ -70,7 +70,7 @@ fn case(plugin: &Plugin, rung: &Rung, timeout: Duration) -> Result<Case, String>
         repetition: 0,
         seed: 42,
         timeout: Some(timeout),
-        proving: Proving::Full,
+        proof_scope: ProofScope::Full,
     })
 }
 
@@ -108,19 +108,19 @@ fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Answer {
 
 /// What a schedule says of itself, compared with what it is, if it says anything.
 fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
-    let run = |proving| {
+    let run = |proof_scope| {
         let mut watch = Watch::new(Some(progress)).by_blocks();
-        let case = Case { proving, ..case.clone() };
+        let case = Case { proof_scope, ..case.clone() };
         let record =
             session::run_group(&[case], &mut [&mut watch]).into_iter().next().unwrap_or_default();
         (record, watch)
     };
-    let (by_orbits, followed) = run(Proving::Auto);
+    let (by_orbits, followed) = run(ProofScope::Auto);
     let nodes = by_orbits.proved_on.filter(|nodes| *nodes == case.topology.nodes());
     if nodes.is_some() && by_orbits.status == Status::Ok {
         return None;
     }
-    let (_, every) = run(Proving::Full);
+    let (_, every) = run(ProofScope::Full);
     let broken = (by_orbits.status != Status::Ok)
         .then(|| format!("it is {}: {}", by_orbits.status, by_orbits.reason));
     let differs = every.breaks_symmetry(&followed).or(broken);

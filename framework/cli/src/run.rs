@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use swapmeet_core::delivery::fault::Count;
-use swapmeet_core::simulation::Proving;
+use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::batch::{Batch, Event, Ordered};
 use swapmeet_runner::case::{Case, Product};
@@ -356,9 +356,9 @@ pub(crate) fn experiment(args: &RunArgs) -> Result<Experiment, Failure> {
     experiment.seed = args.seed.unwrap_or(experiment.seed);
     experiment.repetitions = args.repetitions.unwrap_or(experiment.repetitions);
     experiment.timeout_secs = args.timeout.or(experiment.timeout_secs);
-    experiment.proving = match args.proof {
-        ProofArg::Auto => Proving::Auto,
-        ProofArg::Full => Proving::Full,
+    experiment.proof_scope = match args.proof {
+        ProofArg::Auto => ProofScope::Auto,
+        ProofArg::Full => ProofScope::Full,
     };
     Ok(experiment)
 }

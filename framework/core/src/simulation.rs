@@ -40,25 +40,25 @@ pub struct Task {
     pub sizes: Option<Arc<dyn BlockSizes>>,
     /// Whether a message of no bytes is none. Its blocks are followed all the same.
     pub skip_empty: bool,
-    /// On whom delivery is to be proved.
-    pub proving: Proving,
+    /// Which nodes delivery is to be verified on.
+    pub proof_scope: ProofScope,
 }
 
-/// On whom delivery is proved.
+/// Which nodes delivery is verified on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Proving {
-    /// One node of each orbit, where the schedule says that a group maps it onto itself and nothing
-    /// stands against it.
+pub enum ProofScope {
+    /// One node of each symmetry orbit, if the plugin declares a symmetry and nothing prevents its
+    /// use; otherwise all nodes.
     #[default]
     Auto,
-    /// Everyone, whatever the schedule says of itself.
+    /// All nodes, whatever symmetry the plugin declares.
     Full,
 }
 
 impl Task {
     /// A task on blocks of the same size.
     pub fn new(topology: Arc<dyn Topology>, collective: Collective) -> Self {
-        Self { topology, collective, sizes: None, skip_empty: false, proving: Proving::Auto }
+        Self { topology, collective, sizes: None, skip_empty: false, proof_scope: ProofScope::Auto }
     }
 }
 
@@ -247,7 +247,7 @@ impl<'a> Simulation<'a> {
             send_buffer,
             receive_buffer,
             segments: payload.segments(),
-            proved_on: payload.proved_on(),
+            verified_on: payload.verified_on(),
             ..self.listeners.totals()
         })
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_core::cost::model::models;
 use swapmeet_core::network::topology::Topology;
-use swapmeet_core::simulation::Proving;
+use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::Record;
 use swapmeet_workloads::{InputDigest, Workload};
 
@@ -108,7 +108,7 @@ impl<'r> Again<'r> {
             repetition: row.repetition,
             seed: row.seed,
             timeout: self.timeout,
-            proving: Proving::Auto,
+            proof_scope: ProofScope::Auto,
         })
     }
 }

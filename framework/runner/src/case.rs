@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::Topology;
-use swapmeet_core::simulation::Proving;
+use swapmeet_core::simulation::ProofScope;
 use swapmeet_core::spec::{Spec, SpecError, near_matches};
 use swapmeet_results::{CaseId, Implementation, Record, Setting, inputs_column};
 use swapmeet_workloads::file::read_regular;
@@ -57,7 +57,7 @@ pub struct Case {
     /// How long it may take.
     pub timeout: Option<Duration>,
     /// On whom delivery is to be proved: its row says the same either way, but for `proved_on`.
-    pub proving: Proving,
+    pub proof_scope: ProofScope,
 }
 
 impl Case {
@@ -132,7 +132,7 @@ pub struct Product {
     before: Vec<usize>,
     seed: u64,
     timeout: Option<Duration>,
-    proving: Proving,
+    proof_scope: ProofScope,
     /// The files of a case that names none: most do.
     no_inputs: Arc<[InputDigest]>,
 }
@@ -217,7 +217,7 @@ impl Product {
             before,
             seed: experiment.seed,
             timeout,
-            proving: experiment.proving,
+            proof_scope: experiment.proof_scope,
             no_inputs: Arc::new([]),
         })
     }
@@ -266,7 +266,7 @@ impl Product {
             repetition,
             seed: self.seed.saturating_add(u64::from(repetition)),
             timeout: self.timeout,
-            proving: self.proving,
+            proof_scope: self.proof_scope,
         }
     }
 

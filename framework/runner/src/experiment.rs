@@ -2,7 +2,7 @@
 
 use crate::input::{InputError, Text};
 use crate::toml_text::Reader;
-use swapmeet_core::simulation::Proving;
+use swapmeet_core::simulation::ProofScope;
 use toml::Spanned;
 use toml::de::DeValue;
 
@@ -26,7 +26,7 @@ pub struct Experiment {
     /// Seconds a case may take.
     pub timeout_secs: Option<f64>,
     /// On whom delivery is to be proved; not of the file's keys, for rows say the same.
-    pub proving: Proving,
+    pub proof_scope: ProofScope,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +51,7 @@ impl Default for Experiment {
             repetitions: 1,
             seed: 42,
             timeout_secs: None,
-            proving: Proving::Auto,
+            proof_scope: ProofScope::Auto,
         }
     }
 }

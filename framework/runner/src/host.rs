@@ -20,7 +20,7 @@ use swapmeet_core::delivery::fault::{Count, Fault};
 use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::listener::Listener;
 use swapmeet_core::simulation::step::Totals;
-use swapmeet_core::simulation::{Proving, Simulation, Task};
+use swapmeet_core::simulation::{ProofScope, Simulation, Task};
 use table::TABLE;
 
 mod astray;
@@ -152,7 +152,7 @@ fn explained(
 ) -> Fault {
     let labels = Rc::default();
     let Some(mut trail) = Trail::of(&fault, Rc::clone(&labels)) else { return fault };
-    let task = &Task { proving: Proving::Full, ..task.clone() };
+    let task = &Task { proof_scope: ProofScope::Full, ..task.clone() };
     let mut host = Host { labels: Some(labels), ..Host::new(task, answers, limit) };
     // Whatever comes of it: a plugin that does something else the second time leaves no trail.
     drop(run(algorithm, params, task, &mut host, vec![&mut trail]));

@@ -10,7 +10,7 @@ use swapmeet_core::cost::model::{Cost, Evaluator, PricingContext};
 use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::simulation::listener::{Detail, Listener};
 use swapmeet_core::simulation::step::Totals;
-use swapmeet_core::simulation::{self, Proving, Task};
+use swapmeet_core::simulation::{self, ProofScope, Task};
 use swapmeet_results::{Record, Status, Verified};
 
 /// What happens while cases run.
@@ -73,7 +73,7 @@ fn plan_and_price(
     let task = match affordable(first, nodes)
         .and_then(|()| first.workload.task(&first.topology, first.seed))
     {
-        Ok(task) => Task { proving: first.proving, ..task },
+        Ok(task) => Task { proof_scope: first.proof_scope, ..task },
         Err(reason) => {
             let mut record = first.blank_row();
             refuse(&mut record, Status::Unsupported, &reason);
@@ -185,7 +185,7 @@ pub fn plans_alike(asked: Asked, a: &Case, b: &Case) -> bool {
 
 /// Where everyone will be planned for, whatever the schedule says.
 fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
-    let may_be_symmetric = case.proving == Proving::Auto && case.workload.is_uniform();
+    let may_be_symmetric = case.proof_scope == ProofScope::Auto && case.workload.is_uniform();
     if may_be_symmetric && case.machine.detail() < Detail::AllNodes {
         return Ok(());
     }
@@ -273,7 +273,7 @@ fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
     record.send_buffer_bytes = bytes(totals.send_buffer);
     record.receive_buffer_bytes = bytes(totals.receive_buffer);
     record.rearrangements = Some(totals.rearrangements);
-    record.proved_on = Some(totals.proved_on);
+    record.proved_on = Some(totals.verified_on);
 }
 
 #[cfg(test)]

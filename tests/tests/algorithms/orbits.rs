@@ -7,7 +7,7 @@ use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::delivery::collective::{self, CollectiveKind};
 use swapmeet_core::network::topology::{self, Topology};
-use swapmeet_core::simulation::Proving;
+use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::{Case, Chosen};
 use swapmeet_runner::describe::Reader;
@@ -80,7 +80,7 @@ fn rows(
     algorithm: &Arc<Algorithm>,
     params: &[(String, String)],
     (topology, workload): (&Arc<dyn Topology>, &Workload),
-    proving: Proving,
+    proof_scope: ProofScope,
 ) -> Vec<Record> {
     let case = |machine: &&str| Case {
         experiment: "orbits".into(),
@@ -96,7 +96,7 @@ fn rows(
         repetition: 0,
         seed: 42,
         timeout: None,
-        proving,
+        proof_scope,
     };
     session::run_group(&MACHINES.iter().map(case).collect::<Vec<_>>(), &mut [])
 }
@@ -117,8 +117,8 @@ fn both_ways(algorithm: &Arc<Algorithm>, mut compare: impl FnMut(&str, &Record, 
                     variants(algorithm).into_iter().filter(|params| few || params.is_empty())
                 {
                     let on = (&topology, &workload);
-                    let full = rows(algorithm, &params, on, Proving::Full);
-                    let auto = rows(algorithm, &params, on, Proving::Auto);
+                    let full = rows(algorithm, &params, on, ProofScope::Full);
+                    let auto = rows(algorithm, &params, on, ProofScope::Auto);
                     assert_eq!(full.len(), auto.len());
                     for ((full, auto), machine) in full.iter().zip(&auto).zip(MACHINES) {
                         let case = format!(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::simulation::Proving;
+use swapmeet_core::simulation::ProofScope;
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_results::Status;
 use swapmeet_runner::case::{Case, Chosen};
@@ -40,7 +40,7 @@ fn a_panic_of_the_host_is_an_error_with_its_message() {
         repetition: 0,
         seed: 42,
         timeout: None,
-        proving: Proving::Auto,
+        proof_scope: ProofScope::Auto,
     };
     let rows = session::run_group(&[case], &mut [&mut Broken]);
     let reason = "swapmeet itself failed, please report it: step 2 was too much";

@@ -206,7 +206,7 @@ impl Payload {
     }
 
     /// Nodes that are followed.
-    pub(crate) fn proved_on(&self) -> u64 {
+    pub(crate) fn verified_on(&self) -> u64 {
         match self {
             Self::Orbits(exchange) => exchange.group().representatives(),
             Self::Blocks(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => {

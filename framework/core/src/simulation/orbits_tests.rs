@@ -117,11 +117,11 @@ fn simulate(
     (spec, kind, in_parts, radices): What<'_>,
     symmetries: &[Symmetry],
     steps: &[Vec<Choice>],
-    (everything, proving): (bool, Proving),
+    (everything, proof_scope): (bool, ProofScope),
 ) -> (Seen, Result<Totals, String>) {
     let group = Group::new(radices, symmetries).unwrap();
     let mut seen = Seen { everything, ..Seen::default() };
-    let task = Task { proving, ..Task::new(parse(spec).unwrap(), Collective::of(kind)) };
+    let task = Task { proof_scope, ..Task::new(parse(spec).unwrap(), Collective::of(kind)) };
     let mut simulation = Simulation::new(task, vec![&mut seen]).unwrap();
     let segments = if in_parts { 2 } else { 1 };
     simulation.layout(radices, Division { in_parts, segments }, None).unwrap();
@@ -186,7 +186,7 @@ fn simulate(
     };
     let ran = run();
     let ended = ran.and_then(|()| simulation.finish()).map_err(|fault| in_short(&fault));
-    (seen, ended.map(|totals| Totals { proved_on: 0, ..totals }))
+    (seen, ended.map(|totals| Totals { verified_on: 0, ..totals }))
 }
 
 /// Which rule is broken in which step: which of an orbit is named, which of its blocks first, and
@@ -240,8 +240,8 @@ proptest! {
     ) {
         let what = (spec, kind, in_parts, radices);
         for everything in [false, true] {
-            let full = simulate(what, symmetries, &steps, (everything, Proving::Full));
-            prop_assert_eq!(&simulate(what, symmetries, &steps, (everything, Proving::Auto)), &full);
+            let full = simulate(what, symmetries, &steps, (everything, ProofScope::Full));
+            prop_assert_eq!(&simulate(what, symmetries, &steps, (everything, ProofScope::Auto)), &full);
         }
     }
 }
@@ -352,14 +352,14 @@ proptest! {
 
 /// All shift, a rank at a time: what the whole schedule costs, proved on one rank.
 #[test]
-fn a_schedule_that_shifts_map_onto_itself_is_proved_on_one_rank() {
+fn a_schedule_that_shifts_map_onto_itself_is_verified_on_one_rank() {
     let n = 1000;
-    let task = |proving| Task {
-        proving,
+    let task = |proof_scope| Task {
+        proof_scope,
         ..Task::new(parse("mesh:25x40").unwrap(), Collective::of(&ALL_TO_ALL))
     };
-    let run = |proving| {
-        let mut simulation = Simulation::new(task(proving), Vec::new()).unwrap();
+    let run = |proof_scope| {
+        let mut simulation = Simulation::new(task(proof_scope), Vec::new()).unwrap();
         simulation.layout(&[n], Division::WHOLE, None).unwrap();
         let planned = simulation.symmetric(&[Shift(1)]).unwrap()[0];
         for distance in 1..n {
@@ -373,9 +373,9 @@ fn a_schedule_that_shifts_map_onto_itself_is_proved_on_one_rank() {
         }
         simulation.finish().unwrap()
     };
-    let (one, all) = (run(Proving::Auto), run(Proving::Full));
-    assert_eq!((one.proved_on, all.proved_on), (1, n));
-    assert_eq!(Totals { proved_on: n, ..one }, all);
+    let (one, all) = (run(ProofScope::Auto), run(ProofScope::Full));
+    assert_eq!((one.verified_on, all.verified_on), (1, n));
+    assert_eq!(Totals { verified_on: n, ..one }, all);
 }
 
 #[test]

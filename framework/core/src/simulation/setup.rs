@@ -1,7 +1,7 @@
 //! What a schedule says before its first step: its grid, where its nodes run, what maps it onto
 //! itself; and what follows for how it is carried out.
 
-use super::{Proving, State, Task};
+use super::{ProofScope, State, Task};
 use crate::delivery::boxes::Side;
 use crate::delivery::byte_counts::Units;
 use crate::delivery::collective::Collective;
@@ -132,7 +132,7 @@ impl Setup {
         let blocks_alike = self.byte_counts.is_none() && task.sizes.is_none();
         let own_nodes = placement.is_identity() && placement.check().is_ok();
         let taken = group.order() > 1
-            && task.proving == Proving::Auto
+            && task.proof_scope == ProofScope::Auto
             && !listeners.interests.arrivals
             && blocks_alike
             && own_nodes

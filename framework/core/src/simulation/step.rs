@@ -221,7 +221,7 @@ pub struct Totals {
     pub critical_summed: u128,
     /// Nodes that were planned for, and on which delivery was proved: one of each orbit where a
     /// group maps the schedule onto itself, else all.
-    pub proved_on: u64,
+    pub verified_on: u64,
 }
 
 impl Totals {

@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::plugin::file::Stamp;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use swapmeet_core::simulation::Proving;
+use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::CaseId;
 
 /// To a worker: cases that share a schedule.
@@ -40,7 +40,7 @@ impl Job {
             job.plugin.clone_from(&case.algorithm.algorithm.file);
             job.stamp.clone_from(&case.algorithm.algorithm.stamp);
             job.timeout_secs = case.timeout.map(|t| t.as_secs_f64());
-            job.proves_everyone = case.proving == Proving::Full;
+            job.proves_everyone = case.proof_scope == ProofScope::Full;
             job.cases.push(case.id());
         }
         job

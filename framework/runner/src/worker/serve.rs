@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::Topology;
-use swapmeet_core::simulation::Proving;
+use swapmeet_core::simulation::ProofScope;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 use swapmeet_results::{CaseId, Record, Setting};
 use swapmeet_workloads::{InputDigest, Workload};
@@ -345,7 +345,7 @@ impl Known {
             machine,
             repetition: id.repetition,
             seed: id.seed,
-            proving: if job.proves_everyone { Proving::Full } else { Proving::Auto },
+            proof_scope: if job.proves_everyone { ProofScope::Full } else { ProofScope::Auto },
             timeout: job.timeout_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok()),
         };
         let found = case.id();

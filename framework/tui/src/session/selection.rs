@@ -6,7 +6,7 @@ use super::what_if::values_of;
 use crate::filter::Filter;
 use std::collections::BTreeSet;
 use swapmeet_core::cost::machine::{ParameterValue, presets};
-use swapmeet_core::simulation::Proving;
+use swapmeet_core::simulation::ProofScope;
 use swapmeet_runner::case::{self, Case, choose};
 use swapmeet_runner::experiment::{Experiment, OwnMachine, seconds};
 use swapmeet_runner::input::{InputError, Text};
@@ -148,7 +148,7 @@ pub(crate) struct Selection {
     repetitions: u32,
     seed: u64,
     timeout_secs: Option<f64>,
-    proving: Proving,
+    proof_scope: ProofScope,
 }
 
 impl Selection {
@@ -176,7 +176,7 @@ impl Selection {
             repetitions: experiment.repetitions,
             seed: experiment.seed,
             timeout_secs: experiment.timeout_secs,
-            proving: experiment.proving,
+            proof_scope: experiment.proof_scope,
         }
     }
 
@@ -508,7 +508,7 @@ impl Selection {
             repetitions: self.repetitions,
             seed: self.seed,
             timeout_secs: self.timeout_secs,
-            proving: self.proving,
+            proof_scope: self.proof_scope,
         }
     }
 
