@@ -58,7 +58,7 @@ const SHORT_LADDER: [&str; 18] = [
 ];
 
 #[test]
-fn nothing_is_wrong_with_the_bundled_plugins() {
+fn the_bundled_plugins_pass() {
     let mut plugins = 0;
     for entry in std::fs::read_dir(build()).unwrap() {
         let path = entry.unwrap().path();
@@ -81,7 +81,7 @@ fn nothing_is_wrong_with_the_bundled_plugins() {
 /// The rules as printed in the papers where the print is wrong. The corrected versions share all
 /// other lines.
 #[test]
-fn every_misprinted_rule_is_found_and_no_mended_one() {
+fn misprinted_rules_fail_and_corrected_ones_pass() {
     let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
     let (code, report) = check(&file, &SHORT_LADDER);
     assert_eq!(code, 1);
@@ -316,7 +316,7 @@ const WRONG: [Wrong; 23] = [
 ];
 
 #[test]
-fn every_wrong_plugin_is_found_and_none_ends_the_examination() {
+fn every_wrong_plugin_is_found_and_none_ends_check() {
     let dir = tempdir().unwrap();
     for (name, macros, start, contains) in WRONG {
         let folder = format!("{:?}", dir.path());
@@ -337,7 +337,7 @@ fn every_wrong_plugin_is_found_and_none_ends_the_examination() {
 }
 
 #[test]
-fn names_that_bundled_plugins_have_are_remarked_on() {
+fn names_of_bundled_algorithms_give_a_remark() {
     let dir = tempdir().unwrap();
     let macros =
         [("PLAN", "return shift(problem, host);"), ("TABLE", "wrong.name = text(\"bruck\");")];
@@ -359,7 +359,7 @@ fn names_that_bundled_plugins_have_are_remarked_on() {
 
 /// A hanging plugin uses the full time limit, so two such cases are enough.
 #[test]
-fn what_hangs_everywhere_is_given_up() {
+fn a_plugin_that_always_hangs_is_given_up() {
     let dir = tempdir().unwrap();
     let plan = [("PLAN", "for (;;) { } return SWM_OK;")];
     let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "hangs", &plan) else { return };
@@ -372,7 +372,7 @@ fn what_hangs_everywhere_is_given_up() {
 
 /// The finding is based on the growth of the memory, not on the memory of the program itself.
 #[test]
-fn a_plugin_that_eats_memory_is_stopped_at_the_limit() {
+fn the_memory_limit_stops_a_plugin() {
     let dir = tempdir().unwrap();
     let eats = "char *all = malloc(120u << 20); if (!all) { host->fail(host->ctx, text(\"no memory\")); return SWM_ERROR; } \
         memset(all, 1, 120u << 20); free(all); return shift(problem, host);";
@@ -394,7 +394,7 @@ fn a_plugin_that_eats_memory_is_stopped_at_the_limit() {
 
 /// Two concurrent plans stay within the limit if each of them does.
 #[test]
-fn two_plans_at_once_may_take_what_two_may() {
+fn two_concurrent_plans_may_use_twice_the_memory() {
     let dir = tempdir().unwrap();
     let eats = "char *all = malloc(120u << 20); if (!all) { host->fail(host->ctx, text(\"no memory\")); return SWM_ERROR; } \
         for (int i = 0; i < 4; i++) memset(all, i + problem->topology->nodes, 120u << 20); free(all); return shift(problem, host);";
@@ -407,7 +407,7 @@ fn two_plans_at_once_may_take_what_two_may() {
 }
 
 #[test]
-fn the_report_is_for_reading() {
+fn the_report_is_readable() {
     let dir = tempdir().unwrap();
     let Some(file) = compile_c("plugins/ring-c/ring.c", dir.path(), "ring", &[]) else { return };
     let output = swapmeet(&["check", file.to_str().unwrap()]).args(SHORT_LADDER).output().unwrap();
@@ -429,7 +429,7 @@ fn the_report_is_for_reading() {
 /// A finding names the collective and its size. Otherwise it could not be reproduced for algorithms
 /// with several collectives.
 #[test]
-fn faults_say_of_which_collective_they_are() {
+fn faults_name_their_collective() {
     let dir = tempdir().unwrap();
     let all =
         [("TABLE", "wrong.collectives = 1u << SWM_GATHER | 1u << SWM_SCATTER; wrong.ports = 1;")];
@@ -458,7 +458,7 @@ fn faults_say_of_which_collective_they_are() {
 }
 
 #[test]
-fn schedules_of_byte_counts_and_none_at_all_are_said_to_be_so() {
+fn byte_counts_and_unsupported_machines_are_reported() {
     let dir = tempdir().unwrap();
     let plan = [("PLAN", "return redistribute_and_collect(problem, host);")];
     let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "amounts", &plan) else {
@@ -482,7 +482,7 @@ fn schedules_of_byte_counts_and_none_at_all_are_said_to_be_so() {
 }
 
 #[test]
-fn what_can_t_be_examined_is_bad_usage() {
+fn files_that_cannot_be_checked_are_bad_usage() {
     let refused = |args: &[&str], message: &str| {
         swapmeet(args).assert().code(2).stdout("").stderr(predicate::str::contains(message));
     };

@@ -142,7 +142,7 @@ fn paths(tokens: TokenStream, prefix: &[String], found: &mut Vec<Name>) {
 }
 
 #[test]
-fn no_crate_has_a_circle_of_modules() {
+fn no_crate_has_a_cycle_of_modules() {
     let members = ["workloads", "results", "results/plot"].map(project).into_iter();
     let in_folders = ["framework", "plugins"]
         .into_iter()
@@ -167,7 +167,7 @@ fn no_crate_has_a_circle_of_modules() {
 }
 
 #[test]
-fn a_circle_is_found_by_way_of_third_ones_and_through_what_is_handed_on() {
+fn cycles_through_other_modules_and_re_exports_are_found() {
     let modules = |sources: &[(&str, &str)]| {
         let mut modules = Modules::default();
         for (name, source) in [&[("", "pub use c::C;")], sources].concat() {

@@ -73,7 +73,7 @@ fn a_plugin_in_c_is_found_by_file_by_folder_and_by_variable() {
 
 /// A single node has nothing to send, and no steps.
 #[test]
-fn the_ring_in_c_goes_round_any_machine() {
+fn the_ring_in_c_runs_on_any_machine() {
     let dir = tempdir().unwrap();
     let Some(file) = compile_c("plugins/ring-c/ring.c", dir.path(), "ring", &[]) else { return };
     for (topology, n) in
@@ -147,7 +147,7 @@ fn a_plan_that_never_ends_is_a_timeout() {
 /// A plan that requests the block size is made again for each size; other plans are shared. In both
 /// cases, every case has its own right row.
 #[test]
-fn a_plan_that_asks_for_the_block_size_is_not_shared() {
+fn a_plan_that_requests_the_block_size_is_not_shared() {
     let dir = tempdir().unwrap();
     // Small blocks travel around the ring, and large ones are sent directly.
     let body = "uint64_t i, v; if (host->block_bytes(host->ctx) > 100) return shift(problem, host); \
@@ -181,7 +181,7 @@ fn a_plan_that_asks_for_the_block_size_is_not_shared() {
 
 /// Every node sends to every other node in one step, and the machine has fewer ports.
 #[test]
-fn a_step_that_asks_more_than_a_machine_has_is_priced_in_turns() {
+fn a_step_beyond_the_ports_of_the_machine_is_priced_in_turns() {
     let dir = tempdir().unwrap();
     let body = "uint64_t v, d; host->step(host->ctx); for (v = 0; v < 4; v++) for (d = 0; d < 4; d++) if (d != v) { \
         SwmBlocks s = block(v, d, v, d); host->send_blocks(host->ctx, &s); } return SWM_OK;";

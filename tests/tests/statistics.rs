@@ -43,7 +43,7 @@ fn samples() -> Vec<(Vec<f64>, Vec<f64>)> {
 /// The time of a single message has the requested mean and variation. If ranks wait for their
 /// steps, the slowest message of each step decides, and the mean is above the time without jitter.
 #[test]
-fn jitter_makes_repetitions_differ_as_much_as_it_says() {
+fn jitter_has_the_requested_mean_and_variation() {
     let times = |topology: &str, algorithm: &str, workload: &str, machine: &str| -> Vec<f64> {
         let rest = ["--workload", workload, "--machine", machine, "--repetitions", "300"];
         let rows = rows(&[&["--topology", topology, "--algorithm", algorithm][..], &rest].concat());
@@ -83,7 +83,7 @@ fn jitter_makes_repetitions_differ_as_much_as_it_says() {
 }
 
 #[test]
-fn p_values_are_those_of_scipy() {
+fn p_values_equal_those_of_scipy() {
     let python = |code: &str| {
         Command::new("python3").args(["-c", code]).stdin(std::process::Stdio::piped()).output()
     };

@@ -134,7 +134,7 @@ fn trees_chains_and_pairs_take_the_steps_and_blocks_of_their_closed_forms() {
 /// log2 p (alpha + m beta + m gamma) under every model: in each step, every node sends its whole
 /// vector and adds the received one.
 #[test]
-fn adding_up_takes_its_time_under_every_model() {
+fn every_model_charges_additions() {
     let us = |topology: &str, algorithm: &str, machine: &str| {
         let collective =
             if algorithm == "linear" { "reduce/uniform:64" } else { "allreduce/uniform:64" };
@@ -223,7 +223,7 @@ fn blocks_for_everyone_may_differ_in_size() {
 }
 
 #[test]
-fn a_larger_radix_takes_more_steps_and_passes_fewer_blocks_on() {
+fn a_larger_radix_takes_more_steps_and_forwards_fewer_blocks() {
     let with = |radix: u64| {
         run(&["ring:64".to_owned()], &format!("bruck:radix={radix}"), "uniform:1").remove(0)
     };
@@ -312,7 +312,7 @@ fn bruck_on_a_power_of_two_sends_half_of_all_in_each_step() {
 }
 
 #[test]
-fn an_algorithm_for_powers_of_two_says_which_take_any_number() {
+fn algorithms_for_powers_of_two_suggest_general_ones() {
     let row = rows(&["--topology", "mesh:4x5", "--algorithm", "pex", "--workload", "uniform:1"])
         .remove(0);
     let reason = "20 nodes are no power of two, without which exclusive-or makes no pairs; pex-gen, pex-gen-shift and gen take any number";

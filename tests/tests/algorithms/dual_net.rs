@@ -92,7 +92,7 @@ fn totals(outcome: Outcome) -> Result<(u64, u64), String> {
 
 /// Each row has the rounds of a broadcast and of a scatter.
 #[test]
-fn broadcast_and_scatter_reach_everyone_from_every_root_with_as_few_words_as_can_be() {
+fn broadcast_and_scatter_reach_every_node_from_every_root_with_minimal_words() {
     let nets = [
         ("rdn:1(ring:1)", 1, 1),
         ("rdn:1(ring:3)", 6, 6),
@@ -120,7 +120,7 @@ fn broadcast_and_scatter_reach_everyone_from_every_root_with_as_few_words_as_can
 /// The third step of Algorithms 1 and 2 uses `my_cluster_id = s1`, which selects the cluster of the
 /// partner only if s1 = s2.
 #[test]
-fn as_printed_broadcast_and_scatter_reach_everyone_from_few_roots_only() {
+fn printed_broadcast_and_scatter_reach_every_node_only_from_few_roots() {
     for (algorithm, of) in [
         ("rdn-broadcast", (|root| Collective::of(&BROADCAST).at(root)) as fn(u64) -> Collective),
         ("rdn-scatter", |root| Collective::of(&SCATTER).at(root)),
@@ -148,7 +148,7 @@ fn as_printed_broadcast_and_scatter_reach_everyone_from_few_roots_only() {
 /// Rounds and words of an independent implementation that moves every block; `None` if the printed
 /// and the lean variant are the same.
 #[test]
-fn rounds_and_words_are_those_of_an_independent_implementation() {
+fn rounds_and_words_equal_those_of_an_independent_implementation() {
     let reference = [
         ("rdn:1(hypercube:3)", "rdn-broadcast", "broadcast", (8, 8), (8, 8)),
         ("rdn:1(hypercube:3)", "rdn-scatter", "scatter", (8, 127), (8, 127)),
@@ -186,7 +186,7 @@ fn three_million_nodes_take_as_many_rounds_as_an_independent_implementation() {
 /// The same base among 1,250 nodes: it is covered twice, with two crossings. A round costs a
 /// start-up and a byte.
 #[test]
-fn a_base_told_in_five_rounds_is_told_by_the_right_schedule_alone() {
+fn only_the_right_schedule_covers_the_base_in_five_rounds() {
     let (topology, algorithm, workload) =
         ("rdn:1(torus:5x5)", "rdn-broadcast", "broadcast/uniform:1");
     assert_eq!(proved(topology, algorithm, workload), (12, 12));
@@ -249,7 +249,7 @@ fn lean_schedules_meet_the_bound_over_any_base() {
 /// Bases whose nodes are not all linked along a dimension, and a base that is too large for a
 /// single axis of sets.
 #[test]
-fn bases_with_switches_and_large_ones_work_too() {
+fn bases_with_switches_and_large_bases_work() {
     for base in ["fat-tree:2x2", "torus:9x8", "fully-connected:70"] {
         let spec = format!("rdn:1({base})");
         for (algorithm, workload) in PATTERNS {
@@ -265,7 +265,7 @@ fn bases_with_switches_and_large_ones_work_too() {
 }
 
 #[test]
-fn what_is_no_dual_net_is_refused_with_the_reason() {
+fn other_networks_are_refused_with_the_reason() {
     let told = |topology: &str, algorithm: &str| {
         let row = run(topology, algorithm, "broadcast/uniform:1");
         (row.status, row.reason)
@@ -283,7 +283,7 @@ fn what_is_no_dual_net_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_dual_net_that_cannot_be_is_shown_where_it_goes_wrong() {
+fn an_impossible_dual_net_is_shown_with_the_position() {
     let refused = |spec: &str, message: &'static str| {
         let args = [
             "run",
@@ -304,7 +304,7 @@ fn a_dual_net_that_cannot_be_is_shown_where_it_goes_wrong() {
 }
 
 #[test]
-fn a_network_of_ones_own_runs_like_any_other() {
+fn a_user_defined_network_runs_like_any_other() {
     let petersen = format!("graph:{}", project("workloads/graphs/petersen.txt").display());
     let row = run(&petersen, "pairwise", "uniform:1");
     assert_eq!((row.status, row.verified, row.nodes), (Status::Ok, Verified::Blocks, 10));
@@ -323,7 +323,7 @@ fn a_network_of_ones_own_runs_like_any_other() {
 
 /// `--resume` needs only the spec in the row.
 #[test]
-fn a_run_on_a_network_of_ones_own_is_resumed() {
+fn a_run_on_a_user_defined_network_can_be_resumed() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("rows.csv");
     let petersen = format!("graph:{}", project("workloads/graphs/petersen.txt").display());

@@ -151,7 +151,7 @@ fn most(p: u64, messages: impl Iterator<Item = (u32, u64)>) -> u64 {
 }
 
 #[test]
-fn every_figure_agrees() {
+fn every_value_agrees() {
     let fixture = fixture();
     let metrics = fixture["metrics"].as_object().unwrap();
     assert_eq!(metrics.len(), 10);
@@ -206,7 +206,7 @@ fn every_figure_agrees() {
 
 /// For any number of nodes, every byte arrives, and no node sends or receives twice in a step.
 #[test]
-fn any_number_of_nodes_is_served_one_message_at_a_time() {
+fn any_number_of_nodes_uses_one_message_per_port() {
     for p in 2..=300_u64 {
         for algorithm in ["four-stage", "four-stage:start=balanced"] {
             let topology = format!("fully-connected:{p}");

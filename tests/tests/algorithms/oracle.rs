@@ -235,7 +235,7 @@ fn two_hosts_agree_on_every_bundled_algorithm() {
 
 /// Most of the papers' misprints give wrong schedules, and both hosts report this.
 #[test]
-fn two_hosts_agree_on_what_is_wrong() {
+fn two_hosts_agree_on_wrong_schedules() {
     let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
     let plugin = Plugin::load(&file).unwrap();
     // The sends of its representatives define another schedule, which `swapmeet check` reports.

@@ -164,7 +164,7 @@ fn claims(algorithm: &Algorithm) -> bool {
 /// A new algorithm that claims a symmetry is compared here automatically. The test fails if none of
 /// these machines uses the claim.
 #[test]
-fn every_column_is_that_of_the_plan_for_everyone() {
+fn every_column_equals_that_of_full_planning() {
     let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
     let mut symmetric = 0;
     for plugin in registry.plugins().iter().filter(|plugin| !plugin.name.contains("misprints")) {
@@ -202,7 +202,7 @@ fn step(record: &Record) -> Option<&str> {
 /// delivered twice, a block that the sender does not hold, too many messages at a port, and a
 /// contribution that is counted twice, missing or lost.
 #[test]
-fn what_is_wrong_for_one_is_wrong_for_all_in_the_same_step() {
+fn faults_are_reported_in_the_same_step_as_with_full_planning() {
     let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
     let plugin = Plugin::load(&file).unwrap();
     for (name, expected) in [

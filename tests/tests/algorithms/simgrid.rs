@@ -43,7 +43,7 @@ fn fixture() -> BTreeMap<[String; 3], Vec<Timed>> {
 }
 
 #[test]
-fn times_and_the_order_of_algorithms_are_simgrids() {
+fn times_and_order_of_algorithms_agree_with_simgrid() {
     let settings = fixture();
     let (mut compared, mut ordered) = (0, 0);
     for ([topology, machine, workload], timed) in &settings {

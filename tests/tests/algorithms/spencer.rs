@@ -140,7 +140,7 @@ fn broadcast_and_scatter_meet_the_formulas_where_logarithms_are_whole() {
 }
 
 #[test]
-fn with_one_port_rounds_and_blocks_are_the_formulas_and_links_are_more() {
+fn with_one_port_rounds_and_blocks_equal_the_formulas_and_links_exceed_them() {
     assert_eq!(
         costs("ring:9", "torus-broadcast", "broadcast/uniform:720720", "1", 2),
         (2.0, 6.0, 4.0)
@@ -157,7 +157,7 @@ fn with_one_port_rounds_and_blocks_are_the_formulas_and_links_are_more() {
 }
 
 #[test]
-fn multi_scatters_on_rings_are_at_most_the_formulas_and_on_tori_what_bundles_of_one_size_cost() {
+fn multiscatter_costs_at_most_the_formulas() {
     let all = |torus, q, k| {
         costs(torus, &format!("torus-multiscatter:cycles={k}"), "uniform:720720", "all", q)
     };
@@ -177,7 +177,7 @@ fn multi_scatters_on_rings_are_at_most_the_formulas_and_on_tori_what_bundles_of_
 }
 
 #[test]
-fn a_gossip_with_one_port_is_formula_3_6s_kin_and_with_all_ports_sends_nothing_twice() {
+fn gossip_follows_formula_3_6_and_sends_nothing_twice() {
     let one_port = "torus-gossip:cycles=4";
     assert_eq!(costs("ring:16", one_port, "allgather/uniform:720720", "1", 3), (4.0, 12.0, 25.0));
     // The paper prints 24. Data for the opposite node need not arrive from both sides.
@@ -188,7 +188,7 @@ fn a_gossip_with_one_port_is_formula_3_6s_kin_and_with_all_ports_sends_nothing_t
 }
 
 #[test]
-fn a_direct_baseline_does_the_same() {
+fn the_direct_baseline_delivers_the_same() {
     let machines = [machine("all", 1)];
     for workload in words(
         "broadcast/uniform:8 scatter/uniform:8 gather/uniform:8 allgather/uniform:8 permutation/rotate-90:8",
@@ -198,7 +198,7 @@ fn a_direct_baseline_does_the_same() {
 }
 
 #[test]
-fn what_has_no_meaning_or_no_schedule_says_so() {
+fn meaningless_problems_are_refused_with_the_reason() {
     let refusal = |topology: &str, algorithm: &str, workload: &str| {
         let rows = run(&[topology], &[algorithm], &[workload], &[machine("all", 1)]);
         assert_eq!(rows[0].status, Status::Unsupported, "{}", rows[0].reason);
@@ -257,7 +257,7 @@ fn what_has_no_meaning_or_no_schedule_says_so() {
 
 /// A word that is not declared is a mistake of the user, so no case is created.
 #[test]
-fn a_form_that_there_is_not_is_refused_before_anything_runs() {
+fn an_unknown_form_is_refused_before_anything_runs() {
     for (algorithm, words) in [
         ("torus-permutation:form=both", "standard, balanced, combined, direct"),
         ("torus-permutation:directions=back", "forward, both"),
@@ -283,7 +283,7 @@ fn a_form_that_there_is_not_is_refused_before_anything_runs() {
 }
 
 #[test]
-fn q_0_is_no_machine() {
+fn zero_channels_are_refused() {
     let refused = crate::support::swapmeet(&[
         "run",
         "--topology",
@@ -302,7 +302,7 @@ fn q_0_is_no_machine() {
 }
 
 #[test]
-fn no_differing_figure_of_the_reproduction_lacks_a_reason() {
+fn every_difference_in_the_reproduction_has_a_reason() {
     let committed = swapmeet_tests::project("results/reproduced/spencer.csv");
     let mut reader = csv::Reader::from_path(&committed)
         .unwrap_or_else(|error| panic!("{}: {error}", committed.display()));

@@ -43,7 +43,7 @@ fn agrees(row: &Record, expected: &Value, fields: &[(&str, Option<u128>)]) {
 }
 
 #[test]
-fn sizes_that_need_no_virtual_nodes_agree_in_every_figure() {
+fn sizes_without_virtual_nodes_agree_in_every_value() {
     each_size("exact_sizes", |row, expected| {
         agrees(
             row,
@@ -71,7 +71,7 @@ fn barrier(nodes: u64) -> f64 {
 }
 
 #[test]
-fn sizes_with_virtual_nodes_agree_in_every_figure() {
+fn sizes_with_virtual_nodes_agree_in_every_value() {
     each_size("virtual_fold", |row, expected| {
         agrees(
             row,
@@ -116,7 +116,7 @@ fn the_schedule_agrees_step_by_step() {
 
 /// On any size, every block is delivered with one message per port and without shared links.
 #[test]
-fn any_size_is_proved_without_contention() {
+fn any_size_is_verified_without_contention() {
     let mut topologies = Vec::new();
     for kind in ["torus", "mesh"] {
         for r in 1..=9 {

@@ -12,7 +12,7 @@ fn fixture() -> Value {
 }
 
 #[test]
-fn every_profile_agrees_in_every_figure() {
+fn every_profile_agrees_in_every_value() {
     let fixture = fixture();
     let profiles = fixture["profiles"].as_object().unwrap();
     assert!(profiles.len() >= 10);
@@ -75,7 +75,7 @@ fn every_profile_agrees_in_every_figure() {
 /// On a mesh without a contention cost, the time of the row is Thakur's T = sum of alpha + L
 /// max(beta, f beta_sat).
 #[test]
-fn the_rows_time_is_the_papers_formula() {
+fn the_time_of_a_row_is_the_formula_of_the_paper() {
     let fixture = fixture();
     for name in ["8x8 PEX", "6x8 PEX-GEN-SHIFT"] {
         let (mesh, algorithm) = name.split_once(' ').unwrap();
@@ -118,7 +118,7 @@ fn assert_reported(report: &[String], start: &str) {
 }
 
 #[test]
-fn the_report_has_the_papers_seconds() {
+fn the_report_contains_the_times_of_the_paper() {
     let (fixture, report) = (fixture(), report());
     let sizes = ["256", "1KiB", "4KiB", "8KiB", "16KiB"];
     for (table, meshes) in fixture["tables"].as_object().unwrap() {
@@ -134,7 +134,7 @@ fn the_report_has_the_papers_seconds() {
 }
 
 #[test]
-fn the_report_counts_contention_as_the_independent_walk() {
+fn the_report_counts_contention_like_the_independent_count() {
     let (fixture, report) = (fixture(), report());
     for (name, expected) in fixture["profiles"].as_object().unwrap() {
         let (mesh, algorithm) = name.split_once(' ').unwrap();
@@ -173,7 +173,7 @@ fn the_fits_agree() {
 
 /// The parameters of `delta` are the rounded results of the fits.
 #[test]
-fn the_preset_is_what_the_fits_give() {
+fn the_preset_equals_the_fits() {
     let fixture = fixture();
     let delta = Machine::parse("delta").unwrap();
     let figure_of = |key: &str| delta.number(key).unwrap();
@@ -187,7 +187,7 @@ fn the_preset_is_what_the_fits_give() {
 }
 
 #[test]
-fn the_findings_are_counted_alike() {
+fn the_findings_are_counted_consistently() {
     let (fixture, report) = (fixture(), report());
     for (claim, counts) in fixture["findings"].as_object().unwrap() {
         let (claim, text) = (field(claim), |key: &str| counts[key].as_str().unwrap());

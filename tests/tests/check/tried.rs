@@ -4,7 +4,7 @@ use super::*;
 
 /// The two schedules have the same messages over different links.
 #[test]
-fn a_schedule_that_takes_dimensions_in_another_order_is_another() {
+fn other_routes_are_another_schedule() {
     let dir = tempdir().unwrap();
     let plan =
         [("PLAN", "static uint32_t calls; return shift_in_order(problem, host, calls++ % 2);")];
@@ -19,7 +19,7 @@ fn a_schedule_that_takes_dimensions_in_another_order_is_another() {
 /// Each schedule is right for some problem and is repeated correctly. Only other problems in
 /// between reveal the kept state.
 #[test]
-fn what_a_plugin_keeps_between_problems_is_found() {
+fn state_kept_between_problems_is_found() {
     let dir = tempdir().unwrap();
     let nodes = "uint64_t nodes = problem->topology->nodes;";
     for (name, plan, what) in [
@@ -79,7 +79,7 @@ fn special_cases_are_tried_on_large_machines_if_there_are_no_small_ones() {
 
 /// A reflection is its own inverse, and so is a translation by one if all sides are 2.
 #[test]
-fn a_permutation_sent_the_wrong_way_round_is_found_without_naming_machines() {
+fn an_inverted_permutation_is_found_on_the_default_machines() {
     let dir = tempdir().unwrap();
     let plan = "const uint64_t n = problem->topology->nodes; uint64_t v; host->step(host->ctx); \
         for (v = 0; v < n; v++) { const uint64_t to = host->destination(host->ctx, v); SwmBlocks s = everything(to, v); \
@@ -118,7 +118,7 @@ fn special_cases_are_tried_on_an_odd_machine_too() {
 
 /// Everything that a plugin can request is varied.
 #[test]
-fn what_a_plugin_may_ask_for_is_varied() {
+fn everything_a_plugin_can_request_is_varied() {
     let dir = tempdir().unwrap();
     for (name, asks, place) in [
         ("elements", "host->element_bytes(host->ctx) == 8", "ring:4"),
@@ -141,7 +141,7 @@ fn what_a_plugin_may_ask_for_is_varied() {
 
 /// A value of a parameter can give a wrong schedule although the default does not.
 #[test]
-fn algorithms_can_be_asked_for_with_parameters() {
+fn algorithms_can_be_checked_with_parameters() {
     let dir = tempdir().unwrap();
     let macros = [
         ("PLAN", "return problem->param_count ? SWM_OK : shift(problem, host);"),

@@ -27,7 +27,7 @@ fn the_table_of_structs_is_the_frozen_layout() {
 }
 
 #[test]
-fn the_version_is_the_one_of_the_definition() {
+fn the_documented_version_is_current() {
     let source = std::fs::read_to_string(project("framework/abi/src/lib.rs")).unwrap();
     let number = |name: &str| {
         let rest = source.split_once(&format!("pub const {name}: u32 = ")).unwrap().1;
@@ -52,7 +52,7 @@ fn limit_in_words(what: &str, most: u64) -> String {
 }
 
 #[test]
-fn the_limits_are_those_that_are_kept() {
+fn the_documented_limits_are_current() {
     let document = std::fs::read_to_string(project("docs/abi.md")).unwrap();
     let section = document.split_once("## Limits").unwrap().1.split_once("\n## ").unwrap().0;
     let documented: Vec<&str> =

@@ -27,7 +27,7 @@ fn every_collective_has_its_number_at_the_boundary_and_its_name_in_the_sdk() {
 /// `replay.c` must know the initial and final data of each node to run a schedule. Exports must
 /// know whether to write sums.
 #[test]
-fn exports_know_every_collective_as_its_row_says() {
+fn exports_support_every_collective() {
     for kind in COLLECTIVES {
         let ends = match kind.after {
             After::EachWhatIsForIt | After::EachItsSendersOwn => "WHERE_IT_IS_FOR",

@@ -170,11 +170,11 @@ fn prints_what_it_shows(page: &str, least: usize) {
 }
 
 #[test]
-fn every_command_of_the_tutorial_prints_what_it_shows() {
+fn the_commands_of_the_tutorial_print_the_shown_output() {
     prints_what_it_shows("docs/tutorial.md", 4);
 }
 
 #[test]
-fn what_the_models_rank_first_is_what_their_page_shows() {
+fn the_commands_of_the_models_page_print_the_shown_output() {
     prints_what_it_shows("docs/models.md", 1);
 }

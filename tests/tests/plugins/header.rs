@@ -26,7 +26,7 @@ fn generated() -> String {
 }
 
 #[test]
-fn the_committed_header_is_the_generated_one() {
+fn the_committed_header_is_current() {
     let path = folder().join("include/swapmeet.h");
     if std::env::var_os("SWAPMEET_BLESS").is_some() {
         std::fs::write(&path, generated()).unwrap();
@@ -59,7 +59,7 @@ fn compile(source: &str, flags: &[&str]) -> Option<Result<(), String>> {
 }
 
 #[test]
-fn c99_and_cpp_take_the_header_without_a_warning() {
+fn c99_and_cpp_compile_the_header_without_warnings() {
     // The declared function has the declared type of the entry.
     let source = "#include <swapmeet.h>\nint main(void) { return sizeof(SwmEntry) == 0; }\nSwmEntry entry(void);\n\
                   SwmEntry entry(void) { return swapmeet_plugin; }\n";
@@ -71,7 +71,7 @@ fn c99_and_cpp_take_the_header_without_a_warning() {
 }
 
 #[test]
-fn c_sees_the_layout_that_rust_has_frozen() {
+fn c_and_rust_have_the_same_layout() {
     let layout = include_str!("../../../framework/abi/src/layout.rs");
     let mut source = "#include <stddef.h>\n#include <swapmeet.h>\n".to_owned();
     let mut checks = 0;
@@ -126,7 +126,7 @@ fn cpp_exports_the_entry_under_its_name() {
 /// `//export` of Go writes its own prototype, which must agree with that of the header. The plugin
 /// then works like any other.
 #[test]
-fn a_plugin_in_go_is_built_and_passes() {
+fn a_plugin_in_go_passes_check() {
     // `go` does not support --version.
     if Command::new("go").arg("version").output().is_err() {
         tools::left_out("go", "no `go` here");

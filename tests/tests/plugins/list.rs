@@ -14,7 +14,7 @@ fn named<'a>(list: &'a [Value], name: &str) -> &'a Value {
 }
 
 #[test]
-fn each_says_where_it_came_from() {
+fn each_plugin_is_listed_with_its_origin() {
     let dir = tempdir().unwrap();
     let folder = dir.path().join("swapmeet/plugins");
     std::fs::create_dir_all(&folder).unwrap();
@@ -40,7 +40,7 @@ fn each_says_where_it_came_from() {
 }
 
 #[test]
-fn json_has_everything_that_a_plugin_says_of_its_algorithms() {
+fn json_contains_the_full_description_of_algorithms() {
     let list = plugins(&swapmeet(&["list", "plugins", "--format", "json"]).output().unwrap());
     let suh_shin = named(&list, "suh-shin");
     assert_eq!(
@@ -60,7 +60,7 @@ fn json_has_everything_that_a_plugin_says_of_its_algorithms() {
 }
 
 #[test]
-fn for_reading_each_algorithm_has_its_title_and_paper() {
+fn the_text_contains_title_and_paper_of_each_algorithm() {
     let output = swapmeet(&["list", "plugins"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let paragraph = text.split("\nthakur ").nth(1).unwrap();

@@ -15,7 +15,7 @@ fn plugin(place: &str, does: &str) -> Option<(TempDir, PathBuf)> {
 }
 
 #[test]
-fn a_plugin_that_ends_its_process_when_loaded_is_named_and_stops_nothing() {
+fn a_plugin_that_crashes_when_loaded_is_named_and_skipped() {
     for (place, does, how) in [
         (
             "AT_ENTRY",
@@ -80,7 +80,7 @@ fn a_plugin_that_ends_its_process_when_loaded_is_named_and_stops_nothing() {
 }
 
 #[test]
-fn what_a_plugin_prints_when_loaded_is_no_row() {
+fn output_of_a_plugin_when_loaded_is_not_a_row() {
     let Some((dir, file)) = plugin("AT_LOAD", "puts(\"hello\")") else { return };
     let args = [
         "run",

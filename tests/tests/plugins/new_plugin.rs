@@ -78,7 +78,7 @@ fn a_new_plugin_in_rust_builds_offline_passes_its_tests_and_runs() {
 }
 
 #[test]
-fn its_own_test_fails_when_the_rule_is_broken() {
+fn the_test_of_a_new_plugin_fails_if_the_rule_is_broken() {
     let empty = tempdir().unwrap();
     swapmeet(&["new-plugin", "my-ring"]).current_dir(empty.path()).assert().success();
     let folder = empty.path().join("my-ring");
@@ -125,7 +125,7 @@ fn a_new_plugin_in_c_builds_without_a_warning_and_passes() {
 }
 
 #[test]
-fn a_name_that_no_compiler_would_take_and_a_folder_that_is_there_are_refused() {
+fn invalid_names_and_existing_folders_are_refused() {
     let empty = tempdir().unwrap();
     let refused = |name: &str, message: &str| {
         let run = swapmeet(&["new-plugin", name]).current_dir(empty.path()).assert().code(2);
@@ -169,7 +169,7 @@ fn two_new_plugins_live_in_one_workspace() {
 }
 
 #[test]
-fn the_header_is_to_be_had_without_a_checkout() {
+fn the_header_is_available_without_a_checkout() {
     let header =
         std::fs::read_to_string(swapmeet_tests::project("framework/abi/include/swapmeet.h"))
             .unwrap();

@@ -429,7 +429,7 @@ fn a_plugin_that_fails_is_an_error() {
 
 /// Only bit patterns are checked; all data may be at any address.
 #[test]
-fn structs_and_numbers_at_odd_addresses_are_read() {
+fn structs_at_odd_addresses_are_read() {
     let dir = tempdir().unwrap();
     let plan = "char a[8 + 1], l[sizeof(SwmLayout) + 1], b[sizeof(SwmBlocks) + 1], p[8 + 1], r[sizeof(SwmRoute) + 1]; \
         const uint64_t n = problem->topology->nodes; uint64_t d, v; SwmLayout layout; \
@@ -449,7 +449,7 @@ fn structs_and_numbers_at_odd_addresses_are_read() {
 }
 
 #[test]
-fn a_plugin_that_schedules_while_it_is_only_asked_is_told_so() {
+fn sends_during_supports_are_refused() {
     let calls = [
         "host->step(host->ctx);",
         "const uint64_t n = 4; lay_out(host, &n, 1);",
@@ -482,7 +482,7 @@ fn a_plugin_that_schedules_while_it_is_only_asked_is_told_so() {
 /// An unsupported problem is not a failure, with or without a reason. Every other result of
 /// `supports` is a failure.
 #[test]
-fn what_supports_answers_decides_the_row() {
+fn the_result_of_supports_decides_the_status() {
     let cases = [
         (
             "host->fail(host->ctx, text(\"only at full moon\")); return SWM_UNSUPPORTED;",
@@ -515,7 +515,7 @@ fn what_supports_answers_decides_the_row() {
 /// A plugin that reads schedules of others reports their faults as `invalid`, not as its own
 /// errors.
 #[test]
-fn a_schedule_that_a_plugin_finds_broken_is_invalid_for_its_reason() {
+fn a_schedule_reported_as_broken_is_invalid() {
     let cases = [
         (
             "found",

@@ -28,7 +28,7 @@ fn later(size: usize) -> LaterTopology {
 }
 
 #[test]
-fn a_reader_newer_than_the_struct_sees_zero_for_what_it_lacks() {
+fn a_newer_reader_sees_zero_in_missing_fields() {
     // The bytes beyond the size of 1.0 do not belong to the struct.
     let old = later(SwmTopology::SIZE_1_0);
     // SAFETY: all bytes within the stated size are there.
@@ -41,14 +41,14 @@ fn a_reader_newer_than_the_struct_sees_zero_for_what_it_lacks() {
 }
 
 #[test]
-fn a_reader_older_than_the_struct_leaves_what_it_does_not_know() {
+fn an_older_reader_ignores_unknown_fields() {
     let new = later(size_of::<LaterTopology>());
     // SAFETY: the struct begins with a topology and states that it is larger.
     assert_eq!(unsafe { read_sized((&raw const new).cast::<SwmTopology>()) }.unwrap().nodes, 42);
 }
 
 #[test]
-fn a_struct_smaller_than_it_was_in_1_0_was_never_filled_in() {
+fn a_struct_smaller_than_in_1_0_is_refused() {
     let none = later(SwmTopology::SIZE_1_0 - 1);
     // SAFETY: more bytes are there than stated.
     assert_eq!(unsafe { read_sized(&raw const none) }.err(), Some(SwmTopology::SIZE_1_0 - 1));
@@ -56,7 +56,7 @@ fn a_struct_smaller_than_it_was_in_1_0_was_never_filled_in() {
 
 /// The only struct whose size is not its first field.
 #[test]
-fn the_plugin_s_size_is_in_its_head() {
+fn the_size_of_a_plugin_is_in_its_head() {
     assert_eq!(SwmPlugin::SIZE_AT, offset_of!(SwmPlugin, head) + offset_of!(SwmHead, size));
     assert_eq!(SwmAlgorithm::SIZE_AT, offset_of!(SwmAlgorithm, size));
     assert_eq!(SwmProblem::SIZE_AT, offset_of!(SwmProblem, size));

@@ -97,7 +97,7 @@ const WRONG_TABLES: [(&str, &str, &str); 19] = [
 ];
 
 #[test]
-fn a_wrong_table_is_an_error_when_named_and_passed_over_in_a_scan() {
+fn a_wrong_table_is_an_error_if_named_and_skipped_in_a_search() {
     for (name, spoil, message) in WRONG_TABLES {
         let dir = tempdir().unwrap();
         let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("TABLE", spoil)])
@@ -113,7 +113,7 @@ fn a_wrong_table_is_an_error_when_named_and_passed_over_in_a_scan() {
 
 /// A later minor version has a larger table.
 #[test]
-fn a_later_minor_version_is_welcome() {
+fn a_later_minor_version_is_accepted() {
     let dir = tempdir().unwrap();
     let spoil = "plugin.head.abi_minor = 9; plugin.head.size = 4096; wrong.size = 4096;";
     let macros = [("TABLE", spoil), ("PLAN", "return shift(problem, host);")];
@@ -124,7 +124,7 @@ fn a_later_minor_version_is_welcome() {
 }
 
 #[test]
-fn files_that_are_no_plugins_say_what_they_are() {
+fn files_that_are_not_plugins_are_reported() {
     let dir = tempdir().unwrap();
     let text = dir.path().join("notes.so");
     std::fs::write(&text, "not a library").unwrap();
@@ -166,7 +166,7 @@ fn a_file_in_a_searched_folder_is_not_read_unless_its_name_is_that_of_a_library(
 
 /// The user's plugins take precedence over bundled ones, in the order in which they are named.
 #[test]
-fn of_two_algorithms_of_one_name_the_first_found_runs() {
+fn the_first_of_two_algorithms_with_the_same_name_runs() {
     let dir = tempdir().unwrap();
     let plugin = |plugin: &str, algorithm: &str| {
         let spoil =

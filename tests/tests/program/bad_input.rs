@@ -19,7 +19,7 @@ fn refused_run(topology: &str, algorithm: &str, workload: &str, machine: &str) -
 }
 
 #[test]
-fn bad_specs_are_shown_with_the_spot_and_what_was_expected() {
+fn bad_specs_are_shown_with_position_and_expected_input() {
     insta::assert_snapshot!(refused_run("torus:16x0", "gen", "uniform:1", "paragon"), @r"
     error: --topology: dimension 2 is 0, expected a whole number from 1 on
      --> --topology:1:10
@@ -78,7 +78,7 @@ fn bad_specs_are_shown_with_the_spot_and_what_was_expected() {
 }
 
 #[test]
-fn missing_things_are_asked_for() {
+fn missing_arguments_are_requested() {
     insta::assert_snapshot!(refused(&["run"]), @r"error: nothing to run: give --topology (such as `--topology torus:16x16`), or an experiment file that lists some");
     insta::assert_snapshot!(refused(&["run", "--topology", "ring:4"]), @r"error: nothing to run: give --algorithm (such as `--algorithm suh-shin`), or an experiment file that lists some");
     insta::assert_snapshot!(refused(&["run", "no-such-file.toml"]), @r"error: no-such-file.toml: can't be read: No such file or directory (os error 2)");
@@ -110,7 +110,7 @@ fn refused_file(content: &str) -> String {
 }
 
 #[test]
-fn a_time_limit_is_the_same_in_a_file_and_in_a_flag() {
+fn a_time_limit_has_the_same_range_in_files_and_flags() {
     let expected = "expected a number of seconds above 0, at most 1000000000";
     for bad in ["1e300", "1e18", "0", "-1", "inf", "nan"] {
         let content =
@@ -126,7 +126,7 @@ fn a_time_limit_is_the_same_in_a_file_and_in_a_flag() {
 }
 
 #[test]
-fn more_cases_than_can_be_held_are_refused_before_anything_is_looked_up() {
+fn too_many_cases_are_refused_before_lookups() {
     let args = [
         "run",
         "--topology",
@@ -153,14 +153,14 @@ fn more_cases_than_can_be_held_are_refused_before_anything_is_looked_up() {
 }
 
 #[test]
-fn dual_nets_within_dual_nets_without_end_are_refused_at_the_ninth() {
+fn deeply_nested_dual_nets_are_refused() {
     let nested = format!("{}ring:1{}", "rdn:1(".repeat(60_000), ")".repeat(60_000));
     let said = refused_file(&format!("topologies = [\"{nested}\"]\nalgorithms = [\"gen\"]\n"));
     assert!(said.contains("e.toml:1:69: topology: a parenthesis within 8 others"));
 }
 
 #[test]
-fn files_without_end_are_refused() {
+fn endless_files_are_refused() {
     let said = refused_run("ring:4", "gen", "matrix:/dev/zero", "paragon");
     assert!(said.contains("--workload: is a folder or a device"), "{said}");
     assert_eq!(
@@ -171,7 +171,7 @@ fn files_without_end_are_refused() {
 }
 
 #[test]
-fn a_mistake_in_an_experiment_file_is_shown_on_its_line() {
+fn mistakes_in_experiment_files_are_shown_with_their_line() {
     insta::assert_snapshot!(refused_file("name = \"x\"\ntopologees = [\"ring:4\"]\n"), @r#"
     error: e.toml:2:1: unknown key `topologees`
      --> e.toml:2:1
@@ -231,7 +231,7 @@ fn a_mistake_in_an_experiment_file_is_shown_on_its_line() {
 }
 
 #[test]
-fn what_looks_nearly_right_is_told_what_it_should_be() {
+fn near_misses_get_a_suggestion() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("e.toml");
     let file_says = |tables: &str| {
@@ -260,7 +260,7 @@ fn what_looks_nearly_right_is_told_what_it_should_be() {
 }
 
 #[test]
-fn a_list_as_csv_is_of_one_kind() {
+fn a_list_as_csv_needs_a_kind() {
     let said = refused(&["list", "--format", "csv"]);
     assert!(
         said.contains(
@@ -272,7 +272,7 @@ fn a_list_as_csv_is_of_one_kind() {
 }
 
 #[test]
-fn no_seed_wraps_around() {
+fn seeds_do_not_wrap_around() {
     let run = |repetitions| {
         let seed = u64::MAX.to_string();
         let args = [
@@ -299,7 +299,7 @@ fn no_seed_wraps_around() {
 }
 
 #[test]
-fn a_list_names_nothing_twice() {
+fn duplicates_in_lists_are_refused() {
     let said = refused_run_of(&["--workload", "uniform:64", "--workload", "uniform:64B"]);
     assert!(said.contains("--workload: `uniform:64B` is there already, as `uniform:64`"), "{said}");
     let said =
@@ -315,7 +315,7 @@ fn refused_run_of(lists: &[&str]) -> String {
 }
 
 #[test]
-fn a_machines_number_is_no_text() {
+fn machine_parameters_must_be_numbers() {
     let said = refused_file(
         "topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\n[machine.mine]\nstartup_us = \"3\"\n",
     );
@@ -323,7 +323,7 @@ fn a_machines_number_is_no_text() {
 }
 
 #[test]
-fn a_default_that_depends_on_the_problem_is_not_shown_as_nothing() {
+fn a_default_that_depends_on_the_problem_is_described() {
     let said = refused(&["run", "--topology", "ring:4", "--algorithm", "two-stage:4"]);
     assert!(said.contains("`two-stage` takes slices (") && !said.contains("default )"), "{said}");
 }

@@ -7,7 +7,7 @@ use swapmeet_results::{Status, Verified, columns, read_records};
 use swapmeet_tests::project;
 
 #[test]
-fn rows_are_data_on_stdout_and_words_go_to_stderr() {
+fn rows_go_to_stdout_and_messages_to_stderr() {
     let args = [
         "run",
         "--topology",
@@ -32,7 +32,7 @@ fn rows_are_data_on_stdout_and_words_go_to_stderr() {
 }
 
 #[test]
-fn rows_as_json_have_the_names_and_figures_of_csv_an_object_a_line() {
+fn json_rows_equal_csv_rows() {
     let case = [
         "run",
         "--quiet",
@@ -75,7 +75,7 @@ fn rows_as_json_have_the_names_and_figures_of_csv_an_object_a_line() {
 /// Settings of the user: the default machine and folders of plugins. The file in the current folder
 /// takes precedence, but cannot name folders of plugins.
 #[test]
-fn a_configuration_says_what_is_taken_where_nothing_is_named() {
+fn a_configuration_file_sets_defaults() {
     let home = tempfile::tempdir().unwrap();
     let (own, here) = (home.path().join("swapmeet"), home.path().join("here"));
     let plugins = own.join("more");
@@ -139,7 +139,7 @@ fn a_configuration_says_what_is_taken_where_nothing_is_named() {
 }
 
 #[test]
-fn time_is_the_sum_of_its_six_parts() {
+fn time_is_the_sum_of_its_parts() {
     for row in rows(&words(
         "--topology mesh:6x8 --algorithm suh-shin --algorithm gen --machine delta --machine paragon",
     )) {
@@ -159,7 +159,7 @@ fn time_is_the_sum_of_its_six_parts() {
 }
 
 #[test]
-fn a_range_of_sizes_is_one_case_a_size_on_the_command_line_and_in_a_file() {
+fn a_range_of_sizes_is_expanded_in_flags_and_files() {
     let sizes = |rows: Vec<swapmeet_results::Record>| -> Vec<String> {
         rows.into_iter().map(|r| r.workload).collect()
     };
@@ -183,7 +183,7 @@ fn a_range_of_sizes_is_one_case_a_size_on_the_command_line_and_in_a_file() {
 }
 
 #[test]
-fn rows_do_not_depend_on_what_else_is_run() {
+fn rows_do_not_depend_on_other_cases() {
     let strip = |mut rows: Vec<swapmeet_results::Record>| {
         for row in &mut rows {
             (row.plan_ms, row.wall_ms) = (None, None);
@@ -215,7 +215,7 @@ fn rows_do_not_depend_on_what_else_is_run() {
 }
 
 #[test]
-fn flags_override_the_files_list_of_their_kind() {
+fn flags_override_the_list_in_the_file() {
     let file = project("workloads/experiments/quick-start.toml");
     let rows = rows(&[file.to_str().unwrap(), "--topology", "ring:4", "--workload", "uniform:2"]);
     let cases: Vec<_> = rows
@@ -249,7 +249,7 @@ fn every_shipped_experiment_runs() {
 }
 
 #[test]
-fn one_node_needs_nothing() {
+fn one_node_needs_no_steps() {
     for row in rows(&[
         "--topology",
         "torus:1x1",
@@ -289,7 +289,7 @@ fn a_trace_prints_the_schedule_as_the_papers_do() {
 }
 
 #[test]
-fn a_trace_is_of_the_plan_for_its_machine_and_of_the_workload_of_its_seed() {
+fn a_trace_depends_on_machine_and_seed() {
     let trace = |args: &[&str]| {
         let output = swapmeet(&["trace"]).args(args).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -322,7 +322,7 @@ fn a_trace_is_of_the_plan_for_its_machine_and_of_the_workload_of_its_seed() {
 }
 
 #[test]
-fn a_trace_explains_its_virtual_nodes_where_it_has_some() {
+fn a_trace_explains_virtual_nodes() {
     let last = |topology: &str| {
         let output = swapmeet(&["trace", "--topology", topology, "--algorithm", "suh-shin"])
             .output()
@@ -337,7 +337,7 @@ fn a_trace_explains_its_virtual_nodes_where_it_has_some() {
 }
 
 #[test]
-fn lists_say_what_there_is() {
+fn lists_are_complete() {
     let list = |args: &[&str]| String::from_utf8(swapmeet(args).output().unwrap().stdout).unwrap();
     let algorithms = list(&["list", "algorithms", "--format", "csv"]);
     for name in ["suh-shin", "pex", "pex-gen", "pex-gen-shift", "gen"] {
@@ -368,7 +368,7 @@ fn help_has_examples() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_panic() {
+fn a_closed_pipe_does_not_panic() {
     let program = swapmeet_tests::build().join("swapmeet");
     let command =
         format!("{} trace --topology torus:16x16 --algorithm gen | head -n 1", program.display());
@@ -406,7 +406,7 @@ fn the_committed_reproductions_are_up_to_date() {
 }
 
 #[test]
-fn compare_reads_what_run_wrote() {
+fn compare_reads_rows_of_run() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("rows.csv");
     let file = file.to_str().unwrap();
@@ -433,7 +433,7 @@ fn compare_reads_what_run_wrote() {
 
 /// Blocks of different sizes are traced and counted in bytes, also when they are forwarded.
 #[test]
-fn sizes_that_differ_pair_by_pair_are_conserved() {
+fn unequal_sizes_are_conserved() {
     let dir = tempfile::tempdir().unwrap();
     let matrix: Vec<Vec<u64>> = (0..16).map(|i| (0..16).map(|j| i * 100 + j).collect()).collect();
     let lines: Vec<String> =
@@ -474,7 +474,7 @@ fn sizes_that_differ_pair_by_pair_are_conserved() {
 }
 
 #[test]
-fn random_workloads_follow_the_seed_and_only_the_seed() {
+fn random_workloads_depend_only_on_the_seed() {
     let run = |seed: &str| {
         let args = words(
             "--topology mesh:3x4 --workload irregular:dist=pareto,mean=512,cv=2 --workload \
@@ -499,7 +499,7 @@ fn random_workloads_follow_the_seed_and_only_the_seed() {
 }
 
 #[test]
-fn a_row_on_a_machine_of_ones_own_says_what_its_name_stands_for() {
+fn a_row_on_a_defined_machine_contains_its_definition() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("e.toml");
     let text = "topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\nmachines = [\"mine\", \"mine:ports=2\"]\n\
@@ -565,7 +565,7 @@ fn bytes_over_a_whole_schedule_are_exact_however_many() {
 }
 
 #[test]
-fn the_manual_knows_every_exit_status() {
+fn the_manual_lists_every_exit_status() {
     for args in [&["--help"][..], &["man"]] {
         let text = String::from_utf8(swapmeet(args).output().unwrap().stdout).unwrap();
         assert!(text.contains("130 when interrupted"), "{text}");

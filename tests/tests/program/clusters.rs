@@ -63,7 +63,7 @@ fn text(output: &Output) -> String {
 }
 
 #[test]
-fn the_job_script_runs_each_task_and_again_without_harm() {
+fn the_job_script_can_be_run_twice() {
     let (dir, whole) = folder();
     for task in ["0", "1", "2", "3", "2"] {
         let mut job = shell(dir.path(), "sh sweep.sh");
@@ -82,7 +82,7 @@ fn the_job_script_runs_each_task_and_again_without_harm() {
 }
 
 #[test]
-fn shards_by_number_are_the_same_cases() {
+fn shards_by_number_contain_the_same_cases() {
     let (dir, whole) = folder();
     // The loop of the page, on this machine instead of four.
     let script = blocks()[2].replace("ssh \"node$i\"", "sh -c");
@@ -119,7 +119,7 @@ fn a_real_slurm_runs_the_sweep() {
 /// requests the nodes of the job from Slurm; `srun` can only do this if Slurm was built with
 /// support for this MPI.
 #[test]
-fn a_real_slurm_measures_what_run_writes_a_job_for() {
+fn a_real_slurm_runs_the_written_job() {
     if !tools::has(&["mpicc", "mpirun"]) {
         return;
     }

@@ -83,7 +83,7 @@ fn messages_of(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_message_is_one_that_a_test_provokes() {
+fn every_documented_message_is_tested() {
     let doc = std::fs::read_to_string(project("docs/errors.md")).unwrap();
     let tests = said_by_tests();
     let mut unsaid = Vec::new();

@@ -41,7 +41,7 @@ fn exports(format: &str, case: [&str; 3], more: &[&str], out: &Path) -> bool {
 
 /// docs/bridges.md lists every format and no other.
 #[test]
-fn the_docs_have_every_format_of_other_programs_and_no_other() {
+fn the_docs_list_every_format_and_no_other() {
     let page = std::fs::read_to_string(project("docs/bridges.md")).unwrap();
     let documented = |heading: &str| -> BTreeSet<String> {
         let section = page.split("\n## ").find(|section| section.starts_with(heading)).unwrap();
@@ -66,7 +66,7 @@ fn the_docs_have_every_format_of_other_programs_and_no_other() {
 /// The times that LogGOPSim prints equal the formula in `docs/bridges.md`: 2 x (o + L + (s - 1) G +
 /// o).
 #[test]
-fn loggopsim_runs_what_is_exported_for_it() {
+fn loggopsim_runs_the_exported_schedule() {
     if !tools::has(&["txt2bin", "LogGOPSim"]) {
         return;
     }
@@ -91,7 +91,7 @@ fn loggopsim_runs_what_is_exported_for_it() {
 }
 
 #[test]
-fn what_is_there_is_written_over_only_when_asked() {
+fn exports_overwrite_files_only_with_force() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("s.goal");
     let out = out.to_str().unwrap();
@@ -108,7 +108,7 @@ fn what_is_there_is_written_over_only_when_asked() {
 
 /// The exported JSON equals the output of `trace`.
 #[test]
-fn json_is_the_trace() {
+fn exported_json_equals_the_trace() {
     let case = ["--topology", "mesh:2x3", "--algorithm", "pex-gen", "--workload", "uniform:8"];
     let exported = swapmeet(&["export", "--format", "json"]).args(case).output().unwrap().stdout;
     let traced = swapmeet(&["trace", "--format", "json"]).args(case).output().unwrap().stdout;

@@ -34,7 +34,7 @@ fn plot(rows: &Path, out: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
 }
 
 #[test]
-fn a_figure_has_its_curves_its_axes_and_its_crossovers() {
+fn a_plot_has_curves_axes_and_crossovers() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("figure.svg"));
     let said = plot(&rows, &out, &["--topology", "torus:8x8", "--machine", "paragon"]).success();
@@ -65,7 +65,7 @@ fn a_figure_has_its_curves_its_axes_and_its_crossovers() {
 /// On the machine of the paper, Suh & Shin's schedule is charged for rearrangements and Bruck's is
 /// not. All comparisons of the two mention this.
 #[test]
-fn comparisons_say_where_rearrangement_is_charged_unlike() {
+fn comparisons_mention_unequal_charges_for_rearrangement() {
     let dir = tempdir().unwrap();
     let rows = dir.path().join("rows.csv");
     let sizes = ["--workload", "uniform:64", "--workload", "uniform:256"];
@@ -123,7 +123,7 @@ fn comparisons_say_where_rearrangement_is_charged_unlike() {
 
 /// The times on both sides of a crossover are in opposite order.
 #[test]
-fn a_crossover_is_where_the_order_changes() {
+fn the_order_of_times_changes_at_a_crossover() {
     let dir = tempdir().unwrap();
     let rows = dir.path().join("rows.csv");
     let run = |sizes: &[String], out: &Path| {
@@ -165,7 +165,7 @@ fn a_crossover_is_where_the_order_changes() {
 
 /// Crossovers are computed from times, independent of the plotted column.
 #[test]
-fn crossovers_do_not_depend_on_what_is_shown() {
+fn crossovers_do_not_depend_on_the_plotted_column() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("figure.svg"));
     let said = |args: &[&str]| {
@@ -205,7 +205,7 @@ fn crossovers_do_not_depend_on_what_is_shown() {
 }
 
 #[test]
-fn a_pdf_has_one_page_of_the_figures_size() {
+fn a_pdf_has_one_page_of_the_requested_size() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("figure.pdf"));
     plot(&rows, &out, &["--machine", "paragon"]).success();
@@ -217,7 +217,7 @@ fn a_pdf_has_one_page_of_the_figures_size() {
 }
 
 #[test]
-fn a_png_is_a_picture_of_the_size_asked_for() {
+fn a_png_has_the_requested_size() {
     let dir = tempdir().unwrap();
     let rows = rows_in(&dir);
     let size = |scale: &str| {
@@ -265,7 +265,7 @@ fn irregular_sizes_have_error_bars_and_ratios_a_baseline() {
 
 /// A plot for print: width of a column, font size, labels in the given order, and the lower bound.
 #[test]
-fn a_figure_is_as_a_paper_wants_it() {
+fn a_plot_for_print_has_width_font_labels_and_bound() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("figure.svg"));
     let choice = ["--topology", "torus:8x8", "--machine", "paragon", "--lower-bound", "--data"];
@@ -309,7 +309,7 @@ fn a_figure_is_as_a_paper_wants_it() {
 
 /// The winner in the map is the algorithm with the least time in the rows.
 #[test]
-fn a_map_of_winners_says_who_is_fastest_where() {
+fn the_map_of_winners_agrees_with_the_rows() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("winners.svg"));
     plot(&rows, &out, &["--kind", "winners", "--data", "--label", "pex=Pairwise"])
@@ -344,7 +344,7 @@ fn a_map_of_winners_says_who_is_fastest_where() {
 }
 
 #[test]
-fn bars_of_parts_are_as_long_as_the_rows_say() {
+fn bars_of_parts_agree_with_the_rows() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("parts.csv"));
     plot(&rows, &out, &["--kind", "parts", "--machine", "own", "--topology", "torus:8x8"])
@@ -384,7 +384,7 @@ fn bars_of_parts_are_as_long_as_the_rows_say() {
 }
 
 #[test]
-fn bars_of_steps_and_of_traffic_are_what_the_rows_count() {
+fn bars_of_steps_and_traffic_agree_with_the_rows() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("bars.csv"));
     let drawn = |kind: &str| -> Vec<csv::StringRecord> {
@@ -419,7 +419,7 @@ fn bars_of_steps_and_of_traffic_are_what_the_rows_count() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_said() {
+fn rows_that_cannot_be_plotted_are_reported() {
     let dir = tempdir().unwrap();
     let rows = rows_in(&dir);
     let refused = |out: &str, args: &[&str], message: &str| {
@@ -491,7 +491,7 @@ fn what_cannot_be_drawn_is_said() {
 }
 
 #[test]
-fn every_row_says_enough_to_be_made_again() {
+fn every_row_can_be_reproduced_from_its_columns() {
     let dir = tempdir().unwrap();
     let rows = read_file(&rows_in(&dir)).unwrap();
     let figures = |r: &Record| {

@@ -43,7 +43,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn merge_leaves_a_file_alone_that_a_run_is_writing() {
+fn merge_does_not_touch_a_file_that_a_run_is_writing() {
     let dir = folder();
     let out = dir.path().join("live.csv");
     std::fs::write(&out, "half a run").unwrap();
@@ -67,7 +67,7 @@ fn merge_leaves_a_file_alone_that_a_run_is_writing() {
 }
 
 #[test]
-fn a_full_disk_costs_no_row_that_was_there() {
+fn a_full_disk_loses_no_existing_row() {
     let dir = folder();
     std::fs::copy(dir.path().join("rows.csv"), dir.path().join("all.csv")).unwrap();
     let before = std::fs::read(dir.path().join("all.csv")).unwrap();
@@ -79,7 +79,7 @@ fn a_full_disk_costs_no_row_that_was_there() {
 }
 
 #[test]
-fn what_could_not_be_written_whole_is_as_it_was() {
+fn a_file_that_cannot_be_written_is_unchanged() {
     let dir = folder();
     for (name, arguments) in [
         ("figure.svg", "plot rows.csv --out figure.svg --force"),
@@ -106,7 +106,7 @@ fn what_could_not_be_written_whole_is_as_it_was() {
 }
 
 #[test]
-fn a_new_plugin_that_could_not_be_made_can_be_made_again() {
+fn a_failed_new_plugin_can_be_repeated() {
     let dir = tempdir().unwrap();
     let output = cramped(dir.path(), 1, "new-plugin mine");
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
@@ -149,7 +149,7 @@ fn a_file_keeps_its_mode_and_a_link_stays_a_link() {
 }
 
 #[test]
-fn a_link_to_nothing_leads_to_the_file_that_is_made() {
+fn a_dangling_link_leads_to_the_new_file() {
     let dir = folder();
     let path = |name: &str| dir.path().join(name);
     std::fs::create_dir(path("sub")).unwrap();
@@ -170,7 +170,7 @@ fn a_link_to_nothing_leads_to_the_file_that_is_made() {
 }
 
 #[test]
-fn what_is_read_is_not_written_over() {
+fn inputs_are_not_overwritten() {
     let dir = folder();
     let path = |name: &str| dir.path().join(name);
     std::fs::write(path("e.toml"), "topologies = [\"ring:3\"]\nalgorithms = [\"gen\"]\n").unwrap();
@@ -196,7 +196,7 @@ fn what_is_read_is_not_written_over() {
 }
 
 #[test]
-fn a_place_where_no_file_can_be_is_bad_input() {
+fn an_impossible_output_path_is_bad_input() {
     let dir = folder();
     for (arguments, message) in [
         (
@@ -216,7 +216,7 @@ fn a_place_where_no_file_can_be_is_bad_input() {
 
 /// A reader may close standard output early. A named pipe must receive all rows.
 #[test]
-fn a_named_pipe_that_is_closed_early_is_told() {
+fn a_named_pipe_that_is_closed_early_is_an_error() {
     let dir = tempdir().unwrap();
     let run = "run --quiet --topology ring:5 --algorithm gen --repetitions 4000 --out";
     let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());
@@ -243,7 +243,7 @@ fn a_named_pipe_that_is_closed_early_is_told() {
 /// Unread messages do not affect the program: all rows are written, and the exit status is the
 /// same.
 #[test]
-fn nobody_need_listen_to_what_is_said() {
+fn unread_messages_do_not_affect_a_run() {
     let dir = tempdir().unwrap();
     let run = "swapmeet run --topology ring:5 --topology ring:8 --algorithm gen --algorithm pex --repetitions 20 --out rows.csv";
     let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());

@@ -36,12 +36,12 @@ fn assert_alike(found: [f64; 2], expected: [f64; 2]) {
 }
 
 #[test]
-fn a_machine_is_what_scipy_found() {
+fn a_fit_equals_the_recorded_result_of_scipy() {
     assert_alike(costs(), BY_SCIPY);
 }
 
 #[test]
-fn a_machine_is_what_the_scipy_that_is_here_finds() {
+fn a_fit_equals_the_result_of_the_installed_scipy() {
     let mut python = Command::new("python3");
     python.args([project("tests/fixtures/fit/robust.py"), project(PINGS)]);
     let found = match python.output() {
@@ -53,7 +53,7 @@ fn a_machine_is_what_the_scipy_that_is_here_finds() {
 }
 
 #[test]
-fn measurements_that_make_no_machine_are_refused_with_what_was_expected() {
+fn measurements_without_a_possible_fit_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     for (text, why) in [
         ("bytes,time_us\n8,fast\n", "line 2: the time is `fast`, expected a time"),

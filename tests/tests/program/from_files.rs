@@ -25,7 +25,7 @@ fn figures(row: &Record) -> Vec<String> {
 }
 
 #[test]
-fn an_exported_schedule_comes_back_as_the_same_row() {
+fn an_exported_schedule_is_read_back_as_the_same_row() {
     let dir = tempdir().unwrap();
     for (topology, algorithm, workload) in [
         ("torus:4x4", "suh-shin", "uniform:64"),
@@ -70,7 +70,7 @@ const TOLD_BY_HAND: &str = r#"{"schedule":{"format":"swapmeet-schedule","version
 "#;
 
 #[test]
-fn a_schedule_told_by_hand_is_proved_and_its_faults_are_in_its_own_words() {
+fn a_handwritten_schedule_is_verified_and_faults_print_its_labels() {
     let dir = tempdir().unwrap();
     let file = dir.path().join("hand.json");
     let told = |text: &str| {
@@ -178,7 +178,7 @@ fn msccl() -> String {
 
 /// Two steps, in each of which every GPU sends a block to the next one, as in `ring`.
 #[test]
-fn an_msccl_algorithm_is_priced_as_the_ring_that_it_is() {
+fn an_msccl_ring_is_priced_as_a_ring() {
     let dir = tempdir().unwrap();
     let file = dir.path().join("ring.xml");
     std::fs::write(&file, msccl()).unwrap();
@@ -204,7 +204,7 @@ fn an_msccl_algorithm_is_priced_as_the_ring_that_it_is() {
 /// A mistake gives a row with file, line and step. A fault found by the host names the send as in
 /// the file.
 #[test]
-fn an_msccl_algorithm_at_fault_is_a_row_with_the_place_in_its_file() {
+fn a_wrong_msccl_algorithm_gives_a_row_with_the_position() {
     let dir = tempdir().unwrap();
     let file = dir.path().join("ring.xml");
     let sound = msccl();

@@ -21,7 +21,7 @@ pub(crate) fn commands() -> Vec<String> {
 }
 
 #[test]
-fn help_is_as_committed() {
+fn help_equals_the_committed_text() {
     let mut text = said(&["--help"]);
     for command in commands() {
         text += &format!("\n$ swapmeet {command} --help\n{}", said(&[&command, "--help"]));
@@ -36,7 +36,7 @@ fn help_is_as_committed() {
     assert!(
         text == committed,
         "help is not what tests/fixtures/help.txt says, first at {differs:?}; if it is meant, refresh it with SWAPMEET_BLESS=1 cargo test -p \
-         swapmeet-tests --test all help_is_as_committed"
+         swapmeet-tests --test all help_equals_the_committed_text"
     );
 }
 
@@ -74,7 +74,7 @@ fn completed(words: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn every_shell_gets_a_script_that_asks_the_program() {
+fn every_shell_gets_a_completion_script() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = said(&["completions", shell]);
         assert!(script.contains("COMPLETE") && script.contains("swapmeet"), "{shell}: {script}");
@@ -82,7 +82,7 @@ fn every_shell_gets_a_script_that_asks_the_program() {
 }
 
 #[test]
-fn commands_flags_and_what_there_is_are_completed() {
+fn commands_flags_and_specs_are_completed() {
     let words = completed(&[""]);
     for command in commands() {
         assert!(words.contains(&command), "{command}: {words:?}");

@@ -12,7 +12,7 @@ const OSU: &str = "\
 ";
 
 #[test]
-fn measurements_are_rows_of_the_same_cases_as_predictions() {
+fn measurements_become_rows_of_the_predicted_cases() {
     let dir = tempdir().unwrap();
     let (first, second, out) =
         (dir.path().join("1.txt"), dir.path().join("2.txt"), dir.path().join("rows.csv"));

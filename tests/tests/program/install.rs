@@ -56,7 +56,7 @@ fn names(plugins: &BTreeSet<(String, String)>) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_program_alone_has_every_bundled_algorithm_and_makes_the_same_rows() {
+fn the_program_alone_contains_every_bundled_algorithm() {
     let dir = tempdir().unwrap();
     let alone = dir.path().join("swapmeet");
     std::fs::copy(build().join("swapmeet"), &alone).unwrap();
@@ -78,7 +78,7 @@ fn the_program_alone_has_every_bundled_algorithm_and_makes_the_same_rows() {
 }
 
 #[test]
-fn a_plugin_file_of_the_users_comes_before_the_one_in_the_program() {
+fn plugin_files_take_precedence_over_linked_plugins() {
     let dir = tempdir().unwrap();
     let alone = dir.path().join("swapmeet");
     std::fs::copy(build().join("swapmeet"), &alone).unwrap();
@@ -117,7 +117,7 @@ fn dist(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn archive_and_package_are_whole_and_quick_start_runs_from_them() {
+fn archive_and_package_are_complete_and_run() {
     let dir = tempdir().unwrap();
     let made = dist(dir.path());
     let here = quick_start(&build().join("swapmeet"));

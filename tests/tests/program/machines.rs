@@ -43,7 +43,7 @@ fn every_column_is_filled_in() {
 
 /// A new parameter or model must be documented.
 #[test]
-fn the_docs_table_of_parameters_is_the_programs() {
+fn the_docs_table_of_parameters_is_complete() {
     let document = std::fs::read_to_string(project("docs/figures.md")).unwrap();
     let section = document.split_once("## Machines").unwrap().1.split_once("\n## ").unwrap().0;
     let documented: Vec<&str> = section.lines().filter(|line| line.starts_with("| `")).collect();
@@ -68,7 +68,7 @@ fn the_docs_table_of_parameters_is_the_programs() {
 }
 
 #[test]
-fn a_machine_is_described_value_by_value_with_where_each_is_from() {
+fn a_machine_is_described_with_the_origin_of_each_value() {
     let (text, _) = said(&[
         "list",
         "machines",
@@ -94,7 +94,7 @@ fn a_machine_is_described_value_by_value_with_where_each_is_from() {
 }
 
 #[test]
-fn a_parameter_that_nothing_reads_is_refused_where_it_is_given() {
+fn unread_parameters_are_refused() {
     let run = ["run", "--topology", "ring:4", "--algorithm", "pairwise", "--workload", "uniform:1"];
     let (_, flag) =
         said(&[&run[..], &["--machine", "paragon:mode=nonblocking,buffers=2"]].concat());

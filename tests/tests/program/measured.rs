@@ -8,7 +8,7 @@ use tempfile::tempdir;
 /// A run on real ranks writes rows like any other run, and a case without a schedule states the
 /// reason.
 #[test]
-fn a_run_on_real_ranks_is_rows_of_what_was_measured() {
+fn a_run_on_real_ranks_writes_measured_rows() {
     if !tools::has(&["mpicc", "mpirun"]) {
         return;
     }
@@ -41,7 +41,7 @@ fn a_run_on_real_ranks_is_rows_of_what_was_measured() {
 
 /// The written job has the same result, however it is started.
 #[test]
-fn a_job_for_slurm_compiles_carries_out_and_collects() {
+fn a_job_for_slurm_compiles_runs_and_collects() {
     if !tools::has(&["mpicc", "mpirun", "bash"]) {
         return;
     }

@@ -48,7 +48,7 @@ fn one_message(edges: &str, model: &str) -> f64 {
 }
 
 #[test]
-fn whatever_runs_anywhere_runs_on_a_list_of_edges() {
+fn general_algorithms_run_on_a_list_of_edges() {
     let (_dir, petersen) = graph(
         "# the Petersen graph\n0 1\n1 2\n2 3\n3 4\n4 0\n0 5\n1 6\n2 7\n3 8\n4 9\n5 7\n7 9\n9 6\n6 8\n8 5\n",
     );
@@ -86,7 +86,7 @@ fn a_graph_of_a_ring_costs_what_the_ring_costs() {
 }
 
 #[test]
-fn a_message_is_as_slow_as_its_slowest_link_or_stored_as_slow_as_all() {
+fn a_message_takes_the_time_of_its_slowest_link_or_of_all_links() {
     for (edges, through, stored) in [
         ("0 1\n1 2\n", 1000.0, 2000.0),
         ("0 1 2\n1 2 2\n", 500.0, 1000.0),
@@ -98,7 +98,7 @@ fn a_message_is_as_slow_as_its_slowest_link_or_stored_as_slow_as_all() {
 }
 
 #[test]
-fn a_shared_link_of_twice_the_bandwidth_is_as_good_as_one_message() {
+fn doubling_the_bandwidth_of_a_shared_link_removes_contention() {
     // Two leaves on each side of a bridge: four messages cross it in each direction.
     let edges = |bridge: &str| format!("0 2\n1 2\n2 3 {bridge}\n3 4\n3 5\n");
     let time = |bridge: &str, model: &str| {
@@ -114,7 +114,7 @@ fn a_shared_link_of_twice_the_bandwidth_is_as_good_as_one_message() {
 }
 
 #[test]
-fn what_is_no_graph_is_told_with_its_line() {
+fn malformed_graphs_are_refused_with_the_line() {
     let refused = |spec: &str| {
         let run = swapmeet(&["run", "--topology", spec, "--algorithm", "linear"]).assert().code(2);
         String::from_utf8_lossy(&run.get_output().stderr).into_owned()
@@ -138,7 +138,7 @@ fn what_is_no_graph_is_told_with_its_line() {
 }
 
 #[test]
-fn a_network_is_described_beside_what_the_paper_says() {
+fn a_network_is_described_next_to_the_values_of_the_paper() {
     let described =
         swapmeet(&["list", "topologies", "--describe", "rdn:1(torus:5x5)"]).assert().success();
     insta::assert_snapshot!(String::from_utf8_lossy(&described.get_output().stdout), @r"
@@ -184,7 +184,7 @@ fn only_topologies_and_machines_can_be_described() {
 }
 
 #[test]
-fn what_is_wrong_with_a_described_topology_is_pointed_at_as_in_run() {
+fn describe_reports_bad_topologies_as_run_does() {
     for spec in ["mesh:4x0", "rdn:1(torus:5x)", "tours:5x5"] {
         let said = |args: &[&str]| {
             let refused = swapmeet(args).assert().code(2);
@@ -199,7 +199,7 @@ fn what_is_wrong_with_a_described_topology_is_pointed_at_as_in_run() {
 
 /// docs/topologies.md lists every family.
 #[test]
-fn the_docs_have_every_family_of_topologies() {
+fn the_docs_list_every_family_of_topologies() {
     let page = std::fs::read_to_string(project("docs/topologies.md")).unwrap();
     let section = page.split_once("\n## Families").unwrap().1;
     let table: Vec<&str> = section.lines().filter(|line| line.starts_with("| `")).collect();

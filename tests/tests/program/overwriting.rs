@@ -55,7 +55,7 @@ fn written(folder: &Path, command: &str, args: &str, out: &str, force: bool) -> 
 }
 
 #[test]
-fn every_command_that_writes_is_tried_here() {
+fn every_command_with_an_output_file_is_tested() {
     let writes = |command: &String| said(&[command, "--help"]).contains("--out <");
     let mut writing: Vec<String> = commands().into_iter().filter(writes).collect();
     let mut tried = WRITING.map(|(command, ..)| command.to_owned());
@@ -65,7 +65,7 @@ fn every_command_that_writes_is_tried_here() {
 }
 
 #[test]
-fn nothing_that_is_there_is_written_over_unasked() {
+fn existing_files_are_overwritten_only_with_force() {
     let dir = folder();
     for (command, args, out, file, _) in WRITING {
         let path = dir.path().join(file);
@@ -105,7 +105,7 @@ fn nothing_that_is_there_is_written_over_unasked() {
 }
 
 #[test]
-fn nothing_that_is_read_is_written_over_whatever_is_said() {
+fn inputs_are_never_overwritten() {
     let dir = folder();
     for (command, args, _, _, read) in WRITING {
         let Some(read) = read else { continue };

@@ -60,7 +60,7 @@ fn ports_are_as_fast_as_the_links_behind_them() {
 }
 
 #[test]
-fn the_busiest_link_is_one_link() {
+fn messages_and_bytes_of_the_busiest_link_belong_to_one_link() {
     let folder = tempfile::tempdir().unwrap();
     let mut bytes = [[0_u32; 6]; 6];
     (bytes[0][1], bytes[3][5], bytes[4][5]) = (1000, 1, 1);
@@ -82,7 +82,7 @@ fn a_flat_sender_has_output_ports() {
 
 /// Blocks of 13 bytes are sent in two segments of 7 bytes.
 #[test]
-fn fractions_of_a_byte_do_not_travel() {
+fn segments_are_rounded_up_to_whole_bytes() {
     let row = priced(
         "torus:12x12",
         "torus-scatter",
@@ -95,7 +95,7 @@ fn fractions_of_a_byte_do_not_travel() {
 }
 
 #[test]
-fn messages_to_oneself_count_where_the_machine_says_so() {
+fn self_messages_count_on_request() {
     let startup = |rule: &str| {
         priced("fully-connected:16", "direct", "uniform:64", &format!("sp2{rule}"))
             .startup_us
@@ -105,7 +105,7 @@ fn messages_to_oneself_count_where_the_machine_says_so() {
 }
 
 #[test]
-fn rearrangement_is_one_rule_for_all_or_what_papers_count() {
+fn rearrangement_is_packed_or_declared() {
     let row = |algorithm: &str, rule: &str| {
         priced(
             "torus:8x8",
@@ -137,7 +137,7 @@ fn rearrangement_is_one_rule_for_all_or_what_papers_count() {
 }
 
 #[test]
-fn a_whole_exchange_in_one_step_says_how_its_contention_is_counted() {
+fn a_complete_exchange_in_one_step_has_a_note() {
     let note = |algorithm: &str| {
         priced("torus:8x8", algorithm, "uniform:10", "free:byte_us=1,ports=all").note
     };

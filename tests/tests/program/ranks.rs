@@ -20,7 +20,7 @@ fn run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record
 /// An allgather on a ring of four nodes with four ranks each. With `block`, one of four messages
 /// leaves its node; with `cyclic`, every message does, over one link.
 #[test]
-fn a_placement_decides_what_crosses_links() {
+fn a_placement_decides_which_messages_use_links() {
     let hop_bytes = |topology: &str| {
         let row = run(topology, "ring", "allgather/uniform:64", "paragon");
         assert_eq!((row.status, row.nodes), (Status::Ok, 16), "{}", row.reason);
@@ -68,7 +68,7 @@ fn bounds_hold_for_ranks_that_share_nodes() {
 }
 
 #[test]
-fn who_runs_on_a_torus_says_that_nodes_of_ranks_are_none_and_hierarchical_takes_them_as_groups() {
+fn torus_algorithms_refuse_several_ranks_per_node_and_hierarchical_accepts_them() {
     let refused = run("torus:4x4,ranks=2", "suh-shin", "uniform:64", "paragon");
     assert_eq!(refused.status, Status::Unsupported);
     let row = run("torus:2x2,ranks=4", "hierarchical", "uniform:64", "paragon");
@@ -85,7 +85,7 @@ fn who_runs_on_a_torus_says_that_nodes_of_ranks_are_none_and_hierarchical_takes_
 /// message. With random intermediate nodes, the expected load is half a message for each part of
 /// the route.
 #[test]
-fn drawn_routes_are_priced_by_what_is_expected_and_by_one_draw_where_one_is_needed() {
+fn random_routes_are_priced_by_expected_values_or_by_one_draw() {
     let of = |routing: &str, model: &str| {
         let topology = format!("hypercube:4{routing}");
         let hop = if model == "store-and-forward" { "" } else { ",hop_us=1" };

@@ -148,7 +148,7 @@ fn replay(document: &Value) -> Totals {
 }
 
 #[test]
-fn a_schedule_can_be_run_again_from_its_document() {
+fn a_schedule_can_be_replayed_from_its_json() {
     for (topology, algorithm, workload) in [
         ("torus:8x8", "suh-shin", "uniform:1"),
         ("torus:6x6", "suh-shin", "uniform:64"),
@@ -175,7 +175,7 @@ fn a_schedule_can_be_run_again_from_its_document() {
 
 /// Segments have whole bytes: half of a block of 65 bytes has 33.
 #[test]
-fn bytes_of_segments_are_whole() {
+fn segments_have_whole_bytes() {
     let args = ["--machine", "paragon:ports=all"];
     let document = document("torus:4x4", "torus-broadcast", "broadcast/uniform:65", &args);
     let events = document["events"].as_array().unwrap();
@@ -188,7 +188,7 @@ fn bytes_of_segments_are_whole() {
 /// In a reduction, blocks are first divided into one part per node: three of ten bytes for four
 /// nodes.
 #[test]
-fn bytes_of_parts_are_whole() {
+fn parts_have_whole_bytes() {
     let document = document("ring:4", "ring-allreduce", "allreduce/uniform:10", &[]);
     let sends =
         document["events"].as_array().unwrap().iter().filter(|event| event["step"].is_u64());
@@ -198,7 +198,7 @@ fn bytes_of_parts_are_whole() {
 /// In a ring, a node forwards the data of the previous step. Data that it had from the start does
 /// not wait.
 #[test]
-fn a_send_says_after_which_step_it_can_be_made() {
+fn a_send_names_the_step_in_which_its_data_arrived() {
     let after = |algorithm: &str, workload: &str| -> Vec<(u64, Option<u64>)> {
         let document = document("ring:4", algorithm, workload, &[]);
         let sends =
@@ -227,7 +227,7 @@ fn a_send_says_after_which_step_it_can_be_made() {
 }
 
 #[test]
-fn one_step_or_one_node_can_be_asked_for() {
+fn one_step_or_one_node_can_be_selected() {
     let document = document("ring:4", "ring", "uniform:1", &["--step", "2", "--node", "3"]);
     let ends: Vec<(u64, u64, u64)> = document["events"]
         .as_array()
@@ -251,7 +251,7 @@ fn one_step_or_one_node_can_be_asked_for() {
 /// The steps of a rank follow each other, the kinds of time add up to the end of the rank, the last
 /// end is the time of the row, and the document still is a schedule.
 #[test]
-fn times_of_ranks_add_up_to_the_rows_time() {
+fn times_of_ranks_add_up_to_the_time_of_the_row() {
     let machine = |more: &str| format!("free:{more},byte_us=0.5,barrier_us=1");
     let models = words(
         "model=fluid,startup_us=3,hop_us=2 model=loggp,latency_us=2,overhead_us=3 \
@@ -298,7 +298,7 @@ fn times_of_ranks_add_up_to_the_rows_time() {
 /// Two ranks exchange 100 bytes: 3 µs start-up, a link of 2 µs and 50 µs of transmission. `--node`
 /// and `--step` select a part.
 #[test]
-fn times_of_ranks_are_printed_for_reading() {
+fn times_of_ranks_are_printed_as_text() {
     let args = [
         "trace",
         "--topology",

@@ -66,7 +66,7 @@ fn compiled(folder: &Path) -> PathBuf {
 /// On 16 ranks, Open MPI 4.1 uses Bruck's algorithm below 512 bytes, which sends to 4 ranks, and
 /// then linear_sync, which sends to all.
 #[test]
-fn open_mpi_decides_by_itself_as_tune_says_that_it_does() {
+fn the_default_decisions_of_open_mpi_are_those_in_tune() {
     if !tools::has(&["mpicc", "mpirun"]) {
         return;
     }
@@ -88,7 +88,7 @@ fn open_mpi_decides_by_itself_as_tune_says_that_it_does() {
 /// On 4 ranks, Bruck sends 2 messages per rank (log2 of the ranks) and pairwise 3. Open MPI's
 /// monitoring counts the messages.
 #[test]
-fn open_mpi_sends_as_the_table_says() {
+fn open_mpi_runs_the_algorithm_of_the_table() {
     if !tools::has(&["mpicc", "mpirun"]) {
         return;
     }
@@ -127,7 +127,7 @@ fn open_mpi_sends_as_the_table_says() {
 }
 
 #[test]
-fn rows_that_no_table_can_be_made_of_are_refused() {
+fn rows_without_a_possible_table_are_refused() {
     let dir = tempdir().unwrap();
     let sweep = sweep(dir.path());
     let said = refused(&["tune", &sweep, "--format", "nccl"]);

@@ -33,7 +33,7 @@ fn shell(folder: &Path, command: &str) -> String {
 }
 
 #[test]
-fn every_command_of_the_walk_from_a_plugin_to_a_rule_does_what_it_is_there_for() {
+fn the_commands_from_a_plugin_to_an_open_mpi_rule_work() {
     if !tools::has(&["cc", "make", "mpicc", "mpirun"]) {
         return;
     }

@@ -52,7 +52,7 @@ fn with_two_rows(dir: &Path) -> Option<(Child, PathBuf)> {
 }
 
 #[test]
-fn rows_that_somebody_cuts_off_are_written_again() {
+fn truncated_rows_are_written_again() {
     let dir = tempdir().unwrap();
     let Some((run, out)) = with_two_rows(dir.path()) else { return };
     File::create(&out).unwrap();
@@ -68,7 +68,7 @@ fn rows_that_somebody_cuts_off_are_written_again() {
 }
 
 #[test]
-fn what_somebody_adds_to_rows_stays_and_is_told() {
+fn appended_text_is_kept_and_reported() {
     let dir = tempdir().unwrap();
     let Some((run, out)) = with_two_rows(dir.path()) else { return };
     let before = std::fs::read_to_string(&out).unwrap();
@@ -86,7 +86,7 @@ fn what_somebody_adds_to_rows_stays_and_is_told() {
 
 /// The disk keeps only data that was synchronized: see `tests/plugins/power.c`.
 #[test]
-fn a_power_cut_costs_no_row_of_a_case_that_had_ended() {
+fn a_power_failure_loses_no_row_of_a_finished_case() {
     let dir = tempdir().unwrap();
     let (Some(torture), Some(power)) =
         (torture(dir.path()), compile_c("tests/plugins/power.c", dir.path(), "power", &[]))
@@ -130,7 +130,7 @@ fn a_power_cut_costs_no_row_of_a_case_that_had_ended() {
 }
 
 #[test]
-fn a_file_that_is_there_is_written_over_only_when_asked_for() {
+fn rows_are_overwritten_only_with_force() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("notes.csv");
     let run = [
@@ -158,7 +158,7 @@ fn a_file_that_is_there_is_written_over_only_when_asked_for() {
 
 /// No flag permits this.
 #[test]
-fn nothing_is_written_over_what_it_is_made_of() {
+fn a_run_never_overwrites_its_inputs() {
     let dir = tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).display().to_string();
     std::fs::write(path("e.toml"), "topologies = [\"ring:5\"]\nalgorithms = [\"gen\"]\n").unwrap();
@@ -202,7 +202,7 @@ fn nothing_is_written_over_what_it_is_made_of() {
 }
 
 #[test]
-fn a_pipe_holds_no_rows_to_take_up() {
+fn a_pipe_cannot_be_resumed() {
     let dir = tempdir().unwrap();
     let pipe = dir.path().join("pipe");
     if !Command::new("mkfifo").arg(&pipe).status().is_ok_and(|status| status.success()) {
@@ -223,7 +223,7 @@ fn a_pipe_holds_no_rows_to_take_up() {
 
 /// A limit on file sizes, and unreadable help output.
 #[test]
-fn what_can_not_be_written_is_an_error_and_not_the_programs_end() {
+fn a_failed_write_is_an_error() {
     let dir = tempdir().unwrap();
     let program = build().join("swapmeet");
     let shell = |command: &str| {
@@ -244,7 +244,7 @@ fn what_can_not_be_written_is_an_error_and_not_the_programs_end() {
 }
 
 #[test]
-fn a_terminal_is_told_nothing_by_names_of_files_and_specs() {
+fn names_of_files_and_specs_cannot_control_the_terminal() {
     for args in [
         &["merge", "no\u{1b}[31mfile.csv", "--out", "x.csv"][..],
         &["run", "--topology", "ring:\u{1b}]0;title\u{7}", "--algorithm", "gen"],
@@ -257,7 +257,7 @@ fn a_terminal_is_told_nothing_by_names_of_files_and_specs() {
 
 /// Without a home folder, nothing is cached, and no plugin folder is searched.
 #[test]
-fn a_home_that_is_nowhere_is_no_folder() {
+fn a_missing_home_folder_is_ignored() {
     let dir = tempdir().unwrap();
     for (home, cache) in [("", ""), ("relative", "relative")] {
         let mut run = swapmeet(&[
@@ -282,7 +282,7 @@ fn a_home_that_is_nowhere_is_no_folder() {
 /// Temporary files of killed programs are removed with the next file; those of running programs are
 /// kept.
 #[test]
-fn drafts_of_programs_that_were_killed_are_removed() {
+fn temporary_files_of_killed_programs_are_removed() {
     let dir = tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     let rows = path("rows.csv");
@@ -310,7 +310,7 @@ fn drafts_of_programs_that_were_killed_are_removed() {
 
 /// Replacing a file with two names would change only one of them.
 #[test]
-fn a_file_of_two_names_is_not_parted() {
+fn a_file_with_two_names_is_not_replaced() {
     let dir = tempdir().unwrap();
     let [rows, one, other] = ["rows.csv", "one.csv", "other.csv"].map(|name| dir.path().join(name));
     swapmeet(&["run", "--quiet", "--topology", "ring:5", "--algorithm", "gen", "--out"])
@@ -327,7 +327,7 @@ fn a_file_of_two_names_is_not_parted() {
 
 /// Otherwise the rows of two builds would claim the same build.
 #[test]
-fn a_plugin_that_is_built_again_during_a_run_runs_no_more_cases_of_it() {
+fn a_plugin_rebuilt_during_a_run_runs_no_more_cases() {
     let dir = tempdir().unwrap();
     let (Some(torture), Some(ring)) =
         (torture(dir.path()), compile_c("plugins/ring-c/ring.c", dir.path(), "ring", &[]))

@@ -8,7 +8,7 @@ use swapmeet_tests::project;
 use tempfile::tempdir;
 
 #[test]
-fn a_file_that_has_changed_is_another_experiment() {
+fn a_changed_file_is_another_experiment() {
     let dir = tempdir().unwrap();
     let run = |more: &[&str]| {
         let mut command =
@@ -51,7 +51,7 @@ fn taken_up(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
 
 /// The text `2` is a prefix of `22`.
 #[test]
-fn a_machine_that_costs_something_else_is_another_machine() {
+fn a_machine_with_other_costs_is_another_machine() {
     let dir = tempdir().unwrap();
     let experiment = |startup: &str| {
         let text = format!(
@@ -75,7 +75,7 @@ fn a_machine_that_costs_something_else_is_another_machine() {
 }
 
 #[test]
-fn rows_of_a_file_with_any_name_are_taken_up() {
+fn rows_of_a_file_with_any_name_are_resumed() {
     let dir = tempdir().unwrap();
     std::fs::write(dir.path().join("a; b is sha256:.csv"), "0,1\n1,0\n").unwrap();
     let args =
@@ -128,7 +128,7 @@ fn rows_of_two_builds_are_not_mixed() {
 /// Rows of an earlier version can be compared, plotted and merged, but not extended, because the
 /// code differs.
 #[test]
-fn rows_of_an_earlier_version_are_read_but_not_added_to() {
+fn rows_of_an_earlier_version_are_read_but_not_resumed() {
     let dir = tempdir().unwrap();
     let args = ["--topology", "ring:5", "--algorithm", "gen", "--algorithm", "pairwise"];
     taken_up(dir.path(), &args);
@@ -150,7 +150,7 @@ fn rows_of_an_earlier_version_are_read_but_not_added_to() {
 
 /// A case has one canonical spelling.
 #[test]
-fn specs_are_written_in_one_form() {
+fn specs_have_one_canonical_form() {
     let of = |algorithm: &str, machine: &str| {
         let row =
             rows(&["--topology", "torus:4x4", "--algorithm", algorithm, "--machine", machine])

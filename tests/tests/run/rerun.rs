@@ -34,7 +34,7 @@ fn rows_in(folder: &Path) -> std::path::PathBuf {
 }
 
 #[test]
-fn every_row_comes_out_the_same_on_the_program_that_made_it() {
+fn rerun_reproduces_every_row() {
     let folder = tempdir().unwrap();
     let rows = rows_in(folder.path());
     let (status, out, err) = rerun(&rows, &["--all"]);
@@ -44,7 +44,7 @@ fn every_row_comes_out_the_same_on_the_program_that_made_it() {
 }
 
 #[test]
-fn a_row_that_differs_says_where_and_why() {
+fn a_different_row_is_reported_with_column_and_cause() {
     let folder = tempdir().unwrap();
     let rows = rows_in(folder.path());
     let mut records = read_file(&rows).unwrap();
@@ -76,7 +76,7 @@ fn a_row_that_differs_says_where_and_why() {
 }
 
 #[test]
-fn a_row_that_is_not_there_is_bad_usage() {
+fn a_missing_row_is_bad_usage() {
     let folder = tempdir().unwrap();
     let rows = rows_in(folder.path());
     for number in ["0", "13"] {

@@ -12,7 +12,7 @@ use swapmeet_tests::build;
 use tempfile::tempdir;
 
 #[test]
-fn rows_are_the_same_whatever_runs_them() {
+fn rows_do_not_depend_on_jobs() {
     let alone = rows(&[&SWEEP[..], &["--jobs", "1"]].concat());
     assert_eq!(alone.len(), 3 * 3 * 2 * 2 * 3);
     for jobs in ["2", "3"] {
@@ -26,7 +26,7 @@ fn rows_are_the_same_whatever_runs_them() {
 }
 
 #[test]
-fn a_run_killed_at_any_moment_is_taken_up_where_it_was() {
+fn a_run_killed_at_any_time_can_be_resumed() {
     let dir = tempdir().unwrap();
     let whole = dir.path().join("whole.csv");
     let sweep = |out: &Path| {
@@ -75,7 +75,7 @@ fn a_torn_last_row_is_dropped_and_run_again() {
 }
 
 #[test]
-fn a_file_of_something_else_is_left_alone() {
+fn a_file_with_other_content_is_not_touched() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("notes.csv");
     std::fs::write(&out, "notes to myself").unwrap();
@@ -95,7 +95,7 @@ fn a_file_of_something_else_is_left_alone() {
 
 /// The file as a spreadsheet saves it: with a byte-order mark and other line ends.
 #[test]
-fn a_file_that_went_through_another_program_is_taken_up() {
+fn a_file_saved_by_a_spreadsheet_can_be_resumed() {
     let dir = tempdir().unwrap();
     let (whole, other) = (dir.path().join("whole.csv"), dir.path().join("other.csv"));
     swapmeet(&["run", "--quiet", "--out", whole.to_str().unwrap()]).args(SWEEP).assert().success();
@@ -119,7 +119,7 @@ fn a_file_that_went_through_another_program_is_taken_up() {
 
 /// Rows that an interrupted run wrote out of order end up in the order of cases.
 #[test]
-fn rows_out_of_turn_are_put_in_order() {
+fn rows_are_sorted_into_the_order_of_cases() {
     let dir = tempdir().unwrap();
     let (whole, mixed) = (dir.path().join("whole.csv"), dir.path().join("mixed.csv"));
     swapmeet(&["run", "--quiet", "--out", whole.to_str().unwrap()]).args(SWEEP).assert().success();
@@ -137,7 +137,7 @@ fn rows_out_of_turn_are_put_in_order() {
 
 /// A case that was run again (key `R` in the dashboard) is in its file twice.
 #[test]
-fn of_rows_of_the_same_case_the_last_stands() {
+fn the_last_of_several_rows_of_a_case_is_kept() {
     let dir = tempdir().unwrap();
     let file = dir.path().join("rows.csv");
     let out = file.to_str().unwrap();
@@ -175,7 +175,7 @@ fn of_rows_of_the_same_case_the_last_stands() {
 
 /// A long case does not delay the rows of other cases.
 #[test]
-fn a_row_is_on_disk_as_soon_as_its_case_has_ended() {
+fn a_row_is_on_disk_when_its_case_ends() {
     let dir = tempdir().unwrap();
     let Some(file) =
         compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
@@ -213,7 +213,7 @@ fn a_row_is_on_disk_as_soon_as_its_case_has_ended() {
 
 /// Both files change while a case is running.
 #[test]
-fn files_that_change_under_a_run_are_noticed() {
+fn files_that_change_during_a_run_are_detected() {
     let dir = tempdir().unwrap();
     let Some(file) =
         compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
@@ -264,7 +264,7 @@ fn files_that_change_under_a_run_are_noticed() {
 }
 
 #[test]
-fn another_experiment_is_refused_with_what_differs() {
+fn another_experiment_is_refused_with_the_difference() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("rows.csv");
     let out = out.to_str().unwrap();
@@ -345,7 +345,7 @@ fn a_full_disk_and_a_closed_pipe_are_reported() {
 }
 
 #[test]
-fn an_interrupt_leaves_all_that_is_finished() {
+fn an_interrupt_keeps_all_finished_rows() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("rows.csv");
     let mut run = Command::new(build().join("swapmeet"));
@@ -385,7 +385,7 @@ fn an_interrupt_leaves_all_that_is_finished() {
 }
 
 #[test]
-fn a_failed_case_is_run_again_only_when_asked_for() {
+fn a_failed_case_is_repeated_only_on_request() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("rows.csv");
     let run =

@@ -47,7 +47,7 @@ fn shards_are_merged_into_one_run_again() {
 
 /// Without the experiment, the order of cases is unknown and is not guessed.
 #[test]
-fn merged_rows_stand_in_the_order_of_the_experiment_or_of_the_files() {
+fn merged_rows_are_in_the_order_of_the_experiment_or_the_files() {
     let dir = tempdir().unwrap();
     let go = |args: &[&str]| {
         let output = swapmeet(args).current_dir(dir.path()).output().unwrap();
@@ -81,7 +81,7 @@ fn merged_rows_stand_in_the_order_of_the_experiment_or_of_the_files() {
 
 /// Files are read twice. A pipe cannot be read twice, so its content is copied first.
 #[test]
-fn a_shard_that_comes_through_a_pipe_is_merged_as_a_file_is() {
+fn a_shard_from_a_pipe_can_be_merged() {
     let dir = tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     for part in ["1/2", "2/2"] {
@@ -102,7 +102,7 @@ fn a_shard_that_comes_through_a_pipe_is_merged_as_a_file_is() {
 }
 
 #[test]
-fn slurm_says_which_shard() {
+fn slurm_chooses_the_shard() {
     let run = |vars: &[(&str, &str)]| {
         let mut command = swapmeet(&["run", "--quiet", "--out", "-", "--shard", "auto"]);
         command.args(SWEEP).envs(vars.iter().copied()).output().unwrap()
@@ -142,7 +142,7 @@ fn slurm_says_which_shard() {
 }
 
 #[test]
-fn a_shard_does_not_take_up_anothers_file() {
+fn a_shard_does_not_resume_the_file_of_another() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("part.csv");
     let run =

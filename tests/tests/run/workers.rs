@@ -80,7 +80,7 @@ const GOOD: [&str; ENDS.len() + 1] = [
 ];
 
 #[test]
-fn a_plugin_that_misbehaves_costs_its_own_row() {
+fn a_misbehaving_plugin_affects_only_its_own_row() {
     let dir = tempdir().unwrap();
     let Some(file) =
         compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
@@ -126,7 +126,7 @@ fn a_plugin_that_misbehaves_costs_its_own_row() {
 
 /// Changes to a process do not affect other rows, whether the case ended well or not.
 #[test]
-fn a_process_that_is_not_as_it_was_serves_no_other_case() {
+fn a_changed_process_serves_no_other_case() {
     let dir = tempdir().unwrap();
     let Some(file) =
         compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
@@ -181,7 +181,7 @@ fn a_process_that_is_not_as_it_was_serves_no_other_case() {
 /// A plugin can only access the files of its cases, as far as the kernel supports this.
 /// `--no-sandbox` removes the restriction.
 #[test]
-fn what_a_plugin_reaches_for_is_out_of_its_reach() {
+fn the_sandbox_refuses_access() {
     let dir = tempdir().unwrap();
     let Some(file) =
         compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
@@ -244,7 +244,7 @@ fn what_a_plugin_reaches_for_is_out_of_its_reach() {
 
 /// These files may be anywhere. Other files next to them are not readable.
 #[test]
-fn a_plugin_reads_the_files_that_its_case_names() {
+fn a_plugin_can_read_the_files_of_its_case() {
     let dir = tempdir().unwrap();
     let Some(file) =
         compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
@@ -284,7 +284,7 @@ fn a_plugin_reads_the_files_that_its_case_names() {
 
 /// A worker plans the trace. Completed steps are printed, and the fault is reported.
 #[test]
-fn a_trace_of_a_plugin_that_crashes_or_hangs_ends_and_says_so() {
+fn a_trace_of_a_crashing_or_hanging_plugin_ends_with_a_message() {
     let dir = tempdir().unwrap();
     let Some(file) =
         compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
@@ -342,7 +342,7 @@ fn a_trace_of_a_plugin_that_crashes_or_hangs_ends_and_says_so() {
 /// A child process computes the tables of papers. If a plugin misbehaves, only this paper fails,
 /// and the message names the current schedule.
 #[test]
-fn a_plugin_that_misbehaves_costs_a_reproduction_and_not_the_program() {
+fn a_misbehaving_plugin_affects_only_its_reproduction() {
     let dir = tempdir().unwrap();
     let source = std::fs::read_to_string(project("plugins/ring-c/ring.c")).unwrap();
     let plan =
@@ -382,7 +382,7 @@ fn a_plugin_that_misbehaves_costs_a_reproduction_and_not_the_program() {
 
 /// Output is attributed correctly even if two cases follow each other immediately.
 #[test]
-fn what_one_algorithm_prints_is_not_the_last_words_of_another() {
+fn output_is_attributed_to_the_right_algorithm() {
     let dir = tempdir().unwrap();
     let Some(file) =
         compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])

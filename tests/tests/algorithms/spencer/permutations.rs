@@ -40,7 +40,7 @@ fn appendix_a_is_exact() {
 }
 
 #[test]
-fn standard_permutations_cost_what_an_independent_construction_found() {
+fn standard_permutations_cost_as_much_as_an_independent_construction() {
     let of = |torus: &str, name: &str, q| {
         costs(torus, "torus-permutation", &format!("permutation/{name}:720720"), "all", q)
     };
@@ -139,7 +139,7 @@ fn collectors_are_as_near_to_the_mirror_as_circuits_allow() {
 }
 
 #[test]
-fn a_second_channel_makes_nothing_dearer() {
+fn a_second_channel_never_increases_the_cost() {
     let of = |torus: &str, name: &str, q| {
         costs(torus, "torus-permutation", &format!("permutation/{name}:720720"), "all", q)
     };
@@ -286,7 +286,7 @@ fn translations_meet_their_formulas() {
 }
 
 #[test]
-fn a_shear_takes_a_second_middle_round_where_one_is_infeasible() {
+fn a_shear_takes_a_second_middle_round_if_one_is_infeasible() {
     let (rounds, _, _) =
         costs("torus:12x12", "torus-permutation", "permutation/shear-2d:720720", "all", 1);
     assert_eq!(rounds, 4.0, "formula 4.28 has 3");

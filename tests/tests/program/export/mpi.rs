@@ -90,7 +90,7 @@ fn all_bundled_algorithms_move_real_bytes() {
 
 /// 2 to 16 ranks, unequal sizes, and padded segments.
 #[test]
-fn measured_rows_are_rows_like_others() {
+fn measured_rows_can_be_compared_and_merged() {
     let dir = tempdir().unwrap();
     let Some(program) = replay(&dir) else { return };
     for (network, count, algorithm, workload, machine) in [
@@ -135,7 +135,7 @@ fn measured_rows_are_rows_like_others() {
 
 /// Empty blocks need no message, and nodes do not wait for them.
 #[test]
-fn blocks_without_bytes_are_missed_nowhere() {
+fn empty_blocks_need_no_message() {
     let dir = tempdir().unwrap();
     let Some(program) = replay(&dir) else { return };
     let (pairs, nodes) = (dir.path().join("pairs.csv"), dir.path().join("nodes.csv"));
@@ -164,7 +164,7 @@ fn blocks_without_bytes_are_missed_nowhere() {
 /// Each edit changes the lines of rank 0 or the head of the file. The program reports the ranks
 /// that disagree before any of them could wait forever.
 #[test]
-fn corrupt_schedules_are_caught() {
+fn corrupted_schedules_are_refused() {
     let dir = tempdir().unwrap();
     let Some(program) = replay(&dir) else { return };
     let folder = dir.path().join("bruck");
@@ -220,7 +220,7 @@ fn corrupt_schedules_are_caught() {
 /// Wrong sums and counted bytes: a term that replaces others, and bytes that the sender does not
 /// have. The edits keep the length of lines, because ranks locate their lines by position.
 #[test]
-fn corrupt_sums_and_byte_counts_are_caught() {
+fn corrupted_sums_and_byte_counts_are_found() {
     let dir = tempdir().unwrap();
     let Some(program) = replay(&dir) else { return };
     for (algorithm, workload, edits) in [

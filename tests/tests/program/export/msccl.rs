@@ -8,7 +8,7 @@ use tempfile::tempdir;
 /// An exported algorithm that is read back gives the same row: steps, messages, bytes and times.
 /// Exports beyond the limits of MSCCL are refused with the limit.
 #[test]
-fn an_exported_msccl_algorithm_comes_back_as_the_same_row() {
+fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
     let dir = tempdir().unwrap();
     for (topology, algorithm, workload) in [
         ("fully-connected:6", "pairwise", "uniform:64"),

@@ -92,7 +92,7 @@ fn simgrid_takes_the_time_that_fluid_predicts() {
 /// In SimGrid, background flows are messages of the only step. The time is the same because the
 /// last message to end belongs to the schedule.
 #[test]
-fn simgrid_takes_the_time_that_fluid_predicts_beside_background_traffic() {
+fn simgrid_takes_the_time_that_fluid_predicts_with_background_traffic() {
     let dir = tempdir().unwrap();
     let (nodes, path) = (12_u64, |name: &str| dir.path().join(name));
     let write = |name: &str, bytes: &dyn Fn(u64, u64) -> u64| {

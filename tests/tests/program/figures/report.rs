@@ -35,7 +35,7 @@ const SAID: [&str; 9] = [
 ];
 
 #[test]
-fn a_report_names_no_other_file() {
+fn a_report_refers_to_no_other_file() {
     let dir = tempdir().unwrap();
     let page = report(&dir);
     for word in ["src=", "href=", "@import", "<script", "<link", "http-equiv=\"refresh", "<iframe"]
@@ -127,7 +127,7 @@ const LOOK_AT_FIGURES: &str = r#"<script>addEventListener("load", () => {
 /// Every mark of every plot is inside of the plot, and every plot is inside of the page, at the
 /// widths of a laptop, a large screen and a sheet of paper.
 #[test]
-fn figures_are_whole_in_a_browser_however_wide_it_is_and_on_paper() {
+fn plots_fit_in_a_browser_of_any_width_and_on_paper() {
     let dir = tempdir().unwrap();
     let rows = dir.path().join("rows.csv");
     let sizes = ["16", "1KiB", "64KiB"]

@@ -26,7 +26,7 @@ fn running(mark: &Path) -> Vec<String> {
 
 /// This includes the case in which the program cannot notify them, because it was killed.
 #[test]
-fn a_program_that_is_killed_takes_its_workers_and_what_they_forked_along() {
+fn a_killed_program_ends_its_workers_and_their_children() {
     let dir = tempdir().unwrap();
     let Some(file) =
         compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
@@ -68,7 +68,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 /// A plugin prints 40,000 lines per case. The first lines of each case are shown, at most 1,000 per
 /// run, with the number of omitted lines.
 #[test]
-fn of_what_plugins_print_a_run_shows_a_part_and_counts_the_rest() {
+fn output_of_plugins_is_limited_and_counted() {
     let dir = tempfile::tempdir().unwrap();
     let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[]) else {
         return;
@@ -100,7 +100,7 @@ fn of_what_plugins_print_a_run_shows_a_part_and_counts_the_rest() {
 /// Without a sandbox, a plugin may fork. The program does not wait for such processes, even if they
 /// print for half a minute.
 #[test]
-fn what_outlives_its_process_holds_nothing_up() {
+fn surviving_processes_do_not_delay_a_run() {
     let dir = tempdir().unwrap();
     let Some(file) =
         compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
@@ -131,7 +131,7 @@ fn what_outlives_its_process_holds_nothing_up() {
 
 /// Processes that were forked from a worker end with it.
 #[test]
-fn nothing_is_left_running() {
+fn no_process_is_left_running() {
     let dir = tempdir().unwrap();
     let Some(file) =
         compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])

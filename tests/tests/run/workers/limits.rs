@@ -39,7 +39,7 @@ fn confined(kib: u64, args: &[&str]) -> Option<Vec<Record>> {
 }
 
 #[test]
-fn a_lower_limit_of_the_systems_stays() {
+fn a_lower_limit_of_the_system_is_kept() {
     let Some(rows) = confined(
         900_000,
         &["--topology", "ring:4", "--algorithm", "gen", "--memory-limit", "16GiB"],
@@ -51,7 +51,7 @@ fn a_lower_limit_of_the_systems_stays() {
 
 /// No code of the plugin ran, so the status is not `crashed`.
 #[test]
-fn a_plugin_that_has_no_room_in_the_limit_is_an_error() {
+fn a_plugin_larger_than_the_limit_is_an_error() {
     let dir = tempdir().unwrap();
     let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "large", &[("LARGE", "1")])
     else {
@@ -122,7 +122,7 @@ fn a_worker_that_ends_before_its_first_job_is_an_error() {
 }
 
 #[test]
-fn a_case_without_memory_says_so() {
+fn a_case_out_of_memory_is_reported() {
     let workload = "irregular:dist=uniform,mean=64,cv=0.1";
     let args = [
         "--topology",

@@ -241,7 +241,7 @@ mod tests {
     /// The link with most messages carries few bytes, the one with most bytes few messages: neither
     /// takes what both together would.
     #[test]
-    fn the_busiest_link_is_one_link() {
+    fn messages_and_bytes_of_the_busiest_link_belong_to_one_link() {
         let sends = [
             (0, 1, 1000),
             (0, 2, 0),
