@@ -7,7 +7,7 @@ use swapmeet_core::spec::{Arg, Spec, SpecError, parse_size};
 /// Stands for the argument without a key.
 pub(crate) const WORD: &str = "";
 /// The most bytes that a node has for another: sums over a row or column stay far from overflowing.
-pub(crate) const MOST_BYTES: u64 = 1 << 40;
+pub(crate) const MAX_BYTES: u64 = 1 << 40;
 
 /// Arguments not yet looked at.
 pub(crate) struct Args<'a> {
@@ -53,7 +53,7 @@ impl<'a> Args<'a> {
     pub(crate) fn size(&self, arg: &Arg) -> Result<u64, SpecError> {
         let bytes =
             parse_size(arg.value()).map_err(|expected| self.spec.bad_value(arg, &expected))?;
-        if bytes > MOST_BYTES {
+        if bytes > MAX_BYTES {
             return Err(self.spec.bad_value(arg, "a size of at most 1024GiB a pair"));
         }
         Ok(bytes)

@@ -1,9 +1,12 @@
-//! Topologies, node sets, the proof of delivery and the cost models of Swapmeet.
+//! Topologies, node sets, verification of delivery and cost models of Swapmeet.
 //!
-//! Pure: no files, no threads, no terminal, no plugins. Data flows one way, from wing to wing: a
-//! schedule's sends go into [`delivery`], which knows who holds what; [`simulation`] runs the
-//! schedule step by step and measures what really moved on the links of a [`network`]; the measured
-//! facts are priced by the models of [`cost`].
+//! This crate is pure: it reads no files, starts no threads, and knows no terminal and no plugins.
+//! Data flows in one direction:
+//!
+//! 1. [`simulation`] runs a schedule step by step.
+//! 2. [`delivery`] takes the sends of a step and knows which blocks each node holds.
+//! 3. [`network`] gives the load that the messages put on the links.
+//! 4. [`cost`] turns the statistics of each step into times.
 
 #![warn(missing_docs)]
 

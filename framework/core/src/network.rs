@@ -1,5 +1,5 @@
-//! The network: topologies, routes over their links, what maps its nodes onto each other, and the
-//! load that messages put on links.
+//! Networks: topologies, the routes over their links, their symmetries, and the load that messages
+//! put on links.
 
 pub(crate) mod adjacency;
 pub mod links;

@@ -1,9 +1,9 @@
-//! One grammar for all specs: `name`, `name:args`, `name:key=value,..`, with nesting in
+//! One grammar for all specs: `name`, `name:args` or `name:key=value,..`, with nested specs in
 //! parentheses.
 //!
-//! The same short strings work on the command line, in experiment files and in the CSV. Parsing
-//! keeps byte offsets, so that an error found later (a dimension of 0, an unknown key) can still
-//! point at its spot.
+//! The same short strings are used on the command line, in experiment files and in CSV columns. The
+//! parser keeps byte offsets, so that an error found later (a dimension of 0, an unknown key) can
+//! still point at its position.
 
 use std::fmt;
 
@@ -14,20 +14,20 @@ pub use near::near_matches;
 pub(crate) use number::parse_dims;
 pub use number::{format_size, parse_size};
 
-/// A spec that can't be, and where.
+/// An error in a spec, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpecError {
-    /// What was being read: `topology`, `machine`, ..
+    /// The kind of spec, such as `topology` or `machine`.
     pub what: &'static str,
     /// The whole spec as the user wrote it.
     pub text: String,
     /// First byte of the offending part.
     pub at: usize,
-    /// Its length in bytes.
+    /// The length of the offending part in bytes.
     pub len: usize,
     /// What is wrong and what was expected.
     pub message: String,
-    /// Names like the one given.
+    /// Known names that are similar to the given one.
     pub near: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for SpecError {
 
 impl std::error::Error for SpecError {}
 
-/// A spec such as `name:value,key=value`, taken apart.
+/// A parsed spec such as `name:value,key=value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
     what: &'static str,
@@ -55,7 +55,7 @@ pub struct Spec {
     args: Vec<Arg>,
 }
 
-/// One argument: a word, or a value with its key.
+/// One argument: a word, or a key with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arg {
     key: Option<String>,
@@ -65,27 +65,27 @@ pub struct Arg {
 }
 
 impl Arg {
-    /// The key, if there is one.
+    /// Returns the key, if there is one.
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
 
-    /// The word, or the value after the equals sign.
+    /// Returns the word, or the value after the equals sign.
     pub fn value(&self) -> &str {
         &self.value
     }
 
-    /// First byte of the argument in the spec.
+    /// Returns the offset of the argument in the spec, in bytes.
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// First byte of the value in the spec.
+    /// Returns the offset of the value in the spec, in bytes.
     pub fn value_at(&self) -> usize {
         self.value_at
     }
 
-    /// Bytes of the whole argument.
+    /// Returns the length of the whole argument in bytes.
     #[expect(clippy::len_without_is_empty, reason = "a length in a text, not of a collection")]
     pub fn len(&self) -> usize {
         self.value_at + self.value.len() - self.at
@@ -93,9 +93,10 @@ impl Arg {
 }
 
 impl Spec {
-    /// Takes a spec apart. `what` names its kind in errors.
+    /// Parses a spec. `what` names its kind in errors.
     pub fn parse(what: &'static str, text: &str) -> Result<Self, SpecError> {
         let mut spec = Self { what, text: text.to_owned(), name: String::new(), args: Vec::new() };
+        // Read the name.
         let name_len = text.find(':').unwrap_or(text.len());
         let name = &text[..name_len];
         if name.is_empty() {
@@ -113,6 +114,7 @@ impl Spec {
         if name_len == text.len() {
             return Ok(spec);
         }
+        // Split the arguments, and read them one by one.
         let start = name_len + 1;
         if start == text.len() {
             return Err(spec.error(name_len, 1, "nothing after the colon, expected arguments"));
@@ -121,7 +123,7 @@ impl Spec {
             split_outside_parentheses(text, start).map_err(|(at, m)| spec.error(at, 1, m))?
         {
             if piece.is_empty() {
-                // After a comma at the very end there is nothing to point at but the comma.
+                // If the text ends with a comma, the error points at this comma.
                 return Err(spec.error(at.min(text.len() - 1), 1, "an argument is missing"));
             }
             // An equals sign within parentheses belongs to a nested spec.
@@ -149,17 +151,17 @@ impl Spec {
         Ok(spec)
     }
 
-    /// The name before the colon.
+    /// Returns the name before the colon.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The arguments after it, in the order given.
+    /// Returns the arguments in the given order.
     pub fn args(&self) -> &[Arg] {
         &self.args
     }
 
-    /// An error about `len` bytes from byte `at`.
+    /// Creates an error about the `len` bytes from byte `at` on.
     pub fn error(&self, at: usize, len: usize, message: &str) -> SpecError {
         SpecError {
             what: self.what,
@@ -171,7 +173,7 @@ impl Spec {
         }
     }
 
-    /// An error about the name: it is none of `known`.
+    /// Creates an error about the name, which is not one of `known`.
     pub fn unknown_name<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> SpecError {
         let known: Vec<&str> = known.into_iter().collect();
         let near = near_matches(&self.name, known.iter().copied());
@@ -186,7 +188,7 @@ impl Spec {
         }
     }
 
-    /// An error about an argument's value.
+    /// Creates an error about the value of an argument.
     pub fn bad_value(&self, arg: &Arg, expected: &str) -> SpecError {
         let found = arg.value();
         let subject = arg.key().map(|k| format!("{k}: ")).unwrap_or_default();
@@ -197,7 +199,7 @@ impl Spec {
         )
     }
 
-    /// An error about an argument's key: it is none of `known`.
+    /// Creates an error about the key of an argument, which is not one of `known`.
     pub fn unknown_key<'a>(
         &self,
         arg: &Arg,
@@ -219,13 +221,13 @@ impl Spec {
         SpecError { near, ..self.error(arg.at(), word.len(), &what) }
     }
 
-    /// Reads an argument's value as dimensions such as `16x8`.
+    /// Reads the value of an argument as dimensions such as `16x8`.
     pub(crate) fn dims(&self, arg: &Arg) -> Result<Vec<u64>, SpecError> {
         parse_dims(arg.value())
             .map_err(|(at, len, what)| self.error(arg.value_at() + at, len, &what))
     }
 
-    /// Reads an argument's value as exactly `N` dimensions.
+    /// Reads the value of an argument as exactly `N` dimensions.
     pub(crate) fn dims_array<const N: usize>(
         &self,
         arg: &Arg,
@@ -234,7 +236,7 @@ impl Spec {
         self.dims(arg)?.try_into().map_err(|_| self.bad_value(arg, expected))
     }
 
-    /// The one argument, which must be a word.
+    /// Returns the only argument, which must be a word.
     pub(crate) fn only_word(&self, expected: &str) -> Result<&Arg, SpecError> {
         match self.args.as_slice() {
             [] => Err(self.error(0, self.text.len(), &format!("expected {expected}"))),
@@ -249,12 +251,12 @@ impl Spec {
     }
 }
 
-/// Parentheses within one another. Each holds a spec that is read as this one is, and a level of a
-/// dual-net squares its nodes, so that even of a single node five levels are all that can be.
-const MOST_NESTED: usize = 8;
-const TOO_DEEP: &str = "a parenthesis within 8 others, expected at most 8 within one another";
+/// The deepest nesting of parentheses. Each level of a dual-net squares the number of nodes, so
+/// that five levels are the most that can exist.
+const MAX_NESTED: usize = 8;
+const TOO_DEEP: &str = "parentheses nested more than 8 deep, expected at most 8 levels";
 
-/// Splits at commas outside parentheses; offsets are into `text`.
+/// Splits the text at commas outside parentheses. Offsets are offsets into `text`.
 fn split_outside_parentheses(
     text: &str,
     start: usize,
@@ -264,7 +266,7 @@ fn split_outside_parentheses(
     for (i, c) in text[start..].char_indices() {
         let at = start + i;
         match c {
-            '(' if open.len() == MOST_NESTED => return Err((at, TOO_DEEP)),
+            '(' if open.len() == MAX_NESTED => return Err((at, TOO_DEEP)),
             '(' => open.push(at),
             ')' if open.pop().is_none() => {
                 return Err((at, "a closing parenthesis without an opening one"));

@@ -18,7 +18,7 @@ pub fn read(machine: Machine) -> Result<Read, String> {
         return Ok((machine, Vec::new()));
     };
     let content =
-        read_regular(Path::new(&name), Matrix::MOST_TEXT, "a file of N rows of N byte counts")?;
+        read_regular(Path::new(&name), Matrix::MAX_TEXT, "a file of N rows of N byte counts")?;
     let matrix = Matrix::parse(&content)
         .map_err(|e| format!("{name}:{}:{}: {}", e.line, e.column, e.message))?;
     let background = Background::new(matrix.nodes(), |from, to| matrix.bytes(from, to));

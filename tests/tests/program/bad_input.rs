@@ -69,7 +69,7 @@ fn bad_specs_are_shown_with_position_and_expected_input() {
       |                    ^^ here
     ");
     insta::assert_snapshot!(refused_run("torus:99999x99999", "gen", "uniform:1", "paragon"), @r"
-    error: --topology: over 2147483648 nodes, which is the most a topology may have
+    error: --topology: over 2147483648 nodes, the most that a topology may have
      --> --topology:1:7
       |
     1 | torus:99999x99999

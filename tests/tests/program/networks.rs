@@ -122,7 +122,7 @@ fn malformed_graphs_are_refused_with_the_line() {
     for (edges, message) in [
         ("0 1\n1 x\n", "line 2: `x` is no node"),
         ("0 1\n2 2\n", "line 2: an edge from node 2 to itself"),
-        ("0 1\n1 2\n\n1 0 3\n", "line 4: the edge between 0 and 1 is on line 1 already"),
+        ("0 1\n1 2\n\n1 0 3\n", "line 4: the edge between 0 and 1 is already on line 1"),
         ("0 1\n1 4\n2 3\n", "line 3: nothing connects node 2 with node 0"),
         ("0 1 0\n", "line 1: `0` is no bandwidth"),
         ("\u{1}\u{2}", "line 1: 1 fields"),
@@ -174,7 +174,7 @@ fn only_topologies_and_machines_can_be_described() {
         (["list", "topologies", "--describe", "tours:5x5"], "did you mean `torus`?"),
         (
             ["list", "topologies", "--describe", "rdn:9(torus:5x5)"],
-            "which is the most a topology may have",
+            "the most that a topology may have",
         ),
     ] {
         let refused = swapmeet(&args).assert().code(2);

@@ -3,7 +3,7 @@
 
 use super::nodes::{By, NodeSizes};
 use super::{Generator, Pattern};
-use crate::args::{Args, MOST_BYTES, WORD};
+use crate::args::{Args, MAX_BYTES, WORD};
 use crate::axis::CurveAxis;
 use crate::digest::InputDigest;
 use crate::file::{files, read_regular};
@@ -55,8 +55,8 @@ fn read_fractions(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
 }
 
 fn byte_count(value: &str) -> Result<u64, String> {
-    let size = value.parse::<u64>().ok().filter(|b| *b <= MOST_BYTES);
-    size.ok_or_else(|| format!("is no byte count, expected a whole number from 0 to {MOST_BYTES}"))
+    let size = value.parse::<u64>().ok().filter(|b| *b <= MAX_BYTES);
+    size.ok_or_else(|| format!("is no byte count, expected a whole number from 0 to {MAX_BYTES}"))
 }
 
 fn from_file(
@@ -86,7 +86,7 @@ fn sizes_in(
     file: &str,
     cell: impl Fn(&str) -> Result<u64, String>,
 ) -> Result<(Sizes, InputDigest), String> {
-    let content = read_regular(Path::new(file), Matrix::MOST_TEXT, "a file of sizes")?;
+    let content = read_regular(Path::new(file), Matrix::MAX_TEXT, "a file of sizes")?;
     // Whose block it is, where there is one a node.
     let by = match (args.collective.before, args.collective.after) {
         (Before::EachItsOwn, After::EachWhatIsForIt | After::EachItsSendersOwn) => None,
@@ -231,14 +231,14 @@ pub struct MatrixError {
 
 impl Matrix {
     /// No larger matrix is held: 8,192 nodes, half a gigabyte.
-    pub const MOST_NODES: u64 = 8192;
+    pub const MAX_NODES: u64 = 8192;
     /// No longer file is read: a size has at most 13 digits, and as many pairs as there can be fit
     /// in.
-    pub const MOST_TEXT: u64 = 1 << 30;
+    pub const MAX_TEXT: u64 = 1 << 30;
 
     /// `Err` says, after a workload's name, that there are more nodes.
     pub(crate) fn affordable(nodes: u64) -> Result<(), String> {
-        let most = Self::MOST_NODES;
+        let most = Self::MAX_NODES;
         if nodes > most {
             return Err(format!(
                 "has a size for every pair: at most {most} nodes, there are {nodes}"
@@ -304,11 +304,11 @@ impl Cells {
             let here = bytes.len() - before;
             if rows == 0 {
                 columns = here;
-                if columns as u64 > Matrix::MOST_NODES {
+                if columns as u64 > Matrix::MAX_NODES {
                     return Err(error(
                         line,
                         1,
-                        format!("{columns} columns, expected at most {}", Matrix::MOST_NODES),
+                        format!("{columns} columns, expected at most {}", Matrix::MAX_NODES),
                     ));
                 }
             } else if here != columns {

@@ -24,14 +24,14 @@ pub(super) const MOE: Generator = Generator {
 };
 
 /// The most experts and tokens a node.
-const MOST: u64 = 1 << 20;
+const MAX: u64 = 1 << 20;
 
 fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let (experts, top) = (args.require("experts")?, args.require("top")?);
     let (tokens, bytes) = (args.require("tokens")?, args.require("bytes")?);
-    let experts = args.whole(experts, 1..=MOST)?;
+    let experts = args.whole(experts, 1..=MAX)?;
     let top = args.whole(top, 1..=experts)?;
-    let (tokens, bytes) = (args.whole(tokens, 0..=MOST)?, args.whole_elements(bytes)?);
+    let (tokens, bytes) = (args.whole(tokens, 0..=MAX)?, args.whole_elements(bytes)?);
     let spread = match (args.take("skew"), args.take("violation")) {
         (None, None) => Spread::Skew(0.0),
         (Some(arg), None) => Spread::Skew(args.number(arg, 0.0..=10.0)?),
@@ -174,11 +174,11 @@ impl Pattern for Dispatch {
 
     fn sizes(&self, nodes: u64, _: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
         /// Some seconds of drawing.
-        const MOST_DRAWS: u64 = 1 << 28;
+        const MAX_DRAWS: u64 = 1 << 28;
         Matrix::affordable(nodes)?;
-        if nodes.saturating_mul(self.tokens).saturating_mul(self.top) > MOST_DRAWS {
+        if nodes.saturating_mul(self.tokens).saturating_mul(self.top) > MAX_DRAWS {
             return Err(format!(
-                "has {} tokens for {} experts at each of {nodes} nodes: over {MOST_DRAWS} together",
+                "has {} tokens for {} experts at each of {nodes} nodes: over {MAX_DRAWS} together",
                 self.tokens, self.top
             ));
         }

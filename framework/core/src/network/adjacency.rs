@@ -18,12 +18,12 @@ pub(crate) struct Adjacency {
 }
 
 /// The most link numbers of a topology that is listed.
-const MOST_SLOTS: u64 = 1 << 25;
+const MAX_SLOTS: u64 = 1 << 25;
 
 impl Adjacency {
     /// Lists the links of a topology; `None` if it has more than 2^25 link numbers.
     pub(crate) fn of(topology: &dyn Topology) -> Option<Self> {
-        if topology.link_slots() > MOST_SLOTS {
+        if topology.link_slots() > MAX_SLOTS {
             return None;
         }
         let links = || {
@@ -150,9 +150,9 @@ impl Adjacency {
     /// eigenvalue of the Laplacian. Closely connected vertices have similar values.
     pub(crate) fn fiedler_vector(&self) -> Vec<f64> {
         /// The most links that are visited, over all iterations.
-        const MOST_VISITS: usize = 1 << 26;
+        const MAX_VISITS: usize = 1 << 26;
         let n = self.vertices();
-        let iterations = (MOST_VISITS / self.link_count().max(1)).clamp(1, 300);
+        let iterations = (MAX_VISITS / self.link_count().max(1)).clamp(1, 300);
         let most = (0..n as u64).map(|v| self.bandwidth_of(v)).fold(0.0, f64::max);
         // The start is arbitrary, but the same on every platform.
         let mut at: Vec<f64> =

@@ -57,23 +57,23 @@ impl LinkLoad {
     /// Sorting one run takes about as long as summing this many links.
     const LINKS_PER_RUN: u64 = 64;
     /// The most links of an array of line sums, of 8 bytes each: those of a torus of 2^26 nodes.
-    const MOST_SUMMED: u64 = 1 << 28;
+    const MAX_SUMMED: u64 = 1 << 28;
     /// The most links of an array of counters, of 16 bytes each: those of a hypercube of 20
     /// dimensions.
-    const MOST_COUNTED: u64 = 1 << 25;
+    const MAX_COUNTED: u64 = 1 << 25;
     /// The most links per node of an array of counters with more than [`Self::FEW_LINKS`]: a step
     /// uses only a few of the links of a node.
-    const MOST_COUNTED_A_NODE: u64 = 64;
+    const MAX_COUNTED_A_NODE: u64 = 64;
     const FEW_LINKS: u64 = 1 << 20;
 
     /// Creates a counter for the links of `topology`.
     pub fn new(topology: &dyn Topology) -> Self {
         let (slots, planes) = (topology.link_slots(), Arc::from(topology.planes()));
-        let most_counted = (topology.nodes() * Self::MOST_COUNTED_A_NODE)
-            .clamp(Self::FEW_LINKS, Self::MOST_COUNTED);
+        let most_counted =
+            (topology.nodes() * Self::MAX_COUNTED_A_NODE).clamp(Self::FEW_LINKS, Self::MAX_COUNTED);
         let most_intervals = match topology.planes().is_empty() {
             true if slots <= most_counted => 0,
-            false if slots <= Self::MOST_SUMMED => (slots / Self::LINKS_PER_RUN) as usize,
+            false if slots <= Self::MAX_SUMMED => (slots / Self::LINKS_PER_RUN) as usize,
             _ => usize::MAX,
         };
         let intervals = Intervals::new(Arc::clone(&planes));
@@ -124,7 +124,7 @@ impl LinkLoad {
     /// Moves to the array if the planes in use are so small that summing them is faster than
     /// sorting.
     fn choose(&mut self) {
-        if self.in_array || self.planes.is_empty() || self.slots > Self::MOST_SUMMED {
+        if self.in_array || self.planes.is_empty() || self.slots > Self::MAX_SUMMED {
             return;
         }
         if self.intervals.links_in_planes() < self.intervals.len() as u64 * Self::LINKS_PER_RUN {

@@ -1,21 +1,21 @@
-//! Loads where messages are split over all shortest ways, as expectations: what no choice of routes
-//! evens out better in a network that looks the same in all directions.
+//! Link loads of an all-to-all in which messages are split over all shortest paths.
 
 use super::adjacency::Adjacency;
 use super::topology::Topology;
 
-/// What each link carries on average if every node has one message for every other, and at each
-/// vertex every link that leads nearer takes as much: equal-cost multipath.
+/// The expected load of links if every node sends one message to every other node by equal-cost
+/// multipath: each vertex divides messages equally over the links that lead nearer to the
+/// destination.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MultipathLoad {
-    /// Messages over the fullest link, a link of twice the bandwidth counting half.
+    /// The largest number of messages on a link, divided by the bandwidth of the link.
     pub max_load: f64,
-    /// Messages over a link, on average.
+    /// The mean number of messages on a link.
     pub mean_load: f64,
 }
 
 impl MultipathLoad {
-    /// `None` of a network with more links than are looked through, or without any.
+    /// Calculates the loads; `None` if the network has no links or too many to be listed.
     pub fn of_all_to_all(topology: &dyn Topology) -> Option<Self> {
         let network = Adjacency::of(topology)?;
         let links: Vec<(u32, u32, f64)> = network.links().collect();
@@ -31,8 +31,8 @@ impl MultipathLoad {
             let mut passing: Vec<f64> = (0..network.vertices() as u64)
                 .map(|v| if v < topology.nodes() { 1.0 } else { 0.0 })
                 .collect();
-            // From the farthest vertex inwards, so that all that passes a vertex is there before it
-            // goes on.
+            // Visit the farthest vertices first, so that all messages through a vertex have arrived
+            // before they are passed on.
             by_hops.sort_by_key(|link| std::cmp::Reverse(hops[links[*link].0 as usize]));
             for &link in by_hops.iter().filter(|link| nearer(**link)) {
                 let (from, to, _) = links[link];
@@ -64,10 +64,11 @@ mod tests {
         (a - b).abs() < 1e-9 * b
     }
 
-    /// In a ring of n, n even, distances add up to n^2 / 4 from each node, over two links each; the
-    /// longest ring of a torus is the fullest. On a line of 5 the middle links have 2 x 3 pairs.
+    /// In a ring of n nodes, n even, the distances from a node add up to n^2 / 4, over two links
+    /// for each node. The longest ring of a torus has the largest load. In a line of 5 nodes, 2 x 3
+    /// pairs use the middle link.
     #[test]
-    fn rings_share_alike_and_lines_fill_up_in_the_middle() {
+    fn rings_are_loaded_evenly_and_lines_most_in_the_middle() {
         assert!(
             close(all_to_all("ring:8").max_load, 8.0) && close(all_to_all("ring:8").mean_load, 8.0)
         );
@@ -75,9 +76,10 @@ mod tests {
         assert!(close(all_to_all("mesh:5").max_load, 6.0));
     }
 
-    /// Where all links are alike, each carries the mean: all distances over all links.
+    /// If all links are equivalent, each carries the mean load: the sum of distances over the
+    /// number of links.
     #[test]
-    fn networks_alike_in_all_directions_fill_no_link_more_than_another() {
+    fn symmetric_networks_have_equal_link_loads() {
         for spec in [
             "hypercube:5",
             "torus:4x4x4",
@@ -94,10 +96,10 @@ mod tests {
         }
     }
 
-    /// Two racks of two under two switches: 2 x 2 messages over the trunk one way, half over each
-    /// of two links; every node's own has 3.
+    /// Four nodes, two at each of two switches: 2 x 2 messages cross the trunk in one direction,
+    /// half of them each of two parallel links. The link of a node carries 3 messages.
     #[test]
-    fn parallel_links_and_bandwidths_share() {
+    fn load_is_divided_by_parallel_links_and_bandwidth() {
         let of = |trunk: &str| {
             let text = format!("switch 4 5\n0 4\n1 4\n2 5\n3 5\n4 5 {trunk}\n");
             let graph = crate::network::topology::Graph::parse("g", &text).unwrap();

@@ -1,5 +1,5 @@
-//! A network's figures: counted and searched where that is feasible, by formula where it isn't, and
-//! which.
+//! Statistics of a network: counted or searched where its size allows, by formula elsewhere, with
+//! the method that was used.
 
 use super::topology::Topology;
 use crate::network::adjacency::Adjacency;
@@ -7,22 +7,22 @@ use std::fmt;
 
 mod partition;
 
-/// SurveyMethod a figure was found.
+/// The method by which a statistic was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SurveyMethod {
-    /// Every link was looked at.
+    /// Every link was visited.
     Counted,
-    /// Breadth first from every node.
+    /// Breadth-first search from every node.
     Searched,
-    /// Breadth first from node 0, in a network that looks the same from each.
+    /// Breadth-first search from node 0, in a network that looks the same from every node.
     SearchedFromOne,
-    /// Every way of partition the nodes was tried.
+    /// Every division of the nodes into halves was tried.
     Exhaustive,
-    /// The family's own formula, exact.
+    /// The exact formula of the family.
     Formula,
-    /// The family's formula for a cut, which may not be the smallest.
+    /// A formula of the family for a cut which may not be the smallest.
     CutFormula,
-    /// Cuts were tried and made smaller, as long as that went.
+    /// The smallest cut that a heuristic found.
     Heuristic,
 }
 
@@ -34,40 +34,41 @@ impl fmt::Display for SurveyMethod {
             Self::SearchedFromOne => "searched from node 0: each node sees the same",
             Self::Exhaustive => "all halves tried",
             Self::Formula => "formula",
-            Self::Heuristic => "the least of the cuts tried, perhaps not the least",
+            Self::Heuristic => "the smallest cut that was found, perhaps not the minimum",
             Self::CutFormula => "formula for the best cut known, perhaps not the least",
         })
     }
 }
 
-/// Figures of a network.
+/// Statistics of a network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Survey {
-    /// Nodes, switches not among them.
+    /// Nodes, without switches.
     pub nodes: u64,
-    /// Directed links between nodes or switches, and how they were counted.
+    /// Directed links between nodes or switches.
     pub links: Option<(u64, SurveyMethod)>,
-    /// The fewest and the most links out of a node.
+    /// The smallest and the largest number of links out of a node.
     pub degree: Option<(u64, u64, SurveyMethod)>,
-    /// The most hops between two nodes.
+    /// The most hops of a shortest path between two nodes.
     pub diameter: (u64, SurveyMethod),
-    /// Hops between two different nodes, on average.
+    /// The mean hops between two different nodes.
     pub mean_hops: Option<(f64, SurveyMethod)>,
-    /// Links one way across a cut, and the nodes on its smaller side: half of all, or nearly where
-    /// a formula's best cut is along a row.
+    /// The links across a cut in one direction, and the nodes on its smaller side. These are half
+    /// of the nodes, or nearly half if the best cut of a formula is along a row.
     pub bisection: Option<(u64, u64, SurveyMethod)>,
 }
 
-/// Links are crossed in searches so often at most.
-const MOST_VISITS: u64 = 1 << 31;
-/// All halves are tried of so many nodes at most: 1.35 million.
-const MOST_EXHAUSTIVE: u64 = 24;
+/// The most links that searches visit.
+const MAX_VISITS: u64 = 1 << 31;
+/// The most nodes for which every division into halves is tried: 1.35 million divisions.
+const MAX_EXHAUSTIVE: u64 = 24;
 
 impl Survey {
     /// Counts and measures a network as far as its size allows.
     pub fn of(topology: &dyn Topology) -> Self {
-        // Ranks that share a node have its links.
+        // Ranks that share a node use the network of nodes.
         let topology = topology.node_network().unwrap_or(topology);
+        // Start with the formulas of the family.
         let formula = |degree| (degree, degree, SurveyMethod::Formula);
         let mut survey = Self {
             nodes: topology.nodes(),
@@ -83,6 +84,7 @@ impl Survey {
                 )
             }),
         };
+        // Count links, if the network is small enough to be listed.
         let Some(network) = Adjacency::of(topology) else { return survey };
         survey.links = Some((network.link_count() as u64, SurveyMethod::Counted));
         let degrees = || (0..survey.nodes as usize).map(|v| network.out(v).len() as u64);
@@ -90,7 +92,8 @@ impl Survey {
             .min()
             .zip(degrees().max())
             .map(|(least, most)| (least, most, SurveyMethod::Counted));
-        if survey.nodes.saturating_mul(network.link_count() as u64) <= MOST_VISITS {
+        // Search for distances, from every node if that is feasible.
+        if survey.nodes.saturating_mul(network.link_count() as u64) <= MAX_VISITS {
             let (farthest, sum) = (0..survey.nodes).fold((0, 0), |(farthest, sum), from| {
                 let (most, hops) = hops_from(&network, from, survey.nodes);
                 (most.max(farthest), sum + hops)
@@ -104,12 +107,12 @@ impl Survey {
             survey.mean_hops =
                 mean(sum, survey.nodes - 1).map(|m| (m, SurveyMethod::SearchedFromOne));
         }
+        // Search for a cut: by a heuristic, or exhaustively in a small network.
         if survey.bisection.is_none() {
             let found = partition::smallest_cut(&network, survey.nodes);
             survey.bisection = found.map(|(links, side)| (links, side, SurveyMethod::Heuristic));
         }
-        if (2..=MOST_EXHAUSTIVE).contains(&survey.nodes)
-            && network.vertices() as u64 == survey.nodes
+        if (2..=MAX_EXHAUSTIVE).contains(&survey.nodes) && network.vertices() as u64 == survey.nodes
         {
             survey.bisection =
                 Some((exhaustive_cut(&network), survey.nodes / 2, SurveyMethod::Exhaustive));
@@ -117,7 +120,8 @@ impl Survey {
         survey
     }
 
-    /// (degree + diameter) / lg nodes, hardware against software (Li, Peng & Chu, section II).
+    /// Returns (degree + diameter) / log2 nodes, the hardware cost of a network for its
+    /// communication cost (Li, Peng & Chu, section II).
     pub fn cost_ratio(&self) -> Option<f64> {
         let (_, degree, _) = self.degree?;
         (self.nodes > 1).then(|| (degree + self.diameter.0) as f64 / (self.nodes as f64).log2())
@@ -128,22 +132,22 @@ fn mean(sum: u64, pairs: u64) -> Option<f64> {
     (pairs > 0).then(|| sum as f64 / pairs as f64)
 }
 
-/// The most hops from a node to another, and the sum over all nodes.
+/// Returns the hops from a node to the farthest node, and the sum over all nodes.
 fn hops_from(network: &Adjacency, from: u64, nodes: u64) -> (u64, u64) {
     let hops = network.hops_from(from);
     let to_nodes = || hops[..nodes as usize].iter().map(|hops| u64::from(*hops));
     (to_nodes().max().unwrap_or(0), to_nodes().sum())
 }
 
-/// The fewest links one way across any partition of at most [`MOST_EXHAUSTIVE`] vertices, the last on the
-/// other side.
+/// Returns the smallest number of links, in one direction, across any division of at most
+/// [`MAX_EXHAUSTIVE`] vertices into halves. The last vertex is on the other side.
 fn exhaustive_cut(network: &Adjacency) -> u64 {
     let n = network.vertices();
     let out: Vec<u32> =
         (0..n).map(|v| network.out(v).iter().fold(0, |set, end| set | 1 << end)).collect();
     let mut parallel = Vec::new();
     for v in 0..n {
-        // Two links between the same nodes, as in a torus dimension of two, count twice.
+        // Parallel links, as in a torus dimension of two, are counted one by one.
         let mut seen = 0_u32;
         for &end in network.out(v) {
             if seen >> end & 1 == 1 {
@@ -159,7 +163,7 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
             parallel.iter().filter(|(v, end)| side >> v & 1 == 1 && side >> end & 1 == 0).count();
         within.map(apart).sum::<u64>() + again as u64
     };
-    // The last node's side is the larger half, or either.
+    // For an odd number of nodes, the last node is tried on the smaller side, too.
     let halves = (0..1_u32 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2);
     let smaller_with_last = (n % 2 == 1).then(|| {
         (0..1_u32 << (n - 1))
@@ -226,7 +230,7 @@ mod tests {
     fn means_are_over_pairs_of_different_nodes() {
         assert_eq!(survey("ring:4").mean_hops, Some((4.0 / 3.0, SurveyMethod::Searched)));
         assert_eq!(survey("ring:1").mean_hops, None);
-        // A path of three nodes: 1, 2, 1, 1, 1, 2.
+        // The distances in a path of three nodes are 1, 2, 1, 1, 1 and 2.
         let path = Graph::parse("g", "0 1\n1 2\n").unwrap();
         assert_eq!(Survey::of(&path).mean_hops.unwrap().0, 8.0 / 6.0);
         assert_eq!(Survey::of(&path).bisection, Some((1, 1, SurveyMethod::Exhaustive)));

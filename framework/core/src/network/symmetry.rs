@@ -1,35 +1,35 @@
-//! Groups that map a schedule onto itself: on each axis of its grid shifts, or exclusive-ors, and
-//! the product of these over all axes.
+//! Symmetry groups of schedules: products of shifts and exclusive-ors of the axes of a grid.
 //!
-//! No element but the identity leaves a node where it is, so every orbit is as large as the group,
-//! and what is counted on one node of each orbit counts as often as the group has elements.
-//! Reflections and rotations of axes are left out for that reason: they fix nodes.
+//! No element but the identity fixes a node, so that every orbit has as many nodes as the group has
+//! elements. A count for one node of each orbit is therefore multiplied by the order of the group.
+//! Reflections and rotations of axes fix nodes, and are not supported for this reason.
 
-/// What a group does to one axis of a grid.
+/// The action of a group on one axis of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Symmetry {
-    /// Leaves every coordinate where it is.
+    /// Fixes every coordinate.
     Fixed,
     /// Adds multiples of a period, modulo the radix.
     Shift(u64),
-    /// Takes the exclusive-or with multiples of a power of two.
+    /// Exclusive-ors with multiples of a power of two.
     Xor(u64),
 }
 
-/// One axis of a grid with what the group does to it. Of each orbit on it the coordinate below
-/// `unit` is the representative.
+/// One axis of a grid with the action of a group. The representative of an orbit is the coordinate
+/// below `unit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupAxis {
-    /// How many coordinates the axis has.
+    /// The number of coordinates.
     pub radix: u64,
-    /// The group's elements are its multiples; the radix where the group does nothing.
+    /// The group's elements are the multiples of this number. It is the radix if the group fixes
+    /// the axis.
     pub unit: u64,
-    /// Whether they are taken as exclusive-or, and not added.
+    /// Whether elements act by exclusive-or; otherwise they are added.
     pub xor: bool,
 }
 
 impl GroupAxis {
-    /// A coordinate moved by an element.
+    /// Returns the image of a coordinate.
     pub fn moved(self, coordinate: u64, element: u64) -> u64 {
         if self.xor {
             return coordinate ^ element;
@@ -38,19 +38,18 @@ impl GroupAxis {
         if sum >= self.radix { sum - self.radix } else { sum }
     }
 
-    /// The element that undoes another.
+    /// Returns the inverse of an element.
     pub fn inverse(self, element: u64) -> u64 {
         if self.xor || element == 0 { element } else { self.radix - element }
     }
 
-    /// Whether the group leaves the axis as it is.
+    /// Returns whether the group fixes the axis.
     pub(crate) fn is_fixed(self) -> bool {
         self.unit == self.radix
     }
 }
 
-/// A group that acts on the nodes of a grid. An element is named by the node that it takes node 0
-/// to.
+/// A group that acts on the nodes of a grid. An element is named by the image of node 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     axes: Vec<GroupAxis>,
@@ -59,8 +58,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// The group that does these things to the axes of a grid of these radices; `Err` says why
-    /// there is none.
+    /// Creates the group with these actions on a grid of these radices. `Err` has the reason why
+    /// there is no such group.
     pub fn new(radices: &[u64], symmetries: &[Symmetry]) -> Result<Self, String> {
         if radices.len() != symmetries.len() {
             return Err(format!(
@@ -96,23 +95,24 @@ impl Group {
         Ok(Self { order: radices.iter().product::<u64>() / representatives, representatives, axes })
     }
 
-    /// What it does to each axis.
+    /// Returns the axes with their actions.
     pub fn axes(&self) -> &[GroupAxis] {
         &self.axes
     }
 
-    /// How many nodes there are one of in each orbit: those whose coordinates are below the units.
+    /// Returns the number of orbits. The representative of an orbit is the node with all
+    /// coordinates below the units.
     pub fn representatives(&self) -> u64 {
         self.representatives
     }
 
-    /// Elements, and nodes of each orbit.
+    /// Returns the number of elements, which is the number of nodes of each orbit.
     pub fn order(&self) -> u64 {
         self.order
     }
 
-    /// The number, among representatives, of the one of a node's orbit, and the element that takes
-    /// that one to the node.
+    /// Returns the index of the representative of a node's orbit, and the element that maps the
+    /// representative to the node.
     pub fn home(&self, node: u64) -> (usize, u64) {
         let (mut rest, mut index, mut places, mut element, mut stride) = (node, 0, 1, 0, 1);
         for axis in self.axes.iter().rev() {
@@ -127,7 +127,7 @@ impl Group {
         (index as usize, element)
     }
 
-    /// The node of this number among representatives.
+    /// Returns the representative with this index.
     pub(crate) fn representative(&self, index: usize) -> u64 {
         let (mut rest, mut node, mut stride) = (index as u64, 0, 1);
         for axis in self.axes.iter().rev() {
@@ -138,12 +138,12 @@ impl Group {
         node
     }
 
-    /// A node moved by an element.
+    /// Returns the image of a node.
     pub fn moved(&self, node: u64, element: u64) -> u64 {
         self.combine(node, element, GroupAxis::moved)
     }
 
-    /// The element that undoes another.
+    /// Returns the inverse of an element.
     pub fn inverse(&self, element: u64) -> u64 {
         self.combine(element, 0, |axis, element, _| axis.inverse(element))
     }
@@ -158,7 +158,7 @@ impl Group {
         node
     }
 
-    /// All elements, in ascending order of the nodes that they take node 0 to.
+    /// Returns all elements, in ascending order of their names.
     pub fn elements(&self) -> impl Iterator<Item = u64> + use<'_> {
         (0..self.order).map(|number| {
             let (mut rest, mut element, mut stride) = (number, 0, 1);
@@ -172,7 +172,7 @@ impl Group {
         })
     }
 
-    /// Elements that all others are made of: on each axis the least shift, or the exclusive-or with
+    /// Returns generators of the group: for each axis the smallest shift, or the exclusive-or with
     /// each bit.
     pub fn generators(&self) -> Vec<u64> {
         let (mut generators, mut stride) = (Vec::new(), 1);
@@ -188,7 +188,8 @@ impl Group {
         generators
     }
 
-    /// Whether a permutation, which takes node i to `images[i]`, commutes with every element.
+    /// Returns whether a permutation, which maps node i to `images[i]`, commutes with every
+    /// element.
     pub(crate) fn commutes_with(&self, images: &[u32]) -> bool {
         self.generators().into_iter().all(|generator| {
             (0..).zip(images).all(|(node, image)| {
@@ -207,7 +208,7 @@ mod tests {
     use Symmetry::{Fixed, Shift, Xor};
 
     #[test]
-    fn every_node_is_its_representative_moved_by_one_element() {
+    fn every_node_is_the_image_of_its_representative() {
         for (radices, symmetries) in [
             (&[6, 4][..], &[Shift(2), Shift(1)][..]),
             (&[8], &[Xor(2)]),
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_group_on_the_grid_is_refused() {
+    fn invalid_groups_are_refused() {
         let refused = |symmetry| Group::new(&[10], &[symmetry]).unwrap_err();
         assert_eq!(
             refused(Shift(4)),

@@ -1,9 +1,9 @@
-//! What connects the nodes: directed, full-duplex links and deterministic routes, all by
-//! arithmetic.
+//! Topologies: directed, full-duplex links between nodes, with deterministic routes that are
+//! calculated rather than stored.
 //!
-//! Nodes are numbered row-major over a mixed-radix grid (the last axis fastest). A route is never
-//! stored: it is handed out as runs of links, so that a million nodes cost no tables and a long
-//! straight route costs as little as a short one.
+//! Nodes are numbered row-major over a mixed-radix grid (the last axis fastest). A route is
+//! reported as runs of links, so that a million nodes need no tables and a long straight route
+//! takes no more time than a short one.
 
 use crate::spec::{Spec, SpecError};
 use std::fmt;
@@ -40,165 +40,162 @@ pub use route::{Route, RouteError, Run};
 
 use route::{explicit_route, walk_path};
 
-/// Links that form lines along one axis in one direction: link `offset + (o * radix + c) * stride +
-/// i` is the one that leaves coordinate `c` of line `(o, i)`. Where a topology has planes, the load
-/// of long runs is summed along lines instead of link by link.
+/// A plane: links that form lines along one axis in one direction. Link `offset + (o * radix + c) *
+/// stride + i` leaves coordinate `c` of line `(o, i)`. In topologies with planes, the load of long
+/// runs is summed along lines instead of link by link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plane {
-    /// First link of the plane.
+    /// The first link of the plane.
     pub offset: u64,
-    /// Lines one after another, each `radix * stride` links long.
+    /// The number of consecutive blocks of lines, each with `radix * stride` links.
     pub outer: u64,
-    /// Coordinates in a line.
+    /// The number of coordinates in a line.
     pub radix: u64,
-    /// Distance between neighbours on a line.
+    /// The distance between the link numbers of neighbours on a line.
     pub stride: u64,
 }
 
 impl Plane {
-    /// How many link numbers it takes.
+    /// Returns the number of link numbers in the plane.
     pub fn links(&self) -> u64 {
         self.outer * self.radix * self.stride
     }
 }
 
-/// A balanced cut and what crosses it, for lower bounds.
+/// A balanced cut, for lower bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bisection {
     /// Nodes on the smaller side.
     pub side: u64,
-    /// Directed links that lead from one side to the other (one way).
+    /// Directed links from one side to the other (in one direction).
     pub links: u64,
-    /// Whether no cut into halves has fewer links (halves that differ by a node, where there are an
-    /// odd number); false if that isn't known.
+    /// Whether it is known that no cut into halves has fewer links. For an odd number of nodes, the
+    /// halves differ by one node.
     pub exact: bool,
 }
 
-/// How routes look from different nodes, where the topology's own numbers of nodes and links say
-/// it.
+/// The symmetry of routes, as far as the topology's numbers of nodes and links show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Regularity<'a> {
-    /// None of these: it has to be looked at link by link.
+    /// No known symmetry.
     Irregular,
-    /// Rings of these sides, in planes of links by number of dimension and sign, each numbered by
-    /// the nodes that its links leave; routes go dimension by dimension, the last first. Rotating a
-    /// dimension takes routes to routes.
+    /// Rings of these sizes. Links are numbered by planes, one for each dimension and direction,
+    /// and in a plane by the nodes that they leave. Routes follow the dimensions one by one, the
+    /// last one first. A rotation of a dimension maps routes to routes.
     Torus(&'a [u64]),
-    /// The same with lines instead of rings, and no rotations.
+    /// Like [`Regularity::Torus`], with lines instead of rings, and without rotations.
     Mesh(&'a [u64]),
-    /// So many bits, with a link to change each; link `node * bits + bit` leaves the node. Changing
-    /// bits takes routes to routes.
+    /// A hypercube with this number of bits. Link `node * bits + bit` leaves the node and changes
+    /// the bit. A change of bits maps routes to routes.
     Hypercube(u32),
-    /// A link for every two nodes: whatever is done to nodes takes routes to routes.
+    /// A link between every two nodes. Every permutation of nodes maps routes to routes.
     Complete,
-    /// Two halves alike, the lower and the upper nodes: exchanging them takes routes to routes.
-    /// Links are numbered so many within one half, as many within the other, then those that leave
-    /// one for the other, by the nodes that they leave.
+    /// Two equal halves, the lower and the upper nodes, whose exchange maps routes to routes. The
+    /// links within the first half have the lowest numbers, followed by those within the second
+    /// half, and by those between the halves in the order of the nodes that they leave.
     Halves {
-        /// Numbers of links within a half.
+        /// The number of link numbers within a half.
         within: u64,
     },
 }
 
-/// What connects the nodes.
+/// A network.
 pub trait Topology: fmt::Debug + Send + Sync {
-    /// The whole spec in canonical form, such as `torus:16x16`.
+    /// Returns the spec in canonical form, such as `torus:16x16`.
     fn spec(&self) -> String;
-    /// The family, such as `torus`.
+    /// Returns the name of the family, such as `torus`.
     fn kind(&self) -> &'static str;
-    /// Nodes, numbered from 0; at most 2^31.
+    /// Returns the number of nodes, at most 2^31. They are numbered from 0.
     fn nodes(&self) -> u64;
-    /// Vertices that aren't nodes, numbered after them.
+    /// Returns the number of switches: vertices without a rank, numbered after the nodes.
     fn switches(&self) -> u64 {
         0
     }
-    /// Where several ranks share a node, which they are the nodes of collectives then: the network
-    /// of the nodes that they are on.
+    /// Returns the network of nodes if several ranks share a node. The nodes of this topology are
+    /// then the ranks.
     fn node_network(&self) -> Option<&dyn Topology> {
         None
     }
-    /// Whose ports and links a rank has: its own, but where ranks share a node, that node's, by its
-    /// number in the network of nodes.
+    /// Returns the node whose ports and links a rank uses: its own number, or the number in
+    /// [`Topology::node_network`] if ranks share nodes.
     fn host(&self, rank: u64) -> u64 {
         rank
     }
-    /// Where routes are drawn among several: what is expected of all draws. Then
-    /// [`Topology::route`] is one of them.
+    /// Returns the random routing, if the topology draws each route at random. [`Topology::route`]
+    /// then returns one of the possible routes.
     fn random_routing(&self) -> Option<&dyn RandomRouting> {
         None
     }
-    /// Radix of each axis of the grid of node numbers.
+    /// Returns the radix of each axis of the grid of node numbers.
     fn radices(&self) -> &[u64];
-    /// Of a dual-net, what a cluster is at the lowest level, and how many levels there are above
-    /// it; `None` for other topologies.
+    /// Returns the base of a dual-net and the number of levels above it; `None` for other
+    /// topologies.
     fn base(&self) -> Option<(&dyn Topology, u64)> {
         None
     }
-    /// How its routes look from different nodes.
+    /// Returns the symmetry of the routes.
     fn regularity(&self) -> Regularity<'_> {
         Regularity::Irregular
     }
-    /// Links are numbered below this; not every number need be a link.
+    /// Returns an upper bound of link numbers. Not every number below it is a link.
     fn link_slots(&self) -> u64;
-    /// Lines of links, if the topology has them; together they cover all link numbers.
+    /// Returns the planes, which together have all link numbers; empty if there are none.
     fn planes(&self) -> &[Plane] {
         &[]
     }
-    /// The most hops between two nodes by the shortest route.
+    /// Returns the most hops of a shortest route between two nodes.
     fn diameter(&self) -> u64;
-    /// The most hops from a node, by the shortest route.
+    /// Returns the most hops of a shortest route from this node.
     fn eccentricity(&self, _node: u64) -> u64 {
         self.diameter()
     }
-    /// Links out of each node, if all have as many.
+    /// Returns the number of links out of each node, if it is the same for all nodes.
     fn degree(&self) -> Option<u64>;
-    /// Links out of a node, if that is known without a look at all.
+    /// Returns the number of links out of a node, if it is known without a search.
     fn links_from(&self, _node: u64) -> Option<u64> {
         self.degree()
     }
-    /// Directed links, or something above their number.
+    /// Returns the number of directed links, or an upper bound of it.
     fn max_links(&self) -> u64 {
         let regular = self.degree().filter(|_| self.switches() == 0);
         regular.map_or(self.link_slots(), |degree| degree * self.nodes())
     }
-    /// The best balanced cut known.
+    /// Returns the best known balanced cut.
     fn bisection(&self) -> Option<Bisection> {
         None
     }
-    /// The hops from a node to all others together, each by the shortest route, where the topology
-    /// looks the same from each of its nodes; `None` where it doesn't.
+    /// Returns the sum of distances from a node to all others, if it is the same for all nodes.
     fn distance_sum(&self) -> Option<u64>;
-    /// The hops from each node to all others together, each by the shortest route; `None` if that
-    /// is not known without a look at all.
+    /// Returns the sum of distances over all pairs of nodes, if it is known without a search.
     fn hops_of_all_pairs(&self) -> Option<u128> {
         self.distance_sum().map(|sum| u128::from(sum) * u128::from(self.nodes()))
     }
-    /// The least and the greatest bandwidth of a link, as multiples of the machine's; `None` where
-    /// all have the machine's.
+    /// Returns the smallest and the largest bandwidth of a link, as multiples of the machine's
+    /// bandwidth; `None` if all links have this bandwidth.
     fn bandwidths(&self) -> Option<(f64, f64)> {
         None
     }
-    /// The bandwidth of a link that there is, as a multiple of the machine's.
+    /// Returns the bandwidth of an existing link, as a multiple of the machine's bandwidth.
     fn bandwidth(&self, _link: u64) -> f64 {
         1.0
     }
-    /// The least and the most that crossing a link costs, as multiples of the machine's `hop_us`;
-    /// `None` where all cost that.
+    /// Returns the smallest and the largest latency of a link, as multiples of the machine's
+    /// `hop_us`; `None` if all links have this latency.
     fn latencies(&self) -> Option<(f64, f64)> {
         None
     }
-    /// What crossing a link that there is costs, as a multiple of the machine's `hop_us`.
+    /// Returns the latency of an existing link, as a multiple of the machine's `hop_us`.
     fn latency(&self, _link: u64) -> f64 {
         1.0
     }
-    /// Hands out the route as runs of links and returns the hops. `way` is `None` for the
-    /// topology's own route.
+    /// Calls `visit` with the runs of a route and returns its hops. If `route` is `None`, this is
+    /// the topology's own route.
     ///
     /// # Errors
-    /// When `way` asks for what the topology doesn't have.
+    /// If the topology does not have the requested route.
     ///
     /// # Panics
-    /// May panic when a node doesn't exist: callers check.
+    /// May panic if a node does not exist: callers check node numbers.
     fn route(
         &self,
         from: u64,
@@ -207,50 +204,52 @@ pub trait Topology: fmt::Debug + Send + Sync {
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError>;
 
-    /// The ends of a link, from and to; `None` if there is no such link. Ends from
-    /// [`Topology::nodes`] on are [`Topology::switches`].
+    /// Returns the vertex that a link leaves and the vertex to which it leads; `None` if there is
+    /// no such link. Vertices from [`Topology::nodes`] on are switches.
     fn link_ends(&self, link: u64) -> Option<(u64, u64)>;
 }
 
-/// A network whose routes are drawn among several.
+/// A network whose routes are drawn at random.
 pub trait RandomRouting {
-    /// The same with routes drawn from another seed.
+    /// Returns the same network with routes drawn from another seed.
     fn with_seed(&self, seed: u64) -> Arc<dyn Topology>;
-    /// The same with its own routes.
+    /// Returns the network with its own, deterministic routes.
     fn minimal(&self) -> &dyn Topology;
-    /// Calls `visit` with links and what messages, (from, to, load) each, are expected to put on
-    /// them: how many, and their load. A link may come several times.
+    /// Calls `visit` with links, the expected number of messages on each and their expected load.
+    /// `messages` has the sender, receiver and load of each message. A link may be visited several
+    /// times.
     fn expected(
         &self,
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
         visit: &mut dyn FnMut(u64, f64, f64),
     );
-    /// The hops of a message that are expected.
+    /// Returns the expected hops of a message.
     fn expected_hops(&self, from: u64, to: u64) -> f64;
 }
 
-/// A family of topologies: one row feeds parsing, lists and near matches.
+/// A family of topologies: a row of the table that is used by the parser, by lists and by
+/// suggestions.
 #[derive(Debug)]
 pub struct Family {
     /// The name before the colon.
     pub name: &'static str,
-    /// What comes after it.
+    /// The form of the spec.
     pub syntax: &'static str,
-    /// What it connects and how, for lists.
+    /// A description for lists.
     pub help: &'static str,
-    /// A small one, which `check` tries, and whose links, routes and distances are held against
-    /// searches; empty where it takes a file.
+    /// A small example, which `check` uses and whose links, routes and distances tests compare with
+    /// searches; empty if the family takes a file.
     pub example: &'static str,
     make: fn(&Spec, ReadFile<'_>) -> Made,
 }
 
 type Made = Result<Arc<dyn Topology>, SpecError>;
 
-/// Reads a file that a spec names; the error says why it can't be.
+/// A function that reads a file named in a spec. `Err` is the reason why it cannot be read.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
-/// What a node's number grows by with each coordinate of a grid: nodes are numbered row-major, the
-/// last axis fastest.
+/// Returns for each axis of a grid how much the node number grows with its coordinate. Nodes are
+/// numbered row-major, the last axis fastest.
 pub fn strides(radices: &[u64]) -> Vec<u64> {
     let mut strides = vec![1; radices.len()];
     for axis in (1..radices.len()).rev() {
@@ -259,7 +258,7 @@ pub fn strides(radices: &[u64]) -> Vec<u64> {
     strides
 }
 
-/// The families in the order in which they are listed.
+/// Returns the families in the order of lists.
 pub fn families() -> &'static [Family] {
     FAMILIES
 }
@@ -310,42 +309,42 @@ static FAMILIES: &[Family] = &[
     Family {
         name: "twisted-torus",
         syntax: "twisted-torus:AxBx..",
-        help: "sides a and 2a; where a short ring closes, it leads half of every long side away, as in TPU v4's 4x4x8",
+        help: "a torus of sides a and 2a; the closing links of short sides are shifted by half of every long side, as in TPU v4 (4x4x8)",
         example: "twisted-torus:4x8",
         make: |spec, _| twisted_torus::parse(spec),
     },
     Family {
         name: "hyperx",
         syntax: "hyperx:AxBx..,nodes=P",
-        help: "a grid of switches, each linked to all others along its lines, with P nodes each",
+        help: "a grid of switches with P nodes each; a switch is linked to all others on its lines",
         example: "hyperx:3x4,nodes=2",
         make: |spec, _| hyperx::parse(spec),
     },
     Family {
         name: "dragonfly",
         syntax: "dragonfly:GxRxP",
-        help: "G groups of R routers with P nodes each; routers of a group all linked, a link between every two groups",
+        help: "G groups of R routers with P nodes each; links between all routers of a group, and one link between every two groups",
         example: "dragonfly:3x2x2",
         make: |spec, _| dragonfly::parse(spec),
     },
     Family {
         name: "slim-fly",
         syntax: "slim-fly:Q,nodes=P",
-        help: "2Q^2 routers two hops apart at most, with P nodes each; Q a prime power",
+        help: "2Q^2 routers with P nodes each, at most two hops apart; Q is a prime power",
         example: "slim-fly:5",
         make: |spec, _| slim_fly::parse(spec),
     },
     Family {
         name: "jellyfish",
         syntax: "jellyfish:SxDxP,seed=X",
-        help: "S switches, linked at random with D others each, and P nodes each",
+        help: "S switches with P nodes each, and random links to D other switches",
         example: "jellyfish:10x3x2,seed=1",
         make: |spec, _| jellyfish::parse(spec),
     },
     Family {
         name: "groups",
         syntax: "groups:GxR,inside=B",
-        help: "two tiers: G groups of R ranks, with links of B times the bandwidth within a group, and with inside_hop=H of H times the hop; one switch joins all",
+        help: "two tiers: G groups of R ranks, all joined by one switch; links within a group have B times the bandwidth and, with inside_hop=H, H times the latency",
         example: "groups:3x4",
         make: |spec, _| groups::parse(spec),
     },
@@ -359,13 +358,13 @@ static FAMILIES: &[Family] = &[
     Family {
         name: "graph",
         syntax: "graph:FILE",
-        help: "any network: a line an edge, two node numbers and perhaps a bandwidth; shortest routes, at a tie by the lowest neighbour",
+        help: "any network: each line has two node numbers and optionally a bandwidth; shortest routes, at a tie through the lowest neighbour",
         example: "",
         make: graph::parse,
     },
 ];
 
-/// The topology that a spec names, where that takes no file.
+/// Parses the spec of a topology that takes no file.
 ///
 /// ```
 /// let torus = swapmeet_core::network::topology::parse("torus:16x8").unwrap();
@@ -377,18 +376,18 @@ pub fn parse(text: &str) -> Result<Arc<dyn Topology>, SpecError> {
     parse_with(text, &|_| Err("can't be read here".to_owned()))
 }
 
-/// The topology that a spec names; `read` reads the files that are named in it.
+/// Parses the spec of a topology. `read` reads the files that the spec names.
 pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     let spec = Spec::parse("topology", text)?;
     let (network, ranks) = placed::split(&spec, text);
-    // What is wrong is shown where it stands in the whole.
+    // Errors point at a position in the whole spec.
     let base = parse_network(network, read)
         .map_err(|e| SpecError { near: e.near, ..spec.error(e.at, e.len, &e.message) })?;
     let routing = ranks.routing;
     routed::parse(placed::parse(base, &spec, ranks, read)?, &spec, routing)
 }
 
-/// The topology that a spec names, where ranks lie as their numbers say.
+/// Parses the spec of a topology without placement and routing.
 fn parse_network(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     let spec = Spec::parse("topology", text)?;
     match FAMILIES.iter().find(|f| f.name == spec.name()) {

@@ -1,17 +1,17 @@
-//! A message as the network sees it.
+//! Messages as the network sees them.
 
-/// A message of a step, between two different nodes of the machine.
+/// A message of a step between two different nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transfer {
-    /// Sender, a node of the machine.
+    /// The sender.
     pub from: u32,
-    /// Receiver, a node of the machine.
+    /// The receiver.
     pub to: u32,
-    /// How it travels: an index into the step's own routes plus one; 0 is the topology's own route.
+    /// The route: an index into the routes of the step plus one, or 0 for the topology's own route.
     pub route: u32,
-    /// Directed links crossed: none between two ranks that share a node.
+    /// Directed links on the route; none between two ranks that share a node.
     pub hops: u32,
-    /// Blocks when sizes are uniform, bytes otherwise; times the number of segments where blocks
-    /// are split.
+    /// The amount of data: blocks if sizes are uniform, otherwise bytes; multiplied by the number
+    /// of segments if blocks are split.
     pub load: u64,
 }

@@ -1,7 +1,7 @@
-//! Names like the one the user typed.
+//! Suggestions for misspelt names.
 
-/// Those of `known` that are a slip away from `word`: few edits, or one begins with the other. Best
-/// first, at most three.
+/// Returns at most three of the names in `known` that `word` may stand for, the best first: those
+/// that differ by few edits, and those of which one begins with the other.
 pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let word = word.to_lowercase();
     let most = (word.chars().count() / 3).max(1);
@@ -19,8 +19,8 @@ pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     found.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other
-/// (optimal string alignment).
+/// Returns the number of insertions, deletions, replacements and swaps of adjacent characters that
+/// turn one word into the other (optimal string alignment distance).
 fn edits(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![vec![0_usize; b.len() + 1]; a.len() + 1];

@@ -1,10 +1,10 @@
-//! Numbers in specs: sizes with units, dimensions joined by `x`.
+//! Numbers in specs: sizes with units, and dimensions joined by `x`.
 
 use crate::limits::{DIMENSIONS, NODES};
 
 const UNITS: [(&str, u64); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
 
-/// Reads a size: bytes by default, or with `B`, `KiB`, `MiB`, `GiB`. `Err` says what was expected.
+/// Parses a size, in bytes or with `B`, `KiB`, `MiB` or `GiB`. `Err` has the expected form.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -30,7 +30,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     number.parse::<u64>().ok().and_then(|n| n.checked_mul(factor)).ok_or_else(too_large)
 }
 
-/// The canonical form of a size: the largest unit that divides it, bytes without a unit.
+/// Formats a size in canonical form: with the largest unit that divides it, bytes without a unit.
 pub fn format_size(bytes: u64) -> String {
     match UNITS.iter().skip(1).rev().find(|(_, factor)| bytes > 0 && bytes.is_multiple_of(*factor))
     {
@@ -39,7 +39,8 @@ pub fn format_size(bytes: u64) -> String {
     }
 }
 
-/// Reads dimensions such as `16x16`. `Err` is (byte offset, length, what was wrong and expected).
+/// Parses dimensions such as `16x16`. `Err` has the byte offset and the length of the error, and a
+/// message.
 pub(crate) fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)> {
     let (mut dims, mut at, mut product) = (Vec::new(), 0, 1_u64);
     for part in text.split('x') {
@@ -60,14 +61,14 @@ pub(crate) fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)>
             return Err(wrong("is 0, expected a whole number from 1 on".to_owned()));
         }
         product = product.checked_mul(dim).filter(|n| *n <= NODES).ok_or_else(|| {
-            (0, text.len(), format!("over {NODES} nodes, which is the most a topology may have"))
+            (0, text.len(), format!("over {NODES} nodes, the most that a topology may have"))
         })?;
         dims.push(dim);
         if dims.len() as u64 > DIMENSIONS {
             return Err((
                 0,
                 text.len(),
-                format!("over {DIMENSIONS} dimensions, which is the most a topology may have"),
+                format!("over {DIMENSIONS} dimensions, the most that a topology may have"),
             ));
         }
         at += part.len() + 1;

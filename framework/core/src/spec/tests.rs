@@ -6,7 +6,7 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn a_spec_is_a_name_with_words_and_pairs() {
+fn a_spec_has_a_name_words_and_pairs() {
     let spec = Spec::parse("machine", "sp2:fast,mode=nonblocking,base=rdn(a=1,b)").unwrap();
     assert_eq!(spec.name(), "sp2");
     let args: Vec<_> =
@@ -22,7 +22,7 @@ fn a_spec_is_a_name_with_words_and_pairs() {
 }
 
 #[test]
-fn broken_specs_say_what_is_missing() {
+fn malformed_specs_are_explained() {
     assert_eq!(error(""), "thing ``: the name is missing, expected `name` or `name:arguments`");
     assert_eq!(error(":8"), "thing `:8`: the name is missing, expected `name` or `name:arguments`");
     assert_eq!(error("torus:"), "thing `torus:`: nothing after the colon, expected arguments");
@@ -37,19 +37,19 @@ fn broken_specs_say_what_is_missing() {
     let deep = Spec::parse("thing", &nested(60_000)).unwrap_err();
     assert_eq!(
         (deep.at, &*deep.message),
-        (37, "a parenthesis within 8 others, expected at most 8 within one another")
+        (37, "parentheses nested more than 8 deep, expected at most 8 levels")
     );
     assert_eq!(error("a:b)"), "thing `a:b)`: a closing parenthesis without an opening one");
 }
 
 #[test]
-fn a_missing_argument_is_shown_at_its_comma() {
+fn the_error_for_a_missing_argument_points_at_its_comma() {
     let place = |text| Spec::parse("thing", text).map_err(|e| (e.at, e.len)).unwrap_err();
     assert_eq!([place("a:1,"), place("a:1,,2"), place("a:,2")], [(3, 1), (4, 1), (2, 1)]);
 }
 
 #[test]
-fn near_matches_are_slips_not_guesses() {
+fn suggestions_are_similar_names_only() {
     let known = ["torus", "mesh", "ring", "hypercube", "fully-connected"];
     assert_eq!(near_matches("tours", known), ["torus"]);
     assert_eq!(near_matches("hyper", known), ["hypercube"]);
@@ -75,7 +75,7 @@ fn sizes_have_binary_units() {
 }
 
 #[test]
-fn dimensions_point_at_the_one_that_is_wrong() {
+fn errors_in_dimensions_have_positions() {
     assert_eq!(parse_dims("16x8"), Ok(vec![16, 8]));
     assert_eq!(
         parse_dims("4x0x4"),
@@ -88,7 +88,7 @@ fn dimensions_point_at_the_one_that_is_wrong() {
     assert_eq!(parse_dims("4x"), Err((1, 1, "dimension 2 is missing".to_owned())));
     assert_eq!(
         parse_dims("65536x32769"),
-        Err((0, 11, "over 2147483648 nodes, which is the most a topology may have".to_owned()))
+        Err((0, 11, "over 2147483648 nodes, the most that a topology may have".to_owned()))
     );
     assert_eq!(
         parse_dims("99999999999999999999"),
@@ -98,7 +98,7 @@ fn dimensions_point_at_the_one_that_is_wrong() {
 
 proptest! {
     #[test]
-    fn sizes_print_what_they_parse(bytes in prop_oneof![any::<u64>(), (0_u64..4096).prop_map(|k| k << 20)]) {
+    fn printed_sizes_parse_to_the_same_size(bytes in prop_oneof![any::<u64>(), (0_u64..4096).prop_map(|k| k << 20)]) {
         prop_assert_eq!(parse_size(&format_size(bytes)), Ok(bytes));
     }
 
@@ -110,7 +110,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_panics(text in "\\PC{0,24}") {
+    fn parsers_accept_any_text(text in "\\PC{0,24}") {
         let _ = Spec::parse("thing", &text);
         let _ = parse_dims(&text);
         let _ = parse_size(&text);

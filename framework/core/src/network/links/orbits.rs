@@ -1,16 +1,16 @@
-//! The load of links where a schedule is known by what one node of each orbit sends: the images of
-//! its messages are not gone through where there is a shorter method.
+//! The load of links for schedules that are planned for one node of each symmetry orbit. The
+//! messages of the representatives stand for all their images under the group; where possible,
+//! loads are found without expanding these images.
 //!
-//! * *LinkOrbits* where the group takes every route to a route: links fall into orbits as nodes do, and
-//!   a link has as many of a message's images as the message's own route has links of that link's
-//!   orbit.
-//! * *Rotated* where ranks are shifted on a mesh or torus that is no ring of ranks: line by line of
-//!   each dimension the images of a message are a rotation of the line.
-//! * *Xored* where ranks are changed by exclusive-or: on all lines of a dimension the images do the
-//!   same.
-//! * Elsewhere messages are *expanded* and counts one by one, as those of any schedule: on other
-//!   networks, where a send asks for a method of its own that the second and third can't count, and
-//!   where bandwidths differ.
+//! * [`LinkOrbits`]: if the group maps every route to a route, links fall into orbits as nodes do.
+//!   The number of images of a message on a link is the number of links of this link's orbit on the
+//!   message's own route.
+//! * [`GridLines`]: if ranks are shifted or exclusive-ored on a mesh or torus, the images of a
+//!   message put the same load on all lines of a dimension, or loads that follow from the carries
+//!   of an addition.
+//! * Otherwise the caller expands the messages and counts them one by one. This is so on other
+//!   networks, with links of different bandwidth, and for explicit routes that the second method
+//!   cannot count.
 
 mod grid_lines;
 mod link_orbits;
@@ -21,11 +21,11 @@ use crate::network::transfer::Transfer;
 use grid_lines::{GridLines, RankAction};
 use link_orbits::LinkOrbits;
 
-/// Counts the images of messages of representatives.
+/// Counts the load of all images of the messages of representatives.
 #[derive(Debug)]
 pub(crate) struct OrbitLinkLoad {
     method: Method,
-    /// The messages of the last step, whose figures hold for a step of the same.
+    /// The messages of the last counted step. A step with the same messages has the same counts.
     last: Vec<(u32, u32, u32)>,
     routes: Vec<Route>,
     counts: OrbitCounts,
@@ -38,14 +38,14 @@ enum Method {
     Expanded,
 }
 
-/// What a step's messages and all their images do to links.
+/// Statistics of a step's messages with all their images.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OrbitCounts {
     /// The most messages on one directed link.
     pub max_messages: u64,
-    /// Hops of the longest route.
+    /// The hops of the longest route.
     pub max_hops: u64,
-    /// For each message the hops of all its images together.
+    /// For each message, the sum of hops over all its images.
     pub hops: Vec<u128>,
 }
 
@@ -70,8 +70,8 @@ impl OrbitLinkLoad {
         Self { method, last: Vec::new(), routes: Vec::new(), counts: OrbitCounts::default() }
     }
 
-    /// What a step of representatives' messages comes to, and the most load on one directed link;
-    /// `None` where messages have to be expanded. An error says which message can't be routed.
+    /// Returns the counts of a step and the largest load of a directed link; `None` if messages
+    /// have to be expanded. `Err` has the index of a message that cannot be routed.
     pub(crate) fn count(
         &mut self,
         topology: &dyn Topology,
@@ -112,7 +112,8 @@ impl OrbitLinkLoad {
     }
 }
 
-/// Where all shifts of the ranks, or all exclusive-ors of them, are the group.
+/// Chooses the method for a mesh or torus: line by line if the group consists of all shifts or of
+/// all exclusive-ors of ranks.
 fn grid_lines(dims: &[u64], wraps: bool, group: &Group) -> Method {
     let own: Vec<_> = group.axes().iter().filter(|axis| axis.radix > 1).collect();
     let shifts = matches!(own[..], [axis] if axis.unit == 1 && !axis.xor);

@@ -3,7 +3,7 @@ use crate::network::topology::{Route, parse};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Loads by link, counted one by one.
+/// Loads of links, counted one by one.
 type Plain = BTreeMap<u64, u64>;
 
 fn count(plain: &mut Plain, run: Run, amount: u64) {
@@ -20,7 +20,7 @@ fn loads(load: &mut LinkLoad) -> Plain {
     found
 }
 
-/// Forces one of the ways of adding up, whatever is cheaper.
+/// Creates a counter that always, or never, uses the array.
 fn forced(topology: &dyn Topology, array: bool) -> LinkLoad {
     let mut load = LinkLoad::new(topology);
     load.most_intervals = if array { 0 } else { usize::MAX };
@@ -44,10 +44,10 @@ fn networks() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    /// However a step is added up, every link has the load of a plain count; and nothing is left
-    /// over for the next step.
+    /// Each counter gives every link the load of a plain count, and leaves no load for the next
+    /// step.
     #[test]
-    fn loads_are_those_of_a_plain_count(
+    fn every_counter_agrees_with_a_plain_count(
         spec in networks(),
         steps in prop::collection::vec(prop::collection::vec((0_u64..1000, 0_u64..1000, 1_u64..9), 0..60), 1..4),
     ) {
@@ -71,9 +71,9 @@ proptest! {
         }
     }
 
-    /// A step may be looked at while it goes on.
+    /// The maximum can be requested in the middle of a step.
     #[test]
-    fn a_step_goes_on_after_its_maximum_was_asked_for(spec in networks(), messages in prop::collection::vec((0_u64..1000, 0_u64..1000), 1..30)) {
+    fn the_maximum_can_be_requested_during_a_step(spec in networks(), messages in prop::collection::vec((0_u64..1000, 0_u64..1000), 1..30)) {
         let topology = parse(spec).unwrap();
         let n = topology.nodes();
         let (mut load, mut plain) = (LinkLoad::new(topology.as_ref()), Plain::new());
@@ -89,10 +89,10 @@ proptest! {
     }
 }
 
-/// On a ring of 8 every message to the opposite node has 4 hops. All plus, they share each link by
-/// four; half of them minus, by two.
+/// On a ring of 8 nodes a message to the opposite node has 4 hops. If all are sent in the plus
+/// direction, four share each link; if half of them are sent in the minus direction, two share it.
 #[test]
-fn opposite_ways_share_the_load_of_half_a_ring() {
+fn using_both_directions_of_a_ring_halves_the_load() {
     let ring = parse("ring:8").unwrap();
     let minus = Route { signs: vec![-1], ..Route::default() };
     let mut load = LinkLoad::new(ring.as_ref());
@@ -107,7 +107,7 @@ fn opposite_ways_share_the_load_of_half_a_ring() {
 }
 
 #[test]
-fn a_few_long_messages_touch_no_array() {
+fn few_long_messages_use_no_array() {
     let ring = parse("ring:1000000").unwrap();
     let mut load = LinkLoad::new(ring.as_ref());
     load.begin();
@@ -119,7 +119,7 @@ fn a_few_long_messages_touch_no_array() {
 }
 
 #[test]
-fn many_messages_are_not_kept() {
+fn many_messages_use_the_array() {
     let mesh = parse("mesh:64x64").unwrap();
     let mut load = LinkLoad::new(mesh.as_ref());
     load.begin();
@@ -131,7 +131,7 @@ fn many_messages_are_not_kept() {
 }
 
 #[test]
-fn more_links_than_memory_are_no_trouble() {
+fn networks_with_too_many_links_use_no_array() {
     for spec in ["fully-connected:100000", "hypercube:31", "torus:32768x65536"] {
         let topology = parse(spec).unwrap();
         let mut load = LinkLoad::new(topology.as_ref());
@@ -145,7 +145,7 @@ fn more_links_than_memory_are_no_trouble() {
 }
 
 #[test]
-fn loads_as_large_as_numbers_get_are_exact() {
+fn loads_up_to_64_bits_are_exact() {
     let ring = parse("ring:4").unwrap();
     for array in [true, false] {
         let mut load = forced(ring.as_ref(), array);

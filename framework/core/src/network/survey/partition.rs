@@ -1,32 +1,33 @@
-//! Small cuts into halves, where no formula says one: along the network's slowest fiedler, made
-//! smaller by exchanges (Kernighan & Lin, *An Efficient Heuristic Procedure for Partitioning
-//! Graphs*, 1970).
+//! A heuristic for small cuts into halves, for families without a formula: a spectral order of the
+//! vertices is cut in the middle, and swaps make the cut smaller (B. W. Kernighan, S. Lin, *An
+//! Efficient Heuristic Procedure for Partitioning Graphs*, 1970).
 //!
-//! Nodes of one link stay with the switch at its end, so that what is divided are switches with so
-//! many nodes each.
+//! A node with one link stays with the switch at its other end. The heuristic therefore divides
+//! *clusters*: a switch with its nodes, or a single vertex.
 
 use crate::network::adjacency::Adjacency;
 use std::collections::BTreeMap;
 
-/// Vertices that are divided, at most.
-const MOST: usize = 1 << 11;
-/// Ways to begin: the fiedler, the numbers, and these numbers turned round by a cluster of them.
+/// The most clusters that are divided.
+const MAX: usize = 1 << 11;
+/// How many rotations of the order of vertex numbers are tried as starts, besides the spectral
+/// order.
 const ROTATIONS: usize = 6;
 
 struct Clusters {
     /// Nodes of each cluster.
     weight: Vec<u64>,
-    /// Links to other clusters, by cluster.
+    /// For each cluster, the links to other clusters.
     links: Vec<BTreeMap<u32, i64>>,
-    /// The vertex that each is, or is around.
+    /// For each cluster, its vertex or its switch.
     vertex: Vec<usize>,
 }
 
-/// The fewest links one way cut_links the cuts that are tried, and the nodes on the smaller side;
-/// `None` where there is too much to divide, or nothing.
+/// Returns the fewest links in one direction across the cuts that are tried, and the nodes on the
+/// smaller side. Returns `None` if there are too many clusters, or fewer than two.
 pub(super) fn smallest_cut(network: &Adjacency, nodes: u64) -> Option<(u64, u64)> {
     let clusters = Clusters::of(network, nodes as usize);
-    if clusters.vertex.len() > MOST || clusters.vertex.len() < 2 {
+    if clusters.vertex.len() > MAX || clusters.vertex.len() < 2 {
         return None;
     }
     let fiedler = network.fiedler_vector();
@@ -45,7 +46,7 @@ pub(super) fn smallest_cut(network: &Adjacency, nodes: u64) -> Option<(u64, u64)
 
 impl Clusters {
     fn of(network: &Adjacency, nodes: usize) -> Self {
-        // A node of one link is a cluster of the switch that it leads to.
+        // A node with one link belongs to the cluster of its switch.
         let cluster_vertex = |v: usize| match network.out(v) {
             [end] if v < nodes && *end as usize >= nodes => *end as usize,
             _ => v,
@@ -71,8 +72,8 @@ impl Clusters {
         Self { weight, links, vertex }
     }
 
-    /// The first clusters of an order, as many as half of the nodes, against the rest; then exchanged
-    /// while that helps.
+    /// Puts the first clusters of an order on one side, up to half of the nodes, and improves this
+    /// cut until neither a swap nor a move makes it smaller.
     fn improved(&self, order: &[usize], nodes: u64) -> (u64, u64) {
         let (mut inside, mut held) = (vec![false; order.len()], 0);
         for cluster in order {
@@ -92,7 +93,7 @@ impl Clusters {
         (0..inside.len()).filter(|cluster| inside[*cluster]).flat_map(out).sum::<i64>() as u64
     }
 
-    /// By how much the cut shrinks if a cluster changes sides.
+    /// Returns by how many links the cut shrinks if a cluster changes sides.
     fn gain(&self, cluster: usize, inside: &[bool]) -> i64 {
         self.links[cluster]
             .iter()
@@ -100,7 +101,8 @@ impl Clusters {
             .sum()
     }
 
-    /// Clusters without nodes go where they have more links; whether that made the cut smaller.
+    /// Moves clusters without nodes to the side with more links to them. Returns whether the cut
+    /// became smaller.
     fn move_switches(&self, inside: &mut [bool]) -> bool {
         let mut moved = false;
         for cluster in (0..inside.len()).filter(|cluster| self.weight[*cluster] == 0) {
@@ -112,8 +114,8 @@ impl Clusters {
         moved
     }
 
-    /// One pass of exchanges of clusters with as many nodes, each once, of which those up to the best
-    /// are kept; whether any are.
+    /// Swaps pairs of clusters with equally many nodes, each cluster at most once, and keeps the
+    /// swaps up to the smallest cut. Returns whether the cut became smaller.
     fn swap_pass(&self, inside: &mut [bool]) -> bool {
         let mut at = inside.to_vec();
         let mut gains: Vec<i64> = (0..at.len()).map(|cluster| self.gain(cluster, &at)).collect();
@@ -166,9 +168,9 @@ mod tests {
         smallest_cut(&Adjacency::of(topology.as_ref()).unwrap(), topology.nodes()).unwrap()
     }
 
-    /// Where a formula says the least cut, it is found.
+    /// If a formula gives the smallest cut, the heuristic finds it.
     #[test]
-    fn exchanges_come_to_what_formulas_say() {
+    fn the_heuristic_finds_the_cuts_of_formulas() {
         for spec in [
             "torus:4x6",
             "torus:8x8",
@@ -189,12 +191,13 @@ mod tests {
         }
     }
 
-    /// No cut of n vertices cuts fewer than (k - l) n / 4 edges of a graph of degree k whose
-    /// second eigenvalue is l (Fiedler, 1973): of the Hoffman-Singleton graph, `slim-fly:5`, with l
-    /// = 2, 62.5; of the 338 vertices of `slim-fly:13`, of 19 links, l = 6 (by power iteration on
-    /// the graph as McKay, Miller and Siran define it).
+    /// No division of n vertices into halves cuts fewer than (k - l) n / 4 edges of a graph of
+    /// degree k with second eigenvalue l (Fiedler, 1973). The Hoffman-Singleton graph,
+    /// `slim-fly:5`, has l = 2 and a bound of 62.5. The 338 vertices of `slim-fly:13`, with 19
+    /// links each, have l = 6 (by power iteration on the graph as McKay, Miller and Siran define
+    /// it).
     #[test]
-    fn slim_flies_are_cut_near_what_their_spectrum_allows() {
+    fn cuts_of_slim_flies_are_near_the_spectral_bound() {
         for (spec, bound) in [("slim-fly:5", 62.5), ("slim-fly:13", 13.0 * 338.0 / 4.0)] {
             let (links, _) = smallest(spec);
             assert!(
@@ -204,10 +207,10 @@ mod tests {
         }
     }
 
-    /// Random regular graphs of d links are cut at about n/4 (d - 2 sqrt(d - 1)) at least, and no
-    /// random cut cuts more than n d/4 (Bollobas, 1988).
+    /// The smallest cut of a random regular graph of degree d has at least about n/4 (d - 2 sqrt(d
+    /// - 1)) edges, and no random division cuts more than n d/4 (Bollobas, 1988).
     #[test]
-    fn jellyfish_are_cut_between_the_bounds_of_random_graphs() {
+    fn cuts_of_jellyfish_are_within_the_bounds_of_random_graphs() {
         let (n, d) = (100.0, 8.0_f64);
         let (links, side) = smallest("jellyfish:100x8x3");
         assert_eq!(side, 150);

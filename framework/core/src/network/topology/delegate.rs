@@ -1,6 +1,6 @@
-//! A network that is another one but for something: what stays as it is there, said once.
+//! A macro for topologies that change another topology only in part.
 
-/// Methods of [`super::Topology`] that the network `self.base` answers, by their names.
+/// Implements the named methods of [`super::Topology`] by calling them on `self.base`.
 macro_rules! delegate_to_base {
     ($($name:ident)*) => { $(delegate_to_base!(@ $name);)* };
     (@ kind) => { delegate_to_base!(@@ kind() -> &'static str); };

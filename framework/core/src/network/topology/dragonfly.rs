@@ -1,13 +1,15 @@
-//! Dragonflies: groups of routers, all linked within a group, and a link between every two groups
-//! (J. Kim, W. J. Dally, S. Scott, D. Abts, *Technology-Driven, Highly-Scalable Dragonfly
-//! Topology*, ISCA 2008).
+//! Dragonflies: groups of routers, with links between all routers of a group and one link between
+//! every two groups (J. Kim, W. J. Dally, S. Scott, D. Abts, *Technology-Driven, Highly-Scalable
+//! Dragonfly Topology*, ISCA 2008).
 //!
-//! With G groups of R routers a router has h = ceil((G - 1) / R) global links, which are a group's
-//! in order: the j-th, from 0, leaves router j / h and leads to the group j + 1 on, counted round.
-//! So every group sees the others alike (the *palmtree* of the literature, in the other direction).
-//! Routes are the paper's minimal ones: to the router with the link to the other group, across, and
-//! on to the receiver's router: at most three hops between routers. By way of a third group there
-//! may be a way of two; no route takes it, as none takes a second global link.
+//! With G groups of R routers, each router has h = ceil((G - 1) / R) global links. The j-th global
+//! link of a group, from 0, leaves router j / h and leads to the group at distance j + 1, modulo G.
+//! Every group therefore sees the others in the same way (this is the *palmtree* arrangement of the
+//! literature, in the other direction).
+//!
+//! Routes are the minimal ones of the paper: to the router with the link to the receiver's group,
+//! across, and to the receiver's router, with at most three hops between routers. There may be a
+//! path of two hops through a third group, but routes never use two global links.
 
 use super::Topology;
 use super::switched::{Fabric, FamilyArgs, Switched};
@@ -18,23 +20,25 @@ use std::sync::Arc;
 struct Dragonfly {
     groups: u64,
     routers: u64,
-    /// Global links a router, but for the last ones of a group.
+    /// Global links of each router, except for the last routers of a group, which may have fewer.
     global: u64,
-    /// Groups, routers of a group, nodes of a router.
+    /// Groups, routers of each group, and nodes of each router.
     radices: [u64; 3],
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
-    /// More links of a kind has no router, and what is found out at the start takes their square.
-    const MOST_PORTS: u64 = 256;
-    const EXPECTED: &str = "groups, routers a group and nodes a router, as in `dragonfly:33x8x4`";
+    /// The most links of one kind of a router. The distances calculated at the start take time
+    /// proportional to their square.
+    const MAX_PORTS: u64 = 256;
+    const EXPECTED: &str =
+        "groups, routers per group and nodes per router, as in `dragonfly:33x8x4`";
     let word = FamilyArgs::of(spec, EXPECTED, &[])?.word;
     let radices = spec.dims_array(word, EXPECTED)?;
     let [groups, routers, nodes] = radices;
     let global = (groups - 1).div_ceil(routers);
-    if routers.max(global) > MOST_PORTS {
+    if routers.max(global) > MAX_PORTS {
         let most = format!(
-            "at most {MOST_PORTS} routers a group, and groups for as many global links a router"
+            "at most {MAX_PORTS} routers per group and {MAX_PORTS} global links per router"
         );
         return Err(spec.bad_value(word, &most));
     }
@@ -42,17 +46,17 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
 }
 
 impl Dragonfly {
-    /// Groups from one on to another, counted round.
+    /// Returns the distance from one group to another, modulo the number of groups.
     fn ahead(&self, from: u64, to: u64) -> u64 {
         (to + self.groups - from) % self.groups
     }
 
-    /// The router of a group with the link to the group so far ahead.
+    /// Returns the router with the link to the group at this distance.
     fn gateway(&self, ahead: u64) -> u64 {
         (ahead - 1) / self.global
     }
 
-    /// The groups ahead to which a router has links.
+    /// Returns the distances of the groups to which a router has links.
     fn linked(&self, router: u64) -> std::ops::Range<u64> {
         let first = router * self.global + 1;
         first.min(self.groups)..(first + self.global).min(self.groups)
@@ -76,7 +80,8 @@ impl Fabric for Dragonfly {
         self.groups * self.routers
     }
 
-    /// To each router of the group, its own port unused, then the global ones.
+    /// The ports to the routers of the group, of which the router's own one is unused, followed by
+    /// those of the global links.
     fn radix(&self) -> u64 {
         self.routers + self.global
     }
@@ -110,8 +115,8 @@ impl Fabric for Dragonfly {
     fn distances(&self, switch: u64) -> (u64, u64) {
         let router = switch % self.routers;
         let linked = self.linked(router);
-        // In a group without a link from here, two hops reach the router that a neighbour's link
-        // leads to, and those that a second global link leads to; three the rest.
+        // In a group without a link from this router, two hops reach the routers at the ends of the
+        // neighbours' links and of second global links. The other routers are three hops away.
         let mut in_two: Vec<(u64, u64)> = (1..self.groups)
             .filter(|d| !linked.contains(d))
             .map(|d| (d, self.gateway(self.groups - d)))
@@ -137,7 +142,7 @@ impl Fabric for Dragonfly {
         (farthest, sum)
     }
 
-    /// Whole groups; of one group, its routers.
+    /// Cuts between whole groups, or between the routers of a single group.
     fn cut(&self) -> Option<(u64, u64)> {
         let halves = |n: u64| (n / 2, n / 2 * (n - n / 2));
         match (self.groups, self.routers) {

@@ -1,15 +1,16 @@
-//! k-ary L-level fat trees (k-ary n-trees: F. Petrini, M. Vanneschi, *k-ary n-trees: High
+//! k-ary fat trees of L levels (k-ary n-trees: F. Petrini, M. Vanneschi, *k-ary n-trees: High
 //! Performance Networks for Massively Parallel Architectures*, 1997).
 //!
-//! k^L nodes hang under L levels of k^(L-1) switches, each with k links down and, below the top, k
-//! up. A switch of level l and one of level l + 1 are linked if their labels agree in all digits
-//! but digit l. A message goes up until it is above its destination, then down. On the way up from
-//! level l it takes the link that the destination's digit l names, so that messages to different
-//! destinations spread over different switches, and the shifts of a whole machine share no link.
+//! k^L nodes are below L levels of k^(L-1) switches. Each switch has k links down and, except at
+//! the top, k links up. A switch of level l and one of level l + 1 are linked if their labels agree
+//! in all digits but digit l. A message is sent up until it is above its destination, and then
+//! down. On the way up from level l it takes the link that is given by digit l of the destination,
+//! so that messages to different destinations use different switches, and shifts of the whole
+//! machine share no link.
 //!
-//! Links count as hops, those between a node and its switch too. Up-links are numbered before
-//! down-links, boundary by boundary from the nodes on: within a boundary by the switch (or node)
-//! below and the digit taken.
+//! The links between nodes and switches count as hops, too. Links up are numbered before links
+//! down, level by level from the nodes on, and within a level by the switch (or node) below and the
+//! digit.
 
 use super::{Bisection, Route, RouteError, Run, Topology, explicit_route};
 use crate::limits;
@@ -20,20 +21,20 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct FatTree {
     k: u64,
-    /// k, L times: the digits of node numbers.
+    /// The radices of node numbers: k, L times.
     digits: Vec<u64>,
     nodes: u64,
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
-    const EXPECTED: &str = "links down a switch and levels, as in `fat-tree:4x3`";
+    const EXPECTED: &str = "links down per switch and levels, as in `fat-tree:4x3`";
     let arg = spec.only_word(EXPECTED)?;
     let [k, levels] = spec.dims_array(arg, EXPECTED)?;
     let nodes =
         u32::try_from(levels).ok().and_then(|l| k.checked_pow(l)).filter(|n| *n <= limits::NODES);
     match nodes {
         Some(_) if k >= 2 => Ok(Arc::new(FatTree::new(k, levels as u32))),
-        Some(_) => Err(spec.bad_value(arg, "at least 2 links down a switch")),
+        Some(_) => Err(spec.bad_value(arg, "at least 2 links down per switch")),
         None => Err(spec.bad_value(
             arg,
             &format!(
@@ -45,7 +46,7 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
 }
 
 impl FatTree {
-    /// A tree of at most 2^31 nodes, k at least 2 ([`super::parse`] checks).
+    /// Creates a tree of at most 2^31 nodes, with k of at least 2 ([`super::parse`] checks this).
     pub fn new(k: u64, levels: u32) -> Self {
         Self { k, digits: vec![k; levels as usize], nodes: k.pow(levels) }
     }
@@ -58,14 +59,14 @@ impl FatTree {
         number - self.digit(number, index) * self.k.pow(index) + digit * self.k.pow(index)
     }
 
-    /// The link over a boundary (0 is between nodes and switches).
+    /// Returns the link across a boundary between levels. Boundary 0 is between nodes and switches.
     fn link(&self, up: bool, boundary: u32, below: u64, digit: u64) -> Run {
         let within = if boundary == 0 { below } else { below * self.k + digit };
         let level = u64::from(boundary) + if up { 0 } else { self.digits.len() as u64 };
         Run::link(level * self.nodes + within)
     }
 
-    /// The number of a switch among all nodes and switches.
+    /// Returns the vertex number of a switch.
     fn switch(&self, level: u64, label: u64) -> u64 {
         self.nodes + level * (self.nodes / self.k) + label
     }
@@ -104,15 +105,15 @@ impl Topology for FatTree {
         2 * self.digits.len() as u64
     }
 
-    /// Half of the top's subtrees against the rest: as many links as nodes.
+    /// Cuts half of the subtrees below the top from the rest: as many links as nodes.
     fn bisection(&self) -> Option<Bisection> {
         let side = self.k / 2 * (self.nodes / self.k);
         Some(Bisection { side, links: side, exact: self.k.is_multiple_of(2) })
     }
 
     fn distance_sum(&self) -> Option<u64> {
-        // Up l levels and down again to the (k - 1) k^(l - 1) nodes below a switch of that level
-        // and no lower one.
+        // (k - 1) k^(l - 1) nodes are reached through a switch of level l but through no lower one:
+        // l levels up and l levels down.
         let levels = 1..=self.digits.len() as u32;
         Some(levels.map(|l| 2 * u64::from(l) * (self.k - 1) * self.k.pow(l - 1)).sum())
     }
@@ -124,14 +125,14 @@ impl Topology for FatTree {
         route: Option<&Route>,
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
-        // Between nodes there are only switches.
+        // There are no links between nodes, only to switches.
         if let Some(hops) = explicit_route(self, (from, to), route, |_, _| None, visit)? {
             return Ok(hops);
         }
         if from == to {
             return Ok(0);
         }
-        // The level above both: the highest digit in which they differ.
+        // Find the level above both nodes: the highest digit in which they differ.
         let (mut top, mut a, mut b) = (0, from / self.k, to / self.k);
         while a != b {
             (top, a, b) = (top + 1, a / self.k, b / self.k);

@@ -1,28 +1,28 @@
-//! Finite fields of few elements, by tables.
+//! Finite fields with few elements, by tables.
 //!
-//! An element is a number below q = p^k: its digits to the base p are the coefficients of a
-//! polynomial, the lowest first. Products are by logarithms to a primitive element, found by
-//! trying.
+//! An element is a number below q = p^k. Its digits to the base p are the coefficients of a
+//! polynomial, the lowest one first. Products are calculated by logarithms to a primitive element,
+//! which is found by trying.
 
 #[derive(Debug)]
 pub(super) struct Field {
     p: u64,
     q: u64,
-    /// Powers of the primitive element, q - 1 of them.
+    /// The q - 1 powers of the primitive element.
     powers: Vec<u64>,
-    /// For each element but 0 which power it is.
+    /// The logarithm of each element except 0.
     logs: Vec<u64>,
 }
 
 impl Field {
-    /// The field of q elements; `None` if q is no prime power.
+    /// Creates the field of q elements; `None` if q is not a prime power.
     pub(super) fn of(q: u64) -> Option<Self> {
         let p = (2..=q).find(|p| q.is_multiple_of(*p))?;
         let degree = (1..).find(|k| p.pow(*k) >= q)?;
         if p.pow(degree) != q {
             return None;
         }
-        // The primitive element is x itself, modulo a polynomial x^k = r(x); of a prime field, a
+        // The primitive element is x, modulo a polynomial x^k - r(x); in a prime field it is a
         // number r.
         let tail = (1..q).find(|tail| Self::powers(p, q, *tail).is_some())?;
         let powers = Self::powers(p, q, tail)?;
@@ -31,7 +31,7 @@ impl Field {
         Some(Self { p, q, powers, logs })
     }
 
-    /// All powers of x modulo x^k - `tail`, if they are all elements but 0.
+    /// Returns all powers of x modulo x^k - `tail`, if they are all elements except 0.
     fn powers(p: u64, q: u64, tail: u64) -> Option<Vec<u64>> {
         let mut powers = Vec::with_capacity(q as usize);
         let mut at = 1;
@@ -50,7 +50,7 @@ impl Field {
         (at == 1 && powers.len() as u64 == q - 1).then_some(powers)
     }
 
-    /// The nearest sizes of fields below and above, that slim flies can have.
+    /// Lists the nearest sizes of fields below and above q for which a slim fly exists.
     pub(super) fn near(q: u64) -> String {
         let fits = |q: &u64| *q >= 3 && q % 4 != 2 && Self::of(*q).is_some();
         let found = [(3..q).rev().find(fits), (q + 1..2 * q).find(fits)];
@@ -81,7 +81,7 @@ impl Field {
         if a == 0 || b == 0 { 0 } else { self.power(self.logs[a as usize] + self.logs[b as usize]) }
     }
 
-    /// The quotient of two elements, the second not 0.
+    /// Returns the quotient of two elements; the second must not be 0.
     pub(super) fn over(&self, a: u64, b: u64) -> u64 {
         if a == 0 {
             0
@@ -91,7 +91,7 @@ impl Field {
     }
 }
 
-/// The sum of two elements, digit by digit to the base p.
+/// Returns the sum of two elements, digit by digit to the base p.
 fn add(p: u64, mut a: u64, mut b: u64) -> u64 {
     let (mut sum, mut place) = (0, 1);
     while a > 0 || b > 0 {
@@ -101,7 +101,7 @@ fn add(p: u64, mut a: u64, mut b: u64) -> u64 {
     sum
 }
 
-/// An element with each digit changed.
+/// Applies a function to each digit of an element.
 fn digits(p: u64, mut a: u64, change: impl Fn(u64) -> u64) -> u64 {
     let (mut changed, mut place) = (0, 1);
     while a > 0 {
@@ -115,7 +115,7 @@ fn digits(p: u64, mut a: u64, change: impl Fn(u64) -> u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// What makes a field, tried with every two and three elements.
+    /// Checks the axioms of a field with all pairs and triples of elements.
     #[test]
     fn elements_add_and_multiply_as_in_a_field() {
         for q in [2, 3, 4, 5, 7, 8, 9, 16, 19, 25, 27] {

@@ -1,27 +1,28 @@
-//! A link from every node to every other.
+//! Complete graphs: a link from every node to every other node.
 
 use super::{Bisection, Regularity, Route, RouteError, Run, Topology, explicit_route};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
-/// The complete graph. Link `from * n + to` leads from `from` to `to`.
+/// The complete graph. Link `from * n + to` leads from `from` to `to`, for n nodes.
 #[derive(Debug, Clone)]
 pub struct FullyConnected {
     nodes: [u64; 1],
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
-    /// Sets over one axis take a bit a node and node.
-    const MOST: u64 = 1 << 22;
+    /// The most nodes: a set over one axis takes one bit for each coordinate, and every node has
+    /// one.
+    const MAX: u64 = 1 << 22;
     let arg = spec.only_word("a number of nodes, as in `fully-connected:64`")?;
-    let nodes = arg.value().parse::<u64>().ok().filter(|n| (1..=MOST).contains(n));
+    let nodes = arg.value().parse::<u64>().ok().filter(|n| (1..=MAX).contains(n));
     let nodes =
-        nodes.ok_or_else(|| spec.bad_value(arg, &format!("a number of nodes from 1 to {MOST}")))?;
+        nodes.ok_or_else(|| spec.bad_value(arg, &format!("a number of nodes from 1 to {MAX}")))?;
     Ok(Arc::new(FullyConnected::new(nodes)))
 }
 
 impl FullyConnected {
-    /// The complete graph on `nodes` nodes.
+    /// Creates the complete graph of `nodes` nodes.
     pub fn new(nodes: u64) -> Self {
         Self { nodes: [nodes] }
     }

@@ -1,10 +1,12 @@
-//! Any network, from a list of edges ([`edge_list`] says what its lines mean).
+//! Networks from a list of edges. [`edge_list`] describes the file.
 //!
-//! Nodes are numbered as the file's vertices are, switches after them; ranks at a vertex are nodes
-//! in its place, the vertex a switch. An edge is a link each way. Routes are shortest in hops;
-//! where several are, each vertex takes the neighbour of the lowest number, and of several links to
-//! it the one numbered sender plus receiver, counted round. A table says which, so that a graph is
-//! small.
+//! Nodes have the numbers of the file's vertices, and switches follow. If a vertex has ranks, these
+//! are nodes in its place, and the vertex is a switch. An edge is one link in each direction.
+//!
+//! Routes are shortest in hops. If there are several shortest routes, each vertex takes the
+//! neighbour with the lowest number; among parallel links to this neighbour, messages use the one
+//! numbered sender plus receiver, modulo their number. A table has the next links, which limits the
+//! size of graphs.
 
 use super::routing_table::RoutingTable;
 use super::{ReadFile, Route, RouteError, Run, Topology, explicit_route};
@@ -14,17 +16,17 @@ use std::sync::Arc;
 
 mod edge_list;
 
-/// A file that is no graph.
+/// An error in a file of edges.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct GraphError {
-    /// The line, from 1.
+    /// The line number, from 1.
     pub line: usize,
     /// What is wrong and what was expected.
     pub message: String,
 }
 
-/// A network whose edges are listed.
+/// A network given by a list of edges.
 #[derive(Debug, Clone)]
 pub struct Graph {
     file: String,
@@ -33,7 +35,7 @@ pub struct Graph {
     table: RoutingTable,
     bandwidths: Vec<f64>,
     latencies: Vec<f64>,
-    /// Whether any two vertices have several links.
+    /// Whether there are parallel links.
     parallel: bool,
 }
 
@@ -45,14 +47,14 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>
 }
 
 impl Graph {
-    /// The most vertices, nodes and switches together.
-    pub const MOST_NODES: u64 = RoutingTable::MOST;
-    /// The most edges: with as many nodes as may be, ways are found in seconds.
-    pub(crate) const MOST_EDGES: usize = 1 << 18;
-    /// The largest bandwidth, and over 1 the smallest.
-    pub(crate) const MOST_BANDWIDTH: f64 = 1e6;
+    /// The most vertices: nodes and switches together.
+    pub const MAX_NODES: u64 = RoutingTable::MAX_VERTICES;
+    /// The most edges. Routes between the most nodes are then found in seconds.
+    pub(crate) const MAX_EDGES: usize = 1 << 18;
+    /// The largest bandwidth. Its inverse is the smallest one.
+    pub(crate) const MAX_BANDWIDTH: f64 = 1e6;
 
-    /// Reads a list of edges; `file` is what the spec calls it.
+    /// Reads a list of edges; `file` is the name in the spec.
     pub fn parse(file: &str, content: &str) -> Result<Self, GraphError> {
         let EdgeList { nodes, switches, mut links } = EdgeList::read(content)?;
         links.sort_by_key(|link| (link.from, link.to));
@@ -84,8 +86,8 @@ impl Graph {
         self.table.links_of(from).find(|link| self.table.end(*link) == to).map(run)
     }
 
-    /// Of the links that leave a vertex for the same one, the first of which is given, the one for
-    /// messages of a pair.
+    /// Returns the link for a pair of nodes among the parallel links of a vertex to the same
+    /// neighbour; `first` is the first of them.
     fn among_parallel(&self, (from, to): (u64, u64), at: u64, first: usize) -> usize {
         let end = self.table.end(first);
         let count = (first..self.table.links_of(at).end)
@@ -95,7 +97,7 @@ impl Graph {
     }
 }
 
-/// The least and the greatest, unless all are 1.
+/// Returns the smallest and the largest value, unless all are 1.
 fn extremes(values: &[f64]) -> Option<(f64, f64)> {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(0.0, f64::max);
@@ -223,8 +225,8 @@ mod tests {
     }
 
     #[test]
-    fn routes_are_shortest_and_at_a_tie_by_the_lowest_neighbour() {
-        // A square with a tail: from 0 to 3 by way of 1 or 2.
+    fn routes_are_shortest_with_the_lowest_neighbour_at_a_tie() {
+        // A square with a tail: the route from 0 to 3 may use 1 or 2.
         let g = graph("# a square\n0 1\n1 3\n\n3,2 # with a tail\n2 0\n3 4\n");
         assert_eq!((g.nodes(), g.diameter(), g.degree(), g.link_slots()), (5, 3, None, 10));
         assert_eq!(route(&g, 0, 3), [(0, 1), (1, 3)]);
@@ -234,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_may_be_named_where_there_are_links() {
+    fn a_requested_path_must_have_links() {
         let g = graph("0 1\n1 3\n3 2\n2 0\n");
         let path = |path: &[u64]| {
             let route = Route { path: path.to_vec(), ..Route::default() };
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn bandwidths_are_the_edges_both_ways() {
+    fn bandwidths_apply_to_both_directions_of_an_edge() {
         let g = graph("0 1 2.5\n1 2\n");
         assert_eq!(g.bandwidths(), Some((1.0, 2.5)));
         let of = |from, to| g.bandwidth(g.link(from, to).unwrap().first);
@@ -256,19 +258,19 @@ mod tests {
     }
 
     #[test]
-    fn latencies_are_hops_of_the_machines() {
+    fn latencies_of_edges_and_ranks_are_read() {
         let g = graph("0 1 2.5 l3\n1 2 l0.5 x2\nranks 0 2 l7\n");
         assert_eq!((g.latencies(), g.bandwidths()), (Some((0.5, 7.0)), Some((1.0, 2.5))));
-        // Ranks 0 and 1 at vertex 0, which is the switch 4; nodes 2 and 3 are vertices 1 and 2.
+        // Ranks 0 and 1 are at vertex 0, which is the switch 4. Nodes 2 and 3 are vertices 1 and 2.
         let of = |from, to| g.latency(g.link(from, to).unwrap().first);
         assert_eq!([of(0, 4), of(4, 1), of(4, 2), of(2, 3)], [7.0, 7.0, 3.0, 0.5]);
         assert_eq!(graph("0 1 4\n").latencies(), None);
     }
 
-    /// Two racks of two, each under a switch, and two links between the switches; and the same with
-    /// ranks at the switches.
+    /// Four nodes, two at each of two switches, with two links between the switches; and the same
+    /// network with ranks at the switches.
     #[test]
-    fn switches_have_no_rank_and_several_links_share_messages() {
+    fn parallel_links_between_switches_share_messages() {
         let racks = graph("switch 2 5\n0 2\n1 2\n2 5 x2 # trunk\n3 5\n4 5\n");
         assert_eq!(
             (racks.nodes(), racks.switches(), racks.diameter(), racks.degree()),
@@ -289,9 +291,9 @@ mod tests {
     }
 
     #[test]
-    fn ranks_have_links_of_their_own_and_bandwidths_may_be_said() {
+    fn ranks_at_a_vertex_have_their_own_links() {
         let g = graph("0 1 4\nranks 1 3 0.5\n2 1 4 x2\n");
-        // Vertex 0, three ranks, vertex 2; the switch is number 5.
+        // The nodes are vertex 0, three ranks and vertex 2. The switch has number 5.
         assert_eq!((g.nodes(), g.switches()), (5, 1));
         let of = |from, to| g.bandwidth(g.link(from, to).unwrap().first);
         assert_eq!((of(0, 5), of(5, 2), of(3, 5), of(4, 5)), (4.0, 0.5, 0.5, 4.0));
@@ -299,12 +301,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_network_of_switches_is_shown_with_its_line() {
+    fn errors_in_switch_and_rank_lines_have_line_numbers() {
         let error =
             |content: &str| Graph::parse("g.txt", content).map(|_| ()).unwrap_err().to_string();
         assert_eq!(
             error("switch 0 1\n0 1\n"),
-            "line 1: all vertices are switches, expected nodes: vertices that are none, or `ranks` at them"
+            "line 1: all vertices are switches, expected vertices that are nodes, or `ranks` at switches"
         );
         assert_eq!(
             error("0 1\nswitch 3\n1 2\n"),
@@ -316,11 +318,11 @@ mod tests {
         );
         assert_eq!(
             error("0 1\nswitch\n"),
-            "line 2: `switch` without numbers, expected those of vertices"
+            "line 2: `switch` without numbers, expected vertex numbers"
         );
         assert_eq!(
             error("0 1\nranks 1\n"),
-            "line 2: 1 fields after `ranks`, expected a vertex, how many ranks and perhaps their links' bandwidth"
+            "line 2: 1 fields after `ranks`, expected a vertex, the number of ranks and optionally the bandwidth of their links"
         );
         assert_eq!(
             error("0 1\nranks 1 0\n"),
@@ -328,15 +330,15 @@ mod tests {
         );
         assert_eq!(
             error("0 1\nswitch 1\nranks 1 2\n"),
-            "line 3: vertex 1 has a line of its own, line 2, already"
+            "line 3: vertex 1 is already declared on line 2"
         );
         assert_eq!(
             error("0 1\nranks 0 5000\nranks 1 5000\n"),
-            "line 3: over 8192 vertices, ranks among them"
+            "line 3: over 8192 vertices including ranks"
         );
         assert_eq!(
             error("0 1 2 l9999999 x2\n"),
-            "line 1: `l9999999` is no latency, expected l and a number from 0 to 1000000, 1 being the machine's hop"
+            "line 1: `l9999999` is not a latency, expected l and a number from 0 to 1000000, where 1 is the machine's hop"
         );
         assert_eq!(
             error("0 1 x0\n"),
@@ -345,18 +347,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_graph_is_shown_with_its_line() {
+    fn errors_in_edges_have_line_numbers() {
         let error =
             |content: &str| Graph::parse("g.txt", content).map(|_| ()).unwrap_err().to_string();
         assert_eq!(error(""), "line 1: no edges, expected lines of two node numbers");
         assert_eq!(
             error("0 1\n1\n"),
-            "line 2: 1 fields, expected two node numbers and perhaps a bandwidth"
+            "line 2: 1 fields, expected two node numbers and optionally a bandwidth"
         );
-        assert_eq!(error("0 1\n1 x\n"), "line 2: `x` is no node, expected a number from 0 to 8191");
+        assert_eq!(
+            error("0 1\n1 x\n"),
+            "line 2: `x` is not a node, expected a number from 0 to 8191"
+        );
         assert_eq!(
             error("0 8192\n"),
-            "line 1: `8192` is no node, expected a number from 0 to 8191"
+            "line 1: `8192` is not a node, expected a number from 0 to 8191"
         );
         assert_eq!(
             error("0 1\n2 2\n"),
@@ -364,7 +369,7 @@ mod tests {
         );
         assert_eq!(
             error("0 1\n1 2\n\n1 0 3\n"),
-            "line 4: the edge between 0 and 1 is on line 1 already"
+            "line 4: the edge between 0 and 1 is already on line 1"
         );
         assert_eq!(
             error("0 1\n3 1\n"),
@@ -374,16 +379,13 @@ mod tests {
             error("0 1\n1 4\n2 3\n"),
             "line 3: nothing connects node 2 with node 0, expected a connected network"
         );
-        let many = "0 1\n".repeat(Graph::MOST_EDGES + 1);
-        assert_eq!(
-            error(&many),
-            "line 262145: one more edge than the 262144 that a graph may have"
-        );
+        let many = "0 1\n".repeat(Graph::MAX_EDGES + 1);
+        assert_eq!(error(&many), "line 262145: more than the 262144 edges that a graph may have");
         for bad in ["0", "-1", "nan", "inf", "1e9", "fast"] {
             assert_eq!(
                 error(&format!("0 1 {bad}\n")),
                 format!(
-                    "line 1: `{bad}` is no bandwidth, expected a number from 0.000001 to 1000000, 1 being the machine's"
+                    "line 1: `{bad}` is not a bandwidth, expected a number from 0.000001 to 1000000, where 1 is the machine's"
                 )
             );
         }

@@ -1,24 +1,24 @@
-//! Tori, meshes and rings in any number of dimensions, and tori with some dimensions open.
+//! Tori, meshes and rings in any number of dimensions, and tori with some open dimensions.
 //!
-//! Links are one per (node, dimension, sign): the link that leaves node v along dimension d in the
-//! plus direction is number `2 d n + v`, in the minus direction `(2 d + 1) n + v`, for n nodes. Not
-//! all are there in a mesh. In a torus, a dimension of 2 has two links each way between its two
-//! nodes, and a dimension of 1 has none.
+//! There is one link for each node, dimension and direction. In a grid of n nodes, the link that
+//! leaves node v along dimension d has number `2 d n + v` in the plus direction, and `(2 d + 1) n +
+//! v` in the minus direction. In a mesh, some of these links do not exist. In a torus, a dimension
+//! of 2 has two links in each direction between its two nodes, and a dimension of 1 has none.
 
 use super::{Bisection, Plane, Regularity, Route, RouteError, Run, Topology, strides, walk_path};
 use crate::spec::{Spec, SpecError, parse_dims};
 use std::sync::Arc;
 
-/// How the nodes of a line are linked.
+/// The links of the lines of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GridShape {
-    /// Lines of nodes closed into rings.
+    /// Lines are closed into rings.
     Torus,
-    /// Lines of nodes left open.
+    /// Lines are open.
     Mesh,
-    /// Into one ring, with a spec of its own.
+    /// The grid is one ring.
     Ring,
-    /// Closed in some dimensions, open in others.
+    /// Lines are closed in some dimensions and open in others.
     Mixed,
 }
 
@@ -27,7 +27,7 @@ pub enum GridShape {
 pub struct GridNet {
     shape: GridShape,
     dims: Vec<u64>,
-    /// Which dimensions are rings.
+    /// Whether the lines of each dimension are closed.
     closed: Vec<bool>,
     strides: Vec<u64>,
     nodes: u64,
@@ -43,8 +43,8 @@ pub(super) fn parse(spec: &Spec, shape: GridShape) -> Result<Arc<dyn Topology>, 
     let arg = spec.only_word(expected)?;
     let marked = |side: &str| shape == GridShape::Torus && side.ends_with('o');
     let closed: Vec<bool> = arg.value().split('x').map(|side| !marked(side)).collect();
-    // A mark is a letter more in its side, so that what is wrong later stands as many letters
-    // further on.
+    // The letter `o` that marks an open dimension is removed before the dimensions are parsed.
+    // Positions of errors are shifted by the number of these letters before them.
     let unmarked: Vec<&str> = arg
         .value()
         .split('x')
@@ -74,8 +74,8 @@ pub(super) fn parse(spec: &Spec, shape: GridShape) -> Result<Arc<dyn Topology>, 
 }
 
 impl GridNet {
-    /// A grid of these dimensions, at least one and each at least 1, of at most 2^31 nodes together
-    /// ([`super::parse`] checks).
+    /// Creates a grid of at least one dimension, each of at least 1, with at most 2^31 nodes
+    /// ([`super::parse`] checks this).
     pub fn new(shape: GridShape, dims: &[u64]) -> Self {
         let nodes: u64 = dims.iter().product();
         let strides = strides(dims);
@@ -89,7 +89,7 @@ impl GridNet {
         }
     }
 
-    /// The dimensions: how long each is, and whether it is a ring.
+    /// Returns the size of each dimension, and whether it is closed.
     fn sides(&self) -> impl Iterator<Item = (u64, bool)> {
         self.dims.iter().copied().zip(self.closed.iter().copied())
     }
@@ -98,8 +98,8 @@ impl GridNet {
         node / self.strides[dim] % self.dims[dim]
     }
 
-    /// The links from coordinate `a` of a line for `hops` along `dim`; the line begins at node
-    /// `start`.
+    /// Reports the links of `hops` hops along dimension `dim`, starting at coordinate `a` of the
+    /// line that begins at node `start`.
     fn travel(
         &self,
         start: u64,
@@ -155,9 +155,9 @@ impl GridNet {
         Ok(())
     }
 
-    /// The topology's own route. X first: the last dimension is the row a node lies in. Coordinates
-    /// come off the node numbers from the end, one division each, for this is where most of the
-    /// time goes that a message costs.
+    /// The topology's own route: along the last dimension first, which is the row of a node.
+    /// Coordinates are taken from the node numbers by one division each, because routing dominates
+    /// the time for a message.
     fn shortest(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (mut at, mut hops) = (from, 0);
         let (mut from_left, mut to_left) = (from, to);
@@ -179,7 +179,7 @@ impl GridNet {
         hops
     }
 
-    /// A route in the directions and the order that `way` asks for.
+    /// A route with the requested directions and order of dimensions.
     fn directed(
         &self,
         from: u64,
@@ -214,8 +214,8 @@ impl GridNet {
         Ok(hops)
     }
 
-    /// The link between neighbours, if they are. A dimension of 2 in a torus has two, and its sign
-    /// says which; plus if none does.
+    /// Returns the link between two nodes if they are neighbours. A torus dimension of 2 has two
+    /// such links: the sign selects one, plus is the default.
     fn link(&self, from: u64, to: u64, signs: &[i8]) -> Option<Run> {
         let mut differ =
             (0..self.dims.len()).filter(|d| self.coordinate(from, *d) != self.coordinate(to, *d));
@@ -233,7 +233,8 @@ impl GridNet {
     }
 }
 
-/// The planes of a grid: two for each dimension, with the links in the plus direction first.
+/// Returns the planes of a grid: two for each dimension, the one of the links in the plus direction
+/// first.
 pub(super) fn planes(dims: &[u64], strides: &[u64]) -> Vec<Plane> {
     let nodes: u64 = dims.iter().product();
     let plane = |p: usize| {
@@ -243,8 +244,8 @@ pub(super) fn planes(dims: &[u64], strides: &[u64]) -> Vec<Plane> {
     (0..2 * dims.len()).map(plane).collect()
 }
 
-/// The shorter way from `a` to `b` in a dimension of `n`, closed or not, plus at a tie: whether it
-/// is plus, and its hops.
+/// Returns the direction of the shorter path from `a` to `b` in a dimension of `n` nodes (true is
+/// plus, which is also taken at a tie), and its hops.
 fn shorter(n: u64, closed: bool, a: u64, b: u64) -> (bool, u64) {
     if !closed {
         return (b > a, a.abs_diff(b));
@@ -268,7 +269,7 @@ impl Topology for GridNet {
             GridShape::Torus => "torus",
             GridShape::Mesh => "mesh",
             GridShape::Ring => "ring",
-            // What is for tori isn't for these.
+            // Algorithms for tori do not run on these.
             GridShape::Mixed => "mixed-torus",
         }
     }
@@ -298,7 +299,8 @@ impl Topology for GridNet {
     }
 
     fn degree(&self) -> Option<u64> {
-        // On a line the nodes at an end have a link less, but where every node is at one.
+        // In an open line of more than two nodes, the nodes at its ends have fewer links than the
+        // others.
         let regular = self.sides().all(|(n, closed)| closed || n <= 2);
         regular.then(|| {
             self.sides().filter(|(n, _)| *n > 1).map(|(_, closed)| 1 + u64::from(closed)).sum()
@@ -317,9 +319,9 @@ impl Topology for GridNet {
         self.sides().enumerate().map(farthest).sum()
     }
 
-    /// Cuts the dimension in which most must cross each link. If that is of even size, so is the
-    /// longest, and no balanced cut is better; one of odd size makes the cut lopsided by a layer,
-    /// unless it is the only one.
+    /// Cuts the dimension in which the most pairs of nodes must cross each link. If its size is
+    /// even, it is the longest dimension, and no balanced cut is better. If its size is odd, the
+    /// cut is unbalanced by one layer, unless there is no other dimension.
     fn bisection(&self) -> Option<Bisection> {
         let alike = self.shape != GridShape::Mixed;
         let cuts = self.sides().filter(|(n, _)| *n > 1).map(|(n, closed)| {
@@ -337,14 +339,14 @@ impl Topology for GridNet {
     }
 
     fn distance_sum(&self) -> Option<u64> {
-        // On a ring of n the distances add up to n^2 / 4, rounded down; each is met in every line
-        // of the other dimensions.
+        // The distances from a node in a ring of n nodes add up to n^2 / 4, rounded down. Each
+        // distance occurs once for every line of the other dimensions.
         let rings = self.closed.iter().all(|closed| *closed);
         rings.then(|| self.dims.iter().map(|n| self.nodes / n * (n * n / 4)).sum())
     }
 
     fn hops_of_all_pairs(&self) -> Option<u128> {
-        // On a line of n the distances from each to each add up to (n^3 - n) / 3; each is met
+        // The distances over all pairs in a line of n nodes add up to (n^3 - n) / 3. Each occurs
         // between every two lines.
         let lines = |n: u64| u128::from(self.nodes / n).pow(2);
         let on_line = |n: u128, closed| if closed { n * (n * n / 4) } else { n * (n * n - 1) / 3 };

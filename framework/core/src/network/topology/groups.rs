@@ -1,48 +1,52 @@
-//! Two tiers: nodes of several ranks, fast within, slow across, as computers of GPUs are (NVLink
-//! within, InfiniBand across).
+//! Two tiers: groups of ranks with fast links within a group and slower links across. An example is
+//! a cluster of computers with several GPUs each (NVLink within, InfiniBand across).
 //!
-//! A rank has a link to its group's switch, for ranks of the same group, and one of its own, a
-//! network adapter, to one switch that joins all of them and never congests: what a fat tree does
-//! to shifts. So a message takes two hops of either kind. With `inside=B` links within a group have
-//! B times the machine's bandwidth, with `inside_hop=H` crossing one costs H times the machine's
-//! `hop_us`.
+//! A rank has one link to the switch of its group, for messages within the group, and one link to a
+//! single switch that joins all ranks. This link stands for the rank's network adapter. The switch
+//! never congests, as a fat tree does not under shifts. A message takes two hops of either kind.
+//! With `inside=B`, links within a group have B times the machine's bandwidth; with `inside_hop=H`,
+//! their latency is H times the machine's `hop_us`.
 
 use super::switched::FamilyArgs;
 use super::{Bisection, Route, RouteError, Run, Topology, explicit_route};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
-/// Link v leads from rank v to its group's switch, n + v back; 2 n + v to the switch of all, 3 n +
-/// v back, of n ranks.
+/// A network of n ranks. Link v leads from rank v to the switch of its group, n + v back; 2 n + v
+/// leads to the joining switch, 3 n + v back.
 #[derive(Debug, Clone)]
 struct Groups {
-    /// Groups, and ranks of each.
+    /// Groups, and ranks of each group.
     radices: [u64; 2],
-    /// Bandwidth within a group, as a multiple of that across.
+    /// The bandwidth of links within a group, as a multiple of that across.
     inside: f64,
-    /// What crossing a link within a group costs, as a multiple of one across.
+    /// The latency of links within a group, as a multiple of that across.
     inside_hop: f64,
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     const EXPECTED: &str = "groups and ranks of each, as in `groups:16x8`";
-    const MOST: f64 = super::Graph::MOST_BANDWIDTH;
+    const MAX: f64 = super::Graph::MAX_BANDWIDTH;
     let word = FamilyArgs::of(spec, EXPECTED, &["inside", "inside_hop"])?.word;
     let radices = spec.dims_array(word, EXPECTED)?;
-    let factor = |key: &str, least: f64, what: &str| {
-        match spec.args().iter().find(|arg| arg.key() == Some(key)) {
+    let factor = |key: &str, least: f64, what: &str| match spec
+        .args()
+        .iter()
+        .find(|arg| arg.key() == Some(key))
+    {
         None => Ok(1.0),
-        Some(arg) => arg.value().parse().ok().filter(|b| (least..=MOST).contains(b)).ok_or_else(|| {
-            spec.bad_value(
-                arg,
-                &format!("{what} from {least} to {MOST}, 1 being the machine's, which links across have"),
-            )
-        }),
-    }
+        Some(arg) => {
+            arg.value().parse().ok().filter(|b| (least..=MAX).contains(b)).ok_or_else(|| {
+                spec.bad_value(
+                    arg,
+                    &format!("{what} from {least} to {MAX}, where links across groups have 1"),
+                )
+            })
+        }
     };
     let (inside, inside_hop) = (
-        factor("inside", 1.0 / MOST, "a bandwidth")?,
-        factor("inside_hop", 0.0, "what a hop costs,")? + 0.0,
+        factor("inside", 1.0 / MAX, "a bandwidth")?,
+        factor("inside_hop", 0.0, "a latency")? + 0.0,
     );
     Ok(Arc::new(Groups { radices, inside, inside_hop }))
 }
@@ -74,7 +78,7 @@ impl Topology for Groups {
         self.radices.iter().product()
     }
 
-    /// One a group, and the one that joins all.
+    /// One switch for each group, and the joining switch.
     fn switches(&self) -> u64 {
         self.radices[0] + 1
     }
@@ -95,7 +99,7 @@ impl Topology for Groups {
         Some(2)
     }
 
-    /// Half of the groups against the rest: the links across of those on the smaller side.
+    /// Cuts half of the groups from the rest: the links across of the ranks on the smaller side.
     fn bisection(&self) -> Option<Bisection> {
         let [groups, ranks] = self.radices;
         let side = groups / 2 * ranks;
@@ -129,7 +133,7 @@ impl Topology for Groups {
         route: Option<&Route>,
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
-        // Between ranks there are only switches.
+        // There are no links between ranks, only to switches.
         if let Some(hops) = explicit_route(self, (from, to), route, |_, _| None, visit)? {
             return Ok(hops);
         }

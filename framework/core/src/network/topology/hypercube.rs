@@ -1,28 +1,28 @@
-//! Hypercubes: nodes whose numbers differ in one bit are linked.
+//! Hypercubes: two nodes are linked if their numbers differ in one bit.
 
 use super::{Bisection, Regularity, Route, RouteError, Run, Topology, explicit_route};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
-/// The hypercube of `dims.len()` dimensions. Link `node * D + d` leaves `node` over the bit of
-/// value `2^d`.
+/// A hypercube of D = `dims.len()` dimensions. Link `node * D + d` leaves `node` and changes the
+/// bit of value `2^d`.
 #[derive(Debug, Clone)]
 pub struct Hypercube {
     dims: Vec<u64>,
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
-    /// More nodes have no numbers.
-    const MOST: u64 = 31;
+    /// The most dimensions, given by the most nodes.
+    const MAX: u64 = 31;
     let arg = spec.only_word("a number of dimensions, as in `hypercube:7`")?;
-    let dims = arg.value().parse::<u64>().ok().filter(|d| *d <= MOST);
+    let dims = arg.value().parse::<u64>().ok().filter(|d| *d <= MAX);
     let dims = dims
-        .ok_or_else(|| spec.bad_value(arg, &format!("a number of dimensions from 0 to {MOST}")))?;
+        .ok_or_else(|| spec.bad_value(arg, &format!("a number of dimensions from 0 to {MAX}")))?;
     Ok(Arc::new(Hypercube::new(dims as u32)))
 }
 
 impl Hypercube {
-    /// A hypercube of at most 31 dimensions.
+    /// Creates a hypercube of at most 31 dimensions.
     pub fn new(dims: u32) -> Self {
         Self { dims: vec![2; dims as usize] }
     }
@@ -79,7 +79,7 @@ impl Topology for Hypercube {
         Some(self.dims.len() as u64 * self.nodes() / 2)
     }
 
-    /// e-cube routing: the lowest bit that differs first.
+    /// e-cube routing: along the lowest differing bit first.
     fn route(
         &self,
         from: u64,

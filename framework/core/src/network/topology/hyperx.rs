@@ -1,10 +1,11 @@
-//! HyperX: a grid of switches, each linked to every other along each of its lines (J. H. Ahn and
-//! others, *HyperX: Topology, Routing, and Packaging of Efficient Large-Scale Networks*, SC 2009).
-//! With sides of 2 it is a hypercube of switches, with one dimension a complete graph.
+//! HyperX: a grid of switches, in which each switch is linked to all others on each of its lines
+//! (J. H. Ahn and others, *HyperX: Topology, Routing, and Packaging of Efficient Large-Scale
+//! Networks*, SC 2009). If all sides are 2, it is a hypercube of switches; with one dimension it is
+//! a complete graph.
 //!
-//! Switches are numbered row-major, the last dimension fastest. Ports go dimension by dimension,
-//! from the first on, in each by the coordinate at the other end; its own is linked to nothing.
-//! Routes go along the last dimension first.
+//! Switches are numbered row-major, the last dimension fastest. Ports are numbered dimension by
+//! dimension, and in each dimension by the coordinate at the other end; the switch's own coordinate
+//! is unused. Routes follow the last dimension first.
 
 use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
 use super::{Topology, strides};
@@ -14,9 +15,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct HyperX {
     dims: Vec<u64>,
-    /// The dimensions, and the nodes at a switch.
+    /// The dimensions, followed by the number of nodes at a switch.
     radices: Vec<u64>,
-    /// For each dimension the product of those after it, and its first port.
+    /// For each dimension, the distance of neighbours in switch numbers, and the first port.
     lines: Vec<(u64, u64)>,
     nodes_each: u64,
 }
@@ -81,7 +82,8 @@ impl Fabric for HyperX {
         )
     }
 
-    /// Across the dimension in which links are fewest for what they divide.
+    /// Cuts the dimension with the fewest links relative to the pairs of switches that they
+    /// connect.
     fn cut(&self) -> Option<(u64, u64)> {
         let all = self.switches();
         let cuts = self

@@ -1,11 +1,11 @@
-//! Jellyfish: switches linked at random, each with as many others (A. Singla, C.-Y. Hong, L. Popa,
-//! P. B. Godfrey, *Jellyfish: Networking Data Centers Randomly*, NSDI 2012).
+//! Jellyfish: switches with random links, the same number for each switch (A. Singla, C.-Y. Hong,
+//! L. Popa, P. B. Godfrey, *Jellyfish: Networking Data Centers Randomly*, NSDI 2012).
 //!
-//! As in the paper: two switches with free ports that aren't linked are drawn and linked until
-//! there are no two; a switch that is left with two free ports or more, or two that are linked with
-//! each other, take the place of a link drawn at random. Draws are from SplitMix64 with the seed
-//! given, the same everywhere. What comes out in several parts is drawn again. Routes are the
-//! shortest, at a tie by the lowest neighbour.
+//! As in the paper, two random switches with free ports that are not yet linked are linked, until
+//! there is no such pair. If free ports are left, on one switch or on two linked switches, a random
+//! link is removed and its ends are linked to the free ports. Numbers are drawn by SplitMix64 from
+//! the given seed. A disconnected network is discarded, and another one is drawn. Routes are the
+//! shortest ones; at a tie each switch takes the neighbour with the lowest number.
 
 use super::Topology;
 use super::random::SplitMix64;
@@ -18,39 +18,41 @@ use std::sync::Arc;
 struct Jellyfish {
     degree: u64,
     seed: u64,
-    /// Switches, and nodes of each.
+    /// Switches, and nodes of each switch.
     radices: [u64; 2],
     table: RoutingTable,
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     const EXPECTED: &str = "switches, links and nodes of each, as in `jellyfish:50x5x2`";
-    /// As many networks are drawn before it is given up to find one in one part.
+    /// The most networks that are drawn to find a connected one.
     const DRAWS: usize = 100;
     let words = FamilyArgs::of(spec, EXPECTED, &["seed"])?;
     let word = words.word;
     let [switches, degree, nodes] = spec.dims_array(word, EXPECTED)?;
-    if switches > RoutingTable::MOST {
-        return Err(spec.bad_value(word, &format!("at most {} switches", RoutingTable::MOST)));
+    if switches > RoutingTable::MAX_VERTICES {
+        return Err(
+            spec.bad_value(word, &format!("at most {} switches", RoutingTable::MAX_VERTICES))
+        );
     }
     if degree >= switches || !(switches * degree).is_multiple_of(2) || (degree == 1 && switches > 2)
     {
-        let fits = "fewer links a switch than switches, at least 2 of more than two switches, and an even number of ends";
+        let fits = "fewer links per switch than switches, at least 2 if there are more than two switches, and an even number of link ends";
         return Err(spec.bad_value(word, fits));
     }
     let seed = words.number("seed", 0, 0)?;
     let mut draw = SplitMix64::new(seed);
     let table = (0..DRAWS)
         .find_map(|_| RoutingTable::find(&linked(switches, degree, &mut draw), switches).ok());
-    let table =
-        table.ok_or_else(|| spec.bad_value(word, "a network in one part, none was drawn"))?;
+    let table = table
+        .ok_or_else(|| spec.bad_value(word, "numbers for which a connected network is drawn"))?;
     Ok(Arc::new(Switched::new(
         Jellyfish { degree, seed, radices: [switches, nodes], table },
         nodes,
     )))
 }
 
-/// The neighbours of each switch, in order.
+/// Draws the links, and returns the neighbours of each switch in ascending order.
 fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
     let mut links: Vec<Vec<u32>> = vec![Vec::new(); switches as usize];
     loop {
@@ -58,6 +60,7 @@ fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
             (0..links.len()).filter(|s| (links[*s].len() as u64) < degree).collect();
         let Some(last) = free.last() else { break };
         let joinable = |a: usize, b: usize| a != b && !links[a].contains(&(b as u32));
+        // Draw a few pairs of free ports; if none can be linked, draw among all pairs that can.
         let drawn = (0..4).map(|_| (free[draw.below(free.len())], free[draw.below(free.len())]));
         let pair = drawn.into_iter().find(|(a, b)| joinable(*a, *b)).or_else(|| {
             let pairs = free.iter().flat_map(|a| free.iter().map(|b| (*a, *b)));
@@ -69,7 +72,8 @@ fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
             links[b].push(a as u32);
             continue;
         }
-        // A link between two others makes room: the two free ports take its ends.
+        // No two free ports can be linked. Remove a random link, and link its ends to two free
+        // ports.
         let (a, b) = (free[0], *last);
         let (c, d) = loop {
             let c = draw.below(links.len());

@@ -1,9 +1,9 @@
-//! A network whose ranks lie elsewhere than their numbers say: `ranks=` and `place=` after any
-//! topology's own arguments.
+//! Placement of ranks on the nodes of a network: the arguments `ranks=` and `place=`, which follow
+//! the arguments of any topology.
 //!
-//! Rank r is at node `node[r]` of the network; several may be at one. Algorithms see ranks: in the
-//! network's own grid, or, where a node has several, in one of nodes and of ranks at ranks_each. Routes
-//! and links are those of nodes: between two ranks of one node there is none.
+//! Rank r runs on node `node[r]` of the network; a node may have several ranks. Algorithms see the
+//! ranks: in the network's own grid or, if nodes have several ranks, in a grid of nodes and ranks.
+//! Routes and links are those of the nodes. There is no link between two ranks of one node.
 
 use super::delegate::delegate_to_base;
 use super::{Bisection, ReadFile, Route, RouteError, Run, Topology};
@@ -13,34 +13,34 @@ use std::sync::Arc;
 
 mod order;
 
-/// What may follow `place=`.
+/// The values of `place=`.
 const EXPECTED: &str = "block, cyclic, random:SEED, hilbert or file:FILE";
 
 #[derive(Debug)]
 struct Placed {
     base: Arc<dyn Topology>,
-    /// RankArgs at ranks_each node.
+    /// Ranks of each node.
     ranks_each: u64,
-    /// As the spec says it, if it does.
+    /// The value of `place=`, if it is not the default.
     place: Option<String>,
-    /// Of several ranks a node, the grid of their numbers.
+    /// The grid of rank numbers if nodes have several ranks.
     grid: [u64; 2],
-    /// For ranks_each rank, the node that it runs on.
+    /// For each rank, its node.
     node: Vec<u32>,
-    /// For ranks_each node, the rank that runs on it; nothing where there are several.
+    /// For each node, its rank; empty if nodes have several ranks.
     rank: Vec<u32>,
 }
 
-/// What a spec says of ranks, behind the network's own arguments.
+/// The arguments that follow the network's own ones.
 #[derive(Debug, Default)]
 pub(super) struct RankArgs<'a> {
     ranks: Option<&'a Arg>,
     place: Option<&'a Arg>,
-    /// How messages are routed, which is not for this module.
+    /// The routing, which another module reads.
     pub(super) routing: Option<&'a Arg>,
 }
 
-/// The spec without what it says of ranks, and that.
+/// Splits a spec into the network's spec and the arguments for ranks and routing.
 pub(super) fn split<'a>(spec: &'a Spec, text: &'a str) -> (&'a str, RankArgs<'a>) {
     let (mut end, mut ranks) = (text.len(), RankArgs::default());
     for arg in spec.args().iter().rev().filter(|arg| arg.at() > 0) {
@@ -55,7 +55,7 @@ pub(super) fn split<'a>(spec: &'a Spec, text: &'a str) -> (&'a str, RankArgs<'a>
     (&text[..end], ranks)
 }
 
-/// The network with its ranks placed.
+/// Places ranks on a network.
 pub(super) fn parse(
     base: Arc<dyn Topology>,
     spec: &Spec,
@@ -63,24 +63,24 @@ pub(super) fn parse(
     read: ReadFile<'_>,
 ) -> Result<Arc<dyn Topology>, SpecError> {
     /// The most ranks; tables take eight bytes for each.
-    const MOST: u64 = 1 << 24;
+    const MAX: u64 = 1 << 24;
     let nodes = base.nodes();
     let ranks_each = ranks.map_or(Ok(1), |arg| {
         let number = arg.value().parse().ok().filter(|number: &u64| *number >= 1);
-        let expected = "how many ranks each node has, a whole number from 1 on";
+        let expected = "the number of ranks of each node, a whole number from 1 on";
         number.ok_or_else(|| spec.bad_value(arg, expected))
     })?;
-    // Rank r is at node r by default, and no table is needed.
+    // If rank r is at node r, no table is needed.
     let word = place.map_or("block", Arg::value);
     let Some(arg) =
         place.or(ranks).filter(|_| ranks_each > 1 || !["block", "cyclic"].contains(&word))
     else {
         return Ok(base);
     };
-    let Some(count) = ranks_each.checked_mul(nodes).filter(|count| *count <= MOST) else {
-        let at = ranks.filter(|_| nodes <= MOST).unwrap_or(arg);
+    let Some(count) = ranks_each.checked_mul(nodes).filter(|count| *count <= MAX) else {
+        let at = ranks.filter(|_| nodes <= MAX).unwrap_or(arg);
         let what = if ranks_each == 1 { "nodes" } else { "ranks" };
-        let expected = format!("a network of at most {MOST} {what} to place ranks on");
+        let expected = format!("a network of at most {MAX} {what} to place ranks on");
         return Err(spec.bad_value(at, &expected));
     };
     // Find the node of each rank.
@@ -130,12 +130,13 @@ impl Placed {
         self.node[rank as usize].into()
     }
 
-    /// Whether nodes have several ranks.
+    /// Returns whether nodes have several ranks.
     fn shares_nodes(&self) -> bool {
         self.ranks_each > 1
     }
 
-    /// A node's rank, its place behind all ranks where it has several; switches come after those.
+    /// Returns the vertex number of a node or switch of the network. Ranks have the lowest numbers.
+    /// If nodes have several ranks, the nodes follow, and then the switches.
     fn vertex(&self, vertex: u64) -> u64 {
         let behind = if self.shares_nodes() { self.nodes() } else { 0 };
         self.rank.get(vertex as usize).map_or(behind + vertex, |rank| u64::from(*rank))
@@ -152,7 +153,7 @@ impl Topology for Placed {
         format!("{}{ranks}{place}", self.base.spec())
     }
 
-    /// What runs on a torus of nodes need not run on one whose nodes have several ranks.
+    /// An algorithm for a torus does not necessarily run on a torus whose nodes have several ranks.
     fn kind(&self) -> &'static str {
         if self.shares_nodes() { "ranks" } else { self.base.kind() }
     }
@@ -210,7 +211,7 @@ impl Topology for Placed {
         route: Option<&Route>,
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
-        // A path names ranks; directions are the network's.
+        // A path names ranks. Signs and order are those of the network.
         let route =
             route.map(|route| match route.path.iter().find(|rank| **rank >= self.nodes()) {
                 None if !route.path.is_empty() => Cow::Owned(Route {

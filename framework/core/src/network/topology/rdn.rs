@@ -1,32 +1,32 @@
-//! Recursive dual-nets over a regular base (Y. Li, S. Peng, W. Chu: *Recursive Dual-Net*).
+//! Recursive dual-nets over a regular base (Y. Li, S. Peng, W. Chu, *Recursive Dual-Net*).
 //!
-//! With n nodes in a cluster, node (t, c, x) is number `t n^2 + c n + x`: type 0 or 1, cluster c,
-//! node x of the cluster. A cluster is a copy of the base, or of the dual-net one level down; a
-//! cross-edge leads from (t, c, x) to (1 - t, x, c). So between two clusters of different type
-//! there is just one edge, and none between clusters of the same type.
+//! A cluster of n nodes is a copy of the base, or of the dual-net one level below. Node (t, c, x)
+//! has number `t n^2 + c n + x`: it is node x of cluster c of type t, which is 0 or 1. A cross-edge
+//! leads from (t, c, x) to (1 - t, x, c). Two clusters of different type are therefore joined by
+//! one edge, and two clusters of the same type by none.
 //!
-//! Routes need no table (Theorem 2). To the other type: within the cluster to the node with the
-//! edge, across, within the cluster to the destination. To another cluster of the same type:
-//! across, within the cluster of the other type, across again, and within the cluster to the
-//! destination. No way is shorter.
+//! Routes need no table (Theorem 2). To a node of the other type: within the cluster to the node
+//! with the cross-edge to the destination's cluster, across, and within that cluster to the
+//! destination. To another cluster of the same type: across, within a cluster of the other type,
+//! across again, and within the cluster to the destination. No route is shorter.
 
 use super::{Bisection, ReadFile, Regularity, Route, RouteError, Run, Topology, explicit_route};
 use crate::limits;
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
-/// One level over `base`.
+/// A dual-net of one more level than `base`.
 #[derive(Debug, Clone)]
 pub struct Rdn {
-    /// Levels, this one included.
+    /// The number of levels, including this one.
     level: u32,
-    /// What a cluster is.
+    /// The network of a cluster.
     base: Arc<dyn Topology>,
     /// The spec within the parentheses.
     innermost: String,
-    /// Nodes of a cluster.
+    /// The number of nodes of a cluster.
     n: u64,
-    /// The type, then the cluster's and the node's digits in the base.
+    /// The radices of node numbers: those of the type, the cluster and the node within the cluster.
     digits: Vec<u64>,
 }
 
@@ -34,6 +34,7 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>
     const EXPECTED: &str = "levels and a base, as in `rdn:1(hypercube:3)`";
     let arg = spec.only_word(EXPECTED)?;
     let text = arg.value();
+    // Split the argument into levels and base.
     let (levels, inner) = text.split_once('(').ok_or_else(|| spec.bad_value(arg, EXPECTED))?;
     let at = arg.value_at() + levels.len() + 1;
     let Some(inner) = inner.strip_suffix(')') else {
@@ -50,7 +51,7 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>
             &format!("expected a number of levels from 1 on, found `{levels}`"),
         )
     })?;
-    // What is wrong with the base is shown where it stands in the whole.
+    // Errors in the base point at a position in the whole spec.
     let mut net = super::parse_network(inner, read)
         .map_err(|e| SpecError { near: e.near, ..spec.error(at + e.at, e.len, &e.message) })?;
     if net.degree().is_none() {
@@ -62,13 +63,14 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>
             ),
         ));
     }
+    // Build the dual-net level by level.
     for k in 1..=level {
         net = Rdn::new(k, net, inner).map(Arc::new).ok_or_else(|| {
             spec.error(
                 arg.value_at(),
                 levels.len(),
                 &format!(
-                    "{k} levels make more than {} nodes, which is the most a topology may have",
+                    "{k} levels make more than {} nodes, the most that a topology may have",
                     limits::NODES
                 ),
             )
@@ -78,7 +80,7 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>
 }
 
 impl Rdn {
-    /// The level-th dual-net, whose clusters are `base`; `None` if that is too large.
+    /// Creates the dual-net of this level, with clusters `base`; `None` if it is too large.
     fn new(level: u32, base: Arc<dyn Topology>, innermost: &str) -> Option<Self> {
         let n = base.nodes();
         n.checked_mul(n).and_then(|m| m.checked_mul(2)).filter(|nodes| *nodes <= limits::NODES)?;
@@ -94,17 +96,17 @@ impl Rdn {
         (t * self.n + c) * self.n + x
     }
 
-    /// The links of cluster (t, c) begin here.
+    /// Returns the first link of cluster c of type t.
     fn cluster_links(&self, t: u64, c: u64) -> u64 {
         (t * self.n + c) * self.base.link_slots()
     }
 
-    /// The cross-edge out of a node.
+    /// Returns the cross-edge that leaves a node.
     fn cross(&self, node: u64) -> Run {
         Run::link(2 * self.n * self.base.link_slots() + node)
     }
 
-    /// The link between neighbours: the cross-edge, or one within a cluster.
+    /// Returns the link between neighbours: a cross-edge, or a link within a cluster.
     fn link(&self, from: u64, to: u64) -> Option<Run> {
         let ((t, c, x), (u, d, y)) = (self.split(from), self.split(to));
         if t != u {
@@ -142,7 +144,7 @@ impl Topology for Rdn {
         2 * self.n * self.n
     }
 
-    /// Each cluster has its own.
+    /// Each cluster has its own switches.
     fn switches(&self) -> u64 {
         2 * self.n * self.base.switches()
     }
@@ -151,7 +153,7 @@ impl Topology for Rdn {
         &self.digits
     }
 
-    /// The types: every route from (t, c, x) has its like from (1 - t, c, x).
+    /// The two types: each route from (t, c, x) corresponds to a route from (1 - t, c, x).
     fn regularity(&self) -> Regularity<'_> {
         Regularity::Halves { within: self.n * self.base.link_slots() }
     }
@@ -160,7 +162,7 @@ impl Topology for Rdn {
         2 * self.n * self.base.link_slots() + self.nodes()
     }
 
-    /// Theorem 1: twice that of a cluster, and two crossings; of a single node, the one edge.
+    /// Returns the innermost base and the number of levels.
     fn base(&self) -> Option<(&dyn Topology, u64)> {
         let below = self.base.base().map(|(base, levels)| (base, levels + 1));
         Some(below.unwrap_or((self.base.as_ref(), 1)))
@@ -171,8 +173,9 @@ impl Topology for Rdn {
     }
 
     fn eccentricity(&self, node: u64) -> u64 {
-        // From (t, c, x) to node v of cluster k of its own type: by way of any j from x to v, and
-        // from c to k within cluster j of the other type.
+        // The farthest node is in another cluster k of the same type. A route to its node v leads
+        // over any j: from x to v within clusters of this type, and from c to k within a cluster of
+        // the other type.
         let (_, c, x) = self.split(node);
         if self.n == 1 { 1 } else { self.base.eccentricity(x) + self.base.eccentricity(c) + 2 }
     }
@@ -181,12 +184,15 @@ impl Topology for Rdn {
         self.base.degree().map(|d| d + 1)
     }
 
-    /// Of two cuts, that of fewer links. Whole clusters, as many of one type as are left out of the
-    /// other: between two clusters of different type there is one edge, half of these are cut. Or,
-    /// where a cluster of n nodes is cut into halves, with H a half of its nodes' numbers: the
-    /// clusters of type 0 with a number in H whole, and of each cluster of type 1 the nodes in H;
-    /// cross-edges then join like with like, and only n clusters are cut. (Theorem 1 claims n_k /
-    /// 4, the first of the two.)
+    /// Returns the better of two cuts.
+    ///
+    /// 1. Whole clusters, as many of one type as are left out of the other type. Two clusters of
+    ///    different type are joined by one edge, and half of these edges are cut.
+    /// 2. If the base has a cut into halves, let H be the node numbers of one half: the clusters of
+    ///    type 0 with numbers in H, and of each cluster of type 1 the nodes in H. No cross-edge is
+    ///    cut, and only n clusters are.
+    ///
+    /// Theorem 1 claims n_k / 4, which is the first cut.
     fn bisection(&self) -> Option<Bisection> {
         let n = self.n;
         let halves = self.base.bisection().filter(|cut| 2 * cut.side == n);
@@ -195,9 +201,9 @@ impl Topology for Rdn {
         Some(Bisection { side: n * n, links, exact: false })
     }
 
-    /// To a node (u, d, y) of the other type it is L(x, d) + 1 + L(c, y); to one of the same type
-    /// in another cluster L(c, d) + 2 + L(x, y). A cluster's nodes all have the same sum, so the
-    /// nodes of the whole do.
+    /// The distance to a node (u, d, y) of the other type is L(x, d) + 1 + L(c, y), and to a node
+    /// of another cluster of the same type L(c, d) + 2 + L(x, y). If all nodes of a cluster have
+    /// the same sum of distances, so have all nodes of the dual-net.
     fn distance_sum(&self) -> Option<u64> {
         let (n, below) = (self.n, self.base.distance_sum()?);
         let other_type = 2 * n * below + n * n;
@@ -206,7 +212,7 @@ impl Topology for Rdn {
     }
 
     fn bandwidths(&self) -> Option<(f64, f64)> {
-        // Cross-edges have the machine's.
+        // Cross-edges have the machine's bandwidth.
         self.base.bandwidths().map(|(least, most)| (least.min(1.0), most.max(1.0)))
     }
 
@@ -216,7 +222,7 @@ impl Topology for Rdn {
     }
 
     fn latencies(&self) -> Option<(f64, f64)> {
-        // Cross-edges have the machine's.
+        // Cross-edges have the machine's latency.
         self.base.latencies().map(|(least, most)| (least.min(1.0), most.max(1.0)))
     }
 

@@ -1,46 +1,45 @@
-//! The way of a message: as it is asked for, and as it is handed out.
+//! Routes of messages: requested routes, and the runs of links that a topology reports.
 
 use super::Topology;
 
-/// A straight stretch of a route: links `first`, `first + stride`, .. (`len` of them). Runs never
-/// wrap around; a route that does is handed out as two.
+/// A straight part of a route: links `first`, `first + stride`, .. (`len` of them). A run never
+/// wraps around: a route that does is reported as two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// The lowest link of the stretch, whichever way it is travelled.
+    /// The lowest link of the run, whatever its direction.
     pub first: u64,
-    /// Distance between neighbouring links of the stretch, in link numbers.
+    /// The distance between successive links of the run, in link numbers.
     pub stride: u64,
-    /// Links in it; at least 1.
+    /// The number of links, at least 1.
     pub len: u64,
-    /// Which of [`Topology::planes`] it lies in; 0 where there are none.
+    /// The index of the run's plane in [`Topology::planes`]; 0 if there are no planes.
     pub plane: u32,
 }
 
 impl Run {
-    /// One link of a topology without planes.
+    /// Creates a run of one link, on a topology without planes.
     pub(super) fn link(number: u64) -> Self {
         Self { first: number, stride: 1, len: 1, plane: 0 }
     }
 }
 
-/// How a message should travel. `signs` and `order` have an entry a dimension of the topology, or
+/// A requested route. `signs` and `order` have one entry for each dimension of the topology, or
 /// none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Route {
-    /// For each dimension 1 (plus), -1 (minus) or 0 (the shorter way, plus at a tie); empty for all
-    /// 0.
+    /// For each dimension 1 (plus), -1 (minus) or 0 (the shorter path, plus at a tie); empty stands
+    /// for all 0.
     pub signs: Vec<i8>,
-    /// The order in which dimensions are travelled; empty for the topology's own (last dimension
-    /// first).
+    /// The order of dimensions; empty for the topology's own order (the last dimension first).
     pub order: Vec<u32>,
-    /// The nodes passed through, the receiver last; empty for a route by dimensions. Signs then
-    /// only choose between two links that join the same nodes, and the order means nothing.
+    /// The nodes on the path, the receiver last; empty for a route by dimensions. With a path,
+    /// signs only select one of two links between the same nodes, and the order is ignored.
     pub path: Vec<u64>,
 }
 
 impl Route {
-    /// Whether both are the same. Entry by entry: a way was written byte by byte a moment ago, and
-    /// a wide comparison would wait for that.
+    /// Returns whether both routes are equal. The entries are compared one by one: they have just
+    /// been written byte by byte, and a wide load would stall.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.signs.iter().eq(&other.signs)
             && self.order.iter().eq(&other.order)
@@ -48,39 +47,39 @@ impl Route {
     }
 }
 
-/// Why there is no such route.
+/// The reason why a route does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
-    /// The topology has no directions of that kind.
+    /// The topology has no dimensions with a choice of direction.
     #[error("{topology} has no dimensions to choose a direction in")]
     NoDimensions {
         /// The topology's spec, in canonical form.
         topology: String,
     },
-    /// A list of the wrong length or with an entry out of range.
+    /// A list has the wrong length, or an entry out of range.
     #[error("a route on {topology} needs {expected}, got {got}")]
     Malformed {
         /// The topology's spec, in canonical form.
         topology: String,
-        /// What a route there looks like.
+        /// The expected form of a route.
         expected: String,
-        /// What was asked for.
+        /// The requested entries.
         got: String,
     },
-    /// No link between two nodes that follow each other on a path.
+    /// There is no link between two successive nodes of a path.
     #[error("{topology} has no link from node {from} to node {to}")]
     NoLink {
         /// The topology's spec, in canonical form.
         topology: String,
         /// A node of the path.
         from: u64,
-        /// The one after it.
+        /// The next node of the path.
         to: u64,
     },
 }
 
-/// The hops of what is asked for on a topology without directions to choose, where only a path can
-/// be; `None` if it leaves the choice to the topology.
+/// Follows a requested route on a topology without a choice of directions, where it can only be a
+/// path. Returns the hops, or `None` if no route is requested.
 pub(super) fn explicit_route(
     topology: &dyn Topology,
     (from, to): (u64, u64),
@@ -99,8 +98,7 @@ pub(super) fn explicit_route(
     }
 }
 
-/// Walks a path that names its nodes, for topologies whose links are easily found; `link` finds the
-/// run from one node to the next.
+/// Follows a path of nodes; `link` returns the run from one node to the next.
 pub(super) fn walk_path(
     topology: &dyn Topology,
     from: u64,

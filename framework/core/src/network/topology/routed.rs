@@ -1,14 +1,13 @@
-//! A network whose routes are drawn among several: `routing=` after all else that a topology's spec
-//! says.
+//! Random routing: the argument `routing=`, which follows all other arguments of a topology.
 //!
-//! With `valiant` a message goes by way of a vertex drawn from all alike, a switch where there are
-//! switches and else a node, and from there on, each part by the network's own route (Valiant &
-//! Brebner, *Universal Schemes for Parallel Communication*, 1981). With `ecmp`, equal-cost
-//! multipath, it takes a path of the fewest hops, at each vertex any of the links that lead nearer
-//! alike (RFC 2992).
+//! With `valiant`, a message is sent to a random intermediate vertex, and from there to its
+//! receiver, each by the network's own route (L. G. Valiant, G. J. Brebner, *Universal Schemes for
+//! Parallel Communication*, 1981). Intermediate vertices are switches if there are any, otherwise
+//! nodes. With `ecmp` (equal-cost multipath), a message takes a shortest path: each vertex divides
+//! messages equally over the links that lead nearer to the receiver (RFC 2992).
 //!
-//! Whoever needs one route is given one that is drawn from a seed, the same for all messages of a
-//! pair. What is expected of all draws says [`RandomRouting`].
+//! [`Topology::route`] returns a single route, which is drawn from a seed and is the same for all
+//! messages of a pair. [`RandomRouting`] has expected loads over all draws.
 
 use super::delegate::delegate_to_base;
 use super::random::SplitMix64;
@@ -34,16 +33,16 @@ enum Routing {
     Ecmp(Arc<Ecmp>),
 }
 
-/// The network with its routes drawn, if `routing=` says so.
+/// Applies the argument `routing=` to a network.
 pub(super) fn parse(
     base: Arc<dyn Topology>,
     spec: &Spec,
     arg: Option<&Arg>,
 ) -> Result<Arc<dyn Topology>, SpecError> {
-    /// Distances take two bytes a pair of vertices.
-    const MOST_VERTICES: u64 = 1 << 13;
-    /// What is expected of a step takes some bytes a link.
-    const MOST_LINKS: u64 = 1 << 22;
+    /// The most vertices: distances take two bytes for each pair.
+    const MAX_VERTICES: u64 = 1 << 13;
+    /// The most links: the expected loads of a step take some bytes for each.
+    const MAX_LINKS: u64 = 1 << 22;
     let Some(arg) = arg else { return Ok(base) };
     let bad = |expected: &str| spec.bad_value(arg, expected);
     if arg.value() == "minimal" {
@@ -53,15 +52,15 @@ pub(super) fn parse(
         return Err(bad("minimal, valiant or ecmp"));
     }
     if base.bandwidths().is_some() || base.latencies().is_some() {
-        return Err(bad("minimal: others are for networks whose links are all alike"));
+        return Err(bad("minimal: other routings need links of equal bandwidth and latency"));
     }
     if base.kind() == "groups" {
-        return Err(bad("minimal: there is one way between two ranks"));
+        return Err(bad("minimal: there is only one route between two ranks"));
     }
     let network = base.node_network().unwrap_or(base.as_ref());
-    if network.nodes() + network.switches() > MOST_VERTICES || network.link_slots() > MOST_LINKS {
+    if network.nodes() + network.switches() > MAX_VERTICES || network.link_slots() > MAX_LINKS {
         return Err(bad(&format!(
-            "minimal: others are for networks of at most {MOST_VERTICES} vertices and {MOST_LINKS} links"
+            "minimal: other routings are for networks of at most {MAX_VERTICES} vertices and {MAX_LINKS} links"
         )));
     }
     let routing = if arg.value() == "ecmp"
@@ -75,12 +74,12 @@ pub(super) fn parse(
 }
 
 impl Routed {
-    /// The network that routes are in.
+    /// Returns the network of nodes, in which routes are calculated.
     fn network(&self) -> &dyn Topology {
         self.base.node_network().unwrap_or(self.base.as_ref())
     }
 
-    /// What decides on the route of a pair's messages.
+    /// Returns the random numbers for the route of a pair of nodes.
     fn draw(&self, from: u64, to: u64) -> SplitMix64 {
         SplitMix64::new(self.seed ^ (from << 32 | to).wrapping_mul(0xD6E8_FEB8_6659_FD93))
     }
@@ -113,7 +112,7 @@ impl RandomRouting for Routed {
             Routing::Valiant(valiant) => {
                 valiant.expected_hops(self.network(), self.base.host(from), self.base.host(to))
             }
-            // All are of the same length.
+            // All shortest paths have the same length.
             Routing::Ecmp(_) => self.base.route(from, to, None, &mut |_| {}).unwrap_or(0) as f64,
         }
     }
@@ -144,7 +143,7 @@ impl Topology for Routed {
         route: Option<&Route>,
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
-        // Who names a route has it.
+        // An explicitly requested route is not random.
         if route.is_some() {
             return self.base.route(from, to, route, visit);
         }

@@ -20,7 +20,7 @@ const NOWHERE: u16 = u16::MAX;
 
 impl RoutingTable {
     /// The most vertices: the table then takes 128 MiB.
-    pub(super) const MOST: u64 = 1 << 13;
+    pub(super) const MAX_VERTICES: u64 = 1 << 13;
 
     /// Finds routes to the first `destinations` vertices. `neighbours` has every link in both
     /// directions. `Err` is a vertex that is not connected with vertex 0.

@@ -1,16 +1,17 @@
-//! Slim flies: 2 q^2 routers, any two at most two hops apart (M. Besta, T. Hoefler, *Slim Fly: A
-//! Cost Effective Low-Diameter Network Topology*, SC 2014), on the graphs of McKay, Miller and
-//! Siran.
+//! Slim flies: 2 q^2 routers, any two of which are at most two hops apart (M. Besta, T. Hoefler,
+//! *Slim Fly: A Cost Effective Low-Diameter Network Topology*, SC 2014). They are the graphs of
+//! McKay, Miller and Siran.
 //!
-//! q is a prime power that is no multiple of 4 plus 2, q = 4 w + d with d = -1, 0 or 1. Routers are
-//! (0, x, y) and (1, m, c) with coordinates in the field of q elements, numbered row-major. (0, x,
-//! y) is linked with (0, x, y') where y - y' is in X, (1, m, c) with (1, m, c') where c - c' is in
-//! X', and (0, x, y) with (1, m, c) where y = m x + c. X and X' are made of powers of a primitive
-//! element as the paper's section II has them. The ports of a router are those of X or X' in the
-//! order of powers, then the other kind by x or m.
+//! q is a prime power of the form 4 w - 1, 4 w or 4 w + 1. Routers are (0, x, y) and (1, m, c),
+//! with coordinates in the field of q elements, numbered row-major. (0, x, y) is linked to (0, x,
+//! y') if y - y' is in the set X; (1, m, c) to (1, m, c') if c - c' is in X'; and (0, x, y) to (1,
+//! m, c) if y = m x + c. X and X' consist of powers of a primitive element, as in section II of the
+//! paper. The first ports of a router are those of X or X' in the order of powers; those to the
+//! other kind follow, sorted by x or m.
 //!
-//! Where there is no link, the way is of two hops; where there are several of kind 0 to kind 1, it
-//! goes first along the first kind's own link if that leads there.
+//! A route between routers without a link has two hops. If there are several such routes from one
+//! kind to the other, it uses a link within the column of the first router, if that leads to the
+//! goal.
 
 use super::Topology;
 use super::field::Field;
@@ -21,39 +22,35 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct SlimFly {
     field: Field,
-    /// X and X'.
+    /// The sets X and X'.
     sets: [Generators; 2],
     radices: [u64; 4],
 }
 
-/// Differences that are links within a column.
+/// The differences of linked routers within a column.
 #[derive(Debug)]
 struct Generators {
-    /// The elements, port by port.
+    /// The elements, one for each port.
     elements: Vec<u64>,
-    /// For each difference the port that is to be taken: its own where it is an element, else that
-    /// of the first of two that add up to it.
+    /// For each difference, the port of the first hop: its own port if it is an element, otherwise
+    /// that of one of two elements whose sum it is.
     ports: Vec<u64>,
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
-    /// The field's tables are of so many elements, and routers have half as many ports again.
-    const MOST: u64 = 1024;
+    /// The most elements of a field. Routers have one and a half times as many ports.
+    const MAX: u64 = 1024;
     const EXPECTED: &str = "a prime power q, as in `slim-fly:19`";
     let words = FamilyArgs::of(spec, EXPECTED, &["nodes"])?;
     let wrong = |expected: &str| spec.bad_value(words.word, expected);
     let q: u64 = words.word.value().parse().map_err(|_| wrong(EXPECTED))?;
-    if !(3..=MOST).contains(&q) || q % 4 == 2 {
+    if !(3..=MAX).contains(&q) || q % 4 == 2 {
         return Err(wrong(&format!(
-            "a prime power q from 3 to {MOST}, which is 4 w - 1, 4 w or 4 w + 1"
+            "a prime power q from 3 to {MAX}, of the form 4w - 1, 4w or 4w + 1"
         )));
     }
-    let field = Field::of(q).ok_or_else(|| {
-        wrong(&format!(
-            "a prime power q, for which alone there is such a network (near: {})",
-            Field::near(q)
-        ))
-    })?;
+    let field = Field::of(q)
+        .ok_or_else(|| wrong(&format!("a prime power q (near: {})", Field::near(q))))?;
     let nodes_each = words.nodes_each(2 * q * q)?;
     Ok(Arc::new(Switched::new(SlimFly::new(field, nodes_each), nodes_each)))
 }
@@ -61,8 +58,8 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
 impl SlimFly {
     fn new(field: Field, nodes_each: u64) -> Self {
         let q = field.size();
-        // Exponents: every second one, and for q = 4 w - 1 every second one from the middle on
-        // shifted by one.
+        // The exponents of the elements: every second one. For q = 4 w - 1 those in the second half
+        // are shifted by one.
         let halves = |first: u64| -> Vec<u64> {
             match q % 4 {
                 3 => {
@@ -90,14 +87,14 @@ impl SlimFly {
         (kind as u64 * q + column) * q + place
     }
 
-    /// The place in a column of the other kind that is linked with this one: c = y - m x, or y = m
-    /// x + c.
+    /// Returns the router in column `other` of the other kind that is linked to this router: c = y
+    /// - m x, or y = m x + c.
     fn facing(&self, kind: usize, column: u64, place: u64, other: u64) -> u64 {
         let product = self.field.times(column, other);
         if kind == 0 { self.field.minus(place, product) } else { self.field.plus(place, product) }
     }
 
-    /// The port to a column of the other kind.
+    /// Returns the port to a column of the other kind.
     fn cross(&self, kind: usize, column: u64) -> u64 {
         self.sets[kind].elements.len() as u64 + column
     }
@@ -107,7 +104,7 @@ impl Generators {
     fn new(field: &Field, exponents: Vec<u64>) -> Self {
         let elements: Vec<u64> = exponents.into_iter().map(|e| field.power(e)).collect();
         let mut ports = vec![0; field.size() as usize];
-        // Elements themselves last: they are nearer than sums.
+        // Write the elements last: they are nearer than sums of two elements.
         for (port, a) in elements.iter().enumerate().rev() {
             elements.iter().for_each(|b| ports[field.plus(*a, *b) as usize] = port as u64);
         }
@@ -161,8 +158,8 @@ impl Fabric for SlimFly {
         let set = &self.sets[kind];
         let field = &self.field;
         if kind != last_kind {
-            // Within this column to where the receiver is linked, if a link leads there; else
-            // across at once.
+            // Use a link within this column to the neighbour of the receiver, if there is one;
+            // otherwise cross to the receiver's column at once.
             let facing = self.facing(last_kind, last_column, last_place, column);
             let difference = field.minus(facing, place);
             return if difference != 0 && set.has(difference) {
@@ -174,8 +171,8 @@ impl Fabric for SlimFly {
         if column == last_column {
             return set.ports[field.minus(last_place, place) as usize];
         }
-        // The one column of the other kind where both face the same place: y - m x = y' - m x', or
-        // m x + c = m x' + c'.
+        // Two routers of one kind have one common neighbour of the other kind, in the column with y
+        // - m x = y' - m x', or m x + c = m x' + c'.
         let rise = field.minus(place, last_place);
         let run = if kind == 0 {
             field.minus(column, last_column)
@@ -189,7 +186,7 @@ impl Fabric for SlimFly {
         1
     }
 
-    /// Of all other routers those with a link are one hop away, the rest two.
+    /// Neighbours are one hop away, all other routers two.
     fn distances(&self, _: u64) -> (u64, u64) {
         (2, 2 * (self.switches() - 1) - self.radix())
     }

@@ -1,35 +1,37 @@
-//! Networks of switches with as many nodes at each: what dragonflies, HyperX, slim flies and
-//! jellyfish have in common.
+//! Networks of switches with the same number of nodes at each switch: the common part of
+//! dragonflies, HyperX, slim flies and jellyfish.
 //!
-//! Node v is at switch v / P, where P are at each. Links are numbered first up from the nodes (link
-//! v), then down to them (n + v, of n nodes), then switch by switch: port p of switch s is link 2 n
-//! + s * ports + p. A family says where ports lead and which comes next.
+//! With P nodes at each switch, node v is at switch v / P. Links are numbered in this order: from
+//! nodes to switches (link v), from switches to nodes (n + v, for n nodes), and between switches
+//! (port p of switch s is link 2 n + s * radix + p). A family defines where ports lead, and the
+//! next port of a route.
 
 use super::{Bisection, Route, RouteError, Run, Topology, explicit_route};
 use crate::limits;
 use crate::spec::{Arg, Spec, SpecError};
 use std::fmt;
 
-/// How switches are linked to one another, nodes apart.
+/// The links between the switches of a family.
 pub(super) trait Fabric: fmt::Debug + Send + Sync {
-    /// The family, such as `dragonfly`.
+    /// The name of the family, such as `dragonfly`.
     fn kind(&self) -> &'static str;
-    /// What follows the colon in its spec, in canonical form.
+    /// The part of the spec after the colon, in canonical form.
     fn arguments(&self) -> String;
     /// The grid of node numbers.
     fn radices(&self) -> &[u64];
     fn switches(&self) -> u64;
-    /// Ports that lead to switches are numbered below this; not every one need be linked.
+    /// The number of a switch's ports to other switches. Not every port is used.
     fn radix(&self) -> u64;
-    /// The switch at the other end of a port.
+    /// Returns the switch at the other end of a port.
     fn neighbour(&self, switch: u64, port: u64) -> Option<u64>;
-    /// The port by which a route goes on from one switch to a different one.
+    /// Returns the port of the next hop on the route between two different switches.
     fn next_port(&self, at: u64, to: u64) -> u64;
-    /// Every switch sees the network as switch s % `alike` does.
+    /// Returns a period p: the network looks the same from switch s and from switch s % p.
     fn symmetry_period(&self) -> u64;
-    /// Hops from a switch by the shortest ways: to the farthest switch, and to all together.
+    /// Returns the most hops of shortest paths from a switch to another, and the sum over all
+    /// switches.
     fn distances(&self, switch: u64) -> (u64, u64);
-    /// Of a cut that is good for a half: switches on one side, and links out of them.
+    /// Returns a good cut into halves: the switches on one side, and the links that leave them.
     fn cut(&self) -> Option<(u64, u64)> {
         None
     }
@@ -47,7 +49,8 @@ pub(super) struct Switched<F> {
 }
 
 impl<F: Fabric> Switched<F> {
-    /// With so many nodes at each switch: at least one, and at most 2^31 together.
+    /// Creates a network with this number of nodes at each switch: at least one, and at most 2^31
+    /// nodes together.
     pub(super) fn new(fabric: F, nodes_each: u64) -> Self {
         let nodes = fabric.switches() * nodes_each;
         let mut net = Self {
@@ -68,7 +71,7 @@ impl<F: Fabric> Switched<F> {
         net
     }
 
-    /// Hops from a node at a switch: to the farthest node, and to all together.
+    /// Returns the hops from a node at a switch to the farthest node, and the sum over all nodes.
     fn distances_from(&self, switch: u64) -> (u64, u64) {
         let (here, others) = (self.nodes_each - 1, self.fabric.switches() - 1);
         let (farthest, sum) = self.fabric.distances(switch);
@@ -114,7 +117,7 @@ impl<F: Fabric> Topology for Switched<F> {
         Some(1)
     }
 
-    /// The fabric's cut, or the links of the nodes on its smaller side where these are fewer.
+    /// Returns the fabric's cut, or the links of the nodes on its smaller side if they are fewer.
     fn bisection(&self) -> Option<Bisection> {
         let (switches, links) = self.fabric.cut()?;
         let side = switches.min(self.fabric.switches() - switches) * self.nodes_each;
@@ -136,7 +139,7 @@ impl<F: Fabric> Topology for Switched<F> {
         route: Option<&Route>,
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
-        // Between nodes there are only switches.
+        // There are no links between nodes, only to switches.
         if let Some(hops) = explicit_route(self, (from, to), route, |_, _| None, visit)? {
             return Ok(hops);
         }
@@ -173,14 +176,14 @@ impl<F: Fabric> Topology for Switched<F> {
     }
 }
 
-/// What the spec of such a family says: a word for its switches, and keys with numbers.
+/// The arguments of such a spec: a word for the switches, and keys with numbers.
 pub(super) struct FamilyArgs<'a> {
     spec: &'a Spec,
     pub(super) word: &'a Arg,
 }
 
 impl<'a> FamilyArgs<'a> {
-    /// `expected` is what the word looks like.
+    /// Checks the keys; `expected` is the form of the word.
     pub(super) fn of(spec: &'a Spec, expected: &str, keys: &[&str]) -> Result<Self, SpecError> {
         let (word, rest) = match spec.args() {
             [word, rest @ ..] if word.key().is_none() => (word, rest),
@@ -199,7 +202,7 @@ impl<'a> FamilyArgs<'a> {
         }
     }
 
-    /// The whole number that a key has, `default` where it isn't given.
+    /// Returns the whole number given for a key, or `default`.
     pub(super) fn number(&self, key: &str, default: u64, least: u64) -> Result<u64, SpecError> {
         let Some(arg) = self.spec.args().iter().find(|arg| arg.key() == Some(key)) else {
             return Ok(default);
@@ -208,14 +211,14 @@ impl<'a> FamilyArgs<'a> {
         number.ok_or_else(|| self.spec.bad_value(arg, &format!("a whole number from {least} on")))
     }
 
-    /// The key `nodes`: how many there are at each of so many switches.
+    /// Returns the value of `nodes`, the number of nodes at each of so many switches.
     pub(super) fn nodes_each(&self, switches: u64) -> Result<u64, SpecError> {
         let each = self.number("nodes", 1, 1)?;
         match switches.checked_mul(each) {
             Some(nodes) if nodes <= limits::NODES => Ok(each),
             _ => {
                 let message = format!(
-                    "{switches} switches with {each} nodes each: over {} nodes, which is the most",
+                    "{switches} switches with {each} nodes each: over {} nodes, the most that a topology may have",
                     limits::NODES
                 );
                 Err(self.spec.error(self.word.at(), self.word.len(), &message))
@@ -224,7 +227,7 @@ impl<'a> FamilyArgs<'a> {
     }
 }
 
-/// `,nodes=P`, or nothing for one.
+/// Formats the argument `nodes`, which is omitted for one node.
 pub(super) fn nodes_argument(nodes_each: u64) -> String {
     if nodes_each == 1 { String::new() } else { format!(",nodes={nodes_each}") }
 }

@@ -1,4 +1,4 @@
-//! What holds for every topology, and the routes of each family.
+//! Properties of all topologies, and the routes of each family.
 
 use super::*;
 use crate::network::adjacency::Adjacency;
@@ -11,7 +11,7 @@ mod ranks;
 mod routed;
 mod switches;
 
-/// Small ones with sides of 1, 2 and 3 and with odd and even ones.
+/// Small topologies, with odd and even sides and sides of 1, 2 and 3.
 const SIDES: &[&str] = &[
     "torus:1",
     "torus:2",
@@ -104,7 +104,7 @@ const SIDES: &[&str] = &[
     "mesh:4x4,place=hilbert",
 ];
 
-/// These, and the example of every family.
+/// These topologies, and the example of every family.
 pub(crate) fn small() -> impl Iterator<Item = &'static str> {
     let examples =
         families().iter().map(|family| family.example).filter(|example| !example.is_empty());
@@ -126,7 +126,7 @@ fn runs(
     Ok((hops, runs))
 }
 
-/// The nodes that a route visits, having checked that each link leaves where the one before arrived
+/// Returns the vertices on a route. Checks that each link leaves where the previous one arrived,
 /// and that hops are links.
 fn nodes_passed(
     topology: &dyn Topology,
@@ -181,7 +181,7 @@ fn route_error(spec: &str, from: u64, to: u64, route: &Route) -> String {
 }
 
 #[test]
-fn a_topologys_own_route_is_a_shortest_way_along_links() {
+fn routes_are_shortest_paths() {
     for spec in small() {
         let topology = topology(spec);
         let mut diameter = 0;
@@ -190,7 +190,7 @@ fn a_topologys_own_route_is_a_shortest_way_along_links() {
             for to in 0..topology.nodes() {
                 let hops =
                     nodes_passed(topology.as_ref(), from, to, None).unwrap().len() as u64 - 1;
-                // In a dragonfly no route goes by way of a third group, though that may be shorter.
+                // Routes in a dragonfly do not use a third group, although that may be shorter.
                 let detour =
                     topology.kind() == "dragonfly" && hops == 5 && shortest[to as usize] == 4;
                 assert!(detour || hops == shortest[to as usize], "{spec} from {from} to {to}");
@@ -202,7 +202,7 @@ fn a_topologys_own_route_is_a_shortest_way_along_links() {
 }
 
 #[test]
-fn links_of_a_plane_leave_the_nodes_in_order_and_runs_stay_on_a_line() {
+fn links_of_a_plane_are_in_node_order_and_runs_stay_on_a_line() {
     for spec in small() {
         let topology = topology(spec);
         let planes = topology.planes();
@@ -210,7 +210,7 @@ fn links_of_a_plane_leave_the_nodes_in_order_and_runs_stay_on_a_line() {
         assert!(planes.is_empty() || numbered == topology.link_slots(), "{spec}");
         for plane in planes {
             for node in 0..topology.nodes() {
-                // Of placed ranks it is the nodes that lie in order.
+                // If ranks are placed, the nodes of the network are in this order, not the ranks.
                 let placed = spec.contains(",place=");
                 let leaves = topology.link_ends(plane.offset + node).map_or(node, |(from, _)| from);
                 assert!(placed || leaves == node, "{spec}");
@@ -234,7 +234,7 @@ fn links_of_a_plane_leave_the_nodes_in_order_and_runs_stay_on_a_line() {
 }
 
 #[test]
-fn every_vertex_is_an_end_of_some_link_and_nothing_else_is() {
+fn the_ends_of_links_are_all_vertices() {
     for spec in small() {
         let topology = topology(spec);
         let links = (0..topology.link_slots()).filter_map(|link| topology.link_ends(link));
@@ -245,7 +245,7 @@ fn every_vertex_is_an_end_of_some_link_and_nothing_else_is() {
 }
 
 #[test]
-fn no_link_is_numbered_beyond_the_slots() {
+fn all_link_numbers_are_below_link_slots() {
     for spec in small() {
         let topology = topology(spec);
         for link in topology.link_slots()..topology.link_slots() + 100 {
@@ -254,7 +254,7 @@ fn no_link_is_numbered_beyond_the_slots() {
     }
 }
 
-/// Tries every set of `side` nodes, of few nodes.
+/// Tries every set of `side` nodes; for few nodes.
 fn fewest_links_out_of(topology: &dyn Topology, side: u64) -> u64 {
     let links: Vec<(u64, u64)> =
         (0..topology.link_slots()).filter_map(|link| topology.link_ends(link)).collect();
@@ -269,8 +269,8 @@ fn fewest_links_out_of(topology: &dyn Topology, side: u64) -> u64 {
 }
 
 #[test]
-fn bisections_are_what_trying_every_cut_finds() {
-    // A cut of nodes says nothing of where switches go.
+fn bisections_agree_with_an_exhaustive_search() {
+    // A cut of nodes does not determine the sides of switches.
     let few_nodes = |spec: &&str| topology(spec).nodes() <= 16 && topology(spec).switches() == 0;
     for spec in small().filter(few_nodes) {
         let topology = topology(spec);
@@ -291,7 +291,7 @@ fn bisections_are_what_trying_every_cut_finds() {
 }
 
 #[test]
-fn distances_add_up_to_the_same_from_each_node_where_they_are_said_to() {
+fn distance_sums_agree_with_searches() {
     for spec in small() {
         let topology = topology(spec);
         let nodes = topology.nodes();
@@ -311,7 +311,7 @@ fn distances_add_up_to_the_same_from_each_node_where_they_are_said_to() {
 }
 
 #[test]
-fn bisections_cut_the_longest_side() {
+fn bisections_of_known_networks() {
     let cut = |spec: &str| topology(spec).bisection().map(|c| (c.side, c.links, c.exact));
     assert_eq!(cut("torus:16x16"), Some((128, 32, true)));
     assert_eq!(cut("torus:4x8x6"), Some((96, 48, true)));
@@ -324,7 +324,7 @@ fn bisections_cut_the_longest_side() {
     assert_eq!(cut("mesh:7"), Some((3, 1, true)));
     assert_eq!(cut("hypercube:7"), Some((64, 64, true)));
     assert_eq!(cut("fully-connected:7"), Some((3, 12, true)));
-    // Theorem 1 of Li, Peng & Chu has 32, 8192 and 313
+    // Theorem 1 of Li, Peng & Chu gives 32, 8192 and 313.
     assert_eq!(cut("rdn:1(hypercube:3)"), Some((64, 32, false)));
     assert_eq!(cut("rdn:2(hypercube:3)"), Some((16384, 4096, false)));
     assert_eq!(cut("rdn:1(torus:5x5)"), Some((625, 313, false)));
@@ -333,7 +333,7 @@ fn bisections_cut_the_longest_side() {
 }
 
 #[test]
-fn specs_print_in_one_form() {
+fn specs_have_one_canonical_form() {
     for spec in small() {
         assert_eq!(topology(spec).spec(), spec);
         let (name, rest) = spec.split_once(':').unwrap();
@@ -348,7 +348,7 @@ fn specs_print_in_one_form() {
 }
 
 #[test]
-fn every_family_has_an_example_of_itself() {
+fn every_family_has_an_example() {
     for family in families() {
         if family.syntax.ends_with(":FILE") {
             let square = |_: &str| Ok("0 1\n1 2\n2 3\n3 0".to_owned());
@@ -361,7 +361,7 @@ fn every_family_has_an_example_of_itself() {
     }
 }
 
-/// The message, and the part of the text that it points at.
+/// Returns the message, and the part of the text at which it points.
 fn spec_error(spec: &str) -> String {
     let error = parse(spec).unwrap_err();
     let spot = error
@@ -372,7 +372,7 @@ fn spec_error(spec: &str) -> String {
 }
 
 #[test]
-fn specs_that_cannot_be_are_explained() {
+fn invalid_specs_are_explained() {
     insta::assert_snapshot!(spec_error(""), @"topology ``: the name is missing, expected `name` or `name:arguments`");
     insta::assert_snapshot!(spec_error("torus"), @"topology `torus`: expected dimensions, as in `16x16` [torus]");
     insta::assert_snapshot!(spec_error("torus:"), @"topology `torus:`: nothing after the colon, expected arguments [:]");
@@ -383,9 +383,9 @@ fn specs_that_cannot_be_are_explained() {
     insta::assert_snapshot!(spec_error("torus:16x"), @"topology `torus:16x`: dimension 2 is missing [x]");
     insta::assert_snapshot!(spec_error("torus:16x-4"), @"topology `torus:16x-4`: dimension 2 is `-4`, expected a whole number from 1 on [-4]");
     insta::assert_snapshot!(spec_error("torus:16,16"), @"topology `torus:16,16`: one argument too many, expected dimensions, as in `16x16` [16]");
-    insta::assert_snapshot!(spec_error("torus:65536x65536"), @"topology `torus:65536x65536`: over 2147483648 nodes, which is the most a topology may have [65536x65536]");
+    insta::assert_snapshot!(spec_error("torus:65536x65536"), @"topology `torus:65536x65536`: over 2147483648 nodes, the most that a topology may have [65536x65536]");
     insta::assert_snapshot!(spec_error("torus:99999999999999999999"), @"topology `torus:99999999999999999999`: dimension 1 is too large [99999999999999999999]");
-    insta::assert_snapshot!(spec_error(&format!("mesh:1{}", "x1".repeat(32))), @"topology `mesh:1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1`: over 32 dimensions, which is the most a topology may have [1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1]");
+    insta::assert_snapshot!(spec_error(&format!("mesh:1{}", "x1".repeat(32))), @"topology `mesh:1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1`: over 32 dimensions, the most that a topology may have [1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1]");
     insta::assert_snapshot!(spec_error("torus:4ox0"), @"topology `torus:4ox0`: dimension 2 is 0, expected a whole number from 1 on [0]");
     insta::assert_snapshot!(spec_error("torus:4oxo"), @"topology `torus:4oxo`: dimension 2 is missing [o]");
     insta::assert_snapshot!(spec_error("mesh:4x4o"), @"topology `mesh:4x4o`: dimension 2 is `4o`, expected a whole number from 1 on [4o]");
@@ -397,12 +397,12 @@ fn specs_that_cannot_be_are_explained() {
     insta::assert_snapshot!(spec_error("fully-connected:10000000000"), @"topology `fully-connected:10000000000`: expected a number of nodes from 1 to 4194304, found `10000000000` [10000000000]");
 }
 
-/// Of three links a node, and yet not alike from all of them: two halves with a bridge between 0
-/// and 5.
+/// A regular graph of degree 3 that looks different from its nodes: two halves joined by a bridge
+/// between 0 and 5.
 const BRIDGE: &str = "0 1\n0 2\n1 3\n1 4\n2 3\n2 4\n3 4\n5 6\n5 7\n6 8\n6 9\n7 8\n7 9\n8 9\n0 5\n";
 
 #[test]
-fn the_node_farthest_from_any_is_as_far_as_routes_say() {
+fn eccentricities_agree_with_routes() {
     for spec in [
         "torus:4x5",
         "mesh:4x5",
@@ -437,7 +437,7 @@ fn the_node_farthest_from_any_is_as_far_as_routes_say() {
 }
 
 #[test]
-fn a_million_nodes_cost_no_tables() {
+fn a_million_nodes_need_no_tables() {
     let torus = topology("torus:1024x1024");
     assert_eq!(
         std::mem::size_of_val(torus.radices()) + std::mem::size_of_val(torus.planes()),
@@ -447,10 +447,10 @@ fn a_million_nodes_cost_no_tables() {
 }
 
 proptest! {
-    /// Whatever signs and order are asked for, a torus has such a route; its length in each
-    /// dimension is one way round or the other.
+    /// A torus has a route for any signs and order. Its length in each dimension is the distance in
+    /// one of the two directions.
     #[test]
-    fn a_torus_can_be_travelled_in_any_directions_and_order(
+    fn a_torus_has_routes_of_any_directions_and_order(
         dims in prop::collection::vec(1_u64..7, 1..5),
         ends in (any::<u64>(), any::<u64>()),
         routes in prop::collection::vec((-1_i8..=1, any::<u32>()), 4),
@@ -470,16 +470,17 @@ proptest! {
             match signs[d] { 1 => ahead, -1 => back, _ => ahead.min(back) }
         }).sum();
         prop_assert_eq!(passed.len() as u64 - 1, hops);
-        // and a path that names the same nodes is the same long
+        // A path of the same nodes has the same length.
         let named = Route { path: passed[1..].to_vec(), ..Route::default() };
         if from != to {
             prop_assert_eq!(nodes_passed(&torus, from, to, Some(&named)).unwrap(), passed);
         }
     }
 
-    /// No text makes the parser panic, and what parses prints back as what parses to the same.
+    /// No text makes the parser panic, and the printed spec of a topology parses to the same
+    /// topology.
     #[test]
-    fn any_text_is_a_topology_or_an_error(text in "(torus|mesh|ring|hypercube|fully-connected|fat-tree|twisted-torus|hyperx|dragonfly|slim-fly|jellyfish|groups|x)?:?[0-9xo,:= ()-]{0,7}(,nodes=[0-9]{1,2})?") {
+    fn any_text_is_parsed_or_refused(text in "(torus|mesh|ring|hypercube|fully-connected|fat-tree|twisted-torus|hyperx|dragonfly|slim-fly|jellyfish|groups|x)?:?[0-9xo,:= ()-]{0,7}(,nodes=[0-9]{1,2})?") {
         match parse(&text) {
             Ok(topology) => prop_assert_eq!(parse(&topology.spec()).unwrap().spec(), topology.spec()),
             Err(error) => prop_assert!(error.at <= text.len()),

@@ -1,13 +1,14 @@
-//! Twisted tori of sides a and 2 a, as TPU v4 has them (N. Jouppi and others, *TPU v4*, ISCA 2023,
-//! who have it from J. M. Camarero, C. Martinez, R. Beivide, *Lattice Graphs for High-Scale
-//! Interconnection Topologies*, TPDS 2015): the links that close the rings of a short side lead
+//! Twisted tori of sides a and 2 a, as in TPU v4 (N. Jouppi and others, *TPU v4*, ISCA 2023; the
+//! construction is by J. M. Camarero, C. Martinez, R. Beivide, *Lattice Graphs for High-Scale
+//! Interconnection Topologies*, TPDS 2015). The links that close the rings of a short side lead
 //! half of every long side away.
 //!
-//! So all directions are alike and diameters shorter: a x a x 2a is the face-centred, a x 2a x 2a
-//! the body-centred cubic lattice, a x 2a the rectangular twisted torus. Node and link numbers are
-//! a torus's. Routes are shortest, the last dimension first, each dimension one way; where several
-//! are as short, that with fewer rings of short sides closed, the first dimension's last, and plus
-//! at half a long side.
+//! All directions are therefore equivalent, and diameters are smaller: a x a x 2a is the
+//! face-centred and a x 2a x 2a the body-centred cubic lattice, a x 2a the rectangular twisted
+//! torus. Nodes and links are numbered as in a torus. Routes are shortest and follow the last
+//! dimension first, each dimension in one direction. Among several shortest routes, they close the
+//! fewest rings of short sides, with those of the first dimension last, and use the plus direction
+//! at half of a long side.
 
 use super::grid::planes;
 use super::{Bisection, Plane, Route, RouteError, Run, Topology, explicit_route, strides};
@@ -21,15 +22,15 @@ struct TwistedTorus {
     a: u64,
     nodes: u64,
     planes: Vec<Plane>,
-    /// From any node: hops to the farthest, and to all together.
+    /// The hops from any node to the farthest node, and the sum over all nodes.
     reach: (u64, u64),
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
-    /// As many destinations are gone through to find the farthest.
-    const MOST_NODES: u64 = 1 << 22;
-    /// Ways to close rings of short sides are tried for each message.
-    const MOST_SHORT: usize = 8;
+    /// The most nodes: all of them are searched for the farthest one.
+    const MAX_NODES: u64 = 1 << 22;
+    /// The most short sides: every combination of closed rings is tried for each message.
+    const MAX_SHORT: usize = 8;
     let arg = spec.only_word("sides of a and 2a, as in `twisted-torus:4x4x8`")?;
     let dims = spec.dims(arg)?;
     let a = dims.iter().copied().min().unwrap_or(0);
@@ -37,17 +38,18 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     if a < 2 || short == dims.len() || dims.iter().any(|n| *n != a && *n != 2 * a) {
         return Err(spec.bad_value(
             arg,
-            "sides of a and sides of 2a, at least one of each and a at least 2, as `4x4x8`",
+            "sides of a and of 2a, at least one of each, with a of at least 2, as in `4x4x8`",
         ));
     }
-    if short > MOST_SHORT || dims.iter().product::<u64>() > MOST_NODES {
-        return Err(spec
-            .bad_value(arg, &format!("at most {MOST_SHORT} short sides and {MOST_NODES} nodes")));
+    if short > MAX_SHORT || dims.iter().product::<u64>() > MAX_NODES {
+        return Err(
+            spec.bad_value(arg, &format!("at most {MAX_SHORT} short sides and {MAX_NODES} nodes"))
+        );
     }
     Ok(Arc::new(TwistedTorus::new(dims)))
 }
 
-/// A step count in each dimension, plus or minus.
+/// The signed number of hops in each dimension.
 type Offsets = smallvec::SmallVec<[i64; 4]>;
 
 impl TwistedTorus {
@@ -71,12 +73,13 @@ impl TwistedTorus {
         self.dims[dim] == self.a
     }
 
-    /// The steps of the shortest way.
+    /// Returns the hops of the shortest route.
     fn shortest(&self, from: u64, to: u64) -> Offsets {
         let apart = |d: usize| self.coordinate(to, d) as i64 - self.coordinate(from, d) as i64;
         let short = (0..self.dims.len()).filter(|d| self.is_short(*d)).count();
         let a = self.a as i64;
-        // A short side is gone along directly, or the other way round over its closing link.
+        // Try each combination of short sides: directly, or in the other direction over the closing
+        // link.
         let candidates = (0..1_u32 << short).map(|closed| {
             let mut left = closed;
             let far = closed.count_ones() % 2 == 1;
@@ -102,14 +105,14 @@ impl TwistedTorus {
         candidates.min_by_key(length).unwrap_or_default()
     }
 
-    /// The links of so many steps along a dimension, and the node at their end.
+    /// Reports the links of some hops along a dimension, and returns the node at their end.
     fn travel(&self, mut at: u64, dim: usize, steps: i64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (n, stride, plus) = (self.dims[dim], self.strides[dim], steps > 0);
         let plane = 2 * dim as u32 + u32::from(!plus);
         let mut left = steps.unsigned_abs();
         while left > 0 {
             let here = self.coordinate(at, dim);
-            // Up to the last node of the line, and over its closing link.
+            // One run leads to the last node of the line and over its closing link.
             let len = left.min(if plus { n - here } else { here + 1 });
             let lowest = if plus { at } else { at - (len - 1) * stride };
             visit(Run { first: u64::from(plane) * self.nodes + lowest, stride, len, plane });
@@ -120,7 +123,7 @@ impl TwistedTorus {
         at
     }
 
-    /// The neighbour of a node.
+    /// Returns the neighbour of a node.
     fn step(&self, node: u64, dim: usize, plus: bool) -> u64 {
         let (n, stride, here) = (self.dims[dim], self.strides[dim], self.coordinate(node, dim));
         let there = if plus { here + 1 } else { here + n - 1 } % n;
@@ -135,7 +138,7 @@ impl TwistedTorus {
         })
     }
 
-    /// The link to a neighbour; at a tie plus, in the first dimension that has one.
+    /// Returns the link to a neighbour; at a tie in the first dimension that has one, plus first.
     fn link(&self, from: u64, to: u64) -> Option<Run> {
         let mut ways = (0..self.dims.len()).flat_map(|d| [(d, true), (d, false)]);
         let (dim, plus) = ways.find(|(d, plus)| self.step(from, *d, *plus) == to)?;
@@ -187,8 +190,8 @@ impl Topology for TwistedTorus {
         Some(2 * self.dims.len() as u64)
     }
 
-    /// Across a short side: its rings are cut twice, and where the closing links arrive along the
-    /// others doesn't matter.
+    /// Cuts a short side: its rings are cut twice, wherever the closing links arrive along the
+    /// other sides.
     fn bisection(&self) -> Option<Bisection> {
         let layer = self.nodes / self.a;
         Some(Bisection { side: self.a / 2 * layer, links: 2 * layer, exact: false })

@@ -1,22 +1,21 @@
-//! Links line by line, where all shifts or all exclusive-ors of the ranks map the schedule onto
-//! itself: every image of a message does on a line what the other images that use the line do.
+//! Link loads line by line, for groups of all shifts or of all exclusive-ors of ranks.
 //!
-//! Routes go dimension by dimension, the last first. So a line of dimension d is known by the
-//! sender's coordinates before d and the receiver's after it.
+//! Routes follow the dimensions one by one, the last one first. A line of dimension d is therefore
+//! identified by the coordinates of the sender before d and of the receiver after it.
 
 use super::OrbitCounts;
 use crate::network::transfer::Transfer;
 
-/// What the group does to ranks.
+/// The action of the group on ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RankAction {
-    /// All shifts: a message to the rank s further on.
+    /// All shifts: messages to the rank at distance s.
     Rotated,
-    /// All exclusive-ors: a message to the rank that differs in the bits of s.
+    /// All exclusive-ors: messages to the rank whose number differs in the bits of s.
     Xored,
 }
 
-/// A mesh or a torus, and how ranks are moved on it.
+/// A mesh or torus with the action of the group.
 #[derive(Debug)]
 pub(super) struct GridLines {
     dims: Vec<u64>,
@@ -39,7 +38,7 @@ impl GridLines {
         }
     }
 
-    /// From rank 0, which all ranks are images of.
+    /// Returns the receiver of the image that rank 0 sends.
     fn distance(&self, t: &Transfer) -> u64 {
         match self.action {
             RankAction::Rotated => (u64::from(t.to) + self.nodes - u64::from(t.from)) % self.nodes,
@@ -47,7 +46,7 @@ impl GridLines {
         }
     }
 
-    /// The most on one link, with so much a message.
+    /// Returns the largest load of a link, where `amount` gives the load of each message.
     pub(super) fn max_load(&self, messages: &[Transfer], amount: impl Fn(&Transfer) -> u64) -> u64 {
         let loads: Vec<(u64, u64)> =
             messages.iter().map(|t| (self.distance(t), amount(t))).collect();
@@ -57,8 +56,8 @@ impl GridLines {
         }
     }
 
-    /// The shorter way from `a` to `b` on a line of `n`, plus at a tie: whether it is plus, and its
-    /// hops.
+    /// Returns the direction of the shorter path from `a` to `b` on a line of `n` nodes (true is
+    /// plus, which is also taken at a tie), and its hops.
     fn shorter(&self, n: u64, a: u64, b: u64) -> (bool, u64) {
         if !self.wraps {
             return (b > a, a.abs_diff(b));
@@ -67,7 +66,7 @@ impl GridLines {
         if 2 * ahead <= n { (true, ahead) } else { (false, n - ahead) }
     }
 
-    /// The hops of all images together, and those of the longest.
+    /// Returns the sum of hops over all images, and the hops of the longest route.
     fn hops(&self, distance: u64) -> (u128, u64) {
         match self.action {
             RankAction::Rotated => self.hops_rotated(distance),
@@ -75,10 +74,13 @@ impl GridLines {
         }
     }
 
-    /// Rotating a line by t puts, each way on a mesh, min(t, n - t) on its middle link and nowhere
-    /// more; on a ring, t or n - t on all links of one way. So the most that messages put on a line
-    /// add up. On a line of dimension d all move by digit d of the distance, and by one more where
-    /// the lower digits carried: that is where the receiver's are below those of the distance.
+    /// Returns the largest load under all shifts.
+    ///
+    /// Shifting a line of n nodes by t puts min(t, n - t) on the middle link of a mesh in each
+    /// direction, which is the maximum; on a ring it puts min(t, n - t) on all links of one
+    /// direction. The maxima of all messages on a line are therefore added. On a line of dimension
+    /// d all messages move by digit d of the distance, or by one more if the lower digits carried.
+    /// They carried if the lower digits of the receiver are below those of the distance.
     fn max_load_rotated(&self, loads: &[(u64, u64)]) -> u64 {
         let (mut most, mut stride) = (0, 1);
         let mut changes: Vec<(u64, [u64; 2])> = Vec::with_capacity(loads.len());
@@ -101,7 +103,7 @@ impl GridLines {
                     sum[way] = sum[way].wrapping_add(first[way].wrapping_mul(*amount));
                 }
                 if low > 0 {
-                    // From the line on which this one carries no more.
+                    // For receivers from `low` on, this message does not carry.
                     let change =
                         |way: usize| plain[way].wrapping_sub(carried[way]).wrapping_mul(*amount);
                     changes.push((low, [change(0), change(1)]));
@@ -122,12 +124,13 @@ impl GridLines {
 
     fn hops_rotated(&self, distance: u64) -> (u128, u64) {
         let (mut all, mut stride) = (0, 1);
-        // The longest route of those whose digits so far carry nothing, and of those that carry;
-        // none carries into the first.
+        // The longest route so far among the images whose digits do not carry into this dimension,
+        // and among those that do. No image carries into the first dimension.
         let mut longest = [Some(0), None];
         for &n in self.dims.iter().rev() {
             let (t, low) = (distance / stride % n, distance % stride);
-            // A move by t takes n - t of a line's nodes straight there, and t round its end.
+            // A shift by t moves n - t nodes of a line in the plus direction, and t nodes around
+            // the end.
             let straight = |t: u64| if self.wraps { t.min(n - t) } else { t };
             let around = |t: u64| if self.wraps { t.min(n - t) } else { n - t };
             let on_line = |t: u64| {
@@ -139,7 +142,7 @@ impl GridLines {
             let mut next = [None, None];
             for (carry, so_far) in [0, 1].into_iter().zip(longest) {
                 let Some(so_far) = so_far else { continue };
-                // Moving by all of a line's nodes leaves each where it is, and carries.
+                // A shift by n leaves every coordinate unchanged and carries.
                 let t = t + carry;
                 if t < n {
                     next[0] = next[0].max(Some(so_far + straight(t)));
@@ -157,7 +160,7 @@ impl GridLines {
     fn max_load_xored(&self, loads: &[(u64, u64)]) -> u64 {
         let (mut most, mut stride) = (0, 1);
         for &n in self.dims.iter().rev() {
-            // How the load changes from each link of a line to the next, both ways.
+            // The change of load from each link of a line to the next, for both directions.
             let mut changes = [vec![0_u64; n as usize + 1], vec![0_u64; n as usize + 1]];
             for (distance, amount) in loads {
                 let with = distance / stride % n;

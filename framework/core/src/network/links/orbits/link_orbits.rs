@@ -1,11 +1,11 @@
-//! Links orbit by orbit, where the group takes every route to a route.
+//! Link loads orbit by orbit, for groups that map every route to a route.
 
 use super::OrbitCounts;
 use crate::network::symmetry::Group;
 use crate::network::topology::{Regularity, Route, RouteError, Run, Topology};
 use crate::network::transfer::Transfer;
 
-/// How links fall into orbits, and the load of each orbit's links.
+/// A numbering of link orbits, with the load of each orbit's links.
 #[derive(Debug)]
 pub(super) struct LinkOrbits {
     numbering: Numbering,
@@ -15,21 +15,21 @@ pub(super) struct LinkOrbits {
 
 #[derive(Debug)]
 enum Numbering {
-    /// On a torus a link is known by its plane and the node that it leaves, coordinates modulo
-    /// these periods; a period goes with its dimension's side.
+    /// A torus. An orbit is identified by the plane of its links and the coordinates of the node
+    /// that a link leaves, modulo the period of each dimension.
     Torus { sides: Vec<u64>, periods: Vec<u64>, nodes: u64 },
-    /// On a hypercube by the node that it leaves, without the bits that the group changes, and its
-    /// dimension.
+    /// A hypercube. An orbit is identified by the dimension of its links and by the bits of the
+    /// node that a link leaves which the group does not change (`kept`).
     Hypercube { dims: u64, kept: u64 },
-    /// Between each two nodes there is a link of their own.
+    /// A complete graph, in which every route is a link of its own.
     Complete,
-    /// Of two halves that are exchanged by the place within the half, links within one and links
-    /// from one to the other.
+    /// Two halves that the group exchanges. An orbit is identified by the position of a link in its
+    /// half, among the links within a half or among those between the halves.
     Halves { within: u64, half: u64 },
 }
 
 impl LinkOrbits {
-    /// `None` where the group takes some route to what is none.
+    /// Returns `None` if the group does not map every route to a route.
     pub(super) fn new(topology: &dyn Topology, group: &Group) -> Option<Self> {
         let (numbering, cells) = match topology.regularity() {
             Regularity::Torus(sides) => {
@@ -44,23 +44,24 @@ impl LinkOrbits {
                 let periods = periods(&vec![2; dims as usize], group)?;
                 let kept =
                     periods.iter().fold(0, |kept, period| kept << 1 | u64::from(*period == 2));
-                // Cells of changed bits stay empty: numbers are those of links, up to the highest
-                // bit that is kept.
+                // Cells for changed bits stay unused, because numbers are those of links, up to the
+                // highest bit that is kept.
                 let cells = (kept + 1) * u64::from(dims);
                 (Numbering::Hypercube { dims: dims.into(), kept }, cells)
             }
             Regularity::Complete => (Numbering::Complete, 0),
             Regularity::Halves { within } => {
                 let half = topology.nodes() / 2;
-                // Nothing else than the halves is exchanged.
+                // The group must consist of the exchange of the halves alone.
                 periods(&[2, half], group).filter(|periods| *periods == [1, half])?;
                 (Numbering::Halves { within, half }, within + half)
             }
             Regularity::Mesh(_) | Regularity::Irregular => return None,
         };
-        /// More orbits of links are not worth a table: hardly anything is symmetric.
-        const MOST_CELLS: u64 = 1 << 26;
-        (cells <= MOST_CELLS).then(|| Self {
+        /// The most orbits for which a table is worthwhile. A network with more has hardly any
+        /// symmetry.
+        const MAX_CELLS: u64 = 1 << 26;
+        (cells <= MAX_CELLS).then(|| Self {
             numbering,
             order: group.order(),
             loads: vec![0; cells as usize],
@@ -81,7 +82,7 @@ impl LinkOrbits {
         Ok(counts)
     }
 
-    /// The most load on one link.
+    /// Returns the largest load of a link.
     pub(super) fn max_load(
         &mut self,
         topology: &dyn Topology,
@@ -100,7 +101,7 @@ impl LinkOrbits {
         mut hops: impl FnMut(u128),
     ) -> Result<u64, (usize, RouteError)> {
         self.loads.fill(0);
-        // A message has its link to itself where every two nodes have one.
+        // In a complete graph each message has a link of its own.
         let mut most = if let Numbering::Complete = self.numbering {
             messages.iter().map(&amount).max().unwrap_or(0)
         } else {
@@ -127,7 +128,7 @@ impl LinkOrbits {
 }
 
 impl Numbering {
-    /// Calls `visit` with each orbit that a run has links of, and with how many.
+    /// Calls `visit` with each orbit of the links of a run, and with their number.
     fn for_each_orbit(&self, run: Run, mut visit: impl FnMut(usize, u64)) {
         match self {
             Self::Complete => {}
@@ -151,6 +152,7 @@ impl Numbering {
                 }
             }
             Self::Torus { sides, periods, nodes } => {
+                // Number the coordinates of the first link; `step` is the weight of the run's dimension.
                 let along = (run.plane / 2) as usize;
                 let (mut rest, mut cell, mut weight) = (run.first % nodes, 0, 1);
                 let (mut from, mut step) = (0, 0);
@@ -164,6 +166,7 @@ impl Numbering {
                     }
                     weight *= periods[d];
                 }
+                // A run longer than the period visits orbits several times.
                 let (plane, period) = (u64::from(run.plane) * weight, periods[along]);
                 for i in 0..run.len.min(period) {
                     let at = (from + i) % period * step;
@@ -174,12 +177,15 @@ impl Numbering {
     }
 }
 
-/// The period of each dimension, if the group only rotates dimensions as a whole. A dimension must
-/// be some consecutive axes of the schedule's grid, of which only the first may be moved: a shift
-/// of a lower one would not carry. A shift by multiples of a period is one of the part above the
-/// period, an exclusive-or moves each of its bits.
+/// Returns the period of each dimension if the group rotates each dimension by itself; otherwise
+/// `None`.
+///
+/// A dimension must consist of consecutive axes of the schedule's grid, and the group may move only
+/// the first of them: a shift of a lower axis would not carry. A shift by multiples of a period
+/// acts on the part above the period, an exclusive-or on each of its bits.
 fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
-    // Sides of the parts, the last first, and whether they are moved.
+    // Split the axes into parts of the dimensions, the last part first, each with its size and
+    // whether the group moves it.
     let mut parts: Vec<(u64, bool)> = Vec::new();
     for axis in group.axes() {
         if axis.xor {
@@ -203,7 +209,7 @@ fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
                 left /= part;
             } else if part % left == 0 {
                 parts.push((part / left, false));
-                // The rest of it is a part of the next dimension.
+                // The remaining size belongs to the next dimension.
                 left = 1;
             } else {
                 return None;
@@ -227,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn dimensions_may_be_rotated_as_a_whole() {
+    fn groups_that_rotate_whole_dimensions_have_periods() {
         assert_eq!(of(&[16, 16], &[16, 16], &[Shift(4), Fixed]), Some(vec![4, 16]));
         assert_eq!(
             of(&[16, 16], &[4, 4, 4, 4], &[Shift(1), Fixed, Shift(2), Fixed]),
@@ -240,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_carries_from_one_dimension_to_another_rotates_none() {
+    fn groups_that_carry_between_dimensions_have_no_periods() {
         assert_eq!(of(&[4, 6], &[24], &[Shift(1)]), None);
         assert_eq!(of(&[4, 6], &[24], &[Shift(3)]), None);
         assert_eq!(of(&[8], &[8], &[Xor(2)]), None);

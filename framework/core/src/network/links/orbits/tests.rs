@@ -1,4 +1,4 @@
-//! Links counted by orbits against links counted message by message.
+//! Compares loads counted by orbits with loads counted message by message.
 
 use super::*;
 use crate::network::links::LinkLoad;
@@ -6,7 +6,7 @@ use crate::network::symmetry::Symmetry::{self, Fixed, Shift, Xor};
 use crate::network::topology::parse;
 use proptest::prelude::*;
 
-/// Messages of representatives, as far between as the numbers say.
+/// Creates messages of representatives with distances given by `numbers`.
 fn messages(group: &Group, numbers: &[(u64, u64)]) -> Vec<Transfer> {
     let nodes = group.order() * group.representatives();
     let mut messages: Vec<Transfer> = Vec::new();
@@ -23,7 +23,7 @@ fn messages(group: &Group, numbers: &[(u64, u64)]) -> Vec<Transfer> {
 
 proptest! {
     #[test]
-    fn orbits_of_links_carry_what_their_links_do(
+    fn counts_by_orbits_agree_with_expanded_messages(
         case in prop::sample::select(vec![
             ("torus:4x6", &[4, 6][..], &[Shift(2), Shift(3)][..]),
             ("torus:8x4", &[2, 4, 1, 4], &[Shift(1), Fixed, Shift(1), Fixed]),
@@ -73,7 +73,7 @@ proptest! {
 }
 
 #[test]
-fn what_no_formula_counts_is_expanded() {
+fn asymmetric_routes_are_expanded() {
     let expanded = |spec: &str, radices: &[u64], symmetry| {
         let (topology, group) = (parse(spec).unwrap(), Group::new(radices, symmetry).unwrap());
         let message = Transfer { from: 0, to: 1, route: 0, hops: 0, load: 1 };

@@ -1,22 +1,22 @@
-//! A file of edges, line by line.
+//! Parser for files of edges.
 //!
-//! A line is an edge: two vertices' numbers, a bandwidth if it isn't 1, `l3` if crossing it costs 3
-//! hops, and `x4` if it is 4 links. `switch 8 9` says that vertices 8 and 9 have no rank; `ranks 7
-//! 4` that vertex 7 is a switch with 4 ranks, each with a link of its own to it, of the bandwidth
-//! that may follow. Blank lines and what follows a `#` mean nothing. Vertices are numbered from 0
-//! without gaps.
+//! A line is an edge: the numbers of two vertices, optionally its bandwidth, `l3` if its latency is
+//! 3 hops, and `x4` if it stands for 4 links. `switch 8 9` declares that vertices 8 and 9 have no
+//! rank. `ranks 7 4` declares that vertex 7 is a switch with 4 ranks, each with its own link to it;
+//! the bandwidth of these links may follow. Blank lines and text after a `#` are ignored. Vertices
+//! are numbered from 0 without gaps.
 
 use super::{Graph, GraphError};
 use std::collections::BTreeMap;
 
-/// A directed link, with its vertices numbered nodes first.
+/// A directed link. Nodes have the lowest vertex numbers.
 pub(super) struct Link {
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) bandwidth: f64,
     pub(super) latency: f64,
     pub(super) line: usize,
-    /// The vertex of the file that it leaves.
+    /// The vertex that it leaves, as numbered in the file.
     pub(super) vertex: u64,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct EdgeList {
     pub(super) links: Vec<Link>,
 }
 
-/// An edge as it was read.
+/// An edge of the file.
 struct Edge {
     line: usize,
     ends: [u32; 2],
@@ -35,7 +35,7 @@ struct Edge {
     links: usize,
 }
 
-/// What a line of its own says of a vertex.
+/// The declaration of a vertex by a `switch` or `ranks` line.
 struct VertexLine {
     line: usize,
     ranks: u64,
@@ -45,6 +45,7 @@ struct VertexLine {
 
 impl EdgeList {
     pub(super) fn read(content: &str) -> Result<Self, GraphError> {
+        // Remove a byte order mark, then read line by line.
         let content = content.strip_prefix('\u{feff}').unwrap_or(content);
         let (mut edges, mut declared) = (Vec::new(), BTreeMap::new());
         let mut links = 0;
@@ -55,11 +56,13 @@ impl EdgeList {
                 .split(|c: char| c.is_whitespace() || c == ',')
                 .filter(|f| !f.is_empty())
                 .collect();
+            // Parse the kind of line.
             match fields[..] {
                 [] => {}
                 ["switch"] => {
-                    return Err(line
-                        .error("`switch` without numbers, expected those of vertices".to_owned()));
+                    return Err(
+                        line.error("`switch` without numbers, expected vertex numbers".to_owned())
+                    );
                 }
                 ["switch", ref vertices @ ..] => {
                     for vertex in vertices {
@@ -77,11 +80,11 @@ impl EdgeList {
                 _ => {
                     let edge = line.edge(&fields)?;
                     links += edge.links;
-                    if links > Graph::MOST_EDGES {
-                        let most = Graph::MOST_EDGES;
-                        return Err(line.error(format!(
-                            "one more edge than the {most} that a graph may have"
-                        )));
+                    if links > Graph::MAX_EDGES {
+                        let most = Graph::MAX_EDGES;
+                        return Err(
+                            line.error(format!("more than the {most} edges that a graph may have"))
+                        );
                     }
                     edges.push(edge);
                 }
@@ -97,6 +100,7 @@ impl EdgeList {
         declared: &BTreeMap<u32, VertexLine>,
         last_line: usize,
     ) -> Result<Self, GraphError> {
+        // Check that every vertex has an edge.
         let most = edges.iter().flat_map(|e| e.ends).max();
         let none = "no edges, expected lines of two node numbers";
         let most = most.ok_or_else(|| LineNumber(last_line).error(none.to_owned()))?;
@@ -117,25 +121,29 @@ impl EdgeList {
                 )),
             });
         }
-        // For each vertex its first node, or of a switch its first rank, and how many there are.
+        // For each vertex, its first node (or the first rank of a switch) and the number of its
+        // nodes.
         let (mut places, mut nodes) = (Vec::new(), 0);
         for v in 0..vertices {
             let count = declared.get(&v).map_or(1, |declared| declared.ranks);
             places.push((nodes, count));
             nodes += count;
-            if nodes + declared.len() as u64 > Graph::MOST_NODES {
+            if nodes + declared.len() as u64 > Graph::MAX_NODES {
                 let line = declared.get(&v).map_or(last_line, |declared| declared.line);
                 return Err(LineNumber(line)
-                    .error(format!("over {} vertices, ranks among them", Graph::MOST_NODES)));
+                    .error(format!("over {} vertices including ranks", Graph::MAX_NODES)));
             }
         }
+        // There must be at least one node.
         if nodes == 0 {
             let line = declared.values().map(|declared| declared.line).min().unwrap_or(last_line);
-            let message = "all vertices are switches, expected nodes: vertices that are none, or `ranks` at them";
+            let message = "all vertices are switches, expected vertices that are nodes, or `ranks` at switches";
             return Err(LineNumber(line).error(message.to_owned()));
         }
+        // Give every vertex its new number.
         let switch: BTreeMap<u32, u64> = declared.keys().copied().zip(nodes..).collect();
         let number = |v: u32| switch.get(&v).copied().unwrap_or(places[v as usize].0) as u32;
+        // Add both directions of each edge, and then the links of ranks.
         let mut links = Vec::new();
         for Edge { line, ends: [a, b], bandwidth, latency, links: count } in edges {
             let both =
@@ -174,27 +182,27 @@ impl EdgeList {
     }
 }
 
-/// Several links are said so: an edge that is listed again is a slip.
+/// Refuses an edge that is listed twice. Parallel links are declared by `x`.
 fn reject_repeated(edges: &[Edge]) -> Result<(), GraphError> {
     let mut known = BTreeMap::new();
     for Edge { line, ends: [a, b], .. } in edges {
         if let Some(before) = known.insert((a.min(b), a.max(b)), *line) {
             let (low, high) = (a.min(b), a.max(b));
             return Err(LineNumber(*line)
-                .error(format!("the edge between {low} and {high} is on line {before} already")));
+                .error(format!("the edge between {low} and {high} is already on line {before}")));
         }
     }
     Ok(())
 }
 
-/// The last of some fields, if it is this letter and a number, and those before it.
+/// Returns the last field if it is this letter and a number, with the fields before it.
 fn suffix<'a, 'b>(fields: &'b [&'a str], letter: char) -> Option<(&'b [&'a str], &'a str)> {
     let (last, rest) = fields.split_last()?;
     let number = last.strip_prefix(letter)?;
     number.starts_with(|c: char| c.is_ascii_digit()).then_some((rest, *last))
 }
 
-/// A line by its number, from 1.
+/// The number of a line, from 1.
 #[derive(Clone, Copy)]
 struct LineNumber(usize);
 
@@ -204,29 +212,29 @@ impl LineNumber {
     }
 
     fn vertex(self, text: &str) -> Result<u32, GraphError> {
-        let number = text.parse::<u64>().ok().filter(|v| *v < Graph::MOST_NODES);
+        let number = text.parse::<u64>().ok().filter(|v| *v < Graph::MAX_NODES);
         let expected = || {
             self.error(format!(
-                "`{text}` is no node, expected a number from 0 to {}",
-                Graph::MOST_NODES - 1
+                "`{text}` is not a node, expected a number from 0 to {}",
+                Graph::MAX_NODES - 1
             ))
         };
         number.map(|v| v as u32).ok_or_else(expected)
     }
 
     fn bandwidth(self, text: &str) -> Result<f64, GraphError> {
-        let most = Graph::MOST_BANDWIDTH;
+        let most = Graph::MAX_BANDWIDTH;
         let number = text.parse::<f64>().ok().filter(|b| (1.0 / most..=most).contains(b));
         let expected = || {
             let least = 1.0 / most;
             format!(
-                "`{text}` is no bandwidth, expected a number from {least} to {most}, 1 being the machine's"
+                "`{text}` is not a bandwidth, expected a number from {least} to {most}, where 1 is the machine's"
             )
         };
         number.ok_or_else(|| self.error(expected()))
     }
 
-    /// An edge from the fields of a line.
+    /// Parses the fields of an edge.
     fn edge(self, fields: &[&str]) -> Result<Edge, GraphError> {
         let (fields, links) = match suffix(fields, 'x') {
             Some((rest, count)) => (rest, self.links(count)?),
@@ -239,7 +247,7 @@ impl LineNumber {
             _ => {
                 let count = fields.len();
                 return Err(self.error(format!(
-                    "{count} fields, expected two node numbers and perhaps a bandwidth"
+                    "{count} fields, expected two node numbers and optionally a bandwidth"
                 )));
             }
         };
@@ -253,7 +261,7 @@ impl LineNumber {
     }
 
     fn links(self, text: &str) -> Result<usize, GraphError> {
-        let most = Graph::MOST_EDGES;
+        let most = Graph::MAX_EDGES;
         let count = text
             .strip_prefix('x')
             .and_then(|count| count.parse().ok())
@@ -263,14 +271,14 @@ impl LineNumber {
         })
     }
 
-    /// What crossing a link costs, in hops of the machine's, if the last field says so.
+    /// Parses the latency of a link, in hops, if it is the last field.
     fn latency<'a, 'b>(self, fields: &'b [&'a str]) -> Result<(&'b [&'a str], f64), GraphError> {
         let Some((rest, text)) = suffix(fields, 'l') else { return Ok((fields, 1.0)) };
-        let most = Graph::MOST_BANDWIDTH;
+        let most = Graph::MAX_BANDWIDTH;
         let hops = text[1..].parse::<f64>().ok().filter(|hops| (0.0..=most).contains(hops));
         let expected = || {
             self.error(format!(
-                "`{text}` is no latency, expected l and a number from 0 to {most}, 1 being the machine's hop"
+                "`{text}` is not a latency, expected l and a number from 0 to {most}, where 1 is the machine's hop"
             ))
         };
         Ok((rest, hops.ok_or_else(expected)?))
@@ -284,16 +292,13 @@ impl LineNumber {
             _ => {
                 let found = fields.len();
                 return Err(self.error(format!(
-                    "{found} fields after `ranks`, expected a vertex, how many ranks and perhaps their links' bandwidth"
+                    "{found} fields after `ranks`, expected a vertex, the number of ranks and optionally the bandwidth of their links"
                 )));
             }
         };
-        let ranks = count.parse().ok().filter(|n| (1..=Graph::MOST_NODES).contains(n));
+        let ranks = count.parse().ok().filter(|n| (1..=Graph::MAX_NODES).contains(n));
         let ranks = ranks.ok_or_else(|| {
-            self.error(format!(
-                "`{count}` ranks, expected a number from 1 to {}",
-                Graph::MOST_NODES
-            ))
+            self.error(format!("`{count}` ranks, expected a number from 1 to {}", Graph::MAX_NODES))
         })?;
         Ok((
             vertex,
@@ -301,7 +306,7 @@ impl LineNumber {
         ))
     }
 
-    /// Notes what a line says of a vertex.
+    /// Records the declaration of a vertex.
     fn declare(
         self,
         declared: &mut BTreeMap<u32, VertexLine>,
@@ -310,10 +315,10 @@ impl LineNumber {
     ) -> Result<(), GraphError> {
         let number = self.vertex(vertex)?;
         match declared.get(&number) {
-            Some(before) => Err(self.error(format!(
-                "vertex {number} has a line of its own, line {}, already",
-                before.line
-            ))),
+            Some(before) => {
+                Err(self
+                    .error(format!("vertex {number} is already declared on line {}", before.line)))
+            }
             None => {
                 declared.insert(number, new);
                 Ok(())

@@ -1,6 +1,6 @@
-//! Orders of nodes: drawn, along a curve, from a file.
+//! Orders of nodes: random, along a curve, or from a file.
 
-/// The numbers below n in random order, by SplitMix64.
+/// Returns the numbers below n in a random order, drawn by SplitMix64.
 pub(super) fn shuffled(n: u32, seed: u64) -> Vec<u32> {
     let mut draw = super::super::random::SplitMix64::new(seed);
     let mut numbers: Vec<u32> = (0..n).collect();
@@ -10,8 +10,9 @@ pub(super) fn shuffled(n: u32, seed: u64) -> Vec<u32> {
     numbers
 }
 
-/// Ranks along Hilbert's curve, from one node to a neighbour always (J. Skilling, *Programming the
-/// Hilbert curve*, 2004); `None` unless all sides are the same power of two.
+/// Returns the nodes in the order of Hilbert's curve, on which successive nodes are neighbours (J.
+/// Skilling, *Programming the Hilbert curve*, 2004). Returns `None` unless all sides are the same
+/// power of two.
 pub(super) fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     let side = *sides.first()?;
     if !side.is_power_of_two() || sides.iter().any(|other| *other != side) {
@@ -20,12 +21,12 @@ pub(super) fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     let (bits, dims) = (side.trailing_zeros(), sides.len());
     let nodes: u64 = sides.iter().product();
     let at = |rank: u64| {
-        // The bits of the rank, dealt to the coordinates from the highest on.
+        // Distribute the bits of the position over the coordinates, from the highest bit on.
         let mut x = vec![0_u64; dims];
         for bit in 0..bits as usize * dims {
             x[dims - 1 - bit % dims] |= ((rank >> bit) & 1) << (bit / dims);
         }
-        // Gray decode, then undo what each level exchanged and turned round.
+        // Decode the Gray code, then undo the exchanges and inversions of each level.
         let top = x[dims - 1] >> 1;
         for i in (1..dims).rev() {
             x[i] ^= x[i - 1];
@@ -49,7 +50,8 @@ pub(super) fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     Some((0..nodes).map(at).collect())
 }
 
-/// Ranks' nodes from a file: each node as often as it has ranks; what follows a `#` is a comment.
+/// Parses a list with the node of each rank, in which each node occurs as often as it has ranks.
+/// Text after a `#` is ignored.
 pub(super) fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>, String> {
     let mut seen = vec![0_u32; nodes as usize];
     let mut found = Vec::new();
@@ -61,7 +63,7 @@ pub(super) fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>
             let node = word.parse::<u32>().ok().filter(|node| *node < nodes);
             let node = node.ok_or_else(|| {
                 format!(
-                    "line {number}: `{word}` is no node, expected a number from 0 to {}",
+                    "line {number}: `{word}` is not a node, expected a number from 0 to {}",
                     nodes - 1
                 )
             })?;
@@ -70,12 +72,12 @@ pub(super) fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>
             match each {
                 1 if *here > 1 => {
                     return Err(format!(
-                        "line {number}: node {node} is there twice, expected one rank a node"
+                        "line {number}: node {node} is listed twice, expected one rank per node"
                     ));
                 }
                 _ if *here > each => {
                     return Err(format!(
-                        "line {number}: node {node} is there {here} times, expected {each} ranks a node"
+                        "line {number}: node {node} is listed {here} times, expected {each} ranks per node"
                     ));
                 }
                 _ => {}

@@ -1,5 +1,5 @@
-//! Equal-cost multipath: all paths of the fewest hops, each vertex sharing out alike over the links
-//! that lead nearer.
+//! Equal-cost multipath: all shortest paths, on which each vertex divides messages equally over the
+//! links that lead nearer to the receiver.
 
 use crate::network::adjacency::Adjacency;
 use crate::network::topology::random::SplitMix64;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(super) struct Ecmp {
     network: Adjacency,
-    /// Hops between two vertices, in the order of the vertex at the far end.
+    /// Hops between two vertices, sorted by the destination.
     hops: Vec<u16>,
     planes: Vec<Plane>,
 }
@@ -30,7 +30,7 @@ impl Ecmp {
         self.hops[to as usize * self.network.vertices() + from as usize]
     }
 
-    /// The links that lead from a vertex nearer to another.
+    /// Returns the links of vertex `at` that lead nearer to another vertex: their ends and numbers.
     fn nearer(&self, at: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
         let here = self.hops(at, to);
         self.network.numbered(at).filter(move |(end, _)| self.hops(*end, to) < here)
@@ -46,7 +46,7 @@ impl Ecmp {
         let (mut at, mut crossed) = (from, 0);
         while at != to {
             let ways = self.nearer(at, to).count();
-            // A connected network has a way.
+            // In a connected network there is always such a link.
             let Some((end, link)) = self.nearer(at, to).nth(draw.below(ways)) else { break };
             let plane = self
                 .planes
@@ -60,15 +60,16 @@ impl Ecmp {
         crossed
     }
 
-    /// What messages between nodes, (from, to, load) each, are expected to put on links: messages
-    /// and load, a link perhaps several times.
+    /// Calls `visit` with links, the expected number of messages and their expected load.
+    /// `messages` has the sender, receiver and load of each message. A link may be visited several
+    /// times.
     pub(super) fn expected(
         &self,
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
         visit: &mut dyn FnMut(u64, f64, f64),
     ) {
-        // What passes vertices, the farthest first, so that all that passes one is there before it
-        // goes on.
+        // The share of the message at each vertex. The farthest vertices come first, so that all
+        // shares at a vertex are known before they are divided.
         let mut passing: BTreeMap<(Reverse<u16>, u64), f64> = BTreeMap::new();
         for (from, to, load) in messages.filter(|(from, to, _)| from != to) {
             passing.insert((Reverse(self.hops(from, to)), from), 1.0);

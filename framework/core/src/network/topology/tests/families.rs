@@ -1,10 +1,10 @@
-//! The routes and sizes of each family, and what can't be.
+//! Routes and sizes of each family, and errors.
 
 use super::*;
 
 #[test]
-fn a_route_goes_along_the_row_first() {
-    // node (row, column) of a 4 x 6 grid is 6 row + column
+fn routes_follow_the_row_first() {
+    // In a 4 x 6 grid, node (row, column) is 6 row + column.
     assert_eq!(nodes_passed(topology("mesh:4x6").as_ref(), 1, 15, None).unwrap(), [1, 2, 3, 9, 15]);
     assert_eq!(nodes_passed(topology("torus:4x6").as_ref(), 1, 23, None).unwrap(), [1, 0, 5, 23]);
     assert_eq!(
@@ -15,7 +15,7 @@ fn a_route_goes_along_the_row_first() {
 }
 
 #[test]
-fn half_a_ring_is_travelled_plus_unless_a_sign_asks_otherwise() {
+fn ties_on_a_ring_use_the_plus_direction_by_default() {
     let ring = topology("ring:4");
     assert_eq!(nodes_passed(ring.as_ref(), 3, 1, None).unwrap(), [3, 0, 1]);
     assert_eq!(nodes_passed(ring.as_ref(), 3, 1, Some(&signs(&[0]))).unwrap(), [3, 0, 1]);
@@ -23,7 +23,7 @@ fn half_a_ring_is_travelled_plus_unless_a_sign_asks_otherwise() {
 }
 
 #[test]
-fn a_sign_may_ask_for_the_longer_way() {
+fn a_sign_can_request_the_longer_path() {
     let torus = topology("torus:4x6");
     assert_eq!(
         nodes_passed(torus.as_ref(), 0, 7, Some(&signs(&[0, -1]))).unwrap(),
@@ -38,7 +38,7 @@ fn a_sign_may_ask_for_the_longer_way() {
 }
 
 #[test]
-fn a_side_of_two_has_two_links_each_way_in_a_torus_and_one_in_a_mesh() {
+fn a_torus_side_of_two_has_two_links_in_each_direction() {
     let link = |spec: &str, route: &Route| {
         runs(topology(spec).as_ref(), 0, 1, Some(route)).unwrap().1[0].first
     };
@@ -54,7 +54,7 @@ fn a_side_of_two_has_two_links_each_way_in_a_torus_and_one_in_a_mesh() {
 }
 
 #[test]
-fn a_path_names_the_nodes_passed() {
+fn a_path_names_the_nodes_of_a_route() {
     let around = [1, 5, 4, 0, 3];
     assert_eq!(
         nodes_passed(topology("torus:4x4").as_ref(), 0, 3, Some(&path(&around))).unwrap(),
@@ -71,7 +71,7 @@ fn a_path_names_the_nodes_passed() {
 }
 
 #[test]
-fn ways_that_are_not_there_are_explained() {
+fn invalid_routes_are_explained() {
     let error = route_error;
     insta::assert_snapshot!(error("mesh:4x6", 2, 5, &signs(&[0, -1])), @"a route on mesh:4x6 needs a direction that leads to the receiver, got sign -1 in dimension 1, from coordinate 2 to 5");
     insta::assert_snapshot!(error("torus:4x6", 2, 5, &signs(&[1])), @"a route on torus:4x6 needs a sign -1, 0 or 1 for each of 2 dimensions, got [1]");
@@ -89,13 +89,13 @@ fn ways_that_are_not_there_are_explained() {
 }
 
 #[test]
-fn fat_trees_that_cannot_be_are_explained() {
+fn invalid_fat_trees_are_explained() {
     let message = |spec: &str| parse(spec).unwrap_err().message;
     assert_eq!(
         message("fat-tree:4"),
-        "expected links down a switch and levels, as in `fat-tree:4x3`, found `4`"
+        "expected links down per switch and levels, as in `fat-tree:4x3`, found `4`"
     );
-    assert_eq!(message("fat-tree:1x3"), "expected at least 2 links down a switch, found `1x3`");
+    assert_eq!(message("fat-tree:1x3"), "expected at least 2 links down per switch, found `1x3`");
     assert_eq!(message("fat-tree:4x0"), "dimension 2 is 0, expected a whole number from 1 on");
     assert_eq!(
         message("fat-tree:10x12"),
@@ -122,9 +122,9 @@ fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
     assert_eq!(of("rdn:2(torus:3x3x3)"), (4_251_528, Some(8), 18));
     assert_eq!(of("rdn:1(hypercube:3)"), (128, Some(4), 8));
     assert_eq!(of("rdn:2(hypercube:3)"), (32_768, Some(5), 18));
-    // their example: node (1, 1, 2) over a base of 3 nodes is number 14, and its cross-edge leads
-    // to (0, 2, 1) Theorem 1 has 313, 781,250, 1,062,882 and 8,192: from the second level on there
-    // are smaller cuts.
+    // Theorem 1 gives 313, 781,250, 1,062,882 and 8,192; from the second level on there are smaller
+    // cuts. In the paper's example, node (1, 1, 2) over a base of 3 nodes is number 14, and its
+    // cross-edge leads to (0, 2, 1).
     let cut = |spec: &str| topology(spec).bisection().unwrap().links;
     assert_eq!((cut("rdn:1(torus:5x5)"), cut("rdn:2(torus:5x5)")), (313, 391_250));
     assert_eq!((cut("rdn:2(torus:3x3x3)"), cut("rdn:2(hypercube:3)")), (532_170, 4_096));
@@ -133,7 +133,7 @@ fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
     assert_eq!(topology("rdn:2(torus:5x5)").radices(), [2, 2, 5, 5, 5, 5, 2, 5, 5, 5, 5]);
 }
 
-/// Node (t, c, x) of a net over a ring of 5 is t 25 + c 5 + x.
+/// In a dual-net over a ring of 5, node (t, c, x) is t 25 + c 5 + x.
 #[test]
 fn a_path_through_a_dual_net_names_neighbours() {
     let net = topology("rdn:1(ring:5)");
@@ -146,7 +146,7 @@ fn a_path_through_a_dual_net_names_neighbours() {
 }
 
 #[test]
-fn dual_nets_that_cannot_be_are_shown_where_they_stand() {
+fn errors_in_dual_nets_have_positions() {
     let error = |spec: &str| {
         let e = parse(spec).unwrap_err();
         (e.text[e.at..(e.at + e.len).min(e.text.len())].to_owned(), e.message)
@@ -160,7 +160,7 @@ fn dual_nets_that_cannot_be_are_shown_where_they_stand() {
     assert_eq!(error("rdn:0(ring:3)"), s("0", "expected a number of levels from 1 on, found `0`"));
     assert_eq!(
         error("rdn:3(torus:5x5)"),
-        s("3", "3 levels make more than 2147483648 nodes, which is the most a topology may have")
+        s("3", "3 levels make more than 2147483648 nodes, the most that a topology may have")
     );
     assert_eq!(
         error("rdn:1(mesh:3x3)"),
@@ -178,12 +178,12 @@ fn dual_nets_that_cannot_be_are_shown_where_they_stand() {
     assert_eq!(error("rdn:1(rdn:1(mesh:3))").0, "mesh:3");
 }
 
-/// The 8 nodes of a binary tree: up as far as needed, down to the destination; a shift of the whole
-/// machine shares no link.
+/// The tree has 8 nodes. A route leads up as far as needed and down to the destination. A shift of
+/// the whole machine shares no link.
 #[test]
-fn a_fat_tree_goes_up_and_down_and_shifts_share_no_link() {
+fn fat_tree_routes_lead_up_and_down_and_shifts_share_no_link() {
     let tree = topology("fat-tree:2x3");
-    // Nodes are 0 to 7, switches of the levels 8 to 11, 12 to 15 and 16 to 19.
+    // Nodes are 0 to 7. The switches of the levels are 8 to 11, 12 to 15 and 16 to 19.
     assert_eq!(nodes_passed(tree.as_ref(), 0, 1, None), Ok(vec![0, 8, 1]));
     assert_eq!(nodes_passed(tree.as_ref(), 0, 3, None), Ok(vec![0, 8, 13, 9, 3]));
     assert_eq!(nodes_passed(tree.as_ref(), 0, 5, None), Ok(vec![0, 8, 13, 17, 15, 10, 5]));

@@ -1,4 +1,4 @@
-//! Ranks that lie elsewhere than their numbers say.
+//! Placement of ranks.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn with_file(spec: &str, content: &str) -> Result<Arc<dyn Topology>, SpecError> 
     parse_with(spec, &|_| Ok(content.to_owned()))
 }
 
-/// Hilbert's curve goes from neighbour to neighbour and through every node.
+/// Hilbert's curve leads from neighbour to neighbour and through every node.
 #[test]
 fn ranks_along_hilberts_curve_are_neighbours() {
     for spec in ["mesh:2x2", "mesh:8x8", "mesh:4x4x4", "mesh:2x2x2x2", "mesh:16", "mesh:1x1"] {
@@ -18,7 +18,7 @@ fn ranks_along_hilberts_curve_are_neighbours() {
 }
 
 #[test]
-fn a_message_between_ranks_is_one_between_their_nodes() {
+fn routes_between_placed_ranks_are_those_of_their_nodes() {
     let ring = topology("ring:5");
     // Ranks 0 to 4 are at nodes 3, 1, 4, 0, 2.
     let placed = with_file("ring:5,place=file:p", "3 1 # two\n4, 0\n2").unwrap();
@@ -31,21 +31,21 @@ fn a_message_between_ranks_is_one_between_their_nodes() {
         );
         assert_eq!(there, here);
     }
-    // Node 0 is rank 3's, and its neighbours 1 and 4 are those of ranks 1 and 2.
+    // Rank 3 is at node 0. Its neighbours 1 and 4 are the nodes of ranks 1 and 2.
     assert_eq!(nodes_passed(placed.as_ref(), 3, 0, Some(&path(&[2, 0]))), Ok(vec![3, 2, 0]));
     let error = runs(placed.as_ref(), 3, 0, Some(&path(&[0]))).unwrap_err().to_string();
     assert_eq!(error, "ring:5,place=file:p has no link from node 3 to node 0");
 }
 
 #[test]
-fn random_places_are_those_of_the_seed() {
+fn random_placement_depends_on_the_seed() {
     let ends = |spec: &str| (0..16).map(|link| topology(spec).link_ends(link)).collect::<Vec<_>>();
     assert_eq!(ends("ring:16,place=random:1"), ends("ring:16,place=random:01"));
     assert_ne!(ends("ring:16,place=random:1"), ends("ring:16,place=random:2"));
 }
 
 #[test]
-fn places_that_cannot_be_are_explained() {
+fn invalid_placements_are_explained() {
     let error = |spec: &str| spec_error(spec);
     assert_eq!(
         error("ring:4,place=here"),
@@ -66,6 +66,6 @@ fn places_that_cannot_be_are_explained() {
     );
     let listed = |content: &str| with_file("ring:3,place=file:p", content).unwrap_err().message;
     assert_eq!(listed("0 1"), "p: 2 nodes, expected one for each of 3 ranks");
-    assert_eq!(listed("0 1\n1"), "p: line 2: node 1 is there twice, expected one rank a node");
-    assert_eq!(listed("0 3"), "p: line 1: `3` is no node, expected a number from 0 to 2");
+    assert_eq!(listed("0 1\n1"), "p: line 2: node 1 is listed twice, expected one rank per node");
+    assert_eq!(listed("0 3"), "p: line 1: `3` is not a node, expected a number from 0 to 2");
 }

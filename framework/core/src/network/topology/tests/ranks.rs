@@ -1,4 +1,4 @@
-//! Several ranks a node.
+//! Nodes with several ranks.
 
 use super::*;
 use crate::network::survey::Survey;
@@ -9,15 +9,15 @@ fn hosts(spec: &str) -> Vec<u64> {
 }
 
 #[test]
-fn ranks_are_dealt_to_nodes_in_blocks_or_in_turns() {
+fn ranks_are_placed_in_blocks_or_cyclically() {
     assert_eq!(hosts("ring:3,ranks=2"), [0, 0, 1, 1, 2, 2]);
     assert_eq!(hosts("ring:3,ranks=2,place=cyclic"), [0, 1, 2, 0, 1, 2]);
     let mut drawn = hosts("mesh:2x2,ranks=3,place=random:4");
     assert_ne!(drawn, hosts("mesh:2x2,ranks=3"));
     drawn.sort_unstable();
     assert_eq!(drawn, hosts("mesh:2x2,ranks=3"), "as many ranks each");
-    // Hilbert's curve through 2 x 2 is 0, 1, 3, 2 (or its mirror image): the second and third pair
-    // are at neighbours.
+    // Hilbert's curve through 2 x 2 nodes is 0, 1, 3, 2 (or its mirror image), so that the second
+    // and the third pair of ranks are at neighbours.
     let along = hosts("mesh:2x2,ranks=2,place=hilbert");
     assert!(
         along.chunks(2).all(|pair| pair[0] == pair[1]) && along[2] ^ along[4] != 3,
@@ -25,9 +25,9 @@ fn ranks_are_dealt_to_nodes_in_blocks_or_in_turns() {
     );
 }
 
-/// One case has one spelling.
+/// Every topology has one spelling.
 #[test]
-fn what_is_as_usual_is_left_out() {
+fn default_arguments_are_omitted_from_specs() {
     let spec = |spec: &str| topology(spec).spec();
     for usual in [
         "ring:4,ranks=1",
@@ -43,7 +43,7 @@ fn what_is_as_usual_is_left_out() {
 }
 
 #[test]
-fn between_ranks_of_one_node_there_is_no_link_and_else_there_are_their_nodes() {
+fn routes_between_ranks_are_routes_between_their_nodes() {
     let (ring, shared) = (topology("ring:5"), topology("ring:5,ranks=3,place=cyclic"));
     assert_eq!((shared.kind(), shared.nodes(), shared.radices()), ("ranks", 15, &[3, 5][..]));
     for (from, to) in (0..15).flat_map(|a| (0..15).map(move |b| (a, b))) {
@@ -64,10 +64,10 @@ fn between_ranks_of_one_node_there_is_no_link_and_else_there_are_their_nodes() {
 }
 
 #[test]
-fn ranks_that_cannot_be_are_explained() {
+fn invalid_ranks_are_explained() {
     let error = |spec: &str| spec_error(spec).split_once("`: ").unwrap().1.to_owned();
     let expected =
-        "ranks: expected how many ranks each node has, a whole number from 1 on, found `0` [0]";
+        "ranks: expected the number of ranks of each node, a whole number from 1 on, found `0` [0]";
     assert_eq!(error("ring:4,ranks=0"), expected);
     assert_eq!(error("ring:4,ranks=x,place=block"), expected.replace('0', "x"));
     assert_eq!(
@@ -82,5 +82,8 @@ fn ranks_that_cannot_be_are_explained() {
             .message
     };
     assert_eq!(listed("0 1 0"), "p: 3 nodes, expected one for each of 4 ranks");
-    assert_eq!(listed("0 0\n0 1"), "p: line 2: node 0 is there 3 times, expected 2 ranks a node");
+    assert_eq!(
+        listed("0 0\n0 1"),
+        "p: line 2: node 0 is listed 3 times, expected 2 ranks per node"
+    );
 }

@@ -1,10 +1,10 @@
-//! Routes that are drawn among several.
+//! Random routing.
 
 use super::*;
 use crate::network::multipath::MultipathLoad;
 use std::collections::HashMap;
 
-/// What messages of one load are expected to put on each link.
+/// Returns the expected number of messages on each link; all messages have the same load.
 fn expected(spec: &str, messages: &[(u64, u64)]) -> HashMap<(u64, u64), f64> {
     let net = topology(spec);
     let mut on = HashMap::new();
@@ -20,11 +20,11 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9 * b.max(1.0)
 }
 
-/// Valiant & Brebner: whatever the permutation, either part of a way is one between random nodes.
-/// With a link between every two of n nodes each carries 1/n of either; in a hypercube each link
-/// has as much as goes from random to random nodes, a half of either.
+/// Valiant & Brebner: for any permutation, each half of a route is a route between random nodes. In
+/// a complete graph of n nodes, each link carries 1/n of each half. In a hypercube, the load of
+/// each link is that of messages between random nodes, which is 1/2 for each half.
 #[test]
-fn by_way_of_a_random_node_every_permutation_is_alike() {
+fn valiant_routing_loads_links_equally_for_any_permutation() {
     let shift: Vec<_> = (0..6).map(|node| (node, (node + 1) % 6)).collect();
     let on = expected("fully-connected:6,routing=valiant", &shift);
     assert!(on.len() == 30 && on.values().all(|messages| *messages == 2.0 / 6.0), "{on:?}");
@@ -41,13 +41,13 @@ fn by_way_of_a_random_node_every_permutation_is_alike() {
     );
 }
 
-/// Where nodes are at switches it is a switch that is drawn, each alike: of a dragonfly's three
-/// groups of two routers, a message within a router goes out and back, but for one time in six.
+/// If nodes are at switches, the intermediate vertex is a random switch. The dragonfly has three
+/// groups of two routers: a message within a router leaves it, except for one time in six.
 #[test]
-fn switches_are_drawn_where_there_are_any() {
+fn intermediate_vertices_are_switches_if_there_are_any() {
     let net = topology("dragonfly:3x2x2,routing=valiant");
-    // Routers of the group are one hop away; of the four others two are linked to a router of one's
-    // own group each.
+    // The other router of the group is one hop away. Of the four routers of other groups, two are
+    // linked to a router of the own group each.
     let base = topology("dragonfly:3x2x2");
     let between = |router: u64| {
         base.route(0, 2 * router, None, &mut |_| {}).unwrap().saturating_sub(2) as f64
@@ -60,18 +60,18 @@ fn switches_are_drawn_where_there_are_any() {
     ));
 }
 
-/// A square has two ways around, a ring of four two to the node across.
+/// There are two shortest paths across a square, and two to the opposite node of a ring of four.
 #[test]
-fn equal_ways_are_taken_alike() {
+fn shortest_paths_share_messages_equally() {
     let on = expected("torus:4x4,routing=ecmp", &[(0, 5)]);
     assert_eq!(on, [((0, 1), 0.5), ((0, 4), 0.5), ((1, 5), 0.5), ((4, 5), 0.5)].into());
     assert_eq!(expected("ring:4,routing=ecmp", &[(0, 2)]).len(), 4);
     assert_eq!(expected("mesh:3x3,routing=ecmp", &[(0, 2)]), [((0, 1), 1.0), ((1, 2), 1.0)].into());
 }
 
-/// Counted destination by destination elsewhere.
+/// The other module counts destination by destination.
 #[test]
-fn all_pairs_together_fill_links_as_spreading_does() {
+fn ecmp_of_all_pairs_agrees_with_multipath_load() {
     for spec in [
         "torus:4x4",
         "mesh:3x4",
@@ -85,7 +85,7 @@ fn all_pairs_together_fill_links_as_spreading_does() {
         let pairs = (0..net.nodes()).flat_map(|a| (0..net.nodes()).map(move |b| (a, b)));
         let on = expected(&format!("{spec},routing=ecmp"), &pairs.collect::<Vec<_>>());
         let busiest = on.values().copied().fold(0.0, f64::max);
-        // Links between the same two vertices are one here.
+        // Parallel links between two vertices are counted as one here.
         assert!(
             close(busiest, MultipathLoad::of_all_to_all(net.as_ref()).unwrap().max_load)
                 || spec == "torus:4x2",
@@ -94,9 +94,9 @@ fn all_pairs_together_fill_links_as_spreading_does() {
     }
 }
 
-/// Every draw is a route, and over many seeds links have what is expected.
+/// Every draw is a route, and the mean over many seeds is the expected load.
 #[test]
-fn draws_are_routes_and_come_to_what_is_expected() {
+fn random_routes_have_the_expected_mean_load() {
     const SEEDS: u64 = 600;
     for spec in [
         "torus:3x4,routing=ecmp",
@@ -114,7 +114,7 @@ fn draws_are_routes_and_come_to_what_is_expected() {
             let hops = drawn.route(from, to, None, &mut |run| {
                 for link in (0..run.len).map(|i| run.first + i * run.stride) {
                     let ends = drawn.link_ends(link).unwrap();
-                    // A run that goes down is handed out from its lowest link on.
+                    // A run in the minus direction is reported from its lowest link on.
                     assert!(run.len > 1 || at.is_none_or(|at| at == ends.0), "{spec}");
                     at = if run.len > 1 { None } else { Some(ends.1) };
                     *found.entry(ends).or_default() += 1.0 / SEEDS as f64;
@@ -136,7 +136,7 @@ fn draws_are_routes_and_come_to_what_is_expected() {
 }
 
 #[test]
-fn routing_is_said_last_and_once() {
+fn routing_is_the_last_argument_of_a_spec() {
     let spec = |spec: &str| topology(spec).spec();
     assert_eq!(spec("torus:4x4,routing=minimal"), "torus:4x4");
     assert_eq!(
@@ -150,15 +150,15 @@ fn routing_is_said_last_and_once() {
     );
     assert_eq!(
         error("groups:2x4,inside=9,routing=ecmp"),
-        "routing: expected minimal: others are for networks whose links are all alike, found `ecmp` [ecmp]"
+        "routing: expected minimal: other routings need links of equal bandwidth and latency, found `ecmp` [ecmp]"
     );
     assert_eq!(
         error("groups:2x4,routing=valiant"),
-        "routing: expected minimal: there is one way between two ranks, found `valiant` [valiant]"
+        "routing: expected minimal: there is only one route between two ranks, found `valiant` [valiant]"
     );
     assert_eq!(
         error("torus:100x100,routing=valiant"),
-        "routing: expected minimal: others are for networks of at most 8192 vertices and 4194304 links, found `valiant` [valiant]"
+        "routing: expected minimal: other routings are for networks of at most 8192 vertices and 4194304 links, found `valiant` [valiant]"
     );
     assert!(error("rdn:1(ring:3,routing=ecmp)").contains("one argument too many"));
 }

@@ -1,5 +1,4 @@
-//! Networks of switches, and twisted tori: their sizes are those of the literature, and what can't
-//! be is explained.
+//! Networks of switches, and twisted tori: sizes from the literature, and errors.
 
 use super::*;
 use crate::network::survey::Survey;
@@ -9,12 +8,12 @@ fn figures(spec: &str) -> (u64, u64, u64) {
     (net.nodes(), net.switches(), net.diameter())
 }
 
-/// The mean distance between two different nodes, as searching the links finds it.
+/// Searches for the mean distance between two different nodes.
 fn mean_hops(spec: &str) -> f64 {
     Survey::of(topology(spec).as_ref()).mean_hops.unwrap().0
 }
 
-/// Links out of a switch to other switches, of all switches.
+/// Returns for each switch the number of its links to other switches.
 fn links_to_switches(spec: &str) -> Vec<u64> {
     let net = topology(spec);
     let mut out = vec![0; net.switches() as usize];
@@ -30,9 +29,9 @@ fn all_have(spec: &str, links: u64) {
     assert!(links_to_switches(spec).iter().all(|out| *out == links), "{spec}");
 }
 
-/// Kim et al.: with a = 2p = 2h a dragonfly has a h + 1 groups; p = 2 makes 72 nodes, p = 4 makes
-/// 1,056; three hops between routers, of which one is global. Between two halves of 33 groups there
-/// are 16 x 17 links.
+/// Kim et al.: a dragonfly with a = 2p = 2h has a h + 1 groups; p = 2 gives 72 nodes and p = 4
+/// gives 1,056. Routes have at most three hops between routers, one of them global. Between two
+/// halves of 33 groups there are 16 x 17 links.
 #[test]
 fn balanced_dragonflies_have_the_sizes_of_the_paper() {
     assert_eq!(figures("dragonfly:9x4x2"), (72, 36, 3 + 2));
@@ -43,8 +42,8 @@ fn balanced_dragonflies_have_the_sizes_of_the_paper() {
         topology("dragonfly:33x8x4").bisection(),
         Some(Bisection { side: 512, links: 272, exact: false })
     );
-    // Node 0 is at router 0 of group 0, whose links lead to groups 1 and 2; group 8's link is
-    // router 3's. It arrives at router 0 of group 8, the nodes of which are 64 to 71.
+    // Node 0 is at router 0 of group 0, whose global links lead to groups 1 and 2. The link to
+    // group 8 is at router 3. It leads to router 0 of group 8, whose nodes are 64 to 71.
     let net = topology("dragonfly:9x4x2");
     let router = |group: u64, router: u64| 72 + 4 * group + router;
     assert_eq!(
@@ -57,8 +56,8 @@ fn balanced_dragonflies_have_the_sizes_of_the_paper() {
     );
 }
 
-/// Every link between groups joins the two that its other direction joins, and every two groups
-/// have one.
+/// Both directions of a link between groups join the same two groups, and there is one link between
+/// every two groups.
 #[test]
 fn every_two_groups_of_a_dragonfly_have_one_link() {
     for spec in ["dragonfly:9x4x2", "dragonfly:7x4x1", "dragonfly:6x2x1", "dragonfly:5x1x1"] {
@@ -78,9 +77,9 @@ fn every_two_groups_of_a_dragonfly_have_one_link() {
     }
 }
 
-/// Besta & Hoefler: 2 q^2 routers with (3 q - d) / 2 links and two hops at most; q = 19 makes 722
-/// routers of 29 links and, with 15 nodes each, 10,830 nodes. q = 5 is the graph of Hoffman &
-/// Singleton, whose 50 vertices of 7 links are as many as can be within two hops.
+/// Besta & Hoefler: 2 q^2 routers with (3 q - d) / 2 links, and at most two hops. q = 19 gives 722
+/// routers with 29 links and, with 15 nodes each, 10,830 nodes. q = 5 is the graph of Hoffman &
+/// Singleton: with degree 7, no graph of diameter 2 has more than its 50 vertices.
 #[test]
 fn slim_flies_have_the_sizes_of_the_paper() {
     assert_eq!(figures("slim-fly:19"), (722, 722, 2 + 2));
@@ -101,12 +100,12 @@ fn slim_flies_have_the_sizes_of_the_paper() {
     ] {
         all_have(&format!("slim-fly:{q}"), links);
     }
-    // 7 routers a hop away and 42 two hops, and the nodes' own links.
+    // 7 routers are one hop away and 42 are two hops away, plus the links of the nodes.
     assert_eq!(mean_hops("slim-fly:5"), (7.0 * 3.0 + 42.0 * 4.0) / 49.0);
 }
 
-/// Ahn et al.: as many hops as dimensions, sum of S - 1 links a switch; cut in half along a side of
-/// S, every line has S^2 / 4 links.
+/// Ahn et al.: as many hops as dimensions, and S - 1 links of a switch in each dimension of size S.
+/// A cut into halves along a side of size S cuts S^2 / 4 links of each line.
 #[test]
 fn a_hyperx_has_the_sizes_of_the_paper() {
     assert_eq!(figures("hyperx:8x8,nodes=8"), (512, 64, 2 + 2));
@@ -135,8 +134,9 @@ fn a_hyperx_has_the_sizes_of_the_paper() {
     );
 }
 
-/// Of 200 switches with 10 links each, at most 10 are one hop from any, 90 two, so the other 99 at
-/// least three: a mean of at least 2.447. Random graphs come close, which is Singla et al.'s point.
+/// Of 200 switches with 10 links each, at most 10 are one hop away, at most 90 two hops, and the
+/// other 99 at least three: the mean is at least 2.447. As Singla et al. show, random graphs are
+/// close to this.
 #[test]
 fn jellyfish_are_regular_and_as_short_as_random_graphs_are() {
     for seed in 0..5 {
@@ -153,9 +153,10 @@ fn jellyfish_are_regular_and_as_short_as_random_graphs_are() {
     assert_eq!(ends(1), ends(1));
 }
 
-/// Jouppi et al. give what twisting gains in an all-to-all by the busiest link: 1.745 on 4x4x8 and
-/// 1.391 on 4x8x8. Untwisted, the long ring is the busiest: of 8 nodes, 2 hops on average, half of
-/// them either way. Twisted, all directions share all hops alike.
+/// Jouppi et al. give the gain of twisting for an all-to-all, by the largest link load: 1.745 on
+/// 4x4x8 and 1.391 on 4x8x8. In the untwisted torus, the long ring has the largest load: with 8
+/// nodes, a message has 2 hops on average, half of them in each direction. In the twisted torus,
+/// all directions share all hops equally.
 #[test]
 fn a_twisted_torus_gains_what_tpu_v4_gains() {
     for (sides, gain) in [("4x4x8", 1.745), ("4x8x8", 1.391)] {
@@ -166,13 +167,14 @@ fn a_twisted_torus_gains_what_tpu_v4_gains() {
         assert!((busiest / shared - gain).abs() < 0.0005, "{sides}: {}", busiest / shared);
     }
     assert_eq!(topology("twisted-torus:4x4x8").diameter(), 6, "and of the torus 8");
-    // Down from 0 along the first dimension of 4x4x8: to coordinate 3, half the long side away.
+    // From node 0 in the minus direction of the first dimension of 4x4x8: to coordinate 3, and half
+    // of the long side away.
     let net = topology("twisted-torus:4x4x8");
     assert_eq!(nodes_passed(net.as_ref(), 0, 3 * 32 + 4, None), Ok(vec![0, 3 * 32 + 4]));
 }
 
 #[test]
-fn two_tiers_are_two_hops_of_either_kind() {
+fn all_routes_between_groups_have_two_hops() {
     let net = topology("groups:3x4,inside=9");
     assert_eq!(nodes_passed(net.as_ref(), 0, 3, None), Ok(vec![0, 12, 3]));
     assert_eq!(nodes_passed(net.as_ref(), 0, 4, None), Ok(vec![0, 15, 4]));
@@ -190,26 +192,26 @@ fn two_tiers_are_two_hops_of_either_kind() {
 }
 
 #[test]
-fn what_cannot_be_is_explained() {
+fn invalid_switch_networks_are_explained() {
     let message = |spec: &str| parse(spec).unwrap_err().message;
-    insta::assert_snapshot!(message("slim-fly:6"), @"expected a prime power q from 3 to 1024, which is 4 w - 1, 4 w or 4 w + 1, found `6`");
-    insta::assert_snapshot!(message("slim-fly:15"), @"expected a prime power q, for which alone there is such a network (near: 13, 16), found `15`");
+    insta::assert_snapshot!(message("slim-fly:6"), @"expected a prime power q from 3 to 1024, of the form 4w - 1, 4w or 4w + 1, found `6`");
+    insta::assert_snapshot!(message("slim-fly:15"), @"expected a prime power q (near: 13, 16), found `15`");
     insta::assert_snapshot!(message("slim-fly:x"), @"expected a prime power q, as in `slim-fly:19`, found `x`");
     insta::assert_snapshot!(message("slim-fly:5,node=2"), @"unknown key `node`");
     insta::assert_snapshot!(message("slim-fly:19,nodes=0"), @"nodes: expected a whole number from 1 on, found `0`");
-    insta::assert_snapshot!(message("slim-fly:19,nodes=9000000"), @"722 switches with 9000000 nodes each: over 2147483648 nodes, which is the most");
+    insta::assert_snapshot!(message("slim-fly:19,nodes=9000000"), @"722 switches with 9000000 nodes each: over 2147483648 nodes, the most that a topology may have");
     insta::assert_snapshot!(message("slim-fly"), @"expected a prime power q, as in `slim-fly:19`");
     insta::assert_snapshot!(message("hyperx:nodes=4"), @"expected first switches along each dimension, as in `8x8`");
     insta::assert_snapshot!(message("hyperx:4x0"), @"dimension 2 is 0, expected a whole number from 1 on");
-    insta::assert_snapshot!(message("dragonfly:9x4"), @"expected groups, routers a group and nodes a router, as in `dragonfly:33x8x4`, found `9x4`");
-    insta::assert_snapshot!(message("dragonfly:1000x2x1"), @"expected at most 256 routers a group, and groups for as many global links a router, found `1000x2x1`");
+    insta::assert_snapshot!(message("dragonfly:9x4"), @"expected groups, routers per group and nodes per router, as in `dragonfly:33x8x4`, found `9x4`");
+    insta::assert_snapshot!(message("dragonfly:1000x2x1"), @"expected at most 256 routers per group and 256 global links per router, found `1000x2x1`");
     insta::assert_snapshot!(message("dragonfly:9x4x2,nodes=3"), @"`dragonfly` takes no such argument: `nodes`");
-    insta::assert_snapshot!(message("jellyfish:5x3x1"), @"expected fewer links a switch than switches, at least 2 of more than two switches, and an even number of ends, found `5x3x1`");
-    insta::assert_snapshot!(message("jellyfish:10x1x1"), @"expected fewer links a switch than switches, at least 2 of more than two switches, and an even number of ends, found `10x1x1`");
+    insta::assert_snapshot!(message("jellyfish:5x3x1"), @"expected fewer links per switch than switches, at least 2 if there are more than two switches, and an even number of link ends, found `5x3x1`");
+    insta::assert_snapshot!(message("jellyfish:10x1x1"), @"expected fewer links per switch than switches, at least 2 if there are more than two switches, and an even number of link ends, found `10x1x1`");
     insta::assert_snapshot!(message("jellyfish:9000x4x1"), @"expected at most 8192 switches, found `9000x4x1`");
-    insta::assert_snapshot!(message("twisted-torus:4x4x4"), @"expected sides of a and sides of 2a, at least one of each and a at least 2, as `4x4x8`, found `4x4x4`");
-    insta::assert_snapshot!(message("twisted-torus:4x4x12"), @"expected sides of a and sides of 2a, at least one of each and a at least 2, as `4x4x8`, found `4x4x12`");
+    insta::assert_snapshot!(message("twisted-torus:4x4x4"), @"expected sides of a and of 2a, at least one of each, with a of at least 2, as in `4x4x8`, found `4x4x4`");
+    insta::assert_snapshot!(message("twisted-torus:4x4x12"), @"expected sides of a and of 2a, at least one of each, with a of at least 2, as in `4x4x8`, found `4x4x12`");
     insta::assert_snapshot!(message("twisted-torus:2048x4096"), @"expected at most 8 short sides and 4194304 nodes, found `2048x4096`");
     insta::assert_snapshot!(message("groups:4"), @"expected groups and ranks of each, as in `groups:16x8`, found `4`");
-    insta::assert_snapshot!(message("groups:4x4,inside=0"), @"inside: expected a bandwidth from 0.000001 to 1000000, 1 being the machine's, which links across have, found `0`");
+    insta::assert_snapshot!(message("groups:4x4,inside=0"), @"inside: expected a bandwidth from 0.000001 to 1000000, where links across groups have 1, found `0`");
 }
