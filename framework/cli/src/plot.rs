@@ -5,7 +5,10 @@ use crate::failure::Failure;
 use crate::output;
 use crate::say::say;
 use std::process::ExitCode;
-use swapmeet_plot::{Drawn, Figure, FigureError, Log, Paper, Stack, Stacked, Wanted, Winners, Y};
+use swapmeet_plot::{
+    Drawable, Figure, FigureError, FigureOptions, LogScales, Paper, Quantity, StackKind,
+    StackedBars, WinnerFigure,
+};
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::{Record, read_files};
 
@@ -19,18 +22,18 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     let paper = Paper { width: args.width, font: args.font };
     paper.check().map_err(Failure::Usage)?;
     let files = rows(&args.rows)?;
-    let drawn: Box<dyn Drawn> = match args.kind {
+    let drawn: Box<dyn Drawable> = match args.kind {
         FigureKind::Curves => Box::new(Figure::of(&files, &curves(args)).map_err(|e| refused(&e))?),
         FigureKind::Winners => {
             only_for_curves(args)?;
             Box::new(
-                Winners::of(&files, args.title.as_deref(), &args.labels)
+                WinnerFigure::of(&files, args.title.as_deref(), &args.labels)
                     .map_err(|e| refused(&e))?,
             )
         }
-        FigureKind::Parts => stacked(args, &files, Stack::Parts)?,
-        FigureKind::Steps => stacked(args, &files, Stack::Steps)?,
-        FigureKind::Traffic => stacked(args, &files, Stack::Traffic)?,
+        FigureKind::Parts => stacked(args, &files, StackKind::Parts)?,
+        FigureKind::Steps => stacked(args, &files, StackKind::Steps)?,
+        FigureKind::Traffic => stacked(args, &files, StackKind::Traffic)?,
     };
     let table = || drawn.csv().map(String::into_bytes).map_err(|e| Failure::Output(e.to_string()));
     let picture = || drawn.picture(&paper);
@@ -60,35 +63,36 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
 fn stacked(
     args: &PlotArgs,
     files: &[(String, Vec<Record>)],
-    stack: Stack,
-) -> Result<Box<dyn Drawn>, Failure> {
+    stack: StackKind,
+) -> Result<Box<dyn Drawable>, Failure> {
     only_for_curves(args)?;
     Ok(Box::new(
-        Stacked::of(stack, files, args.title.as_deref(), &args.labels).map_err(|e| refused(&e))?,
+        StackedBars::of(stack, files, args.title.as_deref(), &args.labels)
+            .map_err(|e| refused(&e))?,
     ))
 }
 
 /// What is to be shown of curves.
-fn curves(args: &PlotArgs) -> Wanted<'_> {
-    Wanted {
+fn curves(args: &PlotArgs) -> FigureOptions<'_> {
+    FigureOptions {
         x: match args.x.unwrap_or(XAxis::Block) {
             XAxis::Block => Axis::Block,
             XAxis::Nodes => Axis::Nodes,
             XAxis::Cv => Axis::Variation,
         },
         y: match args.y.unwrap_or(YAxis::Time) {
-            YAxis::Time => Y::Time,
-            YAxis::Ratio => Y::Ratio,
-            YAxis::Bound => Y::Bound,
-            YAxis::Contention => Y::Contention,
-            YAxis::Steps => Y::Steps,
-            YAxis::Messages => Y::Messages,
-            YAxis::LinkMessages => Y::LinkMessages,
-            YAxis::NodeBytes => Y::NodeBytes,
-            YAxis::Algbw => Y::AlgorithmBandwidth,
-            YAxis::Busbw => Y::BusBandwidth,
+            YAxis::Time => Quantity::Time,
+            YAxis::Ratio => Quantity::Ratio,
+            YAxis::Bound => Quantity::Bound,
+            YAxis::Contention => Quantity::Contention,
+            YAxis::Steps => Quantity::Steps,
+            YAxis::Messages => Quantity::Messages,
+            YAxis::LinkMessages => Quantity::LinkMessages,
+            YAxis::NodeBytes => Quantity::NodeBytes,
+            YAxis::Algbw => Quantity::AlgorithmBandwidth,
+            YAxis::Busbw => Quantity::BusBandwidth,
         },
-        log: args.log.map(|axes| Log {
+        log: args.log.map(|axes| LogScales {
             x: matches!(axes, LogAxes::X | LogAxes::Both),
             y: matches!(axes, LogAxes::Y | LogAxes::Both),
         }),

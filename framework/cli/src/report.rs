@@ -6,7 +6,7 @@ use crate::output;
 use crate::plot::rows;
 use std::path::Path;
 use std::process::ExitCode;
-use swapmeet_plot::{PageWanted, page};
+use swapmeet_plot::{PageOptions, page};
 use swapmeet_results::{CompareError, Record};
 use swapmeet_runner::experiment::Experiment;
 
@@ -30,7 +30,7 @@ pub(crate) fn page_of(
     baseline: Option<&str>,
 ) -> Result<String, CompareError> {
     let title = title.map_or_else(|| experiments(files), str::to_owned);
-    let wanted = PageWanted {
+    let wanted = PageOptions {
         title: &title,
         baseline,
         program: concat!("swapmeet ", env!("CARGO_PKG_VERSION")),

@@ -9,7 +9,9 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
-use swapmeet_plot::{Drawn, Figure, Paper, Stack, Stacked, Wanted, Winners, Y};
+use swapmeet_plot::{
+    Drawable, Figure, FigureOptions, Paper, Quantity, StackKind, StackedBars, WinnerFigure,
+};
 use swapmeet_results::{Record, read_files};
 use swapmeet_runner::again::experiment_of;
 use swapmeet_runner::case::Product;
@@ -163,16 +165,16 @@ fn pick(experiment: &mut Experiment, args: &RunArgs, of_rows: Experiment) {
 fn draw(sheet: &Sheet, rows: Vec<Record>) -> Result<Vec<u8>, String> {
     let files = [(String::new(), rows)];
     let baseline = sheet.baseline.as_deref();
-    let drawn: Box<dyn Drawn> = match sheet.kind {
+    let drawn: Box<dyn Drawable> = match sheet.kind {
         SheetKind::Report => {
             return crate::report::page_of(&files, None, baseline)
                 .map(String::into_bytes)
                 .map_err(|e| e.to_string());
         }
         SheetKind::Curves(x) => {
-            let wanted = Wanted {
+            let wanted = FigureOptions {
                 x,
-                y: Y::Time,
+                y: Quantity::Time,
                 log: None,
                 baseline,
                 title: None,
@@ -181,10 +183,12 @@ fn draw(sheet: &Sheet, rows: Vec<Record>) -> Result<Vec<u8>, String> {
             };
             Box::new(Figure::of(&files, &wanted).map_err(|e| e.to_string())?)
         }
-        SheetKind::Winners => Box::new(Winners::of(&files, None, &[]).map_err(|e| e.to_string())?),
-        SheetKind::Parts => {
-            Box::new(Stacked::of(Stack::Parts, &files, None, &[]).map_err(|e| e.to_string())?)
+        SheetKind::Winners => {
+            Box::new(WinnerFigure::of(&files, None, &[]).map_err(|e| e.to_string())?)
         }
+        SheetKind::Parts => Box::new(
+            StackedBars::of(StackKind::Parts, &files, None, &[]).map_err(|e| e.to_string())?,
+        ),
     };
     let picture = drawn.picture(&Paper::default());
     Ok(match sheet.path.extension().and_then(|e| e.to_str()) {

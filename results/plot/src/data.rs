@@ -1,4 +1,4 @@
-//! What is drawn, for other programs: a table of its points, and a figure for LaTeX.
+//! Output of a figure's data: as a table of its points, and as a figure for LaTeX.
 
 use crate::figure::{Curve, Figure, Point};
 use crate::style::Marker;
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use swapmeet_results::analysis::Axis;
 
 impl Figure {
-    /// Every point that is drawn: panel, curve, where, how high, and the ends of its bar.
+    /// Formats all points as CSV: panel, curve, x, y, and the ends of the error bar.
     pub(crate) fn table(&self) -> Result<String, csv::Error> {
         let columns =
             ["panel", "curve", self.x.label(), &self.y_label, "low", "high"].map(str::to_owned);
@@ -35,7 +35,7 @@ impl Figure {
         csv([columns].into_iter().chain(points))
     }
 
-    /// As a picture of pgfplots, to be put into a document as it is: `\input{figure.tex}` with
+    /// Formats the figure for pgfplots. A document includes it with `\input{figure.tex}` and needs
     /// `\usepackage{pgfplots}` and `\usepgfplotslibrary{groupplots}`.
     pub(crate) fn for_latex(&self) -> String {
         let columns = if self.panels.len() == 1 { 1 } else { 2 };
@@ -43,6 +43,7 @@ impl Figure {
         let lines = [&self.title].into_iter().chain(&self.remarks);
         let mut out: String =
             lines.map(|line| format!("% {}\n", line.replace('\n', " "))).collect();
+        // The colours of the curves.
         out += "\\begin{tikzpicture}\n";
         for name in &self.names {
             let colour = self.styles.get(name).colour;
@@ -55,6 +56,7 @@ impl Figure {
                 colour.2
             );
         }
+        // The options of all panels.
         let mut options = vec![
             format!(
                 "group style={{group size={columns} by {rows}, horizontal sep=4em, vertical sep=5em}}"
@@ -75,12 +77,13 @@ impl Figure {
             options.push("ymode=log".to_owned());
         }
         let _ = writeln!(out, "\\begin{{groupplot}}[{}]", options.join(",\n  "));
-        // Below all panels, where it covers nothing; its name is the document's, so that each
-        // figure needs its own.
+        // The legend stands below all panels, where it covers nothing. Its name is global in a
+        // document, so each figure needs another one.
         let legend = format!(
             "swapmeet{}",
             self.title.replace(|letter: char| !letter.is_ascii_alphanumeric(), "")
         );
+        // The panels. The first one defines the legend.
         for (number, panel) in self.panels.iter().enumerate() {
             let title = escaped(&panel.title);
             let legend =
@@ -132,7 +135,7 @@ impl Figure {
     }
 }
 
-/// Text as LaTeX takes it.
+/// Escapes a text for LaTeX.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! Lays a figure out as marks on a page.
+//! Lays out a figure as marks on a page.
 
 mod legend;
 pub(crate) mod marker;
@@ -11,26 +11,26 @@ use crate::marks::text::wrapped;
 use crate::marks::{Paper, Picture};
 use panel::Frame;
 
-/// Whatever can be put on paper.
-pub trait Drawn {
-    /// The figure on paper.
+/// A figure that can be drawn.
+pub trait Drawable {
+    /// Draws the figure.
     fn picture(&self, paper: &Paper) -> Picture;
 
-    /// What is drawn, as a table.
+    /// Formats the data of the figure as CSV.
     fn csv(&self) -> Result<String, csv::Error>;
 
-    /// As a picture of pgfplots, if that can draw it.
+    /// Formats the figure for pgfplots, if pgfplots can draw it.
     fn pgfplots(&self) -> Option<String> {
         None
     }
 
-    /// What there is to say about it, beside it.
+    /// Returns remarks that accompany the figure.
     fn remarks(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-impl Drawn for Figure {
+impl Drawable for Figure {
     fn picture(&self, paper: &Paper) -> Picture {
         Picture::new(self.scene(paper), &self.title, paper)
     }
@@ -54,8 +54,7 @@ impl Drawn for Figure {
 }
 
 impl Figure {
-    /// Title, panels in two columns, legend, crossovers in words: from top to bottom, each below
-    /// all of what comes before it.
+    /// Lays out title, panels in one or two columns, legend and crossovers, from top to bottom.
     fn scene(&self, paper: &Paper) -> Scene {
         let (columns, width) = (paper.columns(self.panels.len()), paper.width(self.panels.len()));
         let (font, gap) = (paper.font(), paper.font());
@@ -63,6 +62,7 @@ impl Figure {
         let mut top = heading(&mut scene, &self.title, font);
         let cell = (width - gap) / columns as f64 - gap;
         let mut letters = 0;
+        // Panels, row by row. Titles of one row take the same number of lines.
         for row in self.panels.chunks(columns) {
             let titles: Vec<Vec<String>> =
                 row.iter().map(|panel| wrapped(&panel.title, font, cell)).collect();
@@ -85,6 +85,7 @@ impl Figure {
             }
             top += lines * 1.3 * font + 0.7 * font + 0.66 * cell + gap;
         }
+        // Below the panels: legend, crossovers, explanations.
         top = legend::names(&mut scene, self, top, font);
         top = legend::crossings(&mut scene, self, top, font);
         top = legend::bars(&mut scene, self, top, font);
@@ -93,7 +94,7 @@ impl Figure {
     }
 }
 
-/// A title at the head of the page; returns where it ends.
+/// Draws a title at the top of the page; returns its lower end.
 pub(crate) fn heading(scene: &mut Scene, title: &str, font: f64) -> f64 {
     let mut top = font;
     for line in wrapped(title, 1.2 * font, scene.width - 2.0 * font) {
@@ -104,12 +105,12 @@ pub(crate) fn heading(scene: &mut Scene, title: &str, font: f64) -> f64 {
     top
 }
 
-/// What there is to say below all else; returns where it ends.
+/// Draws remarks below everything else; returns their lower end.
 pub(crate) fn remarks(scene: &mut Scene, remarks: &[String], top: f64, font: f64) -> f64 {
     let mut top = top;
     for remark in remarks {
         top += 0.3 * font;
-        // Names stand out by nothing here.
+        // The backticks around names are left out.
         for line in wrapped(&remark.replace('`', ""), font, scene.width - 4.0 * font) {
             top += 1.2 * font;
             scene.text((2.0 * font, top), &line, font, Anchor::Start);
@@ -118,21 +119,21 @@ pub(crate) fn remarks(scene: &mut Scene, remarks: &[String], top: f64, font: f64
     top
 }
 
-/// Entries of a legend beside each other, on as many lines as they need.
-pub(crate) struct Row {
+/// A legend whose entries stand side by side, on as many lines as needed.
+pub(crate) struct LegendRow {
     left: f64,
     right: f64,
-    /// Where the next entry begins, and its base line.
+    /// The start of the next entry, on its base line.
     at: (f64, f64),
     font: f64,
 }
 
-impl Row {
+impl LegendRow {
     pub(crate) fn new(scene: &Scene, top: f64, font: f64) -> Self {
         Self { left: font, right: scene.width - font, at: (font, top), font }
     }
 
-    /// Where an entry of this width begins.
+    /// Returns the position of an entry of this width.
     pub(crate) fn place(&mut self, wide: f64) -> (f64, f64) {
         if self.at.0 > self.left && self.at.0 + wide > self.right {
             self.next();
@@ -142,18 +143,18 @@ impl Row {
         at
     }
 
-    /// Goes to the next line.
+    /// Starts a new line.
     pub(crate) fn next(&mut self) {
         self.at = (self.left, self.at.1 + 1.6 * self.font);
     }
 
-    /// Where the last line ends.
+    /// Returns the lower end of the last line.
     pub(crate) fn end(&self) -> f64 {
         self.at.1 + 0.5 * self.font
     }
 }
 
-/// The letter of the crossover with this number: a, b, .. z, a1, ..
+/// Returns the letter of a crossover: a, b, ..., z, a1, b1, etc.
 fn letter(index: usize) -> String {
     let letter = char::from(b'a' + (index % 26) as u8);
     if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26) }

@@ -1,7 +1,7 @@
-//! From rows to panels and curves.
+//! A figure of panels and curves, computed from rows.
 
 use crate::labels::{Labels, UnknownLabel};
-use crate::quantity::{Log, Y};
+use crate::quantity::{LogScales, Quantity};
 use crate::style::Styles;
 use swapmeet_results::analysis::{Axis, Crossover, Curve as TimeCurve, Families, Family, families};
 use swapmeet_results::stats::{Interval, Summary};
@@ -12,164 +12,176 @@ use swapmeet_results::{CompareError, Comparison, ComparisonLine, Group, Record, 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     pub x: f64,
-    /// How high: the mean over repetitions.
+    /// The mean over repetitions.
     pub y: f64,
-    /// Its 95 % interval, if there is a spread.
+    /// The 95 % interval of the mean, if there is a spread.
     pub interval: Option<Interval>,
 }
 
-/// One algorithm in a panel.
+/// The curve of one algorithm in a panel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     pub name: String,
-    /// Its points, by x.
+    /// The points, by x.
     pub points: Vec<Point>,
-    /// The lines between them, as far as any go: through these places, from piece to piece.
+    /// The lines that join points. Each line is a list of positions; there are several if the curve
+    /// is interrupted.
     pub lines: Vec<Vec<(f64, f64)>>,
 }
 
-/// A crossover as it is drawn.
+/// A crossover and its height in the figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Crossing {
-    /// Where the fastest changes.
+    /// The crossover of completion times.
     pub crossover: Crossover,
-    /// How high the two curves are there, where what is shown is made of times; they need not meet
-    /// otherwise.
+    /// The height of the two curves at the crossover; `None` if the figure shows a quantity that is
+    /// not a time, because then the curves need not meet.
     pub y: Option<f64>,
 }
 
-/// Cases that differ in nothing but the algorithm and x.
+/// Cases that differ only in the algorithm and x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// What they have in common that other panels haven't; empty for the only panel.
+    /// What distinguishes the panel from the others; empty for a single panel.
     pub title: String,
-    /// A curve an algorithm.
+    /// A curve for each algorithm.
     pub curves: Vec<Curve>,
-    /// The lower bound, if it is to be shown.
+    /// The lower bound, if requested.
     pub bound: Option<Curve>,
-    /// Where the fastest changes.
+    /// The crossovers.
     pub crossings: Vec<Crossing>,
 }
 
-/// What is to be shown.
+/// The options of a figure.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wanted<'a> {
-    /// On the x axis.
+pub struct FigureOptions<'a> {
+    /// The quantity of the x axis.
     pub x: Axis,
-    /// On the y axis.
-    pub y: Y,
-    /// Which axes are logarithmic; what suits them if not given.
-    pub log: Option<Log>,
-    /// What ratios are to.
+    /// The quantity of the y axis.
+    pub y: Quantity,
+    /// Which axes are logarithmic; `None` chooses by the values.
+    pub log: Option<LogScales>,
+    /// The algorithm to which ratios refer.
     pub baseline: Option<&'a str>,
-    /// A title; what all cases have in common if not given.
+    /// The title; `None` takes what all cases have in common.
     pub title: Option<&'a str>,
-    /// What algorithms are called, in the order in which they stand in the legend; others follow
-    /// under their own names.
+    /// Labels of algorithms, in the order of the legend. Other algorithms follow under their own
+    /// names.
     pub labels: &'a [(String, String)],
-    /// Whether the lower bound is a curve among those of times.
+    /// Whether the lower bound is shown as a curve.
     pub bound: bool,
 }
 
-/// Panels, and how they are to be read.
+/// A figure with all its panels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// On the x axis.
+    /// The quantity of the x axis.
     pub x: Axis,
-    /// On the y axis.
-    pub y: Y,
+    /// The quantity of the y axis.
+    pub y: Quantity,
     /// Which axes are logarithmic.
-    pub log: Log,
-    /// What all panels have in common.
+    pub log: LogScales,
+    /// The title, which is what all panels have in common unless one was given.
     pub title: String,
-    /// What is written along the y axis.
+    /// The label of the y axis.
     pub y_label: String,
-    /// Every name of a curve, in the order of the legend.
+    /// The names of all curves, in the order of the legend.
     pub names: Vec<String>,
     pub labels: Labels,
     pub styles: Styles,
     pub panels: Vec<Panel>,
     /// What is not shown, and why.
     pub notes: Vec<String>,
-    /// Where times are beside each other that were charged remarks: said in the figure.
+    /// Remarks that are part of the figure, such as unequal charges for rearrangement.
     pub remarks: Vec<String>,
 }
 
-/// Why there is no figure.
+/// Why a figure cannot be made.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FigureError {
-    /// The rows contradict each other.
+    /// The rows cannot be compared.
     #[error(transparent)]
     Rows(#[from] CompareError),
-    /// Nothing is left to show.
-    #[error("no row has something to show with {0} on the x axis and {1} on the y axis")]
+    /// No row has both quantities.
+    #[error("no row has values of {0} (x axis) and {1} (y axis)")]
     Nothing(&'static str, &'static str),
-    /// More panels than a figure has room for.
+    /// The figure has too many panels.
     #[error("the rows make {count} panels, a figure has room for {most}: choose among their {differ}", most = Figure::MOST_PANELS)]
     ManyPanels {
         count: usize,
-        /// In what they differ.
+        /// The columns in which the panels differ.
         differ: String,
     },
-    /// No two sizes, networks or machines to lay out.
+    /// All cases have the same block size, network and machine.
     #[error("a map needs rows of two block sizes, or of two networks or machines")]
     NoMap,
-    #[error("no row has what the bars are to show")]
+    #[error("no row has values for the bars")]
     NoBars,
-    /// A label for nothing.
+    /// A label is given for an unknown algorithm.
     #[error(transparent)]
     Label(#[from] UnknownLabel),
-    /// A lower bound is a time.
-    #[error("a lower bound can be shown where completion times are, not {0}")]
+    /// A lower bound was requested with a quantity other than time.
+    #[error("a lower bound can only be shown with completion times, not with {0}")]
     BoundOfTimes(&'static str),
-    /// More curves than can be told apart.
-    #[error("the rows have {0} algorithms, a figure tells {most} apart: choose some with --algorithm", most = Figure::MOST_CURVES)]
+    /// There are too many curves to distinguish.
+    #[error("the rows have {0} algorithms, a figure has room for {most}: choose some with --algorithm", most = Figure::MOST_CURVES)]
     ManyCurves(usize),
 }
 
-/// Into so many straight pieces a line between two points is cut, where it is bent as drawn.
+/// The number of straight pieces that approximate a curved line between two points.
 const PIECES: u32 = 24;
 
 impl Figure {
-    /// The most panels a figure has.
+    /// The maximum number of panels.
     pub const MOST_PANELS: usize = 12;
-    /// The most curves that can be told apart in grey: by marker and by dashes.
+    /// The maximum number of curves that differ in a grey print, by marker and dashes.
     pub const MOST_CURVES: usize = 12;
 
-    /// The figure of the rows of files, given with their names.
-    pub fn of(files: &[(String, Vec<Record>)], wanted: &Wanted<'_>) -> Result<Self, FigureError> {
-        if wanted.bound && wanted.y != Y::Time {
-            return Err(FigureError::BoundOfTimes(wanted.y.label()));
+    /// Makes the figure of the rows of files, given with their names.
+    pub fn of(
+        files: &[(String, Vec<Record>)],
+        options: &FigureOptions<'_>,
+    ) -> Result<Self, FigureError> {
+        if options.bound && options.y != Quantity::Time {
+            return Err(FigureError::BoundOfTimes(options.y.label()));
         }
-        let comparison = compare(files, wanted.baseline)?;
-        let named = wanted.baseline.is_some();
-        let rows = Rows { files, comparison: &comparison, y: wanted.y, named, bound: wanted.bound };
-        let Families { families, off_axis } = families(&comparison, wanted.x);
+        // Group the rows into families along the x axis, and make a panel of each.
+        let comparison = compare(files, options.baseline)?;
+        let has_named_baseline = options.baseline.is_some();
+        let rows = FigureData {
+            files,
+            comparison: &comparison,
+            y: options.y,
+            has_named_baseline,
+            bound: options.bound,
+        };
+        let Families { families, off_axis } = families(&comparison, options.x);
         let values = || {
             families.iter().flat_map(|family| &family.curves).flat_map(|curve| rows.points(curve))
         };
-        let log = wanted
-            .log
-            .unwrap_or_else(|| Log::suits(wanted.x, wanted.y, values().map(|point| point.y)));
+        let log = options.log.unwrap_or_else(|| {
+            LogScales::suits(options.x, options.y, values().map(|point| point.y))
+        });
         let shown = |point: &Point| (!log.x || point.x > 0.0) && (!log.y || point.y > 0.0);
         let mut panels: Vec<(&Family, Panel)> = families
             .iter()
             .filter_map(|family| Some((family, rows.panel(family, log, shown)?)))
             .collect();
         if panels.is_empty() {
-            return Err(FigureError::Nothing(wanted.x.label(), wanted.y.label()));
+            return Err(FigureError::Nothing(options.x.label(), options.y.label()));
         }
+        // Order the names for the legend: labelled ones first.
         let mut names: Vec<String> = panels
             .iter()
             .flat_map(|(_, panel)| &panel.curves)
             .map(|curve| curve.name.clone())
             .collect();
         let place = |name: &String| {
-            wanted.labels.iter().position(|(known, _)| known == name).unwrap_or(usize::MAX)
+            options.labels.iter().position(|(known, _)| known == name).unwrap_or(usize::MAX)
         };
         names.sort_by(|a, b| place(a).cmp(&place(b)).then(a.cmp(b)));
         names.dedup();
-        let labels = Labels::of(wanted.labels, &names.iter().map(String::as_str).collect())?;
+        let labels = Labels::of(options.labels, &names.iter().map(String::as_str).collect())?;
         if names.len() > Self::MOST_CURVES {
             return Err(FigureError::ManyCurves(names.len()));
         }
@@ -177,55 +189,60 @@ impl Figure {
         if panels.len() > Self::MOST_PANELS {
             return Err(FigureError::ManyPanels { count: panels.len(), differ });
         }
+        // Note what is not shown.
         let mut notes = comparison.notes.clone();
         let without = |n: usize, what: &'static str, why: String| {
             (n > 0).then(|| format!("not shown: {} {why}", count(n, what)))
         };
-        notes.extend(without(off_axis, "case", format!("without {}", wanted.x.label())));
+        notes.extend(without(off_axis, "case", format!("without {}", options.x.label())));
         notes.extend(without(
-            rows.without(&families),
+            rows.count_without(&families),
             "point",
-            format!("without {}", wanted.y.label()),
+            format!("without {}", options.y.label()),
         ));
         let at_0 = values().filter(|point| !shown(point)).count();
-        notes.extend(without(at_0, "point", "at 0, which a logarithmic axis hasn't".to_owned()));
-        notes.extend(crowded(&families, wanted.x));
+        notes.extend(without(
+            at_0,
+            "point",
+            "at 0, which a logarithmic axis cannot show".to_owned(),
+        ));
+        notes.extend(shared_x_note(&families, options.x));
         let mut figure = Self {
-            x: wanted.x,
-            y: wanted.y,
+            x: options.x,
+            y: options.y,
             log,
-            y_label: wanted.y.label().to_owned(),
+            y_label: options.y.label().to_owned(),
             labels,
-            title: wanted.title.map_or(common, str::to_owned),
+            title: options.title.map_or(common, str::to_owned),
             styles: Styles::of(names.iter().map(String::as_str)),
             names,
             panels: panels.into_iter().map(|(_, panel)| panel).collect(),
             notes,
-            remarks: if wanted.y.is_of_times() {
+            remarks: if options.y.is_of_times() {
                 comparison.rearrangement_remarks.clone()
             } else {
                 Vec::new()
             },
         };
-        if let Some(baseline) = wanted.baseline.filter(|_| wanted.y == Y::Ratio) {
+        if let Some(baseline) = options.baseline.filter(|_| options.y == Quantity::Ratio) {
             figure.y_label = format!("completion time over that of {}", figure.label(baseline));
         }
         Ok(figure)
     }
 
-    /// What a curve is called.
+    /// Returns the label of a curve.
     pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
         self.labels.name(name)
     }
 
-    /// Whether some point has a bar.
+    /// Returns whether some point has an error bar.
     pub(crate) fn has_bars(&self) -> bool {
         let mut points =
             self.panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
         points.any(|point| point.interval.is_some())
     }
 
-    /// Every crossover in words, panel by panel.
+    /// Describes each crossover, panel by panel.
     pub fn crossings(&self) -> impl Iterator<Item = String> {
         self.panels.iter().flat_map(move |panel| {
             let place =
@@ -243,29 +260,29 @@ impl Figure {
     }
 }
 
-/// The rows, as what is on the y axis sees them.
-struct Rows<'a> {
+/// The compared rows, and the quantity to show of them.
+struct FigureData<'a> {
     files: &'a [(String, Vec<Record>)],
     comparison: &'a Comparison,
-    y: Y,
-    /// Whether ratios are to an algorithm that was named.
-    named: bool,
-    /// Whether the lower bound is shown, too.
+    y: Quantity,
+    /// Whether ratios refer to an algorithm that the user has_named_baseline.
+    has_named_baseline: bool,
+    /// Whether the lower bound is shown.
     bound: bool,
 }
 
-/// What the curve of the lower bound is called.
+/// The name of the curve of the lower bound.
 pub(crate) const BOUND: &str = "lower bound";
 
-impl Rows<'_> {
+impl FigureData<'_> {
     fn line(&self, group: usize, line: usize) -> (&Group, &ComparisonLine) {
         let group = &self.comparison.groups[group];
         (group, &group.lines[line])
     }
 
-    /// The mean of what is shown, and its interval.
+    /// Returns the mean of the quantity, and its interval.
     fn value(&self, line: &ComparisonLine) -> Option<(f64, Option<Interval>)> {
-        if self.y == Y::Ratio {
+        if self.y == Quantity::Ratio {
             return line.ratio.as_ref().map(|r| (r.value, r.interval));
         }
         let rows = line.records(self.files).filter(|row| row.status == Status::Ok);
@@ -273,7 +290,7 @@ impl Rows<'_> {
         Summary::of(&values?).map(|s| (s.mean, s.interval))
     }
 
-    /// The points of a curve that have what is shown.
+    /// Returns the points of a curve; cases without the quantity are skipped.
     fn points(&self, curve: &TimeCurve) -> Vec<Point> {
         let point = |point: &swapmeet_results::analysis::Point| {
             let (y, interval) = self.value(self.line(point.group, point.line).1)?;
@@ -282,8 +299,8 @@ impl Rows<'_> {
         curve.points.iter().filter_map(point).collect()
     }
 
-    /// How many cases that could have been drawn have nothing of what is shown.
-    fn without(&self, families: &[Family]) -> usize {
+    /// Returns the number of cases on the axis that lack the quantity.
+    fn count_without(&self, families: &[Family]) -> usize {
         let lines = families
             .iter()
             .flat_map(|family| &family.groups)
@@ -296,12 +313,17 @@ impl Rows<'_> {
             .count()
     }
 
-    fn panel(&self, family: &Family, log: Log, shown: impl Fn(&Point) -> bool) -> Option<Panel> {
+    fn panel(
+        &self,
+        family: &Family,
+        log: LogScales,
+        shown: impl Fn(&Point) -> bool,
+    ) -> Option<Panel> {
         let bound = self.bound.then(|| self.bound(family, log)).flatten();
         let mut panel =
             Panel { title: String::new(), curves: Vec::new(), bound, crossings: Vec::new() };
         let crossovers = family.envelope().crossovers;
-        let turns: Vec<f64> = crossovers.iter().map(|crossover| crossover.x).collect();
+        let corners: Vec<f64> = crossovers.iter().map(|crossover| crossover.x).collect();
         for curve in &family.curves {
             let points: Vec<Point> = self.points(curve).into_iter().filter(&shown).collect();
             if points.is_empty() {
@@ -311,26 +333,29 @@ impl Rows<'_> {
                 !family.shared_xs.contains(&a.x) && !family.shared_xs.contains(&b.x)
             });
             let lines = joined.filter(|piece| piece.len() > 1);
-            let lines = lines.map(|piece| self.drawn(family, &curve.algorithm, piece, log, &turns));
+            let lines = lines
+                .map(|piece| self.line_through(family, &curve.algorithm, piece, log, &corners));
             panel.curves.push(Curve {
                 name: curve.algorithm.clone(),
                 lines: lines.collect(),
                 points: points.clone(),
             });
         }
+        // Mark the crossovers.
         for crossover in crossovers {
-            // What isn't made of times need not meet where times do.
-            let is_of_times = matches!(self.y, Y::Time | Y::Ratio | Y::Bound);
-            let curve =
-                self.between(family, &crossover.after, crossover.within).filter(|_| is_of_times);
+            // Curves of other quantities need not meet where times do.
+            let is_of_times = matches!(self.y, Quantity::Time | Quantity::Ratio | Quantity::Bound);
+            let curve = self
+                .interpolated(family, &crossover.after, crossover.within)
+                .filter(|_| is_of_times);
             let y = curve.map(|y| y(crossover.x));
             panel.crossings.push(Crossing { crossover, y });
         }
         (!panel.curves.is_empty()).then_some(panel)
     }
 
-    /// The lower bound of each case, which is the same for all algorithms, as a curve.
-    fn bound(&self, family: &Family, log: Log) -> Option<Curve> {
+    /// Returns the lower bound of each case, which is the same for all algorithms, as a curve.
+    fn bound(&self, family: &Family, log: LogScales) -> Option<Curve> {
         let at = |x: &f64| {
             let on =
                 family.curves.iter().flat_map(|curve| &curve.points).find(|point| point.x == *x)?;
@@ -360,27 +385,27 @@ impl Rows<'_> {
         (!points.is_empty()).then(|| Curve { name: BOUND.to_owned(), points, lines })
     }
 
-    /// The places that the line through these points of an algorithm goes through. Where the
-    /// fastest changes, ratios to it have a corner.
-    fn drawn(
+    /// Returns the positions of the line through an algorithm's points. A ratio to the fastest
+    /// algorithm has a corner at each crossover.
+    fn line_through(
         &self,
         family: &Family,
         algorithm: &str,
         points: &[Point],
-        log: Log,
-        turns: &[f64],
+        log: LogScales,
+        corners: &[f64],
     ) -> Vec<(f64, f64)> {
         let mut places = Vec::new();
         for pair in points.windows(2) {
             let (a, b) = (pair[0], pair[1]);
             places.push((a.x, a.y));
-            if let Some(y) = self.between(family, algorithm, (a.x, b.x)) {
+            if let Some(y) = self.interpolated(family, algorithm, (a.x, b.x)) {
                 let share = |piece: u32| f64::from(piece) / f64::from(PIECES);
                 let x = |share: f64| {
                     if log.x { a.x * (b.x / a.x).powf(share) } else { a.x + (b.x - a.x) * share }
                 };
                 let mut xs: Vec<f64> = (1..PIECES).map(|piece| x(share(piece))).collect();
-                xs.extend(turns.iter().filter(|turn| a.x < **turn && **turn < b.x));
+                xs.extend(corners.iter().filter(|corner| a.x < **corner && **corner < b.x));
                 xs.sort_by(f64::total_cmp);
                 places.extend(xs.into_iter().map(|x| (x, y(x))));
             }
@@ -389,9 +414,9 @@ impl Rows<'_> {
         places
     }
 
-    /// What is shown of an algorithm between two neighbouring x, where it follows from times and
-    /// these grow evenly: then lines cross where times do.
-    fn between(
+    /// Returns the quantity as a function of x between two neighbouring points, if it follows from
+    /// linearly interpolated times. Lines drawn by this function cross exactly where the times do.
+    fn interpolated(
         &self,
         family: &Family,
         algorithm: &str,
@@ -410,19 +435,20 @@ impl Rows<'_> {
             };
             Some((at(left)?, at(right)?))
         };
+        // Interpolates linearly between two values.
         let even = move |(a, b): (f64, f64)| move |x: f64| a + (b - a) * share(x);
         let time = even(ends(&|_, line| line.mean())?);
         match self.y {
-            Y::Time => Some(Box::new(time)),
-            Y::Contention | Y::NodeBytes => {
+            Quantity::Time => Some(Box::new(time)),
+            Quantity::Contention | Quantity::NodeBytes => {
                 let own = even(ends(&|_, line| self.value(line).map(|(value, _)| value))?);
                 Some(Box::new(own))
             }
-            Y::Bound => {
+            Quantity::Bound => {
                 let bound = even(ends(&|_, line| Some(line.mean()? / self.value(line)?.0))?);
                 Some(Box::new(move |x| time(x) / bound(x)))
             }
-            Y::Ratio if self.named => {
+            Quantity::Ratio if self.has_named_baseline => {
                 let base = |group: &Group| {
                     group
                         .lines
@@ -433,7 +459,7 @@ impl Rows<'_> {
                 let base = even(ends(&|group, _| base(group))?);
                 Some(Box::new(move |x| time(x) / base(x)))
             }
-            Y::Ratio => {
+            Quantity::Ratio => {
                 let others = family
                     .curves
                     .iter()
@@ -443,28 +469,30 @@ impl Rows<'_> {
                     move |x: f64| others.iter().map(|time| time(x)).fold(f64::INFINITY, f64::min);
                 Some(Box::new(move |x| time(x) / fastest(x)))
             }
-            Y::Steps | Y::Messages | Y::LinkMessages | Y::AlgorithmBandwidth | Y::BusBandwidth => {
-                None
-            }
+            Quantity::Steps
+            | Quantity::Messages
+            | Quantity::LinkMessages
+            | Quantity::AlgorithmBandwidth
+            | Quantity::BusBandwidth => None,
         }
     }
 }
 
-fn crowded(families: &[Family], x: Axis) -> Option<String> {
-    let mut crowded: Vec<f64> =
+fn shared_x_note(families: &[Family], x: Axis) -> Option<String> {
+    let mut shared: Vec<f64> =
         families.iter().flat_map(|family| family.shared_xs.iter().copied()).collect();
-    crowded.sort_by(f64::total_cmp);
-    crowded.dedup();
-    let values = crowded.iter().map(|value| x.text(*value)).collect::<Vec<_>>().join(", ");
+    shared.sort_by(f64::total_cmp);
+    shared.dedup();
+    let values = shared.iter().map(|value| x.text(*value)).collect::<Vec<_>>().join(", ");
     let what = format!(
-        "several cases have the same {} ({values}): no line goes through their points",
+        "several cases have the same {} ({values}); their points are not joined",
         x.label()
     );
-    (!crowded.is_empty()).then_some(what)
+    (!shared.is_empty()).then_some(what)
 }
 
-/// Titles the panels by what tells them apart; returns what they have in common, and in what they
-/// differ.
+/// Sets the title of each panel to what distinguishes it. Returns what all panels have in common,
+/// and the columns in which they differ.
 fn titles(panels: &mut [(&Family, Panel)]) -> (String, String) {
     type Part = fn(&Family) -> &str;
     const PARTS: [(Part, &str); 5] = [
@@ -476,7 +504,8 @@ fn titles(panels: &mut [(&Family, Panel)]) -> (String, String) {
     ];
     let first = panels[0].0;
     let same = |part: Part| panels.iter().all(|(family, _)| part(family) == part(first));
-    // The model says nothing new where the machine says it.
+    // The machine determines the model, so the model is shown only if machines are equal and models
+    // are not.
     let is_shown = |index: usize| index != 3 || same(PARTS[2].0) && !same(PARTS[3].0);
     let parts =
         PARTS.iter().enumerate().filter(|(index, _)| is_shown(*index)).map(|(_, part)| part);

@@ -1,13 +1,13 @@
-//! What algorithms are called in a figure.
+//! Labels of algorithms in a figure.
 
 use std::collections::BTreeSet;
 
-/// What some algorithms are called, in the order in which they stand in the legend; others are
-/// called by their own names.
+/// The labels that users gave to algorithms, in the order of the legend. Other algorithms are shown
+/// by their names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels(Vec<(String, String)>);
 
-/// A label for nothing.
+/// A label was given for an unknown algorithm.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("--label {name}: no algorithm has that name; there are {known}")]
 pub struct UnknownLabel {
@@ -16,7 +16,7 @@ pub struct UnknownLabel {
 }
 
 impl Labels {
-    /// Labels of these algorithms, which must be there.
+    /// Checks that all labelled algorithms exist.
     pub(crate) fn of(
         labels: &[(String, String)],
         names: &BTreeSet<&str>,
@@ -30,7 +30,7 @@ impl Labels {
         }
     }
 
-    /// What an algorithm is called.
+    /// Returns the label of an algorithm.
     pub fn name<'a>(&'a self, name: &'a str) -> &'a str {
         self.0.iter().find(|(known, _)| known == name).map_or(name, |(_, label)| label)
     }

@@ -1,7 +1,7 @@
-//! Figures and pages from result rows.
+//! Figures and report pages from result rows.
 //!
-//! Rows become a [`Figure`] of panels and curves, which knows nothing of pixels ([`Figure::of`]);
-//! the module `draw` lays it out as marks on a page, and `marks` writes those as SVG, PNG or PDF.
+//! [`Figure::of`] turns rows into panels and curves, without positions on a page. The module `draw`
+//! lays these out as marks, and `marks` writes marks as SVG, PNG or PDF.
 
 mod data;
 mod draw;
@@ -16,13 +16,13 @@ mod style;
 mod table;
 mod winners;
 
-pub use draw::Drawn;
-pub use figure::{Crossing, Curve, Figure, FigureError, Panel, Point, Wanted};
+pub use draw::Drawable;
+pub use figure::{Crossing, Curve, Figure, FigureError, FigureOptions, Panel, Point};
 pub use labels::{Labels, UnknownLabel};
 pub use marks::{DrawError, Length, Paper, Picture};
-pub use page::{PageWanted, page};
-pub use quantity::{Log, Y};
-pub use stack::Stack;
-pub use stacked::{Bar, Bars, Stacked};
+pub use page::{PageOptions, page};
+pub use quantity::{LogScales, Quantity};
+pub use stack::StackKind;
+pub use stacked::{Bar, BarPanel, StackedBars};
 pub use style::Styles;
-pub use winners::Winners;
+pub use winners::WinnerFigure;

@@ -1,11 +1,11 @@
-//! Marks on a page, and the files they are written as.
+//! Marks on a page, and the file formats in which they are written.
 //!
-//! Our own marks, and not a plotting library's, because none tried draws what is needed: plotters
-//! puts everything on whole pixels (a curve at the width of a column of print has steps), has no
-//! dashes of its own and knows how long words are only by the system's fonts; kuva's scene had to
-//! be patched for legends, letters and dashes and took a third of all compile time. Marks go
-//! straight to tiny-skia and pdf-writer, which resvg and svg2pdf end in, instead of by way of SVG's
-//! text: with fonts those two take more to compile than the rest of the workspace.
+//! The marks are our own because no plotting library we tried was sufficient. plotters rounds all
+//! positions to whole pixels (curves in a narrow column get steps), has no dashes, and needs the
+//! system's fonts to measure text. kuva had to be patched for legends, letters and dashes, and took
+//! a third of the compile time. Marks are written directly by tiny-skia and pdf-writer. resvg and
+//! svg2pdf, which use the same two libraries, would convert from SVG, but with fonts they take
+//! longer to compile than the rest of the workspace.
 
 pub(crate) mod outline;
 mod paper;
@@ -18,22 +18,22 @@ pub(crate) mod text;
 pub use paper::{Length, Paper};
 use scene::Scene;
 
-/// A picture that could not be made.
+/// Why a picture could not be written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DrawError {
-    /// Too large, or nothing.
+    /// The size is zero or too large.
     #[error("a picture of {width} x {height} pixels can't be drawn")]
     Size { width: f64, height: f64 },
     #[error("the picture could not be written: {0}")]
     Png(String),
 }
 
-/// A figure laid out on a page, to be written as any of these.
+/// A figure laid out on a page, ready to be written in any format.
 #[derive(Debug, Clone)]
 pub struct Picture {
     scene: Scene,
     title: String,
-    /// How wide it was asked to be.
+    /// The requested width.
     width: Option<Length>,
 }
 
@@ -42,7 +42,8 @@ impl Picture {
         Self { scene, title: title.to_owned(), width: paper.width }
     }
 
-    /// As SVG, with text as text. It is as wide as what it stands in, at most.
+    /// Returns the picture as SVG, with text as text. Its width is limited to that of the
+    /// surrounding element.
     pub fn svg(&self) -> String {
         let size = |length: f64| match self.width {
             Some(width) => width.of_pixels(length).to_string(),
@@ -51,12 +52,12 @@ impl Picture {
         svg::svg(&self.scene, &self.title, (&size(self.scene.width), &size(self.scene.height)))
     }
 
-    /// As PNG, `scale` pixels to one of the SVG.
+    /// Returns the picture as PNG, with `scale` pixels for each pixel of the SVG.
     pub fn png(&self, scale: f64) -> Result<Vec<u8>, DrawError> {
         png::png(&self.scene, scale)
     }
 
-    /// As PDF, of one page that is as large as the figure.
+    /// Returns the picture as a PDF of one page, which has the size of the figure.
     pub fn pdf(&self) -> Vec<u8> {
         pdf::pdf(&self.scene, &self.title)
     }

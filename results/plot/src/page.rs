@@ -1,23 +1,23 @@
-//! One self-contained page of result files: what was run, figures, tables, machines, and the
-//! commands that make every row again. No script, no link, nothing to fetch.
+//! A self-contained report page about result files: figures, tables, machines, and the commands
+//! that reproduce all rows. It has no script and loads nothing.
 
-use crate::draw::Drawn;
-use crate::figure::{Figure, FigureError, Wanted};
+use crate::draw::Drawable;
+use crate::figure::{Figure, FigureError, FigureOptions};
 use crate::marks::Paper;
-use crate::quantity::Y;
+use crate::quantity::Quantity;
 use crate::style::Styles;
-use crate::winners::Winners;
+use crate::winners::WinnerFigure;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::{CompareError, Record, as_html, command, compare, escaped};
 
-/// What else a page says.
+/// The options of a page.
 #[derive(Debug, Clone, Copy)]
-pub struct PageWanted<'a> {
+pub struct PageOptions<'a> {
     pub title: &'a str,
-    /// The algorithm that others are compared with.
+    /// The baseline of the comparison.
     pub baseline: Option<&'a str>,
     /// The program that made the page, with its version.
     pub program: &'a str,
@@ -25,31 +25,31 @@ pub struct PageWanted<'a> {
 
 const HEAD: &str = include_str!("page/head.html");
 
-/// The page of the rows of files, given with their names.
+/// Returns the page about the rows of files, given with their names.
 pub fn page(
     files: &[(String, Vec<Record>)],
-    wanted: &PageWanted<'_>,
+    options: &PageOptions<'_>,
 ) -> Result<String, CompareError> {
-    let comparison = compare(files, wanted.baseline)?;
+    let comparison = compare(files, options.baseline)?;
     let rows: Vec<&Record> = files.iter().flat_map(|(_, rows)| rows).collect();
-    let mut out = HEAD.replace("{title}", &escaped(wanted.title));
-    let _ = writeln!(out, "<h1>{}</h1>", escaped(wanted.title));
+    let mut out = HEAD.replace("{title}", &escaped(options.title));
+    let _ = writeln!(out, "<h1>{}</h1>", escaped(options.title));
     out += &summary(files, &rows);
-    // An algorithm looks the same in all figures.
+    // An algorithm has the same style in all figures.
     let styles = Styles::of(
         comparison.groups.iter().flat_map(|group| &group.lines).map(|line| line.algorithm.as_str()),
     );
     out += &winners(files, &styles);
-    out += &figures(files, wanted.baseline, &styles);
+    out += &figures(files, options.baseline, &styles);
     let _ = writeln!(out, "<h2>Comparison</h2>\n{}", as_html(&comparison));
     let _ = writeln!(out, "<h2>Machines</h2>\n{}", machines(&rows));
-    let _ = writeln!(out, "<h2>Versions</h2>\n{}", versions(&rows, wanted.program));
-    let _ = writeln!(out, "<h2>To make it again</h2>\n{}", commands(&rows));
+    let _ = writeln!(out, "<h2>Versions</h2>\n{}", versions(&rows, options.program));
+    let _ = writeln!(out, "<h2>Commands to reproduce the rows</h2>\n{}", commands(&rows));
     out += "</body>\n</html>\n";
     Ok(out)
 }
 
-/// How many rows, and how they ended.
+/// Counts the rows by status.
 fn summary(files: &[(String, Vec<Record>)], rows: &[&Record]) -> String {
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
     for row in rows {
@@ -72,18 +72,26 @@ fn summary(files: &[(String, Vec<Record>)], rows: &[&Record]) -> String {
     )
 }
 
-/// A figure for everything that varies along an axis.
+/// Returns a figure for each axis along which the cases vary.
 fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Styles) -> String {
     let mut out = String::new();
     let mut number = 0;
-    let ratio = baseline.map(|_| Y::Ratio);
+    let ratio = baseline.map(|_| Quantity::Ratio);
     for x in Axis::ALL {
-        for y in [Some(Y::Time), ratio].into_iter().flatten() {
+        for y in [Some(Quantity::Time), ratio].into_iter().flatten() {
             match Figure::of(
                 files,
-                &Wanted { x, y, log: None, baseline, title: None, labels: &[], bound: false },
+                &FigureOptions {
+                    x,
+                    y,
+                    log: None,
+                    baseline,
+                    title: None,
+                    labels: &[],
+                    bound: false,
+                },
             ) {
-                Ok(figure) if figure.panels.iter().any(has_a_course) => {
+                Ok(figure) if figure.panels.iter().any(has_a_line) => {
                     number += 1;
                     let figure = Figure { styles: styles.clone(), ..figure };
                     let svg = figure.picture(&Paper::default()).svg();
@@ -112,18 +120,18 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
     if out.is_empty() { out } else { format!("<h2>Figures</h2>\n{out}") }
 }
 
-/// Who is fastest where, if that can be laid out.
+/// Returns the map of the fastest algorithms, if there is one.
 fn winners(files: &[(String, Vec<Record>)], styles: &Styles) -> String {
-    match Winners::of(files, None, &[]) {
+    match WinnerFigure::of(files, None, &[]) {
         Ok(winners) => {
             let svg =
-                Winners { styles: styles.clone(), ..winners }.picture(&Paper::default()).svg();
+                WinnerFigure { styles: styles.clone(), ..winners }.picture(&Paper::default()).svg();
             format!(
-                "<h2>Who is fastest where</h2>\n<figure role=\"img\" aria-label=\"Who is fastest where\">{svg}</figure>\n"
+                "<h2>Fastest algorithms</h2>\n<figure role=\"img\" aria-label=\"Fastest algorithms\">{svg}</figure>\n"
             )
         }
         Err(error @ FigureError::ManyPanels { .. }) => {
-            format!("<p>{}</p>\n", escaped(&format!("No map of who is fastest where: {error}.")))
+            format!("<p>{}</p>\n", escaped(&format!("No map of the fastest algorithms: {error}.")))
         }
         Err(_) => String::new(),
     }
@@ -137,12 +145,12 @@ fn capital(sentence: &str) -> String {
         .unwrap_or_default()
 }
 
-/// Whether some curve has more than one point.
-fn has_a_course(panel: &crate::figure::Panel) -> bool {
+/// Returns whether some curve has several points.
+fn has_a_line(panel: &crate::figure::Panel) -> bool {
     panel.curves.iter().any(|curve| curve.points.len() > 1)
 }
 
-/// What each machine costs, and where the figures are from.
+/// Describes each machine: its parameters and their sources.
 fn machines(rows: &[&Record]) -> String {
     let specs: BTreeSet<(String, String)> = rows
         .iter()
@@ -153,7 +161,7 @@ fn machines(rows: &[&Record]) -> String {
         let stands = if name == spec { String::new() } else { format!(" = {spec}") };
         let _ = writeln!(out, "<h3>{}</h3>", escaped(&format!("{name}{stands}")));
         let Ok(machine) = Machine::parse(&spec) else {
-            out += "<p>Not known to this program.</p>\n";
+            out += "<p>Unknown to this program.</p>\n";
             continue;
         };
         let _ = writeln!(
@@ -196,19 +204,19 @@ fn algorithm_name(spec: &str) -> &str {
     spec.split(':').next().unwrap_or(spec)
 }
 
-/// Every row's command, each once.
+/// Returns the distinct commands that reproduce the rows.
 fn commands(rows: &[&Record]) -> String {
     let mut known = BTreeSet::new();
     let commands: Vec<String> =
         rows.iter().map(|row| command(row)).filter(|c| known.insert(c.clone())).collect();
     let mut out =
-        format!("<details><summary>{} commands, one a row</summary>\n<pre>", commands.len());
+        format!("<details><summary>{} commands, one for each row</summary>\n<pre>", commands.len());
     for command in &commands {
         out += &escaped(command);
         out.push('\n');
     }
     out += "</pre></details>\n";
-    out += "<p>Plugins are found where <code>swapmeet list plugins</code> shows them; others need <code>--plugin-dir FILE</code>.</p>\n";
+    out += "<p><code>swapmeet list plugins</code> shows which plugins are found; others need <code>--plugin-dir FILE</code>.</p>\n";
     out
 }
 

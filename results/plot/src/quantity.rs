@@ -1,35 +1,35 @@
-//! What can be shown of a case.
+//! The quantities of a case that a figure can show.
 
 use swapmeet_results::Record;
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::units::{number_to, size_to, tick_duration};
 
-/// What is on the y axis.
+/// The quantity of the y axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Y {
+pub enum Quantity {
     Time,
-    /// Completion time over the baseline's.
+    /// Completion time divided by the baseline's.
     Ratio,
-    /// Completion time over the lower bound.
+    /// Completion time divided by the lower bound.
     Bound,
-    /// What sharing links, or waiting for ports, adds.
+    /// Time added by sharing links or waiting for ports.
     Contention,
     Steps,
     /// Messages over all steps.
     Messages,
-    /// The most messages on one link in one step.
+    /// The maximum number of messages on one link in one step.
     LinkMessages,
-    /// The most bytes one node held.
+    /// The maximum number of bytes that one node holds.
     NodeBytes,
-    /// Size over time, as nccl-tests has it.
+    /// Size divided by time, as defined by nccl-tests.
     AlgorithmBandwidth,
-    /// That times what a collective must move through a node at best, over its size: comparable to
-    /// a node's bandwidth.
+    /// Algorithm bandwidth times the share of the data that must pass through a node at least. It
+    /// is comparable to the bandwidth of a node.
     BusBandwidth,
 }
 
-impl Y {
-    /// What is written along the axis.
+impl Quantity {
+    /// Returns the label of the axis.
     pub fn label(self) -> &'static str {
         match self {
             Self::Time => "completion time",
@@ -45,7 +45,8 @@ impl Y {
         }
     }
 
-    /// What a row has of it; a ratio is between two rows, and here the time that it is made of.
+    /// Returns the quantity of a row. A ratio needs two rows, so this is the time of which it is
+    /// made.
     pub(crate) fn of(self, record: &Record) -> Option<f64> {
         let count = |n: Option<u64>| n.map(|n| n as f64);
         match self {
@@ -65,7 +66,7 @@ impl Y {
         }
     }
 
-    /// Whether it is made of times.
+    /// Returns whether the quantity is derived from completion times.
     pub(crate) fn is_of_times(self) -> bool {
         match self {
             Self::Time
@@ -81,7 +82,7 @@ impl Y {
         }
     }
 
-    /// A value, as read at the axis, with this many figures.
+    /// Formats a value for the axis with this many digits.
     pub fn text_to(self, value: f64, figures: usize) -> String {
         match self {
             Self::Time | Self::Contention => tick_duration(value, figures),
@@ -96,7 +97,7 @@ impl Y {
         }
     }
 
-    /// The unit that rows have it in, after a comma.
+    /// Returns the unit of the quantity in rows, after a comma.
     pub(crate) fn unit_in_rows(self) -> &'static str {
         match self {
             Self::Time | Self::Contention => ", $\\mu$s",
@@ -111,16 +112,16 @@ impl Y {
         }
     }
 
-    /// Whether it counts bytes, in powers of 1,024.
+    /// Returns whether the quantity counts bytes, for which ticks are powers of 1024.
     pub(crate) fn is_bytes(self) -> bool {
         self == Self::NodeBytes
     }
 }
 
-/// Algorithm and bus bandwidth in GB/s, as nccl-tests defines them (its `doc/PERFORMANCE.md`): S/t,
-/// and that times what must go through each node at best, over S. S is what all blocks are together
-/// that a node begins or ends with. `None` for collectives that it gives no factor for, and where
-/// sizes differ.
+/// Returns algorithm and bus bandwidth in GB/s, as defined by nccl-tests (`doc/PERFORMANCE.md`).
+/// The algorithm bandwidth is S/t, where S is the size of all blocks with which a node begins or
+/// ends. The bus bandwidth is S/t times a factor of the collective. `None` if nccl-tests defines no
+/// factor, and if sizes differ.
 fn bandwidths(record: &Record) -> Option<(f64, f64)> {
     let (time, block, n) = (record.time_us?, record.block_bytes? as f64, record.nodes as f64);
     let others = (n - 1.0) / n;
@@ -136,19 +137,19 @@ fn bandwidths(record: &Record) -> Option<(f64, f64)> {
 
 /// Which axes are logarithmic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Log {
+pub struct LogScales {
     pub x: bool,
     pub y: bool,
 }
 
-impl Log {
-    /// What suits an axis and values along the other: sizes and nodes go over orders of magnitude,
-    /// and so do most values over them; whatever is shown, curves that span a decade would press
-    /// each other flat on an even axis.
-    pub fn suits(x: Axis, y: Y, values: impl Iterator<Item = f64>) -> Self {
+impl LogScales {
+    /// Chooses the axes for some values. Sizes and nodes span orders of magnitude, and so do most
+    /// quantities over them. A linear y axis is chosen only if the values span less than a decade.
+    pub fn suits(x: Axis, y: Quantity, values: impl Iterator<Item = f64>) -> Self {
         let (least, most) =
             values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
-        let even = x == Axis::Variation || matches!(y, Y::Ratio | Y::Bound | Y::LinkMessages);
+        let even = x == Axis::Variation
+            || matches!(y, Quantity::Ratio | Quantity::Bound | Quantity::LinkMessages);
         Self { x: x != Axis::Variation, y: !even || (least > 0.0 && most / least >= 10.0) }
     }
 }
@@ -157,7 +158,8 @@ impl Log {
 mod tests {
     use super::*;
 
-    /// The factors of nccl-tests' `doc/PERFORMANCE.md`, Summary: 4 nodes, 3000 bytes a block, 1 us.
+    /// The factors are those of nccl-tests' `doc/PERFORMANCE.md`, Summary, for 4 nodes, 3000 bytes
+    /// a block and 1 us.
     #[test]
     fn bandwidths_are_those_of_nccl_tests() {
         let of = |collective: &str| {
@@ -169,7 +171,7 @@ mod tests {
                 time_us: Some(1.0),
                 ..Record::default()
             };
-            (Y::AlgorithmBandwidth.of(&record), Y::BusBandwidth.of(&record))
+            (Quantity::AlgorithmBandwidth.of(&record), Quantity::BusBandwidth.of(&record))
         };
         assert_eq!(of("allreduce"), (Some(3.0), Some(4.5)));
         assert_eq!(of("broadcast"), (Some(3.0), Some(3.0)));
@@ -179,16 +181,16 @@ mod tests {
 
     #[test]
     fn values_over_a_decade_get_a_logarithmic_axis() {
-        let log_y = |x, y, values: &[f64]| Log::suits(x, y, values.iter().copied()).y;
+        let log_y = |x, y, values: &[f64]| LogScales::suits(x, y, values.iter().copied()).y;
         assert!(
-            !log_y(Axis::Block, Y::Ratio, &[1.0, 9.0])
-                && log_y(Axis::Block, Y::Ratio, &[1.0, 11.0])
+            !log_y(Axis::Block, Quantity::Ratio, &[1.0, 9.0])
+                && log_y(Axis::Block, Quantity::Ratio, &[1.0, 11.0])
         );
         assert!(
-            !log_y(Axis::Variation, Y::Time, &[1.0, 2.0])
-                && log_y(Axis::Variation, Y::Time, &[1.0, 20.0])
+            !log_y(Axis::Variation, Quantity::Time, &[1.0, 2.0])
+                && log_y(Axis::Variation, Quantity::Time, &[1.0, 20.0])
         );
-        assert!(log_y(Axis::Block, Y::Time, &[1.0, 2.0]));
-        assert!(!log_y(Axis::Block, Y::Bound, &[0.0, 20.0]), "0 has no place there");
+        assert!(log_y(Axis::Block, Quantity::Time, &[1.0, 2.0]));
+        assert!(!log_y(Axis::Block, Quantity::Bound, &[0.0, 20.0]), "0 has no place there");
     }
 }

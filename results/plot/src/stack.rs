@@ -1,30 +1,31 @@
-//! What the bars of a figure are made of, end to end.
+//! The quantities that stacked bars can show.
 
 use swapmeet_results::units::{duration, number, size};
 use swapmeet_results::{Parts, Record, parts};
 
-/// What a bar is the sum of.
+/// The quantity of a bar, as a sum of pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stack {
+pub enum StackKind {
     /// The parts of completion time.
     Parts,
-    /// Steps, and the turns that they come to if messages over one link wait for each other.
+    /// Steps, and the additional rounds if messages on one link are sent one after another.
     Steps,
-    /// Bytes over links: what is sent, once, and again for each further link of its route.
+    /// Bytes on links: each byte sent counts once, and once more for each further link of its
+    /// route.
     Traffic,
 }
 
-impl Stack {
-    /// What it is made of.
+impl StackKind {
+    /// Returns the names of the pieces.
     pub(crate) fn names(self) -> Vec<&'static str> {
         match self {
             Self::Parts => Parts::default().each().map(|(name, _)| name).to_vec(),
-            Self::Steps => vec!["steps", "further turns on the fullest links"],
+            Self::Steps => vec!["steps", "additional rounds on shared links"],
             Self::Traffic => vec!["bytes sent", "over further links"],
         }
     }
 
-    /// A column each, with its unit.
+    /// Returns the column names of the pieces, with units.
     pub(crate) fn columns(self) -> Vec<String> {
         match self {
             Self::Parts => self.names().iter().map(|name| format!("{name}_us")).collect(),
@@ -33,8 +34,8 @@ impl Stack {
         }
     }
 
-    /// Its pieces, in that order, in the mean over rows, and their sum; `None` where no row has
-    /// any. A piece without a meaning there is `None`.
+    /// Returns the means of the pieces over rows, and their sum; `None` if no row has any. A piece
+    /// that does not apply to the rows is `None`.
     pub(crate) fn of<'a>(
         self,
         rows: impl Iterator<Item = &'a Record>,
@@ -44,7 +45,7 @@ impl Stack {
             return Some((parts.each().map(|(_, part)| part).to_vec(), parts::total(&parts)?));
         }
         let (mut sums, mut count) = ([0.0; 2], 0.0);
-        for [least, whole] in rows.filter_map(|row| self.counted(row)) {
+        for [least, whole] in rows.filter_map(|row| self.first_and_total(row)) {
             sums[0] += least;
             sums[1] += (whole - least).max(0.0);
             count += 1.0;
@@ -53,8 +54,8 @@ impl Stack {
         (count > 0.0).then(|| (pieces.map(Some).to_vec(), pieces.iter().sum()))
     }
 
-    /// What a row counts at the least, and in all.
-    fn counted(self, row: &Record) -> Option<[f64; 2]> {
+    /// Returns the first piece and the total of a row.
+    fn first_and_total(self, row: &Record) -> Option<[f64; 2]> {
         match self {
             Self::Parts => None,
             Self::Steps => row
@@ -67,7 +68,7 @@ impl Stack {
         }
     }
 
-    /// A value, for reading.
+    /// Formats a value for people.
     pub(crate) fn text(self, value: f64) -> String {
         match self {
             Self::Parts => duration(value),
@@ -76,11 +77,11 @@ impl Stack {
         }
     }
 
-    /// What a figure of it is called that has no other title.
+    /// Returns the default title of a figure.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Parts => "where time goes",
-            Self::Steps => "steps, and turns on shared links",
+            Self::Steps => "steps, and additional rounds on shared links",
             Self::Traffic => "bytes over links",
         }
     }
@@ -96,15 +97,18 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_parted_into_what_there_is_at_least_and_what_comes_on_top() {
+    fn counts_are_split_into_two_pieces() {
         let rows =
             [row(Some(4), Some(10), Some([100, 250])), row(Some(6), Some(6), Some([100, 350]))];
-        assert_eq!(Stack::Steps.of(rows.iter()), Some((vec![Some(5.0), Some(3.0)], 8.0)));
-        assert_eq!(Stack::Traffic.of(rows.iter()), Some((vec![Some(100.0), Some(200.0)], 300.0)));
+        assert_eq!(StackKind::Steps.of(rows.iter()), Some((vec![Some(5.0), Some(3.0)], 8.0)));
         assert_eq!(
-            Stack::Steps.of([row(Some(4), None, None)].iter()),
+            StackKind::Traffic.of(rows.iter()),
+            Some((vec![Some(100.0), Some(200.0)], 300.0))
+        );
+        assert_eq!(
+            StackKind::Steps.of([row(Some(4), None, None)].iter()),
             Some((vec![Some(4.0), Some(0.0)], 4.0))
         );
-        assert_eq!(Stack::Traffic.of([row(Some(4), None, None)].iter()), None);
+        assert_eq!(StackKind::Traffic.of([row(Some(4), None, None)].iter()), None);
     }
 }

@@ -1,18 +1,17 @@
-//! Where time goes, or what is sent, as a figure: a panel a group of cases, a bar an algorithm, its
-//! pieces end to end.
+//! Figures of stacked bars: a panel for each group of cases, a bar for each algorithm.
 
-use crate::draw::{Drawn, Row, heading, remarks};
+use crate::draw::{Drawable, LegendRow, heading, remarks};
 use crate::figure::FigureError;
 use crate::labels::Labels;
 use crate::marks::scene::{Anchor, Colour, GREY, Scene};
 use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};
-use crate::stack::Stack;
+use crate::stack::StackKind;
 use crate::table::csv;
 use std::collections::BTreeSet;
 use swapmeet_results::{Record, Setting, Status, compare};
 
-/// A colour a piece, in their order; neighbours differ in a grey print, too.
+/// The colours of the pieces, in order. Neighbours also differ in a grey print.
 const COLOURS: [Colour; 7] = [
     Colour(0x00, 0x72, 0xb2),
     Colour(0x8f, 0xd0, 0xf5),
@@ -26,47 +25,47 @@ const COLOURS: [Colour; 7] = [
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     pub name: String,
-    /// The means over its rows, in the order of [`Stack`]'s names.
+    /// The means over rows, in the order of [`StackKind`]'s names.
     pub pieces: Vec<Option<f64>>,
-    /// What they come to.
+    /// The sum of the pieces.
     pub sum: f64,
 }
 
-/// The bars of cases that differ in nothing but the algorithm.
+/// The bars of cases that differ only in the algorithm.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bars {
-    /// What tells it from other panels.
+pub struct BarPanel {
+    /// What distinguishes the panel from the others.
     pub title: String,
-    /// The shortest first.
+    /// The bars, shortest first.
     pub bars: Vec<Bar>,
 }
 
-/// Bars of pieces end to end.
+/// A figure of stacked bars.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stacked {
-    /// What the bars are made of.
-    pub stack: Stack,
-    /// What all panels have in common, if nothing else was asked for.
+pub struct StackedBars {
+    /// The quantity of the bars.
+    pub stack: StackKind,
+    /// The title, which is what all panels have in common unless one was given.
     pub title: String,
-    pub panels: Vec<Bars>,
+    pub panels: Vec<BarPanel>,
     pub labels: Labels,
-    /// Where times are beside each other that were charged unlike.
+    /// Remarks that are part of the figure, such as unequal charges for rearrangement.
     pub remarks: Vec<String>,
 }
 
-impl Stacked {
-    /// The most panels a figure has.
+impl StackedBars {
+    /// The maximum number of panels.
     pub const MOST_PANELS: usize = 12;
 
-    /// The bars of the rows of files, given with their names.
+    /// Makes the bars of the rows of files, given with their names.
     pub fn of(
-        stack: Stack,
+        stack: StackKind,
         files: &[(String, Vec<Record>)],
         title: Option<&str>,
         labels: &[(String, String)],
     ) -> Result<Self, FigureError> {
         let comparison = compare(files, None)?;
-        let mut panels: Vec<(&Setting, Bars)> = Vec::new();
+        let mut panels: Vec<(&Setting, BarPanel)> = Vec::new();
         for group in &comparison.groups {
             let mut bars: Vec<Bar> = Vec::new();
             for line in &group.lines {
@@ -76,7 +75,7 @@ impl Stacked {
             }
             bars.sort_by(|a, b| a.sum.total_cmp(&b.sum));
             if !bars.is_empty() {
-                panels.push((&group.setting, Bars { title: String::new(), bars }));
+                panels.push((&group.setting, BarPanel { title: String::new(), bars }));
             }
         }
         let common = title_panels(&mut panels)?;
@@ -90,7 +89,7 @@ impl Stacked {
             title,
             panels,
             labels,
-            remarks: if stack == Stack::Parts {
+            remarks: if stack == StackKind::Parts {
                 comparison.rearrangement_remarks
             } else {
                 Vec::new()
@@ -99,8 +98,8 @@ impl Stacked {
     }
 }
 
-impl Drawn for Stacked {
-    /// Every piece of every bar; empty where a model has no meaning for it.
+impl Drawable for StackedBars {
+    /// Formats all pieces of all bars; a piece that does not apply is empty.
     fn csv(&self) -> Result<String, csv::Error> {
         let columns = self.stack.columns();
         let columns = ["panel", "algorithm"]
@@ -126,7 +125,7 @@ impl Drawn for Stacked {
         for panel in &self.panels {
             top = self.panel(&mut scene, panel, top + 0.6 * font, font);
         }
-        let mut row = Row::new(&scene, top + 1.4 * font, font);
+        let mut row = LegendRow::new(&scene, top + 1.4 * font, font);
         for (piece, name) in self.stack.names().into_iter().enumerate() {
             let of = |bar: &Bar| bar.pieces[piece].unwrap_or(0.0);
             if self.panels.iter().flat_map(|panel| &panel.bars).any(|bar| of(bar) > 0.0) {
@@ -148,9 +147,9 @@ impl Drawn for Stacked {
     }
 }
 
-impl Stacked {
-    /// One panel below a place; returns where it ends.
-    fn panel(&self, scene: &mut Scene, panel: &Bars, top: f64, font: f64) -> f64 {
+impl StackedBars {
+    /// Draws a panel below `top`; returns its lower end.
+    fn panel(&self, scene: &mut Scene, panel: &BarPanel, top: f64, font: f64) -> f64 {
         let (small, high) = (0.9 * font, 1.7 * font);
         let mut top = top;
         for line in wrapped(&panel.title, font, scene.width - 2.0 * font) {
@@ -158,6 +157,7 @@ impl Stacked {
             scene.text((scene.width / 2.0, top), &line, font, Anchor::Middle);
         }
         top += 0.6 * font;
+        // Names stand to the left of the bars, sums to their right.
         let names = panel.bars.iter().map(|bar| width(self.labels.name(&bar.name), font));
         let left = font + names.fold(0.0, f64::max).min(0.35 * scene.width) + 0.6 * font;
         let sums = panel
@@ -168,6 +168,7 @@ impl Stacked {
         let room = (scene.width - left - sums - 2.0 * font).max(font);
         let names = self.stack.names();
         let longest = panel.bars.iter().map(|bar| bar.sum).fold(0.0, f64::max);
+        // One line for each bar.
         for bar in &panel.bars {
             let middle = top + high / 2.0 + 0.33 * font;
             let name = wrapped(self.labels.name(&bar.name), font, left - 1.5 * font);
@@ -206,8 +207,8 @@ impl Stacked {
     }
 }
 
-/// Titles the panels by what tells them apart; returns what they have in common.
-fn title_panels(panels: &mut [(&Setting, Bars)]) -> Result<String, FigureError> {
+/// Sets the title of each panel to what distinguishes it; returns what all have in common.
+fn title_panels(panels: &mut [(&Setting, BarPanel)]) -> Result<String, FigureError> {
     const CHOICES: [&str; 4] =
         ["topologies (--topology)", "workloads (--workload)", "machines (--machine)", "models"];
     let Some((first, _)) = panels.first() else { return Err(FigureError::NoBars) };
@@ -219,7 +220,7 @@ fn title_panels(panels: &mut [(&Setting, Bars)]) -> Result<String, FigureError> 
         let chosen = (0..4).filter(|part| same(*part) == wanted).map(|part| parts[part].as_str());
         chosen.collect::<Vec<_>>().join(", ")
     };
-    if panels.len() > Stacked::MOST_PANELS {
+    if panels.len() > StackedBars::MOST_PANELS {
         let apart: BTreeSet<&str> =
             (0..4).filter(|part| !same(*part)).map(|part| CHOICES[part]).collect();
         let differ = apart.into_iter().collect::<Vec<_>>().join(" and ");

@@ -1,43 +1,43 @@
-//! How curves are told apart: by marker and by dashes first, so that a grey print says as much, by
-//! colour too. An algorithm looks the same in all figures of a report, and wherever else no other
-//! takes its place.
+//! Styles of curves. Curves differ in marker and dashes, so that a grey print is sufficient, and
+//! also in colour. An algorithm has the same style in all figures of a report. It also has that
+//! style in other figures unless another algorithm takes it.
 
 use crate::marks::scene::Colour;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Marker {
-    /// Filled.
+    /// A filled circle.
     Circle,
-    /// Filled.
+    /// A filled square.
     Square,
-    /// Filled, on its base.
+    /// A filled triangle that stands on its base.
     Triangle,
-    /// Filled.
+    /// A filled diamond.
     Diamond,
-    /// Filled, on its tip.
+    /// A filled triangle that stands on its tip.
     TriangleDown,
-    /// Two strokes.
+    /// Two diagonal strokes.
     Cross,
-    /// Filled, five tips.
+    /// A filled star with five tips.
     Star,
-    /// Two strokes.
+    /// A horizontal and a vertical stroke.
     Plus,
 }
 
-/// The look of a curve.
+/// The style of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
-    /// Its colour. Those of Okabe and Ito, which differ for colour-blind eyes too, but for yellow,
-    /// which is too light for a line.
+    /// The colour. The colours are those of Okabe and Ito, which colour-blind people can
+    /// distinguish, without yellow, which is too light for a line.
     pub colour: Colour,
-    /// Its dashes; none for a solid line.
+    /// The dashes; empty for a solid line.
     pub dashes: &'static [f64],
     pub marker: Marker,
 }
 
-const LOOKS: usize = 8;
-const COLOURS: [Colour; LOOKS] = [
+const STYLES: usize = 8;
+const COLOURS: [Colour; STYLES] = [
     Colour(0x00, 0x00, 0x00),
     Colour(0x00, 0x72, 0xb2),
     Colour(0xd5, 0x5e, 0x00),
@@ -55,7 +55,7 @@ const DASHES: [&[f64]; 6] = [
     &[16.0, 5.0],
     &[8.0, 3.0, 2.0, 3.0, 2.0, 3.0],
 ];
-const MARKERS: [Marker; LOOKS] = [
+const MARKERS: [Marker; STYLES] = [
     Marker::Circle,
     Marker::Square,
     Marker::Triangle,
@@ -66,33 +66,33 @@ const MARKERS: [Marker; LOOKS] = [
     Marker::Plus,
 ];
 
-/// The look with this number.
-fn look(index: usize) -> Style {
-    // The first eight differ in their markers; those after them have the same markers with other
+/// Returns the style with this number.
+fn style_number(index: usize) -> Style {
+    // The first eight styles differ in their markers. The others repeat the markers with other
     // dashes and colours.
     Style {
-        colour: COLOURS[(index + index / LOOKS) % LOOKS],
+        colour: COLOURS[(index + index / STYLES) % STYLES],
         dashes: DASHES[index % DASHES.len()],
-        marker: MARKERS[index % LOOKS],
+        marker: MARKERS[index % STYLES],
     }
 }
 
-/// The looks of names that are shown together.
+/// The styles of algorithms that are shown together.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Styles(BTreeMap<String, usize>);
 
 impl Styles {
-    /// Of names: each has the look that its letters give it, unless one that comes before it in the
-    /// alphabet took it; then it has the next free one.
+    /// Assigns styles. An algorithm has the style that its name determines. If an algorithm earlier
+    /// in the alphabet has that style, it gets the next free one.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let names: std::collections::BTreeSet<&str> = names.into_iter().collect();
         let mut taken = BTreeMap::new();
         for (number, name) in names.into_iter().enumerate() {
-            // Eight looks to a round; the next round begins once all of one are taken.
-            let (round, own) = (number / LOOKS * LOOKS, digest(name) % LOOKS);
+            // Each round assigns eight styles; the next round begins when all of them are taken.
+            let (round, own) = (number / STYLES * STYLES, digest(name) % STYLES);
             let is_free = |index: &usize| !taken.values().any(|other| other == index);
-            let index = (0..LOOKS)
-                .map(|step| round + (own + step) % LOOKS)
+            let index = (0..STYLES)
+                .map(|step| round + (own + step) % STYLES)
                 .find(is_free)
                 .unwrap_or(round + own);
             taken.insert(name.to_owned(), index);
@@ -100,18 +100,18 @@ impl Styles {
         Self(taken)
     }
 
-    /// The look of a name, which is one of them.
+    /// Returns the style of an algorithm.
     pub fn get(&self, name: &str) -> Style {
-        look(self.0.get(name).copied().unwrap_or_default())
+        style_number(self.0.get(name).copied().unwrap_or_default())
     }
 }
 
-/// A number for a name, the same on every platform and in every version (FNV-1a).
+/// Returns a hash of the name that is the same on every platform and in every version (FNV-1a).
 fn digest(name: &str) -> usize {
     let hash = name
         .bytes()
         .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    // These bits give the usual rivals looks of their own.
+    // These bits give the most common algorithms different styles.
     (hash >> 4) as usize
 }
 

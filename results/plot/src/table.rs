@@ -1,6 +1,6 @@
-//! A figure's data as CSV.
+//! The data of a figure as CSV.
 
-/// Rows as text, the first of them the names of columns.
+/// Formats rows as CSV; the first row has the names of the columns.
 pub(crate) fn csv<R>(rows: impl IntoIterator<Item = R>) -> Result<String, csv::Error>
 where
     R: IntoIterator<Item: AsRef<[u8]>>,

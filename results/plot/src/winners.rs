@@ -1,8 +1,8 @@
-//! Who wins where, as a figure: block sizes one way, networks or machines the other, a colour and a
-//! marker an algorithm, the margin as its strength.
+//! Figures of the fastest algorithms: block sizes horizontally, networks or machines vertically.
+//! Colour and marker show the algorithm, and the strength of the colour shows its margin.
 
 use crate::draw::marker::marker;
-use crate::draw::{Drawn, Row, heading, remarks};
+use crate::draw::{Drawable, LegendRow, heading, remarks};
 use crate::figure::FigureError;
 use crate::labels::Labels;
 use crate::marks::scene::{Anchor, BLACK, Colour, PALE, Scene, WHITE};
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use swapmeet_results::analysis::{Axis, MapCell, Margin, RowAxis, WinnerMap, winner_maps};
 use swapmeet_results::{Record, compare};
 
-/// What each strength of a colour says, from the palest.
+/// The strength of the colour for each margin, and its label.
 const MARGINS: [(Margin, f64, &str); 5] = [
     (Margin::Tied, 0.0, "not told apart"),
     (Margin::Under5, 0.2, "up to 5 %"),
@@ -23,25 +23,25 @@ const MARGINS: [(Margin, f64, &str); 5] = [
     (Margin::Clear, 1.0, "more"),
 ];
 
-/// Maps of who is fastest, one below the other.
+/// Maps of the fastest algorithms, one below the other.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Winners {
-    /// What stands above them; nothing if not given.
+pub struct WinnerFigure {
+    /// The title; empty if none was given.
     pub title: String,
     pub maps: Vec<WinnerMap>,
-    /// Everyone who wins somewhere.
+    /// All algorithms that are the fastest somewhere.
     pub names: Vec<String>,
     pub labels: Labels,
     pub styles: Styles,
-    /// Where times are beside each other that were charged unlike.
+    /// Remarks that are part of the figure, such as unequal charges for rearrangement.
     pub remarks: Vec<String>,
 }
 
-impl Winners {
-    /// The most maps a figure has room for.
+impl WinnerFigure {
+    /// The maximum number of maps.
     pub const MOST_MAPS: usize = 12;
 
-    /// The maps of the rows of files, given with their names.
+    /// Makes the maps of the rows of files, given with their names.
     pub fn of(
         files: &[(String, Vec<Record>)],
         title: Option<&str>,
@@ -50,8 +50,8 @@ impl Winners {
         let comparison = compare(files, None)?;
         let all: Vec<WinnerMap> =
             RowAxis::ALL.into_iter().flat_map(|across| winner_maps(&comparison, across)).collect();
-        // Sizes of one network on one machine are a row by themselves, which both ways of looking
-        // at them give.
+        // Sizes on one network and one machine form a map with a single row, for either kind of
+        // rows.
         let several = |map: &&WinnerMap| map.rows.len() > 1;
         let maps: Vec<WinnerMap> = if all.iter().any(|map| several(&map)) {
             all.iter().filter(several).cloned().collect()
@@ -70,17 +70,17 @@ impl Winners {
         let lines = comparison.groups.iter().flat_map(|group| &group.lines);
         let everyone: BTreeSet<&str> = lines.map(|line| line.algorithm.as_str()).collect();
         let labels = Labels::of(labels, &everyone)?;
-        // Those who win nowhere have looks, too: a figure of curves beside this one gives everyone
-        // the same.
+        // Algorithms that are never the fastest have styles, too, so that all styles are the same
+        // in a figure of curves.
         let styles = Styles::of(everyone);
         let title = title.unwrap_or_default().to_owned();
         Ok(Self { title, maps, names, labels, styles, remarks: comparison.rearrangement_remarks })
     }
 }
 
-impl Drawn for Winners {
-    /// Every cell: map, row, size, who wins, its mean time in us, the next and how many times as
-    /// long it takes, and who can't be told from the first.
+impl Drawable for WinnerFigure {
+    /// Formats all cells: map, row, size, fastest algorithm and its mean time, second algorithm and
+    /// its ratio, and the algorithms tied with the fastest.
     fn csv(&self) -> Result<String, csv::Error> {
         let columns =
             ["map", "row", "block_bytes", "winner", "time_us", "second", "times_as_long", "level"];
@@ -115,12 +115,12 @@ impl Drawn for Winners {
         }
         top = self.legend(&mut scene, top + font, font);
         scene.height = remarks(&mut scene, &self.remarks, top, font) + font;
-        let title = if self.title.is_empty() { "who is fastest where" } else { &self.title };
+        let title = if self.title.is_empty() { "fastest algorithms" } else { &self.title };
         Picture::new(scene, title, paper)
     }
 }
 
-impl Winners {
+impl WinnerFigure {
     fn cells(&self) -> impl Iterator<Item = (&WinnerMap, &String, f64, &MapCell)> {
         self.maps.iter().flat_map(|map| {
             map.rows.iter().zip(&map.cells).flat_map(move |(row, cells)| {
@@ -131,7 +131,7 @@ impl Winners {
         })
     }
 
-    /// One map below a place; returns where it ends.
+    /// Draws a map below `top`; returns its lower end.
     fn map(&self, scene: &mut Scene, map: &WinnerMap, top: f64, font: f64) -> f64 {
         let (small, high) = (0.9 * font, 2.2 * font);
         let mut top = top;
@@ -140,6 +140,7 @@ impl Winners {
             scene.text((scene.width / 2.0, top), &line, font, Anchor::Middle);
         }
         top += 0.7 * font;
+        // Rows: the label, then the cells.
         let longest = map.rows.iter().map(|row| width(row, small)).fold(0.0, f64::max);
         let left = font + longest.min(0.4 * scene.width) + 0.6 * font;
         let wide = (scene.width - font - left) / map.xs.len().max(1) as f64;
@@ -160,6 +161,7 @@ impl Winners {
             }
             top += high;
         }
+        // Block sizes below the columns, where their labels do not overlap.
         let mut free = 0.0;
         for (column, x) in map.xs.iter().enumerate() {
             let (words, at) = (Axis::Block.text(*x), left + (column as f64 + 0.5) * wide);
@@ -208,16 +210,16 @@ impl Winners {
             hint += &format!("; not told apart from {}", winner.tied.join(", "));
         }
         scene.filled(inner, style.colour.paler(strength), Some(hint));
-        // Which algorithm it is shows in a grey print, too.
+        // The marker identifies the algorithm in a grey print.
         let colour = if strength > 0.5 { WHITE } else { style.colour };
         let radius = 0.18 * (bottom - top).min(right - left);
         let style = crate::style::Style { colour, ..style };
         scene.marks.push(marker(style, ((left + right) / 2.0, (top + bottom) / 2.0), radius, None));
     }
 
-    /// Who is who, and what strengths mean; returns where it ends.
+    /// Draws the legend of algorithms and margins; returns its lower end.
     fn legend(&self, scene: &mut Scene, top: f64, font: f64) -> f64 {
-        let mut row = Row::new(scene, top + font, font);
+        let mut row = LegendRow::new(scene, top + font, font);
         for name in &self.names {
             let style = self.styles.get(name);
             let words = self.labels.name(name);

@@ -437,7 +437,7 @@ fn rows_that_cannot_be_plotted_are_reported() {
     refused(
         "f.svg",
         &["--width", "1mm"],
-        "a figure is 16 to 400 times as wide as its letters are high",
+        "the width must be 16 to 400 times the font size",
     );
     refused(
         "f.svg",
@@ -448,7 +448,7 @@ fn rows_that_cannot_be_plotted_are_reported() {
     refused(
         "f.svg",
         &["--y", "ratio", "--lower-bound"],
-        "a lower bound can be shown where completion times are",
+        "a lower bound can only be shown with completion times",
     );
     refused(
         "f.svg",
@@ -456,7 +456,7 @@ fn rows_that_cannot_be_plotted_are_reported() {
         "--algorithm gen: no row has it; there are bruck, pex, suh-shin",
     );
     refused("f.svg", &["--baseline", "gen"], "baseline `gen`");
-    refused("f.svg", &["--x", "cv"], "no row has something to show with coefficient of variation");
+    refused("f.svg", &["--x", "cv"], "no row has values of coefficient of variation");
     refused("f.svg", &["--kind", "parts"], "a figure has room for 12: choose among their ");
     refused(
         "f.svg",

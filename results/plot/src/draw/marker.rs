@@ -1,22 +1,22 @@
-//! The marks of a curve, the same at its points and in the legend.
+//! The markers of curves, at their points and in the legend.
 
 use crate::marks::outline::Point;
-use crate::marks::scene::{Look, Mark, Stroke};
+use crate::marks::scene::{Mark, ShapeStyle, Stroke};
 use crate::style::{Marker, Style};
 
-/// A marker round a place; `size` is half its height.
+/// Returns a marker centred at a point; `size` is half its height.
 pub(crate) fn marker(style: Style, (x, y): Point, size: f64, hint: Option<String>) -> Mark {
-    let filled = Look { fill: Some(style.colour), stroke: None };
+    let filled = ShapeStyle { fill: Some(style.colour), stroke: None };
     let at = |(dx, dy): (f64, f64)| (x + dx * size, y + dy * size);
     let shape =
         |corners: &[(f64, f64)]| (corners.iter().map(|corner| at(*corner)).collect(), true, filled);
-    // Two strokes in one line, back through the middle.
+    // Two strokes, drawn as one line that returns through the centre.
     let strokes = |[a, b, c, d]: [(f64, f64); 4]| {
         let stroke = Stroke { colour: style.colour, width: 0.4 * size, dashes: &[] };
         (
             [a, b, (0.0, 0.0), c, d].iter().map(|end| at(*end)).collect(),
             false,
-            Look { fill: None, stroke: Some(stroke) },
+            ShapeStyle { fill: None, stroke: Some(stroke) },
         )
     };
     let (points, closed, look) = match style.marker {

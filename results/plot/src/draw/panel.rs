@@ -1,33 +1,33 @@
-//! One panel: its axes, its curves, and rings where the fastest changes.
+//! One panel: its axes, its curves, and rings at the crossovers.
 
 use super::letter;
 use super::marker::marker;
 use super::scale::{Base, Scale, Tick};
 use crate::figure::{Curve, Figure, Panel, Point};
-use crate::marks::outline::Point as Place;
-use crate::marks::scene::{Anchor, BLACK, GREY, Look, Mark, PALE, Scene, Stroke, Text};
+use crate::marks::outline::Point as Position;
+use crate::marks::scene::{Anchor, BLACK, GREY, Mark, PALE, Scene, ShapeStyle, Stroke, Text};
 use crate::marks::text::{width, wrapped};
-use crate::quantity::Y;
+use crate::quantity::Quantity;
 use swapmeet_results::analysis::Axis;
 
-/// The line of the lower bound, which no algorithm has.
+/// The dashes of the lower bound, which no algorithm has.
 pub(super) const BOUND_DASHES: &[f64] = &[1.5, 2.5];
 
-/// Where a panel is on the page.
+/// The position of a panel on the page.
 pub(super) struct Frame {
-    /// Its left end, labels and all.
+    /// Left end, including labels.
     pub left: f64,
-    /// The upper end of its axes.
+    /// Upper end of the axes.
     pub top: f64,
-    /// Its width, labels and all.
+    /// Width, including labels.
     pub width: f64,
-    /// Its height, labels and all.
+    /// Height, including labels.
     pub height: f64,
-    /// Size of its letters.
+    /// Size of letters.
     pub font: f64,
 }
 
-/// The axes of a panel, as they lie on the page, with their ticks.
+/// The axes of a panel, with their ticks.
 struct Axes {
     x: Scale,
     y: Scale,
@@ -36,13 +36,13 @@ struct Axes {
 }
 
 impl Axes {
-    fn at(&self, (x, y): Place) -> Place {
+    fn at(&self, (x, y): Position) -> Position {
         (self.x.at(x), self.y.at(y))
     }
 }
 
 impl Frame {
-    /// Draws a panel; its first crossover has the letter with the number `letters`.
+    /// Draws a panel. `letters` is the number of the letter of its first crossover.
     pub(super) fn draw(&self, scene: &mut Scene, figure: &Figure, panel: &Panel, letters: usize) {
         let axes = self.axes(figure, panel);
         self.frame(scene, figure, &axes);
@@ -61,13 +61,13 @@ impl Frame {
                 BOUND_DASHES,
             );
         }
-        // Markers and bars above all lines.
-        let mut drawn: Vec<Place> = Vec::new();
+        // Markers and error bars are drawn above all lines.
+        let mut drawn: Vec<Position> = Vec::new();
         for curve in &panel.curves {
             for point in &curve.points {
                 let (x, y) = axes.at((point.x, point.y));
-                // One that comes to lie on others is smaller, so that all can be seen.
-                let near = |(a, b): &&Place| (a - x).hypot(b - y) < 0.25 * self.font;
+                // A marker on top of others is smaller, so that all are visible.
+                let near = |(a, b): &&Position| (a - x).hypot(b - y) < 0.25 * self.font;
                 let size =
                     0.36 * self.font * 0.72_f64.powi(drawn.iter().filter(near).count() as i32);
                 drawn.push((x, y));
@@ -77,7 +77,7 @@ impl Frame {
         self.crossings(scene, figure, panel, &axes, letters);
     }
 
-    /// Scales that hold all that is drawn, with room for their labels.
+    /// Returns scales that contain all values, with room for the labels.
     fn axes(&self, figure: &Figure, panel: &Panel) -> Axes {
         let font = self.font;
         let points = || panel.curves.iter().flat_map(|curve| &curve.points);
@@ -93,12 +93,12 @@ impl Frame {
         let mut x = Scale::around(points().map(|point| point.x), figure.log.x, 0.04);
         x.ends = (self.left + title * 1.3 * font + labels + 1.2 * font, self.left + self.width);
         let (x_ticks, beyond) = self.x_ticks(figure, panel, &x);
-        // The last label may go beyond the axis by half of its length: there is room for that.
+        // Leave room for the last label, which may extend beyond the axis by half its length.
         x.ends.1 -= beyond;
         Axes { x, y, x_ticks, y_ticks }
     }
 
-    /// As many ticks as there is room for, and how far the last label goes beyond the axis.
+    /// Returns as many ticks as fit, and how far the last label extends beyond the axis.
     fn x_ticks(&self, figure: &Figure, panel: &Panel, x: &Scale) -> (Vec<Tick>, f64) {
         let size = 0.9 * self.font;
         let text = |value: f64, figures: usize| figure.x.text_to(value, figures);
@@ -115,8 +115,8 @@ impl Frame {
             panel.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
         own.sort_by(f64::total_cmp);
         own.dedup();
-        // There is nothing between two networks: their own numbers of nodes stand there, if there
-        // is room.
+        // There are no networks between two networks, so the ticks are the panel's own numbers of
+        // nodes, if they fit.
         let own: Vec<Tick> =
             own.into_iter().map(|value| Tick { value, label: text(value, 3) }).collect();
         let ticks = if figure.x == Axis::Nodes && apart(&own) {
@@ -133,6 +133,7 @@ impl Frame {
         let (font, size) = (self.font, 0.9 * self.font);
         let ((left, right), (bottom, top)) = (axes.x.ends, axes.y.ends);
         let line = 0.07 * font;
+        // Ticks, labels and grid lines.
         for tick in &axes.x_ticks {
             let (x, is_named) = (axes.x.at(tick.value), !tick.label.is_empty());
             if is_named {
@@ -151,12 +152,16 @@ impl Frame {
             let length = if is_named { 0.4 } else { 0.2 };
             scene.line(vec![(left, y), (left - length * font, y)], GREY, line, &[]);
         }
-        if figure.y == Y::Ratio && axes.y.holds(1.0) {
+        // A line at the ratio 1.
+        if figure.y == Quantity::Ratio && axes.y.holds(1.0) {
             let y = axes.y.at(1.0);
             scene.line(vec![(left, y), (right, y)], GREY, line, &[1.0, 3.0]);
         }
-        let border =
-            Look { fill: None, stroke: Some(Stroke { colour: GREY, width: line, dashes: &[] }) };
+        // The border, and the labels of both axes.
+        let border = ShapeStyle {
+            fill: None,
+            stroke: Some(Stroke { colour: GREY, width: line, dashes: &[] }),
+        };
         let corners = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
         scene.marks.push(Mark::Lines { points: corners, closed: true, look: border, hint: None });
         scene.text(
@@ -209,7 +214,8 @@ impl Frame {
         scene.marks.push(marker(style, (x, y), size, Some(hint)));
     }
 
-    /// Rings with letters; where what is shown is not made of times, a line down the panel.
+    /// Draws the crossovers: rings with letters, or vertical lines if the figure does not show
+    /// times.
     fn crossings(
         &self,
         scene: &mut Scene,
@@ -221,14 +227,16 @@ impl Frame {
         let font = self.font;
         let ((left, right), (bottom, top)) = (axes.x.ends, axes.y.ends);
         let ring = 0.6 * font;
-        let places: Vec<(Place, bool)> = panel
+        // The position of each crossover, and whether it gets a ring.
+        let places: Vec<(Position, bool)> = panel
             .crossings
             .iter()
             .map(|crossing| {
                 let (from, to) = crossing.crossover.within;
                 match crossing.y {
                     Some(y) => ((axes.x.at(crossing.crossover.x), axes.y.at(y)), true),
-                    // Between two networks, wherever their curves meet on the page.
+                    // The position between two networks has no meaning, so the letter stands in the
+                    // middle.
                     None if figure.x == Axis::Nodes => {
                         (((axes.x.at(from) + axes.x.at(to)) / 2.0, top + font), false)
                     }
@@ -236,7 +244,8 @@ impl Frame {
                 }
             })
             .collect();
-        let around = |(x, y): Place, r: f64| [x - r, y - r, x + r, y + r];
+        // Letters must not cover rings, markers or other letters.
+        let around = |(x, y): Position, r: f64| [x - r, y - r, x + r, y + r];
         let mut covered: Vec<[f64; 4]> = places.iter().map(|(at, _)| around(*at, ring)).collect();
         let markers =
             panel.curves.iter().flat_map(|curve| &curve.points).map(|p| axes.at((p.x, p.y)));
@@ -244,7 +253,7 @@ impl Frame {
         for (number, (at, is_ring)) in places.into_iter().enumerate() {
             let (x, y) = at;
             if is_ring {
-                let look = Look {
+                let look = ShapeStyle {
                     fill: None,
                     stroke: Some(Stroke { colour: BLACK, width: 0.1 * font, dashes: &[] }),
                 };
@@ -252,7 +261,7 @@ impl Frame {
             } else {
                 scene.line(vec![(x, top), (x, bottom)], GREY, 0.09 * font, &[1.0, 3.0]);
             }
-            let text = |(dx, dy): Place| Text {
+            let text = |(dx, dy): Position| Text {
                 at: (x + dx, y + dy + 0.38 * font),
                 words: letter(letters + number),
                 size: 1.05 * font,
@@ -268,9 +277,11 @@ impl Frame {
                         .iter()
                         .all(|[cl, ct, cr, cb]| r < *cl || *cr < l || b < *ct || *cb < t)
             };
-            // Beside it, and further out where others are in the way.
-            let free =
-                (0..48).map(beside).map(|(dx, dy)| text((dx * font, dy * font))).find(is_free);
+            // The letter stands next to the ring, and further away if that place is covered.
+            let free = (0..48)
+                .map(label_offset)
+                .map(|(dx, dy)| text((dx * font, dy * font)))
+                .find(is_free);
             let text = free.unwrap_or_else(|| text((0.0, 0.0)));
             covered.push(text.bounds());
             scene.marks.push(Mark::Text(text));
@@ -278,15 +289,16 @@ impl Frame {
     }
 }
 
-/// Places round another: right below first, in eight directions, then further out.
-fn beside(number: u32) -> (f64, f64) {
+/// Returns candidate positions relative to a crossover: eight directions, starting at the lower
+/// right, then the same further away.
+fn label_offset(number: u32) -> (f64, f64) {
     let (distance, turn) =
         (1.25 + 0.7 * f64::from(number / 8), f64::from(number % 8) * std::f64::consts::FRAC_PI_4);
     (distance * (turn + 0.9).cos(), distance * (turn + 0.9).sin())
 }
 
-/// How high a point and the ends of its bar are. On a logarithmic axis a bar that reaches 0 has no
-/// end: it stops at a tenth of its point.
+/// Returns the heights of a point and of both ends of its error bar. On a logarithmic axis, a bar
+/// that reaches 0 ends at a tenth of its point.
 fn heights(figure: &Figure, point: &Point) -> [f64; 3] {
     let least = if figure.log.y { point.y / 10.0 } else { f64::MIN };
     let (low, high) = point.interval.map_or((point.y, point.y), |i| (i.low, i.high));

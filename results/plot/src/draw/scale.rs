@@ -1,55 +1,55 @@
-//! Where values lie along an axis, and which of them are written there.
+//! The scale of an axis, and its ticks.
 
-/// An axis between two ends on the page.
+/// The mapping from values to positions on the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scale {
-    /// Whether it is logarithmic.
+    /// Whether the scale is logarithmic.
     pub log: bool,
-    /// The value at its beginning.
+    /// The value at the beginning.
     pub low: f64,
-    /// The value at its end.
+    /// The value at the end.
     pub high: f64,
-    /// Its beginning and end on the page.
+    /// The positions of beginning and end on the page.
     pub ends: (f64, f64),
 }
 
-/// How values are counted: ticks fall on round numbers of it.
+/// The base of the number system in which ticks are round numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
     Ten,
-    /// In powers of two: sizes and nodes.
+    /// Powers of two, for sizes and nodes.
     Two,
 }
 
-/// A value at an axis.
+/// A tick of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tick {
     pub value: f64,
-    /// What is written there; empty for one between two that are.
+    /// The label; empty for a minor tick.
     pub label: String,
 }
 
 impl Scale {
-    /// Round values, with room beyond the first and the last.
+    /// Returns a scale for values, with a margin at both ends.
     pub(super) fn around(values: impl Iterator<Item = f64>, log: bool, margin: f64) -> Self {
         let (least, most) =
             values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
         let (low, high) = match most - least {
-            // Round a single value a factor of two, or a share of it.
+            // A single value gets a range of a factor of four, or of its own size.
             0.0 if log => (least / 2.0, most * 2.0),
             0.0 => (least - 0.5 * least.abs().max(1.0), most + 0.5 * most.abs().max(1.0)),
             _ if log => {
                 let factor = (most / least).powf(margin);
                 (least / factor, most * factor)
             }
-            // What is nearly 0 as seen from the largest begins at 0.
+            // If the smallest value is close to 0, the axis begins at 0.
             range if least >= 0.0 && least < 0.25 * most => (0.0, most + margin * range),
             range => (least - margin * range, most + margin * range),
         };
         Self { log, low, high, ends: (0.0, 1.0) }
     }
 
-    /// Where a value lies on the page.
+    /// Returns the position of a value on the page.
     pub(super) fn at(&self, value: f64) -> f64 {
         let share = if self.log {
             (value / self.low).ln() / (self.high / self.low).ln()
@@ -59,13 +59,13 @@ impl Scale {
         self.ends.0 + (self.ends.1 - self.ends.0) * share
     }
 
-    /// Whether a value lies between its ends.
+    /// Returns whether a value lies between the ends.
     pub(super) fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// Ticks for at most about so many labels, no two alike; `text` writes a value with so many
-    /// figures.
+    /// Returns ticks with about `most` labels at most, all different. `text` formats a value with a
+    /// number of digits.
     pub(super) fn ticks(
         &self,
         base: Base,
@@ -83,7 +83,7 @@ impl Scale {
         ticks
     }
 
-    /// The values of ticks with and without a label.
+    /// Returns the values of ticks with a label and without one.
     fn values(&self, base: Base, most: usize) -> (Vec<f64>, Vec<f64>) {
         let factor = match base {
             Base::Ten => 10.0_f64,
@@ -91,7 +91,7 @@ impl Scale {
         };
         if self.log {
             let (first, last) = (self.low.log(factor), self.high.log(factor));
-            // A hair's breadth, so that rounding loses no power at an end.
+            // A small tolerance, so that rounding does not lose a power at an end.
             let powers: Vec<i32> =
                 ((first - 1e-9).ceil() as i32..=(last + 1e-9).floor() as i32).collect();
             if powers.len() >= 3 || (base == Base::Ten && powers.len() == 2 && most < 6) {
@@ -124,7 +124,7 @@ impl Scale {
         all.filter(|value| self.holds(*value)).collect()
     }
 
-    /// Values at an even distance that is a round number.
+    /// Returns multiples of a round number.
     fn even(&self, base: Base, most: usize) -> Vec<f64> {
         let least = (self.high - self.low) / most as f64;
         let step = match base {

@@ -1,20 +1,20 @@
-//! Borders of shapes: lines and cubic curves.
+//! Outlines of shapes, made of lines and cubic curves.
 
 pub(crate) type Point = (f64, f64);
 
-/// One step along a border.
+/// One step along an outline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Step {
-    /// To the start of the next piece.
+    /// Moves to the start of the next closed or open path.
     Move(Point),
     Line(Point),
     /// A cubic curve: two control points and the end.
     Curve(Point, Point, Point),
-    /// Straight back to where the piece began.
+    /// A straight line back to the start of the path.
     Close,
 }
 
-/// A border, step by step.
+/// An outline as a list of steps.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Outline(pub Vec<Step>);
 
@@ -28,10 +28,10 @@ impl Outline {
         Self(steps)
     }
 
-    /// Round a centre, in four curves.
+    /// Returns a circle of four curves.
     pub(crate) fn of_circle((x, y): Point, r: f64) -> Self {
-        /// How far control points are from the ends of a quarter's curve that is nearest to a
-        /// circle.
+        /// The distance of control points from the ends of a quarter circle that gives the best
+        /// approximation, relative to the radius.
         const REACH: f64 = 0.552_284_75;
         let at = |dx: f64, dy: f64| (x + dx * r, y + dy * r);
         let quarter = |(ax, ay): Point, (bx, by): Point| {

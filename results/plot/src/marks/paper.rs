@@ -1,4 +1,4 @@
-//! What a figure is drawn on.
+//! The size of a figure and of its letters.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 const UNITS: [(&str, f64); 5] =
     [("mm", 96.0 / 25.4), ("cm", 960.0 / 25.4), ("in", 96.0), ("pt", 96.0 / 72.0), ("px", 1.0)];
 
-/// A length in a unit of its own, such as `84mm`.
+/// A length with a unit, such as `84mm`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Length {
     count: f64,
@@ -16,18 +16,18 @@ pub struct Length {
 }
 
 impl Length {
-    /// In pixels of 1/96 inch.
+    /// Returns the length in pixels of 1/96 inch.
     pub fn pixels(self) -> f64 {
         self.count * self.pixels
     }
 
-    /// So many pixels, in the same unit.
+    /// Returns the length of this many pixels, in the same unit.
     pub(crate) fn of_pixels(self, pixels: f64) -> Self {
         Self { count: pixels / self.pixels, ..self }
     }
 }
 
-/// As SVG has it.
+/// Formats the length as in SVG.
 impl fmt::Display for Length {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", (self.count * 1000.0).round() / 1000.0, self.unit)
@@ -51,20 +51,21 @@ impl FromStr for Length {
     }
 }
 
-/// How wide a figure is, and how large its letters.
+/// The width of a figure and the size of its letters.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Paper {
-    /// How wide; as its panels need it if not given.
+    /// The width; `None` depends on the number of panels.
     pub width: Option<Length>,
-    /// The size of its letters; 9 points if not given.
+    /// The size of letters; `None` is 9 points.
     pub font: Option<Length>,
 }
 
-/// The least and the most letters of a line: fewer have no room for axes, more are not read.
+/// The allowed widths in letters. Narrower figures have no room for axes, and wider ones have
+/// letters too small to read.
 pub(super) const LETTERS: (f64, f64) = (16.0, 400.0);
 
 impl Paper {
-    /// The usual width of a panel that has others beside it.
+    /// The default width of a panel, in pixels.
     const PANEL: f64 = 520.0;
     const FONT: f64 = 12.0;
 
@@ -77,12 +78,12 @@ impl Paper {
         self.width.map_or(usual, Length::pixels)
     }
 
-    /// Panels side by side: two where their letters leave room.
+    /// Returns the number of panels side by side: two if their letters leave room.
     pub(crate) fn columns(&self, panels: usize) -> usize {
         if panels > 1 && self.width(panels) >= 52.0 * self.font() { 2 } else { 1 }
     }
 
-    /// A figure that can't be drawn so; `Err` says why.
+    /// Errors if the figure would be too narrow or too wide for its letters.
     pub fn check(&self) -> Result<(), String> {
         let letters = self.width(2) / self.font();
         let (least, most) = LETTERS;
@@ -90,7 +91,7 @@ impl Paper {
             return Ok(());
         }
         Err(format!(
-            "a figure is {least} to {most} times as wide as its letters are high, and this one {letters:.1} times"
+            "the width must be {least} to {most} times the font size, and is {letters:.1} times"
         ))
     }
 }

@@ -1,5 +1,5 @@
-//! As a PDF of one page, by pdf-writer. Letters are outlines: the page looks the same everywhere
-//! and needs no font.
+//! PDF output with one page, by pdf-writer. Letters are drawn as outlines, so the page looks the
+//! same everywhere and needs no font.
 
 use super::outline::Step;
 use super::scene::{Colour, Scene};
@@ -7,10 +7,10 @@ use miniz_oxide::deflate::compress_to_vec_zlib;
 use pdf_writer::types::LineCapStyle;
 use pdf_writer::{Content, Filter, Finish, Pdf, Rect, Ref, TextStr};
 
-/// Points of 1/72 inch to a pixel of 1/96.
+/// Points of 1/72 inch in a pixel of 1/96 inch.
 const POINT: f32 = 0.75;
 
-/// The picture; a pixel of the scene is 1/96 inch on paper.
+/// Returns the picture as PDF; a pixel of the scene is 1/96 inch on paper.
 pub(super) fn pdf(scene: &Scene, title: &str) -> Vec<u8> {
     let [catalog, pages, page, contents, info] = [1, 2, 3, 4, 5].map(Ref::new);
     let (width, height) = (scene.width as f32 * POINT, scene.height as f32 * POINT);
@@ -29,11 +29,11 @@ pub(super) fn pdf(scene: &Scene, title: &str) -> Vec<u8> {
 
 fn content(scene: &Scene, height: f32) -> Vec<u8> {
     let mut content = Content::new();
-    // y goes upwards on paper.
+    // The y axis of PDF points upwards.
     content.transform([POINT, 0.0, 0.0, -POINT, 0.0, height]);
     let narrow = |(x, y): (f64, f64)| (x as f32, y as f32);
     for shape in scene.shapes() {
-        // How it is drawn comes before what is drawn.
+        // PDF sets colour and line style before the path.
         if let Some(stroke) = shape.look.stroke {
             let [r, g, b] = shares(stroke.colour);
             content

@@ -1,11 +1,11 @@
-//! As PNG, by tiny-skia.
+//! PNG output, by tiny-skia.
 
 use super::DrawError;
 use super::outline::{Outline, Step};
 use super::scene::{Colour, Scene};
 use tiny_skia::{FillRule, LineCap, Paint, PathBuilder, Pixmap, Stroke, StrokeDash, Transform};
 
-/// The picture, `scale` pixels to one of the scene.
+/// Returns the picture as PNG, with `scale` pixels for each pixel of the scene.
 pub(super) fn png(scene: &Scene, scale: f64) -> Result<Vec<u8>, DrawError> {
     let (width, height) = ((scene.width * scale).ceil(), (scene.height * scale).ceil());
     let mut pixels =
@@ -38,7 +38,7 @@ fn paint(Colour(r, g, b): Colour) -> Paint<'static> {
     paint
 }
 
-/// `None` if there is nothing to draw, as in a text of spaces.
+/// Returns the path of an outline; `None` if it is empty, as for a text of spaces.
 fn path(outline: &Outline) -> Option<tiny_skia::Path> {
     let mut path = PathBuilder::new();
     let narrow = |(x, y): (f64, f64)| (x as f32, y as f32);

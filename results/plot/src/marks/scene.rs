@@ -1,5 +1,5 @@
-//! What a picture is made of, whatever it is written as: marks on a page, in pixels of 1/96 inch, y
-//! downwards.
+//! The contents of a picture, independent of the file format: marks on a page, in pixels of 1/96
+//! inch. The y axis points downwards.
 
 use super::outline::{Outline, Point};
 use super::text::{outline, width};
@@ -9,60 +9,60 @@ use super::text::{outline, width};
 pub struct Colour(pub u8, pub u8, pub u8);
 
 pub(crate) const BLACK: Colour = Colour(0, 0, 0);
-/// White, as the page.
+/// The colour of the page.
 pub(crate) const WHITE: Colour = Colour(255, 255, 255);
-/// For frames and ticks.
+/// The colour of frames and ticks.
 pub(crate) const GREY: Colour = Colour(0x88, 0x88, 0x88);
-/// For lines across a panel.
+/// The colour of grid lines.
 pub(crate) const PALE: Colour = Colour(0xe4, 0xe4, 0xe4);
 
 impl Colour {
-    /// Mixed with white: so much of itself, from 0 to 1.
+    /// Mixes the colour with white; `share` is its own share, from 0 to 1.
     pub(crate) fn paler(self, share: f64) -> Self {
         let mix = |part: u8| (255.0 - (255.0 - f64::from(part)) * share).round() as u8;
         Self(mix(self.0), mix(self.1), mix(self.2))
     }
 }
 
-/// How a line is drawn.
+/// The style of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Stroke {
     pub colour: Colour,
     pub width: f64,
-    /// Dash, gap, dash, ..; none for a solid line.
+    /// Lengths of dash, gap, dash, etc.; empty for a solid line.
     pub dashes: &'static [f64],
 }
 
-/// How a shape is drawn.
+/// The fill and stroke of a shape.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Look {
+pub(crate) struct ShapeStyle {
     pub fill: Option<Colour>,
     pub stroke: Option<Stroke>,
 }
 
-/// Which part of a text is at its place.
+/// The part of a text that stands at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
-    /// Its first letter.
+    /// The first letter.
     Start,
-    /// Its middle.
+    /// The middle.
     Middle,
-    /// Its last letter.
+    /// The last letter.
     End,
 }
 
-/// Words on the page.
+/// A text on the page.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Text {
-    /// Where its base line is.
+    /// The position, on the base line.
     pub at: Point,
     pub words: String,
     pub size: f64,
-    /// What of it is at its place.
+    /// The part of the text that stands at the position.
     pub anchor: Anchor,
-    /// Whether it goes upwards.
+    /// Whether the text runs upwards.
     pub turned: bool,
-    /// Whether it stands on other marks: then it has a white edge.
+    /// Whether the text stands on other marks and therefore needs a white edge.
     pub halo: bool,
 }
 
@@ -71,17 +71,17 @@ pub(crate) enum Mark {
     /// Points joined by straight lines.
     Lines {
         points: Vec<Point>,
-        /// Whether the last is joined to the first.
+        /// Whether the last point is joined to the first.
         closed: bool,
-        look: Look,
-        /// What a reader who points at it is told.
+        look: ShapeStyle,
+        /// The tooltip.
         hint: Option<String>,
     },
     Circle {
         centre: Point,
         radius: f64,
-        look: Look,
-        /// What a reader who points at it is told.
+        look: ShapeStyle,
+        /// The tooltip.
         hint: Option<String>,
     },
     Text(Text),
@@ -91,14 +91,14 @@ pub(crate) enum Mark {
 pub(crate) struct Scene {
     pub width: f64,
     pub height: f64,
-    /// By how much dashes are longer than they are given.
+    /// The factor by which dashes are lengthened.
     pub dash: f64,
-    /// From the lowest to the topmost.
+    /// All marks, from bottom to top.
     pub marks: Vec<Mark>,
 }
 
 impl Text {
-    /// How long it is, and how much of that is before its place.
+    /// Returns the length of the text, and the length before its position.
     fn extent(&self) -> (f64, f64) {
         let length = width(&self.words, self.size);
         let before = match self.anchor {
@@ -109,7 +109,7 @@ impl Text {
         (length, before)
     }
 
-    /// Left, top, right and bottom of what it covers.
+    /// Returns the left, top, right and bottom of the covered area.
     pub(crate) fn bounds(&self) -> [f64; 4] {
         let (length, before) = self.extent();
         let ((x, y), above, below) = (self.at, 0.76 * self.size, 0.24 * self.size);
@@ -120,7 +120,7 @@ impl Text {
         }
     }
 
-    /// Its letters, where they stand.
+    /// Returns the outlines of the letters at their positions.
     fn outline(&self) -> Outline {
         let (left, top) = self.at;
         let turned = self.turned;
@@ -130,11 +130,11 @@ impl Text {
     }
 }
 
-/// A border as lines and curves, for what knows nothing of circles and letters.
+/// A mark as an outline, for formats without circles and text.
 pub(crate) struct Shape {
     pub outline: Outline,
-    /// How it is drawn.
-    pub look: Look,
+    /// The fill and stroke.
+    pub look: ShapeStyle,
 }
 
 impl Scene {
@@ -142,7 +142,7 @@ impl Scene {
         Self { width, height: 0.0, dash, marks: Vec::new() }
     }
 
-    /// Adds a line without hint.
+    /// Adds a line without a tooltip.
     pub(crate) fn line(
         &mut self,
         points: Vec<Point>,
@@ -150,18 +150,18 @@ impl Scene {
         width: f64,
         dashes: &'static [f64],
     ) {
-        let look = Look { fill: None, stroke: Some(Stroke { colour, width, dashes }) };
+        let look = ShapeStyle { fill: None, stroke: Some(Stroke { colour, width, dashes }) };
         self.marks.push(Mark::Lines { points, closed: false, look, hint: None });
     }
 
-    /// Adds a filled box with a hint.
+    /// Adds a filled rectangle with a tooltip.
     pub(crate) fn filled(
         &mut self,
         [left, top, right, bottom]: [f64; 4],
         colour: Colour,
         hint: Option<String>,
     ) {
-        let look = Look { fill: Some(colour), stroke: None };
+        let look = ShapeStyle { fill: Some(colour), stroke: None };
         let points = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
         self.marks.push(Mark::Lines { points, closed: true, look, hint });
     }
@@ -171,7 +171,7 @@ impl Scene {
         self.marks.push(Mark::Text(Text { at, words, size, anchor, turned: false, halo: false }));
     }
 
-    /// Everything as shapes, letters too: what reads them needs no font.
+    /// Returns all marks as shapes, including letters, so that no font is needed.
     pub(crate) fn shapes(&self) -> impl Iterator<Item = Shape> {
         self.marks.iter().flat_map(|mark| match mark {
             Mark::Lines { points, closed, look, .. } => {
@@ -182,9 +182,11 @@ impl Scene {
             }
             Mark::Text(text) => {
                 let edge = Stroke { colour: WHITE, width: 0.25 * text.size, dashes: &[] };
-                let halo = Look { fill: None, stroke: Some(edge) };
-                let looks =
-                    [text.halo.then_some(halo), Some(Look { fill: Some(BLACK), stroke: None })];
+                let halo = ShapeStyle { fill: None, stroke: Some(edge) };
+                let looks = [
+                    text.halo.then_some(halo),
+                    Some(ShapeStyle { fill: Some(BLACK), stroke: None }),
+                ];
                 looks
                     .into_iter()
                     .flatten()

@@ -1,10 +1,10 @@
-//! As SVG: text stays text, and what a reader points at says what it is.
+//! SVG output. Text stays text, and marks have tooltips.
 
-use super::scene::{Anchor, Colour, Look, Mark, Scene};
+use super::scene::{Anchor, Colour, Mark, Scene, ShapeStyle};
 use std::fmt::Write as _;
 use swapmeet_results::escaped;
 
-/// The picture. `size` is its width and height as they are written on it, such as `84mm`.
+/// Returns the picture. `width` and `height` are written as they are, such as `84mm`.
 pub(super) fn svg(scene: &Scene, label: &str, (width, height): (&str, &str)) -> String {
     let (w, h) = (number(scene.width), number(scene.height));
     let mut out = format!(
@@ -70,7 +70,7 @@ fn end(name: &str, hint: Option<&str>) -> String {
     hint.map_or("/>".to_owned(), |hint| format!("><title>{}</title></{name}>", escaped(hint)))
 }
 
-fn attributes(look: &Look, dash: f64) -> String {
+fn attributes(look: &ShapeStyle, dash: f64) -> String {
     let mut out = format!(" fill=\"{}\"", look.fill.map_or("none".to_owned(), colour));
     if let Some(stroke) = look.stroke {
         let _ = write!(
@@ -92,7 +92,7 @@ fn colour(Colour(r, g, b): Colour) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// To a hundredth, without zeros after it.
+/// Formats a value with two decimals, without trailing zeros.
 fn number(value: f64) -> String {
     let rounded = (value * 100.0).round() / 100.0;
     if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }

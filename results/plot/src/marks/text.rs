@@ -1,7 +1,7 @@
-//! How long words are, where they are broken, and the outlines of letters.
+//! Lengths, line breaks and outlines of texts.
 //!
-//! Lengths are those of DejaVu Sans, which PNG and PDF are drawn with and which is wider than what
-//! browsers put in its place: what has room here has room there.
+//! Lengths are those of DejaVu Sans, in which PNG and PDF are drawn. Browsers replace it by
+//! narrower fonts, so a text that fits here fits there, too.
 
 use super::outline::{Outline, Point, Step};
 use std::sync::OnceLock;
@@ -12,8 +12,8 @@ fn face() -> Option<&'static Face<'static>> {
     FACE.get_or_init(|| Face::parse(dejavu::sans::regular(), 0).ok()).as_ref()
 }
 
-/// Each letter's glyph, with how far it is from the first and how wide, for a size of 1. A letter
-/// that the font lacks is its empty box.
+/// Returns the glyph of each letter, with its position and width for a font size of 1. Letters that
+/// the font lacks appear as an empty box.
 fn glyphs<'a>(
     face: &'a Face<'_>,
     words: &'a str,
@@ -28,14 +28,14 @@ fn glyphs<'a>(
     })
 }
 
-/// How long words are.
+/// Returns the length of a text.
 pub(crate) fn width(words: &str, size: f64) -> f64 {
     face()
         .map_or(0.0, |face| glyphs(face, words).map(|(_, _, advance)| advance).sum::<f64>() * size)
 }
 
-/// Words in lines of at most this length. They are broken after spaces and within specs after their
-/// punctuation, or anywhere if need be.
+/// Breaks a text into lines of at most this length: after spaces, after punctuation within specs,
+/// or anywhere if necessary.
 pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut line_with = |piece: &str| {
@@ -58,8 +58,8 @@ pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-/// The outlines of all letters of words that begin so far before their place. `place` says where on
-/// the page a point is that is so far along the base line, and above it.
+/// Returns the outlines of all letters of a text that starts `before` its position. `place` maps a
+/// point, given along and above the base line, to the page.
 pub(super) fn outline(
     words: &str,
     size: f64,
@@ -77,7 +77,8 @@ pub(super) fn outline(
     Outline(pen.steps)
 }
 
-/// Follows a letter's outline, which the font gives in its own units, y upwards.
+/// A pen that converts the outline of a letter. The font uses units of its own and a y axis that
+/// points upwards.
 struct Pen<P> {
     steps: Vec<Step>,
     last: Point,
@@ -105,8 +106,8 @@ impl<P: Fn(f64, f64) -> Point> OutlineBuilder for Pen<P> {
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
         let (from, control, to) = (self.last, self.at(x1, y1), self.at(x, y));
-        // A quadratic curve as a cubic one: its control points lie two thirds of the way to the one
-        // there was.
+        // Convert a quadratic curve to a cubic one: each control point lies two thirds of the way
+        // from an end to the quadratic control point.
         let toward = |end: Point| {
             (end.0 + (control.0 - end.0) * 2.0 / 3.0, end.1 + (control.1 - end.1) * 2.0 / 3.0)
         };
@@ -144,7 +145,7 @@ mod tests {
 
     #[test]
     fn text_widths_match_the_font() {
-        // DejaVu Sans: a digit takes 1303 of 2048 units, a space 651
+        // In DejaVu Sans, a digit takes 1303 of 2048 units, a space 651.
         assert!((width("12", 2048.0) - 2606.0).abs() < 1e-9);
         assert!((width("1 2", 2048.0) - 3257.0).abs() < 1e-9);
         assert!(width("µ", 10.0) > 5.0);
