@@ -434,11 +434,7 @@ fn rows_that_cannot_be_plotted_are_reported() {
         "expected a name that ends in .svg, .png, .pdf, .tex or .csv, or --format",
     );
     refused("f.svg", &["--width", "84"], "expected a length above 0 such as 84mm");
-    refused(
-        "f.svg",
-        &["--width", "1mm"],
-        "the width must be 16 to 400 times the font size",
-    );
+    refused("f.svg", &["--width", "1mm"], "the width must be 16 to 400 times the font size");
     refused(
         "f.svg",
         &["--label", "nobody=x"],
