@@ -1,8 +1,8 @@
-//! No circle of modules: of modules side by side, each with all that lies below it, none knows
-//! another that knows it, be it by way of third ones.
+//! Checks that no crate has a cycle of modules.
 //!
-//! A module and those below it are one idea in parts, and may know each other: a table names its
-//! rows' files, and these the type of a row.
+//! Sibling modules, each with everything below it, must form an acyclic graph of dependencies,
+//! including dependencies through other modules. A module and its submodules count as one: a table
+//! may name the files of its rows, and these may name the type of a row.
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,14 +10,15 @@ use std::path::Path;
 use swapmeet_tests::project;
 
 type Name = Vec<String>;
-type Knows = BTreeMap<String, BTreeSet<String>>;
+type Dependencies = BTreeMap<String, BTreeSet<String>>;
 
 /// The paths that each module of a crate names.
 #[derive(Default)]
 struct Modules(BTreeMap<Name, Vec<Name>>);
 
 impl Modules {
-    /// Reads a module's file, and those of the modules that it declares, which are in a folder.
+    /// Reads the file of a module and the files of the modules that it declares, which are in a
+    /// folder.
     fn read(&mut self, file: &Path, folder: &Path, name: &Name) {
         self.add(name.clone(), &std::fs::read_to_string(file).unwrap());
         let declared = self.0[name]
@@ -40,7 +41,7 @@ impl Modules {
         paths(tokens, &[], self.0.entry(name).or_default());
     }
 
-    /// The module that a path leads to, through what others hand on, if it is one of the crate's.
+    /// Returns the module of this crate to which a path leads, following re-exports.
     fn module(&self, within: &Name, path: &Name, most: usize) -> Option<Name> {
         let up = path.iter().take_while(|word| *word == "super").count();
         let is_below = |name: &Name| self.0.contains_key(&[&name[..], &path[..1]].concat());
@@ -65,9 +66,9 @@ impl Modules {
         Some(at)
     }
 
-    /// Those that come back to where they began, folder by folder.
-    fn circles(&self) -> Vec<String> {
-        let mut folders: BTreeMap<&[String], Knows> = BTreeMap::new();
+    /// Returns the cycles among siblings, folder by folder.
+    fn cycles(&self) -> Vec<String> {
+        let mut folders: BTreeMap<&[String], Dependencies> = BTreeMap::new();
         for (from, paths) in &self.0 {
             for to in paths.iter().filter_map(|path| self.module(from, path, 4)) {
                 let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
@@ -81,34 +82,42 @@ impl Modules {
                 }
             }
         }
-        let left = folders.into_iter().map(|(folder, knows)| (folder.join("::"), circle(knows)));
-        left.filter(|(_, knows)| !knows.is_empty())
-            .map(|(folder, knows)| format!("in `{folder}`: {knows:?}"))
+        let left = folders
+            .into_iter()
+            .map(|(folder, dependencies)| (folder.join("::"), cycle(dependencies)));
+        left.filter(|(_, dependencies)| !dependencies.is_empty())
+            .map(|(folder, dependencies)| format!("in `{folder}`: {dependencies:?}"))
             .collect()
     }
 }
 
-/// What is left once all are taken away that know nobody who is left, or whom nobody knows who is.
-fn circle(mut knows: Knows) -> Knows {
+/// Removes modules that depend on no remaining module, or on which no remaining module depends,
+/// until only cycles are left.
+fn cycle(mut dependencies: Dependencies) -> Dependencies {
     loop {
-        let known: BTreeSet<String> = knows.values().flatten().cloned().collect();
-        let left = knows.iter().filter(|(name, _)| known.contains(*name)).map(|(name, others)| {
-            (
-                name.clone(),
-                others.iter().filter(|other| knows.contains_key(*other)).cloned().collect(),
-            )
-        });
-        let left: Knows =
+        let known: BTreeSet<String> = dependencies.values().flatten().cloned().collect();
+        let left =
+            dependencies.iter().filter(|(name, _)| known.contains(*name)).map(|(name, others)| {
+                (
+                    name.clone(),
+                    others
+                        .iter()
+                        .filter(|other| dependencies.contains_key(*other))
+                        .cloned()
+                        .collect(),
+                )
+            });
+        let left: Dependencies =
             left.filter(|(_, others): &(String, BTreeSet<String>)| !others.is_empty()).collect();
-        if left == knows {
+        if left == dependencies {
             return left;
         }
-        knows = left;
+        dependencies = left;
     }
 }
 
-/// The paths among tokens: those in braces after a path begin with it, and what is compiled for
-/// tests or docs alone may know whom it likes.
+/// Collects the paths among tokens. Paths in braces after a path start with it. Code that is only
+/// compiled for tests or documentation is skipped.
 fn paths(tokens: TokenStream, prefix: &[String], found: &mut Vec<Name>) {
     let (mut path, mut joins, mut is_test) = (prefix.to_vec(), 0, false);
     let mut tokens = tokens.into_iter().peekable();
@@ -161,7 +170,7 @@ fn no_crate_has_a_cycle_of_modules() {
             modules.read(root, &member.join("src"), &Name::new());
         }
         read += modules.0.len();
-        assert_eq!(modules.circles(), [""; 0], "{}", member.display());
+        assert_eq!(modules.cycles(), [""; 0], "{}", member.display());
     }
     assert!(read > 300, "{read}");
 }
@@ -176,7 +185,7 @@ fn cycles_through_other_modules_and_re_exports_are_found() {
                 source,
             );
         }
-        modules.circles().len()
+        modules.cycles().len()
     };
     let (a, b) =
         (("a", "use super::b::{self, B};"), ("b::below", "fn f() -> crate::C { crate::C }"));
