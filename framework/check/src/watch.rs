@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem::ManuallyDrop;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use swapmeet_core::delivery::boxes::Side;
+use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::fault::{Count, Place};
 use swapmeet_core::simulation::listener::{EmptySend, Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_core::simulation::step::Step;

@@ -8,6 +8,5 @@ pub mod exchange;
 pub mod fault;
 pub mod grid;
 pub(crate) mod holdings;
-pub(crate) mod orbits;
 pub mod payload;
 pub mod placement;

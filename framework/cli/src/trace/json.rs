@@ -6,7 +6,7 @@ use super::times::Timetable;
 use super::writer::Writer;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
-use swapmeet_core::delivery::boxes::Side;
+use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::byte_counts::{ALL_BYTES, Share, What};
 use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};

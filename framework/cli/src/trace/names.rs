@@ -2,7 +2,7 @@
 //! schedule's grid.
 
 use std::collections::BTreeSet;
-use swapmeet_core::delivery::boxes::Side;
+use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::fault::Place;
 use swapmeet_core::network::topology::Route;
 use swapmeet_core::simulation::listener::Sent;

@@ -1,405 +1,326 @@
-//! Boxes of blocks: products of per-axis coordinate subsets, packed into words.
+//! Boxes of blocks: products of sets of coordinates, one set per axis.
 //!
-//! A box is *origins x destinations x segments*, each of them a product over the axes of the
-//! schedule's grid. Every axis is a field of bits, one bit a coordinate; small fields share a word
-//! (a 20-dimensional hypercube's node set is 40 bits), large ones get words of their own (a side of
-//! 128 takes two). One layout serves all boxes of an exchange, so that a box is just
-//! `layout.words()` words.
+//! A box is *origins x destinations x segments*. Origins and destinations are sets of nodes, each a
+//! product over the axes of a grid. A side is left out where the collective does not distinguish
+//! blocks by it. An exchange holds thousands of boxes, so a box is only a slice of elements. The
+//! [`Layout`] that all boxes of an exchange share says what the elements mean:
 //!
-//! Rejected: (first, stride, count) triples an axis. They are as small on tori, but sets that `xor`
-//! and Bruck's algorithm make fall apart into many of them, a triple an axis costs 240 bytes on the
-//! hypercube, and their intersection needs a division.
+//! - [`BitLayout`] has one bit per coordinate. It is the faster one for axes of up to thousands of
+//!   coordinates, and serves schedules that are planned for every node.
+//! - [`RunLayout`] has one set per axis, stored as runs of coordinates where that is shorter. It
+//!   serves long axes and schedules that are planned for one node of each symmetry orbit.
+//!
+//! (First, stride, count) triples per axis were rejected. They are as small on tori, but sets that
+//! `xor` and Bruck's algorithm make fall apart into many of them, and intersections need divisions.
 
 use crate::delivery::grid::Grid;
+use crate::network::symmetry::Group;
+use std::fmt::Debug;
+use std::ops::Range;
 
+mod bits;
+mod runs;
 mod selection;
+mod set;
 
+pub use bits::BitLayout;
+pub(crate) use runs::RunLayout;
 pub use selection::{Axis, Cut, NodeSet, Selection};
 
-/// One axis within a box.
-#[derive(Debug, Clone, Copy)]
-struct Field {
-    /// Its first word of those of a box.
-    word: usize,
-    /// Words taken: 1 if `mask` says it all.
-    words: usize,
-    /// Lowest bit in the first word.
-    shift: u32,
-    /// How many coordinates there are.
-    radix: u32,
-    /// Its bits in its one word; all ones for fields of several words.
-    mask: u64,
-}
-
-/// Which side of a box a set describes.
+/// One of the three factors of a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Where blocks come from.
+    /// The nodes that the blocks come from.
     Origins,
-    /// The nodes where blocks are to end.
+    /// The nodes that the blocks must reach, or the parts of a block.
     Destinations,
-    /// Which segments of the blocks.
+    /// The segments of each block.
     Segments,
 }
 
-/// How boxes of an exchange are laid out in words.
-#[derive(Debug, Clone)]
-pub struct Layout {
-    grid: Grid,
-    fields: Vec<Field>,
-    origins: std::ops::Range<usize>,
-    destinations: std::ops::Range<usize>,
-    segments: std::ops::Range<usize>,
-    /// Every bit of every field.
-    full: Vec<u64>,
-    full_count: u64,
-    /// For each word, whether it belongs to one field alone that has other words too: only there a
-    /// zero word is no empty field.
-    simple: bool,
+/// An element of a box. Lists of boxes also store numbers, such as counts, as elements.
+pub trait Element: Debug + Clone + PartialEq {
+    /// Returns an element that stores a number.
+    fn from_number(number: u64) -> Self;
+
+    /// Returns the stored number.
+    fn number(&self) -> u64;
 }
 
-impl Layout {
-    /// A layout over `grid`; sides that a collective doesn't tell blocks apart by are left out.
-    pub fn new(grid: Grid, origins: bool, destinations: bool, segments: u32) -> Self {
-        let mut fields = Vec::new();
-        let mut next = (0_usize, 0_u32); // word, bit
-        let mut side = |radices: &[u64], fields: &mut Vec<Field>| {
-            let start = fields.len();
-            if next.1 > 0 {
-                next = (next.0 + 1, 0);
-            }
-            for &radix in radices {
-                let radix = u32::try_from(radix).unwrap_or(u32::MAX);
-                if radix > 64 {
-                    if next.1 > 0 {
-                        next = (next.0 + 1, 0);
-                    }
-                    let words = radix.div_ceil(64) as usize;
-                    fields.push(Field { word: next.0, words, shift: 0, radix, mask: u64::MAX });
-                    next = (next.0 + words, 0);
-                } else {
-                    if next.1 + radix > 64 {
-                        next = (next.0 + 1, 0);
-                    }
-                    let mask = (u64::MAX >> (64 - radix)) << next.1;
-                    fields.push(Field { word: next.0, words: 1, shift: next.1, radix, mask });
-                    next.1 += radix;
-                }
-            }
-            start..fields.len()
-        };
-        let origins = if origins { side(grid.radices(), &mut fields) } else { 0..0 };
-        let destinations = if destinations { side(grid.radices(), &mut fields) } else { 0..0 };
-        // A box always has a word, even where blocks differ in nothing: segments are always there.
-        let segments = side(&[u64::from(segments.max(1))], &mut fields);
-        let words = if next.1 > 0 { next.0 + 1 } else { next.0 };
-        let simple = fields.iter().all(|f| f.words == 1);
-        let mut layout = Self {
-            grid,
-            fields,
-            origins,
-            destinations,
-            segments,
-            full: vec![0; words],
-            full_count: 0,
-            simple,
-        };
-        let mut full = std::mem::take(&mut layout.full);
-        for index in 0..layout.fields.len() {
-            layout.fill(index, &mut full);
-        }
-        layout.full_count = layout.count(&full);
-        layout.full = full;
-        layout
+impl Element for u64 {
+    fn from_number(number: u64) -> Self {
+        number
     }
 
-    /// Words of a box.
-    pub fn words(&self) -> usize {
-        self.full.len()
+    fn number(&self) -> u64 {
+        *self
+    }
+}
+
+/// The axes of boxes: those of the origins, then those of the destinations, then the segments.
+#[derive(Debug, Clone)]
+pub struct Axes {
+    /// The grid of the schedule, in whose coordinates sends describe sets of nodes.
+    grid: Grid,
+    /// Number of coordinates of each axis.
+    radices: Vec<u64>,
+    origins: Range<usize>,
+    destinations: Range<usize>,
+}
+
+impl Axes {
+    /// Returns the axes of boxes whose sides have the given radices.
+    fn new(grid: Grid, side: &[u64], origins: bool, destinations: bool, segments: u32) -> Self {
+        let origins = 0..if origins { side.len() } else { 0 };
+        let destinations = origins.end..origins.end + if destinations { side.len() } else { 0 };
+        let sides = usize::from(!origins.is_empty()) + usize::from(!destinations.is_empty());
+        let mut radices = if side.is_empty() { Vec::new() } else { side.repeat(sides) };
+        radices.push(u64::from(segments.max(1)));
+        Self { grid, radices, origins, destinations }
     }
 
-    /// The grid whose coordinates the fields are.
-    pub fn grid(&self) -> &Grid {
-        &self.grid
-    }
-
-    /// Segments that blocks are split in.
-    pub fn segments(&self) -> u64 {
-        u64::from(self.fields[self.segments.start].radix)
-    }
-
-    /// Whether blocks are told apart by `side`.
-    pub fn has(&self, side: Side) -> bool {
-        !self.range(side).is_empty()
-    }
-
-    /// The box of everything.
-    pub fn full(&self) -> &[u64] {
-        &self.full
-    }
-
-    fn range(&self, side: Side) -> std::ops::Range<usize> {
+    fn of_side(&self, side: Side) -> Range<usize> {
         match side {
             Side::Origins => self.origins.clone(),
             Side::Destinations => self.destinations.clone(),
-            Side::Segments => self.segments.clone(),
+            Side::Segments => self.destinations.end..self.radices.len(),
         }
     }
+}
 
-    fn fill(&self, index: usize, out: &mut [u64]) {
-        let f = self.fields[index];
-        if f.words == 1 {
-            out[f.word] |= f.mask;
-            return;
-        }
-        for (i, word) in out[f.word..f.word + f.words].iter_mut().enumerate() {
-            let bits = (f.radix - i as u32 * 64).min(64);
-            *word = u64::MAX >> (64 - bits);
-        }
+/// The meaning of the elements of a box.
+///
+/// Slices given to these methods are boxes of this layout. Where a result is written to `out` or
+/// `scratch`, the slice has the length of a box.
+pub trait Layout: Debug {
+    /// The type of the elements.
+    type Element: Element;
+
+    /// Returns the axes of a box.
+    fn axes(&self) -> &Axes;
+
+    /// Returns the box of all blocks.
+    fn full(&self) -> &[Self::Element];
+
+    /// Returns the number of blocks (or segments) in the box of all blocks, at most `u64::MAX`.
+    fn full_count(&self) -> u64;
+
+    /// Returns the number of elements before those of the destinations.
+    fn origin_elements(&self) -> usize;
+
+    /// Returns the number of coordinates that a box has on an axis.
+    fn members(&self, axis: usize, a: &[Self::Element]) -> u64;
+
+    /// Returns the coordinates that a box has on an axis, in ascending order.
+    fn coordinates(&self, axis: usize, a: &[Self::Element]) -> Vec<u64>;
+
+    /// Replaces the set of an axis of `out` by a valid one ([`Axis::check`]).
+    fn set_axis(&self, axis: usize, set: Axis<'_>, out: &mut [Self::Element]);
+
+    /// Replaces the set of an axis of `out` by one coordinate.
+    fn set_coordinate(&self, axis: usize, coordinate: u64, out: &mut [Self::Element]);
+
+    /// Writes the intersection of two boxes to `out`. Returns false if it is empty; the contents of
+    /// `out` are then unspecified.
+    fn intersect(
+        &self,
+        a: &[Self::Element],
+        b: &[Self::Element],
+        out: &mut [Self::Element],
+    ) -> bool;
+
+    /// Writes to `out` the blocks of `a` that contribute to the same values of a reduction as any
+    /// block of `b`. Returns false if there are none.
+    fn terms_of(&self, a: &[Self::Element], b: &[Self::Element], out: &mut [Self::Element])
+    -> bool;
+
+    /// Calls `piece` with disjoint boxes that together are `a` without `inner`, a box within `a`.
+    fn subtract(
+        &self,
+        a: &[Self::Element],
+        inner: &[Self::Element],
+        scratch: &mut [Self::Element],
+        piece: impl FnMut(&[Self::Element]),
+    );
+
+    /// Extends `a` by a disjoint box `b` if their union is a box. Returns whether it is.
+    fn join(&self, a: &mut [Self::Element], b: &[Self::Element]) -> bool;
+
+    /// Returns whether every block of `inner` is in `outer`.
+    fn contains(&self, outer: &[Self::Element], inner: &[Self::Element]) -> bool;
+
+    /// Determines which of the `count` blocks of `a` are selected. Writes a part to `out`.
+    fn cut(
+        &self,
+        a: &[Self::Element],
+        count: u64,
+        selection: &Selection<Self::Element>,
+        out: &mut [Self::Element],
+    ) -> Cut;
+
+    /// Returns the group that maps the schedule to itself; `None` if each node is planned.
+    fn group(&self) -> Option<&Group> {
+        None
     }
 
-    fn clear(&self, index: usize, out: &mut [u64]) {
-        let f = self.fields[index];
-        if f.words == 1 { out[f.word] &= !f.mask } else { out[f.word..f.word + f.words].fill(0) }
+    /// Returns the index of the list that has the holdings of a node's orbit, and the element of
+    /// the group that maps the representative of the orbit to the node.
+    fn home(&self, node: u64) -> (usize, u64) {
+        (node as usize, 0)
     }
 
-    fn insert(&self, index: usize, coordinate: u64, out: &mut [u64]) {
-        let f = self.fields[index];
-        let bit = u64::from(f.shift) + coordinate;
-        out[f.word + (bit / 64) as usize] |= 1 << (bit % 64);
+    /// Returns the node whose holdings are in a list.
+    fn representative(&self, list: usize) -> u64 {
+        list as u64
     }
 
-    /// Narrows `side` of `out` down to the one node (or part) `node`.
-    pub fn narrow_to(&self, side: Side, node: u64, out: &mut [u64]) {
-        let mut rest = node;
-        for index in self.range(side).rev() {
-            let radix = u64::from(self.fields[index].radix);
-            self.clear(index, out);
-            // Most axes are as long as a power of two, by which dividing is quick.
-            let (coordinate, more) = match radix.is_power_of_two() {
+    /// Moves a box by an element of the group.
+    fn move_by(&self, _element: u64, _a: &mut [Self::Element]) {}
+
+    /// Returns the least node to which an element of the group maps `node` and `one`, a single
+    /// block, into `a`.
+    fn least_image(&self, node: u64, a: &[Self::Element], one: &[Self::Element]) -> Option<u64> {
+        self.contains(a, one).then_some(node)
+    }
+
+    /// Returns the grid of the schedule.
+    fn grid(&self) -> &Grid {
+        &self.axes().grid
+    }
+
+    /// Returns the number of elements of a box.
+    fn elements(&self) -> usize {
+        self.full().len()
+    }
+
+    /// Returns the number of segments per block.
+    fn segments(&self) -> u64 {
+        self.axes().radices.last().copied().unwrap_or(1)
+    }
+
+    /// Returns whether blocks are distinguished by `side`.
+    fn has(&self, side: Side) -> bool {
+        !self.axes().of_side(side).is_empty()
+    }
+
+    /// Returns the number of blocks (or segments of blocks) in a box.
+    fn count(&self, a: &[Self::Element]) -> u64 {
+        product(self, 0..self.axes().radices.len(), a)
+    }
+
+    /// Returns the number of values of a reduction to which the blocks of a box contribute.
+    fn values(&self, a: &[Self::Element]) -> u64 {
+        product(self, self.axes().origins.end..self.axes().radices.len(), a)
+    }
+
+    /// Returns the number of destinations of the blocks of a box.
+    fn destinations_of(&self, a: &[Self::Element]) -> u64 {
+        product(self, self.axes().destinations.clone(), a)
+    }
+
+    /// Returns the number of segments of each block that are in a box.
+    fn segments_of(&self, a: &[Self::Element]) -> u64 {
+        self.members(self.axes().radices.len() - 1, a)
+    }
+
+    /// Returns the box of all blocks that contribute to the same values as those of `a`.
+    fn with_all_origins(&self, a: &[Self::Element]) -> Vec<Self::Element> {
+        let first = self.origin_elements();
+        [&self.full()[..first], &a[first..]].concat()
+    }
+
+    /// Narrows one side of a box to one node (or part, or segment).
+    fn narrow_to(&self, side: Side, node: u64, out: &mut [Self::Element]) {
+        let (axes, mut rest) = (self.axes(), node);
+        for axis in axes.of_side(side).rev() {
+            let radix = axes.radices[axis];
+            // Most radices are powers of two, which are faster to divide by.
+            let coordinate;
+            (coordinate, rest) = match radix.is_power_of_two() {
                 true => (rest & (radix - 1), rest >> radix.trailing_zeros()),
                 false => (rest % radix, rest / radix),
             };
-            self.insert(index, coordinate, out);
-            rest = more;
+            self.set_coordinate(axis, coordinate, out);
         }
     }
 
-    /// Narrows one axis of `side` of `out` down to these coordinates.
-    pub(crate) fn narrow_axis(
-        &self,
-        side: Side,
-        axis: usize,
-        members: impl IntoIterator<Item = u64>,
-        out: &mut [u64],
-    ) {
-        let index = self.range(side).start + axis;
-        self.clear(index, out);
-        members.into_iter().for_each(|member| self.insert(index, member, out));
+    /// Returns the coordinates of one side of a box, axis by axis.
+    fn coordinates_of(&self, side: Side, a: &[Self::Element]) -> Vec<Vec<u64>> {
+        self.axes().of_side(side).map(|axis| self.coordinates(axis, a)).collect()
     }
 
-    fn field_is_empty(&self, f: &Field, bits: &[u64]) -> bool {
-        if f.words == 1 {
-            bits[f.word] & f.mask == 0
-        } else {
-            bits[f.word..f.word + f.words].iter().all(|w| *w == 0)
-        }
-    }
-
-    /// Writes the intersection of two boxes to `out`; false (and `out` is garbage) if it is empty.
-    pub(crate) fn intersect(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
-        let mut any = u64::MAX;
-        for ((a, b), out) in a.iter().zip(b).zip(out.iter_mut()) {
-            *out = a & b;
-            any = any.min(*out);
-        }
-        // Where every field fits a word, a zero word is an empty field: most misses end here.
-        if self.simple && any == 0 {
-            return false;
-        }
-        !self.fields.iter().any(|f| self.field_is_empty(f, out))
-    }
-
-    /// Blocks (or segments of blocks) in a box.
-    pub fn count(&self, a: &[u64]) -> u64 {
-        self.fields.iter().fold(1, |product: u64, f| product.saturating_mul(self.members(f, a)))
-    }
-
-    /// Words in front of a box that say where its blocks come from: what follows them says which
-    /// values they are terms of.
-    pub(crate) fn origin_words(&self) -> usize {
-        self.origins
-            .end
-            .checked_sub(1)
-            .map_or(0, |last| self.fields[last].word + self.fields[last].words)
-    }
-
-    /// Values that the blocks of a box are terms of.
-    pub fn values(&self, a: &[u64]) -> u64 {
-        self.fields[self.origins.end..]
-            .iter()
-            .fold(1, |product: u64, f| product.saturating_mul(self.members(f, a)))
-    }
-
-    /// Writes to `out` those blocks of `a` that are terms of values which `b` has blocks of, too;
-    /// false if there are none.
-    pub(crate) fn terms_of(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
-        let first = self.origin_words();
-        for i in first..a.len() {
-            out[i] = a[i] & b[i];
-        }
-        if self.fields[self.origins.end..].iter().any(|f| self.field_is_empty(f, out)) {
-            return false;
-        }
-        out[..first].copy_from_slice(&a[..first]);
-        true
-    }
-
-    /// The box of all blocks that are terms of the same values as those of `a`.
-    pub(crate) fn with_all_origins(&self, a: &[u64]) -> Vec<u64> {
-        let first = self.origin_words();
-        [&self.full[..first], &a[first..]].concat()
-    }
-
-    /// Destinations of the blocks in a box.
-    pub(crate) fn destinations_of(&self, a: &[u64]) -> u64 {
-        self.fields[self.destinations.clone()].iter().map(|f| self.members(f, a)).product()
-    }
-
-    /// Segments of blocks in a box.
-    pub(crate) fn segments_of(&self, a: &[u64]) -> u64 {
-        self.members(&self.fields[self.segments.start], a)
-    }
-
-    fn members(&self, f: &Field, a: &[u64]) -> u64 {
-        if f.words == 1 {
-            u64::from((a[f.word] & f.mask).count_ones())
-        } else {
-            a[f.word..f.word + f.words].iter().map(|w| u64::from(w.count_ones())).sum()
-        }
-    }
-
-    /// Hands out boxes that together are `a` without `inner`, which must be a box within `a`.
-    /// `scratch` is overwritten.
-    pub(crate) fn subtract(
-        &self,
-        a: &[u64],
-        inner: &[u64],
-        scratch: &mut [u64],
-        mut piece: impl FnMut(&[u64]),
-    ) {
-        // Axis by axis: what differs in this axis, agrees with `inner` in those before and is as
-        // `a` in those after.
-        let mut is_first = true;
-        for (index, f) in self.fields.iter().enumerate() {
-            let range = f.word..f.word + f.words;
-            if same_words(&a[range.clone()], &inner[range], f.mask) {
-                continue;
-            }
-            scratch.copy_from_slice(a);
-            // Up to the first that differs both are alike.
-            if !std::mem::take(&mut is_first) {
-                for before in &self.fields[..index] {
-                    copy_field(before, inner, scratch);
-                }
-            }
-            for i in f.word..f.word + f.words {
-                scratch[i] &= !(inner[i] & f.mask);
-            }
-            piece(scratch);
-        }
-    }
-
-    /// Whether two boxes that have no block in common are one box together; then `a` becomes it.
-    pub fn join(&self, a: &mut [u64], b: &[u64]) -> bool {
-        let Some(first) = a.iter().zip(b).position(|(a, b)| a != b) else { return true };
-        // Most boxes differ in several words. Where no field has several, that is enough to know.
-        if self.simple && !same_words(&a[first + 1..], &b[first + 1..], u64::MAX) {
-            return false;
-        }
-        let bit = (a[first] ^ b[first]).trailing_zeros();
-        let Some(f) = self.fields.iter().find(|f| {
-            if f.words == 1 {
-                f.word == first && f.mask >> bit & 1 == 1
-            } else {
-                (f.word..f.word + f.words).contains(&first)
-            }
-        }) else {
-            return false;
-        };
-        let alike_elsewhere = if f.words == 1 {
-            (a[first] ^ b[first]) & !f.mask == 0
-                && same_words(&a[first + 1..], &b[first + 1..], u64::MAX)
-        } else {
-            same_words(&a[f.word + f.words..], &b[f.word + f.words..], u64::MAX)
-        };
-        if alike_elsewhere {
-            for i in f.word..f.word + f.words {
-                a[i] |= b[i];
-            }
-        }
-        alike_elsewhere
-    }
-
-    /// Whether every block of `inner` is in `outer`.
-    pub fn contains(&self, outer: &[u64], inner: &[u64]) -> bool {
-        outer.iter().zip(inner).all(|(o, i)| i & !o == 0)
-    }
-
-    /// The members of one side of a box, in ascending order.
-    pub fn nodes_of(&self, side: Side, a: &[u64]) -> Vec<u64> {
-        let mut nodes = vec![0_u64];
-        for f in &self.fields[self.range(side)] {
-            let coordinates = coordinates(f, a);
+    /// Returns the nodes (or parts, or segments) of one side of a box, in ascending order.
+    fn nodes_of(&self, side: Side, a: &[Self::Element]) -> Vec<u64> {
+        let axes = self.axes();
+        let mut nodes = vec![0];
+        for axis in axes.of_side(side) {
+            let (radix, coordinates) = (axes.radices[axis], self.coordinates(axis, a));
             nodes = nodes
                 .iter()
-                .flat_map(|n| coordinates.iter().map(move |c| n * u64::from(f.radix) + c))
+                .flat_map(|node| coordinates.iter().map(move |c| node * radix + c))
                 .collect();
         }
         nodes
     }
 
-    /// The lowest member of one side of a box; 0 if blocks aren't told apart by it.
-    pub(crate) fn first_of(&self, side: Side, a: &[u64]) -> u64 {
-        self.fields[self.range(side)].iter().fold(0, |node, f| {
-            let first = if f.words == 1 {
-                u64::from(((a[f.word] & f.mask) >> f.shift).trailing_zeros())
+    /// Returns the least node of one side of a box; 0 if blocks are not distinguished by it.
+    fn first_of(&self, side: Side, a: &[Self::Element]) -> u64 {
+        let axes = self.axes();
+        axes.of_side(side).fold(0, |node, axis| {
+            node * axes.radices[axis] + self.coordinates(axis, a).first().copied().unwrap_or(0)
+        })
+    }
+
+    /// Returns the selection of all blocks.
+    fn select_all(&self) -> Selection<Self::Element> {
+        Selection::new(self.full(), self.full_count())
+    }
+
+    /// Resets a selection to all blocks.
+    fn widen(&self, selection: &mut Selection<Self::Element>) {
+        selection.widen(self);
+    }
+
+    /// Narrows one side of a selection, which must be full on that side. Errors if the set does not
+    /// fit the grid.
+    fn narrow(
+        &self,
+        side: Side,
+        set: NodeSet<'_>,
+        selection: &mut Selection<Self::Element>,
+    ) -> Result<(), String> {
+        set.check(self.grid())?;
+        selection.narrow(self, side, set);
+        Ok(())
+    }
+}
+
+/// Returns the product of the numbers of coordinates that a box has on some axes.
+fn product<L: Layout + ?Sized>(layout: &L, axes: Range<usize>, a: &[L::Element]) -> u64 {
+    axes.fold(1, |product: u64, axis| product.saturating_mul(layout.members(axis, a)))
+}
+
+/// Returns what remains of `boxes` after the blocks of `taken` are removed.
+pub(crate) fn without<'a, L: Layout>(
+    layout: &L,
+    boxes: Vec<Vec<L::Element>>,
+    taken: impl IntoIterator<Item = &'a [L::Element]>,
+) -> Vec<Vec<L::Element>>
+where
+    L::Element: 'a,
+{
+    let (mut inner, mut scratch) = (layout.full().to_vec(), layout.full().to_vec());
+    taken.into_iter().fold(boxes, |boxes, taken| {
+        let mut rest = Vec::new();
+        for b in boxes {
+            if layout.intersect(&b, taken, &mut inner) {
+                layout.subtract(&b, &inner, &mut scratch, |piece| rest.push(piece.to_vec()));
             } else {
-                let words = &a[f.word..f.word + f.words];
-                let i = words.iter().position(|w| *w != 0).unwrap_or(0);
-                i as u64 * 64 + u64::from(words[i].trailing_zeros())
-            };
-            node * u64::from(f.radix) + first
-        })
-    }
-
-    /// The coordinates of one side of a box, axis by axis.
-    pub fn coordinates_of(&self, side: Side, a: &[u64]) -> Vec<Vec<u64>> {
-        self.fields[self.range(side)].iter().map(|f| coordinates(f, a)).collect()
-    }
-}
-
-/// Whether words agree within `mask`. Word by word: boxes were often written a moment ago, and a
-/// wide comparison would wait for that.
-fn same_words(a: &[u64], b: &[u64], mask: u64) -> bool {
-    a.iter().zip(b).all(|(a, b)| (a ^ b) & mask == 0)
-}
-
-fn copy_field(f: &Field, from: &[u64], to: &mut [u64]) {
-    if f.words == 1 {
-        to[f.word] = to[f.word] & !f.mask | from[f.word] & f.mask;
-    } else {
-        to[f.word..f.word + f.words].copy_from_slice(&from[f.word..f.word + f.words]);
-    }
-}
-
-fn coordinates(f: &Field, a: &[u64]) -> Vec<u64> {
-    (0..u64::from(f.radix))
-        .filter(|c| {
-            let bit = u64::from(f.shift) + c;
-            a[f.word + (bit / 64) as usize] >> (bit % 64) & 1 == 1
-        })
-        .collect()
+                rest.push(b);
+            }
+        }
+        rest
+    })
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 //! operations a node and destination, however many buckets there are: an exchange of a full matrix
 //! takes time in proportion to its N x N entries.
 
-use crate::delivery::boxes::Layout;
+use crate::delivery::boxes::BitLayout;
 use crate::delivery::collective::BlockSizes;
 use crate::delivery::fault::{Count, EndFault, Fault, Place};
 use crate::delivery::placement::Placement;
@@ -106,7 +106,7 @@ pub(crate) struct ByteCounts<T> {
     sizes: Option<Arc<dyn BlockSizes>>,
     units: Units,
     placement: Placement,
-    layout: Layout,
+    layout: BitLayout,
     /// Elements that each node holds for each destination; empty for none at all.
     holdings: Vec<Vec<T>>,
     /// Holdings no longer needed, whose memory is.
@@ -163,7 +163,7 @@ impl<T: Cell> ByteCounts<T> {
                 units.block_bytes
             )));
         }
-        let layout = Layout::new(placement.grid().clone(), false, true, 1);
+        let layout = BitLayout::new(placement.grid().clone(), false, true, 1);
         let all: Vec<u64> = (0..nodes).collect();
         let held: Vec<u64> = match &sizes {
             Some(sizes) => all.iter().map(|from| sizes.total(&[*from], &all)).collect(),
@@ -315,7 +315,7 @@ impl<T: Cell> ByteCounts<T> {
     }
 
     /// How sets of destinations are laid out.
-    pub(crate) fn layout(&self) -> &Layout {
+    pub(crate) fn layout(&self) -> &BitLayout {
         &self.layout
     }
 

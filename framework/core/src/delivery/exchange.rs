@@ -1,50 +1,61 @@
-//! The exchange: what everyone holds, followed block by block through every step, and the proof
-//! that all of it arrives.
+//! Traces the blocks of every node through all steps of a schedule and verifies their delivery.
 //!
-//! Blocks are never listed. A send takes boxes out of one node's holdings and puts them into
-//! another's, and since a block that moves is in one place at a time, counting what each node holds
-//! at the end proves delivery.
+//! Blocks are never listed one by one. A node's holdings are a list of boxes (products of sets of
+//! origins, destinations and segments). A send moves boxes from one node's holdings to another's.
+//! A moved block is in one place at a time, so the number of blocks that each node holds at the end
+//! is enough to verify delivery.
+//!
+//! # Symmetric schedules
+//!
+//! Where a group maps the schedule to itself, only the holdings of one node per orbit are stored,
+//! its *representative*, and only representatives send. When representative r sends a set D to t,
+//! every element g of the group has g(r) send g(D) to g(t). The representative of t's orbit
+//! therefore receives what r sends, moved by the inverse of the element that maps the
+//! representative to t. Full planning is the case in which each node is its own orbit.
 
-use crate::delivery::boxes::{Axis, Layout, NodeSet, Selection};
+use crate::delivery::boxes::{Axis, BitLayout, Layout, NodeSet, RunLayout, Selection};
 use crate::delivery::collective::{BlockSizes, Collective};
-use crate::delivery::fault::{Block, Fault, Place};
-use crate::delivery::holdings::{self, Holdings};
+use crate::delivery::fault::{Block, Count, Fault, Place};
+use crate::delivery::grid::Grid;
+use crate::delivery::holdings::Holdings;
 use crate::delivery::placement::Placement;
-use arriving::Arriving;
+use crate::network::symmetry::{Group, Symmetry};
 use loads::Loads;
 use std::sync::Arc;
-use taking::{Refusal, Taken, Taking, Way};
 
-mod arriving;
+mod arrivals;
+mod expansion;
 mod explain;
 mod inventory;
 mod loads;
-mod taking;
-mod values;
+mod reductions;
+mod sends;
+mod symmetric;
 
+pub(crate) use expansion::SentBoxes;
 pub use inventory::Division;
 pub(crate) use inventory::Inventory;
 
-/// One send: of what `from` holds, the blocks within the sets go to `to`.
+/// A send: moves or copies the blocks that lie within three sets from one node to another.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule<'a> {
-    /// Sender, in the schedule's grid.
+    /// Sender, as a node of the schedule's grid.
     pub from: u64,
-    /// Receiver, in the schedule's grid.
+    /// Receiver, as a node of the schedule's grid.
     pub to: u64,
-    /// Where the blocks come from.
+    /// Origins of the blocks.
     pub origins: NodeSet<'a>,
-    /// Where the blocks are to end.
+    /// Destinations of the blocks.
     pub destinations: NodeSet<'a>,
-    /// Which segments of them.
+    /// Segments of the blocks.
     pub segments: Axis<'a>,
-    /// Every block selected must be held.
+    /// Whether it is a fault if the sender does not hold every selected block.
     pub strict: bool,
-    /// The sender keeps what it sends.
+    /// Whether the sender keeps the blocks.
     pub copy: bool,
-    /// The receiver adds what it is sent to what it has, instead of putting it in its place.
+    /// Whether the receiver adds the values to its own instead of replacing them.
     pub combine: bool,
-    /// Sender and receiver may be the same.
+    /// Whether sender and receiver may be the same node.
     pub local: bool,
 }
 
@@ -67,235 +78,304 @@ impl Rule<'_> {
     }
 }
 
-/// Who holds what, from the first step to the last.
+/// The holdings of all nodes, or of one node per orbit, from the first step to the last.
 #[derive(Debug)]
-pub struct Exchange {
-    inventory: Inventory,
-    holdings: Holdings,
-    /// What arrives at the end of the current step.
-    way: Way,
+pub struct Exchange<L: Layout = BitLayout> {
+    inventory: Inventory<L>,
+    holdings: Holdings<L::Element>,
+    /// Boxes sent in the current step. They are received at its end.
+    in_flight: InFlight<L::Element>,
     loads: Loads,
-    copied: bool,
-    /// The first block that came where it was already, since somebody asked.
+    /// Whether any send so far was a copy: only then can a node receive a block that it holds.
+    has_copies: bool,
+    /// First permitted redundant delivery since the last [`Exchange::take_redundant`].
     redundant: Option<Box<(Place, Block)>>,
     step: u64,
-    /// Of what the last send took, the latest arrival.
-    after: u64,
-    selection: Selection,
+    latest_arrival: u64,
+    /// Buffer for the rule of the current send.
+    selection: Selection<L::Element>,
+    /// Buffer for the records of values that a node combines with received ones.
+    own_values: Vec<L::Element>,
+}
+
+/// The boxes sent in a step, in the order of the sends.
+#[derive(Debug)]
+struct InFlight<E> {
+    /// The receiver of each box.
+    receivers: Vec<u64>,
+    /// The records of the boxes, one after the other.
+    records: Vec<E>,
+    /// In reductions, the sends: what one send moves is received as a whole.
+    sends: Vec<ReductionSend>,
+}
+
+/// A send of a reduction.
+#[derive(Debug, Clone, Copy)]
+struct ReductionSend {
+    /// Number of its first box.
+    first: usize,
+    from: u64,
+    combine: bool,
 }
 
 impl Exchange {
-    /// Everyone holds what the collective gives them. `sizes` is `None` for uniform blocks, which
-    /// are counted; with sizes, loads are bytes.
+    /// Creates the state before the first step: each node holds what the collective gives it.
+    ///
+    /// `sizes` is `None` for blocks of uniform size. Loads are then in blocks, otherwise in bytes.
     pub fn new(
         collective: Collective,
         placement: Placement,
         division: Division,
         sizes: Option<Arc<dyn BlockSizes>>,
     ) -> Result<Self, Fault> {
-        /// So that what a node holds, or a message carries, fits its number.
-        const MOST_LOAD: u128 = 1 << 63;
-        let inventory = Inventory::new(collective, placement, division, sizes)?;
+        placement.check()?;
+        let layout = Inventory::layout(&collective, division, &placement);
+        Inventory::check_memory(&layout)?;
+        Self::start(Inventory::new(collective, placement, division, sizes, layout))
+    }
+
+    /// Enables [`Exchange::latest_arrival`]: each box records the step in which it was received.
+    /// Must be called before the first step.
+    #[must_use]
+    pub(crate) fn with_arrival_tracking(self) -> Self {
+        Self { holdings: self.holdings.with_arrival_tracking(), ..self }
+    }
+}
+
+/// An exchange that stores the holdings of one node per orbit.
+pub(crate) type OrbitExchange = Exchange<RunLayout>;
+
+impl OrbitExchange {
+    /// Creates the state of a schedule that `group` maps to itself. Node i of the grid must run on
+    /// node i of the machine.
+    pub(crate) fn of_orbits(
+        collective: Collective,
+        placement: Placement,
+        division: Division,
+        group: Group,
+    ) -> Result<Self, Fault> {
+        placement.check()?;
+        let radices: Vec<u64> = group.axes().iter().map(|axis| axis.radix).collect();
+        Grid::new(&radices).map_err(Fault::BadSymmetry)?;
+        let [by_origin, by_destination] =
+            Inventory::<BitLayout>::distinguishes(&collective, division);
+        let grid = placement.grid().clone();
+        let layout = RunLayout::new(grid, group, by_origin, by_destination, division.segments);
+        Self::start(Inventory::new(collective, placement, division, None, layout))
+    }
+
+    /// Returns the group that maps the schedule to itself.
+    pub(crate) fn group(&self) -> &Group {
+        self.inventory.layout.orbit_group()
+    }
+
+    /// Creates the state of a schedule in which each node is its own orbit.
+    pub(crate) fn of_everyone(
+        collective: Collective,
+        placement: Placement,
+        division: Division,
+    ) -> Result<Self, Fault> {
+        let radices = placement.grid().radices();
+        let group = Group::new(radices, &vec![Symmetry::Fixed; radices.len()])
+            .map_err(Fault::BadSymmetry)?;
+        Self::of_orbits(collective, placement, division, group)
+    }
+}
+
+impl<L: Layout> Exchange<L> {
+    fn start(inventory: Inventory<L>) -> Result<Self, Fault> {
+        /// Keeps the load of a node or message, and sums of two loads, within 64 bits.
+        const MAX_TOTAL_LOAD: u128 = 1 << 63;
         let (layout, placement) = (&inventory.layout, &inventory.placement);
-        let mut holdings = Holdings::new(layout, placement.grid().nodes() as usize);
-        let (mut held, mut exists) = (vec![0; placement.machine_nodes() as usize], 0);
-        for (physical, held) in (0..).zip(&mut held) {
-            for bits in inventory.before(physical) {
-                let load = inventory.load(
-                    &bits,
-                    if inventory.sums() { layout.values(&bits) } else { layout.count(&bits) },
-                );
-                exists += u128::from(load);
-                if exists > MOST_LOAD {
+        let (lists, order) = match layout.group() {
+            Some(group) => (group.representatives(), group.order()),
+            None => (placement.grid().nodes(), 1),
+        };
+        let mut holdings = Holdings::new(layout, lists as usize);
+        let planned = inventory.planned_nodes();
+        let (mut held, mut total) = (vec![0; planned as usize], 0);
+        for (number, held) in (0..).zip(&mut held) {
+            let node = layout.representative(number);
+            for a in inventory.before(node) {
+                let count = if inventory.sums() { layout.values(&a) } else { layout.count(&a) };
+                let load = inventory.load(&a, count);
+                total += u128::from(load) * u128::from(order);
+                if total > MAX_TOTAL_LOAD {
                     let segments = inventory.units();
                     return Err(Fault::Refused(format!(
-                        "its blocks, in {segments} segments each, add up beyond 2^63"
+                        "the total load of its blocks exceeds 2^63 (segments per block: {segments})"
                     )));
                 }
                 *held += load;
-                holdings.insert_box(layout, placement.home(physical), &bits, 0);
+                holdings.insert_box(layout, layout.home(placement.home(node)).0, &a, 0);
             }
         }
         Ok(Self {
             selection: layout.select_all(),
             inventory,
             holdings,
-            way: Way::default(),
+            in_flight: InFlight::new(),
             loads: Loads::new(held),
-            copied: false,
+            has_copies: false,
             redundant: None,
             step: 0,
-            after: 0,
+            latest_arrival: 0,
+            own_values: Vec::new(),
         })
     }
 
-    /// The same, which notes of all that is held in which step it came ([`Exchange::after`]). To be
-    /// asked for before the first step.
-    #[must_use]
-    pub(crate) fn following_arrivals(self) -> Self {
-        Self { holdings: self.holdings.following_arrivals(), ..self }
-    }
-
-    /// Begins the next step.
     pub(crate) fn begin_step(&mut self) {
         self.step += 1;
     }
 
-    /// Carries out one send and returns the load that went, `None` if nothing did (blocks may be of
-    /// no bytes). What arrives can be sent on only after [`Exchange::end_step`].
-    pub fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
-        let Self { inventory, holdings, way, selection, step, .. } = self;
-        let first = way.receivers.len();
-        let taking = Taking { inventory, shape: holdings.shape(), step: *step };
-        match taking.put(rule, holdings, selection, way) {
-            Ok(Some(Taken { load, after })) => {
-                let placement = &self.inventory.placement;
-                self.after = after;
-                self.took(
-                    (placement.physical(rule.from), placement.physical(rule.to)),
-                    rule.copy,
-                    load,
-                );
-                Ok(Some(load))
-            }
-            Ok(None) => Ok(None),
-            Err(Refusal::Broken(fault)) => Err(fault),
-            Err(Refusal::NotHeld) => Err(self.not_held(rule, first)),
-        }
+    /// Returns the index in [`Exchange::held`] of the node that a list belongs to.
+    fn account(&self, list: usize) -> u64 {
+        self.inventory.placement.physical(list as u64)
     }
 
-    /// A send has put a load on its way, between these nodes of the machine.
-    #[inline]
-    fn took(&mut self, (from, to): (u64, u64), copy: bool, load: u64) {
-        self.copied |= copy;
-        self.loads.moved((from, to), copy, load);
-    }
-
-    /// Ends the step: what was sent has arrived.
+    /// Ends the step: every box in flight is added to its receiver's holdings.
     pub fn end_step(&mut self) -> Result<(), Fault> {
-        let Self { inventory, holdings, way, loads, copied, redundant, step, .. } = self;
-        let (mut first, came) =
-            (None, Arriving { inventory, shape: holdings.shape(), step: *step, copied: *copied });
-        came.all(way, holdings, &mut first, &mut |settled| loads.settle(settled))?;
-        *redundant = redundant.take().or(first.map(Box::new));
-        // Only now is all waste off what a node holds.
-        loads.end_step(way.receivers.iter().map(|node| inventory.placement.physical(*node)));
-        way.clear();
-        Ok(())
+        let mut in_flight = std::mem::replace(&mut self.in_flight, InFlight::new());
+        let received = self.receive(&mut in_flight);
+        // The peak is updated last: redundant deliveries have been subtracted only now.
+        let placement = &self.inventory.placement;
+        self.loads.end_step(in_flight.receivers.iter().map(|list| placement.physical(*list)));
+        in_flight.clear();
+        self.in_flight = in_flight;
+        received.map_err(|fault| self.for_orbit(fault))
     }
 
-    /// The first block since this was asked that came where it was already, and no fault.
+    /// Returns and clears the first block, since the last call, that reached a node which already
+    /// held it, where the collective permits this.
     pub(crate) fn take_redundant(&mut self) -> Option<(Place, Block)> {
         self.redundant.take().map(|boxed| *boxed)
     }
 
-    /// Verifies that every node holds all the blocks that it should.
+    /// Verifies that each node holds what the collective requires.
     pub fn verify(&self) -> Result<(), Fault> {
-        let Inventory { layout, placement, .. } = &self.inventory;
-        let mut inner = vec![0; layout.words()];
-        let (mut missing, mut short_nodes, mut example) = (0, 0, None);
-        for physical in 0..placement.machine_nodes() {
-            let node = placement.home(physical);
-            let missing_before = missing;
-            for wanted in self.inventory.after(physical) {
-                let wanted_blocks_in = |held| {
-                    if layout.intersect(held, &wanted, &mut inner) {
-                        layout.count(&inner)
-                    } else {
-                        0
+        let layout = &self.inventory.layout;
+        let (mut missing_blocks, mut incomplete_nodes, mut example) = (0_u64, 0, None);
+        let mut common = layout.full().to_vec();
+        for number in 0..self.inventory.planned_nodes() as usize {
+            let node = layout.representative(number);
+            let list = layout.home(self.inventory.placement.home(node)).0;
+            let before = missing_blocks;
+            for required in self.inventory.after(node) {
+                // Held boxes are disjoint, so the sizes of their intersections add up.
+                let mut held_blocks = 0;
+                for held in self.holdings.of(list) {
+                    if layout.intersect(held, &required, &mut common) {
+                        held_blocks += layout.count(&common);
                     }
-                };
-                let held: u64 = self.holdings.of(node).map(wanted_blocks_in).sum();
-                if held < layout.count(&wanted) {
-                    missing += layout.count(&wanted) - held;
-                    example.get_or_insert((node, wanted));
+                }
+                let missing = layout.count(&required) - held_blocks;
+                if missing > 0 {
+                    missing_blocks += missing;
+                    example.get_or_insert((list, required));
                 }
             }
-            short_nodes += u64::from(missing > missing_before);
+            incomplete_nodes += u64::from(missing_blocks > before);
         }
-        match example {
-            None => Ok(()),
-            Some((node, wanted)) => Err(self.never_delivered(node, &wanted, missing, short_nodes)),
+        let Some((list, required)) = example else { return Ok(()) };
+        let order = layout.group().map_or(1, Group::order);
+        let missing = missing_blocks.saturating_mul(order);
+        Err(self.never_delivered(list, &required, missing, incomplete_nodes * order))
+    }
+
+    /// Adds to a fault of a representative the number of other nodes of its orbit, which have the
+    /// same fault.
+    fn for_orbit(&self, fault: Fault) -> Fault {
+        match (&fault, self.inventory.layout.group()) {
+            (Fault::Delivery(..), Some(group)) if group.order() > 1 => {
+                Fault::ForOrbit(Box::new(fault), Count(group.order() - 1, "other node"))
+            }
+            _ => fault,
         }
     }
 
-    /// Of what the last send took, the latest step in which any came to its sender; 0 if all was
-    /// there at the start, or if arrivals are not followed.
-    pub fn after(&self) -> u64 {
-        self.after
+    /// Returns the last step in which the sender of the most recent send received any of the sent
+    /// blocks; 0 if it held all of them from the start or if arrivals are not tracked.
+    pub fn latest_arrival(&self) -> u64 {
+        self.latest_arrival
     }
 
-    /// The step under way, from 1.
+    /// Returns the number of the current step, from 1.
     pub fn step(&self) -> u64 {
         self.step
     }
 
-    /// Parts that blocks are cut in, segments of parts included: loads are in these. Where blocks
-    /// differ in size loads are bytes, of padded parts.
+    /// Returns the number of load units per block: parts times segments. With explicit sizes loads
+    /// are bytes (of padded parts), and the result is 1.
     pub fn segments(&self) -> u64 {
         if self.inventory.sizes.is_some() { 1 } else { self.inventory.units() }
     }
 
-    /// Whether blocks are cut into a part for each node.
+    /// Returns whether each block is divided into one part per node.
     pub fn in_parts(&self) -> bool {
         self.inventory.division.in_parts
     }
 
-    /// Whether what comes from different nodes is summed.
+    /// Returns whether the collective is a reduction.
     pub fn sums(&self) -> bool {
         self.inventory.sums()
     }
 
-    /// The most load that one node added to what it had, in the step that has ended.
+    /// Returns the maximum over all nodes of [`Exchange::summed`].
     pub fn most_summed(&self) -> u64 {
         self.loads.most_summed()
     }
 
-    /// The load that each node of the machine added to what it had, in the step that has ended;
-    /// empty if none did.
+    /// Returns the load that each node of the machine, or each representative, reduced into its own
+    /// values in the step that ended last; empty if no node did.
     pub fn summed(&self) -> &[u64] {
         self.loads.all_summed()
     }
 
-    /// Which node of the machine runs which node of the schedule's grid.
+    /// Returns the mapping from nodes of the schedule's grid to nodes of the machine.
     pub fn placement(&self) -> &Placement {
         &self.inventory.placement
     }
 
-    /// How boxes are laid out.
-    pub fn layout(&self) -> &Layout {
+    /// Returns the memory layout of boxes.
+    pub fn layout(&self) -> &L {
         &self.inventory.layout
     }
 
-    /// The boxes that sends of this step put on their way, from the `first` on, with their
-    /// receivers.
-    pub(crate) fn on_their_way(&self, first: usize) -> impl Iterator<Item = (u64, &[u64])> + Clone {
-        // Cut before they are walked: a step of many sends asks for the last few again and again.
-        let (shape, first) = (self.holdings.shape(), first.min(self.way.receivers.len()));
-        let records = self.way.records[first * shape.words()..].chunks_exact(shape.words());
-        let records = records.map(move |record| shape.bits(record));
-        self.way.receivers[first..].iter().copied().zip(records)
+    /// Returns the boxes sent in this step and their receivers, starting with box number `first`.
+    pub(crate) fn in_flight(
+        &self,
+        first: usize,
+    ) -> impl Iterator<Item = (u64, &[L::Element])> + Clone {
+        let receivers = self.in_flight.receivers[first..].iter().copied();
+        receivers.zip(self.holdings.format().boxes(self.in_flight_records(first)))
     }
 
-    /// Boxes that were put on their way in the step so far.
-    pub(crate) fn boxes_on_their_way(&self) -> usize {
-        self.way.receivers.len()
+    fn in_flight_records(&self, first: usize) -> &[L::Element] {
+        &self.in_flight.records[first * self.holdings.format().elements()..]
     }
 
-    /// Blocks in the boxes from number `first` on; segments of one block that are in several boxes
-    /// count as often.
-    pub(crate) fn blocks_on_their_way(&self, first: usize) -> u32 {
-        let shape = self.holdings.shape();
-        let records = self.way.records[first * shape.words()..].chunks_exact(shape.words());
-        holdings::blocks(self.layout(), shape, records)
+    /// Returns the number of boxes sent so far in this step.
+    pub(crate) fn in_flight_boxes(&self) -> usize {
+        self.in_flight.receivers.len()
     }
 
-    /// Load that each node of the machine holds.
+    /// Returns the number of blocks in the boxes in flight, starting with box number `first`. A
+    /// block is counted once for each box that contains any of its segments.
+    pub(crate) fn in_flight_blocks(&self, first: usize) -> u32 {
+        let (layout, format) = (&self.inventory.layout, self.holdings.format());
+        let records = self.in_flight_records(first).chunks_exact(format.elements());
+        records.fold(0, |sum: u32, record| {
+            let blocks = format.count(record) / layout.segments_of(format.box_of(record)).max(1);
+            sum.saturating_add(u32::try_from(blocks).unwrap_or(u32::MAX))
+        })
+    }
+
+    /// Returns the load that each node of the machine, or each representative, holds.
     pub fn held(&self) -> &[u64] {
         self.loads.held()
     }
 
-    /// The most load that one node held, at the start or the end of a step.
+    /// Returns the largest load that a node held at the start or at the end of a step.
     pub(crate) fn peak(&self) -> u64 {
         self.loads.peak()
     }

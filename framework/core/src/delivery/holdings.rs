@@ -1,311 +1,295 @@
-//! Who holds what: for every node a short list of boxes.
+//! The boxes that each node holds.
 //!
-//! A node's boxes lie one after another in one vector, each with its count in front, so that a look
-//! through them reads memory in order: with thousands of nodes that, not the arithmetic, is what a
-//! send costs. (Chained slots in one arena, which move whole boxes without copying, were slower by
-//! half.) A box that goes in part is split by intersection; what stays and what arrives is joined
-//! with its neighbours, so that in the algorithms of the papers a list stays two or three boxes
-//! long however many blocks a node holds.
+//! The boxes of a node are stored one after the other in one vector, each with its number of blocks
+//! in front, so that a search reads memory in order: with thousands of nodes, memory access is most
+//! of the cost of a send. (Lists with linked slots in one arena, which move boxes without copying,
+//! took half as long again.) A box that is sent in part is split. Whatever remains or arrives is
+//! joined with other boxes of the node where the union is a box, so that in the algorithms of the
+//! papers a list has two or three boxes however many blocks a node holds.
 
-use crate::delivery::boxes::{Cut, Layout, Selection};
+use crate::delivery::boxes::{Cut, Element, Layout, Selection, without};
 
-/// Boxes of all nodes. A *record* is a box with its count of blocks in front and, before that, if
-/// arrivals are followed, the step in which it came.
+/// The lists of boxes of all nodes. A *record* is a box with its number of blocks in front and,
+/// before that, if arrivals are tracked, the step in which it was received.
 #[derive(Debug)]
-pub(crate) struct Holdings {
-    shape: Shape,
-    lists: Vec<Vec<u64>>,
-    scratch: Scratch,
+pub(crate) struct Holdings<E> {
+    format: RecordFormat,
+    lists: Vec<Vec<E>>,
+    /// Buffers, reused so that sends need no allocation: one record each, and the remainder of
+    /// boxes that were split.
+    inner: Vec<E>,
+    joined: Vec<E>,
+    remainder: Vec<E>,
 }
 
-/// Buffers that are kept from call to call, so that no send allocates.
-#[derive(Debug)]
-struct Scratch {
-    inner: Vec<u64>,
-    joined: Vec<u64>,
-    rest: Vec<u64>,
-    room: Vec<u64>,
-}
-
-impl Scratch {
-    fn new(shape: Shape) -> Self {
-        let record = || vec![0; shape.words];
-        Self { inner: record(), joined: record(), rest: Vec::new(), room: Vec::new() }
-    }
-}
-
-/// What stands where in a record.
+/// The format of a record.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shape {
-    /// Words in front of the box.
+pub(crate) struct RecordFormat {
+    /// Number of elements before the box.
     head: usize,
-    /// Words of the whole.
-    words: usize,
+    /// Number of elements of the record.
+    elements: usize,
 }
 
-impl Shape {
-    /// Words of a record.
-    pub(crate) fn words(self) -> usize {
-        self.words
+impl RecordFormat {
+    /// Returns the number of elements of a record.
+    pub(crate) fn elements(self) -> usize {
+        self.elements
     }
 
-    /// The box of a record.
-    pub(crate) fn bits(self, record: &[u64]) -> &[u64] {
+    /// Returns the box of a record.
+    pub(crate) fn box_of<E>(self, record: &[E]) -> &[E] {
         &record[self.head..]
     }
 
-    /// The number of blocks in a record's box.
-    pub(crate) fn count(self, record: &[u64]) -> u64 {
-        record[self.head - 1]
+    /// Returns the box of a record.
+    pub(crate) fn box_of_mut<E>(self, record: &mut [E]) -> &mut [E] {
+        &mut record[self.head..]
     }
 
-    /// Whether records say when their boxes came.
-    pub(crate) fn follows_arrivals(self) -> bool {
+    /// Returns the number of blocks of a record.
+    pub(crate) fn count<E: Element>(self, record: &[E]) -> u64 {
+        record[self.head - 1].number()
+    }
+
+    /// Returns whether records contain the step of their arrival.
+    pub(crate) fn tracks_arrivals(self) -> bool {
         self.head > 1
     }
 
-    /// The latest step in which any of a record's box came; 0 if all was there at the start, or if
-    /// arrivals are not followed.
-    pub(crate) fn came(self, record: &[u64]) -> u64 {
-        if self.follows_arrivals() { record[0] } else { 0 }
+    /// Returns the last step in which blocks of the record were received; 0 if all were there at
+    /// the start, or if arrivals are not tracked.
+    pub(crate) fn arrival<E: Element>(self, record: &[E]) -> u64 {
+        if self.tracks_arrivals() { record[0].number() } else { 0 }
     }
 
-    /// Notes that a record's box comes in this step.
-    pub(crate) fn comes_in(self, step: u64, record: &mut [u64]) {
-        if self.follows_arrivals() {
-            record[0] = step;
+    /// Sets the step in which the record is received, if arrivals are tracked.
+    pub(crate) fn set_arrival<E: Element>(self, step: u64, record: &mut [E]) {
+        if self.tracks_arrivals() {
+            record[0] = E::from_number(step);
         }
+    }
+
+    /// Returns the boxes of consecutive records.
+    pub(crate) fn boxes<E>(self, records: &[E]) -> impl Iterator<Item = &[E]> + Clone {
+        records.chunks_exact(self.elements).map(move |record| self.box_of(record))
     }
 }
 
-impl Holdings {
-    /// Empty lists for `nodes` nodes.
-    pub(crate) fn new(layout: &Layout, nodes: usize) -> Self {
-        Self::shaped(Shape { head: 1, words: layout.words() + 1 }, vec![Vec::new(); nodes])
+impl<E: Element> Holdings<E> {
+    /// Creates empty lists.
+    pub(crate) fn new<L: Layout<Element = E>>(layout: &L, lists: usize) -> Self {
+        let format = RecordFormat { head: 1, elements: layout.elements() + 1 };
+        Self::with_format(format, vec![Vec::new(); lists])
     }
 
-    fn shaped(shape: Shape, lists: Vec<Vec<u64>>) -> Self {
-        Self { shape, lists, scratch: Scratch::new(shape) }
+    fn with_format(format: RecordFormat, lists: Vec<Vec<E>>) -> Self {
+        let record = vec![E::from_number(0); format.elements];
+        Self { format, lists, inner: record.clone(), joined: record, remainder: Vec::new() }
     }
 
-    /// The same, with a note beside each box of the step in which it came: so far, at the start.
+    /// Adds to each record the step of its arrival, so far 0.
     #[must_use]
-    pub(crate) fn following_arrivals(self) -> Self {
-        let Shape { head, words } = self.shape;
-        let noted = |list: Vec<u64>| {
-            list.chunks_exact(words).flat_map(|record| [&[0], record].concat()).collect()
+    pub(crate) fn with_arrival_tracking(self) -> Self {
+        let RecordFormat { head, elements } = self.format;
+        let extended = |list: Vec<E>| {
+            let records = list.chunks_exact(elements);
+            records.flat_map(|record| [&[E::from_number(0)], record].concat()).collect()
         };
-        Self::shaped(
-            Shape { head: head + 1, words: words + 1 },
-            self.lists.into_iter().map(noted).collect(),
+        Self::with_format(
+            RecordFormat { head: head + 1, elements: elements + 1 },
+            self.lists.into_iter().map(extended).collect(),
         )
     }
 
-    pub(crate) fn shape(&self) -> Shape {
-        self.shape
+    pub(crate) fn format(&self) -> RecordFormat {
+        self.format
     }
 
-    /// The boxes of a node.
-    pub(crate) fn of(&self, node: u64) -> impl Iterator<Item = &[u64]> {
-        self.lists[node as usize]
-            .chunks_exact(self.shape.words)
-            .map(|record| self.shape.bits(record))
+    /// Returns the number of lists.
+    pub(crate) fn lists(&self) -> usize {
+        self.lists.len()
     }
 
-    /// What of `wanted` the node does not hold, as boxes.
-    pub(crate) fn missing(&self, layout: &Layout, node: u64, wanted: &[u64]) -> Vec<Vec<u64>> {
-        without(layout, vec![wanted.to_vec()], self.of(node))
+    /// Returns the boxes of a list.
+    pub(crate) fn of(&self, list: usize) -> impl Iterator<Item = &[E]> {
+        self.format.boxes(&self.lists[list])
     }
 
-    /// Room for what a caller takes out, empty.
-    pub(super) fn room(&mut self) -> Vec<u64> {
-        std::mem::take(&mut self.scratch.room)
+    /// Returns the records of a list.
+    pub(crate) fn records(&self, list: usize) -> &[E] {
+        &self.lists[list]
     }
 
-    /// Keeps such room for the next one.
-    pub(super) fn give_back(&mut self, mut room: Vec<u64>) {
-        room.clear();
-        self.scratch.room = room;
+    /// Replaces the records of a list.
+    pub(crate) fn set_records(&mut self, list: usize, records: Vec<E>) {
+        self.lists[list] = records;
     }
 
-    /// Takes what lies within `selection` out of a node's list (or copies it, if `keep`) and hands
-    /// out the records.
-    pub(super) fn select(
+    /// Removes the selected blocks from a list (or copies them, if `keep`) and calls `found` with
+    /// their records.
+    pub(crate) fn select<L: Layout<Element = E>>(
         &mut self,
-        layout: &Layout,
-        node: u64,
-        selection: &Selection,
+        layout: &L,
+        list: usize,
+        selection: &Selection<E>,
         keep: bool,
-        mut found: impl FnMut(&[u64]),
+        mut found: impl FnMut(&[E]),
     ) {
-        let Scratch { inner, joined, rest, .. } = &mut self.scratch;
-        let (shape, list) = (self.shape, &mut self.lists[node as usize]);
-        let Shape { head, words: size } = shape;
-        // Nobody holds a block twice: once all that was asked for is found, the rest of the list
-        // has none of it. The newest boxes are at the end and most often asked for.
+        let Self { format, lists, inner, joined, remainder } = self;
+        let (RecordFormat { head, elements }, records) = (*format, &mut lists[list]);
+        // A node holds no block twice, so the search ends when all selected blocks are found. The
+        // newest boxes, at the end of the list, are the most likely to be selected.
         let mut wanted = selection.count();
-        let mut at = list.len();
+        let mut at = records.len();
         while at > 0 && wanted > 0 {
-            at -= size;
-            let held = &list[at..at + size];
-            match layout.cut(shape.bits(held), shape.count(held), selection, &mut inner[head..]) {
+            at -= elements;
+            let record = &records[at..at + elements];
+            let (held, count) = (&record[head..], format.count(record));
+            match layout.cut(held, count, selection, &mut inner[head..]) {
                 Cut::Nothing => continue,
                 Cut::Whole => {
-                    wanted = wanted.saturating_sub(shape.count(held));
-                    found(held);
+                    wanted = wanted.saturating_sub(count);
+                    found(record);
                 }
-                Cut::Part(segment) => {
-                    wanted = wanted.saturating_sub(segment);
-                    inner[..head].copy_from_slice(&held[..head]);
-                    inner[head - 1] = segment;
+                Cut::Part(part) => {
+                    wanted = wanted.saturating_sub(part);
+                    inner[..head].clone_from_slice(&record[..head]);
+                    inner[head - 1] = E::from_number(part);
                     found(inner);
                     if !keep {
-                        layout.subtract(
-                            shape.bits(held),
-                            shape.bits(inner),
-                            &mut joined[head..],
-                            |piece| {
-                                rest.extend_from_slice(&held[..head - 1]);
-                                rest.push(layout.count(piece));
-                                rest.extend_from_slice(piece);
-                            },
-                        );
+                        split(layout, *format, record, inner, joined, remainder);
                     }
                 }
             }
             if !keep {
-                remove(list, at, size);
+                remove(records, at, elements);
             }
         }
-        self.put_back(layout, node);
+        self.reinsert_remainder(layout, list);
     }
 
-    /// Takes out of a node's list what is a term of the values that `bits` has terms of, and hands
-    /// out the records.
-    pub(super) fn take_terms(
+    /// Removes from a list the blocks that contribute to the same values as those of a box, and
+    /// calls `found` with their records.
+    pub(crate) fn take_terms<L: Layout<Element = E>>(
         &mut self,
-        layout: &Layout,
-        node: u64,
-        bits: &[u64],
-        mut found: impl FnMut(&[u64]),
+        layout: &L,
+        list: usize,
+        values: &[E],
+        mut found: impl FnMut(&[E]),
     ) {
-        let Scratch { inner, joined, rest, .. } = &mut self.scratch;
-        let (shape, list) = (self.shape, &mut self.lists[node as usize]);
-        let Shape { head, words: size } = shape;
-        let mut at = list.len();
+        let Self { format, lists, inner, joined, remainder } = self;
+        let (RecordFormat { head, elements }, records) = (*format, &mut lists[list]);
+        let mut at = records.len();
         while at > 0 {
-            at -= size;
-            let held = &list[at..at + size];
-            if !layout.terms_of(shape.bits(held), bits, &mut inner[head..]) {
+            at -= elements;
+            let record = &records[at..at + elements];
+            if !layout.terms_of(&record[head..], values, &mut inner[head..]) {
                 continue;
             }
-            inner[..head].copy_from_slice(&held[..head]);
-            inner[head - 1] = layout.count(shape.bits(inner));
+            inner[..head].clone_from_slice(&record[..head]);
+            inner[head - 1] = E::from_number(layout.count(&inner[head..]));
             found(inner);
-            if shape.count(inner) < shape.count(held) {
-                layout.subtract(
-                    shape.bits(held),
-                    shape.bits(inner),
-                    &mut joined[head..],
-                    |piece| {
-                        rest.extend_from_slice(&held[..head - 1]);
-                        rest.push(layout.count(piece));
-                        rest.extend_from_slice(piece);
-                    },
-                );
-            }
-            remove(list, at, size);
+            split(layout, *format, record, inner, joined, remainder);
+            remove(records, at, elements);
         }
-        self.put_back(layout, node);
+        self.reinsert_remainder(layout, list);
     }
 
-    /// Adds what is left of boxes of which a part was taken.
-    fn put_back(&mut self, layout: &Layout, node: u64) {
-        if self.scratch.rest.is_empty() {
+    /// Adds what remains of boxes that were split.
+    fn reinsert_remainder<L: Layout<Element = E>>(&mut self, layout: &L, list: usize) {
+        if self.remainder.is_empty() {
             return;
         }
-        let rest = std::mem::take(&mut self.scratch.rest);
-        for record in rest.chunks_exact(self.shape.words) {
-            self.insert(layout, node, record);
+        let mut remainder = std::mem::take(&mut self.remainder);
+        for record in remainder.chunks_exact(self.format.elements) {
+            self.insert(layout, list, record);
         }
-        self.scratch.rest = rest;
-        self.scratch.rest.clear();
+        remainder.clear();
+        self.remainder = remainder;
     }
 
-    /// Adds a record, none of whose blocks the node holds, to the node's list, joining it with what
-    /// it fits.
-    pub(super) fn insert(&mut self, layout: &Layout, node: u64, record: &[u64]) {
-        let new = &mut self.scratch.joined;
-        let (shape, list) = (self.shape, &mut self.lists[node as usize]);
-        let Shape { head, words: size } = shape;
-        new.copy_from_slice(record);
-        // Each join makes the box larger; a larger box may fit others, so look again until none
-        // does.
-        let mut at = list.len();
+    /// Adds a record to a list, which has none of its blocks.
+    pub(crate) fn insert<L: Layout<Element = E>>(&mut self, layout: &L, list: usize, record: &[E]) {
+        let Self { format, lists, joined, .. } = self;
+        let (RecordFormat { head, elements }, records) = (*format, &mut lists[list]);
+        joined.clone_from_slice(record);
+        // A joined box is larger and may have unions with boxes that were searched before, so each
+        // join starts the search again.
+        let mut at = records.len();
         while at > 0 {
-            at -= size;
-            let held = &list[at..at + size];
-            if layout.join(&mut new[head..], shape.bits(held)) {
-                new[head - 1] += shape.count(held);
-                let came = shape.came(new).max(shape.came(held));
-                shape.comes_in(came, new);
-                remove(list, at, size);
-                at = list.len();
+            at -= elements;
+            let held = &records[at..at + elements];
+            if layout.join(&mut joined[head..], &held[head..]) {
+                let count = format.count(joined) + format.count(held);
+                joined[head - 1] = E::from_number(count);
+                format.set_arrival(format.arrival(joined).max(format.arrival(held)), joined);
+                remove(records, at, elements);
+                at = records.len();
             }
         }
-        list.extend_from_slice(new);
+        records.extend_from_slice(joined);
     }
 
-    /// Adds a box, none of whose blocks the node holds, which comes in this step.
-    pub(crate) fn insert_box(&mut self, layout: &Layout, node: u64, bits: &[u64], step: u64) {
-        let mut record = vec![layout.count(bits); self.shape.head];
-        record.extend_from_slice(bits);
-        self.shape.comes_in(step, &mut record);
-        self.insert(layout, node, &record);
+    /// Adds a box, received in this step, to a list, which has none of its blocks.
+    pub(crate) fn insert_box<L: Layout<Element = E>>(
+        &mut self,
+        layout: &L,
+        list: usize,
+        a: &[E],
+        step: u64,
+    ) {
+        let mut record = vec![E::from_number(layout.count(a)); self.format.head];
+        record.extend_from_slice(a);
+        self.format.set_arrival(step, &mut record);
+        self.insert(layout, list, &record);
     }
 
-    /// Of a box, some that the node holds already, if it does any.
-    pub(super) fn overlap(&self, layout: &Layout, node: u64, arrived: &[u64]) -> Option<Vec<u64>> {
-        let mut inner = vec![0; layout.words()];
-        self.of(node).any(|held| layout.intersect(held, arrived, &mut inner)).then_some(inner)
+    /// Returns a box of blocks that are both in a list and in `a`, if there are any.
+    pub(crate) fn overlap<L: Layout<Element = E>>(
+        &self,
+        layout: &L,
+        list: usize,
+        a: &[E],
+    ) -> Option<Vec<E>> {
+        let mut inner = a.to_vec();
+        self.of(list).any(|held| layout.intersect(held, a, &mut inner)).then_some(inner)
+    }
+
+    /// Returns the blocks of `a` that are not in a list, as boxes.
+    pub(crate) fn missing<L: Layout<Element = E>>(
+        &self,
+        layout: &L,
+        list: usize,
+        a: &[E],
+    ) -> Vec<Vec<E>> {
+        without(layout, vec![a.to_vec()], self.of(list))
     }
 }
 
-/// Blocks in the boxes of these records; segments of one block that are in several boxes count as
-/// often.
-pub(crate) fn blocks<'a>(
-    layout: &Layout,
-    shape: Shape,
-    records: impl Iterator<Item = &'a [u64]>,
-) -> u32 {
-    let blocks =
-        records.map(|record| shape.count(record) / layout.segments_of(shape.bits(record)).max(1));
-    blocks.fold(0, |sum: u32, more| sum.saturating_add(u32::try_from(more).unwrap_or(u32::MAX)))
+/// Appends the records of `record` without `inner` to `remainder`.
+fn split<L: Layout>(
+    layout: &L,
+    format: RecordFormat,
+    record: &[L::Element],
+    inner: &[L::Element],
+    scratch: &mut [L::Element],
+    remainder: &mut Vec<L::Element>,
+) {
+    let head = format.head;
+    layout.subtract(&record[head..], &inner[head..], &mut scratch[head..], |piece| {
+        remainder.extend_from_slice(&record[..head - 1]);
+        remainder.push(L::Element::from_number(layout.count(piece)));
+        remainder.extend_from_slice(piece);
+    });
 }
 
-/// Takes the record at word `at` out of a list; the last one takes its place.
-fn remove(list: &mut Vec<u64>, at: usize, size: usize) {
-    let last = list.len() - size;
-    list.copy_within(last.., at);
-    list.truncate(last);
-}
-
-/// What is left of `boxes` when `taken` are taken out.
-pub(crate) fn without<'a>(
-    layout: &Layout,
-    boxes: Vec<Vec<u64>>,
-    taken: impl Iterator<Item = &'a [u64]>,
-) -> Vec<Vec<u64>> {
-    let (mut inner, mut scratch) = (vec![0; layout.words()], vec![0; layout.words()]);
-    taken.fold(boxes, |boxes, held| {
-        let mut rest = Vec::new();
-        for b in boxes {
-            if layout.intersect(&b, held, &mut inner) {
-                layout.subtract(&b, &inner, &mut scratch, |piece| rest.push(piece.to_vec()));
-            } else {
-                rest.push(b);
-            }
-        }
-        rest
-    })
+/// Removes the record at index `at`. The last record takes its place.
+fn remove<E>(records: &mut Vec<E>, at: usize, elements: usize) {
+    let last = records.len() - elements;
+    if at < last {
+        let (before, removed) = records.split_at_mut(last);
+        before[at..at + elements].swap_with_slice(removed);
+    }
+    records.truncate(last);
 }

@@ -1,11 +1,10 @@
 //! What a schedule moves: blocks, followed one by one, or byte counts.
 
-use crate::delivery::boxes::Layout;
+use crate::delivery::boxes::{BitLayout, Layout};
 use crate::delivery::byte_counts::{ByteCounts, Redistribution, Share, Units};
 use crate::delivery::collective::BlockSizes;
-use crate::delivery::exchange::Exchange;
+use crate::delivery::exchange::{Exchange, OrbitExchange};
 use crate::delivery::fault::{Block, Fault, Place};
-use crate::delivery::orbits::OrbitExchange;
 use crate::delivery::placement::Placement;
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ pub enum Proof {
 
 impl Proof {
     /// What can be proved of blocks that are followed.
-    pub(crate) fn of(exchange: &Exchange) -> Self {
+    pub(crate) fn of<L: Layout>(exchange: &Exchange<L>) -> Self {
         if exchange.sums() { Self::Contributions } else { Self::Blocks }
     }
 }
@@ -100,8 +99,7 @@ impl Payload {
     pub(crate) fn proof(&self) -> Proof {
         match self {
             Self::Blocks(exchange) => Proof::of(exchange),
-            Self::Orbits(exchange) if exchange.sums() => Proof::Contributions,
-            Self::Orbits(_) => Proof::Blocks,
+            Self::Orbits(exchange) => Proof::of(exchange),
             Self::ByteCounts(_) | Self::LargeByteCounts(_) => Proof::ByteCounts,
         }
     }
@@ -182,7 +180,7 @@ impl Payload {
     /// arrivals are followed.
     pub(crate) fn after(&self) -> u64 {
         match self {
-            Self::Blocks(exchange) => exchange.after(),
+            Self::Blocks(exchange) => exchange.latest_arrival(),
             // Who asks for arrivals has everyone planned for.
             Self::Orbits(_) => 0,
             Self::ByteCounts(byte_counts) => byte_counts.after(),
@@ -196,7 +194,7 @@ impl Payload {
     }
 
     /// How sets are laid out, where all nodes are followed.
-    pub(crate) fn layout(&self) -> Option<&Layout> {
+    pub(crate) fn layout(&self) -> Option<&BitLayout> {
         match self {
             Self::Blocks(exchange) => Some(exchange.layout()),
             Self::Orbits(_) => None,

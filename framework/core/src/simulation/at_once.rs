@@ -6,8 +6,8 @@ mod sends;
 
 use super::Task;
 use crate::delivery::byte_counts::Redistribution;
+use crate::delivery::exchange::OrbitExchange;
 use crate::delivery::fault::Fault;
-use crate::delivery::orbits::OrbitExchange;
 use crate::delivery::payload::{Payload, Proof};
 use crate::network::topology::{Route, Topology};
 use crate::simulation::buffers::Buffers;

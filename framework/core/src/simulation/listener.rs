@@ -1,7 +1,7 @@
 //! The interface between the simulation and everything that watches a schedule: cost models,
 //! traces, the dashboard, checks. The simulation does not know which listeners there are.
 
-use crate::delivery::boxes::Layout;
+use crate::delivery::boxes::BitLayout;
 use crate::delivery::byte_counts::{Redistribution, Share};
 use crate::delivery::fault::{Block, Place};
 use crate::delivery::payload::Proof;
@@ -185,7 +185,7 @@ pub struct Sent<'a> {
     /// The boxes of blocks that moved.
     pub boxes: Vec<&'a [u64]>,
     /// The layout of the boxes.
-    pub layout: &'a Layout,
+    pub layout: &'a BitLayout,
     /// Which node of the machine runs which node of the schedule's grid.
     pub placement: &'a Placement,
     /// The network.

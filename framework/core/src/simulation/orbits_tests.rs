@@ -2,14 +2,13 @@
 //! everyone.
 
 use super::*;
-use crate::delivery::boxes::{Axis, NodeSet, Side};
+use crate::delivery::boxes::{Axis, Layout, NodeSet, Side};
 use crate::delivery::collective::{
     ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, CollectiveKind, REDUCE_SCATTER,
 };
-use crate::delivery::exchange::{Exchange, Rule};
+use crate::delivery::exchange::{Exchange, OrbitExchange, Rule};
 use crate::delivery::fault::{DeliveryFault, EndFault};
 use crate::delivery::grid::Grid;
-use crate::delivery::orbits::OrbitExchange;
 use crate::delivery::payload::Payload;
 use crate::delivery::placement::Placement;
 use crate::network::symmetry::Group;
@@ -311,7 +310,7 @@ fn follow(
                     ..Rule::new(from, to)
                 };
                 let load = match &mut payload {
-                    Payload::Orbits(exchange) => exchange.send(&rule)?.map(|put| put.load),
+                    Payload::Orbits(exchange) => exchange.send(&rule)?,
                     Payload::Blocks(exchange) => exchange.send(&rule)?,
                     Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => None,
                 };

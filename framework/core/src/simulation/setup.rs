@@ -2,13 +2,12 @@
 //! itself; and what follows for how it is carried out.
 
 use super::{ProofScope, State, Task};
-use crate::delivery::boxes::Side;
+use crate::delivery::boxes::{BitLayout, Side};
 use crate::delivery::byte_counts::Units;
 use crate::delivery::collective::Collective;
-use crate::delivery::exchange::{Division, Exchange, Inventory};
+use crate::delivery::exchange::{Division, Exchange, Inventory, OrbitExchange};
 use crate::delivery::fault::Fault;
 use crate::delivery::grid::Grid;
-use crate::delivery::orbits::OrbitExchange;
 use crate::delivery::payload::Payload;
 use crate::delivery::placement::Placement;
 use crate::limits;
@@ -168,7 +167,7 @@ impl Setup {
                 AtOnce::new(task, listeners, Payload::byte_counts(placement, sizes, units)?, nodes)
             }
             (None, Some(group)) => {
-                let exchange = OrbitExchange::new(collective, placement, division, group)?;
+                let exchange = OrbitExchange::of_orbits(collective, placement, division, group)?;
                 let of_orbits =
                     if all_written_out { AtOnce::written_out } else { AtOnce::of_representatives };
                 of_orbits(task, listeners, exchange, nodes)
@@ -184,7 +183,7 @@ impl Setup {
             (None, None) => {
                 let exchange = Exchange::new(collective, placement, division, sizes)?;
                 let exchange = if listeners.interests.arrivals {
-                    exchange.following_arrivals()
+                    exchange.with_arrival_tracking()
                 } else {
                     exchange
                 };
@@ -202,7 +201,7 @@ fn has_long_axes(collective: &Collective, division: Division, placement: &Placem
     /// Measured: on shorter axes boxes of bits are faster.
     const LONG_AXIS: u64 = 1 << 15;
     let is_long = |radix: &u64| *radix >= LONG_AXIS;
-    let told_apart = Inventory::tells_apart(collective, division).contains(&true);
+    let told_apart = Inventory::<BitLayout>::distinguishes(collective, division).contains(&true);
     told_apart
         && placement.is_identity()
         && placement.check().is_ok()

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use swapmeet_core::delivery::boxes::Side;
+use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::fault::{Block, DeliveryFault, EndFault, Fault, Place, Whereabouts};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 

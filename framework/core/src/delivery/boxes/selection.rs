@@ -1,7 +1,7 @@
 //! Selections: boxes to select by, narrowed axis by axis from sets as schedules name them, and what
 //! they cut out of other boxes.
 
-use super::{Field, Layout, Side};
+use super::{Element, Layout, Side};
 use crate::delivery::grid::Grid;
 
 /// A subset of the coordinates of one axis.
@@ -98,183 +98,124 @@ impl Axis<'_> {
     }
 }
 
-/// A box to select by, which remembers in which axes it says anything.
+/// A box that selects blocks of other boxes, with a list of the axes on which it is not full.
 #[derive(Debug, Clone)]
-pub struct Selection {
-    bits: Vec<u64>,
+pub struct Selection<E = u64> {
+    elements: Vec<E>,
     narrowed: Vec<usize>,
     count: u64,
 }
 
-impl Selection {
-    /// The selection as a box.
-    pub fn bits(&self) -> &[u64] {
-        &self.bits
+impl<E: Element> Selection<E> {
+    pub(super) fn new(full: &[E], count: u64) -> Self {
+        Self { elements: full.to_vec(), narrowed: Vec::new(), count }
     }
 
-    /// Blocks (or segments of blocks) in it, held by anybody or not.
+    /// Returns the selection as a box.
+    pub fn elements(&self) -> &[E] {
+        &self.elements
+    }
+
+    /// Returns the number of blocks (or segments of blocks) selected, held by a node or not.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Of so many coordinates only so many are left.
-    fn keep(&mut self, (kept, of): (u64, u64)) {
-        if kept < of {
+    /// Returns the axes on which the selection may not be full.
+    pub(super) fn narrowed(&self) -> &[usize] {
+        &self.narrowed
+    }
+
+    pub(super) fn widen<L: Layout<Element = E> + ?Sized>(&mut self, layout: &L) {
+        for axis in self.narrowed.drain(..) {
+            layout.set_axis(axis, Axis::All, &mut self.elements);
+        }
+        self.count = layout.full_count();
+    }
+
+    /// Narrows one side, on which the selection must be full, to a valid set.
+    pub(super) fn narrow<L>(&mut self, layout: &L, side: Side, set: NodeSet<'_>)
+    where
+        L: Layout<Element = E> + ?Sized,
+    {
+        let axes = layout.axes().of_side(side);
+        match set {
+            NodeSet::All => {}
+            NodeSet::One(_) if axes.is_empty() => {}
+            NodeSet::One(node) => {
+                self.narrowed.extend(axes);
+                layout.narrow_to(side, node, &mut self.elements);
+                self.scale(layout, 1, layout.grid().nodes());
+            }
+            NodeSet::Axes(sets) => {
+                let (mut kept, mut of) = (1, 1);
+                for (axis, set) in axes.zip(sets) {
+                    self.narrow_axis(layout, axis, *set, &mut kept, &mut of);
+                }
+                self.scale(layout, kept, of);
+            }
+        }
+    }
+
+    /// Narrows the segments. Errors if the set does not fit their number.
+    pub(crate) fn narrow_segments<L>(&mut self, layout: &L, set: Axis<'_>) -> Result<(), String>
+    where
+        L: Layout<Element = E>,
+    {
+        set.check(layout.segments()).map_err(|what| format!("is wrong: it {what}"))?;
+        let (mut kept, mut of) = (1, 1);
+        let last = layout.axes().radices.len() - 1;
+        self.narrow_axis(layout, last, set, &mut kept, &mut of);
+        self.scale(layout, kept, of);
+        Ok(())
+    }
+
+    /// Narrows an axis to a valid set. Multiplies `kept` by the number of its coordinates and `of`
+    /// by that of the axis.
+    fn narrow_axis<L: Layout<Element = E> + ?Sized>(
+        &mut self,
+        layout: &L,
+        axis: usize,
+        set: Axis<'_>,
+        kept: &mut u64,
+        of: &mut u64,
+    ) {
+        if let Axis::All = set {
+            return;
+        }
+        layout.set_axis(axis, set, &mut self.elements);
+        self.narrowed.push(axis);
+        *kept *= layout.members(axis, &self.elements);
+        *of *= layout.axes().radices[axis];
+    }
+
+    /// Replaces the element of an axis, in a layout that has one element per axis.
+    pub(super) fn replace<L: Layout<Element = E>>(&mut self, layout: &L, axis: usize, element: E) {
+        self.elements[axis] = element;
+        self.narrowed.push(axis);
+        self.count = layout.count(&self.elements);
+    }
+
+    /// Updates the count after `of` combinations of coordinates were narrowed to `kept`.
+    fn scale<L: Layout<Element = E> + ?Sized>(&mut self, layout: &L, kept: u64, of: u64) {
+        if layout.full_count() == u64::MAX {
+            // The count is saturated, so it cannot be scaled.
+            self.count = layout.count(&self.elements);
+        } else if kept < of {
             self.count = self.count / of * kept;
         }
     }
 }
 
-/// What a selection takes of a box.
+/// The part of a box that a selection has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// Nothing of the box lies within the sets.
+    /// No block of the box is selected.
     Nothing,
-    /// All of the box lies within them.
+    /// All blocks of the box are selected.
     Whole,
-    /// A part, with so many blocks.
+    /// This number of blocks is selected.
     Part(u64),
-}
-
-impl Layout {
-    pub(crate) fn select_all(&self) -> Selection {
-        Selection { bits: self.full.clone(), narrowed: Vec::new(), count: self.full_count }
-    }
-
-    /// Makes a selection one of everything again.
-    pub(crate) fn widen(&self, selection: &mut Selection) {
-        for index in selection.narrowed.drain(..) {
-            self.fill(index, &mut selection.bits);
-        }
-        selection.count = self.full_count;
-    }
-
-    /// Narrows `side` of a selection, which must be full on that side, down to `set`. `Err` says
-    /// what is wrong with the set.
-    pub fn narrow(&self, side: Side, set: NodeSet<'_>, out: &mut Selection) -> Result<(), String> {
-        set.check(&self.grid)?;
-        match set {
-            NodeSet::All => {}
-            NodeSet::One(node) => {
-                if self.has(side) {
-                    out.narrowed.extend(self.range(side));
-                    out.count /= self.grid.nodes();
-                    self.narrow_to(side, node, &mut out.bits);
-                }
-            }
-            NodeSet::Axes(axes) => {
-                let mut kept = (1, 1);
-                for (index, axis) in self.range(side).zip(axes) {
-                    self.narrow_field(index, *axis, out, &mut kept);
-                }
-                out.keep(kept);
-            }
-        }
-        Ok(())
-    }
-
-    /// Narrows the segments of a selection down to `axis`.
-    pub(crate) fn narrow_segments(
-        &self,
-        axis: Axis<'_>,
-        out: &mut Selection,
-    ) -> Result<(), String> {
-        axis.check(self.segments()).map_err(|what| format!("is wrong: it {what}"))?;
-        let mut kept = (1, 1);
-        self.narrow_field(self.segments.start, axis, out, &mut kept);
-        out.keep(kept);
-        Ok(())
-    }
-
-    /// Narrows a field down to `axis`, which fits it, and multiplies up how many of how many
-    /// coordinates are kept.
-    fn narrow_field(
-        &self,
-        index: usize,
-        axis: Axis<'_>,
-        out: &mut Selection,
-        kept: &mut (u64, u64),
-    ) {
-        let f = self.fields[index];
-        match axis {
-            Axis::All => return,
-            Axis::Range { first, stride, count } => {
-                let radix = f.radix;
-                self.clear(index, &mut out.bits);
-                if stride == 1 || count == 1 {
-                    let head = count.min(radix - first);
-                    fill_run(&f, first, head, &mut out.bits);
-                    if head < count {
-                        fill_run(&f, 0, count - head, &mut out.bits);
-                    }
-                } else {
-                    let (mut c, stride) = (u64::from(first), u64::from(stride % radix));
-                    for _ in 0..count {
-                        self.insert(index, c, &mut out.bits);
-                        c += stride;
-                        if c >= u64::from(radix) {
-                            c -= u64::from(radix);
-                        }
-                    }
-                }
-            }
-            Axis::Bits(words) => {
-                self.clear(index, &mut out.bits);
-                for (i, word) in words.iter().enumerate() {
-                    out.bits[f.word + i] |= word << f.shift;
-                }
-            }
-        }
-        out.narrowed.push(index);
-        *kept = (kept.0 * self.members(&f, &out.bits), kept.1 * u64::from(f.radix));
-    }
-
-    /// What a selection takes of a box of `count` blocks; a part is written to `out`. Looks only at
-    /// the axes in which the selection says anything: most rules say something in one.
-    pub fn cut(&self, a: &[u64], count: u64, selection: &Selection, out: &mut [u64]) -> Cut {
-        let mut whole = true;
-        for &index in &selection.narrowed {
-            let f = &self.fields[index];
-            let range = f.word..f.word + f.words;
-            let (mut any, mut lost) = (0, 0);
-            for (word, chosen) in a[range.clone()].iter().zip(&selection.bits[range]) {
-                any |= word & f.mask & chosen;
-                lost |= word & f.mask & !chosen;
-            }
-            if any == 0 {
-                return Cut::Nothing;
-            }
-            whole &= lost == 0;
-        }
-        if whole {
-            return Cut::Whole;
-        }
-        out.copy_from_slice(a);
-        // Of so many coordinates so many: dividing once is quicker than an axis at a time.
-        let (mut kept, mut of) = (1, 1);
-        for &index in &selection.narrowed {
-            let f = &self.fields[index];
-            of *= self.members(f, out);
-            let range = f.word..f.word + f.words;
-            for (word, chosen) in out[range.clone()].iter_mut().zip(&selection.bits[range]) {
-                *word &= chosen | !f.mask;
-            }
-            kept *= self.members(f, out);
-        }
-        Cut::Part(count / of * kept)
-    }
-}
-
-/// Sets `count` bits from coordinate `first` on, without wrapping.
-fn fill_run(f: &Field, first: u32, count: u32, out: &mut [u64]) {
-    let (mut bit, mut left) = (f.shift + first, count);
-    while left > 0 {
-        let (word, low) = ((bit / 64) as usize, bit % 64);
-        let here = left.min(64 - low);
-        out[f.word + word] |= (u64::MAX >> (64 - here)) << low;
-        bit += here;
-        left -= here;
-    }
 }
 
 /// Whether `count` members `stride` apart come up twice modulo `radix`.

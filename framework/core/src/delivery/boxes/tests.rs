@@ -1,12 +1,13 @@
-//! Boxes against plain sets of blocks.
+//! Compares both layouts with explicit sets of blocks.
 
 use super::*;
+use crate::network::symmetry::Symmetry;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 type Blocks = BTreeSet<(u64, u64, u64)>;
 
-fn blocks(layout: &Layout, a: &[u64]) -> Blocks {
+fn blocks<L: Layout>(layout: &L, a: &[L::Element]) -> Blocks {
     let mut all = Blocks::new();
     for o in layout.nodes_of(Side::Origins, a) {
         for d in layout.nodes_of(Side::Destinations, a) {
@@ -18,126 +19,176 @@ fn blocks(layout: &Layout, a: &[u64]) -> Blocks {
     all
 }
 
-/// A layout with small, shared and many-word fields, and boxes in it.
-fn layouts() -> impl Strategy<Value = (Layout, Vec<Vec<u64>>)> {
+/// A grid, a number of segments, and the sets of two boxes, as bits per axis.
+type Sample = (Vec<u64>, u32, [Vec<Vec<u64>>; 2]);
+
+/// Samples whose axes share a word, fill one or need several.
+fn samples() -> impl Strategy<Value = Sample> {
     let radices = prop_oneof![
         Just(vec![2, 2, 2]),
         Just(vec![3, 5]),
         Just(vec![70]),
         Just(vec![1, 6]),
+        Just(vec![64]),
         Just(vec![40, 2])
     ];
     (radices, 1_u32..3).prop_flat_map(|(radices, segments)| {
-        let layout = Layout::new(Grid::new(&radices).unwrap(), true, true, segments);
-        let sum: u64 = 2 * radices.iter().sum::<u64>() + u64::from(segments);
-        let made = layout.clone();
-        let a_box =
-            prop::collection::vec(prop::bool::weighted(0.4), sum as usize).prop_map(move |coins| {
-                let mut bits = made.full().to_vec();
-                let mut coins = coins.into_iter();
-                for index in 0..made.fields.len() {
-                    let f = made.fields[index];
-                    made.clear(index, &mut bits);
-                    let mut any = false;
-                    for c in 0..u64::from(f.radix) {
-                        if coins.next() == Some(true) {
-                            made.insert(index, c, &mut bits);
-                            any = true;
-                        }
-                    }
-                    if !any {
-                        made.insert(index, 0, &mut bits);
-                    }
+        let mut axes = radices.repeat(2);
+        axes.push(segments.into());
+        let set = |radix: &u64| {
+            prop::collection::btree_set(0..*radix, 1..=(*radix as usize).min(40)).prop_map({
+                let words = radix.div_ceil(64) as usize;
+                move |members| {
+                    let mut bits = vec![0; words];
+                    members.iter().for_each(|c| bits[(c / 64) as usize] |= 1 << (c % 64));
+                    bits
                 }
-                bits
-            });
-        (Just(layout), prop::collection::vec(a_box, 2))
+            })
+        };
+        let a_box = axes.iter().map(set).collect::<Vec<_>>();
+        (Just(radices), Just(segments), [a_box.clone(), a_box])
     })
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+fn bit_layout(radices: &[u64], segments: u32) -> BitLayout {
+    BitLayout::new(Grid::new(radices).unwrap(), true, true, segments)
+}
 
-    #[test]
-    fn intersection_difference_and_count_are_those_of_sets((layout, pair) in layouts()) {
-        let (a, b) = (blocks(&layout, &pair[0]), blocks(&layout, &pair[1]));
-        prop_assert_eq!(layout.count(&pair[0]), a.len() as u64);
-        let mut inner = vec![0; layout.words()];
-        let some = layout.intersect(&pair[0], &pair[1], &mut inner);
-        let both: Blocks = a.intersection(&b).copied().collect();
-        prop_assert_eq!(some, !both.is_empty());
-        if some {
-            prop_assert_eq!(blocks(&layout, &inner), both);
-            let mut rest = Blocks::new();
-            let mut scratch = vec![0; layout.words()];
-            let mut pieces = Vec::new();
-            layout.subtract(&pair[0], &inner, &mut scratch, |piece| pieces.push(piece.to_vec()));
-            for piece in &pieces {
-                for block in blocks(&layout, piece) {
-                    prop_assert!(rest.insert(block), "pieces overlap");
-                }
-            }
-            prop_assert_eq!(rest, a.difference(&b).copied().collect::<Blocks>());
-        }
+fn run_layout(radices: &[u64], segments: u32) -> RunLayout {
+    let group = Group::new(radices, &vec![Symmetry::Fixed; radices.len()]).unwrap();
+    RunLayout::new(Grid::new(radices).unwrap(), group, true, true, segments)
+}
+
+fn boxes_of<L: Layout>(layout: &L, sets: &[Vec<Vec<u64>>; 2]) -> [Vec<L::Element>; 2] {
+    sets.each_ref().map(|sets| {
+        let mut a = layout.full().to_vec();
+        let axes = sets.iter().enumerate();
+        axes.for_each(|(axis, bits)| layout.set_axis(axis, Axis::Bits(bits), &mut a));
+        a
+    })
+}
+
+fn check_set_operations<L: Layout>(layout: &L, sets: &[Vec<Vec<u64>>; 2]) {
+    let pair = boxes_of(layout, sets);
+    let (a, b) = (blocks(layout, &pair[0]), blocks(layout, &pair[1]));
+    assert_eq!(layout.count(&pair[0]), a.len() as u64);
+    assert_eq!(layout.contains(&pair[0], &pair[1]), b.is_subset(&a));
+
+    // Blocks that contribute to the same values have the same destination and segment.
+    let mut out = layout.full().to_vec();
+    let values: BTreeSet<(u64, u64)> = b.iter().map(|(_, d, s)| (*d, *s)).collect();
+    let terms: Blocks = a.iter().filter(|(_, d, s)| values.contains(&(*d, *s))).copied().collect();
+    assert_eq!(layout.values(&pair[1]), values.len() as u64);
+    assert_eq!(layout.terms_of(&pair[0], &pair[1], &mut out), !terms.is_empty());
+    if !terms.is_empty() {
+        assert_eq!(blocks(layout, &out), terms);
     }
 
-    /// A selection cuts a box as its intersection would.
-    #[test]
-    fn a_cut_is_an_intersection(
-        (layout, pair) in layouts(), first in 0_u32..6, count in 1_u32..7, node in prop::option::of(0_u64..8),
-    ) {
-        let radices = layout.grid().radices().to_vec();
-        let mut axes = vec![Axis::All; radices.len()];
-        let last = *radices.last().unwrap() as u32;
-        *axes.last_mut().unwrap() = Axis::Range { first: first % last, stride: 1, count: count.min(last) };
-        let mut selection = layout.select_all();
-        layout.narrow(Side::Destinations, NodeSet::Axes(&axes), &mut selection).unwrap();
-        if let Some(node) = node {
-            layout.narrow(Side::Origins, NodeSet::One(node % layout.grid().nodes()), &mut selection).unwrap();
-        }
-        let a = &pair[0];
-        prop_assert_eq!(selection.count(), layout.count(selection.bits()));
-        let (mut inner, mut cut) = (vec![0; layout.words()], vec![0; layout.words()]);
-        let some = layout.intersect(a, selection.bits(), &mut inner);
-        match layout.cut(a, layout.count(a), &selection, &mut cut) {
-            Cut::Nothing => prop_assert!(!some),
-            Cut::Whole => prop_assert_eq!(&inner, a),
-            Cut::Part(count) => {
-                prop_assert_eq!(&cut, &inner);
-                prop_assert_eq!(count, layout.count(&inner));
-            }
-        }
-    }
-
-    #[test]
-    fn boxes_join_only_into_their_union((layout, pair) in layouts()) {
-        let union: Blocks = blocks(&layout, &pair[0]).union(&blocks(&layout, &pair[1])).copied().collect();
+    let both: Blocks = a.intersection(&b).copied().collect();
+    assert_eq!(layout.intersect(&pair[0], &pair[1], &mut out), !both.is_empty());
+    if !both.is_empty() {
+        assert_eq!(blocks(layout, &out), both);
+        let (mut rest, mut scratch) = (Blocks::new(), layout.full().to_vec());
+        layout.subtract(&pair[0], &out, &mut scratch, |piece| {
+            let piece = blocks(layout, piece);
+            assert!(!piece.is_empty() && rest.is_disjoint(&piece));
+            rest.extend(piece);
+        });
+        assert_eq!(rest, a.difference(&b).copied().collect::<Blocks>());
+    } else {
         let mut joined = pair[0].clone();
         if layout.join(&mut joined, &pair[1]) {
-            prop_assert_eq!(blocks(&layout, &joined), union);
+            assert_eq!(blocks(layout, &joined), a.union(&b).copied().collect::<Blocks>());
         } else {
-            prop_assert_eq!(&joined, &pair[0]);
+            assert_eq!(joined, pair[0]);
         }
+    }
+}
+
+/// Compares the cut of a selection with the intersection of boxes.
+fn check_cut<L: Layout>(layout: &L, sets: &[Vec<Vec<u64>>; 2], node: Option<u64>) {
+    let [a, _] = boxes_of(layout, sets);
+    let destinations = layout.axes().of_side(Side::Destinations);
+    let axes: Vec<Axis<'_>> = sets[1][destinations].iter().map(|bits| Axis::Bits(bits)).collect();
+    let mut selection = layout.select_all();
+    layout.narrow(Side::Destinations, NodeSet::Axes(&axes), &mut selection).unwrap();
+    if let Some(node) = node {
+        let node = NodeSet::One(node % layout.grid().nodes());
+        layout.narrow(Side::Origins, node, &mut selection).unwrap();
+    }
+    assert_eq!(selection.count(), layout.count(selection.elements()));
+    let (mut inner, mut cut) = (a.clone(), a.clone());
+    let intersects = layout.intersect(&a, selection.elements(), &mut inner);
+    match layout.cut(&a, layout.count(&a), &selection, &mut cut) {
+        Cut::Nothing => assert!(!intersects),
+        Cut::Whole => assert_eq!(inner, a),
+        Cut::Part(count) => {
+            assert_eq!(cut, inner);
+            assert_eq!(count, layout.count(&inner));
+            assert_ne!(cut, a);
+        }
+    }
+    layout.widen(&mut selection);
+    assert_eq!((selection.elements(), selection.count()), (layout.full(), layout.full_count()));
+}
+
+/// Boxes that differ on one axis only, where one has the coordinates that the other does not have.
+#[test]
+fn complementary_boxes_join() {
+    fn check<L: Layout>(layout: &L) {
+        for axis in 0..layout.axes().radices.len() {
+            let [mut a, mut b] = [layout.full().to_vec(), layout.full().to_vec()];
+            layout.set_coordinate(axis, 0, &mut a);
+            let others: Vec<u64> = (1..layout.axes().radices[axis]).collect();
+            let mut bits = vec![0; 2];
+            others.iter().for_each(|c| bits[(c / 64) as usize] |= 1 << (c % 64));
+            bits.truncate(layout.axes().radices[axis].div_ceil(64) as usize);
+            layout.set_axis(axis, Axis::Bits(&bits), &mut b);
+            assert!(layout.join(&mut a, &b));
+            assert_eq!(a, layout.full());
+        }
+    }
+    for radices in [&[2, 3][..], &[70, 2], &[64, 64]] {
+        check(&bit_layout(radices, 2));
+        check(&run_layout(radices, 2));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn boxes_behave_like_sets_of_blocks((radices, segments, sets) in samples()) {
+        check_set_operations(&bit_layout(&radices, segments), &sets);
+        check_set_operations(&run_layout(&radices, segments), &sets);
+    }
+
+    #[test]
+    fn a_cut_is_an_intersection(
+        (radices, segments, sets) in samples(), node in prop::option::of(0_u64..8),
+    ) {
+        check_cut(&bit_layout(&radices, segments), &sets, node);
+        check_cut(&run_layout(&radices, segments), &sets, node);
     }
 }
 
 fn narrowed(radix: u64, axis: Axis<'_>) -> Result<Vec<u64>, String> {
-    let layout = Layout::new(Grid::new(&[radix]).unwrap(), true, true, 1);
+    let layout = bit_layout(&[radix], 1);
     let mut selection = layout.select_all();
     layout.narrow(Side::Destinations, NodeSet::Axes(&[axis]), &mut selection)?;
     assert_eq!(
-        layout.nodes_of(Side::Origins, selection.bits()).len() as u64,
+        layout.nodes_of(Side::Origins, selection.elements()).len() as u64,
         radix,
         "the other side stays"
     );
-    let nodes = layout.nodes_of(Side::Destinations, selection.bits());
+    let nodes = layout.nodes_of(Side::Destinations, selection.elements());
     layout.widen(&mut selection);
-    assert_eq!(selection.bits(), layout.full());
+    assert_eq!(selection.elements(), layout.full());
     Ok(nodes)
 }
 
 #[test]
-fn ranges_are_cyclic_and_may_stride() {
+fn ranges_are_cyclic_and_may_have_a_stride() {
     assert_eq!(
         narrowed(12, Axis::Range { first: 10, stride: 1, count: 4 }),
         Ok(vec![0, 1, 10, 11])
@@ -152,7 +203,7 @@ fn ranges_are_cyclic_and_may_stride() {
 }
 
 #[test]
-fn sets_that_make_no_sense_are_refused() {
+fn invalid_sets_are_refused() {
     let text = |axis| narrowed(12, axis).unwrap_err();
     assert_eq!(
         text(Axis::Range { first: 12, stride: 1, count: 1 }),
@@ -176,7 +227,7 @@ fn sets_that_make_no_sense_are_refused() {
         text(Axis::Bits(&[1 << 12])),
         "is wrong in axis 0: it has bits set beyond coordinate 11"
     );
-    let layout = Layout::new(Grid::new(&[3, 4]).unwrap(), true, true, 1);
+    let layout = bit_layout(&[3, 4], 1);
     let refused = |set| layout.narrow(Side::Origins, set, &mut layout.select_all()).unwrap_err();
     assert_eq!(refused(NodeSet::One(12)), "names node 12 of a grid of 12 nodes");
     assert_eq!(refused(NodeSet::Axes(&[Axis::All])), "has 1 axes, the grid has 2");

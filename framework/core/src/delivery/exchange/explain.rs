@@ -1,26 +1,27 @@
-//! What is said of a schedule that breaks a rule: which block, and where it is instead. Walks over
-//! everyone: only for messages.
+//! Explanations of faults: the affected block and its location. They search the holdings of all
+//! nodes, so they are computed only for messages.
 
 use super::{Exchange, Rule};
-use crate::delivery::boxes::Side;
+use crate::delivery::boxes::{Layout, Side, without};
 use crate::delivery::fault::{Count, DeliveryFault, EndFault, Fault, Whereabouts};
-use crate::delivery::holdings::without;
 
-impl Exchange {
-    /// A strict send of more than its boxes from number `first` on, which are all that the sender
-    /// has of it.
+impl<L: Layout> Exchange<L> {
+    /// Returns the fault of a strict send whose sender holds only the boxes in flight from number
+    /// `first` on.
     pub(super) fn not_held(&self, rule: &Rule<'_>, first: usize) -> Fault {
         let layout = &self.inventory.layout;
-        let taken: Vec<Vec<u64>> =
-            self.on_their_way(first).map(|(_, bits)| self.whole(bits)).collect();
-        let rest =
-            without(layout, vec![self.selection.bits().to_vec()], taken.iter().map(Vec::as_slice));
-        let mut rest = rest.first().cloned().unwrap_or_else(|| self.selection.bits().to_vec());
-        let mut block = self.inventory.first_block(&rest);
-        if self.inventory.sums() {
-            // What is not held is the sum: where it is, the sender's own contribution to it shows.
+        // A value is sent with all contributions that it contains, so any of them is enough.
+        let sent =
+            |a: &[L::Element]| if self.sums() { layout.with_all_origins(a) } else { a.to_vec() };
+        let sent: Vec<_> = self.in_flight(first).map(|(_, a)| sent(a)).collect();
+        let selected = self.selection.elements().to_vec();
+        let missing = without(layout, vec![selected.clone()], sent.iter().map(Vec::as_slice));
+        let mut missing = missing.into_iter().next().unwrap_or(selected);
+        let mut block = self.inventory.first_block(&missing);
+        if self.sums() {
+            // The value is missing, not a contribution. It is where the sender's contribution is.
             block.origin = None;
-            layout.narrow_to(Side::Origins, rule.from, &mut rest);
+            layout.narrow_to(Side::Origins, rule.from, &mut missing);
         }
         Fault::Delivery(
             self.step,
@@ -28,68 +29,58 @@ impl Exchange {
                 from: self.inventory.placement.locate(rule.from),
                 to: self.inventory.placement.locate(rule.to),
                 block,
-                whereabouts: self.whereabouts(&rest),
+                whereabouts: self.whereabouts(&missing),
             },
         )
     }
 
-    /// Blocks of which a sum has some are all in it, as far as sends look at them.
-    fn whole(&self, bits: &[u64]) -> Vec<u64> {
-        if self.inventory.sums() {
-            self.inventory.layout.with_all_origins(bits)
-        } else {
-            bits.to_vec()
-        }
-    }
-
-    /// A node that lacks some of the box `wanted` at the end; so many blocks are missing, at so
-    /// many nodes.
+    /// Returns the fault of a node that does not hold all of the box `required` at the end.
+    /// `missing` and `nodes` count the missing blocks and incomplete nodes of the whole schedule.
     pub(super) fn never_delivered(
         &self,
-        node: u64,
-        wanted: &[u64],
+        list: usize,
+        required: &[L::Element],
         missing: u64,
         nodes: u64,
     ) -> Fault {
-        let lacking = self.holdings.missing(&self.inventory.layout, node, wanted);
-        let first = lacking.first().map_or(wanted, Vec::as_slice);
+        let boxes = self.holdings.missing(&self.inventory.layout, list, required);
+        let first = boxes.first().map_or(required, Vec::as_slice);
         Fault::End(
             self.step,
             EndFault::NeverDelivered {
-                node: self.inventory.placement.locate(node),
+                node: self.place(list),
                 block: self.inventory.first_block(first),
                 whereabouts: self.whereabouts(first),
-                missing: Count(
-                    missing,
-                    if self.inventory.sums() { "contribution" } else { "block" },
-                ),
+                missing: Count(missing, if self.sums() { "contribution" } else { "block" }),
                 nodes: Count(nodes, "node"),
             },
         )
     }
 
-    /// Who holds the first block of a box.
-    fn whereabouts(&self, bits: &[u64]) -> Whereabouts {
+    /// Returns the location of the first block of a box.
+    fn whereabouts(&self, a: &[L::Element]) -> Whereabouts {
         let (layout, placement) = (&self.inventory.layout, &self.inventory.placement);
-        let mut one = bits.to_vec();
+        let mut one = a.to_vec();
         for side in [Side::Origins, Side::Destinations, Side::Segments] {
             if layout.has(side) {
-                layout.narrow_to(side, layout.first_of(side, bits), &mut one);
+                layout.narrow_to(side, layout.first_of(side, a), &mut one);
             }
         }
-        let goes = layout.has(Side::Destinations) && !self.inventory.division.in_parts;
-        let destination = goes.then(|| layout.first_of(Side::Destinations, bits));
-        let there = |(_, b): &(u64, &[u64])| layout.contains(b, &one);
-        if let Some((node, _)) = self.on_their_way(0).find(there) {
+        let receiver = |(node, a)| layout.least_image(node, a, &one);
+        if let Some(node) = self.in_flight(0).filter_map(receiver).min() {
             return Whereabouts::Arriving(placement.locate(node));
         }
-        let mut held =
-            (0..layout.grid().nodes()).flat_map(|n| self.holdings.of(n).map(move |b| (n, b)));
-        match held.find(there) {
-            Some((node, _)) if destination == Some(node) => {
+        let has_destination = layout.has(Side::Destinations) && !self.in_parts();
+        let destination = has_destination.then(|| layout.first_of(Side::Destinations, a));
+        let holders = (0..self.holdings.lists()).flat_map(|list| {
+            let node = layout.representative(list);
+            self.holdings.of(list).map(move |a| (node, a))
+        });
+        match holders.filter_map(receiver).min() {
+            Some(node) if destination == Some(node) => {
                 Whereabouts::Delivered(placement.locate(node))
             }
-            Some((node, _)) => Whereabouts::At(placement.locate(node)),
+            Some(node) => Whereabouts::At(placement.locate(node)),
             None => Whereabouts::Nowhere,
         }
     }

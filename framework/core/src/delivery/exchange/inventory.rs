@@ -1,103 +1,116 @@
-//! What exists, as boxes: the blocks of a collective between the nodes of the machine, each with
-//! its load.
+//! The blocks of a collective, as boxes, and their loads.
 
-use crate::delivery::boxes::{Layout, Side};
+use crate::delivery::boxes::{BitLayout, Layout, Side, without};
 use crate::delivery::collective::{BlockSizes, Blocks, Collective};
 use crate::delivery::fault::{Block, Fault};
-use crate::delivery::holdings::{Holdings, without};
+use crate::delivery::holdings::Holdings;
 use crate::delivery::placement::Placement;
 use crate::limits;
+use crate::network::symmetry::Group;
 use std::sync::Arc;
 
-/// How a schedule cuts blocks up.
+/// The division of blocks into parts and segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Division {
-    /// Whether into one part for each node of the machine, which is known by its destination: where
-    /// the collective tells no blocks apart by that.
+    /// Whether each block is divided into one part per node of the machine. Parts are identified by
+    /// destinations, so this needs a collective that does not distinguish blocks by destination.
     pub in_parts: bool,
-    /// Into how many segments each block, or part, is split.
+    /// Number of segments of each block, or of each part.
     pub segments: u32,
 }
 
 impl Division {
-    /// Blocks that stay whole: one part, one segment.
+    /// Undivided blocks: one part, one segment.
     pub const WHOLE: Self = Self { in_parts: false, segments: 1 };
 }
 
 /// The blocks of a collective.
 #[derive(Debug)]
-pub(crate) struct Inventory {
+pub(crate) struct Inventory<L: Layout = BitLayout> {
     pub collective: Collective,
     pub placement: Placement,
-    pub layout: Layout,
+    pub layout: L,
     pub division: Division,
-    /// Of a segment of each block, or of a part.
+    /// Bytes of one segment of each block, or of one part.
     pub sizes: Option<Arc<dyn BlockSizes>>,
-    /// Boxes of all homes on both sides: what exists at all.
-    homes: Vec<Vec<u64>>,
+    /// All blocks of the machine: the boxes with homes on both sides.
+    homes: Vec<Vec<L::Element>>,
+}
+
+impl<L: Layout> Inventory<L> {
+    /// Returns whether blocks are distinguished by their origins, and by their destinations.
+    pub(crate) fn distinguishes(collective: &Collective, division: Division) -> [bool; 2] {
+        let by = |side| collective.kind().tells_apart(side);
+        [by(Side::Origins), by(Side::Destinations) || division.in_parts]
+    }
 }
 
 impl Inventory {
+    /// Returns the layout with one bit per coordinate.
+    pub(crate) fn layout(
+        collective: &Collective,
+        division: Division,
+        placement: &Placement,
+    ) -> BitLayout {
+        let [by_origin, by_destination] = Self::distinguishes(collective, division);
+        BitLayout::new(placement.grid().clone(), by_origin, by_destination, division.segments)
+    }
+
+    /// Returns the bytes of two boxes per node.
+    pub(crate) fn least_bytes(layout: &BitLayout) -> u64 {
+        layout.grid().nodes().saturating_mul(layout.elements() as u64 * 16)
+    }
+
+    /// Errors if the boxes of all nodes do not fit into memory.
+    pub(super) fn check_memory(layout: &BitLayout) -> Result<(), Fault> {
+        let least = Self::least_bytes(layout);
+        if least <= limits::HELD_BYTES {
+            return Ok(());
+        }
+        Err(Fault::Refused(format!(
+            "its sets over {} nodes in axes of {:?} would take {} GiB, at most {} may: a grid of more, shorter axes takes less",
+            layout.grid().nodes(),
+            layout.grid().radices(),
+            least >> 30,
+            limits::HELD_BYTES >> 30
+        )))
+    }
+}
+
+impl<L: Layout> Inventory<L> {
     pub(super) fn new(
         collective: Collective,
         placement: Placement,
         division: Division,
         sizes: Option<Arc<dyn BlockSizes>>,
-    ) -> Result<Self, Fault> {
-        placement.check()?;
-        let layout = Self::layout(&collective, division, &placement);
-        let nodes = placement.grid().nodes();
-        let least = Self::least_bytes(&layout);
-        if least > limits::HELD_BYTES {
-            return Err(Fault::Refused(format!(
-                "its sets over {nodes} nodes in axes of {:?} would take {} GiB, at most {} may: a grid of more, shorter axes takes less",
-                placement.grid().radices(),
-                least >> 30,
-                limits::HELD_BYTES >> 30
-            )));
-        }
+        layout: L,
+    ) -> Self {
         let homes = home_boxes(&layout, &placement);
         let mut inventory = Self { collective, placement, layout, division, sizes: None, homes };
         let units = inventory.units();
         inventory.sizes = match sizes {
-            Some(whole) if units > 1 => Some(Arc::new(UnitSizes { whole, units })),
+            Some(blocks) if units > 1 => Some(Arc::new(UnitSizes { blocks, units })),
             sizes => sizes,
         };
-        Ok(inventory)
+        inventory
     }
 
-    /// Whether blocks are told apart by their origins, and by their destinations.
-    pub(crate) fn tells_apart(collective: &Collective, division: Division) -> [bool; 2] {
-        let tells = |side| collective.kind().tells_apart(side);
-        [tells(Side::Origins), tells(Side::Destinations) || division.in_parts]
+    /// Returns the number of nodes of the machine whose holdings are stored.
+    pub(super) fn planned_nodes(&self) -> u64 {
+        self.layout.group().map_or(self.placement.machine_nodes(), Group::representatives)
     }
 
-    /// How boxes lie in memory.
-    pub(crate) fn layout(
-        collective: &Collective,
-        division: Division,
-        placement: &Placement,
-    ) -> Layout {
-        let [by_origin, by_destination] = Self::tells_apart(collective, division);
-        Layout::new(placement.grid().clone(), by_origin, by_destination, division.segments)
-    }
-
-    /// What the sets of a box or two a node take.
-    pub(crate) fn least_bytes(layout: &Layout) -> u64 {
-        layout.grid().nodes().saturating_mul(layout.words() as u64 * 16)
-    }
-
-    /// Boxes of what a node of the machine holds at the start.
-    pub(super) fn before(&self, physical: u64) -> Vec<Vec<u64>> {
+    /// Returns the boxes that a node of the machine holds at the start.
+    pub(super) fn before(&self, physical: u64) -> Vec<Vec<L::Element>> {
         self.boxes_of(self.collective.before(physical))
     }
 
-    /// Boxes of what a node of the machine is to hold at the end.
-    pub(super) fn after(&self, physical: u64) -> Vec<Vec<u64>> {
+    /// Returns the boxes that a node of the machine must hold at the end.
+    pub(super) fn after(&self, physical: u64) -> Vec<Vec<L::Element>> {
         self.boxes_of(self.collective.after(physical))
     }
 
-    fn boxes_of(&self, blocks: Blocks) -> Vec<Vec<u64>> {
+    fn boxes_of(&self, blocks: Blocks) -> Vec<Vec<L::Element>> {
         match blocks {
             Blocks::None => Vec::new(),
             Blocks::All => self.homes.clone(),
@@ -108,123 +121,127 @@ impl Inventory {
         }
     }
 
-    /// All that exists with `node` on `side`.
-    fn narrowed(&self, side: Side, node: u64) -> Vec<Vec<u64>> {
-        let mut one = self.layout.full().to_vec();
-        self.layout.narrow_to(side, node, &mut one);
-        let mut inner = vec![0; self.layout.words()];
-        let within =
-            |b: &Vec<u64>| self.layout.intersect(b, &one, &mut inner).then(|| inner.clone());
+    /// Returns the boxes of all blocks with `node` on `side`.
+    fn narrowed(&self, side: Side, node: u64) -> Vec<Vec<L::Element>> {
+        let mut selected = self.layout.full().to_vec();
+        self.layout.narrow_to(side, node, &mut selected);
+        let mut inner = selected.clone();
+        let within = |home: &Vec<L::Element>| {
+            self.layout.intersect(home, &selected, &mut inner).then(|| inner.clone())
+        };
         self.homes.iter().filter_map(within).collect()
     }
 
-    /// Whether what comes from different nodes is summed.
+    /// Returns whether the collective is a reduction.
     pub(super) fn sums(&self) -> bool {
         self.collective.kind().sums
     }
 
-    /// What a block is cut into, parts and segments: units of load, which are counted, or, where
-    /// blocks differ in size, bytes of them.
+    /// Returns the number of units (parts times segments) per block. Loads are in units, or in
+    /// bytes of units where blocks have sizes.
     pub(super) fn units(&self) -> u64 {
         let parts = if self.division.in_parts { self.placement.machine_nodes() } else { 1 };
         parts * u64::from(self.division.segments.max(1))
     }
 
-    /// The load of a box of `count` units.
-    pub(super) fn load(&self, bits: &[u64], count: u64) -> u64 {
+    /// Returns the load of a box of `count` units.
+    pub(super) fn load(&self, a: &[L::Element], count: u64) -> u64 {
         let Some(sizes) = &self.sizes else { return count };
         let is_part = |side| side == Side::Destinations && self.division.in_parts;
         let physical = |side: Side| -> Vec<u64> {
-            // Blocks that are not told apart by this side are all from the root, or all for it; so
-            // are sums, whoever contributes.
+            // Blocks that are not distinguished by this side all have the root on it. Values of a
+            // reduction have one size, whatever the origins of their contributions.
             if !self.layout.has(side) || is_part(side) || self.sums() && side == Side::Origins {
                 return vec![self.collective.root().unwrap_or(0)];
             }
-            let nodes = self.layout.nodes_of(side, bits).into_iter();
+            let nodes = self.layout.nodes_of(side, a).into_iter();
             let mut nodes: Vec<u64> = nodes.map(|node| self.placement.physical(node)).collect();
             nodes.sort_unstable();
             nodes
         };
         let bytes = sizes.total(&physical(Side::Origins), &physical(Side::Destinations));
-        let parts = if self.division.in_parts { self.layout.destinations_of(bits) } else { 1 };
-        bytes.saturating_mul(parts).saturating_mul(self.layout.segments_of(bits))
+        let parts = if self.division.in_parts { self.layout.destinations_of(a) } else { 1 };
+        bytes.saturating_mul(parts).saturating_mul(self.layout.segments_of(a))
     }
 
-    /// The values that the blocks of these boxes are terms of, each once: how many, and their load.
-    pub(super) fn values<'a>(&self, boxes: impl Iterator<Item = &'a [u64]> + Clone) -> (u64, u64) {
+    /// Returns the number and the load of the values of a reduction that have contributions in
+    /// these boxes. Each value counts once.
+    pub(super) fn values<'a>(
+        &self,
+        boxes: impl Iterator<Item = &'a [L::Element]> + Clone,
+    ) -> (u64, u64)
+    where
+        L::Element: 'a,
+    {
         let layout = &self.layout;
         let (mut values, mut load) = (0, 0);
-        let mut add = |bits: &[u64]| {
-            let count = layout.values(bits);
+        let mut add = |a: &[L::Element]| {
+            let count = layout.values(a);
             values += count;
-            load += self.load(bits, count);
+            load += self.load(a, count);
         };
-        let all = boxes.clone();
-        for (i, bits) in boxes.enumerate() {
-            let mut same = vec![0; if i > 0 { layout.words() } else { 0 }];
-            let mut earlier = all
-                .clone()
-                .take(i)
-                .filter(|other| layout.terms_of(bits, other, &mut same))
-                .peekable();
-            if earlier.peek().is_none() {
-                add(bits);
+        let mut same = Vec::new();
+        for (i, a) in boxes.clone().enumerate() {
+            if i == 1 {
+                same = layout.full().to_vec();
+            }
+            // Leave out values that earlier boxes have contributions to.
+            let earlier = boxes.clone().take(i);
+            let earlier: Vec<Vec<L::Element>> = earlier
+                .filter(|other| layout.terms_of(a, other, &mut same))
+                .map(|other| layout.with_all_origins(other))
+                .collect();
+            if earlier.is_empty() {
+                add(a);
                 continue;
             }
-            let earlier: Vec<Vec<u64>> =
-                earlier.map(|other| layout.with_all_origins(other)).collect();
-            let rest = without(
-                layout,
-                vec![layout.with_all_origins(bits)],
-                earlier.iter().map(Vec::as_slice),
-            );
-            rest.iter().for_each(|bits| add(bits));
+            let values = vec![layout.with_all_origins(a)];
+            let rest = without(layout, values, earlier.iter().map(Vec::as_slice));
+            rest.iter().for_each(|a| add(a));
         }
         (values, load)
     }
 
-    /// The first block of a box, by nodes of the machine.
-    pub(super) fn first_block(&self, bits: &[u64]) -> Block {
-        let side = |side| {
-            self.layout.has(side).then(|| self.placement.physical(self.layout.first_of(side, bits)))
+    /// Returns the first block of a box, by nodes of the machine.
+    pub(super) fn first_block(&self, a: &[L::Element]) -> Block {
+        let first = |side| {
+            self.layout.has(side).then(|| self.placement.physical(self.layout.first_of(side, a)))
         };
-        let destination = side(Side::Destinations);
+        let destination = first(Side::Destinations);
         Block {
-            origin: side(Side::Origins),
+            origin: first(Side::Origins),
             destination: destination.filter(|_| !self.division.in_parts),
             part: destination.filter(|_| self.division.in_parts),
-            segment: (self.division.segments > 1)
-                .then(|| self.layout.first_of(Side::Segments, bits)),
+            segment: (self.division.segments > 1).then(|| self.layout.first_of(Side::Segments, a)),
             is_summed: self.sums(),
         }
     }
 }
 
-/// Sizes of what blocks are cut into: of each block the same, padded, since fractions of a byte
-/// don't travel.
+/// The sizes of units. All units of a block have the same size, rounded up to bytes.
 #[derive(Debug)]
 struct UnitSizes {
-    whole: Arc<dyn BlockSizes>,
+    blocks: Arc<dyn BlockSizes>,
     units: u64,
 }
 
 impl BlockSizes for UnitSizes {
     fn bytes(&self, origin: u64, destination: u64) -> u64 {
-        self.whole.bytes(origin, destination).div_ceil(self.units)
+        self.blocks.bytes(origin, destination).div_ceil(self.units)
     }
 
     fn largest(&self) -> u64 {
-        self.whole.largest().div_ceil(self.units)
+        self.blocks.largest().div_ceil(self.units)
     }
 }
 
-/// Everything that exists, as boxes: blocks between homes.
-fn home_boxes(layout: &Layout, placement: &Placement) -> Vec<Vec<u64>> {
+/// Returns all blocks of the machine, which are those between homes, as boxes.
+fn home_boxes<L: Layout>(layout: &L, placement: &Placement) -> Vec<Vec<L::Element>> {
     if placement.is_identity() {
         return vec![layout.full().to_vec()];
     }
-    // Boxes of homes on one side, the other side full; then every pair of the two sides.
-    let on = |side: Side| -> Vec<Vec<u64>> {
+    // Boxes of the homes on one side, with the other side full.
+    let on = |side: Side| -> Vec<Vec<L::Element>> {
         if !layout.has(side) {
             return vec![layout.full().to_vec()];
         }
@@ -237,10 +254,11 @@ fn home_boxes(layout: &Layout, placement: &Placement) -> Vec<Vec<u64>> {
             layout.narrow_to(side, home, &mut one);
             list.insert_box(layout, 0, &one, 0);
         }
-        list.of(0).map(<[u64]>::to_vec).collect()
+        list.of(0).map(<[L::Element]>::to_vec).collect()
     };
+    // Every pair of the two sides.
     let (origins, destinations) = (on(Side::Origins), on(Side::Destinations));
-    let mut inner = vec![0; layout.words()];
+    let mut inner = layout.full().to_vec();
     let mut all = Vec::new();
     for o in &origins {
         for d in &destinations {

@@ -1,15 +1,14 @@
-//! How much each node holds.
+//! The load that each node holds, and the load that it reduces in a step.
 
-use super::arriving::Settled;
-
-/// The load at every node of the machine, and the most there has been.
+/// The load of each node, and the largest load so far.
 #[derive(Debug)]
 pub(crate) struct Loads {
     held: Vec<u64>,
     peak: u64,
-    /// What nodes have summed in the step under way, or in the one that has just ended; and those
-    /// that have.
+    /// Load that each node reduced into its own values in the current step, or in the last one if
+    /// `is_ended`; empty until a node reduces.
     summed: Vec<u64>,
+    /// The nodes with an entry in `summed` that is not 0.
     summing: Vec<u64>,
     is_ended: bool,
 }
@@ -20,8 +19,8 @@ impl Loads {
         Self { held, peak, summed: Vec::new(), summing: Vec::new(), is_ended: false }
     }
 
-    /// A load has left its sender, unless that keeps a copy, for its receiver. What comes often in
-    /// one step may go over, until the step's end takes off what is there already.
+    /// Moves a load between two nodes. During a step with redundant deliveries the load of a
+    /// receiver may exceed 64 bits and wrap, until [`Loads::discarded`] subtracts them.
     #[inline]
     pub(crate) fn moved(&mut self, (from, to): (u64, u64), copy: bool, load: u64) {
         if !copy {
@@ -31,48 +30,45 @@ impl Loads {
         *held = held.wrapping_add(load);
     }
 
-    /// What came is settled at its receiver.
-    pub(crate) fn settle(&mut self, settled: Settled) {
-        match settled {
-            Settled::Wasted(physical, load) => {
-                let held = &mut self.held[physical as usize];
-                *held = held.wrapping_sub(load);
-            }
-            Settled::Summed(physical, load) => {
-                self.summed.resize(self.held.len(), 0);
-                self.begin();
-                let summed = &mut self.summed[physical as usize];
-                if *summed == 0 {
-                    self.summing.push(physical);
-                }
-                *summed += load;
-            }
-        }
+    /// Subtracts a load that was received and not stored.
+    pub(crate) fn discarded(&mut self, node: u64, load: u64) {
+        let held = &mut self.held[node as usize];
+        *held = held.wrapping_sub(load);
     }
 
-    /// Forgets what was summed in the step before.
-    fn begin(&mut self) {
+    /// Counts a load that a node reduced into its own values.
+    pub(crate) fn summed(&mut self, node: u64, load: u64) {
+        self.summed.resize(self.held.len(), 0);
+        self.clear_last_step();
+        let summed = &mut self.summed[node as usize];
+        if *summed == 0 {
+            self.summing.push(node);
+        }
+        *summed += load;
+    }
+
+    /// Clears the reduced loads of the last step.
+    fn clear_last_step(&mut self) {
         if std::mem::take(&mut self.is_ended) {
-            self.summing.drain(..).for_each(|physical| self.summed[physical as usize] = 0);
+            self.summing.drain(..).for_each(|node| self.summed[node as usize] = 0);
         }
     }
 
-    /// The most that one node summed in the step that has ended; only those that did are looked at.
+    /// Returns the largest load that a node reduced in the step that ended last.
     pub(crate) fn most_summed(&self) -> u64 {
-        self.summing.iter().map(|physical| self.summed[*physical as usize]).max().unwrap_or(0)
+        self.summing.iter().map(|node| self.summed[*node as usize]).max().unwrap_or(0)
     }
 
-    /// What each node summed in the step that has ended; empty if none did.
+    /// Returns the load that each node reduced in the step that ended last; empty if none did.
     pub(crate) fn all_summed(&self) -> &[u64] {
         if self.summing.is_empty() { &[] } else { &self.summed }
     }
 
-    /// Ends a step in which these received: only they can hold more than some node held before.
+    /// Ends a step. Only its receivers can exceed the peak.
     pub(crate) fn end_step(&mut self, receivers: impl Iterator<Item = u64>) {
-        self.peak =
-            receivers.map(|physical| self.held[physical as usize]).fold(self.peak, u64::max);
-        // Nobody summed anything in this one, if it is still the one before that is known.
-        self.begin();
+        self.peak = receivers.map(|node| self.held[node as usize]).fold(self.peak, u64::max);
+        // If no node reduced anything in this step, `summed` is still that of the last one.
+        self.clear_last_step();
         self.is_ended = true;
     }
 

@@ -6,10 +6,9 @@
 //! plan goes through the nodes that it is asked for once a step.
 
 use super::AtOnce;
-use crate::delivery::boxes::Layout;
-use crate::delivery::exchange::Rule;
+use crate::delivery::boxes::BitLayout;
+use crate::delivery::exchange::{OrbitExchange, Rule, SentBoxes};
 use crate::delivery::fault::Fault;
-use crate::delivery::orbits::{OrbitExchange, Put, Taken};
 use crate::delivery::payload::Payload;
 use crate::limits;
 use crate::network::topology::Route;
@@ -22,7 +21,7 @@ use crate::simulation::messages::number_of;
 pub(super) struct Expansion {
     sends: Vec<RepresentativeSend>,
     routes: Vec<Route>,
-    layout: Layout,
+    layout: BitLayout,
     /// What each node holds.
     held: Vec<u64>,
     /// What each has added to what it had.
@@ -42,7 +41,7 @@ struct RepresentativeSend {
     /// Blocks, where they are counted.
     blocks: u32,
     /// What went, where somebody looks at it.
-    taken: Taken,
+    sent: SentBoxes,
     /// The route's number in the list, plus one.
     route: u32,
 }
@@ -52,7 +51,7 @@ impl Expansion {
         Self {
             sends: Vec::new(),
             routes: Vec::new(),
-            layout: exchange.layout(),
+            layout: exchange.expanded_layout(),
             held: Vec::new(),
             summed: Vec::new(),
         }
@@ -73,7 +72,8 @@ impl Expansion {
         &mut self,
         exchange: &OrbitExchange,
         rule: &Rule<'_>,
-        put: Option<Put>,
+        first: usize,
+        load: Option<u64>,
         route: Option<&Route>,
         listeners: &Listeners<'_>,
     ) -> Result<(), Fault> {
@@ -86,7 +86,7 @@ impl Expansion {
             )));
         }
         let sender = exchange.group().home(rule.from).0 as u32;
-        let route = match (put, route) {
+        let route = match (load, route) {
             (Some(_), Some(route)) => {
                 self.routes.push(route.clone());
                 self.routes.len() as u32
@@ -98,16 +98,17 @@ impl Expansion {
             to: rule.to,
             copy: rule.copy,
             combine: rule.combine,
-            load: put.map(|put| put.load),
-            blocks: if put.is_some() && (listeners.interests.sends || listeners.interests.packing) {
-                exchange.blocks_taken()
+            load,
+            blocks: if load.is_some() && (listeners.interests.sends || listeners.interests.packing)
+            {
+                exchange.in_flight_blocks(first)
             } else {
                 0
             },
-            taken: if put.is_some() && listeners.interests.sends {
-                exchange.taken()
+            sent: if load.is_some() && listeners.interests.sends {
+                exchange.sent_boxes(first)
             } else {
-                Taken::default()
+                SentBoxes::default()
             },
             route,
         });
@@ -154,7 +155,7 @@ impl AtOnce {
         ends: (u64, u64),
         send: &RepresentativeSend,
         element: u64,
-        layout: &Layout,
+        layout: &BitLayout,
         route: Option<&Route>,
     ) {
         let Some(load) = send.load else {
@@ -162,7 +163,7 @@ impl AtOnce {
             return drop(self.unsent(listeners, ends, None));
         };
         if let (true, Payload::Orbits(exchange)) = (listeners.interests.sends, &self.payload) {
-            let boxes = exchange.boxes(&send.taken, element, layout);
+            let boxes = exchange.expand(&send.sent, element, layout);
             let boxes = boxes.iter().map(Vec::as_slice).collect();
             let RepresentativeSend { copy, combine, .. } = *send;
             listeners.sent(&Sent { boxes, copy, combine, load, route, ..self.sent(ends, layout) });

@@ -1,11 +1,10 @@
 //! Sends on their way from the schedule to messages, at once.
 
 use super::AtOnce;
-use crate::delivery::boxes::Layout;
+use crate::delivery::boxes::BitLayout;
 use crate::delivery::byte_counts::{Share, What};
 use crate::delivery::exchange::Rule;
 use crate::delivery::fault::Fault;
-use crate::delivery::orbits::Put;
 use crate::delivery::payload::Payload;
 use crate::network::topology::Route;
 use crate::simulation::listener::{EmptySend, ScheduleEvent, Sent};
@@ -42,10 +41,10 @@ impl AtOnce {
     ) -> Result<(), Fault> {
         let looked_at = listeners.interests.sends || listeners.interests.packing;
         let Payload::Blocks(exchange) = &mut self.payload else { return Ok(()) };
-        let before = if looked_at { exchange.boxes_on_their_way() } else { 0 };
+        let before = if looked_at { exchange.in_flight_boxes() } else { 0 };
         match exchange.send(rule) {
             Ok(Some(load)) => {
-                let blocks = if looked_at { exchange.blocks_on_their_way(before) } else { 0 };
+                let blocks = if looked_at { exchange.in_flight_blocks(before) } else { 0 };
                 if listeners.interests.sends {
                     self.watched(listeners, rule, before, load, route);
                 }
@@ -67,7 +66,7 @@ impl AtOnce {
         route: Option<&Route>,
     ) {
         let Payload::Blocks(exchange) = &self.payload else { return };
-        let boxes = exchange.on_their_way(before).map(|(_, b)| b).collect();
+        let boxes = exchange.in_flight(before).map(|(_, b)| b).collect();
         let (copy, combine) = (rule.copy, rule.combine);
         let any = self.sent((rule.from, rule.to), exchange.layout());
         listeners.sent(&Sent { boxes, copy, combine, load, route, ..any });
@@ -124,7 +123,7 @@ impl AtOnce {
     }
 
     /// What there is to know of any send from one node of the schedule's grid to another.
-    pub(super) fn sent<'a>(&'a self, (from, to): (u64, u64), layout: &'a Layout) -> Sent<'a> {
+    pub(super) fn sent<'a>(&'a self, (from, to): (u64, u64), layout: &'a BitLayout) -> Sent<'a> {
         let (payload, placement) = (&self.payload, self.payload.placement());
         Sent {
             step: payload.step(),
@@ -183,22 +182,27 @@ impl AtOnce {
         route: Option<&Route>,
     ) -> Result<(), Fault> {
         let Payload::Orbits(exchange) = &mut self.payload else { return Ok(()) };
+        let first = exchange.in_flight_boxes();
         let sent = exchange.send(rule);
         match (&mut self.expansion, sent) {
-            (Some(expansion), Ok(put)) => expansion.done(exchange, rule, put, route, listeners),
+            (Some(expansion), Ok(load)) => {
+                expansion.done(exchange, rule, first, load, route, listeners)
+            }
             (Some(_), Err(fault)) => {
                 // What a plan for everyone would have done before.
                 self.write_out(listeners, Some(rule.from));
                 self.unsent(listeners, (rule.from, rule.to), Some(fault))
             }
-            (None, Ok(Some(put))) if self.orbits.is_some() => {
-                self.sent_by_all(rule, put, route);
+            (None, Ok(Some(load))) if self.orbits.is_some() => {
+                let sender = exchange.group().home(rule.from).0 as u32;
+                self.sent_by_all(rule, sender, load, route);
                 Ok(())
             }
-            (None, Ok(Some(put))) => {
-                let blocks = if listeners.interests.packing { exchange.blocks_taken() } else { 0 };
+            (None, Ok(Some(load))) => {
+                let blocks =
+                    if listeners.interests.packing { exchange.in_flight_blocks(first) } else { 0 };
                 let route = route.map_or(0, |route| number_of(&mut self.routes, route));
-                self.count(listeners, (rule.from, rule.to), put.load, blocks, route);
+                self.count(listeners, (rule.from, rule.to), load, blocks, route);
                 Ok(())
             }
             (None, nothing) => self.unsent(listeners, (rule.from, rule.to), nothing.err()),
@@ -206,14 +210,13 @@ impl AtOnce {
     }
 
     /// A representative put a load on its way, and with it all nodes of its orbit theirs.
-    fn sent_by_all(&mut self, rule: &Rule<'_>, put: Put, route: Option<&Route>) {
-        let sender = put.sender as u32;
+    fn sent_by_all(&mut self, rule: &Rule<'_>, sender: u32, load: u64, route: Option<&Route>) {
         if rule.from == rule.to {
-            self.buffers.moved(sender, sender, put.load);
+            self.buffers.moved(sender, sender, load);
             return;
         }
         let route = route.map_or(0, |route| number_of(&mut self.routes, route));
-        let sent = Transfer { from: sender, to: rule.to as u32, route, hops: 0, load: put.load };
+        let sent = Transfer { from: sender, to: rule.to as u32, route, hops: 0, load };
         self.messages.add(self.payload.step(), sent, Beside::default());
     }
 }

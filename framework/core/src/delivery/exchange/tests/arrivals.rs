@@ -11,7 +11,7 @@ proptest! {
     fn a_send_is_after_all_that_it_takes_has_come(
         moves in prop::collection::vec(prop::collection::vec((0_u64..6, 1_u64..6, 0_u64..6, 1_u32..5), 1..6), 1..12),
     ) {
-        let mut x = exchange(Collective::of(&ALL_TO_ALL), &[6], 1).following_arrivals();
+        let mut x = exchange(Collective::of(&ALL_TO_ALL), &[6], 1).with_arrival_tracking();
         let mut at: Vec<(u64, u64, u64, u64)> = (0..36).map(|id| (id / 6, id % 6, id / 6, 0)).collect();
         let mut received = [0; 6];
         for (step, sends) in (1..).zip(moves) {
@@ -28,7 +28,7 @@ proptest! {
                 at = stays;
                 prop_assert_eq!(went.unwrap_or(0), gone.len() as u64);
                 let latest = gone.iter().map(|(.., came)| *came).max().unwrap_or(0);
-                prop_assert!((latest..=received[from as usize]).contains(&x.after()) || went.is_none());
+                prop_assert!((latest..=received[from as usize]).contains(&x.latest_arrival()) || went.is_none());
                 arriving.extend(gone.into_iter().map(|(origin, destination, ..)| (origin, destination, to, step)));
             }
             x.end_step().unwrap();
@@ -41,24 +41,24 @@ proptest! {
 #[test]
 fn what_a_send_waits_for_is_the_latest_arrival_of_what_it_takes() {
     // A ring allgather passes on what came in the step before.
-    let mut ring = exchange(Collective::of(&ALL_GATHER), &[5], 1).following_arrivals();
+    let mut ring = exchange(Collective::of(&ALL_GATHER), &[5], 1).with_arrival_tracking();
     for number in 1..5 {
         ring.begin_step();
         for from in 0..5 {
             let origins = NodeSet::One((from + 6 - number) % 5);
             ring.send(&Rule { origins, copy: true, strict: true, ..rule(from, (from + 1) % 5) })
                 .unwrap();
-            assert_eq!(ring.after(), number - 1);
+            assert_eq!(ring.latest_arrival(), number - 1);
         }
         ring.end_step().unwrap();
     }
     assert_eq!(ring.verify(), Ok(()));
     // A direct exchange passes nothing on, whatever has come meanwhile.
-    let mut direct = exchange(Collective::of(&ALL_TO_ALL), &[4], 1).following_arrivals();
+    let mut direct = exchange(Collective::of(&ALL_TO_ALL), &[4], 1).with_arrival_tracking();
     step(&mut direct, &[block(1, 0, 1, 0)]).unwrap();
     direct.begin_step();
     direct.send(&block(0, 1, 0, 1)).unwrap();
-    assert_eq!(direct.after(), 0);
+    assert_eq!(direct.latest_arrival(), 0);
 }
 
 /// What is handed from a node of the grid to another on the same node of the machine has been there
@@ -70,11 +70,11 @@ fn what_stays_within_a_node_has_been_there_since_it_came() {
     placement.place(3, 2, false).unwrap();
     let mut x = Exchange::new(Collective::of(&ALL_TO_ALL), placement, Division::WHOLE, None)
         .unwrap()
-        .following_arrivals();
+        .with_arrival_tracking();
     let pass = |from, to| Rule { local: true, ..block(0, 1, from, to) };
     step(&mut x, &[pass(0, 2)]).unwrap();
     step(&mut x, &[pass(2, 3)]).unwrap();
     x.begin_step();
     x.send(&pass(3, 1)).unwrap();
-    assert_eq!(x.after(), 1);
+    assert_eq!(x.latest_arrival(), 1);
 }

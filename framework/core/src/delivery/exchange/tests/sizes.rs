@@ -76,7 +76,7 @@ fn parts_that_add_up_beyond_what_a_number_holds_are_refused() {
         assert!(with(4, segments).is_ok(), "16 blocks of 2^59");
         assert_eq!(
             with(5, segments).unwrap_err().to_string(),
-            format!("its blocks, in {segments} segments each, add up beyond 2^63")
+            format!("the total load of its blocks exceeds 2^63 (segments per block: {segments})")
         );
     }
 }
@@ -119,7 +119,7 @@ proptest! {
                     let origins = x.layout().nodes_of(Side::Origins, b).into_iter();
                     x.layout().segments_of(b) * if broadcast { of_root } else { origins.map(bytes).sum() }
                 };
-                let load: u64 = x.holdings.of(node).map(of).sum();
+                let load: u64 = x.holdings.of(node as usize).map(of).sum();
                 prop_assert_eq!(x.held()[node as usize], load, "node {}", node);
             }
             prop_assert!(x.peak() <= peak && peak <= exists, "{} of {}, {} exist", x.peak(), peak, exists);

@@ -114,10 +114,10 @@ fn parts_of_a_vector_are_named_by_nodes() {
 
 #[test]
 fn a_sum_is_sent_after_all_its_contributions_have_come() {
-    let mut sum = exchange(Collective::of(&REDUCE), &[4], 1).following_arrivals();
+    let mut sum = exchange(Collective::of(&REDUCE), &[4], 1).with_arrival_tracking();
     step(&mut sum, &[adding(3, 2, false)]).unwrap();
     step(&mut sum, &[adding(2, 1, false)]).unwrap();
     sum.begin_step();
     sum.send(&adding(1, 0, false)).unwrap();
-    assert_eq!(sum.after(), 2);
+    assert_eq!(sum.latest_arrival(), 2);
 }

@@ -5,7 +5,8 @@
 //! of strides, as Bruck's, are bits once their runs would take more words than bits do. Which of
 //! the two a set is follows from what it contains, so that equal sets compare equal.
 
-use crate::delivery::boxes::Axis;
+use super::Axis;
+use crate::delivery::grid::Grid;
 use crate::network::symmetry::GroupAxis;
 use smallvec::{SmallVec, smallvec};
 
@@ -13,7 +14,7 @@ type Runs = SmallVec<[(u32, u32); 2]>;
 
 /// A subset. Its axis's radix is known to whoever has it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Set {
+pub(crate) enum Set {
     /// Bit c is coordinate c, on an axis of up to 64.
     Word(u64),
     /// Half-open runs, ascending, no two touching.
@@ -61,11 +62,11 @@ impl Set {
     }
 
     /// A subset as a schedule names it, which fits the axis ([`Axis::check`]); `None` for all.
-    pub(super) fn of(axis: Axis<'_>, radix: u64) -> Option<Self> {
+    pub(super) fn of(axis: Axis<'_>, radix: u64) -> Self {
         match axis {
-            Axis::All => None,
-            Axis::Bits([word]) if radix <= 64 => Some(Self::Word(*word)),
-            Axis::Bits(bits) => Some(Self::of_bits(bits.into(), radix)),
+            Axis::All => Self::full(radix),
+            Axis::Bits([word]) if radix <= 64 => Self::Word(*word),
+            Axis::Bits(bits) => Self::of_bits(bits.into(), radix),
             Axis::Range { first, stride, count } => {
                 let (first, stride, count) =
                     (u64::from(first), u64::from(stride), u64::from(count));
@@ -80,29 +81,27 @@ impl Set {
                             c -= radix;
                         }
                     }
-                    return Some(match bits[..] {
+                    return match bits[..] {
                         [word] => Self::Word(word),
                         _ => Self::of_bits(bits.into(), radix),
-                    });
+                    };
                 }
                 if radix <= 64 {
-                    return Some(Self::Word(
-                        low(count - straight) | low(first + straight) & !low(first),
-                    ));
+                    return Self::Word(low(count - straight) | low(first + straight) & !low(first));
                 }
                 let mut runs = Runs::new();
                 push(&mut runs, (0, (count - straight) as u32));
                 push(&mut runs, (first as u32, (first + straight) as u32));
-                Some(Self::Runs(runs))
+                Self::Runs(runs)
             }
         }
     }
 
     /// The numbers of the nodes in a product of subsets, of a grid of so many nodes.
-    pub(super) fn of_product(sets: &[Axis<'_>], radices: &[u64], nodes: u64) -> Self {
-        let mut members = vec![0_u64];
-        for (set, radix) in sets.iter().zip(radices) {
-            let set = Self::of(*set, *radix).unwrap_or_else(|| Self::full(*radix));
+    pub(super) fn of_product(sets: &[Axis<'_>], grid: &Grid) -> Self {
+        let (mut members, nodes) = (vec![0_u64], grid.nodes());
+        for (set, radix) in sets.iter().zip(grid.radices()) {
+            let set = Self::of(*set, *radix);
             let coordinates: Vec<u64> = (0..*radix).filter(|c| set.contains(*c)).collect();
             members = members
                 .iter()
@@ -173,18 +172,6 @@ impl Set {
             Self::Word(word) => u64::from(word.count_ones()),
             Self::Runs(runs) => runs.iter().map(|(from, to)| u64::from(to - from)).sum(),
             Self::Bits(bits) => bits.iter().map(|word| u64::from(word.count_ones())).sum(),
-        }
-    }
-
-    /// The least coordinate; 0 of none.
-    pub(super) fn first(&self) -> u64 {
-        match self {
-            Self::Word(word) => u64::from(word.trailing_zeros()) % 64,
-            Self::Runs(runs) => runs.first().map_or(0, |run| run.0.into()),
-            Self::Bits(bits) => {
-                let word = bits.iter().position(|word| *word != 0).unwrap_or(0);
-                word as u64 * 64 + u64::from(bits[word].trailing_zeros()) % 64
-            }
         }
     }
 
@@ -372,7 +359,7 @@ mod tests {
     fn made(radix: u64, of: &BTreeSet<u64>) -> Set {
         let mut bits = vec![0; words(radix)];
         of.iter().for_each(|c| bits[(c / 64) as usize] |= 1 << (c % 64));
-        Set::of(Axis::Bits(&bits), radix).unwrap()
+        Set::of(Axis::Bits(&bits), radix)
     }
 
     /// Some ranges and some single coordinates of an axis, so that runs and bits both come up.
@@ -398,7 +385,6 @@ mod tests {
             prop_assert_eq!(x.or(&y, radix), made(radix, &(&a | &b)));
             prop_assert_eq!(x.minus(&y, radix), made(radix, &(&a - &b)));
             prop_assert_eq!((x.count(), x.is_empty()), (a.len() as u64, a.is_empty()));
-            prop_assert_eq!(x.first(), a.first().copied().unwrap_or(0));
             let shift = GroupAxis { radix, unit: 1, xor: false };
             let images = a.iter().map(|c| (c + by) % radix).collect();
             prop_assert_eq!(x.moved(shift, by), made(radix, &images));
@@ -416,7 +402,7 @@ mod tests {
             let distinct: BTreeSet<u64> = all.iter().copied().collect();
             prop_assume!(distinct.len() as u64 == count);
             let axis = Axis::Range { first: first as u32, stride: stride as u32, count: count as u32 };
-            prop_assert_eq!(Set::of(axis, radix), Some(made(radix, &distinct)));
+            prop_assert_eq!(Set::of(axis, radix), made(radix, &distinct));
         }
     }
 }

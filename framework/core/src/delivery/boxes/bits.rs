@@ -1,0 +1,308 @@
+//! Boxes with one bit per coordinate.
+
+use super::{Axes, Axis, Cut, Layout, Selection, Side};
+use crate::delivery::grid::Grid;
+
+/// A layout with one bit per coordinate, packed into words of 64 bits. Axes of at most 64
+/// coordinates share words: a set of nodes of a 20-dimensional hypercube is 40 bits. Longer axes
+/// have words of their own.
+#[derive(Debug, Clone)]
+pub struct BitLayout {
+    axes: Axes,
+    /// The location of each axis.
+    fields: Vec<Field>,
+    /// The box of all blocks.
+    full: Vec<u64>,
+    full_count: u64,
+    origin_words: usize,
+    /// Whether each axis is within one word. A word that is zero then means that a box is empty.
+    is_simple: bool,
+}
+
+/// The location of one axis within a box.
+#[derive(Debug, Clone, Copy)]
+struct Field {
+    /// Index of the first word.
+    word: usize,
+    /// Number of words. More than one if the axis has words of its own.
+    words: usize,
+    /// The lowest bit within the first word.
+    shift: u32,
+    /// Number of coordinates.
+    radix: u32,
+    /// The bits of the axis if it is within one word, else all bits.
+    mask: u64,
+}
+
+impl Field {
+    fn range(&self) -> std::ops::Range<usize> {
+        self.word..self.word + self.words
+    }
+
+    fn is_empty(&self, a: &[u64]) -> bool {
+        if self.words == 1 {
+            a[self.word] & self.mask == 0
+        } else {
+            a[self.range()].iter().all(|word| *word == 0)
+        }
+    }
+
+    fn clear(&self, out: &mut [u64]) {
+        if self.words == 1 { out[self.word] &= !self.mask } else { out[self.range()].fill(0) }
+    }
+
+    fn insert(&self, coordinate: u64, out: &mut [u64]) {
+        let bit = u64::from(self.shift) + coordinate;
+        out[self.word + (bit / 64) as usize] |= 1 << (bit % 64);
+    }
+
+    fn contains(&self, coordinate: u64, a: &[u64]) -> bool {
+        let bit = u64::from(self.shift) + coordinate;
+        a[self.word + (bit / 64) as usize] >> (bit % 64) & 1 == 1
+    }
+
+    /// Inserts `count` coordinates, starting with `first`, none of which is beyond the axis.
+    fn insert_run(&self, first: u32, count: u32, out: &mut [u64]) {
+        let (mut bit, mut left) = (self.shift + first, count);
+        while left > 0 {
+            let (word, low) = ((bit / 64) as usize, bit % 64);
+            let here = left.min(64 - low);
+            out[self.word + word] |= (u64::MAX >> (64 - here)) << low;
+            bit += here;
+            left -= here;
+        }
+    }
+
+    fn copy(&self, from: &[u64], to: &mut [u64]) {
+        if self.words == 1 {
+            to[self.word] = to[self.word] & !self.mask | from[self.word] & self.mask;
+        } else {
+            to[self.range()].copy_from_slice(&from[self.range()]);
+        }
+    }
+}
+
+impl BitLayout {
+    /// Returns a layout over a grid. Sides by which blocks are not distinguished are left out.
+    pub fn new(grid: Grid, origins: bool, destinations: bool, segments: u32) -> Self {
+        let side = grid.radices().to_vec();
+        let axes = Axes::new(grid, &side, origins, destinations, segments);
+        let (mut fields, mut next, mut origin_words) = (Vec::new(), (0_usize, 0_u32), 0);
+        for (axis, &radix) in axes.radices.iter().enumerate() {
+            let radix = u32::try_from(radix).unwrap_or(u32::MAX);
+            let starts_side = axis == axes.destinations.start || axis == axes.destinations.end;
+            // Each side, and each axis that does not fit into the rest of a word, starts a word.
+            if next.1 > 0 && (starts_side || next.1 + radix.min(64) > 64 || radix > 64) {
+                next = (next.0 + 1, 0);
+            }
+            if axis == axes.origins.end {
+                origin_words = next.0;
+            }
+            let words = radix.div_ceil(64) as usize;
+            let mask = if words > 1 { u64::MAX } else { (u64::MAX >> (64 - radix)) << next.1 };
+            fields.push(Field { word: next.0, words, shift: next.1, radix, mask });
+            next = if words > 1 { (next.0 + words, 0) } else { (next.0, next.1 + radix) };
+        }
+        let words = if next.1 > 0 { next.0 + 1 } else { next.0 };
+        let is_simple = fields.iter().all(|field| field.words == 1);
+        let mut full = vec![0; words];
+        fields.iter().for_each(|field| field.insert_run(0, field.radix, &mut full));
+        let mut layout = Self { axes, fields, full, full_count: 0, origin_words, is_simple };
+        layout.full_count = layout.count(&layout.full);
+        layout
+    }
+
+    /// Replaces the set of one axis of a side of `out`.
+    pub(crate) fn set_coordinates(
+        &self,
+        side: Side,
+        axis: usize,
+        coordinates: &[u64],
+        out: &mut [u64],
+    ) {
+        let field = &self.fields[self.axes.of_side(side).start + axis];
+        field.clear(out);
+        coordinates.iter().for_each(|coordinate| field.insert(*coordinate, out));
+    }
+}
+
+impl Layout for BitLayout {
+    type Element = u64;
+
+    fn axes(&self) -> &Axes {
+        &self.axes
+    }
+
+    fn full(&self) -> &[u64] {
+        &self.full
+    }
+
+    fn full_count(&self) -> u64 {
+        self.full_count
+    }
+
+    fn origin_elements(&self) -> usize {
+        self.origin_words
+    }
+
+    fn members(&self, axis: usize, a: &[u64]) -> u64 {
+        let f = &self.fields[axis];
+        if f.words == 1 {
+            u64::from((a[f.word] & f.mask).count_ones())
+        } else {
+            a[f.range()].iter().map(|word| u64::from(word.count_ones())).sum()
+        }
+    }
+
+    fn coordinates(&self, axis: usize, a: &[u64]) -> Vec<u64> {
+        let field = &self.fields[axis];
+        (0..u64::from(field.radix)).filter(|c| field.contains(*c, a)).collect()
+    }
+
+    fn set_axis(&self, axis: usize, set: Axis<'_>, out: &mut [u64]) {
+        let f = &self.fields[axis];
+        f.clear(out);
+        match set {
+            Axis::All => f.insert_run(0, f.radix, out),
+            Axis::Range { first, stride, count } if stride == 1 || count == 1 => {
+                let straight = count.min(f.radix - first);
+                f.insert_run(first, straight, out);
+                f.insert_run(0, count - straight, out);
+            }
+            Axis::Range { first, stride, count } => {
+                let (mut c, radix) = (u64::from(first), u64::from(f.radix));
+                for _ in 0..count {
+                    f.insert(c, out);
+                    c += u64::from(stride) % radix;
+                    if c >= radix {
+                        c -= radix;
+                    }
+                }
+            }
+            Axis::Bits(words) => {
+                for (out, word) in out[f.range()].iter_mut().zip(words) {
+                    *out |= word << f.shift;
+                }
+            }
+        }
+    }
+
+    fn set_coordinate(&self, axis: usize, coordinate: u64, out: &mut [u64]) {
+        self.fields[axis].clear(out);
+        self.fields[axis].insert(coordinate, out);
+    }
+
+    fn intersect(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
+        let mut least = u64::MAX;
+        for ((a, b), out) in a.iter().zip(b).zip(out.iter_mut()) {
+            *out = a & b;
+            least = least.min(*out);
+        }
+        // Most pairs of boxes are disjoint, and in simple layouts most of these have a zero word.
+        if self.is_simple && least == 0 {
+            return false;
+        }
+        !self.fields.iter().any(|field| field.is_empty(out))
+    }
+
+    fn terms_of(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
+        let first = self.origin_words;
+        for i in first..a.len() {
+            out[i] = a[i] & b[i];
+        }
+        if self.fields[self.axes.origins.end..].iter().any(|field| field.is_empty(out)) {
+            return false;
+        }
+        out[..first].copy_from_slice(&a[..first]);
+        true
+    }
+
+    fn subtract(
+        &self,
+        a: &[u64],
+        inner: &[u64],
+        scratch: &mut [u64],
+        mut piece: impl FnMut(&[u64]),
+    ) {
+        // The piece of an axis differs from `inner` on it, agrees with `inner` on the axes before
+        // it, and is like `a` on those after it.
+        let mut is_first = true;
+        for (axis, field) in self.fields.iter().enumerate() {
+            if same_words(&a[field.range()], &inner[field.range()], field.mask) {
+                continue;
+            }
+            scratch.copy_from_slice(a);
+            // Before the first axis on which they differ, `a` and `inner` are equal.
+            if !std::mem::take(&mut is_first) {
+                self.fields[..axis].iter().for_each(|before| before.copy(inner, scratch));
+            }
+            for i in field.range() {
+                scratch[i] &= !(inner[i] & field.mask);
+            }
+            piece(scratch);
+        }
+    }
+
+    fn join(&self, a: &mut [u64], b: &[u64]) -> bool {
+        let Some(first) = a.iter().zip(b).position(|(a, b)| a != b) else { return true };
+        // Most boxes differ in several words. In a simple layout this excludes a union.
+        if self.is_simple && !same_words(&a[first + 1..], &b[first + 1..], u64::MAX) {
+            return false;
+        }
+        let bit = (a[first] ^ b[first]).trailing_zeros();
+        let is_first_difference =
+            |f: &&Field| f.range().contains(&first) && (f.words > 1 || f.mask >> bit & 1 == 1);
+        let Some(field) = self.fields.iter().find(is_first_difference) else { return false };
+        let is_box = (a[first] ^ b[first]) & !field.mask == 0
+            && same_words(&a[field.range().end..], &b[field.range().end..], u64::MAX);
+        if is_box {
+            for i in field.range() {
+                a[i] |= b[i];
+            }
+        }
+        is_box
+    }
+
+    fn contains(&self, outer: &[u64], inner: &[u64]) -> bool {
+        outer.iter().zip(inner).all(|(outer, inner)| inner & !outer == 0)
+    }
+
+    fn cut(&self, a: &[u64], count: u64, selection: &Selection<u64>, out: &mut [u64]) -> Cut {
+        // Most rules narrow one axis, so only narrowed axes are compared.
+        let selected = selection.elements();
+        let mut is_whole = true;
+        for &axis in selection.narrowed() {
+            let f = &self.fields[axis];
+            let (mut any, mut lost) = (0, 0);
+            for (word, selected) in a[f.range()].iter().zip(&selected[f.range()]) {
+                any |= word & f.mask & selected;
+                lost |= word & f.mask & !selected;
+            }
+            if any == 0 {
+                return Cut::Nothing;
+            }
+            is_whole &= lost == 0;
+        }
+        if is_whole {
+            return Cut::Whole;
+        }
+        out.copy_from_slice(a);
+        // One division by the product of all axes is faster than one per axis.
+        let (mut kept, mut of) = (1, 1);
+        for &axis in selection.narrowed() {
+            let f = &self.fields[axis];
+            of *= self.members(axis, out);
+            for (word, selected) in out[f.range()].iter_mut().zip(&selected[f.range()]) {
+                *word &= selected | !f.mask;
+            }
+            kept *= self.members(axis, out);
+        }
+        Cut::Part(count / of * kept)
+    }
+}
+
+/// Returns whether words agree within `mask`. Compares word by word: boxes have often just been
+/// written, and a wide comparison would wait for the stores.
+fn same_words(a: &[u64], b: &[u64], mask: u64) -> bool {
+    a.iter().zip(b).all(|(a, b)| (a ^ b) & mask == 0)
+}

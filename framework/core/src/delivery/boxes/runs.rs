@@ -1,0 +1,233 @@
+//! Boxes with one set per axis, and the action of a symmetry group on them.
+
+use super::set::Set;
+use super::{Axes, Axis, Cut, Element, Layout, NodeSet, Selection, Side};
+use crate::delivery::grid::Grid;
+use crate::network::symmetry::Group;
+
+/// A layout with one set per axis. Holdings are stored for one node of each orbit of a group.
+#[derive(Debug)]
+pub(crate) struct RunLayout {
+    axes: Axes,
+    group: Group,
+    /// Whether the group acts on node numbers instead of the coordinates of the schedule's grid.
+    /// Each side of a box is then one axis.
+    acts_on_numbers: bool,
+    full: Vec<Set>,
+    full_count: u64,
+}
+
+impl Element for Set {
+    fn from_number(number: u64) -> Self {
+        Self::Word(number)
+    }
+
+    fn number(&self) -> u64 {
+        if let Self::Word(number) = self { *number } else { 0 }
+    }
+}
+
+impl RunLayout {
+    /// Returns the layout for schedules on `grid` that `group` maps to themselves.
+    pub(crate) fn new(
+        grid: Grid,
+        group: Group,
+        origins: bool,
+        destinations: bool,
+        segments: u32,
+    ) -> Self {
+        let radices: Vec<u64> = group.axes().iter().map(|axis| axis.radix).collect();
+        let acts_on_numbers = grid.radices() != radices;
+        let axes = Axes::new(grid, &radices, origins, destinations, segments);
+        let full: Vec<Set> = axes.radices.iter().map(|radix| Set::full(*radix)).collect();
+        let mut layout = Self { axes, group, acts_on_numbers, full_count: 0, full };
+        layout.full_count = layout.count(&layout.full);
+        layout
+    }
+
+    pub(crate) fn orbit_group(&self) -> &Group {
+        &self.group
+    }
+
+    pub(crate) fn acts_on_numbers(&self) -> bool {
+        self.acts_on_numbers
+    }
+}
+
+impl Layout for RunLayout {
+    type Element = Set;
+
+    fn axes(&self) -> &Axes {
+        &self.axes
+    }
+
+    fn full(&self) -> &[Set] {
+        &self.full
+    }
+
+    fn full_count(&self) -> u64 {
+        self.full_count
+    }
+
+    fn origin_elements(&self) -> usize {
+        self.axes.origins.end
+    }
+
+    fn members(&self, axis: usize, a: &[Set]) -> u64 {
+        a[axis].count()
+    }
+
+    fn coordinates(&self, axis: usize, a: &[Set]) -> Vec<u64> {
+        (0..self.axes.radices[axis]).filter(|c| a[axis].contains(*c)).collect()
+    }
+
+    fn set_axis(&self, axis: usize, set: Axis<'_>, out: &mut [Set]) {
+        let radix = self.axes.radices[axis];
+        out[axis] = Set::of(set, radix);
+    }
+
+    fn set_coordinate(&self, axis: usize, coordinate: u64, out: &mut [Set]) {
+        out[axis] = Set::one(self.axes.radices[axis], coordinate);
+    }
+
+    fn intersect(&self, a: &[Set], b: &[Set], out: &mut [Set]) -> bool {
+        a.iter().zip(b).zip(out).zip(&self.axes.radices).all(|(((a, b), out), radix)| {
+            *out = a.and(b, *radix);
+            !out.is_empty()
+        })
+    }
+
+    fn terms_of(&self, a: &[Set], b: &[Set], out: &mut [Set]) -> bool {
+        let first = self.axes.origins.end;
+        for axis in first..a.len() {
+            out[axis] = a[axis].and(&b[axis], self.axes.radices[axis]);
+            if out[axis].is_empty() {
+                return false;
+            }
+        }
+        out[..first].clone_from_slice(&a[..first]);
+        true
+    }
+
+    fn subtract(
+        &self,
+        a: &[Set],
+        inner: &[Set],
+        scratch: &mut [Set],
+        mut piece: impl FnMut(&[Set]),
+    ) {
+        // The piece of an axis differs from `inner` on it, agrees with `inner` on the axes before
+        // it, and is like `a` on those after it.
+        for axis in (0..a.len()).filter(|axis| a[*axis] != inner[*axis]) {
+            scratch[..axis].clone_from_slice(&inner[..axis]);
+            scratch[axis] = a[axis].minus(&inner[axis], self.axes.radices[axis]);
+            scratch[axis + 1..].clone_from_slice(&a[axis + 1..]);
+            piece(scratch);
+        }
+    }
+
+    fn join(&self, a: &mut [Set], b: &[Set]) -> bool {
+        let mut differing = (0..a.len()).filter(|axis| a[*axis] != b[*axis]);
+        let (first, second) = (differing.next(), differing.next());
+        if let (Some(axis), None) = (first, second) {
+            a[axis] = a[axis].or(&b[axis], self.axes.radices[axis]);
+        }
+        second.is_none()
+    }
+
+    fn contains(&self, outer: &[Set], inner: &[Set]) -> bool {
+        let mut axes = outer.iter().zip(inner).zip(&self.axes.radices);
+        axes.all(|((outer, inner), radix)| inner.minus(outer, *radix).is_empty())
+    }
+
+    fn cut(&self, a: &[Set], _count: u64, selection: &Selection<Set>, out: &mut [Set]) -> Cut {
+        let mut is_whole = true;
+        for &axis in selection.narrowed() {
+            out[axis] = a[axis].and(&selection.elements()[axis], self.axes.radices[axis]);
+            if out[axis].is_empty() {
+                return Cut::Nothing;
+            }
+            is_whole &= out[axis] == a[axis];
+        }
+        if is_whole {
+            return Cut::Whole;
+        }
+        for axis in (0..a.len()).filter(|axis| !selection.narrowed().contains(axis)) {
+            out[axis].clone_from(&a[axis]);
+        }
+        Cut::Part(self.count(out))
+    }
+
+    fn group(&self) -> Option<&Group> {
+        Some(&self.group)
+    }
+
+    fn home(&self, node: u64) -> (usize, u64) {
+        self.group.home(node)
+    }
+
+    fn representative(&self, list: usize) -> u64 {
+        self.group.representative(list)
+    }
+
+    fn move_by(&self, element: u64, a: &mut [Set]) {
+        if element == 0 {
+            return;
+        }
+        // Origins and destinations have the axes of the group. Segments, which are last, stay.
+        let axes = self.group.axes();
+        let last = a.len() - 1;
+        for side in a[..last].chunks_mut(axes.len().max(1)) {
+            let mut rest = element;
+            for (set, axis) in side.iter_mut().zip(axes).rev() {
+                *set = set.moved(*axis, rest % axis.radix);
+                rest /= axis.radix;
+            }
+        }
+    }
+
+    fn least_image(&self, node: u64, a: &[Set], one: &[Set]) -> Option<u64> {
+        let first = |axis: usize| self.coordinates(axis, one).first().copied().unwrap_or(0);
+        let last = a.len() - 1;
+        if !a[last].contains(first(last)) {
+            return None;
+        }
+        // An element of the group acts on each axis separately, so the least image is found axis by
+        // axis.
+        let (mut rest, mut stride, mut image) = (node, 1, 0);
+        for (number, acting) in self.group.axes().iter().enumerate().rev() {
+            let own = rest % acting.radix;
+            rest /= acting.radix;
+            let sides = [&self.axes.origins, &self.axes.destinations];
+            let sides = sides.into_iter().filter(|side| !side.is_empty());
+            let axes: Vec<(usize, u64)> =
+                sides.map(|side| side.start + number).map(|axis| (axis, first(axis))).collect();
+            let is_in_box = |element: &u64| {
+                let back = acting.inverse(*element);
+                axes.iter().all(|(axis, c)| a[*axis].contains(acting.moved(*c, back)))
+            };
+            let elements = (0..acting.radix / acting.unit).map(|multiple| multiple * acting.unit);
+            let images = elements.filter(is_in_box).map(|element| acting.moved(own, element));
+            image += images.min()? * stride;
+            stride *= acting.radix;
+        }
+        Some(image)
+    }
+
+    fn narrow(
+        &self,
+        side: Side,
+        set: NodeSet<'_>,
+        selection: &mut Selection<Set>,
+    ) -> Result<(), String> {
+        set.check(self.grid())?;
+        match set {
+            NodeSet::Axes(sets) if self.acts_on_numbers && self.has(side) => {
+                let numbers = Set::of_product(sets, self.grid());
+                selection.replace(self, self.axes.of_side(side).start, numbers);
+            }
+            _ => selection.narrow(self, side, set),
+        }
+        Ok(())
+    }
+}

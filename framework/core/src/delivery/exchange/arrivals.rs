@@ -1,0 +1,56 @@
+//! The end of a step: boxes in flight are added to their receivers' holdings.
+
+use super::{Exchange, InFlight};
+use crate::delivery::boxes::Layout;
+use crate::delivery::collective::SecondCopy;
+use crate::delivery::fault::{DeliveryFault, Fault, Place};
+
+impl<L: Layout> Exchange<L> {
+    /// Adds all boxes in flight to their receivers' holdings, in the order of the sends.
+    pub(super) fn receive(&mut self, in_flight: &mut InFlight<L::Element>) -> Result<(), Fault> {
+        if self.inventory.layout.group().is_some() {
+            self.move_to_representatives(in_flight);
+        }
+        if self.sums() {
+            return self.receive_values(in_flight);
+        }
+        let elements = self.holdings.format().elements();
+        let records = in_flight.records.chunks_exact(elements);
+        for (receiver, record) in in_flight.receivers.iter().zip(records) {
+            if self.has_copies {
+                self.insert_new(*receiver as usize, record)?;
+            } else {
+                self.holdings.insert(&self.inventory.layout, *receiver as usize, record);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the blocks of a record that the receiver does not hold. Once a block has been copied, a
+    /// node may receive it twice: a fault where blocks have one destination, redundant elsewhere.
+    fn insert_new(&mut self, list: usize, record: &[L::Element]) -> Result<(), Fault> {
+        let (layout, format) = (&self.inventory.layout, self.holdings.format());
+        let received = format.box_of(record);
+        let Some(overlap) = self.holdings.overlap(layout, list, received) else {
+            self.holdings.insert(layout, list, record);
+            return Ok(());
+        };
+        let (node, block) = (self.place(list), self.inventory.first_block(&overlap));
+        if self.inventory.collective.kind().second_copy == SecondCopy::Fault {
+            return Err(Fault::Delivery(self.step, DeliveryFault::DeliveredTwice { node, block }));
+        }
+        let mut redundant = self.inventory.load(received, format.count(record));
+        for new in self.holdings.missing(layout, list, received) {
+            redundant -= self.inventory.load(&new, layout.count(&new));
+            self.holdings.insert_box(layout, list, &new, format.arrival(record));
+        }
+        self.loads.discarded(self.account(list), redundant);
+        self.redundant.get_or_insert_with(|| Box::new((node, block)));
+        Ok(())
+    }
+
+    /// Returns the node that a list belongs to.
+    pub(super) fn place(&self, list: usize) -> Place {
+        self.inventory.placement.locate(self.inventory.layout.representative(list))
+    }
+}

@@ -1,0 +1,114 @@
+//! Reductions: a node holds one value of each segment, and the origins of the node's boxes are the
+//! contributions that the value contains.
+//!
+//! A send moves whole values, with all contributions in them, and is as long as one contribution. A
+//! received value is combined with the receiver's value of the same segment, or replaces it.
+//! Combining must not count a contribution twice, and replacing must not lose one. A value that
+//! contains every contribution then contains each exactly once. An algorithm that keeps two values
+//! of a segment apart places a virtual node for the second.
+
+use super::{Exchange, InFlight};
+use crate::delivery::boxes::{Layout, without};
+use crate::delivery::fault::{DeliveryFault, Fault};
+
+impl<L: Layout> Exchange<L> {
+    /// Combines all values in flight with those of their receivers, send by send.
+    pub(super) fn receive_values(&mut self, in_flight: &InFlight<L::Element>) -> Result<(), Fault> {
+        if self.inventory.layout.group().is_some_and(|group| group.order() > 1) {
+            return self.receive_values_by_sender(in_flight);
+        }
+        (0..in_flight.sends.len()).try_for_each(|send| self.receive_send(in_flight, send, true))
+    }
+
+    /// Combines the values of one send with those of the receiver, or replaces these. Loads change
+    /// only if `counts`.
+    pub(super) fn receive_send(
+        &mut self,
+        in_flight: &InFlight<L::Element>,
+        send: usize,
+        counts: bool,
+    ) -> Result<(), Fault> {
+        let (layout, format) = (&self.inventory.layout, self.holdings.format());
+        let received = in_flight.records_of(send, format.elements());
+        let list = in_flight.receivers[in_flight.sends[send].first] as usize;
+        // Remove the receiver's own values of the same segments.
+        let mut own = std::mem::take(&mut self.own_values);
+        own.clear();
+        for record in format.boxes(received) {
+            self.holdings.take_terms(layout, list, record, |held| own.extend_from_slice(held));
+        }
+        let checked = if own.is_empty() {
+            Ok(())
+        } else {
+            let (_, load) = self.inventory.values(format.boxes(&own));
+            let account = self.account(list);
+            // In either case one value takes the place of two.
+            if counts {
+                self.loads.discarded(account, load);
+            }
+            if in_flight.sends[send].combine {
+                if counts {
+                    self.loads.summed(account, load);
+                }
+                self.check_not_counted_twice(list, &own, received)
+            } else {
+                let checked = self.check_nothing_lost(list, &own, received);
+                own.clear();
+                checked
+            }
+        };
+        // Add the contributions of both.
+        let layout = &self.inventory.layout;
+        for record in
+            received.chunks_exact(format.elements()).chain(own.chunks_exact(format.elements()))
+        {
+            self.holdings.insert(layout, list, record);
+        }
+        self.own_values = own;
+        checked
+    }
+
+    /// Errors if a contribution is both in the receiver's values and in the received ones.
+    fn check_not_counted_twice(
+        &self,
+        list: usize,
+        own: &[L::Element],
+        received: &[L::Element],
+    ) -> Result<(), Fault> {
+        // Without copies, every contribution is in one place.
+        if !self.has_copies {
+            return Ok(());
+        }
+        let (layout, format) = (&self.inventory.layout, self.holdings.format());
+        let mut both = layout.full().to_vec();
+        let mut pairs = format.boxes(own).flat_map(|a| format.boxes(received).map(move |b| (a, b)));
+        if !pairs.any(|(a, b)| layout.intersect(a, b, &mut both)) {
+            return Ok(());
+        }
+        let (node, block) = (self.place(list), self.inventory.first_block(&both));
+        Err(Fault::Delivery(self.step, DeliveryFault::CountedTwice { node, block }))
+    }
+
+    /// Errors if a contribution to the receiver's values is not in those that replace them.
+    fn check_nothing_lost(
+        &self,
+        list: usize,
+        own: &[L::Element],
+        received: &[L::Element],
+    ) -> Result<(), Fault> {
+        let format = self.holdings.format();
+        let own = format.boxes(own).map(<[L::Element]>::to_vec).collect();
+        let lost = without(&self.inventory.layout, own, format.boxes(received));
+        let Some(lost) = lost.first() else { return Ok(()) };
+        let (node, block) = (self.place(list), self.inventory.first_block(lost));
+        Err(Fault::Delivery(self.step, DeliveryFault::Replaced { node, block }))
+    }
+}
+
+impl<E> InFlight<E> {
+    /// Returns the records of one send.
+    pub(super) fn records_of(&self, send: usize, elements: usize) -> &[E] {
+        let end = self.sends.get(send + 1).map_or(self.receivers.len(), |next| next.first);
+        &self.records[self.sends[send].first * elements..end * elements]
+    }
+}

@@ -1,0 +1,128 @@
+//! Sends: checks a rule, removes the selected boxes from the sender's holdings and puts them in
+//! flight.
+
+use super::{Exchange, InFlight, ReductionSend, Rule};
+use crate::delivery::boxes::{Layout, NodeSet, Selection, Side};
+use crate::delivery::exchange::Inventory;
+use crate::delivery::fault::{Fault, SendFault};
+
+impl<E> InFlight<E> {
+    pub(super) const fn new() -> Self {
+        Self { receivers: Vec::new(), records: Vec::new(), sends: Vec::new() }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.receivers.clear();
+        self.records.clear();
+        self.sends.clear();
+    }
+}
+
+impl<L: Layout> Exchange<L> {
+    /// Executes one send and returns its load, or `None` if it selects no block. (A load of 0 is
+    /// possible: blocks may be empty.) The receiver can forward the blocks from the next step on.
+    #[inline]
+    pub fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
+        self.check(rule)?;
+        let Self { inventory, holdings, in_flight, selection, .. } = self;
+        select(inventory, rule, selection).map_err(|(side, what)| {
+            Fault::Send(self.step, SendFault::BadSet { from: rule.from, to: rule.to, side, what })
+        })?;
+
+        // Put the selected boxes in flight. A transfer within a node of the machine keeps the step
+        // in which the node received the blocks.
+        let (format, placement) = (holdings.format(), &inventory.placement);
+        let (first, start) = (in_flight.receivers.len(), in_flight.records.len());
+        let is_within_node = format.tracks_arrivals()
+            && placement.physical(rule.from) == placement.physical(rule.to);
+        let (mut count, mut latest_arrival, step) = (0_u64, 0, self.step);
+        let list = inventory.layout.home(rule.from).0;
+        let records = &mut in_flight.records;
+        holdings.select(&inventory.layout, list, selection, rule.copy, |record| {
+            let at = records.len();
+            records.extend_from_slice(record);
+            count += format.count(record);
+            latest_arrival = latest_arrival.max(format.arrival(record));
+            if !is_within_node {
+                format.set_arrival(step, &mut records[at..]);
+            }
+        });
+        in_flight.receivers.resize(records.len() / format.elements(), rule.to);
+
+        // Determine the load: values in a reduction, bytes where blocks have sizes, else blocks.
+        let boxes = || format.boxes(&in_flight.records[start..]);
+        let (found, wanted, load) = if inventory.sums() {
+            let (values, load) = inventory.values(boxes());
+            (values, inventory.layout.values(selection.elements()), load)
+        } else if inventory.sizes.is_some() {
+            (count, selection.count(), boxes().map(|a| inventory.load(a, 0)).sum())
+        } else {
+            (count, selection.count(), count)
+        };
+        if rule.strict && found < wanted {
+            let fault = self.not_held(rule, first);
+            return Err(self.for_orbit(fault));
+        }
+        if found == 0 {
+            return Ok(None);
+        }
+        if inventory.sums() {
+            in_flight.sends.push(ReductionSend { first, from: rule.from, combine: rule.combine });
+        }
+        let account = |node| placement.physical(inventory.layout.home(node).0 as u64);
+        self.loads.moved((account(rule.from), account(rule.to)), rule.copy, load);
+        self.latest_arrival = latest_arrival;
+        self.has_copies |= rule.copy;
+        Ok(Some(load))
+    }
+
+    fn check(&self, rule: &Rule<'_>) -> Result<(), Fault> {
+        let Inventory { layout, placement, .. } = &self.inventory;
+        let nodes = layout.grid().nodes();
+        for (role, node) in [("sender", rule.from), ("receiver", rule.to)] {
+            if node >= nodes {
+                let fault = SendFault::UnknownNode { role, node, last: nodes - 1 };
+                return Err(Fault::Send(self.step, fault));
+            }
+        }
+        if rule.from == rule.to && !rule.local {
+            let node = placement.locate(rule.from);
+            return Err(Fault::Send(self.step, SendFault::SentToItself { node }));
+        }
+        if rule.combine && !self.sums() {
+            return Err(Fault::COMBINES_NOTHING);
+        }
+        let (list, element) = layout.home(rule.from);
+        if element != 0 {
+            let representative = layout.representative(list);
+            let fault = SendFault::NotPlannedFor { from: rule.from, representative };
+            return Err(Fault::Send(self.step, fault));
+        }
+        Ok(())
+    }
+}
+
+/// Narrows a full selection to the sets of a rule. Errors with the name of the set that is invalid
+/// and the reason.
+#[inline]
+fn select<L: Layout>(
+    inventory: &Inventory<L>,
+    rule: &Rule<'_>,
+    selection: &mut Selection<L::Element>,
+) -> Result<(), (&'static str, String)> {
+    let Inventory { layout, collective, division, .. } = inventory;
+    layout.widen(selection);
+    for (name, side, set) in [
+        ("origins", Side::Origins, rule.origins),
+        ("destinations", Side::Destinations, rule.destinations),
+    ] {
+        if let NodeSet::All = set {
+            continue;
+        }
+        let is_part = side == Side::Destinations && division.in_parts;
+        let refused = if is_part { None } else { collective.kind().refuses(side) };
+        let narrowed = refused.map_or_else(|| layout.narrow(side, set, selection), Err);
+        narrowed.map_err(|what| (name, what))?;
+    }
+    selection.narrow_segments(layout, rule.segments).map_err(|what| ("segments", what))
+}

@@ -1,0 +1,86 @@
+//! The end of a step in a symmetric schedule: boxes in flight are moved to the representatives of
+//! their receivers.
+
+use super::{Exchange, InFlight};
+use crate::delivery::boxes::Layout;
+use crate::delivery::fault::Fault;
+use crate::network::symmetry::Group;
+use std::collections::BTreeSet;
+
+impl<L: Layout> Exchange<L> {
+    /// Replaces each box in flight by its image that is sent to a representative, and receivers by
+    /// indices of lists.
+    pub(super) fn move_to_representatives(&self, in_flight: &mut InFlight<L::Element>) {
+        let (layout, format) = (&self.inventory.layout, self.holdings.format());
+        let Some(group) = layout.group() else { return };
+        for send in &mut in_flight.sends {
+            let element = layout.home(in_flight.receivers[send.first]).1;
+            send.from = group.moved(send.from, group.inverse(element));
+        }
+        let records = in_flight.records.chunks_exact_mut(format.elements());
+        for (receiver, record) in in_flight.receivers.iter_mut().zip(records) {
+            let (list, element) = layout.home(*receiver);
+            layout.move_by(group.inverse(element), format.box_of_mut(record));
+            *receiver = list as u64;
+        }
+    }
+
+    /// Receives the values of a step in the order of their senders, in which full planning would
+    /// receive them.
+    pub(super) fn receive_values_by_sender(
+        &mut self,
+        in_flight: &InFlight<L::Element>,
+    ) -> Result<(), Fault> {
+        let key = |send: &usize| {
+            let reduction = in_flight.sends[*send];
+            (in_flight.receivers[reduction.first], reduction.from)
+        };
+        let mut sends: Vec<usize> = (0..in_flight.sends.len()).collect();
+        sends.sort_by_key(key);
+        for sends in sends.chunk_by(|a, b| key(a).0 == key(b).0) {
+            // Other nodes of the orbit receive the same values in another order, which may be a
+            // fault. Try each order that differs.
+            let list = key(&sends[0]).0 as usize;
+            for order in self.other_orders(in_flight, sends) {
+                let records = self.holdings.records(list).to_vec();
+                order.into_iter().try_for_each(|send| self.receive_send(in_flight, send, false))?;
+                self.holdings.set_records(list, records);
+            }
+            sends.iter().try_for_each(|send| self.receive_send(in_flight, *send, true))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the orders in which nodes of an orbit receive these sends, if the order matters: if
+    /// one of them replaces values that another one contributes to or replaces, too.
+    fn other_orders(
+        &self,
+        in_flight: &InFlight<L::Element>,
+        sends: &[usize],
+    ) -> BTreeSet<Vec<usize>> {
+        let (layout, format) = (&self.inventory.layout, self.holdings.format());
+        let mut common = layout.full().to_vec();
+        let mut conflict = |a: usize, b: usize| {
+            let is_replaced = [a, b].map(|send| !in_flight.sends[send].combine);
+            let boxes = |send| format.boxes(in_flight.records_of(send, format.elements()));
+            let mut pairs = boxes(a).flat_map(|one| boxes(b).map(move |other| (one, other)));
+            is_replaced != [false; 2]
+                && pairs.any(|(one, other)| {
+                    (is_replaced != [true; 2] || one != other)
+                        && layout.terms_of(one, other, &mut common)
+                })
+        };
+        let mut pairs =
+            sends.iter().enumerate().flat_map(|(i, a)| sends[..i].iter().map(move |b| (*a, *b)));
+        if !pairs.any(|(a, b)| conflict(a, b)) {
+            return BTreeSet::new();
+        }
+        let in_order = |group: &Group, element| {
+            let mut order = sends.to_vec();
+            order.sort_by_key(|send| group.moved(in_flight.sends[*send].from, element));
+            order
+        };
+        let orders = |group: &Group| group.elements().map(|e| in_order(group, e)).collect();
+        layout.group().map_or_else(BTreeSet::new, orders)
+    }
+}
