@@ -48,7 +48,11 @@ impl AtOnce {
             topology: Arc::clone(&task.topology),
             skip_empty: task.skip_empty,
             payload,
-            statistics: StepStatistics::of(Arc::clone(&task.topology), nodes, listeners.interests),
+            statistics: StepStatistics::for_nodes(
+                Arc::clone(&task.topology),
+                nodes,
+                listeners.interests,
+            ),
             orbits: None,
             expansion: None,
             messages: Messages::new(nodes, listeners.interests),

@@ -1,4 +1,8 @@
 //! Measures a step: messages, loads, hops, ports, and the load of every directed link.
+//!
+//! Routes are expensive to compute, so that each step walks them once, and every counter takes its
+//! share of that walk. A second walk follows only if a listener requests values that depend on the
+//! final number of messages on each link of a route, and messages share links.
 
 mod orbits;
 mod port;
@@ -14,7 +18,7 @@ use std::sync::Arc;
 pub(super) use orbits::Orbits;
 use port::Port;
 
-/// Between whom a message goes: the places of both ends in the tables, and whom each of them meets.
+/// The ends of a message: the index of each end in the table of ports, and its partner.
 #[derive(Debug, Clone, Copy)]
 struct Ends {
     sender: u32,
@@ -23,76 +27,82 @@ struct Ends {
     from: u32,
 }
 
+/// The messages on a link, and the time that their bytes take, in loads at the machine's bandwidth.
+#[derive(Debug, Default)]
+struct LinkUse {
+    messages: u64,
+    time: f64,
+}
+
 /// Measures steps on one topology.
 #[derive(Debug)]
 pub(crate) struct StepStatistics {
     topology: Arc<dyn Topology>,
-    links: LinkLoad,
-    ports: Vec<Port>,
-    step: u64,
     interests: Interests,
-    /// What each node has sent and received in messages of more than one block; cleared after each
-    /// step.
-    packed: Vec<u64>,
-    /// Messages and time of links, those of which no other has more of both.
-    busiest_links: Vec<(u64, f64)>,
-    /// For each transfer of the step the sum of one over the bandwidths on its way; empty where all
-    /// links are alike.
-    inverse_bandwidth: Vec<f64>,
-    /// For each transfer of the step the hops that are expected; empty unless routes are drawn.
-    mean_hops: Vec<f64>,
-    /// For each rank the node whose ports it has; empty where each has its own.
+    step: u64,
+    /// The messages on each link.
+    link_messages: LinkLoad,
+    /// The load on each link, for steps whose messages differ in load.
+    link_loads: Option<LinkLoad>,
+    ports: Vec<Port>,
+    /// For each rank the node whose ports it uses; empty if each rank has ports of its own.
     hosts: Vec<u32>,
+    /// The load that each node sends and receives in messages of more than one block; all 0 between
+    /// steps.
+    packed: Vec<u64>,
+    busiest_links: Vec<(u64, f64)>,
+    inverse_bandwidth: Vec<f64>,
+    mean_hops: Vec<f64>,
 }
 
 impl StepStatistics {
-    /// For steps on `topology`; what takes a look at every link of every route is measured only if
-    /// wanted.
+    /// Measures what all nodes of `topology` send.
     pub(crate) fn new(topology: Arc<dyn Topology>, interests: Interests) -> Self {
         let nodes = topology.nodes() as usize;
-        Self::of(topology, nodes, interests)
+        Self::for_nodes(topology, nodes, interests)
     }
 
-    /// The same for schedules of which only what so many nodes do is looked at.
-    pub(super) fn of(topology: Arc<dyn Topology>, nodes: usize, interests: Interests) -> Self {
-        let links = LinkLoad::new(topology.as_ref());
-        let ports = vec![Port::default(); nodes];
+    /// Measures what only `nodes` of the nodes send.
+    pub(super) fn for_nodes(
+        topology: Arc<dyn Topology>,
+        nodes: usize,
+        interests: Interests,
+    ) -> Self {
         let ranks = if topology.node_network().is_some() { topology.nodes() } else { 0 };
-        let hosts = (0..ranks).map(|rank| topology.host(rank) as u32).collect();
         Self {
-            topology,
-            links,
-            ports,
-            step: 0,
             interests,
+            step: 0,
+            link_messages: LinkLoad::new(topology.as_ref()),
+            link_loads: None,
+            ports: vec![Port::default(); nodes],
+            hosts: (0..ranks).map(|rank| topology.host(rank) as u32).collect(),
             packed: vec![0; if interests.packing { nodes } else { 0 }],
             busiest_links: Vec::new(),
             inverse_bandwidth: Vec::new(),
             mean_hops: Vec::new(),
-            hosts,
+            topology,
         }
     }
 
-    /// For each transfer of the last step the sum over its links of one over their bandwidths;
-    /// empty where all have the machine's.
+    /// For each transfer of the last step the sum of 1 / bandwidth over its links; empty if all
+    /// links have the machine's bandwidth.
     pub(crate) fn inverse_bandwidth(&self) -> &[f64] {
         &self.inverse_bandwidth
     }
 
-    /// For each transfer of the last step the hops that are expected of it; empty unless routes are
-    /// drawn.
+    /// For each transfer of the last step its expected hops; empty unless routes are random.
     pub(crate) fn mean_hops(&self) -> &[f64] {
         &self.mean_hops
     }
 
-    /// As [`crate::simulation::step::Step::busiest_links`] of the last step.
+    /// The [`crate::simulation::step::Step::busiest_links`] of the last step.
     pub(crate) fn busiest_links(&self) -> &[(u64, f64)] {
         &self.busiest_links
     }
 
-    /// Measures one step; fills in each transfer's hops. `number` is the schedule's own number of
-    /// the step, for messages; `blocks` says of how many blocks each transfer is, where that is
-    /// counted.
+    /// Measures one step, and fills in the hops of each transfer. `number` is the schedule's own
+    /// number of the step, for error messages. `blocks` has the number of blocks of each transfer,
+    /// if these are counted.
     pub(crate) fn measure(
         &mut self,
         number: u64,
@@ -102,114 +112,221 @@ impl StepStatistics {
     ) -> Result<StepFacts, Fault> {
         self.step += 1;
         let load = transfers.first().map_or(0, |t| t.load);
-        let (mut facts, alike) = self.measure_one_by_one(number, transfers, routes)?;
-        facts.max_injected_load = self.most_injected(transfers).unwrap_or(facts.max_node_load);
-        if self.interests.multiplexing {
-            facts.max_multiplexed_load = Some(match facts.max_link_messages {
-                0 | 1 => facts.max_load.into(),
-                f if alike => u128::from(f) * u128::from(load),
-                _ => self.most_multiplexed(number, transfers, routes)?,
-            });
-        }
-        facts.max_link_load = match facts.max_link_messages {
-            0 | 1 => facts.max_load,
-            f if alike => f.saturating_mul(load),
-            _ => self.heaviest_link(number, transfers, routes)?,
+        let equal_loads = transfers.iter().all(|t| t.load == load);
+        let has_bandwidths = self.topology.bandwidths().is_some();
+
+        // The first walk counts messages and loads. Without shared links, or if all loads are
+        // equal, the most loaded link follows from the number of messages.
+        let mut facts = self.walk(number, transfers, equal_loads, routes)?;
+        let on_link = facts.max_link_messages;
+        facts.max_link_load = match &mut self.link_loads {
+            _ if on_link <= 1 => facts.max_load,
+            Some(loads) if !equal_loads => loads.max(),
+            _ => on_link.saturating_mul(load),
         };
+        facts.max_injected_load = self.max_injected_load(transfers).unwrap_or(facts.max_node_load);
+
+        // The second walk, if its result does not follow from these counts.
+        let Interests { multiplexing, busiest_links, .. } = self.interests;
+        let mut multiplexed = u128::from(facts.max_load.max(on_link.saturating_mul(load)));
+        self.busiest_links.clear();
+        if (multiplexing || busiest_links) && (has_bandwidths || !equal_loads && on_link > 1) {
+            multiplexed = self.walk_shared_links(number, transfers, routes, &mut facts)?;
+        } else if busiest_links {
+            self.busiest_links.push((on_link, facts.max_link_load as f64));
+        }
+        facts.max_multiplexed_load = multiplexing.then_some(multiplexed);
+
+        // Values that need no routes.
         if let Some(blocks) = blocks {
-            facts.max_packed_load = Some(self.most_packed(transfers, blocks));
-        }
-        if self.interests.busiest_links {
-            self.find_busiest_links(number, transfers, routes, alike, &facts)?;
-        }
-        if self.topology.bandwidths().is_some() {
-            facts.bandwidth_times = Some(self.bandwidth_times(number, transfers, routes)?);
+            facts.max_packed_load = Some(self.max_packed_load(transfers, blocks));
         }
         self.mean_hops.clear();
         if self.topology.random_routing().is_some() {
-            facts.expected = Some(self.expect(transfers));
-        }
-        if self.topology.latencies().is_some() {
-            facts.max_latency = Some(self.most_latency(number, transfers, routes)?);
+            facts.expected = Some(self.expected(transfers));
         }
         Ok(facts)
     }
 
-    /// What is looked at message by message: the facts, and whether all loads are alike.
-    fn measure_one_by_one(
+    /// Walks every route once. Counts messages and loads on links and at ports, and sums the
+    /// latencies and bandwidths of routes if links differ in these.
+    fn walk(
         &mut self,
         number: u64,
         transfers: &mut [Transfer],
+        equal_loads: bool,
         routes: &[Route],
-    ) -> Result<(StepFacts, bool), Fault> {
-        self.links.begin();
+    ) -> Result<StepFacts, Fault> {
+        let topology = Arc::clone(&self.topology);
+        let has_latencies = topology.latencies().is_some();
+        let has_bandwidths = topology.bandwidths().is_some();
+        self.inverse_bandwidth.clear();
+        self.link_messages.begin();
+        if !equal_loads {
+            self.link_loads.get_or_insert_with(|| LinkLoad::new(topology.as_ref())).begin();
+        }
         let mut facts = StepFacts { messages: transfers.len() as u64, ..StepFacts::default() };
-        let mut alike = true;
-        let load = transfers.first().map_or(0, |t| t.load);
+        let mut max_latency = 0.0_f64;
+        let mut times = BandwidthTimes { message: 0.0, link: 0.0, multiplexed: 0.0, node: 0.0 };
+        let mut node_times: HashMap<(u32, bool), f64> = HashMap::new();
         for t in transfers.iter_mut() {
-            let links = &mut self.links;
-            let hops =
-                along(self.topology.as_ref(), number, t, routes, &mut |run| links.add(run, 1))?;
-            t.hops = hops as u32;
-            alike &= t.load == load;
-            facts.max_load = facts.max_load.max(t.load);
             facts.total_load =
                 facts.total_load.checked_add(t.load).ok_or_else(|| too_much(number))?;
+            let (mut latency, mut inverse_bandwidth, mut slowest) = (0.0, 0.0, 0.0_f64);
+            let (link_messages, link_loads) = (&mut self.link_messages, &mut self.link_loads);
+            let hops = along(topology.as_ref(), number, t, routes, &mut |run| {
+                link_messages.add(run, 1);
+                if !equal_loads && let Some(loads) = link_loads {
+                    loads.add(run, t.load);
+                }
+                if has_latencies {
+                    latency += links_of(run).map(|link| topology.latency(link)).sum::<f64>();
+                }
+                if has_bandwidths {
+                    for link in links_of(run) {
+                        let inverse = 1.0 / topology.bandwidth(link);
+                        inverse_bandwidth += inverse;
+                        slowest = slowest.max(inverse);
+                    }
+                }
+            })?;
+
+            // Loads and hops.
+            t.hops = hops as u32;
+            facts.max_load = facts.max_load.max(t.load);
             facts.max_hops = facts.max_hops.max(hops);
             facts.load_hops += u128::from(t.load) * u128::from(hops);
-            let [from, to] =
-                [t.from, t.to].map(|rank| self.hosts.get(rank as usize).copied().unwrap_or(rank));
+            max_latency = max_latency.max(latency);
+
+            // Ports. Ranks of one node share them.
+            let [from, to] = [t.from, t.to].map(|rank| self.host(rank));
             self.count_ports(Ends { sender: from, to, receiver: to, from }, t.load, &mut facts);
+
+            // Times at the bandwidths of links. There is no link between two ranks of one node:
+            // they have the machine's bandwidth.
+            if has_bandwidths {
+                if hops == 0 {
+                    (inverse_bandwidth, slowest) = (1.0, 1.0);
+                }
+                self.inverse_bandwidth.push(inverse_bandwidth);
+                let alone = t.load as f64 * slowest;
+                times.message = times.message.max(alone);
+                for end in [(from, true), (to, false)] {
+                    let sum = node_times.entry(end).or_default();
+                    *sum += alone;
+                    times.node = times.node.max(*sum);
+                }
+            }
         }
-        facts.max_link_messages = self.links.max();
-        Ok((facts, alike))
+        facts.max_link_messages = self.link_messages.max();
+        facts.max_latency = has_latencies.then_some(max_latency);
+        if has_bandwidths {
+            let load = transfers.first().map_or(0, |t| t.load);
+            let mut visit = |link, load: u64| {
+                times.link = times.link.max(load as f64 / topology.bandwidth(link));
+            };
+            match &mut self.link_loads {
+                Some(loads) if !equal_loads => loads.for_each_loaded(&mut visit),
+                _ => self.link_messages.for_each_loaded(&mut |link, on| visit(link, on * load)),
+            }
+            times.multiplexed = times.message;
+            facts.bandwidth_times = Some(times);
+        }
+        Ok(facts)
     }
 
-    /// What is expected where routes are drawn; the busiest links are named by that, if wanted.
-    fn expect(&mut self, transfers: &[Transfer]) -> Expected {
+    /// Walks every route once more, now that the messages on each link are known. Returns the
+    /// largest product of a message's load and the most messages on a link of its route. Also fills
+    /// in [`BandwidthTimes::multiplexed`] and finds the busiest links, as far as listeners request
+    /// these.
+    fn walk_shared_links(
+        &mut self,
+        number: u64,
+        transfers: &[Transfer],
+        routes: &[Route],
+        facts: &mut StepFacts,
+    ) -> Result<u128, Fault> {
+        let mut links: HashMap<u64, LinkUse> = HashMap::new();
+        self.link_messages.for_each_loaded(&mut |link, messages| {
+            links.insert(link, LinkUse { messages, time: 0.0 });
+        });
+        let topology = self.topology.as_ref();
+        let Interests { multiplexing, busiest_links, .. } = self.interests;
+        let (mut multiplexed, mut multiplexed_time) = (0, 0.0_f64);
+        for t in transfers {
+            let (mut shared, mut shared_time) = (1, 0.0_f64);
+            along(topology, number, t, routes, &mut |run| {
+                for link in links_of(run) {
+                    let on_link = links.entry(link).or_default();
+                    let bandwidth = topology.bandwidth(link);
+                    if multiplexing {
+                        shared = shared.max(on_link.messages);
+                        shared_time = shared_time.max(on_link.messages as f64 * (1.0 / bandwidth));
+                    }
+                    if busiest_links {
+                        on_link.time += t.load as f64 / bandwidth;
+                    }
+                }
+            })?;
+            multiplexed = multiplexed.max(u128::from(t.load) * u128::from(shared));
+            multiplexed_time = multiplexed_time.max(t.load as f64 * shared_time);
+        }
+        if let Some(times) = facts.bandwidth_times.as_mut().filter(|_| multiplexing) {
+            times.multiplexed = multiplexed_time;
+        }
+        if busiest_links {
+            self.find_busiest_links(links.into_values());
+        }
+        Ok(multiplexed)
+    }
+
+    /// Keeps the links that may be the busiest, whatever a message and a byte cost: no other link
+    /// has more messages and takes longer for their bytes.
+    fn find_busiest_links(&mut self, links: impl Iterator<Item = LinkUse>) {
+        let mut links: Vec<LinkUse> = links.collect();
+        links.sort_unstable_by(|a, b| b.messages.cmp(&a.messages).then(b.time.total_cmp(&a.time)));
+        let mut longest = f64::NEG_INFINITY;
+        for LinkUse { messages, time } in links {
+            if time > longest {
+                longest = time;
+                self.busiest_links.push((messages, time));
+            }
+        }
+    }
+
+    /// Returns the expected loads and hops if routes are random. Fills in the expected hops of each
+    /// transfer.
+    fn expected(&mut self, transfers: &[Transfer]) -> Expected {
         let topology = Arc::clone(&self.topology);
-        let Some(drawn) = topology.random_routing() else { return Expected::default() };
-        let mut on: HashMap<u64, (f64, f64)> = HashMap::new();
-        // A send that names its way has it: what it puts on links is no draw.
+        let Some(random) = topology.random_routing() else { return Expected::default() };
+        let mut links: HashMap<u64, (f64, f64)> = HashMap::new();
+        // A send that names its route takes it: its load on links is not random.
         let mut messages =
             transfers.iter().filter(|t| t.route == 0).map(|t| (t.from.into(), t.to.into(), t.load));
-        drawn.expected(&mut messages, &mut |link, messages, load| {
-            let sums = on.entry(link).or_default();
+        random.expected(&mut messages, &mut |link, messages, load| {
+            let sums = links.entry(link).or_default();
             *sums = (sums.0 + messages, sums.1 + load);
         });
         let mut most = Expected::default();
         for t in transfers {
             let hops = if t.route == 0 {
-                drawn.expected_hops(t.from.into(), t.to.into())
+                random.expected_hops(t.from.into(), t.to.into())
             } else {
                 t.hops.into()
             };
             self.mean_hops.push(hops);
             most.hops = most.hops.max(hops);
         }
-        for (messages, load) in on.values() {
+        for (messages, load) in links.values() {
             (most.messages, most.load) = (most.messages.max(*messages), most.load.max(*load));
         }
         most
     }
 
-    /// What the costliest route is made of, in hops of the machine's: one more walk, needed only
-    /// where links cost unlike.
-    fn most_latency(
-        &self,
-        number: u64,
-        transfers: &[Transfer],
-        routes: &[Route],
-    ) -> Result<f64, Fault> {
-        let mut most = 0.0_f64;
-        for t in transfers {
-            let mut sum = 0.0;
-            along(self.topology.as_ref(), number, t, routes, &mut |run| {
-                sum += links_of(run).map(|link| self.topology.latency(link)).sum::<f64>();
-            })?;
-            most = most.max(sum);
-        }
-        Ok(most)
+    /// Returns the node whose ports a rank uses.
+    #[inline]
+    fn host(&self, rank: u32) -> u32 {
+        self.hosts.get(rank as usize).copied().unwrap_or(rank)
     }
 
     #[inline]
@@ -218,9 +335,9 @@ impl StepStatistics {
         self.ports[ends.receiver as usize].receives(self.step, ends.from, load, facts);
     }
 
-    /// The most that one node sends, or receives, over links; `None` where all that it sends goes
-    /// over some.
-    fn most_injected(&self, transfers: &[Transfer]) -> Option<u64> {
+    /// Returns the largest load that one node sends or receives over links; `None` if all messages
+    /// use links.
+    fn max_injected_load(&self, transfers: &[Transfer]) -> Option<u64> {
         let mut loads: HashMap<(u32, bool), u64> = HashMap::new();
         for t in transfers.iter().filter(|t| t.hops > 0) {
             for (rank, out) in [(t.from, true), (t.to, false)] {
@@ -230,9 +347,9 @@ impl StepStatistics {
         loads.into_values().max().or((!self.hosts.is_empty()).then_some(0))
     }
 
-    /// The most that one node gathers to send and scatters when received: messages of more than one
-    /// block.
-    fn most_packed(&mut self, transfers: &[Transfer], blocks: &[u32]) -> u64 {
+    /// Returns the largest load that one node packs to send and unpacks on arrival: that of
+    /// messages of more than one block.
+    fn max_packed_load(&mut self, transfers: &[Transfer], blocks: &[u32]) -> u64 {
         let packed =
             || transfers.iter().zip(blocks).filter(|(_, blocks)| **blocks > 1).map(|(t, _)| t);
         let mut most = 0;
@@ -244,160 +361,13 @@ impl StepStatistics {
             }
         }
         packed().for_each(|t| {
-            [t.from, t.to].into_iter().for_each(|node| self.packed[node as usize] = 0)
+            [t.from, t.to].into_iter().for_each(|node| self.packed[node as usize] = 0);
         });
         most
     }
-
-    /// Links that may be the busiest, whatever a message and a byte cost: no other has more
-    /// messages and takes longer for their bytes.
-    fn find_busiest_links(
-        &mut self,
-        number: u64,
-        transfers: &[Transfer],
-        routes: &[Route],
-        alike: bool,
-        facts: &StepFacts,
-    ) -> Result<(), Fault> {
-        self.busiest_links.clear();
-        if self.topology.bandwidths().is_none() && (alike || facts.max_link_messages <= 1) {
-            self.busiest_links.push((facts.max_link_messages, facts.max_link_load as f64));
-            return Ok(());
-        }
-        let mut links: Vec<(u64, f64)> =
-            self.on_links(number, transfers, routes)?.into_values().collect();
-        links.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)));
-        let mut longest = f64::NEG_INFINITY;
-        for (messages, time) in links {
-            if time > longest {
-                longest = time;
-                self.busiest_links.push((messages, time));
-            }
-        }
-        Ok(())
-    }
-
-    /// Messages on each link, and what it takes for their bytes, in loads at the machine's
-    /// bandwidth.
-    fn on_links(
-        &self,
-        number: u64,
-        transfers: &[Transfer],
-        routes: &[Route],
-    ) -> Result<HashMap<u64, (u64, f64)>, Fault> {
-        let mut on: HashMap<u64, (u64, f64)> = HashMap::new();
-        for t in transfers {
-            along(self.topology.as_ref(), number, t, routes, &mut |run| {
-                for link in links_of(run) {
-                    let (messages, time) = on.entry(link).or_default();
-                    *messages += 1;
-                    *time += t.load as f64 / self.topology.bandwidth(link);
-                }
-            })?;
-        }
-        Ok(on)
-    }
-
-    /// The most, over all messages, of a message's load times the most messages on a link of its
-    /// route.
-    fn most_multiplexed(
-        &mut self,
-        number: u64,
-        transfers: &[Transfer],
-        routes: &[Route],
-    ) -> Result<u128, Fault> {
-        let mut messages: HashMap<u64, u64> = HashMap::new();
-        self.links.for_each_loaded(&mut |link, load| {
-            messages.insert(link, load);
-        });
-        let mut most = 0;
-        for t in transfers {
-            let mut shared = 1;
-            along(self.topology.as_ref(), number, t, routes, &mut |run| {
-                for link in links_of(run) {
-                    shared = shared.max(messages.get(&link).copied().unwrap_or(0));
-                }
-            })?;
-            most = most.max(u128::from(t.load) * u128::from(shared));
-        }
-        Ok(most)
-    }
-
-    /// What bandwidths make of the step: two more walks, needed only where they differ.
-    fn bandwidth_times(
-        &mut self,
-        number: u64,
-        transfers: &[Transfer],
-        routes: &[Route],
-    ) -> Result<BandwidthTimes, Fault> {
-        let topology = Arc::clone(&self.topology);
-        let each_link = |t: &Transfer, visit: &mut dyn FnMut(u64)| {
-            along(topology.as_ref(), number, t, routes, &mut |run| {
-                links_of(run).for_each(&mut *visit)
-            })
-        };
-        let mut on: HashMap<u64, (u64, u64)> = HashMap::new();
-        for t in transfers {
-            each_link(t, &mut |link| {
-                let (messages, load) = on.entry(link).or_default();
-                *messages += 1;
-                *load = load.saturating_add(t.load);
-            })?;
-        }
-        let links = on.iter().map(|(link, (_, load))| *load as f64 / topology.bandwidth(*link));
-        let mut bandwidth_times = BandwidthTimes {
-            message: 0.0,
-            link: links.fold(0.0, f64::max),
-            multiplexed: 0.0,
-            node: 0.0,
-        };
-        let mut at_node: HashMap<(u32, bool), f64> = HashMap::new();
-        self.inverse_bandwidth.clear();
-        for t in transfers {
-            let (mut sum, mut slowest, mut shared) = (0.0, 0.0_f64, 0.0_f64);
-            each_link(t, &mut |link| {
-                let each = 1.0 / topology.bandwidth(link);
-                sum += each;
-                slowest = slowest.max(each);
-                shared =
-                    shared.max(on.get(&link).map_or(0, |(messages, _)| *messages) as f64 * each);
-            })?;
-            // Between two ranks of a node there is no link: the machine's bandwidth.
-            if t.hops == 0 {
-                (sum, slowest) = (1.0, 1.0);
-            }
-            self.inverse_bandwidth.push(sum);
-            let alone = t.load as f64 * slowest;
-            bandwidth_times.message = bandwidth_times.message.max(alone);
-            let host = |rank: u32| self.hosts.get(rank as usize).copied().unwrap_or(rank);
-            for end in [(host(t.from), true), (host(t.to), false)] {
-                let sum = at_node.entry(end).or_default();
-                *sum += alone;
-                bandwidth_times.node = bandwidth_times.node.max(*sum);
-            }
-            bandwidth_times.multiplexed = bandwidth_times.multiplexed.max(t.load as f64 * shared);
-        }
-        Ok(bandwidth_times)
-    }
-
-    /// The most load on one link: a second walk, needed only where links are shared by messages of
-    /// different length.
-    fn heaviest_link(
-        &mut self,
-        number: u64,
-        transfers: &[Transfer],
-        routes: &[Route],
-    ) -> Result<u64, Fault> {
-        self.links.begin();
-        for t in transfers {
-            let links = &mut self.links;
-            along(self.topology.as_ref(), number, t, routes, &mut |run| links.add(run, t.load))?;
-        }
-        Ok(self.links.max())
-    }
 }
 
-/// Visits a message's route, run by run; its hops.
+/// Calls `visit` with every run of links on a message's route. Returns its hops.
 #[inline]
 fn along(
     topology: &dyn Topology,
@@ -416,7 +386,7 @@ fn links_of(run: Run) -> impl Iterator<Item = u64> {
     (0..run.len).map(move |i| run.first + i * run.stride)
 }
 
-/// Whatever is summed within a step, on a link or at a node, is a part of all its messages.
+/// The total load of a step does not fit 64 bits. No sum within the step is larger than the total.
 fn too_much(step: u64) -> Fault {
     Fault::Refused(format!(
         "step {step}: its messages, copies among them, add up beyond 2^64 bytes or segments of blocks"
