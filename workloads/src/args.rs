@@ -1,36 +1,36 @@
-//! The arguments of a workload's spec, read one by one.
+//! The arguments of a workload's spec, which generators read one by one.
 
 use std::ops::RangeInclusive;
 use swapmeet_core::delivery::collective::CollectiveKind;
 use swapmeet_core::spec::{Arg, Spec, SpecError, parse_size};
 
-/// Stands for the argument without a key.
+/// The key that stands for the argument without a key.
 pub(crate) const WORD: &str = "";
-/// The most bytes that a node has for another: sums over a row or column stay far from overflowing.
+/// The most bytes of a block: sums over a row or a column cannot overflow.
 pub(crate) const MAX_BYTES: u64 = 1 << 40;
 
-/// Arguments not yet looked at.
+/// The arguments of a spec that have not been read yet.
 pub(crate) struct Args<'a> {
     pub spec: &'a Spec,
-    left: Vec<&'a Arg>,
-    /// What sizes are multiples of.
+    unread: Vec<&'a Arg>,
+    /// The unit of sizes, in bytes.
     pub element: u64,
-    /// What they are sizes for.
+    /// The collective of the workload.
     pub collective: &'static CollectiveKind,
 }
 
 impl<'a> Args<'a> {
-    pub(crate) fn of(spec: &'a Spec, collective: &'static CollectiveKind) -> Self {
-        Self { spec, left: spec.args().iter().collect(), element: 1, collective }
+    pub(crate) fn new(spec: &'a Spec, collective: &'static CollectiveKind) -> Self {
+        Self { spec, unread: spec.args().iter().collect(), element: 1, collective }
     }
 
-    /// The argument of a key, if it is given.
+    /// Returns the argument with this key, if there is one.
     pub(crate) fn take(&mut self, key: &str) -> Option<&'a Arg> {
-        let at = self.left.iter().position(|a| a.key() == Some(key))?;
-        Some(self.left.remove(at))
+        let at = self.unread.iter().position(|a| a.key() == Some(key))?;
+        Some(self.unread.remove(at))
     }
 
-    /// The argument of a key.
+    /// Returns the argument with this key, or an error if it is missing.
     pub(crate) fn require(&mut self, key: &str) -> Result<&'a Arg, SpecError> {
         let missing = self.missing(key);
         self.take(key).ok_or(missing)
@@ -40,10 +40,10 @@ impl<'a> Args<'a> {
         self.spec.error(0, self.spec.name().len(), &format!("`{key}=` is missing"))
     }
 
-    /// The argument without a key.
+    /// Returns the argument without a key.
     pub(crate) fn word(&mut self, expected: &str) -> Result<&'a Arg, SpecError> {
-        match self.left.iter().position(|a| a.key().is_none()) {
-            Some(at) => Ok(self.left.remove(at)),
+        match self.unread.iter().position(|a| a.key().is_none()) {
+            Some(at) => Ok(self.unread.remove(at)),
             None => {
                 Err(self.spec.error(0, self.spec.name().len(), &format!("expected {expected}")))
             }
@@ -59,21 +59,21 @@ impl<'a> Args<'a> {
         Ok(bytes)
     }
 
-    /// A whole number within bounds.
+    /// Parses a whole number within bounds.
     pub(crate) fn whole(&self, arg: &Arg, bounds: RangeInclusive<u64>) -> Result<u64, SpecError> {
         let expected = || format!("a whole number from {} to {}", bounds.start(), bounds.end());
         let number = arg.value().parse().ok().filter(|number| bounds.contains(number));
         number.ok_or_else(|| self.spec.bad_value(arg, &expected()))
     }
 
-    /// A number within bounds.
+    /// Parses a number within bounds.
     pub(crate) fn number(&self, arg: &Arg, bounds: RangeInclusive<f64>) -> Result<f64, SpecError> {
         let expected = || format!("a number from {} to {}", bounds.start(), bounds.end());
         let number = arg.value().parse().ok().filter(|number| bounds.contains(number));
         number.ok_or_else(|| self.spec.bad_value(arg, &expected()))
     }
 
-    /// A size of whole elements.
+    /// Parses a size that is a multiple of the element.
     pub(crate) fn whole_elements(&self, arg: &Arg) -> Result<u64, SpecError> {
         let (bytes, element) = (self.size(arg)?, self.element);
         if !bytes.is_multiple_of(element) {
@@ -84,8 +84,8 @@ impl<'a> Args<'a> {
         Ok(bytes)
     }
 
-    pub(crate) fn nothing_left(&self, own: &[&str], rooted: bool) -> Result<(), SpecError> {
-        let Some(extra) = self.left.first() else { return Ok(()) };
+    pub(crate) fn finish(&self, own: &[&str], rooted: bool) -> Result<(), SpecError> {
+        let Some(extra) = self.unread.first() else { return Ok(()) };
         let own = own.iter().copied().filter(|key| *key != WORD);
         let common = ["root", "element", "empty"].into_iter().skip(usize::from(!rooted));
         Err(self.spec.unknown_key(extra, own.chain(common)))

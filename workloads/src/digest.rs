@@ -1,25 +1,25 @@
-//! What a file said when it was read, in a word: a spec names only the file.
+//! Digests of input files: a spec has only the name of a file, the digest identifies its content.
 
 use sha2::{Digest, Sha256};
 
-/// A file that a spec names, and the digest of what it said.
+/// A file named in a spec, with the digest of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputDigest {
-    /// The file, as the spec names it.
+    /// The name of the file in the spec.
     pub file: String,
-    /// The digest: see [`digest`].
+    /// The digest, in the form of [`digest`].
     pub digest: String,
 }
 
 impl InputDigest {
-    /// Of a file of this content.
+    /// Calculates the digest of a file with this content.
     pub fn new(file: &str, content: &str) -> Self {
         Self { file: file.to_owned(), digest: digest(content.as_bytes()) }
     }
 }
 
-/// `sha256:..`, the digest cut to twelve digits: enough to tell contents apart that were not made
-/// to be alike.
+/// Returns `sha256:` and the first twelve hexadecimal digits of the SHA-256 digest. They
+/// distinguish different contents, unless somebody constructs a collision.
 pub fn digest(content: &[u8]) -> String {
     let digits: String =
         Sha256::digest(content).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_begins_as_sha256sum_says() {
+    fn digests_begin_as_those_of_sha256sum() {
         assert_eq!(InputDigest::new("m.csv", "abc").digest, "sha256:ba7816bf8f01");
         assert_eq!(digest(b""), "sha256:e3b0c44298fc");
     }

@@ -1,21 +1,21 @@
-//! The shipped experiment files, for whoever has the program alone.
+//! The experiment files that are part of the program.
 
 /// An experiment file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShippedExperiment {
-    /// Its name, without the ending.
+    /// The name of the file, without its ending.
     pub name: &'static str,
     pub text: &'static str,
 }
 
 impl ShippedExperiment {
-    /// What it is: the comment that it begins with.
+    /// Returns a description: the comment at the beginning of the file.
     pub fn about(&self) -> String {
         about(self.text)
     }
 }
 
-/// What an experiment file is, by the comment that it begins with.
+/// Returns the comment at the beginning of an experiment file, which describes it.
 pub fn about(text: &str) -> String {
     let lines = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
     lines.collect::<Vec<_>>().join(" ")
@@ -27,7 +27,7 @@ macro_rules! shipped {
     };
 }
 
-/// All of them, by name.
+/// Returns all experiment files, sorted by name.
 pub fn shipped() -> &'static [ShippedExperiment] {
     shipped![
         "li-dual-nets",

@@ -1,22 +1,22 @@
-//! Files that users name: read whole, but neither without end nor from what gives its text but
-//! once.
+//! Files named by users. They are read as a whole, up to a limit.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use swapmeet_core::spec::format_size;
 
-/// The text of a regular file of at most `most` bytes that is to hold `expected`. Workers read it
-/// again, so that a pipe or a device won't do.
+/// Reads a regular file of at most `most` bytes. `expected` describes its content in errors. Pipes
+/// and devices are refused, because worker processes read the file again.
 pub fn read_regular(path: &Path, most: u64, expected: &str) -> Result<String, String> {
-    // Asked before it is opened: a pipe would wait for whoever writes to it.
+    // Check before opening the file: to open a pipe would block until another process writes to it.
     if !std::fs::metadata(path).map_err(unread)?.is_file() {
         return Err(format!("is a folder or a device, expected {expected}"));
     }
     read_bounded(path, most, expected)
 }
 
-/// The text of at most `most` bytes of a file of any kind that is to hold `expected`.
+/// Reads at most `most` bytes of text from a file of any kind. `expected` describes its content in
+/// errors.
 pub fn read_bounded(path: &Path, most: u64, expected: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unread)?;
@@ -26,18 +26,18 @@ pub fn read_bounded(path: &Path, most: u64, expected: &str) -> Result<String, St
     }
     String::from_utf8(bytes).map_err(|e| {
         format!(
-            "is no text (UTF-8) from byte {} on, expected {expected}",
+            "is not text (UTF-8) from byte {} on, expected {expected}",
             e.utf8_error().valid_up_to()
         )
     })
 }
 
-/// The files that a name means: those that match where it has a `*` in its last part, by name; else
-/// the one.
+/// Returns the files that match a name with a `*` in its last part, sorted by name; a name without
+/// a `*` is the only file.
 pub fn files(name: &str) -> Result<Vec<PathBuf>, String> {
     let Some((before, after)) = name.split_once('*') else { return Ok(vec![PathBuf::from(name)]) };
     if after.contains(['*', '/']) {
-        return Err("expected the one `*` in the file's name, as in `DIR/*.csv`".to_owned());
+        return Err("expected a single `*`, in the name of the file, as in `DIR/*.csv`".to_owned());
     }
     let (folder, before) =
         before.rsplit_once('/').map_or((".", before), |(folder, before)| (folder, before));
@@ -62,7 +62,7 @@ pub fn files(name: &str) -> Result<Vec<PathBuf>, String> {
     Ok(names.into_iter().map(in_folder).collect())
 }
 
-/// The folder that such a name is looked up in, where it has a `*`.
+/// Returns the folder in which a name with a `*` is looked up.
 pub fn folder(name: &str) -> Option<PathBuf> {
     let folder = Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty());
     name.contains('*').then(|| folder.unwrap_or(Path::new(".")).to_path_buf())
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_read_up_to_its_bound_and_not_beyond() {
+    fn files_are_read_up_to_a_limit() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("f");
         std::fs::write(&file, "abcd").unwrap();
@@ -90,12 +90,12 @@ mod tests {
         std::fs::write(&file, b"ab\xff").unwrap();
         assert_eq!(
             read_regular(&file, 4, "letters").unwrap_err(),
-            "is no text (UTF-8) from byte 2 on, expected letters"
+            "is not text (UTF-8) from byte 2 on, expected letters"
         );
     }
 
     #[test]
-    fn what_is_no_file_or_has_no_end_is_refused() {
+    fn devices_and_endless_files_are_refused() {
         let refused = |path: &str| read_regular(Path::new(path), 1 << 20, "letters").unwrap_err();
         assert_eq!(refused("/dev/zero"), "is a folder or a device, expected letters");
         assert_eq!(refused("/"), "is a folder or a device, expected letters");

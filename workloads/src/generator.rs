@@ -1,12 +1,12 @@
-//! What a workload can be: a row each, which feeds parsing, lists, near matches, figures and
-//! pickers.
+//! The table of workload generators, which is used by the parser, lists, suggestions, plots and the
+//! dashboard.
 //!
-//! A row and the [`Pattern`] that its arguments make stand in one file, beside what draws the
-//! sizes. Whoever adds one adds the file and its row to [`GENERATORS`] (or, if it says where blocks
-//! go, to [`PERMUTATIONS`]).
+//! A row of the table and the [`Pattern`] that it creates are in one file with the code that draws
+//! the sizes. A new generator needs such a file and a row in [`GENERATORS`], or in [`PERMUTATIONS`]
+//! if it defines the destinations of blocks.
 
 use crate::args::Args;
-use crate::axis::CurveAxis;
+use crate::curve_axis::CurveAxis;
 use crate::digest::InputDigest;
 use permutation::PERMUTATIONS;
 use std::fmt;
@@ -18,7 +18,7 @@ mod hot;
 pub(crate) mod irregular;
 pub(crate) mod matrix;
 mod moe;
-mod nodes;
+mod node_sizes;
 pub(crate) mod permutation;
 mod random;
 pub(crate) mod spikes;
@@ -30,20 +30,21 @@ mod zipf;
 pub struct Generator {
     /// The name before the colon.
     pub name: &'static str,
-    /// What comes after it.
+    /// The form of the spec.
     pub syntax: &'static str,
     pub help: &'static str,
-    /// Its own arguments, in the order in which specs are printed; an empty one is the one without
-    /// a key.
+    /// The generator's own arguments, in canonical order; the empty key stands for the argument
+    /// without a key.
     pub keys: &'static [&'static str],
-    /// Which arguments figures can be drawn over.
+    /// The arguments over which curves can be drawn.
     pub axes: &'static [(CurveAxis, &'static str)],
-    /// Whether sizes are given pair by pair. Then a block may have nothing in it, and is not sent
-    /// unless the user says so.
+    /// Whether every pair of nodes has its own size. Blocks may then be empty, and empty blocks are
+    /// not sent by default.
     pub sized_by_pair: bool,
-    /// Whether there are also sizes node by node, for blocks that are for everyone.
+    /// Whether there are also sizes for each node, for collectives whose blocks have no single
+    /// destination.
     pub sized_by_node: bool,
-    /// Whether sizes are drawn at random: then repetitions, which have seeds of their own, differ.
+    /// Whether sizes are random. Repetitions, which have different seeds, then differ.
     pub random: bool,
     pub(crate) read: fn(&mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError>,
 }
@@ -60,7 +61,7 @@ pub(crate) static GENERATORS: &[Generator] = &[
 ];
 
 impl Generator {
-    /// Whether it has sizes for what the collective's blocks are told apart by.
+    /// Returns whether the generator has sizes for the blocks of a collective.
     pub(crate) fn fits(&self, collective: &CollectiveKind) -> bool {
         !self.sized_by_pair
             || collective.is_sized_by_pair()
@@ -68,29 +69,29 @@ impl Generator {
     }
 }
 
-/// What a collective's workloads can be.
+/// Returns the generators that fit a collective.
 pub fn generators(collective: &CollectiveKind) -> impl Iterator<Item = &'static Generator> + Clone {
     let rows = if collective.permutes() { PERMUTATIONS } else { GENERATORS };
     rows.iter().filter(move |row| row.fits(collective))
 }
 
-/// What a generator made of its arguments.
+/// The sizes or destinations that a generator creates from its arguments.
 pub(crate) trait Pattern: fmt::Debug + Send + Sync {
-    /// The arguments in canonical form and in the row's order, without those that have their
-    /// default.
+    /// Returns the arguments in canonical form and order, without those that have their default
+    /// value.
     fn arguments(&self) -> Vec<(&'static str, String)>;
 
-    /// Bytes of each block, if all have the same.
+    /// Returns the bytes of each block, if all blocks have the same size.
     fn uniform_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// Sizes among so many nodes, in multiples of `element`. `Err` says, after the workload's name,
-    /// why there are none.
+    /// Creates the sizes for a number of nodes, in multiples of `element`. The text of `Err`
+    /// follows the name of the workload.
     fn sizes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String>;
 
-    /// The same where blocks are for everyone: what each node has. Only for generators that are
-    /// `sized_by_node`.
+    /// Creates one size for each node, for blocks without a single destination. Only called for
+    /// generators that are `sized_by_node`.
     fn sizes_of_nodes(
         &self,
         nodes: u64,
@@ -100,24 +101,24 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
         self.sizes(nodes, element, seed)
     }
 
-    /// Where each node's block goes on a grid, if blocks go to one node each. `Err` says, after the
-    /// workload's name, why that has no meaning there.
+    /// Returns the destination of each node's block on a grid, if every node has a block for one
+    /// node only. The text of `Err` follows the name of the workload.
     fn images(&self, _radices: &[u64]) -> Result<Option<Arc<[u32]>>, String> {
         Ok(None)
     }
 
-    /// The file that sizes came from, if they did.
+    /// Returns the file of sizes, if there is one.
     fn input(&self) -> Option<&InputDigest> {
         None
     }
 
-    /// How many repetitions there are, where each has sizes of its own: then [`Pattern::replicate`]
-    /// has them.
+    /// Returns the number of repetitions, if each has its own sizes. [`Pattern::replicate`] returns
+    /// these.
     fn replicates(&self) -> Option<u32> {
         None
     }
 
-    /// The sizes of a repetition.
+    /// Returns the sizes of a repetition.
     fn replicate(&self, _number: u32) -> Option<Arc<dyn Pattern>> {
         None
     }
@@ -128,10 +129,9 @@ mod tests {
     use super::*;
     use crate::args::WORD;
 
-    /// Names are what users type and tables are read by: none twice, each with its own arguments
-    /// alone on an axis.
+    /// Names are unique, and each row describes its arguments.
     #[test]
-    fn every_row_says_what_its_own_arguments_are() {
+    fn every_generator_documents_its_arguments() {
         for table in [GENERATORS, PERMUTATIONS] {
             for (i, row) in table.iter().enumerate() {
                 assert!(

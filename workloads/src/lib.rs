@@ -1,8 +1,8 @@
-//! Workload generators: how many bytes each node has for each other.
+//! Workload generators: the number of bytes that each node has for each other node.
 //!
-//! A workload is a spec such as `uniform:64` or `broadcast/uniform:1KiB`: a collective (none means
-//! `alltoall`) and a generator of sizes. Random ones draw from ChaCha8 seeded by the case, the same
-//! on every platform and version.
+//! A workload is a spec such as `uniform:64` or `broadcast/uniform:1KiB`: a collective (`alltoall`
+//! by default) and a generator of sizes. Random sizes come from ChaCha8 with the seed of the case;
+//! they are the same on every platform and in every version.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,45 +12,43 @@ use swapmeet_core::simulation::Task;
 use swapmeet_core::spec::SpecError;
 
 mod args;
-mod axis;
+mod curve_axis;
 mod digest;
 pub mod experiments;
 pub mod file;
 mod generator;
-mod lookup;
 mod parse;
 mod range;
 
-pub use axis::CurveAxis;
+pub use curve_axis::{CurveAxis, is_random};
 pub use digest::{InputDigest, digest};
 pub use generator::irregular::{Distribution, DistributionKind};
 pub use generator::matrix::{Matrix, MatrixError};
 pub use generator::spikes::Spikes;
 pub use generator::{Generator, generators};
-pub use lookup::is_random;
 pub use range::expand;
 
-/// A workload as the user named it.
+/// A workload with its sizes.
 #[derive(Debug, Clone)]
 pub struct Workload {
-    /// In canonical form.
+    /// The spec in canonical form.
     spec: Arc<str>,
-    /// The same without the size of blocks, if it is uniform.
+    /// The spec without the size of blocks, if all blocks have the same size.
     shape: Option<Arc<str>>,
     collective: &'static CollectiveKind,
     generator: &'static Generator,
     pattern: Arc<dyn generator::Pattern>,
-    /// Which of its repetitions, where each has a file of its own; else 0.
+    /// The repetition whose file is used, if each repetition has its own file; otherwise 0.
     replicate: u32,
     root: u64,
-    /// The unit in which algorithms redistribute, in bytes.
+    /// The unit of redistribution, in bytes.
     element: u64,
-    /// Whether a message of no bytes is none.
+    /// Whether empty blocks are not sent.
     skip_empty: bool,
 }
 
 impl Workload {
-    /// Reads a spec; `matrix:FILE` reads the file too.
+    /// Parses a spec. `matrix:FILE` also reads the file.
     ///
     /// ```
     /// use swapmeet_workloads::Workload;
@@ -66,43 +64,43 @@ impl Workload {
         parse::parse(text)
     }
 
-    /// What is to reach whom.
+    /// Returns the collective.
     pub fn collective(&self) -> &'static CollectiveKind {
         self.collective
     }
 
-    /// The root, where there is one.
+    /// Returns the root, if the collective has one.
     pub fn root(&self) -> Option<u64> {
         self.collective.is_rooted().then_some(self.root)
     }
 
-    /// Whether all blocks have the same size.
+    /// Returns whether all blocks have the same size.
     pub fn is_uniform(&self) -> bool {
         self.pattern.uniform_bytes().is_some()
     }
 
-    /// Bytes of each block when sizes are uniform, else 0.
+    /// Returns the bytes of each block if sizes are uniform, otherwise 0.
     pub fn block_bytes(&self) -> u64 {
         self.pattern.uniform_bytes().unwrap_or(0)
     }
 
-    /// The unit in which algorithms redistribute, in bytes.
+    /// Returns the unit of redistribution, in bytes.
     pub fn element_bytes(&self) -> u64 {
         self.element
     }
 
-    /// The file that sizes came from, if they did.
+    /// Returns the file of sizes, if there is one.
     pub fn input(&self) -> Option<&InputDigest> {
         self.pattern.input()
     }
 
-    /// How many repetitions it has, where each has a file of its own.
+    /// Returns the number of repetitions, if each repetition has its own file.
     pub fn replicates(&self) -> Option<u32> {
         self.pattern.replicates()
     }
 
-    /// The workload of a repetition: itself, unless it is one of many files. `Err` says why there
-    /// is none of that number.
+    /// Returns the workload of a repetition. It differs between repetitions only if each has its
+    /// own file; `Err` if there is no such file.
     pub fn replicate(&self, repetition: u32) -> Result<Self, String> {
         let Some(count) = self.replicates() else { return Ok(self.clone()) };
         let pattern = self.pattern.replicate(repetition);
@@ -112,12 +110,12 @@ impl Workload {
         Ok(Self { pattern, replicate: repetition, ..self.clone() })
     }
 
-    /// Whether the two differ in nothing but the size of uniform blocks.
+    /// Returns whether two workloads differ at most in the size of uniform blocks.
     pub fn same_shape(&self, other: &Self) -> bool {
         self == other || (self.shape.is_some() && self.shape == other.shape)
     }
 
-    /// What is to be done among the nodes of a topology. `Err` says why that can't be.
+    /// Creates the task of this workload on a topology. `Err` has the reason why there is none.
     pub fn task(&self, topology: &Arc<dyn Topology>, seed: u64) -> Result<Task, String> {
         let (nodes, root) = (topology.nodes(), self.root);
         if root >= nodes {
@@ -137,7 +135,7 @@ impl Workload {
             false => self.pattern.sizes(nodes, self.element, seed),
         };
         let sizes = sizes.map_err(why)?;
-        // Every block moves at most once a step, so no sum of a step is above this one.
+        // Every block moves at most once in a step, so that no sum of a step exceeds this product.
         let largest = sizes.largest();
         if u128::from(largest) * u128::from(nodes) * u128::from(nodes) > u128::from(u64::MAX / 2) {
             return Err(format!(
@@ -147,7 +145,7 @@ impl Workload {
         Ok(Task { sizes: Some(sizes), skip_empty: self.skip_empty, ..counted })
     }
 
-    /// The same with blocks of another size; `None` if its blocks are not of one size.
+    /// Returns the same workload with blocks of another size; `None` if its blocks differ in size.
     ///
     /// ```
     /// use swapmeet_workloads::Workload;
@@ -162,12 +160,12 @@ impl Workload {
         (other.block_bytes() == bytes && self.same_shape(&other)).then_some(other)
     }
 
-    /// Whether blocks can be counted: all are of one size, and none is left out for being empty.
+    /// Returns whether the simulation can count blocks: all have the same size, and all are sent.
     pub fn counts_blocks(&self) -> bool {
         self.pattern.uniform_bytes().is_some_and(|bytes| bytes > 0 || !self.skip_empty)
     }
 
-    /// The generator's name and, after a comma, its own argument.
+    /// Returns the name of the permutation with its own argument.
     fn permutation_name(&self) -> String {
         let own = self.pattern.arguments().into_iter().filter(|(key, _)| *key != args::WORD);
         own.fold(self.generator.name.to_owned(), |name, (key, value)| {
@@ -176,7 +174,7 @@ impl Workload {
     }
 }
 
-/// One case has one spelling; of a file it matters what it said.
+/// Workloads are equal if their specs and the contents of their files are equal.
 impl PartialEq for Workload {
     fn eq(&self, other: &Self) -> bool {
         self.spec == other.spec

@@ -1,8 +1,8 @@
-//! From a spec to a workload.
+//! Parser for workload specs.
 
 use crate::Workload;
 use crate::args::{Args, WORD};
-use crate::axis::CurveAxis;
+use crate::curve_axis::CurveAxis;
 use crate::generator::GENERATORS;
 use crate::generator::permutation::PERMUTATIONS;
 use swapmeet_core::delivery::collective::COLLECTIVES;
@@ -10,6 +10,7 @@ use swapmeet_core::spec::{Spec, SpecError, format_size, near_matches};
 
 pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     let spec = Spec::parse("workload", text)?;
+    // Find the collective, and a generator that fits it.
     let (prefix, name) = spec.name().split_once('/').unwrap_or(("alltoall", spec.name()));
     let collective = COLLECTIVES.into_iter().find(|collective| collective.word == prefix);
     let words = COLLECTIVES.into_iter().map(|collective| collective.word);
@@ -24,12 +25,13 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         let fit: Vec<&str> =
             rows.iter().filter(|row| row.fits(collective)).map(|row| row.name).collect();
         let what = format!(
-            "{whose}'s blocks have no destination for sizes to depend on: use {}",
+            "{whose}'s blocks have no single destination on which sizes could depend: use {}",
             fit.join(" or ")
         );
         return Err(spec.error(at, name.len(), &what));
     }
-    let mut args = Args::of(&spec, collective);
+    // Read the arguments that all generators have, then those of the generator itself.
+    let mut args = Args::new(&spec, collective);
     if let Some(arg) = args.take("element") {
         args.element = match args.size(arg)? {
             0 => return Err(spec.bad_value(arg, "a size of at least 1")),
@@ -49,8 +51,9 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         },
     };
     let pattern = (row.read)(&mut args)?;
-    args.nothing_left(row.keys, collective.is_rooted())?;
+    args.finish(row.keys, collective.is_rooted())?;
     let element = args.element;
+    // Print the canonical spec, without arguments that have their default value.
     let common = [
         ("root", root.to_string(), root == 0),
         ("element", format_size(element), element == 1),
@@ -78,6 +81,7 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         element,
         skip_empty,
     };
+    // The shape of a workload is its spec without the size of blocks.
     if workload.counts_blocks() {
         workload.shape = CurveAxis::BlockSize.split(&workload.spec).map(|(_, shape)| shape.into());
     }
@@ -115,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn specs_print_in_one_form() {
+    fn specs_have_one_canonical_form() {
         for (given, printed) in [
             ("uniform:64", "uniform:64"),
             ("uniform:64B", "uniform:64"),
@@ -171,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_come_with_near_ones() {
+    fn unknown_names_have_suggestions() {
         assert_eq!(
             error("unifrom:64"),
             "workload `unifrom:64`: unknown generator `unifrom`; did you mean `uniform`?"
@@ -191,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_permutation_comes_with_near_ones() {
+    fn unknown_permutations_have_suggestions() {
         assert_eq!(
             error("permutation/rotate-80:8"),
             "workload `permutation/rotate-80:8`: unknown permutation `rotate-80`; did you mean `rotate-180` or `rotate-90` or `rotate-270`?"
@@ -278,11 +282,11 @@ mod tests {
         assert_eq!(after("irregular:dist=pareto,mean=8"), "`cv=` is missing");
         assert_eq!(
             after("irregular:dist=zipf,mean=8,cv=1"),
-            "sizes of dist=zipf have an `exponent`, no `cv`"
+            "sizes of dist=zipf have an `exponent` instead of a `cv`"
         );
         assert_eq!(
             after("irregular:dist=pareto,mean=8,cv=1,exponent=1"),
-            "sizes of dist=pareto have a `cv`, no `exponent`"
+            "sizes of dist=pareto have a `cv` instead of an `exponent`"
         );
         assert_eq!(
             after("irregular:dist=zipf,mean=8,density=2"),
@@ -306,19 +310,19 @@ mod tests {
         );
         assert_eq!(
             after("irregular:dist=uniform,mean=8,cv=0.9"),
-            "cv: expected a number from 0 to 0.5773: with more, sizes would be negative (or mean nothing), found `0.9`"
+            "cv: expected a number from 0 to 0.5773: with more, sizes would be negative or meaningless, found `0.9`"
         );
         assert!(after("irregular:dist=pareto,mean=8,cv=x").contains("found `x`"));
         assert_eq!(
             after("allgather/one-spike:max=8,rest=1"),
-            "an allgather's blocks have no destination for sizes to depend on: use uniform or irregular or matrix or fractions"
+            "an allgather's blocks have no single destination on which sizes could depend: use uniform or irregular or matrix or fractions"
         );
         assert!(after("matrix:no-such-file.csv").starts_with("can't be read: "));
         assert!(after("matrix:/dev/zero").ends_with("expected a file of sizes"));
     }
 
     #[test]
-    fn blocks_are_counted_unless_empty_ones_are_left_out() {
+    fn blocks_are_counted_unless_empty_ones_are_skipped() {
         let task = |text: &str| parse(text).unwrap().task(&ring(4), 0).unwrap();
         let seen = |text: &str| (task(text).sizes.is_some(), task(text).skip_empty);
         assert_eq!([seen("uniform:0"), seen("uniform:8,empty=skip")], [(false, false); 2]);
@@ -328,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn workloads_that_differ_in_the_size_of_blocks_have_one_shape() {
+    fn workloads_that_differ_in_block_size_have_the_same_shape() {
         let alike = |a: &str, b: &str| parse(a).unwrap().same_shape(&parse(b).unwrap());
         assert!(
             alike("uniform:8", "uniform:0")
@@ -364,14 +368,14 @@ mod tests {
         );
         std::fs::write(&file, "0,1\n2,many\n").unwrap();
         assert!(error(&spec).ends_with(
-            "m.csv:2:2: `many` is no byte count, expected a whole number from 0 to 1099511627776"
+            "m.csv:2:2: `many` is not a byte count, expected a whole number from 0 to 1099511627776"
         ));
     }
 
-    /// An allgatherv by the matrix's diagonal, or by as many numbers as nodes; a scatterv and a
-    /// gatherv by the same.
+    /// An allgatherv uses the diagonal of the matrix, or one number for each node; so do a scatterv
+    /// and a gatherv.
     #[test]
-    fn blocks_for_everyone_have_sizes_of_their_origins() {
+    fn blocks_for_all_nodes_have_sizes_by_origin() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("v.csv");
         let sizes = |collective: &str, content: &str| {
@@ -390,9 +394,10 @@ mod tests {
         assert_eq!(sizes("scatter", "1,20,300\n"), [[1, 20, 300]; 3]);
         let spec = format!("matrix:{}", file.display());
         assert!(
-            error(&spec).ends_with("v.csv:1:1: 1 rows and 3 columns, expected as many of each")
+            error(&spec)
+                .ends_with("v.csv:1:1: 1 rows and 3 columns, expected the same number of each")
         );
-        assert!(error(&format!("reduce/{spec}")).contains("to depend on: use uniform"));
+        assert!(error(&format!("reduce/{spec}")).contains("sizes could depend: use uniform"));
         let drawn = |spec: &str| parse(spec).unwrap().task(&ring(3), 42).unwrap().sizes.unwrap();
         let (all, own) = (
             drawn("irregular:dist=uniform,mean=1000,cv=0.5"),
@@ -405,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_a_pattern_are_repetitions_in_the_order_of_their_names() {
+    fn files_of_a_pattern_are_repetitions_sorted_by_name() {
         let dir = tempfile::tempdir().unwrap();
         for (name, bytes) in [("b.csv", 2), ("a.csv", 1), ("c.txt", 9), ("a10.csv", 3)] {
             std::fs::write(dir.path().join(name), format!("0,{bytes}\n0,0\n")).unwrap();
@@ -426,15 +431,15 @@ mod tests {
         );
         assert_eq!(
             all.task(&ring(2), 0).unwrap_err(),
-            format!("`{spec}` is 3 files, one a repetition: name the one that is meant")
+            format!("`{spec}` is 3 files, one for each repetition: name one of them")
         );
-        // What any of them says is what the workload says.
+        // The digest covers the content of all files.
         std::fs::write(dir.path().join("b.csv"), "0,5\n0,0\n").unwrap();
         assert_ne!(parse(&spec).unwrap().input(), all.input());
     }
 
     #[test]
-    fn a_pattern_without_files_and_a_bad_file_of_one_are_shown() {
+    fn errors_in_file_patterns_are_explained() {
         let dir = tempfile::tempdir().unwrap();
         let at = dir.path().display();
         assert!(
@@ -443,17 +448,19 @@ mod tests {
         );
         assert!(
             error(&format!("matrix:{at}*/m.csv"))
-                .ends_with("expected the one `*` in the file's name, as in `DIR/*.csv`")
+                .ends_with("expected a single `*`, in the name of the file, as in `DIR/*.csv`")
         );
         assert!(error("matrix:no-such-folder/*.csv").contains("can't be read: "));
         std::fs::write(dir.path().join("m.csv"), "0,x\n0,0\n").unwrap();
-        assert!(error(&format!("matrix:{at}/*.csv")).contains("m.csv:1:2: `x` is no byte count"));
+        assert!(
+            error(&format!("matrix:{at}/*.csv")).contains("m.csv:1:2: `x` is not a byte count")
+        );
     }
 
-    /// nccl-tests: the amount is the fraction times the size; at 256 MiB a fraction of 0.5 is 128
+    /// nccl-tests: the amount is the fraction times the size. At 256 MiB, a fraction of 0.5 is 128
     /// MiB.
     #[test]
-    fn fractions_are_of_the_size_given() {
+    fn fractions_apply_to_the_given_size() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("f.csv");
         std::fs::write(&file, "0,0.5\n1,0.001\n").unwrap();
@@ -467,16 +474,16 @@ mod tests {
         std::fs::write(&file, "0,0.5\n1,1.5\n").unwrap();
         assert!(
             error(&spec)
-                .ends_with("f.csv:2:2: `1.5` is no fraction, expected a number from 0 to 1")
+                .ends_with("f.csv:2:2: `1.5` is not a fraction, expected a number from 0 to 1")
         );
     }
 
     #[test]
-    fn tasks_that_cannot_be_say_why() {
+    fn impossible_tasks_are_explained() {
         let refused = |spec: &str, nodes| parse(spec).unwrap().task(&ring(nodes), 1).unwrap_err();
         assert_eq!(
             refused("transpose:max=8,rest=1", 12),
-            "`transpose:max=8,rest=1` needs a square number of nodes, to be transposed as an array; there are 12"
+            "`transpose:max=8,rest=1` needs a square number of nodes, there are 12"
         );
         assert_eq!(
             refused("irregular:dist=exponential,mean=8", 10_000),

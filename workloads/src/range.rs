@@ -1,16 +1,15 @@
-//! Ranges of sizes: `uniform:8..1MiB` stands for a list of workloads, one a size.
+//! Ranges of sizes: `uniform:8..1MiB` stands for a list of workloads, one for each size.
 
-use crate::axis::CurveAxis;
-use crate::lookup::row_of;
+use crate::curve_axis::{CurveAxis, find_generator};
 use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, parse_size};
 
-const FORM: &str = "a range such as 8..1MiB (each size twice the last) or 8..1MiB*4";
+const FORM: &str = "a range such as 8..1MiB (each size twice the previous one) or 8..1MiB*4";
 
-/// The workloads that a text stands for: one a size where it has a range, else itself as it is,
-/// right or wrong.
+/// Expands a range of sizes to a list of workloads. A text without a range is returned unchanged,
+/// whether or not it is valid.
 ///
-/// Sizes go up by a factor, 2 unless another is given; the last is the end of the range where the
-/// factor leads to it, else the largest below.
+/// Each size is the previous one multiplied by a factor, which is 2 by default. The list includes
+/// the end of the range if the factor leads to it.
 ///
 /// ```
 /// use swapmeet_workloads::expand;
@@ -23,8 +22,8 @@ const FORM: &str = "a range such as 8..1MiB (each size twice the last) or 8..1Mi
 pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
     let as_it_is = || vec![text.to_owned()];
     let Ok(spec) = Spec::parse("workload", text) else { return Ok(as_it_is()) };
-    // A file may have two dots in its name.
-    if row_of(&spec)
+    // The name of a file may contain two dots, which are not a range.
+    if find_generator(&spec)
         .is_none_or(|row| !row.axes.iter().any(|(axis, _)| *axis == CurveAxis::BlockSize))
     {
         return Ok(as_it_is());
@@ -35,7 +34,7 @@ pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
         return Err(spec.error(
             second.value_at(),
             second.value().len(),
-            "a second range, expected one in a workload",
+            "a second range, expected at most one",
         ));
     }
     let (before, after) = (&text[..arg.value_at()], &text[arg.value_at() + arg.value().len()..]);
@@ -70,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_holds_its_end_only_where_the_factor_leads_to_it() {
+    fn a_range_includes_its_end_if_the_factor_leads_to_it() {
         assert_eq!(expand("broadcast/uniform:8..1MiB,root=3").unwrap().len(), 18);
         assert_eq!(expand("uniform:8..1MiB*4").unwrap().last().unwrap(), "uniform:512KiB");
         assert_eq!(expand("uniform:3..3").unwrap(), ["uniform:3"]);
@@ -81,29 +80,29 @@ mod tests {
     }
 
     #[test]
-    fn only_sizes_have_ranges() {
+    fn only_sizes_are_expanded() {
         for text in ["matrix:1..2", "matrix:../sizes.csv", "no-such-thing:8..16", "uniform", ":"] {
             assert_eq!(expand(text).unwrap(), [text]);
         }
     }
 
     #[test]
-    fn a_range_that_cannot_be_says_what_was_expected() {
+    fn invalid_ranges_are_explained() {
         let error = |text: &str| {
             expand(text).unwrap_err().to_string().split_once("`: ").unwrap().1.to_owned()
         };
         for (text, expected) in [
             (
                 "uniform:16..8",
-                "expected a range such as 8..1MiB (each size twice the last) or 8..1MiB*4, from at least 1 upwards, found `16..8`",
+                "expected a range such as 8..1MiB (each size twice the previous one) or 8..1MiB*4, from at least 1 upwards, found `16..8`",
             ),
             (
                 "uniform:8..16*1",
-                "expected a range such as 8..1MiB (each size twice the last) or 8..1MiB*4, with a whole factor of at least 2, found `8..16*1`",
+                "expected a range such as 8..1MiB (each size twice the previous one) or 8..1MiB*4, with a whole factor of at least 2, found `8..16*1`",
             ),
             (
                 "uniform:..16",
-                "expected a range such as 8..1MiB (each size twice the last) or 8..1MiB*4, with a size such as 64, 64B, 4KiB or 1MiB, found `..16`",
+                "expected a range such as 8..1MiB (each size twice the previous one) or 8..1MiB*4, with a size such as 64, 64B, 4KiB or 1MiB, found `..16`",
             ),
         ] {
             assert_eq!(error(text), expected);
@@ -113,9 +112,6 @@ mod tests {
         {
             assert!(expand(text).is_err(), "{text}");
         }
-        assert_eq!(
-            error("one-spike:max=8..16,rest=1..2"),
-            "a second range, expected one in a workload"
-        );
+        assert_eq!(error("one-spike:max=8..16,rest=1..2"), "a second range, expected at most one");
     }
 }

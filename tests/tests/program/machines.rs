@@ -155,7 +155,7 @@ fn a_machine_reads_its_file_of_background_traffic() {
     write("bad.csv", "0,1\n-2,0\n");
     for (file, why) in [
         ("no-such.csv", "can't be read: No such file"),
-        ("bad.csv", "bad.csv:2:1: `-2` is no byte count, expected a whole number from 0 to"),
+        ("bad.csv", "bad.csv:2:1: `-2` is not a byte count, expected a whole number from 0 to"),
         ("/dev/zero", "is a folder or a device, expected a file of N rows of N byte counts"),
     ] {
         let error = said(&run(&format!("free:model=fluid,background={file}"), &["--force"]));

@@ -1,10 +1,10 @@
-//! A few receivers that everybody sends much to.
+//! A few receivers to which all nodes send large blocks.
 
 use super::matrix::Matrix;
 use super::random::Stream;
 use super::{Generator, Pattern};
 use crate::args::Args;
-use crate::axis::CurveAxis;
+use crate::curve_axis::CurveAxis;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::spec::{SpecError, format_size};
@@ -12,7 +12,7 @@ use swapmeet_core::spec::{SpecError, format_size};
 pub(super) const HOT: Generator = Generator {
     name: "hot",
     syntax: "hot:receivers=K,share=S,mean=SIZE",
-    help: "each node has mean bytes for a node on average, a share of S of them for K receivers drawn at random, the same for all",
+    help: "each node has mean bytes for a node on average; a share of S of them is for K random receivers, the same for all senders",
     keys: &["receivers", "share", "mean"],
     axes: &[(CurveAxis::BlockSize, "mean")],
     sized_by_pair: true,
@@ -54,7 +54,7 @@ impl Pattern for Hot {
                 self.receivers
             ));
         }
-        Matrix::affordable(nodes)?;
+        Matrix::check_nodes(nodes)?;
         let all = self.mean as f64 * nodes as f64;
         let each = |bytes: f64, among: u64| {
             ((bytes / among as f64 / element as f64).round() as u64).saturating_mul(element)
@@ -78,9 +78,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hot_receivers_are_the_same_for_all_and_get_their_share() {
+    fn hot_receivers_are_common_and_receive_their_share() {
         let sizes = |seed| Hot { receivers: 2, share: 0.5, mean: 30 }.sizes(10, 1, seed).unwrap();
-        // Of 300 bytes a sender 150 go to two, 150 to eight.
+        // Of the 300 bytes of a sender, 150 are for two receivers and 150 for the other eight
+        // nodes.
         let row = |seed: u64, from: u64| {
             (0..10).map(|to| sizes(seed).bytes(from, to)).collect::<Vec<u64>>()
         };

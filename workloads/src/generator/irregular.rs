@@ -1,17 +1,19 @@
-//! Random sizes with a mean and a coefficient of variation (standard deviation over mean), from one
-//! of five distributions; or by rank, after Zipf; and of all pairs only some.
+//! Random sizes from one of five distributions with a mean and a coefficient of variation (standard
+//! deviation over mean), or by rank with a Zipf distribution; optionally for a share of all pairs
+//! only.
 //!
-//! Every size takes one number in (0, 1) from ChaCha8, put through the distribution's inverse: so
-//! sizes are the same on every platform and whatever the version of any library of distributions.
-//! Row r is stream r of the generator; adding nodes changes no other row's stream.
+//! Every size takes one number in (0, 1) from ChaCha8, which is put through the inverse of the
+//! distribution. Sizes are therefore the same on every platform and with every version of the
+//! libraries. Row r uses stream r of the generator, so that further nodes do not change the streams
+//! of other rows.
 
 use super::matrix::Matrix;
-use super::nodes::{By, NodeSizes};
+use super::node_sizes::{NodeSizes, SizedBy};
 use super::random::Stream;
 use super::zipf::Zipf;
 use super::{Generator, Pattern};
 use crate::args::Args;
-use crate::axis::CurveAxis;
+use crate::curve_axis::CurveAxis;
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +23,7 @@ use swapmeet_core::spec::{Arg, SpecError, format_size, near_matches};
 pub(super) const IRREGULAR: Generator = Generator {
     name: "irregular",
     syntax: "irregular:dist=NAME,mean=SIZE,cv=X,exponent=S,density=D",
-    help: "every size at random: uniform, exponential, lognormal, pareto or bimodal (one in ten large); cv is standard deviation over mean; pareto with 1 or more mostly draws less, its tail being seldom drawn; zipf ranks each sender's destinations at random, sizes fall as rank^-exponent (1); of all pairs a share of density (1) has anything",
+    help: "random sizes: uniform, exponential, lognormal, pareto, bimodal (one in ten is large) or zipf (each sender ranks its destinations at random, sizes are proportional to rank^-exponent); cv is standard deviation over mean (most samples of pareto with 1 or more vary less); a share of density (1) of all pairs has any bytes",
     keys: &["dist", "mean", "cv", "exponent", "density"],
     axes: &[(CurveAxis::BlockSize, "mean"), (CurveAxis::Variation, "cv")],
     sized_by_pair: true,
@@ -35,15 +37,19 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let bytes = args.size(mean)? as f64;
     let by_rank = dist.value() == Zipf::NAME;
     let others = args.take(if by_rank { "cv" } else { "exponent" });
-    let drawn = if by_rank {
+    let law = if by_rank {
         let exponent = args.take("exponent");
         let exponent = exponent.map_or(Ok(1.0), |arg| args.number(arg, 0.0..=100.0))?;
-        Drawn::ByRank(Zipf { mean: bytes, exponent })
+        SizeLaw::ByRank(Zipf { mean: bytes, exponent })
     } else {
-        Drawn::OneByOne(distribution(args, dist, bytes)?)
+        SizeLaw::Independent(distribution(args, dist, bytes)?)
     };
     if let Some(other) = others {
-        let has = if by_rank { "an `exponent`, no `cv`" } else { "a `cv`, no `exponent`" };
+        let has = if by_rank {
+            "an `exponent` instead of a `cv`"
+        } else {
+            "a `cv` instead of an `exponent`"
+        };
         return Err(args.spec.error(
             other.at(),
             other.len(),
@@ -54,7 +60,7 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
         None => 1.0,
         Some(arg) => args.number(arg, 0.0..=1.0)?,
     };
-    Ok(Arc::new(Irregular { drawn, density }))
+    Ok(Arc::new(Irregular { law, density }))
 }
 
 fn distribution(args: &mut Args<'_>, dist: &Arg, mean: f64) -> Result<Distribution, SpecError> {
@@ -87,30 +93,30 @@ fn distribution(args: &mut Args<'_>, dist: &Arg, mean: f64) -> Result<Distributi
     Distribution::new(shape, mean, number).map_err(|expected| args.spec.bad_value(cv, &expected))
 }
 
-/// Sizes, and which share of pairs has any.
+/// A law of sizes, and the share of pairs that have any bytes.
 #[derive(Debug)]
 struct Irregular {
-    drawn: Drawn,
+    law: SizeLaw,
     density: f64,
 }
 
 #[derive(Debug)]
-enum Drawn {
-    OneByOne(Distribution),
+enum SizeLaw {
+    Independent(Distribution),
     ByRank(Zipf),
 }
 
 impl Pattern for Irregular {
     fn arguments(&self) -> Vec<(&'static str, String)> {
-        let mut arguments = match &self.drawn {
-            Drawn::OneByOne(Distribution { shape, mean, cv }) => {
+        let mut arguments = match &self.law {
+            SizeLaw::Independent(Distribution { shape, mean, cv }) => {
                 let cv = (*shape != DistributionKind::Exponential).then(|| ("cv", cv.to_string()));
                 [("dist", shape.to_string()), ("mean", format_size(*mean as u64))]
                     .into_iter()
                     .chain(cv)
                     .collect()
             }
-            Drawn::ByRank(Zipf { mean, exponent }) => {
+            SizeLaw::ByRank(Zipf { mean, exponent }) => {
                 let exponent = (*exponent != 1.0).then(|| ("exponent", exponent.to_string()));
                 let first = [("dist", Zipf::NAME.to_owned()), ("mean", format_size(*mean as u64))];
                 first.into_iter().chain(exponent).collect::<Vec<_>>()
@@ -123,41 +129,41 @@ impl Pattern for Irregular {
     }
 
     fn sizes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
-        Matrix::affordable(nodes)?;
-        let matrix = match &self.drawn {
-            Drawn::OneByOne(distribution) => distribution.matrix(nodes, element, seed),
-            Drawn::ByRank(zipf) => zipf.matrix(nodes, element, seed),
+        Matrix::check_nodes(nodes)?;
+        let matrix = match &self.law {
+            SizeLaw::Independent(distribution) => distribution.matrix(nodes, element, seed),
+            SizeLaw::ByRank(zipf) => zipf.matrix(nodes, element, seed),
         };
-        Ok(Arc::new(if self.density < 1.0 { thinned(matrix, self.density, seed) } else { matrix }))
+        Ok(Arc::new(if self.density < 1.0 { thin(matrix, self.density, seed) } else { matrix }))
     }
 
-    /// As what the matrix has for node 0 to send: a draw for each node.
+    /// Returns the sizes that row 0 of the matrix would have.
     fn sizes_of_nodes(
         &self,
         nodes: u64,
         element: u64,
         seed: u64,
     ) -> Result<Arc<dyn BlockSizes>, String> {
-        let mut of = match &self.drawn {
-            Drawn::OneByOne(distribution) => distribution.row(0, nodes, element, seed),
-            Drawn::ByRank(zipf) => zipf.rows(0..1, nodes, element, seed),
+        let mut bytes = match &self.law {
+            SizeLaw::Independent(distribution) => distribution.row(0, nodes, element, seed),
+            SizeLaw::ByRank(zipf) => zipf.rows(0..1, nodes, element, seed),
         };
         if self.density < 1.0 {
-            thin(&mut of, 0, self.density, seed);
+            thin_row(&mut bytes, 0, self.density, seed);
         }
-        Ok(Arc::new(NodeSizes { of, by: By::Origin }))
+        Ok(Arc::new(NodeSizes { bytes, by: SizedBy::Origin }))
     }
 }
 
-/// The same sizes for a share of pairs, drawn one by one, and nothing for the others. Draws are
-/// from streams beyond those of sizes, so that what is left is as large as it was.
-fn thinned(mut matrix: Matrix, density: f64, seed: u64) -> Matrix {
-    (0..).zip(matrix.rows_mut()).for_each(|(row, sizes)| thin(sizes, row, density, seed));
+/// Keeps the sizes of a random share of pairs and sets the others to 0. The numbers come from
+/// streams that sizes do not use, so that the kept sizes do not depend on the density.
+fn thin(mut matrix: Matrix, density: f64, seed: u64) -> Matrix {
+    (0..).zip(matrix.rows_mut()).for_each(|(row, sizes)| thin_row(sizes, row, density, seed));
     matrix
 }
 
-/// A row of them.
-fn thin(sizes: &mut [u64], row: u64, density: f64, seed: u64) {
+/// Does the same for one row.
+fn thin_row(sizes: &mut [u64], row: u64, density: f64, seed: u64) {
     const BEYOND: u64 = 1 << 32;
     let mut stream = Stream::new(seed, BEYOND + row);
     sizes.iter_mut().for_each(|size| *size = if stream.fraction() < density { *size } else { 0 });
@@ -165,21 +171,21 @@ fn thin(sizes: &mut [u64], row: u64, density: f64, seed: u64) {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DistributionKind {
-    /// Evenly between two ends; cv up to 1/sqrt(3).
+    /// Uniform in an interval; cv is at most 1/sqrt(3).
     Uniform,
     /// Exponential; cv is 1.
     Exponential,
     /// The logarithm is normal.
     Lognormal,
-    /// A power law from a smallest size on. From a cv of about 1 on, the variance rests on sizes so
-    /// rare that most samples have none of them, and less spread.
+    /// A power law from a smallest size on. From a cv of about 1 on, the variance depends on sizes
+    /// so rare that most samples have none of them and vary less.
     Pareto,
-    /// One in ten is large, the others are small; cv up to 3.
+    /// One in ten is large, the others are small; cv is at most 3.
     Bimodal,
 }
 
 impl DistributionKind {
-    /// All, with their names.
+    /// All distributions with their names.
     pub const ALL: [(Self, &'static str); 5] = [
         (Self::Uniform, "uniform"),
         (Self::Exponential, "exponential"),
@@ -188,8 +194,8 @@ impl DistributionKind {
         (Self::Bimodal, "bimodal"),
     ];
 
-    /// The largest cv with which no size is negative.
-    fn most_cv(self) -> f64 {
+    /// Returns the largest cv for which no size is negative.
+    fn max_cv(self) -> f64 {
         match self {
             Self::Uniform => 1.0 / 3.0_f64.sqrt(),
             Self::Exponential => 1.0,
@@ -199,7 +205,7 @@ impl DistributionKind {
     }
 }
 
-/// Which share of a bimodal workload's blocks is large.
+/// The share of large blocks in a bimodal workload.
 const LARGE_SHARE: f64 = 0.1;
 
 impl fmt::Display for DistributionKind {
@@ -208,34 +214,34 @@ impl fmt::Display for DistributionKind {
     }
 }
 
-/// A distribution with its two figures.
+/// A distribution with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distribution {
     pub shape: DistributionKind,
-    /// Mean size in bytes.
+    /// The mean size in bytes.
     pub mean: f64,
-    /// Standard deviation over mean.
+    /// The coefficient of variation: standard deviation over mean.
     pub cv: f64,
 }
 
 impl Distribution {
-    /// Checks that there is such a distribution. `Err` says what was expected of `cv`.
+    /// Creates a distribution. `Err` says which `cv` was expected.
     pub fn new(shape: DistributionKind, mean: f64, cv: f64) -> Result<Self, String> {
-        let most = shape.most_cv();
+        let most = shape.max_cv();
         if shape == DistributionKind::Exponential && cv != 1.0 {
-            return Err("1, which an exponential distribution has by nature".to_owned());
+            return Err("1, the value of every exponential distribution".to_owned());
         }
         if !(0.0..=most + 1e-12).contains(&cv) {
-            // Rounded down: what is said to be the most must be taken.
+            // The limit in the message is rounded down, so that it is accepted itself.
             let most = (most * 1e4).floor() / 1e4;
             return Err(format!(
-                "a number from 0 to {most}: with more, sizes would be negative (or mean nothing)"
+                "a number from 0 to {most}: with more, sizes would be negative or meaningless"
             ));
         }
         Ok(Self { shape, mean, cv })
     }
 
-    /// The size below which a share `u` of all sizes is.
+    /// Returns the size below which a share `u` of all sizes lies.
     fn quantile(&self, u: f64) -> f64 {
         let Self { shape, mean, cv } = *self;
         if cv == 0.0 {
@@ -249,7 +255,7 @@ impl Distribution {
                 (mean.ln() - variance / 2.0 + variance.sqrt() * normal_quantile(u)).exp()
             }
             DistributionKind::Pareto => {
-                // cv^2 = 1 / (a (a - 2)); the smallest size is mean (a - 1) / a
+                // cv^2 = 1 / (a (a - 2)), and the smallest size is mean (a - 1) / a.
                 let a = 1.0 + (1.0 + 1.0 / (cv * cv)).sqrt();
                 mean * (a - 1.0) / a * (1.0 - u).powf(-1.0 / a)
             }
@@ -264,12 +270,12 @@ impl Distribution {
         }
     }
 
-    /// Sizes among so many nodes, in multiples of `element`.
+    /// Draws the sizes for all pairs of nodes, in multiples of `element`.
     pub fn matrix(&self, nodes: u64, element: u64, seed: u64) -> Matrix {
         Matrix::new(nodes, (0..nodes).flat_map(|row| self.row(row, nodes, element, seed)).collect())
     }
 
-    /// What one node has for each.
+    /// Draws the sizes of the blocks that one node sends.
     fn row(&self, row: u64, nodes: u64, element: u64, seed: u64) -> Vec<u64> {
         let mut stream = Stream::new(seed, row);
         let mut size = || {
@@ -280,7 +286,7 @@ impl Distribution {
     }
 }
 
-/// The standard normal's quantile.
+/// Returns the quantile of the standard normal distribution.
 pub(super) fn normal_quantile(u: f64) -> f64 {
     Normal::standard().inverse_cdf(u)
 }
@@ -290,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_have_the_mean_and_variation_asked_for() {
+    fn samples_have_the_requested_mean_and_variation() {
         for (shape, cv) in [
             (DistributionKind::Uniform, 0.3),
             (DistributionKind::Exponential, 1.0),
@@ -313,14 +319,14 @@ mod tests {
         }
     }
 
-    /// What a sample can't show: asked for a cv of 2, four thousand sizes mostly have one of about
-    /// 1.1. So it is read off the quantiles.
+    /// A sample does not show this: for a cv of 2, four thousand sizes usually have a cv of about
+    /// 1.1. The test therefore uses the quantiles.
     #[test]
-    fn a_power_law_has_the_mean_and_variation_asked_for() {
+    fn a_power_law_has_the_requested_mean_and_variation() {
         for cv in [0.1, 0.4, 1.0, 2.0, 20.0] {
             let pareto = Distribution::new(DistributionKind::Pareto, 1000.0, cv).unwrap();
             let least = pareto.quantile(0.0);
-            // P(size > x) = (least / x)^a
+            // P(size > x) = (smallest / x)^a
             let a = 0.5_f64.ln() / (least / pareto.quantile(0.5)).ln();
             assert!((least / pareto.quantile(0.999)).powf(a) / 0.001 - 1.0 < 1e-9);
             assert!((a * least / (a - 1.0) / 1000.0 - 1.0).abs() < 1e-9, "mean with cv {cv}");
@@ -329,7 +335,7 @@ mod tests {
         }
     }
 
-    /// Rows of results depend on these: they must never change.
+    /// Published results depend on these values, which must never change.
     #[test]
     fn sizes_are_pinned() {
         let sizes = |shape, cv, element| {
@@ -356,13 +362,13 @@ mod tests {
         [336, 7000, 336, 336],
     ];
 
-    /// Of 40,000 pairs a tenth: 4,000, with a standard deviation of 60. What is left is as large as
-    /// in the dense matrix.
+    /// A tenth of 40,000 pairs is 4,000, with a standard deviation of 60. The kept sizes are those
+    /// of the dense matrix.
     #[test]
-    fn of_a_sparse_matrix_a_share_of_the_sizes_is_left() {
+    fn a_sparse_matrix_keeps_a_share_of_the_sizes() {
         let dense =
             Distribution::new(DistributionKind::Lognormal, 1e6, 0.5).unwrap().matrix(200, 1, 7);
-        let sparse = thinned(dense.clone(), 0.1, 7);
+        let sparse = thin(dense.clone(), 0.1, 7);
         let pairs = || (0..200).flat_map(|o| (0..200).map(move |d| (o, d)));
         let left = pairs().filter(|(o, d)| sparse.bytes(*o, *d) > 0).count();
         assert!((3700..4300).contains(&left), "{left}");
@@ -374,15 +380,15 @@ mod tests {
         let cv = |shape, cv| Distribution::new(shape, 10.0, cv).unwrap_err();
         assert_eq!(
             cv(DistributionKind::Uniform, 0.6),
-            "a number from 0 to 0.5773: with more, sizes would be negative (or mean nothing)"
+            "a number from 0 to 0.5773: with more, sizes would be negative or meaningless"
         );
         assert_eq!(
             cv(DistributionKind::Bimodal, 3.1),
-            "a number from 0 to 3: with more, sizes would be negative (or mean nothing)"
+            "a number from 0 to 3: with more, sizes would be negative or meaningless"
         );
         assert_eq!(
             cv(DistributionKind::Exponential, 0.5),
-            "1, which an exponential distribution has by nature"
+            "1, the value of every exponential distribution"
         );
         assert!(cv(DistributionKind::Pareto, f64::NAN).starts_with("a number from 0"));
     }

@@ -1,10 +1,10 @@
-//! A size for every pair of nodes, one by one: drawn at random, or read from a file of N rows of N
-//! byte counts.
+//! A size for every pair of nodes, read from a file of N rows of N byte counts or drawn by other
+//! generators.
 
-use super::nodes::{By, NodeSizes};
+use super::node_sizes::{NodeSizes, SizedBy};
 use super::{Generator, Pattern};
 use crate::args::{Args, MAX_BYTES, WORD};
-use crate::axis::CurveAxis;
+use crate::curve_axis::CurveAxis;
 use crate::digest::InputDigest;
 use crate::file::{files, read_regular};
 use std::path::Path;
@@ -15,7 +15,7 @@ use swapmeet_core::spec::{Arg, SpecError, format_size};
 pub(super) const MATRIX: Generator = Generator {
     name: "matrix",
     syntax: "matrix:FILE.csv",
-    help: "N rows of N byte counts, row = sender, no header; the diagonal is what a node has for itself, or for everyone. But for an alltoall also N numbers alone, a row or a column: what each node has for everyone, or the root for each, or each for it. `DIR/*.csv`: repetition r has the r-th file by name",
+    help: "N rows of N byte counts, row = sender, no header; the diagonal is the block of a node for itself, or for all nodes. Collectives with one block for each node also take a single row or column of N sizes. `DIR/*.csv`: repetition r uses the r-th file by name",
     keys: &[WORD],
     axes: &[],
     sized_by_pair: true,
@@ -32,7 +32,7 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
 pub(super) const FRACTIONS: Generator = Generator {
     name: "fractions",
     syntax: "fractions:FILE.csv,bytes=SIZE",
-    help: "N rows of N numbers from 0 to 1, row = sender, no header: fractions of SIZE, as nccl-tests' alltoallv benchmark (pull request 157) reads them",
+    help: "N rows of N numbers from 0 to 1, row = sender, no header: fractions of SIZE, as in the alltoallv benchmark of nccl-tests (pull request 157)",
     keys: &[WORD, "bytes"],
     axes: &[(CurveAxis::BlockSize, "bytes")],
     sized_by_pair: true,
@@ -48,15 +48,17 @@ fn read_fractions(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let element = args.element;
     from_file(args, arg, Some(bytes), |value| {
         let fraction = value.parse::<f64>().ok().filter(|f| (0.0..=1.0).contains(f));
-        let fraction =
-            fraction.ok_or_else(|| "is no fraction, expected a number from 0 to 1".to_owned())?;
+        let fraction = fraction
+            .ok_or_else(|| "is not a fraction, expected a number from 0 to 1".to_owned())?;
         Ok((fraction * bytes as f64) as u64 / element * element)
     })
 }
 
 fn byte_count(value: &str) -> Result<u64, String> {
     let size = value.parse::<u64>().ok().filter(|b| *b <= MAX_BYTES);
-    size.ok_or_else(|| format!("is no byte count, expected a whole number from 0 to {MAX_BYTES}"))
+    size.ok_or_else(|| {
+        format!("is not a byte count, expected a whole number from 0 to {MAX_BYTES}")
+    })
 }
 
 fn from_file(
@@ -68,58 +70,58 @@ fn from_file(
     let name = arg.value();
     let refused = |message: String| args.spec.error(arg.value_at(), name.len(), &message);
     if !name.contains('*') {
-        let (sizes, input) = sizes_in(args, name, &cell).map_err(refused)?;
-        return Ok(Arc::new(FromFile { sizes, input, size }));
+        let (sizes, input) = read_sizes(args, name, &cell).map_err(refused)?;
+        return Ok(Arc::new(MatrixFile { sizes, input, size }));
     }
     let mut digests = String::new();
     let mut all = Vec::new();
     for file in files(name).map_err(refused)? {
-        let (sizes, input) = sizes_in(args, &file.to_string_lossy(), &cell).map_err(refused)?;
+        let (sizes, input) = read_sizes(args, &file.to_string_lossy(), &cell).map_err(refused)?;
         digests += &format!("{}={}\n", input.file, input.digest);
         all.push(sizes);
     }
-    Ok(Arc::new(Replicates { all, input: InputDigest::new(name, &digests), size }))
+    Ok(Arc::new(MatrixFiles { all, input: InputDigest::new(name, &digests), size }))
 }
 
-fn sizes_in(
+fn read_sizes(
     args: &Args<'_>,
     file: &str,
     cell: impl Fn(&str) -> Result<u64, String>,
 ) -> Result<(Sizes, InputDigest), String> {
     let content = read_regular(Path::new(file), Matrix::MAX_TEXT, "a file of sizes")?;
-    // Whose block it is, where there is one a node.
+    // The node that determines the size of a block, if there is one block for each node.
     let by = match (args.collective.before, args.collective.after) {
         (Before::EachItsOwn, After::EachWhatIsForIt | After::EachItsSendersOwn) => None,
         (Before::RootAll, After::EachWhatIsForIt | After::EachItsSendersOwn) => {
-            Some(By::Destination)
+            Some(SizedBy::Destination)
         }
-        (_, After::RootAll | After::EachAll) => Some(By::Origin),
+        (_, After::RootAll | After::EachAll) => Some(SizedBy::Origin),
     };
     let cells = Cells::parse(&content, by.is_some(), cell);
     let cells = cells.map_err(|e| format!("{file}:{}:{}: {}", e.line, e.column, e.message))?;
     let sizes = match by.filter(|_| cells.rows != cells.columns) {
-        Some(by) => Sizes::Nodes(Arc::new(NodeSizes { of: cells.bytes, by })),
+        Some(by) => Sizes::Nodes(Arc::new(NodeSizes { bytes: cells.bytes, by })),
         None => Sizes::Pairs(Arc::new(Matrix::new(cells.rows as u64, cells.bytes))),
     };
     Ok((sizes, InputDigest::new(file, &content)))
 }
 
-/// Sizes of one kind from many files, one a repetition.
+/// Sizes of one workload from several files, one for each repetition.
 #[derive(Debug)]
-struct Replicates {
+struct MatrixFiles {
     all: Vec<Sizes>,
-    /// The pattern, and the digest of all that the files say.
+    /// The name pattern, and a digest of the content of all files.
     input: InputDigest,
     size: Option<u64>,
 }
 
-impl Replicates {
+impl MatrixFiles {
     fn refused(&self) -> String {
-        format!("is {} files, one a repetition: name the one that is meant", self.all.len())
+        format!("is {} files, one for each repetition: name one of them", self.all.len())
     }
 }
 
-impl Pattern for Replicates {
+impl Pattern for MatrixFiles {
     fn arguments(&self) -> Vec<(&'static str, String)> {
         arguments(&self.input, self.size)
     }
@@ -142,22 +144,22 @@ impl Pattern for Replicates {
 
     fn replicate(&self, number: u32) -> Option<Arc<dyn Pattern>> {
         let sizes = self.all.get(number as usize)?.clone();
-        Some(Arc::new(FromFile { sizes, input: self.input.clone(), size: self.size }))
+        Some(Arc::new(MatrixFile { sizes, input: self.input.clone(), size: self.size }))
     }
 }
 
-/// The file, or the pattern of files, and what fractions are of.
+/// Returns the name of the file or the name pattern, and the size of which the file has fractions.
 fn arguments(input: &InputDigest, size: Option<u64>) -> Vec<(&'static str, String)> {
     let size = size.map(|bytes| ("bytes", format_size(bytes)));
     [(WORD, input.file.clone())].into_iter().chain(size).collect()
 }
 
-/// Sizes that a file gave.
+/// Sizes from one file.
 #[derive(Debug)]
-struct FromFile {
+struct MatrixFile {
     sizes: Sizes,
     input: InputDigest,
-    /// What the file's fractions are of.
+    /// The size of which the file has fractions.
     size: Option<u64>,
 }
 
@@ -167,17 +169,17 @@ enum Sizes {
     Nodes(Arc<NodeSizes>),
 }
 
-impl FromFile {
+impl MatrixFile {
     fn check(&self, nodes: u64) -> Result<(), String> {
         let has = match &self.sizes {
             Sizes::Pairs(matrix) => matrix.nodes(),
-            Sizes::Nodes(sizes) => sizes.of.len() as u64,
+            Sizes::Nodes(sizes) => sizes.bytes.len() as u64,
         };
         if has == nodes { Ok(()) } else { Err(format!("is for {has} nodes, there are {nodes}")) }
     }
 }
 
-impl Pattern for FromFile {
+impl Pattern for MatrixFile {
     fn arguments(&self) -> Vec<(&'static str, String)> {
         arguments(&self.input, self.size)
     }
@@ -200,8 +202,8 @@ impl Pattern for FromFile {
             Sizes::Nodes(_) => self.sizes(nodes, element, seed),
             Sizes::Pairs(matrix) => {
                 self.check(nodes)?;
-                let of = (0..nodes).map(|node| matrix.bytes(node, node)).collect();
-                Ok(Arc::new(NodeSizes { of, by: By::Origin }))
+                let bytes = (0..nodes).map(|node| matrix.bytes(node, node)).collect();
+                Ok(Arc::new(NodeSizes { bytes, by: SizedBy::Origin }))
             }
         }
     }
@@ -211,33 +213,32 @@ impl Pattern for FromFile {
     }
 }
 
-/// Bytes from each node (row) to each (column).
+/// Bytes from each node (row) to each node (column).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matrix {
     nodes: u64,
     bytes: Vec<u64>,
 }
 
-/// A file that is no matrix.
+/// An error in a file of sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatrixError {
-    /// The line, from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// The column (the field), from 1.
+    /// The field number in the line, from 1.
     pub column: usize,
     /// What is wrong and what was expected.
     pub message: String,
 }
 
 impl Matrix {
-    /// No larger matrix is held: 8,192 nodes, half a gigabyte.
+    /// The most nodes. A matrix then takes half a gigabyte.
     pub const MAX_NODES: u64 = 8192;
-    /// No longer file is read: a size has at most 13 digits, and as many pairs as there can be fit
-    /// in.
+    /// The largest file. A size has at most 13 digits, so that the largest matrix fits.
     pub const MAX_TEXT: u64 = 1 << 30;
 
-    /// `Err` says, after a workload's name, that there are more nodes.
-    pub(crate) fn affordable(nodes: u64) -> Result<(), String> {
+    /// Checks the number of nodes. The text of `Err` follows the name of a workload.
+    pub(crate) fn check_nodes(nodes: u64) -> Result<(), String> {
         let most = Self::MAX_NODES;
         if nodes > most {
             return Err(format!(
@@ -256,8 +257,8 @@ impl Matrix {
         self.nodes
     }
 
-    /// Reads N rows of N byte counts, separated by commas, without a header; row i is what node i
-    /// has for each.
+    /// Parses N rows of N byte counts, separated by commas and without a header. Row i has the
+    /// sizes of the blocks that node i sends.
     pub fn parse(content: &str) -> Result<Self, MatrixError> {
         let Cells { rows, bytes, .. } = Cells::parse(content, false, byte_count)?;
         Ok(Self::new(rows as u64, bytes))
@@ -268,7 +269,7 @@ impl Matrix {
     }
 }
 
-/// What a file has, row by row.
+/// The content of a file, row by row.
 struct Cells {
     rows: usize,
     columns: usize,
@@ -276,16 +277,16 @@ struct Cells {
 }
 
 impl Cells {
-    /// Reads as many rows of as many fields, or, with `one_a_node`, one row or column; `cell` makes
-    /// a field bytes, its error says what was expected.
+    /// Parses as many rows as columns or, if `one_per_node` is set, a single row or column. `cell`
+    /// parses a field; its `Err` says what was expected.
     fn parse(
         content: &str,
-        one_a_node: bool,
+        one_per_node: bool,
         cell: impl Fn(&str) -> Result<u64, String>,
     ) -> Result<Self, MatrixError> {
         let error =
             |line: usize, column: usize, message: String| MatrixError { line, column, message };
-        let or_one = if one_a_node { ", or one of them alone" } else { "" };
+        let or_one = if one_per_node { ", or a single row or column" } else { "" };
         let content = content.strip_prefix('\u{feff}').unwrap_or(content);
         let mut bytes = Vec::new();
         let (mut rows, mut columns) = (0, 0);
@@ -294,6 +295,7 @@ impl Cells {
             if text.trim().is_empty() {
                 continue;
             }
+            // Parse the fields of the line.
             let before = bytes.len();
             for (field, value) in text.split(',').enumerate() {
                 let value = value.trim();
@@ -301,6 +303,7 @@ impl Cells {
                     .map_err(|wrong| error(line, field + 1, format!("`{value}` {wrong}")))?;
                 bytes.push(size);
             }
+            // Check that the row is as long as the first one, and that there are not too many rows.
             let here = bytes.len() - before;
             if rows == 0 {
                 columns = here;
@@ -319,7 +322,7 @@ impl Cells {
                 ));
             }
             rows += 1;
-            if rows > columns && !(one_a_node && columns == 1) {
+            if rows > columns && !(one_per_node && columns == 1) {
                 return Err(error(
                     line,
                     1,
@@ -327,11 +330,14 @@ impl Cells {
                 ));
             }
         }
-        if rows == 0 || rows < columns && !(one_a_node && rows == 1) {
+        // Check that there are enough rows.
+        if rows == 0 || rows < columns && !(one_per_node && rows == 1) {
             return Err(error(
                 content.lines().count().max(1),
                 1,
-                format!("{rows} rows and {columns} columns, expected as many of each{or_one}"),
+                format!(
+                    "{rows} rows and {columns} columns, expected the same number of each{or_one}"
+                ),
             ));
         }
         Ok(Self { rows, columns, bytes })
@@ -358,18 +364,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_matrix_is_as_many_rows_as_columns() {
+    fn a_matrix_has_as_many_rows_as_columns() {
         let matrix = Matrix::parse("0, 1,2\n10,0,12\r\n20,21,0\n\n").unwrap();
         assert_eq!((matrix.nodes(), matrix.bytes(1, 2), matrix.largest()), (3, 12, 21));
         assert_eq!(matrix.total(&[0, 2], &[0, 1]), 1 + 20 + 21);
     }
 
     #[test]
-    fn what_is_no_matrix_is_shown_with_line_and_column() {
+    fn errors_in_matrices_have_line_and_column() {
         let error = |text: &str| {
             Matrix::parse(text).map(|_| ()).map_err(|e| (e.line, e.column, e.message)).unwrap_err()
         };
-        let count = "is no byte count, expected a whole number from 0 to 1099511627776";
+        let count = "is not a byte count, expected a whole number from 0 to 1099511627776";
         assert_eq!(error("0,1\n2,x\n"), (2, 2, format!("`x` {count}")));
         assert_eq!(error("0,-1\n2,0\n"), (1, 2, format!("`-1` {count}")));
         assert_eq!(error("0,1\n2,9999999999999\n"), (2, 2, format!("`9999999999999` {count}")));
@@ -387,13 +393,16 @@ mod tests {
         );
         assert_eq!(
             error("0,1,2\n1,0,2\n"),
-            (2, 1, "2 rows and 3 columns, expected as many of each".to_owned())
+            (2, 1, "2 rows and 3 columns, expected the same number of each".to_owned())
         );
-        assert_eq!(error(""), (1, 1, "0 rows and 0 columns, expected as many of each".to_owned()));
+        assert_eq!(
+            error(""),
+            (1, 1, "0 rows and 0 columns, expected the same number of each".to_owned())
+        );
     }
 
     #[test]
-    fn where_there_is_one_block_a_node_a_row_or_a_column_will_do() {
+    fn one_block_per_node_allows_a_single_row_or_column() {
         let read = |text: &str| {
             Cells::parse(text, true, byte_count).map(|cells| cells.bytes).map_err(|e| e.message)
         };
@@ -403,11 +412,11 @@ mod tests {
         );
         assert_eq!(
             read("1,2,3\n4,5,6").unwrap_err(),
-            "2 rows and 3 columns, expected as many of each, or one of them alone"
+            "2 rows and 3 columns, expected the same number of each, or a single row or column"
         );
         assert_eq!(
             read("1,2\n3,4\n5,6").unwrap_err(),
-            "more rows than columns, expected 2 of each, or one of them alone"
+            "more rows than columns, expected 2 of each, or a single row or column"
         );
     }
 }

@@ -1,12 +1,12 @@
-//! Expert-parallel dispatch, as models with a mixture of experts send tokens: each node has tokens,
-//! each token goes to its top experts, each expert is at a node.
+//! Expert-parallel dispatch in mixture-of-experts models: each node has tokens, each token is sent
+//! to its top experts, and each expert is at a node.
 
 use super::irregular::normal_quantile;
 use super::matrix::Matrix;
 use super::random::Stream;
 use super::{Generator, Pattern};
 use crate::args::Args;
-use crate::axis::CurveAxis;
+use crate::curve_axis::CurveAxis;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::spec::{SpecError, format_size};
@@ -14,7 +14,7 @@ use swapmeet_core::spec::{SpecError, format_size};
 pub(super) const MOE: Generator = Generator {
     name: "moe",
     syntax: "moe:experts=E,top=K,tokens=T,bytes=SIZE,skew=S,violation=V,experts_at=WORD",
-    help: "each node sends each of T tokens of SIZE bytes to the nodes of K of E experts, drawn by popularity: log-normal with a standard deviation of S (0), or so spread that the most popular has 1 + V times the mean; experts_at=block (the first E / N at node 0, ..) or cyclic",
+    help: "each node sends each of T tokens of SIZE bytes to the nodes of K of E experts, drawn by popularity: log-normal with a standard deviation of S (0), or so popularity that the most popular has 1 + V times the mean; experts_at=block (the first E / N at node 0, ..) or cyclic",
     keys: &["experts", "top", "tokens", "bytes", "skew", "violation", "experts_at"],
     axes: &[(CurveAxis::BlockSize, "bytes")],
     sized_by_pair: true,
@@ -23,19 +23,19 @@ pub(super) const MOE: Generator = Generator {
     read,
 };
 
-/// The most experts and tokens a node.
-const MAX: u64 = 1 << 20;
+/// The most experts, and the most tokens of a node.
+const MAX_COUNT: u64 = 1 << 20;
 
 fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let (experts, top) = (args.require("experts")?, args.require("top")?);
     let (tokens, bytes) = (args.require("tokens")?, args.require("bytes")?);
-    let experts = args.whole(experts, 1..=MAX)?;
+    let experts = args.whole(experts, 1..=MAX_COUNT)?;
     let top = args.whole(top, 1..=experts)?;
-    let (tokens, bytes) = (args.whole(tokens, 0..=MAX)?, args.whole_elements(bytes)?);
-    let spread = match (args.take("skew"), args.take("violation")) {
-        (None, None) => Spread::Skew(0.0),
-        (Some(arg), None) => Spread::Skew(args.number(arg, 0.0..=10.0)?),
-        (None, Some(arg)) => Spread::Violation(args.number(arg, 0.0..=(experts - 1) as f64)?),
+    let (tokens, bytes) = (args.whole(tokens, 0..=MAX_COUNT)?, args.whole_elements(bytes)?);
+    let popularity = match (args.take("skew"), args.take("violation")) {
+        (None, None) => Popularity::Skew(0.0),
+        (Some(arg), None) => Popularity::Skew(args.number(arg, 0.0..=10.0)?),
+        (None, Some(arg)) => Popularity::Violation(args.number(arg, 0.0..=(experts - 1) as f64)?),
         (Some(_), Some(arg)) => {
             return Err(args.spec.bad_value(arg, "skew or violation, not both"));
         }
@@ -48,16 +48,16 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
             _ => return Err(args.spec.bad_value(arg, "block or cyclic")),
         },
     };
-    Ok(Arc::new(Dispatch { experts, top, tokens, bytes, spread, cyclic }))
+    Ok(Arc::new(Dispatch { experts, top, tokens, bytes, popularity, cyclic }))
 }
 
-/// How unlike experts are.
+/// The distribution of tokens over experts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Spread {
-    /// Standard deviation of the logarithm of popularity.
+enum Popularity {
+    /// Log-normal, with this standard deviation of the logarithm.
     Skew(f64),
-    /// What the most popular has beyond the mean, over the mean (the *maximum violation* of
-    /// balance).
+    /// The excess of the most popular expert over the mean, divided by the mean (the *maximum
+    /// violation* of balance).
     Violation(f64),
 }
 
@@ -67,15 +67,15 @@ struct Dispatch {
     top: u64,
     tokens: u64,
     bytes: u64,
-    spread: Spread,
-    /// Whether expert e is at node e modulo the nodes.
+    popularity: Popularity,
+    /// Whether expert e is at node e modulo the number of nodes.
     cyclic: bool,
 }
 
 impl Dispatch {
-    /// How often each expert is a token's first choice, all together 1.
-    fn popularity(&self, seed: u64) -> Vec<f64> {
-        // Tokens are drawn from the streams of their nodes.
+    /// Returns the probability that each expert is the first choice of a token.
+    fn shares(&self, seed: u64) -> Vec<f64> {
+        // This stream is not used by any node for its tokens.
         let mut stream = Stream::new(seed, u64::MAX);
         let drawn: Vec<f64> =
             (0..self.experts).map(|_| normal_quantile(stream.fraction())).collect();
@@ -85,11 +85,11 @@ impl Dispatch {
             let sum: f64 = weights.iter().sum();
             weights.into_iter().map(|w| w / sum).collect::<Vec<f64>>()
         };
-        match self.spread {
-            Spread::Skew(skew) => of(skew),
-            Spread::Violation(violation) => {
-                // The most popular's share rises with the skew, from the mean to all there is:
-                // halved 100 times, the interval is as narrow as numbers are.
+        match self.popularity {
+            Popularity::Skew(skew) => of(skew),
+            Popularity::Violation(violation) => {
+                // The share of the most popular expert grows with the skew, from the mean to 1.
+                // After 100 bisections the interval has the precision of numbers.
                 let beyond = |skew: f64| {
                     of(skew).into_iter().fold(0.0, f64::max) * self.experts as f64 - 1.0
                 };
@@ -112,31 +112,32 @@ impl Dispatch {
     }
 }
 
-/// Draws different experts, one after another, each by its popularity among those left.
-struct Choice {
-    /// Popularities added up.
-    up_to: Vec<f64>,
+/// Draws different experts one by one, each with a probability proportional to its share among the
+/// remaining ones.
+struct ExpertSampler {
+    /// The cumulative sums of the shares.
+    cumulative: Vec<f64>,
     popularity: Vec<f64>,
 }
 
-impl Choice {
+impl ExpertSampler {
     fn new(popularity: Vec<f64>) -> Self {
-        let up_to = popularity.iter().scan(0.0, |sum, p| {
+        let cumulative = popularity.iter().scan(0.0, |sum, p| {
             *sum += p;
             Some(*sum)
         });
-        Self { up_to: up_to.collect(), popularity }
+        Self { cumulative: cumulative.collect(), popularity }
     }
 
     fn draw(&self, stream: &mut Stream, chosen: &mut Vec<usize>) {
-        /// Who is drawn again is left out; where that happens so often, the others are gone
-        /// through.
+        /// An expert that has already been chosen is drawn again, at most this number of times.
+        /// After that the remaining experts are searched.
         const TRIES: usize = 16;
-        let last = self.up_to.len() - 1;
-        let all = self.up_to[last];
+        let last = self.cumulative.len() - 1;
+        let all = self.cumulative[last];
         for _ in 0..TRIES {
             let at = stream.fraction() * all;
-            let expert = self.up_to.partition_point(|up_to| *up_to <= at).min(last);
+            let expert = self.cumulative.partition_point(|cumulative| *cumulative <= at).min(last);
             if !chosen.contains(&expert) {
                 chosen.push(expert);
                 return;
@@ -161,10 +162,12 @@ impl Pattern for Dispatch {
             ("tokens", self.tokens.to_string()),
             ("bytes", format_size(self.bytes)),
         ];
-        match self.spread {
-            Spread::Skew(0.0) => {}
-            Spread::Skew(skew) => arguments.push(("skew", skew.to_string())),
-            Spread::Violation(violation) => arguments.push(("violation", violation.to_string())),
+        match self.popularity {
+            Popularity::Skew(0.0) => {}
+            Popularity::Skew(skew) => arguments.push(("skew", skew.to_string())),
+            Popularity::Violation(violation) => {
+                arguments.push(("violation", violation.to_string()))
+            }
         }
         if self.cyclic {
             arguments.push(("experts_at", "cyclic".to_owned()));
@@ -173,16 +176,16 @@ impl Pattern for Dispatch {
     }
 
     fn sizes(&self, nodes: u64, _: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
-        /// Some seconds of drawing.
+        /// The most draws, which take some seconds.
         const MAX_DRAWS: u64 = 1 << 28;
-        Matrix::affordable(nodes)?;
+        Matrix::check_nodes(nodes)?;
         if nodes.saturating_mul(self.tokens).saturating_mul(self.top) > MAX_DRAWS {
             return Err(format!(
                 "has {} tokens for {} experts at each of {nodes} nodes: over {MAX_DRAWS} together",
                 self.tokens, self.top
             ));
         }
-        let choice = Choice::new(self.popularity(seed));
+        let sampler = ExpertSampler::new(self.shares(seed));
         let mut bytes = vec![0; (nodes * nodes) as usize];
         let mut chosen = Vec::new();
         for node in 0..nodes {
@@ -190,7 +193,7 @@ impl Pattern for Dispatch {
             for _ in 0..self.tokens {
                 chosen.clear();
                 for _ in 0..self.top {
-                    choice.draw(&mut stream, &mut chosen);
+                    sampler.draw(&mut stream, &mut chosen);
                 }
                 for expert in &chosen {
                     bytes[(node * nodes + self.node_of(*expert as u64, nodes)) as usize] +=
@@ -206,42 +209,44 @@ impl Pattern for Dispatch {
 mod tests {
     use super::*;
 
-    fn dispatch(experts: u64, top: u64, spread: Spread) -> Dispatch {
-        Dispatch { experts, top, tokens: 1000, bytes: 2, spread, cyclic: false }
+    fn dispatch(experts: u64, top: u64, popularity: Popularity) -> Dispatch {
+        Dispatch { experts, top, tokens: 1000, bytes: 2, popularity, cyclic: false }
     }
 
     #[test]
-    fn every_token_goes_to_as_many_different_experts() {
-        // All experts but one at a node of its own: a token's copies go to different nodes.
-        for (spread, top) in
-            [(Spread::Skew(0.0), 3), (Spread::Skew(4.0), 7), (Spread::Violation(6.0), 8)]
-        {
-            let sizes = dispatch(8, top, spread).sizes(8, 1, 5).unwrap();
+    fn every_token_has_the_same_number_of_different_experts() {
+        // Each expert is at a node of its own, so that the copies of a token are sent to different
+        // nodes.
+        for (popularity, top) in [
+            (Popularity::Skew(0.0), 3),
+            (Popularity::Skew(4.0), 7),
+            (Popularity::Violation(6.0), 8),
+        ] {
+            let sizes = dispatch(8, top, popularity).sizes(8, 1, 5).unwrap();
             for node in 0..8 {
                 assert_eq!(sizes.total(&[node], &[0, 1, 2, 3, 4, 5, 6, 7]), 1000 * top * 2);
                 assert!(
                     (0..8).all(|to| sizes.bytes(node, to) <= 1000 * 2),
-                    "{spread:?}: none twice"
+                    "{popularity:?}: none twice"
                 );
             }
         }
     }
 
     #[test]
-    fn the_most_popular_expert_is_as_far_beyond_the_mean_as_asked_for() {
+    fn the_most_popular_expert_has_the_requested_excess() {
         for violation in [0.0, 0.3, 2.0, 50.0] {
-            let popularity = dispatch(64, 1, Spread::Violation(violation)).popularity(3);
+            let popularity = dispatch(64, 1, Popularity::Violation(violation)).shares(3);
             let most = popularity.iter().copied().fold(0.0, f64::max);
             assert!((most * 64.0 - 1.0 - violation).abs() < 1e-6, "{violation}: {most}");
             assert!((popularity.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         }
     }
 
-    /// 8,000 tokens, a quarter of them expected at each of four nodes: 2,000, with a standard
-    /// deviation of 39.
+    /// Of 4,000 tokens, 1,000 are expected at each of four nodes, with a standard deviation of 27.
     #[test]
-    fn alike_experts_get_alike_many_tokens() {
-        let sizes = dispatch(16, 1, Spread::Skew(0.0)).sizes(4, 1, 1).unwrap();
+    fn equally_popular_experts_receive_equally_many_tokens() {
+        let sizes = dispatch(16, 1, Popularity::Skew(0.0)).sizes(4, 1, 1).unwrap();
         for to in 0..4 {
             let tokens = sizes.total(&[0, 1, 2, 3], &[to]) / 2;
             assert!((800..1200).contains(&tokens), "{tokens}");
@@ -249,8 +254,8 @@ mod tests {
     }
 
     #[test]
-    fn experts_are_placed_in_blocks_or_in_turn() {
-        let block = dispatch(8, 1, Spread::Skew(0.0));
+    fn experts_are_placed_in_blocks_or_cyclically() {
+        let block = dispatch(8, 1, Popularity::Skew(0.0));
         assert_eq!(
             (0..8).map(|e| block.node_of(e, 4)).collect::<Vec<_>>(),
             [0, 0, 1, 1, 2, 2, 3, 3]

@@ -1,14 +1,14 @@
-//! Permutations of a grid's nodes: every node has one block for one other (C. C. Spencer,
+//! Permutations of the nodes of a grid: every node has one block for one other node (C. C. Spencer,
 //! *Circuit-Switched Structured Communications on Toroidal Meshes*, 1994).
 //!
-//! Coordinates are (x, y, z, ..), the topology's first dimension first. A permutation of the axes
-//! sends the node at (x, y) to, say, (y, -x), where -x stands for -1 - x modulo n: the mirror lies
-//! between nodes n - 1 and 0, so that no node is its own image. One that exchanges axes needs them
-//! of the same size.
+//! Coordinates are (x, y, z, ..), where x is the topology's first dimension. A permutation of the
+//! axes sends the block of the node at (x, y) to, for example, (y, -x). Here -x stands for -1 - x
+//! modulo n: the mirror lies between nodes n - 1 and 0, so that no node of an even dimension is its
+//! own image. Axes that are exchanged must have the same size.
 
 use super::{Generator, Pattern};
 use crate::args::{Args, WORD};
-use crate::axis::CurveAxis;
+use crate::curve_axis::CurveAxis;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::network::topology::strides;
@@ -20,7 +20,7 @@ pub(crate) static PERMUTATIONS: &[Generator] = &[
         ..row(
             "transpose-1d",
             "transpose-1d:SIZE,axis=A",
-            "(x, ..) to (-x, ..), or that of axis A, the first being 0",
+            "(x, ..) to (-x, ..), or the same for axis A, where 0 is the first axis",
             mirrored,
         )
     },
@@ -37,7 +37,7 @@ pub(crate) static PERMUTATIONS: &[Generator] = &[
     row("rotate-180", "rotate-180:SIZE", "(x, y) to (-x, -y)", |args| fixed("-x.-y", args)),
     row("rotate-270", "rotate-270:SIZE", "(x, y) to (-y, x)", |args| fixed("-y.x", args)),
     row("reflect", "reflect:SIZE", "(x, y, ..) to (-x, -y, ..): through the mid-point", |args| {
-        of(args, Map::Reflect, None)
+        permutation(args, Map::Reflect, None)
     }),
     row("rotate-3d-120", "rotate-3d-120:SIZE", "(x, y, z) to (y, z, x)", |args| {
         fixed("y.z.x", args)
@@ -62,14 +62,19 @@ pub(crate) static PERMUTATIONS: &[Generator] = &[
     ),
     Generator {
         keys: &[WORD, "to"],
-        ..row("axes", "axes:SIZE,to=y.-x.z", "any permutation of the axes with any signs", any_axes)
+        ..row(
+            "axes",
+            "axes:SIZE,to=y.-x.z",
+            "any permutation of the axes, with any signs",
+            any_axes,
+        )
     },
     Generator {
         keys: &[WORD, "by"],
         ..row(
             "translate",
             "translate:SIZE,by=IxJ..",
-            "(x, y, ..) to (x + I, y + J, ..); one I is for all axes",
+            "(x, y, ..) to (x + I, y + J, ..); a single I is used for all axes",
             translated,
         )
     },
@@ -78,7 +83,7 @@ pub(crate) static PERMUTATIONS: &[Generator] = &[
         ..row(
             "shear-2d",
             "shear-2d:SIZE,by=C",
-            "(x, y) to (x + C y, y); C is 1 unless given",
+            "(x, y) to (x + C y, y); the default of C is 1",
             sheared,
         )
     },
@@ -115,43 +120,43 @@ fn mirrored(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
         }
     };
     let map = Map::Axes((0..=axis).map(|i| (i, i == axis)).collect());
-    of(args, map, (axis > 0).then(|| ("axis", axis.to_string())))
+    permutation(args, map, (axis > 0).then(|| ("axis", axis.to_string())))
 }
 
 fn any_axes(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let arg = args.require("to")?;
-    let signed = signed(arg.value());
+    let axes = parse_axes(arg.value());
     let map =
-        signed.ok_or_else(|| args.spec.bad_value(arg, "each of x, y, .. once, as in `y.-x.z`"))?;
-    of(args, Map::Axes(map), Some(("to", arg.value().to_owned())))
+        axes.ok_or_else(|| args.spec.bad_value(arg, "each of x, y, .. once, as in `y.-x.z`"))?;
+    permutation(args, Map::Axes(map), Some(("to", arg.value().to_owned())))
 }
 
 fn translated(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let arg = args.require("by")?;
-    let by = arg.value().split('x').map(small).collect::<Option<Vec<i64>>>();
+    let by = arg.value().split('x').map(offset).collect::<Option<Vec<i64>>>();
     let by = by.ok_or_else(|| {
         args.spec.bad_value(arg, "distances, as in `3x-9x7`, or one for all axes")
     })?;
     let printed: Vec<String> = by.iter().map(i64::to_string).collect();
-    of(args, Map::Translate(by), Some(("by", printed.join("x"))))
+    permutation(args, Map::Translate(by), Some(("by", printed.join("x"))))
 }
 
 fn sheared(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let by = match args.take("by") {
         None => 1,
-        Some(arg) => small(arg.value())
+        Some(arg) => offset(arg.value())
             .ok_or_else(|| args.spec.bad_value(arg, "a whole number, as in `2`"))?,
     };
-    of(args, Map::Shear(by), (by != 1).then(|| ("by", by.to_string())))
+    permutation(args, Map::Shear(by), (by != 1).then(|| ("by", by.to_string())))
 }
 
-/// A permutation of the axes that has a name of its own.
+/// A permutation of the axes with a name of its own.
 fn fixed(axes: &str, args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
-    of(args, Map::Axes(signed(axes).unwrap_or_default()), None)
+    permutation(args, Map::Axes(parse_axes(axes).unwrap_or_default()), None)
 }
 
-/// With the size, and the permutation's own argument as specs print it.
-fn of(
+/// Reads the size, and creates the permutation with its own argument in canonical form.
+fn permutation(
     args: &mut Args<'_>,
     map: Map,
     own: Option<(&'static str, String)>,
@@ -162,7 +167,7 @@ fn of(
 
 const LETTERS: &str = "xyzw";
 
-/// A permutation of any grid that it has a meaning for.
+/// A permutation of any grid that has the required dimensions.
 #[derive(Debug)]
 struct Permutation {
     bytes: u64,
@@ -172,14 +177,14 @@ struct Permutation {
 
 #[derive(Debug)]
 enum Map {
-    /// For each of the leading axes of the image, the axis it is taken from and whether it is
+    /// For each of the first axes of the image, the axis from which it is taken and whether it is
     /// negated.
     Axes(Vec<(usize, bool)>),
-    /// Every axis negated.
+    /// All axes are negated.
     Reflect,
-    /// Added to each axis; one for all if there is one.
+    /// Distances added to the axes; a single distance is added to all axes.
     Translate(Vec<i64>),
-    /// What is added to x for each y.
+    /// The distance added to x for each y.
     Shear(i64),
 }
 
@@ -214,11 +219,11 @@ impl Pattern for Permutation {
 }
 
 impl Map {
-    /// What each axis of the image is.
-    fn over(&self, radices: &[u64]) -> Result<Vec<Term>, String> {
+    /// Returns the axes of the image. The text of `Err` follows the name of the workload.
+    fn over(&self, radices: &[u64]) -> Result<Vec<ImageAxis>, String> {
         let d = radices.len();
-        let same = |axis| Term { axis, negated: false, plus: 0, sheared: 0 };
-        let mut terms: Vec<Term> = (0..d).map(same).collect();
+        let same = |axis| ImageAxis { axis, negated: false, plus: 0, sheared: 0 };
+        let mut terms: Vec<ImageAxis> = (0..d).map(same).collect();
         match self {
             Self::Axes(axes) => {
                 if axes.len() > d {
@@ -231,7 +236,7 @@ impl Map {
                             radices[axis], radices[to]
                         ));
                     }
-                    terms[to] = Term { axis, negated, ..same(axis) };
+                    terms[to] = ImageAxis { axis, negated, ..same(axis) };
                 }
             }
             Self::Reflect => terms.iter_mut().for_each(|t| t.negated = true),
@@ -257,15 +262,15 @@ impl Map {
     }
 }
 
-/// An axis of the image: another axis, perhaps negated, and something added.
-struct Term {
+/// An axis of the image: another axis, possibly negated, plus an offset.
+struct ImageAxis {
     axis: usize,
     negated: bool,
     plus: i64,
     sheared: i64,
 }
 
-impl Term {
+impl ImageAxis {
     fn of(&self, at: &dyn Fn(usize) -> u64, n: u64) -> u64 {
         let n = n as i64;
         let x = at(self.axis) as i64;
@@ -275,13 +280,13 @@ impl Term {
     }
 }
 
-/// A number that no product of coordinates makes too large.
-fn small(text: &str) -> Option<i64> {
+/// Parses a whole number that is small enough for products with coordinates.
+fn offset(text: &str) -> Option<i64> {
     text.parse().ok().filter(|i: &i64| i.unsigned_abs() <= 1 << 31)
 }
 
-/// `y.-x`: the axes of the image.
-fn signed(text: &str) -> Option<Vec<(usize, bool)>> {
+/// Parses the axes of an image such as `y.-x`.
+fn parse_axes(text: &str) -> Option<Vec<(usize, bool)>> {
     let mut axes: Vec<(usize, bool)> = Vec::new();
     for word in text.split('.') {
         let letter = word.strip_prefix('-').unwrap_or(word);
@@ -305,7 +310,7 @@ mod tests {
         Ok(task.collective.images().unwrap().to_vec())
     }
 
-    /// The image of (1, 0), (0, 1), .. by its coordinates.
+    /// Returns the coordinates of the image of a node.
     fn of(spec: &str, topology_spec: &str, at: &[u64]) -> Vec<u64> {
         let topology = topology::parse(topology_spec).unwrap();
         let node = at.iter().zip(topology.radices()).fold(0, |node, (x, n)| node * n + x);
@@ -319,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn each_name_sends_a_node_where_it_says() {
+    fn each_permutation_has_its_documented_image() {
         assert_eq!(of("permutation/transpose-1d:8", "torus:6x8", &[1, 3]), [4, 3]);
         assert_eq!(of("permutation/transpose-1d:8,axis=1", "torus:6x8", &[1, 3]), [1, 4]);
         assert_eq!(of("permutation/transpose-2d:8", "torus:8x8", &[1, 3]), [3, 1]);
@@ -341,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_meaning_says_why() {
+    fn permutations_that_do_not_fit_are_refused() {
         let refusal = |spec: &str, topology: &str| images(spec, topology).unwrap_err();
         assert_eq!(
             refusal("permutation/rotate-90:8", "torus:8x16"),
@@ -366,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn every_permutation_reaches_every_node_once() {
+    fn every_permutation_is_a_bijection() {
         let distinct = |spec: &str, topology: &str| {
             let mut to = images(spec, topology).unwrap();
             to.sort_unstable();

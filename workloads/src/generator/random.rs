@@ -1,9 +1,9 @@
-//! Draws that are the same on every platform and with every version of any library.
+//! Random numbers that are the same on every platform and with every version of the libraries.
 
 use chacha20::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
-/// One of many independent streams of ChaCha8 with a seed.
+/// One of many independent ChaCha8 streams with the same seed.
 pub(super) struct Stream(ChaCha8Rng);
 
 impl Stream {
@@ -14,19 +14,19 @@ impl Stream {
         Self(rng)
     }
 
-    /// A number in (0, 1): 53 random bits, in the middle of their interval, so that it is never 0
-    /// and never 1.
+    /// Returns a number in (0, 1) from 53 random bits: the middle of an interval, so that it is
+    /// never 0 or 1.
     pub(super) fn fraction(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
-    /// A number below another: a draw scaled down, not a library's way, which may change with its
-    /// version.
+    /// Returns a number from 0 to `n - 1` by scaling down 64 bits. A library's method may change
+    /// with its version.
     pub(super) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
     }
 
-    /// The numbers below n in random order.
+    /// Returns the numbers below n in random order.
     pub(super) fn shuffled(&mut self, n: u64) -> Vec<u64> {
         let mut numbers: Vec<u64> = (0..n).collect();
         for last in (1..numbers.len()).rev() {

@@ -1,13 +1,13 @@
-//! Workloads in which all blocks are small but one a node: `one-spike` and `transpose`.
+//! Workloads in which each node has one large block and small blocks for all other nodes:
+//! `one-spike` and `transpose`.
 //!
-//! They cost no N x N memory: the sum over any product of origins and destinations is the small
-//! size times the number of pairs, with a correction for each spike within it.
+//! They need no N x N table. The sum over any product of origins and destinations is the small size
+//! times the number of pairs, corrected for each large block (spike) among them.
 
+use super::random::Stream;
 use super::{Generator, Pattern};
 use crate::args::Args;
-use crate::axis::CurveAxis;
-use chacha20::ChaCha8Rng;
-use rand::{Rng, SeedableRng};
+use crate::curve_axis::CurveAxis;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::{BlockSizes, Busiest};
 use swapmeet_core::spec::{SpecError, format_size};
@@ -15,34 +15,38 @@ use swapmeet_core::spec::{SpecError, format_size};
 pub(super) const ONE_SPIKE: Generator = Generator {
     name: "one-spike",
     syntax: "one-spike:max=SIZE,rest=SIZE",
-    help: "each node has max bytes for one node drawn at random, rest for all others",
+    help: "each node has max bytes for one random node, and rest for all others",
     keys: &["max", "rest"],
     axes: &[(CurveAxis::BlockSize, "max")],
     sized_by_pair: true,
     sized_by_node: false,
     random: true,
-    read: |args| read(args, Place::Random),
+    read: |args| read(args, SpikePlacement::Random),
 };
 
 pub(super) const TRANSPOSE: Generator = Generator {
     name: "transpose",
     syntax: "transpose:max=SIZE,rest=SIZE",
-    help: "nodes as a square array: (r, c) has max bytes for (c, r), rest for all others",
+    help: "nodes form a square array: (r, c) has max bytes for (c, r), and rest for all others",
     keys: &["max", "rest"],
     axes: &[(CurveAxis::BlockSize, "max")],
     sized_by_pair: true,
     sized_by_node: false,
     random: false,
-    read: |args| read(args, Place::Transposed),
+    read: |args| read(args, SpikePlacement::Transposed),
 };
 
-fn read(args: &mut Args<'_>, place: Place) -> Result<Arc<dyn Pattern>, SpecError> {
+fn read(args: &mut Args<'_>, placement: SpikePlacement) -> Result<Arc<dyn Pattern>, SpecError> {
     let (max, rest) = (args.require("max")?, args.require("rest")?);
-    Ok(Arc::new(Spiked { max: args.whole_elements(max)?, rest: args.whole_elements(rest)?, place }))
+    Ok(Arc::new(Spiked {
+        max: args.whole_elements(max)?,
+        rest: args.whole_elements(rest)?,
+        placement,
+    }))
 }
 
 #[derive(Debug)]
-enum Place {
+enum SpikePlacement {
     Random,
     Transposed,
 }
@@ -51,7 +55,7 @@ enum Place {
 struct Spiked {
     max: u64,
     rest: u64,
-    place: Place,
+    placement: SpikePlacement,
 }
 
 impl Pattern for Spiked {
@@ -60,39 +64,34 @@ impl Pattern for Spiked {
     }
 
     fn sizes(&self, nodes: u64, _: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
-        Ok(Arc::new(match self.place {
-            Place::Random => Spikes::at_random(nodes, self.max, self.rest, seed),
-            Place::Transposed => Spikes::transpose(nodes, self.max, self.rest).ok_or_else(|| {
-                format!("needs a square number of nodes, to be transposed as an array; there are {nodes}")
-            })?,
+        Ok(Arc::new(match self.placement {
+            SpikePlacement::Random => Spikes::at_random(nodes, self.max, self.rest, seed),
+            SpikePlacement::Transposed => Spikes::transpose(nodes, self.max, self.rest)
+                .ok_or_else(|| format!("needs a square number of nodes, there are {nodes}"))?,
         }))
     }
 }
 
-/// `max` bytes from each node to one other (or itself), `rest` bytes to all the rest.
+/// `max` bytes from each node to one node (possibly itself), `rest` bytes to all others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spikes {
     max: u64,
     rest: u64,
-    /// To whom each node has its spike.
+    /// The destination of each node's spike.
     to: Vec<u32>,
 }
 
 impl Spikes {
-    /// Each node's spike goes to a node drawn at random, itself allowed, several for the same node
-    /// too (Liu et al., Pattern 1).
+    /// The destination of each spike is a random node, possibly the node itself. Several nodes may
+    /// have the same destination (Liu et al., Pattern 1).
     pub fn at_random(nodes: u64, max: u64, rest: u64, seed: u64) -> Self {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        // A draw scaled down, not a library's way of drawing below a bound: that may change with
-        // its version.
-        let to = (0..nodes)
-            .map(|_| ((u128::from(rng.next_u64()) * u128::from(nodes)) >> 64) as u32)
-            .collect();
+        let mut stream = Stream::new(seed, 0);
+        let to = (0..nodes).map(|_| stream.below(nodes) as u32).collect();
         Self { max, rest, to }
     }
 
-    /// Nodes as a square array: node (r, c) has its spike for node (c, r) (Liu et al., Pattern 2).
-    /// `None` unless their number is a square.
+    /// The nodes form a square array, and node (r, c) has its spike for node (c, r) (Liu et al.,
+    /// Pattern 2). Returns `None` unless their number is a square.
     pub fn transpose(nodes: u64, max: u64, rest: u64) -> Option<Self> {
         let side = nodes.isqrt();
         let to = (0..nodes).map(|i| ((i % side) * side + i / side) as u32).collect();
@@ -124,7 +123,8 @@ impl BlockSizes for Spikes {
             received[*to as usize] += u64::from(from != *to);
         }
         let some = |bytes: u64| u64::from(bytes > 0);
-        // Spikes may be smaller than the rest: then the busiest nodes are those with fewest.
+        // Spikes may be smaller than the rest; the busiest nodes are then those with the fewest
+        // spikes.
         let with = |spikes: u64| {
             let rest = nodes - 1 - spikes;
             (rest * self.rest + spikes * self.max, rest * some(self.rest) + spikes * some(self.max))
@@ -147,9 +147,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The sum over a product is that of its pairs.
+        /// The sum over a product of origins and destinations is the sum over all its pairs.
         #[test]
-        fn totals_are_sums_of_pairs(nodes in 1_u64..40, max in 0_u64..99, rest in 0_u64..99, seed in any::<u64>(), keep in any::<u64>()) {
+        fn totals_are_sums_over_pairs(nodes in 1_u64..40, max in 0_u64..99, rest in 0_u64..99, seed in any::<u64>(), keep in any::<u64>()) {
             let spikes = Spikes::at_random(nodes, max, rest, seed);
             let origins: Vec<u64> = (0..nodes).filter(|n| keep >> n & 1 == 1).collect();
             let destinations: Vec<u64> = (0..nodes).filter(|n| keep >> ((n + 13) % 64) & 1 == 1).collect();
@@ -157,9 +157,9 @@ mod tests {
             prop_assert_eq!(spikes.total(&origins, &destinations), pairs.map(|(o, d)| spikes.bytes(o, d)).sum::<u64>());
         }
 
-        /// What a node sends and receives is added up without a look at every pair.
+        /// The statistics of the busiest nodes agree with those of the full matrix.
         #[test]
-        fn the_busiest_nodes_are_those_of_the_pairs(nodes in 1_u64..40, max in 0_u64..3, rest in 0_u64..3, seed in any::<u64>()) {
+        fn busiest_agrees_with_the_full_matrix(nodes in 1_u64..40, max in 0_u64..3, rest in 0_u64..3, seed in any::<u64>()) {
             let spikes = Spikes::at_random(nodes, max, rest, seed);
             let bytes = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))).map(|(from, to)| spikes.bytes(from, to));
             let matrix = crate::Matrix::new(nodes, bytes.collect());
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(Spikes::transpose(8, 100, 1), None);
     }
 
-    /// Rows of results depend on these: they must never change.
+    /// Published results depend on these values, which must never change.
     #[test]
     fn spikes_are_pinned() {
         assert_eq!(Spikes::at_random(8, 1, 0, 42).to, PINNED);

@@ -1,8 +1,8 @@
-//! `uniform`: all blocks have the same size. They have no table of sizes: blocks are counted.
+//! `uniform`: all blocks have the same size. The simulation counts blocks instead of bytes.
 
 use super::{Generator, Pattern};
 use crate::args::WORD;
-use crate::axis::CurveAxis;
+use crate::curve_axis::CurveAxis;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::{BlockSizes, Busiest};
 use swapmeet_core::spec::format_size;
@@ -10,7 +10,7 @@ use swapmeet_core::spec::format_size;
 pub(super) const UNIFORM: Generator = Generator {
     name: "uniform",
     syntax: "uniform:SIZE",
-    help: "every node has SIZE bytes for every node (also for itself, which need not travel)",
+    help: "every node has SIZE bytes for every node, including itself (this block is not sent)",
     keys: &[WORD],
     axes: &[(CurveAxis::BlockSize, WORD)],
     sized_by_pair: false,
@@ -22,7 +22,7 @@ pub(super) const UNIFORM: Generator = Generator {
     },
 };
 
-/// So many bytes in each block.
+/// Blocks of this number of bytes.
 #[derive(Debug)]
 pub(crate) struct Uniform {
     pub(crate) bytes: u64,
@@ -42,7 +42,7 @@ impl Pattern for Uniform {
     }
 }
 
-/// Only for those who must look at bytes: empty blocks that are not to be sent.
+/// Sizes are read only if empty blocks are not sent.
 impl BlockSizes for Uniform {
     fn bytes(&self, _: u64, _: u64) -> u64 {
         self.bytes

@@ -1,11 +1,11 @@
-//! Sizes by rank: each sender ranks its destinations at random, and the one of rank r has a share
-//! of what it sends in proportion to r^-exponent.
+//! Sizes by rank: each sender ranks its destinations at random. The share of rank r in the bytes
+//! that it sends is proportional to r^-exponent.
 
 use super::matrix::Matrix;
 use super::random::Stream;
 use std::ops::Range;
 
-/// Of every sender alike: what it sends together is the mean times the nodes.
+/// A Zipf distribution. Every sender sends the mean times the number of nodes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Zipf {
     pub(super) mean: f64,
@@ -15,12 +15,12 @@ pub(super) struct Zipf {
 impl Zipf {
     pub(super) const NAME: &'static str = "zipf";
 
-    /// Sizes among so many nodes, in multiples of `element`.
+    /// Draws the sizes for all pairs of nodes, in multiples of `element`.
     pub(super) fn matrix(&self, nodes: u64, element: u64, seed: u64) -> Matrix {
         Matrix::new(nodes, self.rows(0..nodes, nodes, element, seed))
     }
 
-    /// What some of them have for each, one after another.
+    /// Draws the sizes of the blocks that some nodes send, node by node.
     pub(super) fn rows(&self, rows: Range<u64>, nodes: u64, element: u64, seed: u64) -> Vec<u64> {
         let weights: Vec<f64> =
             (1..=nodes).map(|rank| (rank as f64).powf(-self.exponent)).collect();
@@ -38,7 +38,7 @@ mod tests {
     use swapmeet_core::delivery::collective::BlockSizes;
 
     #[test]
-    fn sizes_fall_as_ranks_rise_and_every_sender_sends_as_much() {
+    fn sizes_are_proportional_to_ranks_and_senders_send_equal_amounts() {
         let matrix = Zipf { mean: 25.0 / 12.0 * 12.0, exponent: 1.0 }.matrix(4, 1, 3);
         for row in 0..4 {
             let mut sizes: Vec<u64> = (0..4).map(|to| matrix.bytes(row, to)).collect();

@@ -1,14 +1,22 @@
-//! What a workload's spec says, without reading its sizes.
+//! Curves over an argument of a workload, and other properties found without reading sizes.
 
 use crate::args::WORD;
-use crate::axis::CurveAxis;
 use crate::generator::{Generator, generators};
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES};
 use swapmeet_core::spec::{Spec, parse_size};
 
+/// A property of a workload over which curves can be drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CurveAxis {
+    /// The bytes of a block: of all blocks, of a block on average, or of the large blocks.
+    BlockSize,
+    /// The coefficient of variation of the sizes.
+    Variation,
+}
+
 impl CurveAxis {
-    /// The value that a workload has on this axis, and its spec without it: what a curve's cases
-    /// have in common. `None` if it has none.
+    /// Splits a workload into its value on this axis and the rest of its spec, which is common to
+    /// the cases of a curve. Returns `None` if the workload has no such value.
     ///
     /// ```
     /// use swapmeet_workloads::CurveAxis;
@@ -18,7 +26,7 @@ impl CurveAxis {
     /// ```
     pub fn split(self, workload: &str) -> Option<(f64, String)> {
         let spec = Spec::parse("workload", workload).ok()?;
-        let (_, key) = row_of(&spec)?.axes.iter().find(|(axis, _)| *axis == self)?;
+        let (_, key) = find_generator(&spec)?.axes.iter().find(|(axis, _)| *axis == self)?;
         let at = spec.args().iter().position(|arg| arg.key().unwrap_or(WORD) == *key)?;
         let value = spec.args()[at].value();
         let value = match self {
@@ -37,7 +45,7 @@ impl CurveAxis {
     }
 }
 
-/// Whether a workload draws its sizes at random; `None` if it is not known.
+/// Returns whether a workload has random sizes; `None` if the workload is unknown.
 ///
 /// ```
 /// use swapmeet_workloads::is_random;
@@ -45,10 +53,10 @@ impl CurveAxis {
 /// assert_eq!(is_random("no-such-thing:64"), None);
 /// ```
 pub fn is_random(workload: &str) -> Option<bool> {
-    Some(row_of(&Spec::parse("workload", workload).ok()?)?.random)
+    Some(find_generator(&Spec::parse("workload", workload).ok()?)?.random)
 }
 
-pub(crate) fn row_of(spec: &Spec) -> Option<&'static Generator> {
+pub(crate) fn find_generator(spec: &Spec) -> Option<&'static Generator> {
     let (prefix, name) = spec.name().split_once('/').unwrap_or((ALL_TO_ALL.word, spec.name()));
     let collective = COLLECTIVES.into_iter().find(|collective| collective.word == prefix)?;
     generators(collective).find(|row| row.name == name)
@@ -59,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_size_is_found_wherever_it_stands() {
+    fn block_sizes_are_found_at_any_position() {
         let block = |workload| CurveAxis::BlockSize.split(workload);
         let some = |x: f64, rest: &str| Some((x, rest.to_owned()));
         assert_eq!(block("uniform:1KiB"), some(1024.0, "uniform"));
@@ -79,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_irregular_workload_has_a_variation() {
+    fn only_irregular_workloads_have_a_variation() {
         let cv = |workload| CurveAxis::Variation.split(workload);
         assert_eq!(
             cv("irregular:dist=pareto,mean=512,cv=0.5"),
