@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::delivery::collective::SecondCopy;
+use swapmeet_core::delivery::collective::RedundantDelivery;
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::Record;
 use swapmeet_results::Status;
@@ -160,7 +160,7 @@ fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
             }
         },
     );
-    let has_one_place = case.workload.collective().second_copy == SecondCopy::Fault;
+    let has_one_place = case.workload.collective().redundant_delivery == RedundantDelivery::Fault;
     let plan = Plan {
         status: record.status.to_string(),
         reason: record.reason,

@@ -10,7 +10,7 @@ use std::mem::ManuallyDrop;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use swapmeet_core::delivery::boxes::{Layout, Side};
-use swapmeet_core::delivery::fault::{Count, Place};
+use swapmeet_core::delivery::fault::{Count, PlacedNode};
 use swapmeet_core::simulation::listener::{EmptySend, Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_core::simulation::step::Step;
 
@@ -230,7 +230,7 @@ impl Watch {
 }
 
 /// A send, as the beginning of a sentence.
-fn send_of(step: u64, from: Place, to: Place) -> String {
+fn send_of(step: u64, from: PlacedNode, to: PlacedNode) -> String {
     format!("in step {step}, sending to {to}, {from}")
 }
 
@@ -286,7 +286,7 @@ impl Listener for Watch {
                 self.redundant.note(|| format!("in step {step} {node} is sent {block}, and"));
             }
             ScheduleEvent::Redistribution(redistribution) => redistribution.hash(&mut self.all),
-            ScheduleEvent::Share(share) => share.hash(&mut self.all),
+            ScheduleEvent::ByteSend(share) => share.hash(&mut self.all),
             ScheduleEvent::Step(step) => self.step(step),
             ScheduleEvent::Rearrangement { most, segments } => {
                 (most, segments).hash(&mut self.all);
@@ -324,7 +324,7 @@ impl Watch {
     fn empty_send(&mut self, send: EmptySend) {
         // Where a grid is larger than the machine, what a node would send, or get, may be at none
         // of it.
-        let is_real = |place: Place| place.virtual_node == place.physical;
+        let is_real = |place: PlacedNode| place.virtual_node == place.physical;
         if !send.is_refused && is_real(send.from) && is_real(send.to) {
             self.idle.note(|| send_of(send.step, send.from, send.to));
         }

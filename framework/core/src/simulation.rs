@@ -13,7 +13,7 @@ mod setup;
 pub mod step;
 pub(crate) mod step_statistics;
 
-use crate::delivery::byte_counts::{Redistribution, Share, Units};
+use crate::delivery::byte_counts::{ByteCountUnits, ByteSend, Redistribution};
 use crate::delivery::collective::{BlockSizes, Collective};
 use crate::delivery::exchange::{Division, Rule};
 use crate::delivery::fault::Fault;
@@ -98,7 +98,7 @@ impl<'a> Simulation<'a> {
         &mut self,
         radices: &[u64],
         division: Division,
-        byte_counts: Option<Units>,
+        byte_counts: Option<ByteCountUnits>,
     ) -> Result<(), Fault> {
         let laid_out = Setup::laid_out(&self.task, radices, division, byte_counts)?;
         match &mut self.state {
@@ -184,11 +184,11 @@ impl<'a> Simulation<'a> {
     }
 
     /// Adds a send of byte counts to the step.
-    pub fn send_shares(&mut self, share: &Share<'_>, route: Option<&Route>) -> Result<(), Fault> {
+    pub fn send_bytes(&mut self, share: &ByteSend<'_>, route: Option<&Route>) -> Result<(), Fault> {
         match &mut self.state {
             State::Open(_) => Err(NO_STEP),
             State::AtOnce(_) if !self.in_step => Err(BETWEEN_STEPS),
-            State::AtOnce(at_once) => at_once.send_shares(&mut self.listeners, share, route),
+            State::AtOnce(at_once) => at_once.send_bytes(&mut self.listeners, share, route),
         }
     }
 

@@ -301,7 +301,7 @@ impl Host<'_> {
             SWM_UNSUPPORTED => Some(Outcome::Unsupported(reason_or("the plugin gives no reason"))),
             SWM_ERROR => Some(Outcome::Failed(reason_or("the plugin gives no reason"))),
             SWM_INVALID => {
-                Some(Outcome::Invalid(Fault::Found(reason_or("the plugin gives no reason"))))
+                Some(Outcome::Invalid(Fault::Plugin(reason_or("the plugin gives no reason"))))
             }
             SWM_STOPPED => Some(Outcome::Failed(reason_or(
                 "the plugin stopped, though the host did not ask it to",

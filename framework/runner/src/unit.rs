@@ -56,7 +56,7 @@ pub fn units<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<Unit> {
 /// a little for starting at all.
 fn schedule(case: &Case) -> u64 {
     let n = case.topology.nodes();
-    let schedule = if case.workload.collective().is_from_each_to_each() {
+    let schedule = if case.workload.collective().connects_all_pairs() {
         n.saturating_mul(n)
     } else {
         n.saturating_mul(u64::from(u64::BITS - n.leading_zeros()))

@@ -2,7 +2,7 @@
 //! collectives.
 
 use swapmeet_core::delivery::boxes::Side;
-use swapmeet_core::delivery::collective::{After, Before, COLLECTIVES};
+use swapmeet_core::delivery::collective::{COLLECTIVES, FinalBlocks, InitialBlocks};
 use swapmeet_interchange::schedule;
 use swapmeet_sdk::Collective;
 
@@ -29,13 +29,13 @@ fn every_collective_has_its_number_at_the_boundary_and_its_name_in_the_sdk() {
 #[test]
 fn exports_support_every_collective() {
     for kind in COLLECTIVES {
-        let ends = match kind.after {
-            After::EachWhatIsForIt | After::EachItsSendersOwn => "WHERE_IT_IS_FOR",
-            After::EachAll => "EVERYWHERE",
-            After::RootAll => "AT_ROOT",
+        let ends = match kind.required {
+            FinalBlocks::ForNode | FinalBlocks::Permuted => "WHERE_IT_IS_FOR",
+            FinalBlocks::All => "EVERYWHERE",
+            FinalBlocks::AllAtRoot => "AT_ROOT",
         };
-        let tells = |side| u8::from(kind.tells_apart(side));
-        let [at_root, sums] = [kind.before == Before::RootAll, kind.sums].map(u8::from);
+        let tells = |side| u8::from(kind.distinguishes(side));
+        let [at_root, sums] = [kind.initial == InitialBlocks::AllAtRoot, kind.sums].map(u8::from);
         // A sum has no single origin.
         let (origins, destinations) =
             (tells(Side::Origins) * (1 - sums), tells(Side::Destinations));

@@ -6,7 +6,9 @@ use predicates::prelude::*;
 use serde_json::Value;
 use std::collections::HashSet;
 use swapmeet_core::delivery::boxes::{Axis, NodeSet};
-use swapmeet_core::delivery::byte_counts::{ALL_BYTES, Redistribution, Share, Units, What};
+use swapmeet_core::delivery::byte_counts::{
+    ALL_BYTES, ByteCountUnits, ByteSelection, ByteSend, Redistribution,
+};
 use swapmeet_core::delivery::exchange::{Division, Rule};
 use swapmeet_core::network::topology::{self, Route};
 use swapmeet_core::simulation::Simulation;
@@ -60,8 +62,10 @@ fn replay(document: &Value) -> Totals {
     let (mut grid, mut segments) = (topology.nodes(), 1);
     let events = document["events"].as_array().unwrap();
     if events.iter().any(|event| event["redistribute"].is_object()) {
-        let units =
-            Units { block_bytes: workload.block_bytes(), element_bytes: workload.element_bytes() };
+        let units = ByteCountUnits {
+            block_bytes: workload.block_bytes(),
+            element_bytes: workload.element_bytes(),
+        };
         simulation.layout(&[], Division::WHOLE, Some(units)).unwrap();
     }
     for event in events {
@@ -109,9 +113,10 @@ fn replay(document: &Value) -> Totals {
                     .flatten()
                     .map(|pair| (number(&pair[0]), pair[1].as_u64().unwrap_or(ALL_BYTES)))
                     .collect();
-                let what =
-                    event["share"]["bucket"].as_u64().map_or(What::Listed(&listed), What::Bucket);
-                simulation.send_shares(&Share { from, to, local, what }, route.as_ref()).unwrap();
+                let what = event["share"]["bucket"]
+                    .as_u64()
+                    .map_or(ByteSelection::Listed(&listed), ByteSelection::Bucket);
+                simulation.send_bytes(&ByteSend { from, to, local, what }, route.as_ref()).unwrap();
                 continue;
             }
             let mut sums = HashSet::new();

@@ -9,7 +9,7 @@ use crate::digest::InputDigest;
 use crate::file::{files, read_regular};
 use std::path::Path;
 use std::sync::Arc;
-use swapmeet_core::delivery::collective::{After, Before, BlockSizes};
+use swapmeet_core::delivery::collective::{BlockSizes, FinalBlocks, InitialBlocks};
 use swapmeet_core::spec::{Arg, SpecError, format_size};
 
 pub(super) const MATRIX: Generator = Generator {
@@ -90,12 +90,12 @@ fn read_sizes(
 ) -> Result<(Sizes, InputDigest), String> {
     let content = read_regular(Path::new(file), Matrix::MAX_TEXT, "a file of sizes")?;
     // The node that determines the size of a block, if there is one block for each node.
-    let by = match (args.collective.before, args.collective.after) {
-        (Before::EachItsOwn, After::EachWhatIsForIt | After::EachItsSendersOwn) => None,
-        (Before::RootAll, After::EachWhatIsForIt | After::EachItsSendersOwn) => {
+    let by = match (args.collective.initial, args.collective.required) {
+        (InitialBlocks::Own, FinalBlocks::ForNode | FinalBlocks::Permuted) => None,
+        (InitialBlocks::AllAtRoot, FinalBlocks::ForNode | FinalBlocks::Permuted) => {
             Some(SizedBy::Destination)
         }
-        (_, After::RootAll | After::EachAll) => Some(SizedBy::Origin),
+        (_, FinalBlocks::AllAtRoot | FinalBlocks::All) => Some(SizedBy::Origin),
     };
     let cells = Cells::parse(&content, by.is_some(), cell);
     let cells = cells.map_err(|e| format!("{file}:{}:{}: {}", e.line, e.column, e.message))?;

@@ -9,7 +9,7 @@ use super::{Generator, Pattern};
 use crate::args::Args;
 use crate::curve_axis::CurveAxis;
 use std::sync::Arc;
-use swapmeet_core::delivery::collective::{BlockSizes, Busiest};
+use swapmeet_core::delivery::collective::{BlockSizes, MaxTraffic};
 use swapmeet_core::spec::{SpecError, format_size};
 
 pub(super) const ONE_SPIKE: Generator = Generator {
@@ -117,7 +117,7 @@ impl BlockSizes for Spikes {
         self.max.max(self.rest)
     }
 
-    fn busiest(&self, nodes: u64) -> Busiest {
+    fn max_traffic(&self, nodes: u64) -> MaxTraffic {
         let mut received = vec![0_u64; self.to.len()];
         for (from, to) in (0..).zip(&self.to) {
             received[*to as usize] += u64::from(from != *to);
@@ -129,7 +129,7 @@ impl BlockSizes for Spikes {
             let rest = nodes - 1 - spikes;
             (rest * self.rest + spikes * self.max, rest * some(self.rest) + spikes * some(self.max))
         };
-        let mut busiest = Busiest::default();
+        let mut busiest = MaxTraffic::default();
         for ((from, to), received) in (0_u32..).zip(&self.to).zip(received) {
             let (sends, receives) = (with(u64::from(from != *to)), with(received));
             busiest.sent = busiest.sent.max(sends.0);
@@ -163,7 +163,7 @@ mod tests {
             let spikes = Spikes::at_random(nodes, max, rest, seed);
             let bytes = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))).map(|(from, to)| spikes.bytes(from, to));
             let matrix = crate::Matrix::new(nodes, bytes.collect());
-            prop_assert_eq!(spikes.busiest(nodes), matrix.busiest(nodes));
+            prop_assert_eq!(spikes.max_traffic(nodes), matrix.max_traffic(nodes));
         }
     }
 

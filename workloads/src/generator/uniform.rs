@@ -4,7 +4,7 @@ use super::{Generator, Pattern};
 use crate::args::WORD;
 use crate::curve_axis::CurveAxis;
 use std::sync::Arc;
-use swapmeet_core::delivery::collective::{BlockSizes, Busiest};
+use swapmeet_core::delivery::collective::{BlockSizes, MaxTraffic};
 use swapmeet_core::spec::format_size;
 
 pub(super) const UNIFORM: Generator = Generator {
@@ -56,9 +56,9 @@ impl BlockSizes for Uniform {
         self.bytes
     }
 
-    fn busiest(&self, nodes: u64) -> Busiest {
+    fn max_traffic(&self, nodes: u64) -> MaxTraffic {
         let peers = if self.bytes == 0 { 0 } else { nodes - 1 };
-        Busiest {
+        MaxTraffic {
             sent: peers * self.bytes,
             received: peers * self.bytes,
             peers,

@@ -7,7 +7,7 @@ use super::writer::Writer;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use swapmeet_core::delivery::boxes::{Layout, Side};
-use swapmeet_core::delivery::byte_counts::{ALL_BYTES, Share, What};
+use swapmeet_core::delivery::byte_counts::{ALL_BYTES, ByteSelection, ByteSend};
 use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_results::Record;
@@ -134,7 +134,7 @@ impl<W: Write> Listener for Json<W> {
                 let event = json!({ "node": node, "buckets": buckets, "cycle": cycle, "first": first, "starts": r.starts, "firsts": r.firsts });
                 self.event(&json!({ "redistribute": event }));
             }
-            ScheduleEvent::Share(share) => self.share(share),
+            ScheduleEvent::ByteSend(share) => self.share(share),
             ScheduleEvent::Sent(sent) => self.sent(sent),
             ScheduleEvent::Step(step) => {
                 if is_all {
@@ -148,10 +148,10 @@ impl<W: Write> Listener for Json<W> {
 }
 
 impl<W: Write> Json<W> {
-    fn share(&mut self, share: &Share<'_>) {
+    fn share(&mut self, share: &ByteSend<'_>) {
         self.share = Some(match share.what {
-            What::Bucket(bucket) => json!({ "bucket": bucket }),
-            What::Listed(byte_counts) => {
+            ByteSelection::Bucket(bucket) => json!({ "bucket": bucket }),
+            ByteSelection::Listed(byte_counts) => {
                 let pair = |(destination, bytes): &(u64, u64)| {
                     json!([
                         destination,

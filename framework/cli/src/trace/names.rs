@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use swapmeet_core::delivery::boxes::{Layout, Side};
-use swapmeet_core::delivery::fault::Place;
+use swapmeet_core::delivery::fault::PlacedNode;
 use swapmeet_core::network::topology::Route;
 use swapmeet_core::simulation::listener::Sent;
 
@@ -19,13 +19,13 @@ impl<'a> Names<'a> {
     }
 
     /// A node by the one of the machine that runs it; a virtual one is marked.
-    pub(super) fn node(&self, place: Place) -> String {
+    pub(super) fn node(&self, place: PlacedNode) -> String {
         let name = name(place.physical, self.radices);
         if self.is_virtual(place) { format!("{name}*") } else { name }
     }
 
     /// Whether it runs on a node of the machine that owns another node of the grid.
-    pub(super) fn is_virtual(&self, place: Place) -> bool {
+    pub(super) fn is_virtual(&self, place: PlacedNode) -> bool {
         self.sent.placement.home(place.physical) != place.virtual_node
     }
 

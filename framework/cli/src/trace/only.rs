@@ -1,6 +1,6 @@
 //! What of a schedule is printed.
 
-use swapmeet_core::delivery::fault::Place;
+use swapmeet_core::delivery::fault::PlacedNode;
 
 /// Which sends are printed; all where neither is set.
 #[derive(Debug, Clone, Copy, Default)]
@@ -10,7 +10,7 @@ pub(super) struct Only {
 }
 
 impl Only {
-    pub(super) fn has(&self, step: u64, from: Place, to: Place) -> bool {
+    pub(super) fn has(&self, step: u64, from: PlacedNode, to: PlacedNode) -> bool {
         self.step.is_none_or(|only| only == step)
             && self.node.is_none_or(|only| [from.physical, to.physical].contains(&only))
     }

@@ -14,7 +14,7 @@
 
 use crate::delivery::boxes::BitLayout;
 use crate::delivery::collective::BlockSizes;
-use crate::delivery::fault::{Count, EndFault, Fault, Place};
+use crate::delivery::fault::{Count, EndFault, Fault, PlacedNode};
 use crate::delivery::placement::Placement;
 use crate::limits;
 use pattern::Pattern;
@@ -28,7 +28,7 @@ mod sending;
 
 /// How big things are, which a schedule of byte counts depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Units {
+pub struct ByteCountUnits {
     /// Bytes of each block when sizes are uniform.
     pub block_bytes: u64,
     /// Bytes of the unit that is redistributed.
@@ -54,12 +54,12 @@ pub struct Redistribution<'a> {
     pub firsts: &'a [u32],
 }
 
-/// In [`What::Listed`]: all that the sender holds for a destination.
+/// In [`ByteSelection::Listed`]: all that the sender holds for a destination.
 pub const ALL_BYTES: u64 = u64::MAX;
 
 /// One send of byte counts.
 #[derive(Debug, Clone, Copy, Hash)]
-pub struct Share<'a> {
+pub struct ByteSend<'a> {
     /// Sender, a node of the schedule's grid.
     pub from: u64,
     /// Receiver, a node of the schedule's grid.
@@ -67,12 +67,12 @@ pub struct Share<'a> {
     /// Sender and receiver may be the same.
     pub local: bool,
     /// A bucket, or so many bytes for each of some destinations.
-    pub what: What<'a>,
+    pub what: ByteSelection<'a>,
 }
 
 /// What a send of byte counts takes.
 #[derive(Debug, Clone, Copy, Hash)]
-pub enum What<'a> {
+pub enum ByteSelection<'a> {
     /// A bucket of what was redistributed.
     Bucket(u64),
     /// So many bytes for each of these destinations, or [`ALL_BYTES`].
@@ -104,7 +104,7 @@ impl Cell for u64 {
 pub(crate) struct ByteCounts<T> {
     nodes: usize,
     sizes: Option<Arc<dyn BlockSizes>>,
-    units: Units,
+    units: ByteCountUnits,
     placement: Placement,
     layout: BitLayout,
     /// Elements that each node holds for each destination; empty for none at all.
@@ -126,9 +126,9 @@ pub(crate) struct ByteCounts<T> {
     arriving: Vec<(u32, u32, u64)>,
     receivers: Vec<u32>,
     /// The last step in which each node received something.
-    came: Vec<u64>,
+    last_receipts: Vec<u64>,
     /// That of the last send's sender, before it had what it sent.
-    after: u64,
+    latest_arrival: u64,
     /// Bytes that each node holds.
     held: Vec<u64>,
     peak: u64,
@@ -142,7 +142,7 @@ impl<T: Cell> ByteCounts<T> {
     pub(crate) fn new(
         placement: Placement,
         sizes: Option<Arc<dyn BlockSizes>>,
-        units: Units,
+        units: ByteCountUnits,
     ) -> Result<Self, Fault> {
         let nodes = placement.grid().nodes();
         if nodes != placement.machine_nodes() || !placement.is_identity() {
@@ -174,7 +174,7 @@ impl<T: Cell> ByteCounts<T> {
             nodes,
             placement,
             sizes,
-            units: Units { element_bytes: units.element_bytes.max(1), ..units },
+            units: ByteCountUnits { element_bytes: units.element_bytes.max(1), ..units },
             layout,
             holdings: vec![Vec::new(); nodes],
             spare: Vec::new(),
@@ -186,8 +186,8 @@ impl<T: Cell> ByteCounts<T> {
             pattern: None,
             arriving: Vec::new(),
             receivers: Vec::new(),
-            came: vec![0; nodes],
-            after: 0,
+            last_receipts: vec![0; nodes],
+            latest_arrival: 0,
             peak: held.iter().copied().max().unwrap_or(0),
             held,
             step: 0,
@@ -251,7 +251,7 @@ impl<T: Cell> ByteCounts<T> {
         self.arriving = arriving;
         for receiver in self.receivers.drain(..) {
             self.peak = self.peak.max(self.held[receiver as usize]);
-            self.came[receiver as usize] = self.step;
+            self.last_receipts[receiver as usize] = self.step;
         }
         Ok(())
     }
@@ -287,7 +287,7 @@ impl<T: Cell> ByteCounts<T> {
         let element = self.units.element_bytes;
         Err(Fault::End(
             self.step,
-            EndFault::Astray {
+            EndFault::MisplacedBytes {
                 node: place(node),
                 destination,
                 bytes: Count(byte_count * element, "byte"),
@@ -300,8 +300,8 @@ impl<T: Cell> ByteCounts<T> {
     /// The last step in which the last send's sender received anything before it had what it sent:
     /// before the redistribution, if that is a bucket; 0 if it received nothing. Where bytes come
     /// from is forgotten: they may be of that step or of any earlier one.
-    pub(crate) fn after(&self) -> u64 {
-        self.after
+    pub(crate) fn latest_arrival(&self) -> u64 {
+        self.latest_arrival
     }
 
     /// The step under way, from 1.
@@ -340,8 +340,8 @@ fn add<T: Cell>(cell: &mut T, elements: u64) {
 }
 
 /// In a schedule of byte counts every node runs on its own.
-fn place(node: u64) -> Place {
-    Place { virtual_node: node, physical: node }
+fn place(node: u64) -> PlacedNode {
+    PlacedNode { virtual_node: node, physical: node }
 }
 
 #[cfg(test)]

@@ -11,35 +11,35 @@ use std::sync::Arc;
 
 mod sizes;
 
-pub use sizes::{BlockSizes, Busiest};
+pub use sizes::{BlockSizes, MaxTraffic};
 
 /// What each node holds at the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Before {
+pub enum InitialBlocks {
     /// Each node the blocks that come from it.
-    EachItsOwn,
+    Own,
     /// The root every block, the others none.
-    RootAll,
+    AllAtRoot,
 }
 
 /// What each node is to hold at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum After {
+pub enum FinalBlocks {
     /// Each node the blocks that are for it.
-    EachWhatIsForIt,
+    ForNode,
     /// Each node every block.
-    EachAll,
+    All,
     /// The root every block.
-    RootAll,
+    AllAtRoot,
     /// Each node the block of the node that a permutation takes to it.
-    EachItsSendersOwn,
+    Permuted,
 }
 
 /// What it means that a block comes to a node that has it already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SecondCopy {
+pub enum RedundantDelivery {
     /// A message longer than it need be.
-    Waste,
+    Allowed,
     /// A fault that ends the case.
     Fault,
 }
@@ -54,11 +54,11 @@ pub struct CollectiveKind {
     /// Its number at the plugin boundary.
     pub code: u32,
     /// What each node holds at the start.
-    pub before: Before,
+    pub initial: InitialBlocks,
     /// What each node is to hold at the end.
-    pub after: After,
+    pub required: FinalBlocks,
     /// Whether nodes may receive what they have.
-    pub second_copy: SecondCopy,
+    pub redundant_delivery: RedundantDelivery,
     /// Whether it can be done by byte counts for each destination: where it does not matter where
     /// data comes from.
     pub by_byte_counts: bool,
@@ -72,9 +72,9 @@ pub static ALL_TO_ALL: CollectiveKind = CollectiveKind {
     word: "alltoall",
     help: "every node has a block for every node; its own is there already",
     code: 0,
-    before: Before::EachItsOwn,
-    after: After::EachWhatIsForIt,
-    second_copy: SecondCopy::Fault,
+    initial: InitialBlocks::Own,
+    required: FinalBlocks::ForNode,
+    redundant_delivery: RedundantDelivery::Fault,
     by_byte_counts: true,
     sums: false,
 };
@@ -84,9 +84,9 @@ pub static BROADCAST: CollectiveKind = CollectiveKind {
     word: "broadcast",
     help: "the root has one block, which everyone is to have",
     code: 1,
-    before: Before::RootAll,
-    after: After::EachAll,
-    second_copy: SecondCopy::Waste,
+    initial: InitialBlocks::AllAtRoot,
+    required: FinalBlocks::All,
+    redundant_delivery: RedundantDelivery::Allowed,
     by_byte_counts: false,
     sums: false,
 };
@@ -96,9 +96,9 @@ pub static SCATTER: CollectiveKind = CollectiveKind {
     word: "scatter",
     help: "the root has a block for each",
     code: 2,
-    before: Before::RootAll,
-    after: After::EachWhatIsForIt,
-    second_copy: SecondCopy::Fault,
+    initial: InitialBlocks::AllAtRoot,
+    required: FinalBlocks::ForNode,
+    redundant_delivery: RedundantDelivery::Fault,
     by_byte_counts: false,
     sums: false,
 };
@@ -108,9 +108,9 @@ pub static GATHER: CollectiveKind = CollectiveKind {
     word: "gather",
     help: "each has a block for the root",
     code: 3,
-    before: Before::EachItsOwn,
-    after: After::RootAll,
-    second_copy: SecondCopy::Fault,
+    initial: InitialBlocks::Own,
+    required: FinalBlocks::AllAtRoot,
+    redundant_delivery: RedundantDelivery::Fault,
     by_byte_counts: false,
     sums: false,
 };
@@ -120,9 +120,9 @@ pub static ALL_GATHER: CollectiveKind = CollectiveKind {
     word: "allgather",
     help: "each has a block that everyone is to have",
     code: 4,
-    before: Before::EachItsOwn,
-    after: After::EachAll,
-    second_copy: SecondCopy::Waste,
+    initial: InitialBlocks::Own,
+    required: FinalBlocks::All,
+    redundant_delivery: RedundantDelivery::Allowed,
     by_byte_counts: false,
     sums: false,
 };
@@ -132,9 +132,9 @@ pub static PERMUTATION: CollectiveKind = CollectiveKind {
     word: "permutation",
     help: "each has a block for one other",
     code: 5,
-    before: Before::EachItsOwn,
-    after: After::EachItsSendersOwn,
-    second_copy: SecondCopy::Fault,
+    initial: InitialBlocks::Own,
+    required: FinalBlocks::Permuted,
+    redundant_delivery: RedundantDelivery::Fault,
     by_byte_counts: false,
     sums: false,
 };
@@ -144,9 +144,9 @@ pub static REDUCE: CollectiveKind = CollectiveKind {
     word: "reduce",
     help: "each has a vector, whose sum the root is to have",
     code: 6,
-    before: Before::EachItsOwn,
-    after: After::RootAll,
-    second_copy: SecondCopy::Waste,
+    initial: InitialBlocks::Own,
+    required: FinalBlocks::AllAtRoot,
+    redundant_delivery: RedundantDelivery::Allowed,
     by_byte_counts: false,
     sums: true,
 };
@@ -156,9 +156,9 @@ pub static REDUCE_SCATTER: CollectiveKind = CollectiveKind {
     word: "reduce-scatter",
     help: "each has a term for each node's result, and each is to have the sum of those for it",
     code: 7,
-    before: Before::EachItsOwn,
-    after: After::EachWhatIsForIt,
-    second_copy: SecondCopy::Waste,
+    initial: InitialBlocks::Own,
+    required: FinalBlocks::ForNode,
+    redundant_delivery: RedundantDelivery::Allowed,
     by_byte_counts: false,
     sums: true,
 };
@@ -168,9 +168,9 @@ pub static ALL_REDUCE: CollectiveKind = CollectiveKind {
     word: "allreduce",
     help: "each has a vector, whose sum everyone is to have",
     code: 8,
-    before: Before::EachItsOwn,
-    after: After::EachAll,
-    second_copy: SecondCopy::Waste,
+    initial: InitialBlocks::Own,
+    required: FinalBlocks::All,
+    redundant_delivery: RedundantDelivery::Allowed,
     by_byte_counts: false,
     sums: true,
 };
@@ -196,58 +196,58 @@ pub fn of_bits(bits: u64) -> impl Iterator<Item = &'static CollectiveKind> {
 impl CollectiveKind {
     /// Whether one node has, or is to have, everything.
     pub fn is_rooted(&self) -> bool {
-        self.before == Before::RootAll || self.after == After::RootAll
+        self.initial == InitialBlocks::AllAtRoot || self.required == FinalBlocks::AllAtRoot
     }
 
     /// Whether a permutation says where blocks go.
     pub fn permutes(&self) -> bool {
-        self.after == After::EachItsSendersOwn
+        self.required == FinalBlocks::Permuted
     }
 
     /// Whether blocks are told apart by `side`: a broadcast's block has neither origin nor
     /// destination to tell it from others.
-    pub fn tells_apart(&self, side: Side) -> bool {
+    pub fn distinguishes(&self, side: Side) -> bool {
         match side {
-            Side::Origins => self.before == Before::EachItsOwn,
-            Side::Destinations => self.after == After::EachWhatIsForIt,
+            Side::Origins => self.initial == InitialBlocks::Own,
+            Side::Destinations => self.required == FinalBlocks::ForNode,
             Side::Segments => true,
         }
     }
 
     /// Whether each block goes from one node to one other, and its size can depend on both.
     pub fn is_sized_by_pair(&self) -> bool {
-        match self.after {
-            After::EachWhatIsForIt | After::RootAll => !self.sums,
-            After::EachAll | After::EachItsSendersOwn => false,
+        match self.required {
+            FinalBlocks::ForNode | FinalBlocks::AllAtRoot => !self.sums,
+            FinalBlocks::All | FinalBlocks::Permuted => false,
         }
     }
 
     /// Whether blocks go to everyone, so that their sizes can depend on who has them, and on
     /// nothing else.
     pub fn is_sized_by_origin(&self) -> bool {
-        match self.after {
-            After::EachAll => !self.sums,
-            After::EachWhatIsForIt | After::RootAll | After::EachItsSendersOwn => false,
+        match self.required {
+            FinalBlocks::All => !self.sums,
+            FinalBlocks::ForNode | FinalBlocks::AllAtRoot | FinalBlocks::Permuted => false,
         }
     }
 
     /// Whether what each node has goes to every other.
-    pub fn is_from_each_to_each(&self) -> bool {
-        match (self.before, self.after) {
-            (Before::EachItsOwn, After::EachWhatIsForIt | After::EachAll) => true,
-            (Before::EachItsOwn, After::RootAll | After::EachItsSendersOwn)
-            | (Before::RootAll, _) => false,
+    pub fn connects_all_pairs(&self) -> bool {
+        match (self.initial, self.required) {
+            (InitialBlocks::Own, FinalBlocks::ForNode | FinalBlocks::All) => true,
+            (InitialBlocks::Own, FinalBlocks::AllAtRoot | FinalBlocks::Permuted)
+            | (InitialBlocks::AllAtRoot, _) => false,
         }
     }
 
     /// Whether a send may name a set of `side`: what was summed goes as a whole.
     fn may_name(&self, side: Side) -> bool {
-        self.tells_apart(side) && !(self.sums && side == Side::Origins)
+        self.distinguishes(side) && !(self.sums && side == Side::Origins)
     }
 
     /// Why a set of `side` says nothing about its blocks; `None` if it does. Taken for all, it
     /// would send more than was meant.
-    pub fn refuses(&self, side: Side) -> Option<String> {
+    pub fn set_error(&self, side: Side) -> Option<String> {
         if self.may_name(side) {
             return None;
         }
@@ -340,23 +340,23 @@ impl Collective {
     }
 
     /// What `node` holds at the start.
-    pub fn before(&self, node: u64) -> Blocks {
-        match self.kind.before {
-            Before::EachItsOwn => Blocks::From(node),
-            Before::RootAll => self.all_at_root(node),
+    pub fn initial(&self, node: u64) -> Blocks {
+        match self.kind.initial {
+            InitialBlocks::Own => Blocks::From(node),
+            InitialBlocks::AllAtRoot => self.all_at_root(node),
         }
     }
 
     /// What `node` is to hold at the end.
-    pub fn after(&self, node: u64) -> Blocks {
-        match (self.kind.after, &self.permutation) {
-            (After::EachWhatIsForIt, _) => Blocks::For(node),
-            (After::EachAll, _) => Blocks::All,
-            (After::RootAll, _) => self.all_at_root(node),
-            (After::EachItsSendersOwn, Some(permutation)) => {
+    pub fn required(&self, node: u64) -> Blocks {
+        match (self.kind.required, &self.permutation) {
+            (FinalBlocks::ForNode, _) => Blocks::For(node),
+            (FinalBlocks::All, _) => Blocks::All,
+            (FinalBlocks::AllAtRoot, _) => self.all_at_root(node),
+            (FinalBlocks::Permuted, Some(permutation)) => {
                 Blocks::From(permutation.from[node as usize].into())
             }
-            (After::EachItsSendersOwn, None) => Blocks::From(node),
+            (FinalBlocks::Permuted, None) => Blocks::From(node),
         }
     }
 
@@ -391,25 +391,25 @@ mod tests {
     #[test]
     fn a_permutation_ends_with_what_its_sender_had() {
         let rotate = Collective::permutation("rotate", [1, 2, 0].into());
-        assert_eq!((rotate.before(0), rotate.after(0)), (Blocks::From(0), Blocks::From(2)));
-        assert_eq!(Collective::of(&PERMUTATION).after(1), Blocks::From(1));
+        assert_eq!((rotate.initial(0), rotate.required(0)), (Blocks::From(0), Blocks::From(2)));
+        assert_eq!(Collective::of(&PERMUTATION).required(1), Blocks::From(1));
     }
 
     #[test]
     fn a_root_alone_begins_or_ends_with_everything() {
         let scatter = Collective::of(&SCATTER).at(2);
         assert_eq!(
-            [0, 1, 2].map(|node| scatter.before(node)),
+            [0, 1, 2].map(|node| scatter.initial(node)),
             [Blocks::None, Blocks::None, Blocks::All]
         );
-        assert_eq!(Collective::of(&GATHER).after(0), Blocks::All);
+        assert_eq!(Collective::of(&GATHER).required(0), Blocks::All);
         assert_eq!((scatter.root(), Collective::of(&ALL_GATHER).root()), (Some(2), None));
     }
 
     #[test]
     fn sets_that_tell_no_blocks_apart_are_refused() {
         let refused = |kind: &CollectiveKind| {
-            [Side::Origins, Side::Destinations].map(|side| kind.refuses(side))
+            [Side::Origins, Side::Destinations].map(|side| kind.set_error(side))
         };
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(refused(&ALL_TO_ALL), [None, None]);

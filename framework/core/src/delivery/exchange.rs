@@ -15,7 +15,7 @@
 
 use crate::delivery::boxes::{Axis, BitLayout, Layout, NodeSet, RunLayout, Selection};
 use crate::delivery::collective::{BlockSizes, Collective};
-use crate::delivery::fault::{Block, Count, Fault, Place};
+use crate::delivery::fault::{Block, Count, Fault, PlacedNode};
 use crate::delivery::grid::Grid;
 use crate::delivery::holdings::Holdings;
 use crate::delivery::placement::Placement;
@@ -89,7 +89,7 @@ pub struct Exchange<L: Layout = BitLayout> {
     /// Whether any send so far was a copy: only then can a node receive a block that it holds.
     has_copies: bool,
     /// First permitted redundant delivery since the last [`Exchange::take_redundant`].
-    redundant: Option<Box<(Place, Block)>>,
+    redundant: Option<Box<(PlacedNode, Block)>>,
     step: u64,
     latest_arrival: u64,
     /// Buffer for the rule of the current send.
@@ -196,7 +196,7 @@ impl<L: Layout> Exchange<L> {
         let (mut held, mut total) = (vec![0; planned as usize], 0);
         for (number, held) in (0..).zip(&mut held) {
             let node = layout.representative(number);
-            for a in inventory.before(node) {
+            for a in inventory.initial(node) {
                 let count = if inventory.sums() { layout.values(&a) } else { layout.count(&a) };
                 let load = inventory.load(&a, count);
                 total += u128::from(load) * u128::from(order);
@@ -247,7 +247,7 @@ impl<L: Layout> Exchange<L> {
 
     /// Returns and clears the first block, since the last call, that reached a node which already
     /// held it, where the collective permits this.
-    pub(crate) fn take_redundant(&mut self) -> Option<(Place, Block)> {
+    pub(crate) fn take_redundant(&mut self) -> Option<(PlacedNode, Block)> {
         self.redundant.take().map(|boxed| *boxed)
     }
 
@@ -260,7 +260,7 @@ impl<L: Layout> Exchange<L> {
             let node = layout.representative(number);
             let list = layout.home(self.inventory.placement.home(node)).0;
             let before = missing_blocks;
-            for required in self.inventory.after(node) {
+            for required in self.inventory.required(node) {
                 // Held boxes are disjoint, so the sizes of their intersections add up.
                 let mut held_blocks = 0;
                 for held in self.holdings.of(list) {

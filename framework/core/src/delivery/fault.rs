@@ -7,7 +7,7 @@ mod send;
 
 pub use delivery::DeliveryFault;
 pub use end::EndFault;
-pub use place::{Block, Count, Place, Whereabouts};
+pub use place::{Block, BlockLocation, Count, PlacedNode};
 pub use send::SendFault;
 
 /// A broken rule: the schedule does not do what it should. Steps count from 1 and include those in
@@ -53,7 +53,7 @@ pub enum Fault {
     },
     /// What a plugin found wrong with a schedule that it was given to hand on.
     #[error("{0}")]
-    Found(String),
+    Plugin(String),
     /// No broken rule: the case asks for more than can be followed, or for what doesn't go
     /// together.
     #[error("{0}")]

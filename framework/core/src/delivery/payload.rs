@@ -1,10 +1,10 @@
 //! What a schedule moves: blocks, followed one by one, or byte counts.
 
 use crate::delivery::boxes::{BitLayout, Layout};
-use crate::delivery::byte_counts::{ByteCounts, Redistribution, Share, Units};
+use crate::delivery::byte_counts::{ByteCountUnits, ByteCounts, ByteSend, Redistribution};
 use crate::delivery::collective::BlockSizes;
 use crate::delivery::exchange::{Exchange, OrbitExchange};
-use crate::delivery::fault::{Block, Fault, Place};
+use crate::delivery::fault::{Block, Fault, PlacedNode};
 use crate::delivery::placement::Placement;
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl Payload {
     pub(crate) fn byte_counts(
         placement: Placement,
         sizes: Option<Arc<dyn BlockSizes>>,
-        units: Units,
+        units: ByteCountUnits,
     ) -> Result<Self, Fault> {
         let largest =
             sizes.as_ref().map_or(units.block_bytes, |s| s.largest()) / units.element_bytes.max(1);
@@ -85,7 +85,7 @@ impl Payload {
     }
 
     /// Carries out one send of byte counts; the load that went, if any did.
-    pub(crate) fn send_shares(&mut self, share: &Share<'_>) -> Result<Option<u64>, Fault> {
+    pub(crate) fn send_bytes(&mut self, share: &ByteSend<'_>) -> Result<Option<u64>, Fault> {
         match self {
             Self::Blocks(_) | Self::Orbits(_) => Err(Fault::OutOfOrder(
                 "the schedule sends byte counts, but did not say that it moves them",
@@ -116,7 +116,7 @@ impl Payload {
 
     /// The first block of the step that has ended which came where it was already, and no fault;
     /// where blocks are followed node by node.
-    pub(crate) fn take_redundant(&mut self) -> Option<(Place, Block)> {
+    pub(crate) fn take_redundant(&mut self) -> Option<(PlacedNode, Block)> {
         match self {
             Self::Blocks(exchange) => exchange.take_redundant(),
             Self::Orbits(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => None,
@@ -178,13 +178,13 @@ impl Payload {
 
     /// Of what the last send took, the latest step in which any came to its sender, as far as
     /// arrivals are followed.
-    pub(crate) fn after(&self) -> u64 {
+    pub(crate) fn latest_arrival(&self) -> u64 {
         match self {
             Self::Blocks(exchange) => exchange.latest_arrival(),
             // Who asks for arrivals has everyone planned for.
             Self::Orbits(_) => 0,
-            Self::ByteCounts(byte_counts) => byte_counts.after(),
-            Self::LargeByteCounts(byte_counts) => byte_counts.after(),
+            Self::ByteCounts(byte_counts) => byte_counts.latest_arrival(),
+            Self::LargeByteCounts(byte_counts) => byte_counts.latest_arrival(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Which node of the machine runs which node of the schedule's grid.
 
-use crate::delivery::fault::{Fault, Place};
+use crate::delivery::fault::{Fault, PlacedNode};
 use crate::delivery::grid::Grid;
 
 const NOBODY: u32 = u32::MAX;
@@ -108,7 +108,7 @@ impl Placement {
     }
 
     /// Both numbers of a node of the grid.
-    pub(crate) fn locate(&self, virtual_node: u64) -> Place {
-        Place { virtual_node, physical: self.physical(virtual_node) }
+    pub(crate) fn locate(&self, virtual_node: u64) -> PlacedNode {
+        PlacedNode { virtual_node, physical: self.physical(virtual_node) }
     }
 }

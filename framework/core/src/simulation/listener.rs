@@ -2,8 +2,8 @@
 //! traces, the dashboard, checks. The simulation does not know which listeners there are.
 
 use crate::delivery::boxes::BitLayout;
-use crate::delivery::byte_counts::{Redistribution, Share};
-use crate::delivery::fault::{Block, Place};
+use crate::delivery::byte_counts::{ByteSend, Redistribution};
+use crate::delivery::fault::{Block, PlacedNode};
 use crate::delivery::payload::Proof;
 use crate::delivery::placement::Placement;
 use crate::network::symmetry::Group;
@@ -43,7 +43,7 @@ pub enum Detail {
 pub struct Interests {
     /// How much of the schedule the listener reads.
     pub detail: Detail,
-    /// Whether [`ScheduleEvent::Sent`], [`ScheduleEvent::Share`] and
+    /// Whether [`ScheduleEvent::Sent`], [`ScheduleEvent::ByteSend`] and
     /// [`ScheduleEvent::Redistribution`] are reported.
     pub sends: bool,
     /// Whether arrivals are followed: [`Step::latest_arrivals`] and [`Sent::latest_arrival`].
@@ -104,7 +104,7 @@ pub enum ScheduleEvent<'a> {
     Redistribution(&'a Redistribution<'a>),
     /// These byte counts were sent; the [`ScheduleEvent::Sent`] of the same send is next. Only
     /// reported for [`Interests::sends`].
-    Share(&'a Share<'a>),
+    ByteSend(&'a ByteSend<'a>),
     /// A send moved something. Only reported for [`Interests::sends`].
     Sent(&'a Sent<'a>),
     /// A send moved nothing.
@@ -115,7 +115,7 @@ pub enum ScheduleEvent<'a> {
         /// The schedule's own number of the step.
         step: u64,
         /// The receiver.
-        node: Place,
+        node: PlacedNode,
         /// The block.
         block: Block,
     },
@@ -160,9 +160,9 @@ pub struct EmptySend {
     /// The schedule's own number of the step, from 1.
     pub step: u64,
     /// The sender, in the schedule's grid and on the machine.
-    pub from: Place,
+    pub from: PlacedNode,
     /// The receiver, in the schedule's grid and on the machine.
-    pub to: Place,
+    pub to: PlacedNode,
     /// Whether the send broke a rule, which ends the schedule.
     pub is_refused: bool,
 }
@@ -177,9 +177,9 @@ pub struct Sent<'a> {
     /// everything at the start. Only followed for [`Interests::arrivals`].
     pub latest_arrival: u64,
     /// The sender, in the schedule's grid and on the machine.
-    pub from: Place,
+    pub from: PlacedNode,
     /// The receiver, in the schedule's grid and on the machine.
-    pub to: Place,
+    pub to: PlacedNode,
     /// What moves. With [`Proof::ByteCounts`] loads are bytes and there are no boxes.
     pub proof: Proof,
     /// The boxes of blocks that moved.

@@ -1,6 +1,6 @@
 //! All listeners of a schedule, and the state that is the same for each of them.
 
-use crate::delivery::fault::{Block, Place};
+use crate::delivery::fault::{Block, PlacedNode};
 use crate::simulation::listener::{
     Detail, EmptySend, Interests, Listener, LocalCopy, ScheduleEvent, Sent, Summed,
 };
@@ -69,7 +69,7 @@ impl<'a> Listeners<'a> {
         self.notify(ScheduleEvent::LocalCopy(copy));
     }
 
-    pub(super) fn redundant_block(&mut self, step: u64, node: Place, block: Block) {
+    pub(super) fn redundant_block(&mut self, step: u64, node: PlacedNode, block: Block) {
         self.notify(ScheduleEvent::RedundantBlock { step, node, block });
     }
 

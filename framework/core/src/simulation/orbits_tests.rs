@@ -108,12 +108,12 @@ fn choices(axes: usize) -> impl Strategy<Value = Vec<Vec<Choice>>> {
 
 /// A topology, a collective, whether blocks are cut into a part for each node, and the radices of
 /// the schedule's grid.
-type What<'a> = (&'a str, &'static CollectiveKind, bool, &'a [u64]);
+type ByteSelection<'a> = (&'a str, &'static CollectiveKind, bool, &'a [u64]);
 
 /// Sends what is chosen, node by node, each what follows for it from the choice of its
 /// representative where everyone is planned for.
 fn simulate(
-    (spec, kind, in_parts, radices): What<'_>,
+    (spec, kind, in_parts, radices): ByteSelection<'_>,
     symmetries: &[Symmetry],
     steps: &[Vec<Choice>],
     (everything, proof_scope): (bool, ProofScope),
@@ -131,8 +131,8 @@ fn simulate(
         coordinates.iter().zip(&units).all(|(coordinate, unit)| coordinate < unit)
     });
     let planned: Vec<u64> = planned.collect();
-    let by_origin = kind.refuses(Side::Origins).is_none();
-    let by_destination = in_parts || kind.refuses(Side::Destinations).is_none();
+    let by_origin = kind.set_error(Side::Origins).is_none();
+    let by_destination = in_parts || kind.set_error(Side::Destinations).is_none();
     let moved = |members: &[Vec<u64>], element: u64| -> Vec<Vec<u64>> {
         let own = Grid::new(radices).unwrap().coordinates(element);
         let axes = members.iter().zip(group.axes()).zip(&own);
@@ -282,8 +282,8 @@ fn follow(
         });
         axes.collect()
     };
-    let by_origin = kind.refuses(Side::Origins).is_none();
-    let by_destination = in_parts || kind.refuses(Side::Destinations).is_none();
+    let by_origin = kind.set_error(Side::Origins).is_none();
+    let by_destination = in_parts || kind.set_error(Side::Destinations).is_none();
     let (mut sends, mut ends) = (Vec::new(), Vec::new());
     let mut run = || -> Result<(), Fault> {
         for step in steps {

@@ -3,7 +3,7 @@
 
 use super::{ProofScope, State, Task};
 use crate::delivery::boxes::{BitLayout, Side};
-use crate::delivery::byte_counts::Units;
+use crate::delivery::byte_counts::ByteCountUnits;
 use crate::delivery::collective::Collective;
 use crate::delivery::exchange::{Division, Exchange, Inventory, OrbitExchange};
 use crate::delivery::fault::Fault;
@@ -21,7 +21,7 @@ pub(super) struct Setup {
     placement: Placement,
     division: Division,
     /// Where byte counts are moved instead of blocks.
-    byte_counts: Option<Units>,
+    byte_counts: Option<ByteCountUnits>,
     laid_out: bool,
     claimed: Option<Claim>,
 }
@@ -53,7 +53,7 @@ impl Setup {
         task: &Task,
         radices: &[u64],
         division: Division,
-        byte_counts: Option<Units>,
+        byte_counts: Option<ByteCountUnits>,
     ) -> Result<Self, Fault> {
         let Division { in_parts, segments } = division;
         let own = task.topology.radices();
@@ -65,7 +65,7 @@ impl Setup {
                 limits::SEGMENTS
             )));
         }
-        if in_parts && task.collective.kind().tells_apart(Side::Destinations) {
+        if in_parts && task.collective.kind().distinguishes(Side::Destinations) {
             return Err(Fault::BadGrid(
                 "its blocks can't be laid out in parts, they go to one destination each".to_owned(),
             ));

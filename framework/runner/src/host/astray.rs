@@ -4,14 +4,16 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 use swapmeet_core::delivery::boxes::{Layout, Side};
-use swapmeet_core::delivery::fault::{Block, DeliveryFault, EndFault, Fault, Place, Whereabouts};
+use swapmeet_core::delivery::fault::{
+    Block, BlockLocation, DeliveryFault, EndFault, Fault, PlacedNode,
+};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 
 pub(super) struct Trail {
     block: Block,
-    at: Place,
+    at: PlacedNode,
     /// The last step in which it was sent, to whom, and what the plugin calls that send.
-    last: Option<(u64, Place, String)>,
+    last: Option<(u64, PlacedNode, String)>,
     /// What the plugin calls the send under way.
     label: Rc<RefCell<String>>,
 }
@@ -23,7 +25,7 @@ impl Trail {
         let (block, at) = match fault {
             Fault::End(
                 _,
-                EndFault::NeverDelivered { block, whereabouts: Whereabouts::At(at), .. },
+                EndFault::NeverDelivered { block, location: BlockLocation::At(at), .. },
             ) => (block, at),
             Fault::Delivery(_, DeliveryFault::DeliveredTwice { block, node, .. }) => (block, node),
             _ => return None,
@@ -38,12 +40,9 @@ impl Trail {
                 Fault::End(step, EndFault::NeverDelivered { node, block, missing, nodes, .. }),
                 Some((since, to, label)),
             ) if to == self.at => {
-                let whereabouts = Whereabouts::AtSince(to, since);
-                Fault::End(
-                    step,
-                    EndFault::NeverDelivered { node, block, whereabouts, missing, nodes },
-                )
-                .labelled(label)
+                let location = BlockLocation::AtSince(to, since);
+                Fault::End(step, EndFault::NeverDelivered { node, block, location, missing, nodes })
+                    .labelled(label)
             }
             (
                 fault @ Fault::Delivery(_, DeliveryFault::DeliveredTwice { .. }),

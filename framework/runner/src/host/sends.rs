@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use swapmeet_abi::{
     SWM_COMBINE, SWM_COPY, SWM_LOCAL, SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes, SwmRoute,
 };
-use swapmeet_core::delivery::byte_counts::{Share, What};
+use swapmeet_core::delivery::byte_counts::{ByteSelection, ByteSend};
 use swapmeet_core::delivery::exchange::Rule;
 use swapmeet_core::delivery::fault::{Fault, SendFault};
 use swapmeet_core::network::topology::Route;
@@ -92,9 +92,9 @@ impl Host<'_> {
     /// See above.
     pub(super) unsafe fn send_bucket(&mut self, send: &SwmBucket) -> Result<(), Fault> {
         known(send.flags, SWM_LOCAL)?;
-        let what = What::Bucket(send.bucket);
+        let what = ByteSelection::Bucket(send.bucket);
         let share =
-            Share { from: send.from, to: send.to, local: send.flags & SWM_LOCAL != 0, what };
+            ByteSend { from: send.from, to: send.to, local: send.flags & SWM_LOCAL != 0, what };
         // SAFETY: promised by the caller.
         unsafe { self.send_share(&share, send.route) }
     }
@@ -108,10 +108,14 @@ impl Host<'_> {
         let mut counts = Vec::new();
         // SAFETY: promised by the caller.
         unsafe { read_byte_counts(send, &mut counts) }.map_err(|what| {
-            Fault::Send(step, SendFault::BadShare { from, to, what: what.to_owned() })
+            Fault::Send(step, SendFault::BadByteSend { from, to, what: what.to_owned() })
         })?;
-        let share =
-            Share { from, to, local: send.flags & SWM_LOCAL != 0, what: What::Listed(&counts) };
+        let share = ByteSend {
+            from,
+            to,
+            local: send.flags & SWM_LOCAL != 0,
+            what: ByteSelection::Listed(&counts),
+        };
         // SAFETY: promised by the caller.
         unsafe { self.send_share(&share, send.route) }
     }
@@ -120,11 +124,11 @@ impl Host<'_> {
     /// See above.
     unsafe fn send_share(
         &mut self,
-        share: &Share<'_>,
+        share: &ByteSend<'_>,
         route: *const SwmRoute,
     ) -> Result<(), Fault> {
         // SAFETY: promised by the caller.
         let route = unsafe { self.route.read(route) }?;
-        self.simulation.as_mut().map_or(Ok(()), |simulation| simulation.send_shares(share, route))
+        self.simulation.as_mut().map_or(Ok(()), |simulation| simulation.send_bytes(share, route))
     }
 }

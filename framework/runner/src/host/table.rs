@@ -10,7 +10,7 @@ use swapmeet_abi::{
     Growing, SWM_BYTE_COUNTS, SWM_FIXED, SWM_IN_PARTS, SWM_SHIFT, SWM_STOPPED, SWM_XOR, SwmBlocks,
     SwmBucket, SwmBytes, SwmHost, SwmLayout, SwmRedistribution, SwmStr, SwmSymmetry, read_sized,
 };
-use swapmeet_core::delivery::byte_counts::{Redistribution, Units};
+use swapmeet_core::delivery::byte_counts::{ByteCountUnits, Redistribution};
 use swapmeet_core::delivery::exchange::Division;
 use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::limits;
@@ -217,7 +217,7 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                 let byte_counts = (raw.flags & SWM_BYTE_COUNTS != 0).then(|| {
                     // Elements are counted: a plan for one block size says nothing about another.
                     host.asked.bytes = true;
-                    Units {
+                    ByteCountUnits {
                         block_bytes: host.answers.block_bytes,
                         element_bytes: host.answers.element_bytes,
                     }

@@ -1,6 +1,6 @@
 //! Who has what for whom, as far as bounds look at it.
 
-use crate::delivery::collective::{After, Before, BlockSizes};
+use crate::delivery::collective::{BlockSizes, FinalBlocks, InitialBlocks};
 use crate::network::topology::Topology;
 use crate::simulation::Task;
 
@@ -95,32 +95,33 @@ impl<'a> Demand<'a> {
         let nodes = task.topology.nodes();
         // Of a broadcast there is one block.
         let at_root = sizes.map_or(1.0, |sizes| sizes.bytes(root, root) as f64);
-        let is_broadcast = (kind.before, kind.after) == (Before::RootAll, After::EachAll);
+        let is_broadcast =
+            (kind.initial, kind.required) == (InitialBlocks::AllAtRoot, FinalBlocks::All);
         if task.skip_empty && (if is_broadcast { at_root } else { block }) == 0.0 {
             return Self::None;
         }
-        match (kind.before, kind.after) {
-            (_, After::RootAll) if kind.sums => Self::Reduce(root, block),
-            (_, After::EachWhatIsForIt | After::EachItsSendersOwn) if kind.sums => {
+        match (kind.initial, kind.required) {
+            (_, FinalBlocks::AllAtRoot) if kind.sums => Self::Reduce(root, block),
+            (_, FinalBlocks::ForNode | FinalBlocks::Permuted) if kind.sums => {
                 Self::ReduceScatter(block)
             }
-            (_, After::EachAll) if kind.sums => Self::AllReduce(block),
-            (Before::EachItsOwn, After::EachWhatIsForIt) => {
+            (_, FinalBlocks::All) if kind.sums => Self::AllReduce(block),
+            (InitialBlocks::Own, FinalBlocks::ForNode) => {
                 sizes.map_or(Self::Uniform(1.0), Self::Pairs)
             }
-            (Before::EachItsOwn, After::EachAll) => sizes.map_or(Self::AllGather(1.0), |sizes| {
+            (InitialBlocks::Own, FinalBlocks::All) => sizes.map_or(Self::AllGather(1.0), |sizes| {
                 Self::AllGatherUneven(OwnSizes::new(nodes, sizes))
             }),
-            (Before::EachItsOwn, After::RootAll) => Self::ToRoot(root, leaves),
-            (Before::EachItsOwn, After::EachItsSendersOwn) => task
+            (InitialBlocks::Own, FinalBlocks::AllAtRoot) => Self::ToRoot(root, leaves),
+            (InitialBlocks::Own, FinalBlocks::Permuted) => task
                 .collective
                 .images()
                 .map_or(Self::None, |images| Self::Permutation(images, block)),
-            (Before::RootAll, After::EachWhatIsForIt | After::EachItsSendersOwn) => {
+            (InitialBlocks::AllAtRoot, FinalBlocks::ForNode | FinalBlocks::Permuted) => {
                 Self::FromRoot(root, leaves)
             }
-            (Before::RootAll, After::EachAll) => Self::Broadcast(root, at_root),
-            (Before::RootAll, After::RootAll) => Self::None,
+            (InitialBlocks::AllAtRoot, FinalBlocks::All) => Self::Broadcast(root, at_root),
+            (InitialBlocks::AllAtRoot, FinalBlocks::AllAtRoot) => Self::None,
         }
     }
 
@@ -199,7 +200,7 @@ impl<'a> Demand<'a> {
                 }
             }
             Self::Pairs(sizes) => {
-                let busiest = sizes.busiest(nodes);
+                let busiest = sizes.max_traffic(nodes);
                 let all = busiest.pairs == nodes * others;
                 let (sent, received) = (busiest.sent as f64, busiest.received as f64);
                 EndLoads { sent, received, by_one: false, peers: busiest.peers, all }

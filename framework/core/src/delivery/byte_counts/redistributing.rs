@@ -24,7 +24,7 @@ pub(super) struct Redistributed<T> {
     pub(super) receivers: Vec<u32>,
     pub(super) steps: Vec<u32>,
     /// The last step before it in which the node received anything.
-    pub(super) after: u64,
+    pub(super) latest_arrival: u64,
 }
 
 impl<T> Redistributed<T> {
@@ -122,7 +122,7 @@ impl<T: Cell> ByteCounts<T> {
             sizes,
             receivers: vec![UNSENT; buckets],
             steps: vec![0; buckets],
-            after: self.came[node],
+            latest_arrival: self.last_receipts[node],
         });
         self.redistributors.push(node as u32);
         Ok(())

@@ -1,12 +1,12 @@
 //! Sends of byte counts: a bucket, or so many bytes for each of some destinations.
 
 use super::redistributing::UNSENT;
-use super::{ALL_BYTES, ByteCounts, Cell, Share, What, place};
+use super::{ALL_BYTES, ByteCounts, ByteSelection, ByteSend, Cell, place};
 use crate::delivery::fault::{Fault, SendFault};
 
 impl<T: Cell> ByteCounts<T> {
     /// Carries out one send and returns the bytes that went, `None` if nothing did.
-    pub(crate) fn send(&mut self, share: &Share<'_>) -> Result<Option<u64>, Fault> {
+    pub(crate) fn send(&mut self, share: &ByteSend<'_>) -> Result<Option<u64>, Fault> {
         let (from, to) = (share.from, share.to);
         for (role, node) in [("sender", from), ("receiver", to)] {
             if node >= self.nodes as u64 {
@@ -20,8 +20,8 @@ impl<T: Cell> ByteCounts<T> {
             return Err(Fault::Send(self.step, SendFault::SentToItself { node: place(from) }));
         }
         let elements = match share.what {
-            What::Bucket(bucket) => self.send_bucket(from, to, bucket)?,
-            What::Listed(byte_counts) => self.send_listed(from, to, byte_counts)?,
+            ByteSelection::Bucket(bucket) => self.send_bucket(from, to, bucket)?,
+            ByteSelection::Listed(byte_counts) => self.send_listed(from, to, byte_counts)?,
         };
         let bytes = elements * self.units.element_bytes;
         self.held[from as usize] -= bytes;
@@ -34,7 +34,7 @@ impl<T: Cell> ByteCounts<T> {
 
     fn send_bucket(&mut self, from: u64, to: u64, bucket: u64) -> Result<u64, Fault> {
         let step = self.step;
-        let bad = |what: String| Fault::Send(step, SendFault::BadShare { from, to, what });
+        let bad = |what: String| Fault::Send(step, SendFault::BadByteSend { from, to, what });
         let Some(redistributed) = &mut self.redistributed[from as usize] else {
             return Err(bad(format!(
                 "is bucket {bucket} of a redistribution, but node {from} has redistributed nothing"
@@ -53,7 +53,7 @@ impl<T: Cell> ByteCounts<T> {
             return Err(bad(format!("is bucket {bucket}, which node {from} has sent already")));
         }
         *receiver = to as u32;
-        self.after = redistributed.after;
+        self.latest_arrival = redistributed.latest_arrival;
         redistributed.steps[bucket as usize] = u32::try_from(step).unwrap_or(u32::MAX);
         if self.unsettled == 0 {
             self.unsettled_since = step;
@@ -70,9 +70,9 @@ impl<T: Cell> ByteCounts<T> {
     ) -> Result<u64, Fault> {
         self.settle(self.step)?;
         self.write_down(from as usize)?;
-        self.after = self.came[from as usize];
+        self.latest_arrival = self.last_receipts[from as usize];
         let (step, element, nodes) = (self.step, self.units.element_bytes, self.nodes as u64);
-        let bad = |what: String| Fault::Send(step, SendFault::BadShare { from, to, what });
+        let bad = |what: String| Fault::Send(step, SendFault::BadByteSend { from, to, what });
         let mut sum = 0;
         for &(destination, bytes) in byte_counts {
             if destination >= nodes {

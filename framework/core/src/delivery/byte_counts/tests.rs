@@ -22,7 +22,7 @@ fn byte_counts(table: Vec<Vec<u64>>, element_bytes: u64) -> Result<ByteCounts<u3
     ByteCounts::new(
         placement,
         Some(Arc::new(Table(table))),
-        Units { block_bytes: 0, element_bytes },
+        ByteCountUnits { block_bytes: 0, element_bytes },
     )
 }
 
@@ -34,11 +34,11 @@ fn redistribute(node: u64, buckets: u64) -> Redistribution<'static> {
     Redistribution { node, buckets, cycle: buckets, first: 0, starts: &[], firsts: &[] }
 }
 
-fn share(from: u64, to: u64, what: What<'_>) -> Share<'_> {
-    Share { from, to, local: true, what }
+fn share(from: u64, to: u64, what: ByteSelection<'_>) -> ByteSend<'_> {
+    ByteSend { from, to, local: true, what }
 }
 
-fn step<T: Cell>(x: &mut ByteCounts<T>, sends: &[Share<'_>]) -> Result<(), Fault> {
+fn step<T: Cell>(x: &mut ByteCounts<T>, sends: &[ByteSend<'_>]) -> Result<(), Fault> {
     x.begin_step();
     for send in sends {
         x.send(send)?;
@@ -57,7 +57,7 @@ fn finish(x: &mut ByteCounts<u32>, nodes: u64) -> Result<(), Fault> {
         let all: Vec<_> = (0..nodes).map(|from| [(to(from), ALL_BYTES)]).collect();
         let sends: Vec<_> = (0..nodes)
             .zip(&all)
-            .map(|(from, all)| share(from, to(from), What::Listed(all)))
+            .map(|(from, all)| share(from, to(from), ByteSelection::Listed(all)))
             .collect();
         step(x, &sends)?;
     }
@@ -70,13 +70,17 @@ fn what_is_redistributed_is_where_its_buckets_went() {
     let mut x = byte_counts(vec![vec![0, 0, 5], vec![0; 3], vec![0; 3]], 1).unwrap();
     x.redistribute(&redistribute(0, 3)).unwrap();
     x.begin_step();
-    let loads: Vec<_> = (0..3).map(|h| x.send(&share(0, h, What::Bucket(h))).unwrap()).collect();
+    let loads: Vec<_> =
+        (0..3).map(|h| x.send(&share(0, h, ByteSelection::Bucket(h))).unwrap()).collect();
     assert_eq!(loads, [Some(2), Some(2), Some(1)]);
     x.end_step().unwrap();
     assert_eq!((x.held(), x.peak()), (&[2, 2, 1][..], 5), "all five were at one node at the start");
     step(
         &mut x,
-        &[share(0, 2, What::Listed(&[(2, ALL_BYTES)])), share(1, 2, What::Listed(&[(2, 2)]))],
+        &[
+            share(0, 2, ByteSelection::Listed(&[(2, ALL_BYTES)])),
+            share(1, 2, ByteSelection::Listed(&[(2, 2)])),
+        ],
     )
     .unwrap();
     x.verify().unwrap();
@@ -87,8 +91,8 @@ fn a_bucket_without_elements_is_no_message() {
     let mut x = byte_counts(vec![vec![0, 1], vec![0, 0]], 1).unwrap();
     x.redistribute(&redistribute(0, 2)).unwrap();
     x.begin_step();
-    assert_eq!(x.send(&share(0, 1, What::Bucket(0))).unwrap(), Some(1));
-    assert_eq!(x.send(&share(0, 1, What::Bucket(1))).unwrap(), None);
+    assert_eq!(x.send(&share(0, 1, ByteSelection::Bucket(0))).unwrap(), Some(1));
+    assert_eq!(x.send(&share(0, 1, ByteSelection::Bucket(1))).unwrap(), None);
     x.end_step().unwrap();
     x.verify().unwrap();
 }
@@ -97,8 +101,10 @@ fn a_bucket_without_elements_is_no_message() {
 fn what_arrives_in_a_step_cannot_be_sent_on_in_it() {
     let mut x = byte_counts(vec![vec![0, 0, 4], vec![0; 3], vec![0; 3]], 1).unwrap();
     x.redistribute(&redistribute(0, 1)).unwrap();
-    let too_early =
-        step(&mut x, &[share(0, 1, What::Bucket(0)), share(1, 2, What::Listed(&[(2, 4)]))]);
+    let too_early = step(
+        &mut x,
+        &[share(0, 1, ByteSelection::Bucket(0)), share(1, 2, ByteSelection::Listed(&[(2, 4)]))],
+    );
     assert_eq!(
         message(too_early),
         "step 1: what node 1 sends node 2 names 4 bytes for node 2, but node 1 holds only 0"
@@ -109,15 +115,19 @@ fn what_arrives_in_a_step_cannot_be_sent_on_in_it() {
 fn buckets_may_be_sent_in_different_steps_and_redistributed_again_in_between() {
     let mut x = uniform(3, 6);
     x.redistribute(&redistribute(0, 2)).unwrap();
-    step(&mut x, &[share(0, 1, What::Bucket(0))]).unwrap();
+    step(&mut x, &[share(0, 1, ByteSelection::Bucket(0))]).unwrap();
     // half of what node 0 redistributed is here, and is redistributed on with node 1's own
     x.redistribute(&redistribute(1, 3)).unwrap();
     step(
         &mut x,
-        &[share(1, 0, What::Bucket(0)), share(1, 1, What::Bucket(1)), share(1, 2, What::Bucket(2))],
+        &[
+            share(1, 0, ByteSelection::Bucket(0)),
+            share(1, 1, ByteSelection::Bucket(1)),
+            share(1, 2, ByteSelection::Bucket(2)),
+        ],
     )
     .unwrap();
-    step(&mut x, &[share(0, 2, What::Bucket(1))]).unwrap();
+    step(&mut x, &[share(0, 2, ByteSelection::Bucket(1))]).unwrap();
     assert_eq!(x.held(), [9, 9, 36]);
     finish(&mut x, 3).unwrap();
     assert_eq!(x.held(), [18, 18, 18]);
@@ -126,15 +136,18 @@ fn buckets_may_be_sent_in_different_steps_and_redistributed_again_in_between() {
 #[test]
 fn what_is_not_at_its_destination_is_named() {
     let mut x = uniform(3, 2);
-    step(&mut x, &[share(0, 1, What::Listed(&[(0, ALL_BYTES), (1, ALL_BYTES), (2, ALL_BYTES)]))])
-        .unwrap();
+    step(
+        &mut x,
+        &[share(0, 1, ByteSelection::Listed(&[(0, ALL_BYTES), (1, ALL_BYTES), (2, ALL_BYTES)]))],
+    )
+    .unwrap();
     assert_eq!(
         message(x.verify()),
         "after step 1: node 1 still has 4 bytes for node 0; 12 bytes in all are not at their destination, at 2 nodes"
     );
     let mut x = uniform(2, 1);
     x.redistribute(&redistribute(1, 2)).unwrap();
-    step(&mut x, &[share(1, 0, What::Bucket(0))]).unwrap();
+    step(&mut x, &[share(1, 0, ByteSelection::Bucket(0))]).unwrap();
     assert_eq!(
         message(x.verify()),
         "after step 1: node 1 has not sent bucket 1 of what it redistributed"
@@ -183,31 +196,31 @@ fn sends_that_make_no_sense_are_refused() {
         let mut x = uniform(3, 2);
         x.redistribute(&redistribute(0, 2)).unwrap();
         x.begin_step();
-        x.send(&share(0, 1, What::Bucket(0))).unwrap();
+        x.send(&share(0, 1, ByteSelection::Bucket(0))).unwrap();
         message(x.send(&what))
     };
     assert_eq!(
-        refused(share(0, 1, What::Bucket(0))),
+        refused(share(0, 1, ByteSelection::Bucket(0))),
         "step 1: what node 0 sends node 1 is bucket 0, which node 0 has sent already"
     );
     assert_eq!(
-        refused(share(0, 1, What::Bucket(2))),
+        refused(share(0, 1, ByteSelection::Bucket(2))),
         "step 1: what node 0 sends node 1 is bucket 2, but node 0 redistributed buckets 0 to 1"
     );
     assert_eq!(
-        refused(share(1, 0, What::Bucket(0))),
+        refused(share(1, 0, ByteSelection::Bucket(0))),
         "step 1: what node 1 sends node 0 is bucket 0 of a redistribution, but node 1 has redistributed nothing"
     );
     assert_eq!(
-        refused(share(1, 0, What::Listed(&[(3, 1)]))),
+        refused(share(1, 0, ByteSelection::Listed(&[(3, 1)]))),
         "step 1: what node 1 sends node 0 names bytes for node 3, the last node is 2"
     );
     assert_eq!(
-        refused(share(1, 5, What::Bucket(0))),
+        refused(share(1, 5, ByteSelection::Bucket(0))),
         "step 1: receiver 5 is unknown, the schedule's grid has nodes 0 to 2"
     );
     assert_eq!(
-        refused(Share { local: false, ..share(1, 1, What::Bucket(0)) }),
+        refused(ByteSend { local: false, ..share(1, 1, ByteSelection::Bucket(0)) }),
         "step 1: node 1 sends to itself, which is no message (mark a local copy as such)"
     );
 }
@@ -221,7 +234,7 @@ fn only_whole_elements_are_redistributed_and_listed() {
     );
     x.begin_step();
     assert_eq!(
-        message(x.send(&share(1, 0, What::Listed(&[(0, 7)])))),
+        message(x.send(&share(1, 0, ByteSelection::Listed(&[(0, 7)])))),
         "step 1: what node 1 sends node 0 names 7 bytes for node 0, expected a multiple of 8"
     );
 }
@@ -230,8 +243,12 @@ fn only_whole_elements_are_redistributed_and_listed() {
 fn what_would_not_fit_is_refused() {
     let placement = |nodes| Placement::new(Grid::new(&[nodes]).unwrap(), nodes);
     let new = |nodes, block_bytes| {
-        ByteCounts::<u64>::new(placement(nodes), None, Units { block_bytes, element_bytes: 1 })
-            .map(|_| ())
+        ByteCounts::<u64>::new(
+            placement(nodes),
+            None,
+            ByteCountUnits { block_bytes, element_bytes: 1 },
+        )
+        .map(|_| ())
     };
     assert_eq!(
         message(new(40_000, 1)),
@@ -258,7 +275,7 @@ proptest! {
             let starts: Vec<u32> = (0..5).map(|d| seed.rotate_left(d) % cycle as u32).collect();
             x.redistribute(&Redistribution { node, buckets, cycle, first: u64::from(seed) % buckets, starts: &starts, firsts: &[] }).unwrap();
             // two steps, so that buckets of one redistribution arrive at different times
-            let sends: Vec<_> = (0..buckets).map(|h| share(node, to[h as usize] % 5, What::Bucket(h))).collect();
+            let sends: Vec<_> = (0..buckets).map(|h| share(node, to[h as usize] % 5, ByteSelection::Bucket(h))).collect();
             let (now, later) = sends.split_at(sends.len() / 2);
             step(&mut x, now).unwrap();
             step(&mut x, later).unwrap();
@@ -288,11 +305,11 @@ proptest! {
             for (i, _) in late.iter().enumerate().filter(|(_, late)| round.contains(*late)) {
                 let (from, bucket) = (i as u64 / 5, i as u64 % 5);
                 let to = astray.iter().find(|(at, _)| at == &i).map_or(bucket, |(_, to)| *to);
-                sends.push(share(from, to, What::Bucket(bucket)));
+                sends.push(share(from, to, ByteSelection::Bucket(bucket)));
             }
             step(&mut x, &sends).unwrap();
             let all = [[(2, ALL_BYTES)], [(1, ALL_BYTES)]];
-            step(&mut x, &[share(1, 2, What::Listed(&all[0])), share(2, 1, What::Listed(&all[1]))]).unwrap();
+            step(&mut x, &[share(1, 2, ByteSelection::Listed(&all[0])), share(2, 1, ByteSelection::Listed(&all[1]))]).unwrap();
         }
         finish(&mut x, 5).unwrap();
         prop_assert_eq!(x.held(), &columns[..]);
@@ -303,16 +320,22 @@ proptest! {
 #[test]
 fn bytes_are_sent_after_the_last_receipt_before_they_were_there() {
     let mut x = uniform(3, 6);
-    step(&mut x, &[share(1, 0, What::Listed(&[(2, 6)]))]).unwrap();
+    step(&mut x, &[share(1, 0, ByteSelection::Listed(&[(2, 6)]))]).unwrap();
     x.redistribute(&redistribute(0, 3)).unwrap();
-    step(&mut x, &[share(2, 0, What::Listed(&[(1, 6)])), share(2, 1, What::Listed(&[(1, 0)]))])
-        .unwrap();
+    step(
+        &mut x,
+        &[
+            share(2, 0, ByteSelection::Listed(&[(1, 6)])),
+            share(2, 1, ByteSelection::Listed(&[(1, 0)])),
+        ],
+    )
+    .unwrap();
     x.begin_step();
     let mut after = |from, to, what| {
         x.send(&share(from, to, what)).unwrap();
-        x.after()
+        x.latest_arrival()
     };
-    assert_eq!([0, 1, 2].map(|to| after(0, to, What::Bucket(to))), [1; 3]);
-    assert_eq!(after(0, 1, What::Listed(&[(1, 6)])), 2);
-    assert_eq!(after(1, 2, What::Listed(&[(2, 0)])), 0, "nothing came to it");
+    assert_eq!([0, 1, 2].map(|to| after(0, to, ByteSelection::Bucket(to))), [1; 3]);
+    assert_eq!(after(0, 1, ByteSelection::Listed(&[(1, 6)])), 2);
+    assert_eq!(after(1, 2, ByteSelection::Listed(&[(2, 0)])), 0, "nothing came to it");
 }

@@ -21,9 +21,9 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
     fn largest(&self) -> u64;
 
     /// What the busiest of so many nodes have to send and receive.
-    fn busiest(&self, nodes: u64) -> Busiest {
+    fn max_traffic(&self, nodes: u64) -> MaxTraffic {
         let mut received = vec![(0_u64, 0_u64); nodes as usize];
-        let mut busiest = Busiest::default();
+        let mut busiest = MaxTraffic::default();
         for origin in 0..nodes {
             let (mut bytes, mut peers) = (0, 0);
             for destination in (0..nodes).filter(|destination| *destination != origin) {
@@ -46,7 +46,7 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
 
 /// What the busiest nodes have to send and receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Busiest {
+pub struct MaxTraffic {
     /// The most bytes that one node has for all others together.
     pub sent: u64,
     /// The most bytes that all others together have for one.

@@ -2,8 +2,8 @@
 
 use super::{Exchange, InFlight};
 use crate::delivery::boxes::Layout;
-use crate::delivery::collective::SecondCopy;
-use crate::delivery::fault::{DeliveryFault, Fault, Place};
+use crate::delivery::collective::RedundantDelivery;
+use crate::delivery::fault::{DeliveryFault, Fault, PlacedNode};
 
 impl<L: Layout> Exchange<L> {
     /// Adds all boxes in flight to their receivers' holdings, in the order of the sends.
@@ -36,7 +36,7 @@ impl<L: Layout> Exchange<L> {
             return Ok(());
         };
         let (node, block) = (self.place(list), self.inventory.first_block(&overlap));
-        if self.inventory.collective.kind().second_copy == SecondCopy::Fault {
+        if self.inventory.collective.kind().redundant_delivery == RedundantDelivery::Fault {
             return Err(Fault::Delivery(self.step, DeliveryFault::DeliveredTwice { node, block }));
         }
         let mut redundant = self.inventory.load(received, format.count(record));
@@ -50,7 +50,7 @@ impl<L: Layout> Exchange<L> {
     }
 
     /// Returns the node that a list belongs to.
-    pub(super) fn place(&self, list: usize) -> Place {
+    pub(super) fn place(&self, list: usize) -> PlacedNode {
         self.inventory.placement.locate(self.inventory.layout.representative(list))
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{Exchange, Rule};
 use crate::delivery::boxes::{Layout, Side, without};
-use crate::delivery::fault::{Count, DeliveryFault, EndFault, Fault, Whereabouts};
+use crate::delivery::fault::{BlockLocation, Count, DeliveryFault, EndFault, Fault};
 
 impl<L: Layout> Exchange<L> {
     /// Returns the fault of a strict send whose sender holds only the boxes in flight from number
@@ -29,7 +29,7 @@ impl<L: Layout> Exchange<L> {
                 from: self.inventory.placement.locate(rule.from),
                 to: self.inventory.placement.locate(rule.to),
                 block,
-                whereabouts: self.whereabouts(&missing),
+                location: self.location(&missing),
             },
         )
     }
@@ -50,7 +50,7 @@ impl<L: Layout> Exchange<L> {
             EndFault::NeverDelivered {
                 node: self.place(list),
                 block: self.inventory.first_block(first),
-                whereabouts: self.whereabouts(first),
+                location: self.location(first),
                 missing: Count(missing, if self.sums() { "contribution" } else { "block" }),
                 nodes: Count(nodes, "node"),
             },
@@ -58,7 +58,7 @@ impl<L: Layout> Exchange<L> {
     }
 
     /// Returns the location of the first block of a box.
-    fn whereabouts(&self, a: &[L::Element]) -> Whereabouts {
+    fn location(&self, a: &[L::Element]) -> BlockLocation {
         let (layout, placement) = (&self.inventory.layout, &self.inventory.placement);
         let mut one = a.to_vec();
         for side in [Side::Origins, Side::Destinations, Side::Segments] {
@@ -68,7 +68,7 @@ impl<L: Layout> Exchange<L> {
         }
         let receiver = |(node, a)| layout.least_image(node, a, &one);
         if let Some(node) = self.in_flight(0).filter_map(receiver).min() {
-            return Whereabouts::Arriving(placement.locate(node));
+            return BlockLocation::Arriving(placement.locate(node));
         }
         let has_destination = layout.has(Side::Destinations) && !self.in_parts();
         let destination = has_destination.then(|| layout.first_of(Side::Destinations, a));
@@ -78,10 +78,10 @@ impl<L: Layout> Exchange<L> {
         });
         match holders.filter_map(receiver).min() {
             Some(node) if destination == Some(node) => {
-                Whereabouts::Delivered(placement.locate(node))
+                BlockLocation::Delivered(placement.locate(node))
             }
-            Some(node) => Whereabouts::At(placement.locate(node)),
-            None => Whereabouts::Nowhere,
+            Some(node) => BlockLocation::At(placement.locate(node)),
+            None => BlockLocation::Nowhere,
         }
     }
 }

@@ -40,7 +40,7 @@ pub(crate) struct Inventory<L: Layout = BitLayout> {
 impl<L: Layout> Inventory<L> {
     /// Returns whether blocks are distinguished by their origins, and by their destinations.
     pub(crate) fn distinguishes(collective: &Collective, division: Division) -> [bool; 2] {
-        let by = |side| collective.kind().tells_apart(side);
+        let by = |side| collective.kind().distinguishes(side);
         [by(Side::Origins), by(Side::Destinations) || division.in_parts]
     }
 }
@@ -101,13 +101,13 @@ impl<L: Layout> Inventory<L> {
     }
 
     /// Returns the boxes that a node of the machine holds at the start.
-    pub(super) fn before(&self, physical: u64) -> Vec<Vec<L::Element>> {
-        self.boxes_of(self.collective.before(physical))
+    pub(super) fn initial(&self, physical: u64) -> Vec<Vec<L::Element>> {
+        self.boxes_of(self.collective.initial(physical))
     }
 
     /// Returns the boxes that a node of the machine must hold at the end.
-    pub(super) fn after(&self, physical: u64) -> Vec<Vec<L::Element>> {
-        self.boxes_of(self.collective.after(physical))
+    pub(super) fn required(&self, physical: u64) -> Vec<Vec<L::Element>> {
+        self.boxes_of(self.collective.required(physical))
     }
 
     fn boxes_of(&self, blocks: Blocks) -> Vec<Vec<L::Element>> {

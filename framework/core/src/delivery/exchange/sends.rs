@@ -95,7 +95,7 @@ impl<L: Layout> Exchange<L> {
         let (list, element) = layout.home(rule.from);
         if element != 0 {
             let representative = layout.representative(list);
-            let fault = SendFault::NotPlannedFor { from: rule.from, representative };
+            let fault = SendFault::NotPlanned { from: rule.from, representative };
             return Err(Fault::Send(self.step, fault));
         }
         Ok(())
@@ -120,7 +120,7 @@ fn select<L: Layout>(
             continue;
         }
         let is_part = side == Side::Destinations && division.in_parts;
-        let refused = if is_part { None } else { collective.kind().refuses(side) };
+        let refused = if is_part { None } else { collective.kind().set_error(side) };
         let narrowed = refused.map_or_else(|| layout.narrow(side, set, selection), Err);
         narrowed.map_err(|what| (name, what))?;
     }

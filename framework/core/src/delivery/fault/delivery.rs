@@ -1,27 +1,27 @@
 //! What following blocks found in a step.
 
-use super::place::{Block, Place, Whereabouts};
+use super::place::{Block, BlockLocation, PlacedNode};
 
 /// A send of what isn't there, or is there already.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeliveryFault {
     /// A strict send of what the sender doesn't hold.
-    #[error("{from} sends {to} {block}, which it does not hold{whereabouts}")]
+    #[error("{from} sends {to} {block}, which it does not hold{location}")]
     NotHeld {
         /// The node that sends it.
-        from: Place,
+        from: PlacedNode,
         /// The node it is sent to.
-        to: Place,
+        to: PlacedNode,
         /// The first such block.
         block: Block,
         /// Where the block is instead.
-        whereabouts: Whereabouts,
+        location: BlockLocation,
     },
     /// A block reached a node that has it.
     #[error("{block} is delivered twice, {node} has it already")]
     DeliveredTwice {
         /// The node that has it.
-        node: Place,
+        node: PlacedNode,
         /// The first such block.
         block: Block,
     },
@@ -31,7 +31,7 @@ pub enum DeliveryFault {
     )]
     CountedTwice {
         /// The receiver, which has a value of its own.
-        node: Place,
+        node: PlacedNode,
         /// The first such contribution.
         block: Block,
     },
@@ -41,7 +41,7 @@ pub enum DeliveryFault {
     )]
     Replaced {
         /// The receiver, which has a value of its own.
-        node: Place,
+        node: PlacedNode,
         /// The first such contribution.
         block: Block,
     },

@@ -1,21 +1,21 @@
 //! What is missing once the schedule has ended.
 
-use super::place::{Block, Count, Place, Whereabouts};
+use super::place::{Block, BlockLocation, Count, PlacedNode};
 
 /// Something that is not where it should be at the end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EndFault {
     /// The schedule ended too early.
     #[error(
-        "{block} was never delivered to {node}{whereabouts}; {missing} in all are missing, at {nodes}"
+        "{block} was never delivered to {node}{location}; {missing} in all are missing, at {nodes}"
     )]
     NeverDelivered {
         /// Who should have it.
-        node: Place,
+        node: PlacedNode,
         /// The first such block.
         block: Block,
         /// Where the block is instead.
-        whereabouts: Whereabouts,
+        location: BlockLocation,
         /// How many are missing.
         missing: Count,
         /// How many nodes miss some.
@@ -33,9 +33,9 @@ pub enum EndFault {
     #[error(
         "{node} still has {bytes} for node {destination}; {all} in all are not at their destination, at {nodes}"
     )]
-    Astray {
+    MisplacedBytes {
         /// The node that has them.
-        node: Place,
+        node: PlacedNode,
         /// The node that should have them.
         destination: u64,
         /// How many it has for that destination.

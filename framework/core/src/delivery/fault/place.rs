@@ -43,14 +43,14 @@ impl fmt::Display for Block {
 
 /// A node of the schedule's grid, with the node of the machine that runs it where the two differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct PlacedNode {
     /// In the schedule's grid.
     pub virtual_node: u64,
     /// The node of the machine that runs it.
     pub physical: u64,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PlacedNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "node {}", self.virtual_node)?;
         if self.virtual_node == self.physical {
@@ -63,20 +63,20 @@ impl fmt::Display for Place {
 
 /// Where a block is that isn't where it should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whereabouts {
+pub enum BlockLocation {
     /// Another node holds it.
-    At(Place),
+    At(PlacedNode),
     /// Another node holds it, to which this step took it.
-    AtSince(Place, u64),
+    AtSince(PlacedNode, u64),
     /// It is on its way there in this very step.
-    Arriving(Place),
+    Arriving(PlacedNode),
     /// Its destination holds it.
-    Delivered(Place),
+    Delivered(PlacedNode),
     /// There is no such block.
     Nowhere,
 }
 
-impl fmt::Display for Whereabouts {
+impl fmt::Display for BlockLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::At(place) => write!(f, " (it is at {place})"),

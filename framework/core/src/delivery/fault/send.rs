@@ -1,6 +1,6 @@
 //! What a send said that can't be.
 
-use super::place::Place;
+use super::place::PlacedNode;
 use crate::network::topology::RouteError;
 
 /// A send that can't be carried out, whoever holds what.
@@ -20,7 +20,7 @@ pub enum SendFault {
     #[error("{node} sends to itself, which is no message (mark a local copy as such)")]
     SentToItself {
         /// Sender and receiver at once.
-        node: Place,
+        node: PlacedNode,
     },
     /// A set that makes no sense in the schedule's grid.
     #[error("in the send from {from} to {to}, the set of {side} {what}")]
@@ -36,7 +36,7 @@ pub enum SendFault {
     },
     /// A send of what can't be sent.
     #[error("what node {from} sends node {to} {what}")]
-    BadShare {
+    BadByteSend {
         /// The sender, in the schedule's grid.
         from: u64,
         /// The receiver, in the schedule's grid.
@@ -58,7 +58,7 @@ pub enum SendFault {
     #[error(
         "node {from} sends, which is not planned for: what it sends follows from what node {representative} does"
     )]
-    NotPlannedFor {
+    NotPlanned {
         /// The sender, in the schedule's grid.
         from: u64,
         /// The one that is planned for in its orbit.

@@ -2,7 +2,7 @@
 
 use super::AtOnce;
 use crate::delivery::boxes::BitLayout;
-use crate::delivery::byte_counts::{Share, What};
+use crate::delivery::byte_counts::{ByteSelection, ByteSend};
 use crate::delivery::exchange::Rule;
 use crate::delivery::fault::Fault;
 use crate::delivery::payload::Payload;
@@ -73,24 +73,24 @@ impl AtOnce {
     }
 
     /// Carries out a send of byte counts.
-    pub(in crate::simulation) fn send_shares(
+    pub(in crate::simulation) fn send_bytes(
         &mut self,
         listeners: &mut Listeners<'_>,
-        share: &Share<'_>,
+        share: &ByteSend<'_>,
         route: Option<&Route>,
     ) -> Result<(), Fault> {
         let ends = (share.from, share.to);
-        match self.payload.send_shares(share) {
+        match self.payload.send_bytes(share) {
             Ok(Some(load)) => {
                 if let (true, Some(layout)) = (listeners.interests.sends, self.payload.layout()) {
-                    listeners.notify_of_send(ScheduleEvent::Share(share));
+                    listeners.notify_of_send(ScheduleEvent::ByteSend(share));
                     listeners.sent(&Sent { load, route, ..self.sent(ends, layout) });
                 }
                 // Where data comes from is forgotten: what is for one node lies together, what a
                 // bucket holds is for many.
                 let blocks = match share.what {
-                    What::Bucket(_) => u32::MAX,
-                    What::Listed(destinations) => {
+                    ByteSelection::Bucket(_) => u32::MAX,
+                    ByteSelection::Listed(destinations) => {
                         u32::try_from(destinations.len()).unwrap_or(u32::MAX)
                     }
                 };
@@ -127,7 +127,7 @@ impl AtOnce {
         let (payload, placement) = (&self.payload, self.payload.placement());
         Sent {
             step: payload.step(),
-            latest_arrival: payload.after(),
+            latest_arrival: payload.latest_arrival(),
             from: placement.locate(from),
             to: placement.locate(to),
             proof: payload.proof(),
@@ -163,7 +163,7 @@ impl AtOnce {
         let (from, to) = (placement.physical(from) as u32, placement.physical(to) as u32);
         if from != to {
             // Of more steps than 32 bits count the latest is waited for, which is no less.
-            let after = u32::try_from(payload.after()).unwrap_or(u32::MAX);
+            let after = u32::try_from(payload.latest_arrival()).unwrap_or(u32::MAX);
             return messages.add(
                 step,
                 Transfer { from, to, route, hops: 0, load },
