@@ -1,6 +1,6 @@
-//! Lists the sources of the SDK and of the boundary, so that the program carries them whole: a
-//! plugin's folder needs no registry and no clone of this project. Listed by folder, not by hand: a
-//! file added there is carried from the next build on.
+//! Lists the sources of the SDK and the ABI, so that the program contains them: the folder of a new
+//! plugin then needs neither a registry nor a clone of this project. All files of the two folders
+//! are listed, so that new files are included automatically.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,10 +20,10 @@ fn main() -> io::Result<()> {
     }
     list.push(']');
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?);
-    fs::write(out.join("carried.rs"), list)
+    fs::write(out.join("sdk_sources.rs"), list)
 }
 
-/// The files in a folder and its folders, by name.
+/// Returns all files below a folder, sorted by name.
 fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut entries: Vec<PathBuf> =
         fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect::<io::Result<_>>()?;

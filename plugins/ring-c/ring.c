@@ -1,9 +1,12 @@
-/* c-ring: all-to-all by a ring, (n - 1) alpha + n (n - 1)/2 m beta with blocks of m bytes, in plain C.
+/* c-ring: all-to-all on a ring, in plain C. It takes (n - 1) alpha + n (n - 1)/2 m beta with blocks
+ * of m bytes.
  *
- * In each of n-1 steps every node passes to the next one all it holds that is not its own. After step s a node holds, besides its own blocks that
- * have come in, those that started s nodes back and have not arrived.
+ * In each of n - 1 steps every node sends to the next node all blocks that are not for itself.
+ * After step s a node holds the blocks that have arrived for it, and those that started s nodes
+ * before it and have not arrived yet.
  *
- * Sets are named in a grid of one axis, whatever the machine's own: "not mine" is then a range of n-1 coordinates that begins at the next node. */
+ * The schedule uses a grid of one axis, whatever the topology. "Not for me" is then a range of
+ * n - 1 coordinates that begins at the next node. */
 
 #include <string.h>
 #include <swapmeet.h>
@@ -20,11 +23,11 @@ static int32_t supports(const SwmAlgorithm *algorithm, const SwmProblem *problem
 {
     (void)algorithm;
     if (problem->collective != SWM_ALLTOALL) {
-        host->fail(host->ctx, text("only all-to-all goes round this ring"));
+        host->fail(host->ctx, text("supports only all-to-all"));
         return SWM_UNSUPPORTED;
     }
     if (problem->topology->nodes > UINT32_MAX) {
-        host->fail(host->ctx, text("too many nodes for one axis"));
+        host->fail(host->ctx, text("more nodes than one axis can have"));
         return SWM_UNSUPPORTED;
     }
     return SWM_OK;
@@ -49,23 +52,23 @@ static int32_t plan(const SwmAlgorithm *algorithm, const SwmProblem *problem, co
         if (host->step(host->ctx) != SWM_OK)
             return SWM_STOPPED;
         for (node = 0; node < n; node++) {
-            SwmAxis not_mine;
+            SwmAxis others;
             SwmBlocks send;
 
-            memset(&not_mine, 0, sizeof not_mine);
-            not_mine.kind = SWM_RANGE;
-            not_mine.first = (node + 1) % n;
-            not_mine.stride = 1;
-            not_mine.count = n - 1;
+            memset(&others, 0, sizeof others);
+            others.kind = SWM_RANGE;
+            others.first = (node + 1) % n;
+            others.stride = 1;
+            others.count = n - 1;
 
-            /* Zero is "all" for every set, and the topology's own way for the route. */
+            /* Zero selects everything in a set, and the topology's own route. */
             memset(&send, 0, sizeof send);
             send.size = sizeof send;
             send.from = node;
             send.to = (node + 1) % n;
             send.destinations.kind = SWM_AXES;
             send.destinations.axis_count = 1;
-            send.destinations.axes = &not_mine;
+            send.destinations.axes = &others;
             if (host->send_blocks(host->ctx, &send) != SWM_OK)
                 return SWM_STOPPED;
         }

@@ -32,7 +32,7 @@ pub(crate) fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
             args.name
         );
     }
-    if let (Workspace::Stranger(root), Lang::Rust) = (&above, args.lang) {
+    if let (Workspace::NotMember(root), Lang::Rust) = (&above, args.lang) {
         say!(
             "remark: the workspace in {} does not list {}, which is one of its own then",
             root.display(),

@@ -118,6 +118,12 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    /// Makes a send of `from`'s own block for `to`, which `from` must still hold: the message of a
+    /// direct exchange.
+    pub const fn direct(from: u64, to: u64) -> Self {
+        Self::new(from, to).origins(Set::one(from)).destinations(Set::one(to)).strict()
+    }
+
     /// Selects only blocks with these origins. Not allowed in reductions, where sums are sent as a
     /// whole.
     #[must_use]

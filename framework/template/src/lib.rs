@@ -1,9 +1,9 @@
-//! A third party's starting point: a plugin's folder that builds, is tested and passes `swapmeet
-//! check` as it is.
+//! The starting point of a new plugin: a folder that builds, has tests and passes `swapmeet check`
+//! without changes.
 //!
-//! The SDK is on no registry, so a folder in Rust carries the sources of the SDK and of the
-//! boundary, and a folder in C the header: each is whole, builds offline and outside this project,
-//! and stays buildable whatever becomes of the program that made it.
+//! The SDK is not published on a registry. A folder for Rust therefore contains the sources of the
+//! SDK and the ABI, and a folder for C contains the header. Each folder is complete: it builds
+//! offline and outside of this project, also if this program is no longer available.
 
 mod name;
 mod workspace;
@@ -25,25 +25,25 @@ pub enum Language {
     C,
 }
 
-/// A file of the new folder: its path in the folder, with `/`, and its text.
+/// A file of the new folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Where it lies in the folder.
+    /// Path within the folder, with `/` as separator.
     pub path: String,
     pub text: String,
 }
 
-/// Why a folder was not made.
+/// The reason for which a folder was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// There is something of that name.
-    #[error("{0}: exists already; a new plugin goes into a folder of its own")]
+    /// A file or folder of this name exists.
+    #[error("{0}: already exists; choose a folder that does not exist")]
     Exists(PathBuf),
     #[error("{path}: {source}")]
     Io {
-        /// The file or folder.
+        /// The file or folder that could not be written.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -51,10 +51,10 @@ pub enum WriteError {
 /// A file's path and its text.
 type Source = (&'static str, &'static str);
 
-/// Sources that a folder in Rust carries, by their path below `framework`.
-const CARRIED: &[Source] = include!(concat!(env!("OUT_DIR"), "/carried.rs"));
+/// Sources of the SDK and the ABI for a folder in Rust, by their path below `framework`.
+const SDK_SOURCES: &[Source] = include!(concat!(env!("OUT_DIR"), "/sdk_sources.rs"));
 
-/// The boundary as C knows it.
+/// The C header of the ABI.
 pub const HEADER: &str = include_str!("../../abi/include/swapmeet.h");
 const LICENCES: [Source; 2] = [
     ("LICENSE-MIT", include_str!("../../../LICENSE-MIT")),
@@ -80,13 +80,14 @@ const C: [Source; 4] = [
     ("@NAME@.c", include_str!("../files/c/plugin.c.in")),
 ];
 
-/// What keeps a folder out of a workspace above it.
+/// Lines for `Cargo.toml` that separate a folder from a workspace above it.
 const OWN_WORKSPACE: &str = "
-# A workspace of its own: one above this folder does not list it. To make it a member there, delete these lines.
+# The workspace above this folder does not list it, so it has its own. To make it a member of the
+# workspace above, add it there and delete these lines.
 [workspace]
 ";
 
-/// The files of a new plugin, in a folder that so stands to the workspaces above it.
+/// Returns the files of a new plugin. `above` is the relation of the folder to workspaces above it.
 ///
 /// ```
 /// use swapmeet_template::{Language, Name, Workspace, files};
@@ -97,30 +98,29 @@ const OWN_WORKSPACE: &str = "
 /// assert!(files.iter().any(|f| f.path == "swapmeet/swapmeet.h"));
 /// ```
 pub fn files(name: &Name, language: Language, above: &Workspace) -> Vec<File> {
-    let own_workspace = if matches!(above, Workspace::Stranger(_)) { OWN_WORKSPACE } else { "" };
-    let text = |template: &str| name.put_into(&template.replace("@WORKSPACE@", own_workspace));
-    let (own, carried): (&[Source], Vec<_>) = match language {
+    let own_workspace = if matches!(above, Workspace::NotMember(_)) { OWN_WORKSPACE } else { "" };
+    let text = |template: &str| name.fill_in(&template.replace("@WORKSPACE@", own_workspace));
+    let (templates, copies): (&[Source], Vec<_>) = match language {
         Language::Rust => (
             &RUST,
-            CARRIED.iter().map(|(path, text)| (format!("swapmeet/{path}"), *text)).collect(),
+            SDK_SOURCES.iter().map(|(path, text)| (format!("swapmeet/{path}"), *text)).collect(),
         ),
         Language::C => (&C, vec![("swapmeet/swapmeet.h".to_owned(), HEADER)]),
     };
     let licences = LICENCES.iter().map(|(path, text)| (format!("swapmeet/{path}"), *text));
-    // What is carried is carried word for word.
-    let carried = carried
-        .into_iter()
-        .chain(licences)
-        .map(|(path, text)| File { path, text: text.to_owned() });
-    own.iter()
-        .map(|(path, template)| File { path: name.put_into(path), text: text(template) })
-        .chain(carried)
+    // Sources of the SDK and licences are copied without replacing placeholders.
+    let copies =
+        copies.into_iter().chain(licences).map(|(path, text)| File { path, text: text.to_owned() });
+    templates
+        .iter()
+        .map(|(path, template)| File { path: name.fill_in(path), text: text(template) })
+        .chain(copies)
         .collect()
 }
 
-/// Writes the files into `folder`, which must not exist yet.
+/// Writes the files into `folder`, which must not exist.
 pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
-    let refused = |path: &Path| {
+    let io_error = |path: &Path| {
         let path = path.to_owned();
         move |source| WriteError::Io { path, source }
     };
@@ -129,25 +129,26 @@ pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
     }
     let parent =
         folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Beside its place, so that nothing is left of a folder that could not be finished.
+    // The files are written to a temporary folder next to `folder`, so that nothing remains after
+    // an error.
     let unfinished = tempfile::Builder::new()
         .prefix(".swapmeet-")
         .permissions(Permissions::from_mode(0o777))
         .tempdir_in(parent)
-        .map_err(refused(folder))?;
+        .map_err(io_error(folder))?;
     for file in files {
         let (path, shown) = (unfinished.path().join(&file.path), folder.join(&file.path));
         if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(refused(&shown))?;
+            std::fs::create_dir_all(parent).map_err(io_error(&shown))?;
         }
-        std::fs::write(&path, &file.text).map_err(refused(&shown))?;
+        std::fs::write(&path, &file.text).map_err(io_error(&shown))?;
     }
-    // Whoever makes a folder there meanwhile keeps it: only an empty one can be replaced.
+    // A folder that another program creates meanwhile is kept: `rename` only replaces an empty one.
     std::fs::rename(unfinished.path(), folder).map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists
         | io::ErrorKind::DirectoryNotEmpty
         | io::ErrorKind::NotADirectory => WriteError::Exists(folder.to_owned()),
-        _ => refused(folder)(source),
+        _ => io_error(folder)(source),
     })
 }
 
@@ -155,13 +156,13 @@ pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
 mod tests {
     use super::*;
 
-    fn of(language: Language) -> Vec<File> {
+    fn files_for(language: Language) -> Vec<File> {
         files(&Name::parse("a-b2").unwrap(), language, &Workspace::None)
     }
 
     #[test]
-    fn every_placeholder_is_filled_in() {
-        for file in of(Language::Rust).into_iter().chain(of(Language::C)) {
+    fn all_placeholders_are_replaced() {
+        for file in files_for(Language::Rust).into_iter().chain(files_for(Language::C)) {
             assert!(!file.path.contains('@'), "{}", file.path);
             assert!(
                 !["@NAME@", "@ident@", "@Type@", "@VERSION@", "@RUST@", "@WORKSPACE@"]
@@ -174,8 +175,8 @@ mod tests {
     }
 
     #[test]
-    fn the_boundary_and_the_sdk_are_carried_whole() {
-        let files = of(Language::Rust);
+    fn all_sources_of_abi_and_sdk_are_included() {
+        let files = files_for(Language::Rust);
         let has = |path: &str| files.iter().any(|f| f.path == path);
         for path in [
             "swapmeet/abi/src/lib.rs",
@@ -188,26 +189,25 @@ mod tests {
     }
 
     #[test]
-    fn a_readme_is_one_screen() {
-        for file in
-            of(Language::Rust).into_iter().chain(of(Language::C)).filter(|f| f.path == "README.md")
+    fn a_readme_has_at_most_40_lines() {
+        for file in files_for(Language::Rust)
+            .into_iter()
+            .chain(files_for(Language::C))
+            .filter(|f| f.path == "README.md")
         {
             assert!(file.text.lines().count() <= 40, "{} lines", file.text.lines().count());
         }
     }
 
     #[test]
-    fn nothing_is_written_over() {
+    fn existing_folders_are_not_overwritten() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("a-b2");
-        write(&folder, &of(Language::C)).unwrap();
-        let error = write(&folder, &of(Language::C)).unwrap_err();
+        write(&folder, &files_for(Language::C)).unwrap();
+        let error = write(&folder, &files_for(Language::C)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            format!(
-                "{}: exists already; a new plugin goes into a folder of its own",
-                folder.display()
-            )
+            format!("{}: already exists; choose a folder that does not exist", folder.display())
         );
     }
 }

@@ -1,30 +1,28 @@
-//! The name of a plugin, and what it becomes in sources.
+//! The name of a plugin and its forms in sources.
 
-/// A plugin's name: lower-case letters, digits and single hyphens, a letter first.
+/// A plugin's name: lower-case letters, digits and single hyphens, beginning with a letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name(String);
 
-/// A name that can't be one.
+/// The reason for which a name is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// Not of the form that names have.
+    /// The name does not have the required form.
     #[error(
-        "`{0}` is no plugin's name, expected lower-case letters, digits and single hyphens, a letter first, such as `my-ring`"
+        "`{0}` is not a plugin name, expected lower-case letters, digits and single hyphens, beginning with a letter, such as `my-ring`"
     )]
     Form(String),
-    /// A word that Rust or C keeps for itself, or a crate that the folder carries.
-    #[error(
-        "`{0}` is taken: it is a word of the language or a crate that every plugin carries; try `my-{0}`"
-    )]
-    Taken(String),
-    /// Too long for a file's name.
-    #[error("the name has {0} letters, expected at most {most}", most = Name::LONGEST)]
-    Long(usize),
+    /// The name is a keyword of Rust or C, or the name of a crate in the folder.
+    #[error("`{0}` is reserved: it is a keyword or a crate of every plugin; try `my-{0}`")]
+    Reserved(String),
+    /// The name is too long for a file name.
+    #[error("the name has {0} letters, expected at most {most}", most = Name::MAX_LETTERS)]
+    TooLong(usize),
 }
 
-/// Words that a crate, a type or a C function can't be called. `test`, `core` and `std` are crates
-/// that cargo refuses.
-const TAKEN: [&str; 59] = [
+/// Names that a crate, a type or a C function cannot have. Cargo refuses the crate names `test`,
+/// `core` and `std`.
+const RESERVED: [&str; 59] = [
     "abstract",
     "as",
     "async",
@@ -87,28 +85,29 @@ const TAKEN: [&str; 59] = [
 ];
 
 impl Name {
-    /// The longest name, in letters.
-    pub const LONGEST: usize = 64;
+    /// The largest number of letters of a name.
+    pub const MAX_LETTERS: usize = 64;
 
-    /// Reads a name.
+    /// Parses a name.
     ///
     /// ```
     /// use swapmeet_template::Name;
     /// assert!(Name::parse("torus-2d").is_ok());
     /// let error = Name::parse("Torus").unwrap_err();
-    /// assert!(error.to_string().starts_with("`Torus` is no plugin's name, expected lower-case letters"));
+    /// assert!(error.to_string().starts_with("`Torus` is not a plugin name, expected lower-case letters"));
     /// ```
     pub fn parse(text: &str) -> Result<Self, NameError> {
-        let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        let formed = text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(fine);
-        if !formed || text.ends_with('-') || text.contains("--") {
+        let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let has_form =
+            text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(is_allowed);
+        if !has_form || text.ends_with('-') || text.contains("--") {
             return Err(NameError::Form(text.to_owned()));
         }
-        if text.len() > Self::LONGEST {
-            return Err(NameError::Long(text.len()));
+        if text.len() > Self::MAX_LETTERS {
+            return Err(NameError::TooLong(text.len()));
         }
-        if TAKEN.contains(&text) {
-            return Err(NameError::Taken(text.to_owned()));
+        if RESERVED.contains(&text) {
+            return Err(NameError::Reserved(text.to_owned()));
         }
         Ok(Self(text.to_owned()))
     }
@@ -117,12 +116,12 @@ impl Name {
         &self.0
     }
 
-    /// As a crate or a function: `my_ring`.
+    /// Returns the name as a crate or function: `my_ring`.
     fn ident(&self) -> String {
         self.0.replace('-', "_")
     }
 
-    /// As a type: `MyRing`.
+    /// Returns the name as a type: `MyRing`.
     fn type_name(&self) -> String {
         let capital = |word: &str| {
             let mut letters = word.chars();
@@ -134,8 +133,8 @@ impl Name {
         self.0.split('-').map(capital).collect()
     }
 
-    /// A template's text with the name in its place.
-    pub(crate) fn put_into(&self, template: &str) -> String {
+    /// Replaces the placeholders of a template.
+    pub(crate) fn fill_in(&self, template: &str) -> String {
         let (version, rust) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_RUST_VERSION"));
         let names =
             [("@NAME@", self.as_str()), ("@ident@", &self.ident()), ("@Type@", &self.type_name())];
@@ -153,17 +152,17 @@ mod tests {
     #[test]
     fn a_name_becomes_a_crate_and_a_type() {
         let name = Name::parse("two-stage-2d").unwrap();
-        assert_eq!(name.put_into("@NAME@ @ident@ @Type@"), "two-stage-2d two_stage_2d TwoStage2d");
+        assert_eq!(name.fill_in("@NAME@ @ident@ @Type@"), "two-stage-2d two_stage_2d TwoStage2d");
     }
 
     #[test]
-    fn what_no_compiler_or_file_system_would_take_is_refused() {
+    fn invalid_names_are_refused() {
         for wrong in ["", "-a", "a-", "a--b", "2d", "a_b", "a b", "A", "../a", "é"] {
             assert_eq!(Name::parse(wrong), Err(NameError::Form(wrong.to_owned())));
         }
         assert_eq!(
             Name::parse("fn").unwrap_err().to_string(),
-            "`fn` is taken: it is a word of the language or a crate that every plugin carries; try `my-fn`"
+            "`fn` is reserved: it is a keyword or a crate of every plugin; try `my-fn`"
         );
         assert_eq!(
             Name::parse(&"a".repeat(65)).unwrap_err().to_string(),

@@ -1,23 +1,23 @@
-//! Whether a new folder lies in somebody's Cargo workspace.
+//! The relation of a new folder to Cargo workspaces above it.
 //!
-//! A member must not be a workspace of its own, and a folder below a workspace that doesn't list it
-//! must be one: cargo refuses both otherwise.
+//! A member must not have its own workspace, and a folder below a workspace that does not list it
+//! must have one. Otherwise Cargo refuses to build it.
 
 use std::path::{Component, Path, PathBuf};
 
-/// How a new folder stands to the workspaces above it.
+/// The relation of a new folder to workspaces above it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Workspace {
-    /// None is above it.
+    /// There is no workspace above the folder.
     None,
-    /// One is, in this folder, and lists it.
+    /// The workspace in this folder lists the new folder.
     Member(PathBuf),
-    /// One is, in this folder, and doesn't list it.
-    Stranger(PathBuf),
+    /// The workspace in this folder does not list the new folder.
+    NotMember(PathBuf),
 }
 
 impl Workspace {
-    /// As it is for a folder that may not be there yet.
+    /// Finds the nearest workspace above a folder, which need not exist.
     pub fn above(folder: &Path) -> Self {
         let Ok(folder) = std::path::absolute(folder) else { return Self::None };
         for root in folder.ancestors().skip(1) {
@@ -37,15 +37,15 @@ impl Workspace {
             return if lists("members") && !lists("exclude") {
                 Self::Member(root)
             } else {
-                Self::Stranger(root)
+                Self::NotMember(root)
             };
         }
         Self::None
     }
 }
 
-/// Whether a path is one that a list of members means: folder by folder, `*` standing for any
-/// letters.
+/// Returns whether a path matches a pattern of a list of members: component by component, where `*`
+/// stands for any letters.
 fn matches(pattern: &str, path: &Path) -> bool {
     let names = |path: &Path| -> Vec<String> {
         let normal = |c: Component<'_>| {
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_are_named_or_meant() {
+    fn members_match_by_name_or_pattern() {
         for (pattern, path, is_one) in [
             ("my-ring", "my-ring", true),
             ("./my-ring", "my-ring", true),
@@ -92,16 +92,16 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_workspace_counts() {
+    fn the_nearest_workspace_is_found() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("plugins/my-ring");
         assert_eq!(Workspace::above(&folder), Workspace::None);
         let manifest = |text: &str| std::fs::write(root.path().join("Cargo.toml"), text).unwrap();
         manifest("[workspace]\nmembers = [\"other\"]\n");
-        assert_eq!(Workspace::above(&folder), Workspace::Stranger(root.path().to_owned()));
+        assert_eq!(Workspace::above(&folder), Workspace::NotMember(root.path().to_owned()));
         manifest("[workspace]\nmembers = [\"plugins/*\"]\n");
         assert_eq!(Workspace::above(&folder), Workspace::Member(root.path().to_owned()));
         manifest("[workspace]\nmembers = [\"plugins/*\"]\nexclude = [\"plugins/my-ring\"]\n");
-        assert_eq!(Workspace::above(&folder), Workspace::Stranger(root.path().to_owned()));
+        assert_eq!(Workspace::above(&folder), Workspace::NotMember(root.path().to_owned()));
     }
 }

@@ -1,54 +1,59 @@
-//! Which nodes take which cycle in a rotation by 90 degrees, and which are collected together: the
-//! partition that Fig. 4.12 b shows one example of, and the text has no rule for. The rule is ours.
+//! Assigns the nodes of a torus to cycles and sections for a rotation by 90 degrees. Fig. 4.12 b of
+//! the thesis shows one example, and the text has no rule. This rule was developed for this
+//! project.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | n, N | `n`, `4 * side` | nodes of a row, of a cycle |
+//! | n, N | `n`, `4 * side` | nodes of a row, nodes of a cycle |
 //! | q | `q` | circuits that a directed link carries |
 //! | M / q | `size` | nodes of a section, n/4q |
 //!
-//! A collector's circuit leads a quarter of the cycle forwards or three quarters backwards. So the
-//! links of a cycle, whatever its length, have room for q forwards circuits from every quarter, if
-//! they begin at the same places in each; for floor(q/3) backwards ones from every quarter
-//! likewise; and for q mod 3 more that begin anywhere.
+//! The circuit of a collector leads a quarter of the cycle forwards or three quarters backwards.
+//! The links of a cycle of any length therefore have room for
+//! * q forward circuits from every quarter, if they begin at the same positions in each quarter;
+//! * floor(q/3) backward circuits from every quarter, under the same condition;
+//! * q mod 3 further backward circuits that begin anywhere.
 //!
-//! Cycles of fewer than n/4 nodes a quarter leave an eighth of all nodes to the longer ones, which
-//! send them backwards.
+//! Cycles of fewer than n/4 nodes in a quarter leave an eighth of all nodes to the longer cycles,
+//! which send them backwards.
 //!
-//! With three channels or more every quarter of a cycle is divided alike, and the nodes that the
-//! rotation exchanges take the same cycle. With fewer, the q mod 3 circuits matter: forwards
-//! collectors are put at fixed places, and what lies between two of them goes to either or, where a
-//! section that goes backwards lies between, to that.
+//! Case 1: q is at least 3. Every quarter of a cycle is divided in the same way, and the nodes that
+//! the rotation exchanges use the same cycle.
+//!
+//! Case 2: q is 1 or 2. The q mod 3 circuits matter. Forward collectors are put at fixed positions.
+//! The nodes between two of them belong to one of these, or to a backward section between them.
 
 use crate::share::share;
 use crate::squares::Square;
 
-/// Nodes of one cycle, one after another but for those that take the other cycle they are on,
-/// collected by one of them.
+/// Consecutive nodes of one cycle, without those that use their other cycle, and the node that
+/// collects their data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// Which of the squares it lies on.
-    pub ring: usize,
-    /// Whether its circuit leads a quarter of the cycle forwards, and not three quarters back.
+    /// Index of the square that the section lies on.
+    pub square: usize,
+    /// Whether the circuit leads a quarter of the cycle forwards; otherwise it leads three quarters
+    /// backwards.
     pub forward: bool,
-    /// Their places on the cycle, ascending, counted round and round.
-    pub places: Vec<i64>,
-    /// Which of them collects.
-    pub at: usize,
+    /// Positions of the nodes on the cycle, ascending. Positions are counted modulo the length of
+    /// the cycle.
+    pub positions: Vec<i64>,
+    /// Index of the collector in `positions`.
+    pub collector: usize,
 }
 
-/// What is asked for.
+/// The parameters of a partition.
 #[derive(Debug, Clone, Copy)]
-pub struct Ask {
+pub struct Parameters {
     /// Nodes of a row.
     pub n: u64,
     /// Circuits that a directed link carries.
     pub q: u64,
-    /// Whether a node uses one port at a time: then the first of a section collects.
+    /// Whether a node uses one port at a time. Then the first node of a section collects.
     pub one_port: bool,
 }
 
-/// The most nodes of a section before and after the collector.
+/// The largest numbers of nodes of a section before and after the collector.
 #[derive(Debug, Clone, Copy)]
 struct Reach {
     before: usize,
@@ -56,7 +61,7 @@ struct Reach {
 }
 
 impl Reach {
-    fn of(size: usize, one_port: bool) -> Self {
+    fn new(size: usize, one_port: bool) -> Self {
         let before = if one_port { 0 } else { size / 2 };
         Self { before, after: size - 1 - before }
     }
@@ -65,27 +70,28 @@ impl Reach {
         self.before + self.after + 1
     }
 
-    /// The collector among so many nodes.
-    fn at(self, count: usize) -> usize {
+    /// Returns the index of the collector in a section of `count` nodes.
+    fn collector(self, count: usize) -> usize {
         self.before.min(count / 2)
     }
 }
 
-/// Where the forwards collectors are, and between which of them a section may go backwards.
+/// Positions of the forward collectors, and the gaps between them that may have a backward section.
 #[derive(Debug, Clone, Copy)]
 struct Anchors {
-    /// How far along each side, in parts of [`PARTS`].
+    /// Positions of the collectors along each side, in units of 1/[`PARTS`] of the side.
     along: [usize; 2],
-    /// The gaps of cycle k about the centre: `step` times k, and for the second half a cycle on.
+    /// Number of the gap with backward sections: `step` times k for cycle k about the centre. The
+    /// second backward section is half a cycle further.
     step: usize,
-    /// About the corner `shift` more.
+    /// Added to the number of the gap for cycles about the corner.
     shift: usize,
 }
 
 const PARTS: usize = 24;
 
 impl Anchors {
-    /// The places on one side.
+    /// Returns the positions on one side.
     fn of_side(&self, side: usize) -> Vec<i64> {
         let [a, b] = self.along.map(|along| (along * side / PARTS) as i64);
         match self.along {
@@ -97,8 +103,8 @@ impl Anchors {
     }
 }
 
-/// With two channels: no rule is known by which collectors fit every torus. These fit most, and the
-/// larger it is the more of all that might be tried.
+/// Collectors for q = 2. No rule is known for the collectors that fit every torus. These fit most
+/// tori, and more of the large ones.
 const USUAL: [Anchors; 4] = [
     Anchors { along: [4, 16], step: 2, shift: 0 },
     Anchors { along: [4, 14], step: 1, shift: 2 },
@@ -106,28 +112,32 @@ const USUAL: [Anchors; 4] = [
     Anchors { along: [2, 15], step: 2, shift: 0 },
 ];
 
-/// The most nodes of a row for which all others are tried, which takes the longer the more there
-/// are.
+/// The largest n for which all other positions of the collectors are tried. The time of the search
+/// grows with n.
 const SEARCHED: u64 = 40;
 
-/// Sections as small as can be found; none are larger than a row.
-pub fn sections(rings: &[Square], ask: Ask) -> Option<Vec<Section>> {
-    let least = ask.n.div_ceil(4 * ask.q).max(1) as usize;
-    (least..=ask.n as usize).find_map(|size| of_size(rings, ask, Reach::of(size, ask.one_port)))
+/// Returns a partition into the smallest sections that are found, of at most n nodes each; `None`
+/// if there is none.
+pub fn sections(squares: &[Square], parameters: Parameters) -> Option<Vec<Section>> {
+    let least = parameters.n.div_ceil(4 * parameters.q).max(1) as usize;
+    (least..=parameters.n as usize)
+        .find_map(|size| of_size(squares, parameters, Reach::new(size, parameters.one_port)))
 }
 
-fn of_size(rings: &[Square], ask: Ask, reach: Reach) -> Option<Vec<Section>> {
-    let anchored = |anchors: Anchors| around(rings, ask, reach, anchors);
-    match ask.q {
-        // The middle of each side. Of opposite sides, cycles about the centre have room in the
-        // right or left one by turns, those about the corner in the top or bottom one.
+fn of_size(squares: &[Square], parameters: Parameters, reach: Reach) -> Option<Vec<Section>> {
+    let anchored = |anchors: Anchors| by_anchors(squares, parameters, reach, anchors);
+    match parameters.q {
+        // The middle of each side. For opposite sides, cycles about the centre alternately have
+        // room on the right or the left side, those about the corner on the top or the bottom side.
         1 => anchored(Anchors { along: [PARTS / 2; 2], step: 2, shift: 1 }),
-        2 => USUAL.into_iter().chain(pairs().filter(|_| ask.n <= SEARCHED)).find_map(anchored),
-        _ => alike(rings, ask, reach),
+        2 => {
+            USUAL.into_iter().chain(pairs().filter(|_| parameters.n <= SEARCHED)).find_map(anchored)
+        }
+        _ => equal_quarters(squares, parameters, reach),
     }
 }
 
-/// Any two collectors a side.
+/// Returns all positions of two collectors on a side.
 fn pairs() -> impl Iterator<Item = Anchors> {
     let along = (0..PARTS).flat_map(|a| (a + 1..PARTS).map(move |b| [a, b]));
     along.flat_map(|along| {
@@ -137,163 +147,194 @@ fn pairs() -> impl Iterator<Item = Anchors> {
     })
 }
 
-/// What takes one of two cycles: those about the centre and about the corner, in this order.
+/// A node, or a group of equivalent nodes, that is assigned to one of two cycles: the cycle about
+/// the centre or the cycle about the corner, in this order.
 #[derive(Debug, Clone, Copy, Default)]
-struct Item {
-    bins: [usize; 2],
-    /// How far from where it would be collected.
-    far: [usize; 2],
+struct Assignable {
+    buckets: [usize; 2],
+    /// The distance to the collector on each of the two cycles.
+    distance: [usize; 2],
 }
 
-/// The cycle each takes: as far as there is room the one on which it is nearer to where it would be
-/// collected, so that circuits are short.
-fn chosen(items: &[Item], room: &[usize]) -> Option<Vec<usize>> {
-    // Those that lose least by it choose last, and are the first to be exchanged.
+/// Returns the cycle of each item. As far as there is room, it is the cycle with the nearer
+/// collector, so that circuits are short.
+fn assign(items: &[Assignable], room: &[usize]) -> Option<Vec<usize>> {
+    // Items with the smallest difference between their cycles choose last and are exchanged first.
     let mut order: Vec<usize> = (0..items.len()).collect();
-    order.sort_by_key(|item| items[*item].far[0].abs_diff(items[*item].far[1]));
-    let nearer = |item: &Item| usize::from(item.far[1] < item.far[0]);
-    let bins = |item: &usize| {
-        let Item { bins: [centre, corner], .. } = items[*item];
+    order.sort_by_key(|item| items[*item].distance[0].abs_diff(items[*item].distance[1]));
+    let nearer = |item: &Assignable| usize::from(item.distance[1] < item.distance[0]);
+    let buckets = |item: &usize| {
+        let Assignable { buckets: [centre, corner], .. } = items[*item];
         if nearer(&items[*item]) == 0 { [centre, corner] } else { [corner, centre] }
     };
-    let exchanged = share(&order.iter().map(bins).collect::<Vec<_>>(), room)?;
-    let mut chosen = vec![0; items.len()];
+    let exchanged = share(&order.iter().map(buckets).collect::<Vec<_>>(), room)?;
+    let mut assign = vec![0; items.len()];
     for (item, exchanged) in order.into_iter().zip(exchanged) {
-        chosen[item] = if exchanged == 0 { nearer(&items[item]) } else { 1 - nearer(&items[item]) };
+        assign[item] = if exchanged == 0 { nearer(&items[item]) } else { 1 - nearer(&items[item]) };
     }
-    Some(chosen)
+    Some(assign)
 }
 
-/// Every quarter alike: sections forwards, and from the (q+1)st on backwards.
-fn alike(rings: &[Square], ask: Ask, reach: Reach) -> Option<Vec<Section>> {
-    let (n, size) = (ask.n as usize, reach.size());
-    // A node and its three images are one item, by the one of them in the quarter of the plane
-    // above the centre and right of it.
+/// Case 1 (q >= 3): all quarters are divided in the same way into q forward sections and further
+/// backward sections.
+fn equal_quarters(
+    squares: &[Square],
+    parameters: Parameters,
+    reach: Reach,
+) -> Option<Vec<Section>> {
+    let (n, size) = (parameters.n as usize, reach.size());
+    // A node and its three images under the rotation are one item. It is named by the node in the
+    // quarter above and right of the centre.
     let half = n / 2;
     let item = |(x, y): (u64, u64)| {
         (x as usize >= half && y as usize >= half)
             .then(|| (x as usize - half) * half + y as usize - half)
     };
-    let mut items = vec![Item::default(); half * half];
-    for (i, ring) in rings.iter().enumerate() {
-        for (place, item) in
-            ring.cells.iter().enumerate().filter_map(|(place, cell)| Some((place, item(*cell)?)))
+    let mut items = vec![Assignable::default(); half * half];
+    for (i, square) in squares.iter().enumerate() {
+        for (position, item) in square
+            .nodes
+            .iter()
+            .enumerate()
+            .filter_map(|(position, node)| Some((position, item(*node)?)))
         {
-            items[item].bins[ring.about] = i;
-            items[item].far[ring.about] = (2 * (place % ring.side) + 1).abs_diff(ring.side);
+            items[item].buckets[square.about] = i;
+            items[item].distance[square.about] =
+                (2 * (position % square.side) + 1).abs_diff(square.side);
         }
     }
-    let room = ((ask.q + ask.q / 3) as usize).saturating_mul(size);
-    let chosen = chosen(&items, &vec![room; rings.len()])?;
+    let room = ((parameters.q + parameters.q / 3) as usize).saturating_mul(size);
+    let assign = assign(&items, &vec![room; squares.len()])?;
     let mut sections = Vec::new();
-    for (i, ring) in rings.iter().enumerate() {
-        let side = ring.side as i64;
-        let taken = |cell| item(cell).is_some_and(|item| chosen[item] == ring.about);
+    for (i, square) in squares.iter().enumerate() {
+        let side = square.side as i64;
+        let taken = |node| item(node).is_some_and(|item| assign[item] == square.about);
         let quarter: Vec<i64> = (0..side)
-            .filter(|place| (0..4).any(|turn| taken(ring.cell(place + turn * side))))
+            .filter(|position| (0..4).any(|turn| taken(square.node(position + turn * side))))
             .collect();
-        let count = quarter.len().div_ceil(size).max((ask.q as usize).min(quarter.len()));
+        let count = quarter.len().div_ceil(size).max((parameters.q as usize).min(quarter.len()));
         for turn in 0..4 {
-            for (k, (first, end)) in even(quarter.len(), count).enumerate() {
-                let places: Vec<i64> =
-                    quarter[first..end].iter().map(|place| place + turn * side).collect();
-                let at = reach.at(places.len());
-                sections.push(Section { ring: i, forward: k < ask.q as usize, places, at });
+            for (k, (first, end)) in even_ranges(quarter.len(), count).enumerate() {
+                let positions: Vec<i64> =
+                    quarter[first..end].iter().map(|position| position + turn * side).collect();
+                let collector = reach.collector(positions.len());
+                sections.push(Section {
+                    square: i,
+                    forward: k < parameters.q as usize,
+                    positions,
+                    collector,
+                });
             }
         }
     }
     Some(sections)
 }
 
-/// Around collectors at the same places of every quarter.
-fn around(rings: &[Square], ask: Ask, reach: Reach, anchors: Anchors) -> Option<Vec<Section>> {
+/// Case 2 (q < 3): sections around collectors at the same positions of every quarter.
+fn by_anchors(
+    squares: &[Square],
+    parameters: Parameters,
+    reach: Reach,
+    anchors: Anchors,
+) -> Option<Vec<Section>> {
     const NONE: usize = usize::MAX;
-    let n = ask.n;
+    let n = parameters.n;
     let index = |(x, y): (u64, u64)| (x * n + y) as usize;
-    // A node that is such a place on both its cycles collects on the first.
+    // Stage 1: place the collectors. A node that is a collector position on both its cycles
+    // collects on the first.
     let mut collects = vec![NONE; (n * n) as usize];
-    let mut places: Vec<Vec<i64>> = Vec::with_capacity(rings.len());
-    for (i, ring) in rings.iter().enumerate() {
-        let of_side = anchors.of_side(ring.side);
+    let mut positions: Vec<Vec<i64>> = Vec::with_capacity(squares.len());
+    for (i, square) in squares.iter().enumerate() {
+        let of_side = anchors.of_side(square.side);
         let mut own: Vec<i64> = (0..4)
-            .flat_map(|turn| of_side.iter().map(move |place| place + turn * ring.side as i64))
+            .flat_map(|turn| {
+                of_side.iter().map(move |position| position + turn * square.side as i64)
+            })
             .collect();
-        own.retain(|place| {
-            let node = &mut collects[index(ring.cell(*place))];
+        own.retain(|position| {
+            let node = &mut collects[index(square.node(*position))];
             let free = *node == NONE;
             if free {
                 *node = i;
             }
             free
         });
-        places.push(own);
+        positions.push(own);
     }
-    // A bin for the gap that follows each collector.
+    // Stage 2: make a bucket for the gap after each collector, with its room, and note the buckets
+    // of each node.
     let mut room = Vec::new();
     let mut backward = Vec::new();
-    let mut items = vec![Item { bins: [NONE; 2], far: [0; 2] }; (n * n) as usize];
-    for (i, ring) in rings.iter().enumerate() {
-        let count = places[i].len();
-        let gap = anchors.step * ring.number + anchors.shift * ring.about;
-        for (k, place) in places[i].iter().enumerate() {
-            let more = (0..ask.q as usize).filter(|j| (gap + j * count / 2) % count == k).count();
-            let next = places[i].get(k + 1).copied().unwrap_or(places[i][0] + 4 * ring.side as i64);
-            for between in place + 1..next {
-                let item = &mut items[index(ring.cell(between))];
-                item.bins[ring.about] = room.len();
-                item.far[ring.about] = (between - place).min(next - between) as usize;
+    let mut items = vec![Assignable { buckets: [NONE; 2], distance: [0; 2] }; (n * n) as usize];
+    for (i, square) in squares.iter().enumerate() {
+        let count = positions[i].len();
+        let gap = anchors.step * square.number + anchors.shift * square.about;
+        for (k, position) in positions[i].iter().enumerate() {
+            let more =
+                (0..parameters.q as usize).filter(|j| (gap + j * count / 2) % count == k).count();
+            let next = positions[i]
+                .get(k + 1)
+                .copied()
+                .unwrap_or(positions[i][0] + 4 * square.side as i64);
+            for between in position + 1..next {
+                let item = &mut items[index(square.node(between))];
+                item.buckets[square.about] = room.len();
+                item.distance[square.about] = (between - position).min(next - between) as usize;
             }
             backward.push(more);
             room.push(reach.size() * (1 + more) - 1);
         }
     }
     let free: Vec<usize> = (0..items.len()).filter(|node| collects[*node] == NONE).collect();
-    let items: Vec<Item> = free.iter().map(|node| items[*node]).collect();
-    if items.iter().flat_map(|item| item.bins).any(|bin| bin == NONE) {
+    let items: Vec<Assignable> = free.iter().map(|node| items[*node]).collect();
+    if items.iter().flat_map(|item| item.buckets).any(|bucket| bucket == NONE) {
         return None;
     }
-    let chosen = chosen(&items, &room)?;
-    let mut takes = vec![NONE; collects.len()];
-    free.iter().zip(&chosen).for_each(|(node, about)| takes[*node] = *about);
+    let assign = assign(&items, &room)?;
+    let mut cycle_of = vec![NONE; collects.len()];
+    free.iter().zip(&assign).for_each(|(node, about)| cycle_of[*node] = *about);
     let mut sections = Vec::new();
     let mut gaps = backward.into_iter();
-    for (i, ring) in rings.iter().enumerate() {
-        let own = &places[i];
+    for (i, square) in squares.iter().enumerate() {
+        let own = &positions[i];
         let first = sections.len();
-        sections.extend(own.iter().map(|place| Section {
-            ring: i,
+        sections.extend(own.iter().map(|position| Section {
+            square: i,
             forward: true,
-            places: vec![*place],
-            at: 0,
+            positions: vec![*position],
+            collector: 0,
         }));
         for (k, more) in (0..own.len()).zip(&mut gaps) {
-            let next = own.get(k + 1).copied().unwrap_or(own[0] + 4 * ring.side as i64);
+            let next = own.get(k + 1).copied().unwrap_or(own[0] + 4 * square.side as i64);
             let between: Vec<i64> = (own[k] + 1..next)
-                .filter(|place| takes[index(ring.cell(*place))] == ring.about)
+                .filter(|position| cycle_of[index(square.node(*position))] == square.about)
                 .collect();
-            let (after, before) = parted(between.len(), reach, more);
-            sections[first + k].places.extend(&between[..after]);
+            let (after, before) = divide_gap(between.len(), reach, more);
+            sections[first + k].positions.extend(&between[..after]);
             let middle = &between[after..between.len() - before];
-            for (from, end) in even(middle.len(), more.min(middle.len())) {
-                let places = middle[from..end].to_vec();
-                let at = reach.at(places.len());
-                sections.push(Section { ring: i, forward: false, places, at });
+            for (from, end) in even_ranges(middle.len(), more.min(middle.len())) {
+                let positions = middle[from..end].to_vec();
+                let collector = reach.collector(positions.len());
+                sections.push(Section { square: i, forward: false, positions, collector });
             }
-            // The next collector's turn round the cycle is one less if it is the first.
-            let (last, turn) =
-                if k + 1 < own.len() { (first + k + 1, 0) } else { (first, 4 * ring.side as i64) };
+            // If the next collector is the first one, its position is counted one cycle less.
+            let (last, turn) = if k + 1 < own.len() {
+                (first + k + 1, 0)
+            } else {
+                (first, 4 * square.side as i64)
+            };
             let ahead: Vec<i64> =
-                between[between.len() - before..].iter().map(|place| place - turn).collect();
-            sections[last].at = ahead.len();
-            sections[last].places.splice(0..0, ahead);
+                between[between.len() - before..].iter().map(|position| position - turn).collect();
+            sections[last].collector = ahead.len();
+            sections[last].positions.splice(0..0, ahead);
         }
     }
     Some(sections)
 }
 
-/// Of so many nodes between two collectors, how many go to the one they follow, and how many to the
-/// one they precede; the rest go backwards.
-fn parted(count: usize, reach: Reach, backward: usize) -> (usize, usize) {
+/// Divides `count` nodes between two collectors: returns how many belong to the collector before
+/// them and how many to the collector after them. The rest belongs to backward sections.
+fn divide_gap(count: usize, reach: Reach, backward: usize) -> (usize, usize) {
     let after = reach
         .after
         .min(count / 2)
@@ -301,34 +342,35 @@ fn parted(count: usize, reach: Reach, backward: usize) -> (usize, usize) {
     (after, reach.before.min(count - after))
 }
 
-/// `count` in near-equal stretches.
-fn even(count: usize, stretches: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..stretches).map(move |i| (i * count / stretches, (i + 1) * count / stretches))
+/// Divides `count` into `parts` ranges of nearly equal length.
+fn even_ranges(count: usize, parts: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..parts).map(move |i| (i * count / parts, (i + 1) * count / parts))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Every node in one section, no link of a cycle within two sections, none with more than q
-    /// circuits in the middle round. The largest section.
+    /// Checks that every node is in one section, that no link of a cycle lies within two sections,
+    /// and that no link has more than q circuits. Returns the size of the largest section.
     fn check(n: u64, q: u64, one_port: bool) -> usize {
-        let rings = Square::all(n);
-        let sections = sections(&rings, Ask { n, q, one_port }).unwrap_or_default();
+        let squares = Square::all(n);
+        let sections = sections(&squares, Parameters { n, q, one_port }).unwrap_or_default();
         let mut times = vec![0; (n * n) as usize];
-        for (i, ring) in rings.iter().enumerate() {
-            let around = 4 * ring.side as i64;
+        for (i, square) in squares.iter().enumerate() {
+            let around = 4 * square.side as i64;
             let mut within = vec![0; around as usize];
             let mut loads = vec![[0; 2]; around as usize];
-            for section in sections.iter().filter(|section| section.ring == i) {
-                for place in &section.places {
-                    let (x, y) = ring.cell(*place);
+            for section in sections.iter().filter(|section| section.square == i) {
+                for position in &section.positions {
+                    let (x, y) = square.node(*position);
                     times[(x * n + y) as usize] += 1;
                 }
-                assert!(section.places.is_sorted());
-                let (first, last) = (section.places[0], section.places[section.places.len() - 1]);
+                assert!(section.positions.is_sorted());
+                let (first, last) =
+                    (section.positions[0], section.positions[section.positions.len() - 1]);
                 (first..last).for_each(|link| within[link.rem_euclid(around) as usize] += 1);
-                let at = section.places[section.at];
+                let at = section.positions[section.collector];
                 let back = usize::from(!section.forward);
                 let passed =
                     if section.forward { at..at + around / 4 } else { at - around * 3 / 4..at };
@@ -344,11 +386,11 @@ mod tests {
             times.iter().all(|times| *times == 1),
             "{n}, q = {q}: a node is in no section, or two"
         );
-        sections.iter().map(|section| section.places.len()).max().unwrap_or(0)
+        sections.iter().map(|section| section.positions.len()).max().unwrap_or(0)
     }
 
     #[test]
-    fn sections_are_disjoint_fit_q_circuits_a_link_and_are_of_n_4q_nodes() {
+    fn sections_are_disjoint_and_have_n_4q_nodes() {
         for one_port in [false, true] {
             for q in 1..=9 {
                 for n in (2..=40).step_by(2) {
@@ -363,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn so_they_are_on_larger_tori_without_a_search() {
+    fn larger_tori_need_no_search() {
         for (n, q) in [(108, 1), (200, 1), (64, 2), (120, 2), (200, 2), (180, 3), (160, 4)] {
             assert_eq!(check(n, q, false), n.div_ceil(4 * q) as usize, "{n}, q = {q}");
         }

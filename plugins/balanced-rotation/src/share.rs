@@ -1,36 +1,37 @@
-//! Things each of which may go in one of two bins, shared out within the room that the bins have.
+//! Assignment of items to buckets of limited size, where each item has two possible buckets.
 
-/// For each item which of its two bins it goes in, 0 or 1, so that no bin has more than its room;
-/// nothing if that can't be.
+/// Returns for each item the index (0 or 1) of its chosen bucket, so that no bucket holds more
+/// items than its room; `None` if that is impossible.
 ///
-/// The last are the first to choose: the first of their two bins, or the second if there alone is
-/// room left. Then, while a bin is too full, the shortest chain of exchanges that leads from it to
-/// one with room is carried out; if there is none, what the bins that chains do reach must hold is
-/// more than they have room for.
+/// 1. From the last item to the first, each item takes its first bucket, or its second if only that
+///    has room left.
+/// 2. While a bucket is too full, the shortest chain of exchanges that leads from it to a bucket
+///    with room is carried out. If there is no such chain, the items that must be in the reachable
+///    buckets exceed their room.
 pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> {
     let mut chosen = vec![0; items.len()];
     let mut left: Vec<i64> = room.iter().map(|room| *room as i64).collect();
     let mut touching = vec![Vec::new(); room.len()];
-    for (item, bins) in items.iter().enumerate() {
-        bins.iter().for_each(|bin| touching[*bin].push(item));
+    for (item, buckets) in items.iter().enumerate() {
+        buckets.iter().for_each(|bucket| touching[*bucket].push(item));
     }
-    for (item, bins) in items.iter().enumerate().rev() {
-        chosen[item] = usize::from(left[bins[0]] <= 0 && left[bins[1]] > 0);
-        left[bins[chosen[item]]] -= 1;
+    for (item, buckets) in items.iter().enumerate().rev() {
+        chosen[item] = usize::from(left[buckets[0]] <= 0 && left[buckets[1]] > 0);
+        left[buckets[chosen[item]]] -= 1;
     }
     let mut seen = vec![usize::MAX; room.len()];
     let mut chains = 0;
-    for bin in 0..room.len() {
-        while left[bin] < 0 {
-            let mut reached = vec![(bin, 0, 0)];
-            seen[bin] = chains;
+    for bucket in 0..room.len() {
+        while left[bucket] < 0 {
+            let mut reached = vec![(bucket, 0, 0)];
+            seen[bucket] = chains;
             let mut at = 0;
             let end = 'chain: loop {
                 let &(from, ..) = reached.get(at)?;
                 for &item in &touching[from] {
-                    let bins = items[item];
-                    let to = bins[1 - chosen[item]];
-                    if bins[chosen[item]] != from || seen[to] == chains {
+                    let buckets = items[item];
+                    let to = buckets[1 - chosen[item]];
+                    if buckets[chosen[item]] != from || seen[to] == chains {
                         continue;
                     }
                     seen[to] = chains;
@@ -42,7 +43,7 @@ pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> 
                 at += 1;
             };
             left[reached[end].0] -= 1;
-            left[bin] += 1;
+            left[bucket] += 1;
             let mut link = end;
             while link > 0 {
                 let (_, before, item) = reached[link];
@@ -60,14 +61,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exchanges_go_through_bins_that_are_full() {
-        // Bin 1 is the only one for what bin 0 has no room for: what was there goes on to bin 2.
+    fn chains_of_exchanges_pass_full_buckets() {
+        // Item 0 can only be in bucket 1, because bucket 0 has no room. Item 1 therefore moves from
+        // bucket 1 to bucket 2.
         assert_eq!(share(&[[0, 1], [1, 2]], &[0, 1, 1]), Some(vec![1, 1]));
         assert_eq!(share(&[[0, 1], [0, 1], [0, 1]], &[1, 1]), None);
     }
 
     #[test]
-    fn a_share_is_found_if_there_is_one() {
+    fn an_assignment_is_found_if_one_exists() {
         let digits = |number: usize, base: usize, count: u32| -> Vec<usize> {
             (0..count).map(|place| number / base.pow(place) % base).collect()
         };
@@ -77,15 +79,15 @@ mod tests {
             for rooms in 0..4_usize.pow(3) {
                 let room = digits(rooms, 4, 3);
                 let fits = |chosen: &[usize]| {
-                    (0..3).all(|bin| {
-                        (0..3).filter(|i| items[*i][chosen[*i]] == bin).count() <= room[bin]
+                    (0..3).all(|bucket| {
+                        (0..3).filter(|i| items[*i][chosen[*i]] == bucket).count() <= room[bucket]
                     })
                 };
                 let found = share(&items, &room);
                 match &found {
                     Some(chosen) => assert!(fits(chosen), "{items:?} in {room:?}: {chosen:?}"),
                     None => assert!(
-                        (0..8).all(|way| !fits(&digits(way, 2, 3))),
+                        (0..8).all(|choice| !fits(&digits(choice, 2, 3))),
                         "{items:?} in {room:?}"
                     ),
                 }

@@ -4,27 +4,28 @@
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | n | `n` | nodes of a row and of a column |
-//! | N | `4 * side` | nodes of a cycle, 4 to 4n - 4 in steps of 8 |
+//! | N | `4 * side` | nodes of a cycle: 4 to 4n - 4, in steps of 8 |
 //!
-//! (x, y) to (y, -x) has two fixed points: the centre, and where the torus closes the point half a
-//! row and half a column from it. About either there are n/2 squares, and a node is on one of each.
-//! In a row the two squares that share it use n links between them, each link once: no two cycles
-//! share a link.
+//! The rotation of (x, y) to (y, -x) has two fixed points: the centre, and the point half a row and
+//! half a column from it, where the torus closes (the corner). About each of them there are n/2
+//! squares, and every node lies on one of each. The two squares that share a row use n of its
+//! links, each link once. No two cycles share a link.
 
 #[derive(Debug, Clone)]
 pub struct Square {
-    /// Its nodes, clockwise from a corner: the rotation takes each to the one `side` places on.
-    pub cells: Vec<(u64, u64)>,
+    /// The nodes, clockwise from a corner. The rotation maps each node to the node `side` positions
+    /// further.
+    pub nodes: Vec<(u64, u64)>,
     /// N/4.
     pub side: usize,
-    /// 0 for those about the centre, 1 for those about the corner of the torus.
+    /// 0 for squares about the centre, 1 for squares about the corner of the torus.
     pub about: usize,
-    /// From 1, the smallest.
+    /// Number of the square, from 1 for the smallest.
     pub number: usize,
 }
 
 impl Square {
-    /// All squares of an n by n torus, n being even.
+    /// Returns all squares of an n by n torus, where n is even.
     pub fn all(n: u64) -> Vec<Self> {
         let half = n / 2;
         (0..2).flat_map(|about| (1..=half).map(move |number| Self::new(n, about, number))).collect()
@@ -35,18 +36,18 @@ impl Square {
         let side = 2 * number - 1;
         let (low, high) = (half - number, half + number - 1);
         let shift = about * half;
-        let place = |(x, y): (u64, u64)| ((x + shift) % n, (y + shift) % n);
+        let position = |(x, y): (u64, u64)| ((x + shift) % n, (y + shift) % n);
         let right = (0..side).map(|i| (high, high - i));
         let bottom = (0..side).map(|i| (high - i, low));
         let left = (0..side).map(|i| (low, low + i));
         let top = (0..side).map(|i| (low + i, high));
-        let cells = right.chain(bottom).chain(left).chain(top).map(place).collect();
-        Self { cells, side: side as usize, about: about as usize, number: number as usize }
+        let nodes = right.chain(bottom).chain(left).chain(top).map(position).collect();
+        Self { nodes, side: side as usize, about: about as usize, number: number as usize }
     }
 
-    /// The node at a place, counted round and round.
-    pub fn cell(&self, place: i64) -> (u64, u64) {
-        self.cells[place.rem_euclid(self.cells.len() as i64) as usize]
+    /// Returns the node at a position, which is counted modulo the length of the cycle.
+    pub fn node(&self, position: i64) -> (u64, u64) {
+        self.nodes[position.rem_euclid(self.nodes.len() as i64) as usize]
     }
 }
 
@@ -62,20 +63,20 @@ mod tests {
             let mut met = vec![0; (n * n) as usize];
             let mut links = HashSet::new();
             for ring in &rings {
-                for place in 0..ring.cells.len() as i64 {
-                    let (x, y) = ring.cell(place);
+                for position in 0..ring.nodes.len() as i64 {
+                    let (x, y) = ring.node(position);
                     met[(x * n + y) as usize] += 1;
                     assert_eq!(
-                        ring.cell(place + ring.side as i64),
+                        ring.node(position + ring.side as i64),
                         (y, n - 1 - x),
                         "a quarter on is the image"
                     );
-                    let next = ring.cell(place + 1);
+                    let next = ring.node(position + 1);
                     let ahead = |a: u64, b: u64| (b + n - a) % n;
                     let (dx, dy) = (ahead(x, next.0), ahead(y, next.1));
                     assert!(
                         [(1, 0), (n - 1, 0), (0, 1), (0, n - 1)].contains(&(dx, dy)),
-                        "{place} and the next aren't neighbours"
+                        "{position} and the next aren't neighbours"
                     );
                     assert!(n == 2 || links.insert(((x, y), next)), "n = {n}");
                 }

@@ -1,11 +1,17 @@
-//! The butterfly: reduce-scatter log2 p alpha + (p - 1) m beta + (p - 1) m gamma with results of m
-//! bytes; allgather, the same backwards, log2 p alpha + (p - 1) m beta with blocks of m; allreduce
-//! of m bytes, one after the other, 2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma;
-//! `variant=whole`: log2 p (alpha + m beta + m gamma).
+//! Bine butterflies.
 //!
-//! In step i of a reduce-scatter an even rank r exchanges with r + `reach(i + 1)`, an odd one with
-//! r - `reach(i + 1)`: near ones first, when most is to be sent. It gives what the other, or those
-//! whom the other meets later, sum last.
+//! | algorithm | cost |
+//! | --- | --- |
+//! | `bine-reduce-scatter`, results of m bytes | log2 p alpha + (p - 1) m beta + (p - 1) m gamma |
+//! | `bine-allgather`, blocks of m bytes | log2 p alpha + (p - 1) m beta |
+//! | `bine-allreduce`, a vector of m bytes | 2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma |
+//! | `bine-allreduce:variant=whole` | log2 p (alpha + m beta + m gamma) |
+//!
+//! In step i of a reduce-scatter an even rank r exchanges with rank r + `reach(i + 1)`, an odd one
+//! with rank r - `reach(i + 1)`: near ranks first, when messages are longest. A rank sends the
+//! parts that its partner, or a rank that the partner exchanges with later, completes. The
+//! allgather has the same steps in reverse order. The allreduce is a reduce-scatter followed by an
+//! allgather.
 
 use crate::{ANYWHERE, reach, steps};
 use swapmeet_sdk::{
@@ -20,7 +26,7 @@ pub(crate) struct Butterfly {
 pub(crate) const REDUCE_SCATTER: Butterfly = Butterfly {
     about: About {
         name: "bine-reduce-scatter",
-        title: "A butterfly: half of what is left is summed a step, near ranks first",
+        title: "Reduce-scatter on a Bine butterfly",
         collectives: &[Collective::ReduceScatter],
         ..ANYWHERE
     },
@@ -29,7 +35,7 @@ pub(crate) const REDUCE_SCATTER: Butterfly = Butterfly {
 pub(crate) const ALL_GATHER: Butterfly = Butterfly {
     about: About {
         name: "bine-allgather",
-        title: "A butterfly: twice as many blocks a step, far ranks first",
+        title: "Allgather on a Bine butterfly",
         collectives: &[Collective::AllGather],
         ..ANYWHERE
     },
@@ -39,40 +45,40 @@ const VARIANT: ParamInfo = ParamInfo::choice(
     "variant",
     &["shares", "whole"],
     "shares",
-    "a reduce-scatter and an allgather, or the whole vector in every step",
+    "shares: a reduce-scatter and an allgather; whole: the whole vector in every step",
 );
 
 pub(crate) const ALL_REDUCE: Butterfly = Butterfly {
     about: About {
         name: "bine-allreduce",
-        title: "Butterflies: half of what is left is summed a step, near ranks first, and back",
+        title: "Allreduce on Bine butterflies",
         collectives: &[Collective::AllReduce],
         params: &[VARIANT],
         ..ANYWHERE
     },
 };
 
-/// Whom rank r meets in step i.
+/// Returns the partner of rank r in step i.
 fn partner(r: u64, i: u32, n: u64) -> u64 {
     let by = if r.is_multiple_of(2) { reach(i + 1) } else { -reach(i + 1) };
     (r as i64 + by).rem_euclid(n as i64) as u64
 }
 
-/// Those whom rank r meets from step i on, directly or through others, itself included, as bits.
-fn met(r: u64, i: u32, steps: u32) -> Vec<u64> {
+/// Returns the ranks that data of rank r reaches from step i on, including r, as bits.
+fn reached(r: u64, i: u32, steps: u32) -> Vec<u64> {
     let n = 1_u64 << steps;
-    let mut met = vec![r];
+    let mut reached = vec![r];
     for i in i..steps {
-        let more: Vec<u64> = met.iter().map(|r| partner(*r, i, n)).collect();
-        met.extend(more);
+        let partners: Vec<u64> = reached.iter().map(|r| partner(*r, i, n)).collect();
+        reached.extend(partners);
     }
     let mut words = vec![0; n.div_ceil(64) as usize];
-    met.into_iter().for_each(|r| words[(r / 64) as usize] |= 1 << (r % 64));
+    reached.into_iter().for_each(|r| words[(r / 64) as usize] |= 1 << (r % 64));
     words
 }
 
-/// Even ranks go one way and odd ones the other, as far: two on, everyone meets those two on, at
-/// first hand and through others.
+/// Declares the symmetry and returns the nodes to plan. Even ranks use one direction and odd ranks
+/// the other, at the same distance. Shifts by 2 therefore leave the schedule unchanged.
 fn planned(n: u64, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
     schedule.symmetric(&[if n > 1 { Symmetry::shift(2) } else { Symmetry::NONE }])
 }
@@ -114,8 +120,8 @@ impl Algorithm for Butterfly {
                 schedule.step()?;
                 for r in &planned {
                     let to = partner(r, i, n);
-                    let theirs = met(to, i + 1, s);
-                    let parts = [Axis::bits(&theirs)];
+                    let receiver_parts = reached(to, i + 1, s);
+                    let parts = [Axis::bits(&receiver_parts)];
                     schedule.send(
                         &Blocks::new(r, to).destinations(Set::product(&parts)).strict().combine(),
                     )?;
@@ -128,7 +134,7 @@ impl Algorithm for Butterfly {
                 schedule.step()?;
                 for r in &planned {
                     let to = partner(r, i, n);
-                    let own = met(r, i + 1, s);
+                    let own = reached(r, i + 1, s);
                     let parts = [Axis::bits(&own)];
                     let send = Blocks::new(r, to).strict().copy();
                     let whole = collective == Collective::AllReduce;
@@ -150,7 +156,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn every_power_of_two_takes_the_steps_bytes_and_sums_of_the_closed_forms() {
+    fn every_power_of_two_has_the_cost_of_the_closed_forms() {
         for n in [1_u64, 2, 4, 8, 32] {
             let log = u64::from(n.trailing_zeros());
             let on = |collective, bytes| {
@@ -182,6 +188,9 @@ mod tests {
     #[test]
     fn other_numbers_of_nodes_are_refused() {
         let problem = Rehearsal::on("ring", &[6]).collective(Collective::AllReduce, 0);
-        assert_eq!(problem.plan(&ALL_REDUCE).unwrap_err().to_string(), "6 nodes, no power of two");
+        assert_eq!(
+            problem.plan(&ALL_REDUCE).unwrap_err().to_string(),
+            "6 nodes are not a power of two"
+        );
     }
 }

@@ -1,20 +1,21 @@
-//! Bine trees and butterflies, on any topology whose nodes are a power of two.
+//! Bine trees and butterflies, for any topology with a power of two of nodes.
 //!
 //! D. De Sensi, S. Pasqualoni, L. Piarulli, T. Bonato, S. Ba, M. Turisini, J. Domke, T. Hoefler,
 //! *Bine Trees: Enhancing Collective Operations by Optimizing Communication Locality* (SC '25,
-//! arXiv 2508.17311); a reconstruction from its abstract and excerpts: the distances, the numbers
-//! to the base -2, and by how much less goes between groups, which runs here give again (`reproduce
-//! bine`).
+//! arXiv 2508.17311). This is a reconstruction from the abstract and excerpts. These give the
+//! distances, the numbers in base -2 and the reduction of traffic between groups of ranks.
+//! `reproduce bine` computes that reduction again.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | p, s | `n`, `steps` | nodes, 2^s |
-//! | nb(r) | `negabinary` | r to the base -2, in s digits, modulo p |
-//! | | `reach` | 1 - 2 + 4 - .., a third of what a binomial tree's largest distance of as many steps doubled is |
+//! | p, s | `n`, `steps` | number of nodes, p = 2^s |
+//! | nb(r) | `negabinary` | r in base -2, with s digits, modulo p |
+//! | | `reach(k)` | the sum 1 - 2 + 4 - etc. of k terms, in absolute value about 2^k / 3 |
+//! | alpha, beta, gamma | | start-up of a message, time per byte, time to add a byte |
 //!
-//! Ranks are a line, whatever the topology. Where a binomial tree or butterfly has ranks 2^i apart
-//! exchange, these are `reach` apart, 2/3 as far, now one way, now the other: so that of ranks that
-//! are neighbours fewer messages go between groups of them.
+//! The nodes are a line of ranks, whatever the topology. Where a binomial tree or a butterfly uses
+//! the distance 2^i, these algorithms use `reach`, which is 2/3 of it, in alternating directions.
+//! If neighbouring ranks are in the same group, fewer messages are therefore sent between groups.
 
 use swapmeet_sdk::{About, Problem, Stop, export_plugin};
 
@@ -22,21 +23,21 @@ mod butterfly;
 mod tree;
 
 const ANYWHERE: About = About {
-    accepts: "any topology whose nodes are a power of two",
+    accepts: "any topology with a power of two of nodes",
     paper: "D. De Sensi et al.: Bine Trees: Enhancing Collective Operations by Optimizing Communication Locality (SC '25); a reconstruction",
     ports: 1,
     ..About::DEFAULT
 };
 
-/// s, where there is one.
+/// Returns s, or an error if the number of nodes is not a power of two.
 fn steps(problem: &Problem<'_>) -> Result<u32, Stop> {
     match problem.topology().nodes() {
         n if n.is_power_of_two() => Ok(n.trailing_zeros()),
-        n => Err(Stop::unsupported(format!("{n} nodes, no power of two"))),
+        n => Err(Stop::unsupported(format!("{n} nodes are not a power of two"))),
     }
 }
 
-/// 1 - 2 + 4 - .., so many terms.
+/// Returns the sum 1 - 2 + 4 - etc. with this number of terms.
 fn reach(terms: u32) -> i64 {
     (1 - (-2_i64).pow(terms)) / 3
 }

@@ -1,14 +1,14 @@
-//! The distance-halving tree: log2 p (alpha + m beta) for a broadcast, log2 p (alpha + m beta + m
-//! gamma) for a reduce, which is the broadcast read backwards.
+//! Distance-halving Bine trees: `bine-broadcast` takes log2 p (alpha + m beta), and `bine-reduce`,
+//! the same tree in reverse, log2 p (alpha + m beta + m gamma).
 //!
-//! In step i, from 0, whoever has the block sends it to the rank whose negabinary digits are its
-//! own with the lowest s - i flipped. Those digits are all alike in whoever has it, so that the two
-//! are `reach(s - i)` apart.
+//! In step i, from 0, each rank that has the block sends it to the rank whose negabinary digits are
+//! its own with the lowest s - i digits flipped. In each rank that has the block these digits are
+//! all equal, so the distance is `reach(s - i)`.
 
 use crate::{ANYWHERE, steps};
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Stop};
 
-/// A broadcast or reduce.
+/// A broadcast or reduce on a Bine tree.
 pub(crate) struct Tree {
     about: About,
 }
@@ -16,7 +16,7 @@ pub(crate) struct Tree {
 pub(crate) const BROADCAST: Tree = Tree {
     about: About {
         name: "bine-broadcast",
-        title: "A tree: twice as many have it after each step, 2/3 as far apart as a binomial tree's",
+        title: "Broadcast on a Bine tree",
         collectives: &[Collective::Broadcast],
         ..ANYWHERE
     },
@@ -25,26 +25,27 @@ pub(crate) const BROADCAST: Tree = Tree {
 pub(crate) const REDUCE: Tree = Tree {
     about: About {
         name: "bine-reduce",
-        title: "A tree: the broadcast's read backwards",
+        title: "Reduce on a Bine tree",
         collectives: &[Collective::Reduce],
         ..ANYWHERE
     },
 };
 
-/// r to the base -2, in digits of as many bits as `mask`. Adding and flipping every other bit
-/// carries twice, and takes what a negative digit gives.
+/// Converts r to base -2, with as many digits as `mask` has bits. Adding the mask of odd bits and
+/// flipping these bits makes each carry a double carry, which is the subtraction that a negative
+/// digit needs.
 fn negabinary(r: u64, mask: u64) -> u64 {
     const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
     (r.wrapping_add(ODD) ^ ODD) & mask
 }
 
-/// Back again.
+/// Converts from base -2.
 fn rank(digits: u64, mask: u64) -> u64 {
     const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
     (digits ^ ODD).wrapping_sub(ODD) & mask
 }
 
-/// For each step of the broadcast from rank 0 who sends to whom.
+/// Returns sender and receiver of each message of the broadcast from rank 0, step by step.
 fn edges(steps: u32) -> impl DoubleEndedIterator<Item = Vec<(u64, u64)>> {
     let mask = (1_u64 << steps) - 1;
     let mut have = vec![0];
@@ -95,15 +96,15 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn digits_and_ranks_are_two_names_of_a_number() {
+    fn negabinary_digits_convert_both_ways() {
         // 6 = 16 - 8 - 2 = 11010; -1 modulo 8 = -2 + 1 = 11.
         assert_eq!((negabinary(6, 31), negabinary(7, 7)), (0b11010, 0b011));
         assert!((0..256).all(|r| rank(negabinary(r, 255), 255) == r));
     }
 
-    /// Reached once each, `reach` apart the shorter way.
+    /// Each rank receives the block once, at the distance `reach`, in the shorter direction.
     #[test]
-    fn everyone_is_reached_over_the_distances_of_the_paper() {
+    fn distances_are_those_of_the_paper() {
         for s in 0..10 {
             let n = 1_u64 << s;
             for (i, edges) in (0..).zip(edges(s)) {

@@ -1,11 +1,25 @@
-//! Bruck et al.: (k - 1) ceil(log_k p) steps, at the price of passing blocks on: with radix k = 2
-//! ceil(log2 p) (alpha + p/2 m beta) all-to-all, ceil(log2 p) alpha + (p - 1) m beta for an
-//! allgather, where p is a power of two; sections 3 and 4.
+//! The algorithm of Bruck et al., sections 3 and 4 of the paper. It takes about (k - 1) ceil(log_k
+//! p) steps, in which blocks are passed on several times.
 //!
-//! All-to-all: for the digit of k^i, and each value j from 1 to k - 1 that it may have, everyone
-//! sends to the rank j k^i on all blocks whose way to go has j there. Allgather: having the blocks
-//! of k^i ranks, everyone sends them to the ranks k^i, 2 k^i, .., (k - 1) k^i before, as far as the
-//! receiver lacks them. One port: a step for each.
+//! | symbol | here | meaning |
+//! | --- | --- | --- |
+//! | p | `n` | number of ranks |
+//! | k | `k` | radix, a parameter |
+//! | k^i | `weight` | weight of the current digit |
+//! | alpha, beta, m | | start-up of a message, time per byte, bytes of a block |
+//!
+//! Costs with k = 2 and p a power of two:
+//! * all-to-all: ceil(log2 p) (alpha + p/2 m beta);
+//! * allgather: ceil(log2 p) alpha + (p - 1) m beta.
+//!
+//! All-to-all: write the distance of a block to its destination in base k. For the digit with
+//! weight k^i and for each value j from 1 to k - 1, each rank sends to the rank j k^i after it all
+//! blocks whose distance has the value j in this digit.
+//!
+//! Allgather: each rank first has the blocks of k^i ranks. It sends them to the ranks k^i, 2 k^i,
+//! etc., (k - 1) k^i before it, as far as the receiver lacks them.
+//!
+//! With one port there is one step for each receiver.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{
@@ -18,14 +32,14 @@ pub(crate) struct Bruck;
 const RADIX: ParamInfo = ParamInfo::number(
     "radix",
     "2",
-    "k, from 2: fewer blocks are passed on the larger it is, in more steps",
+    "k, at least 2; a larger k takes more steps and passes on fewer blocks",
 );
 
 impl Algorithm for Bruck {
     fn about(&self) -> About {
         About {
             name: "bruck",
-            title: "Combining in ceil(log2 p) steps",
+            title: "Bruck: combined blocks in ceil(log2 p) steps",
             paper: "J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby: Efficient Algorithms for All-to-All Communications in Multiport \
                     Message-Passing Systems, IEEE TPDS (1997)",
             collectives: &[Collective::AllToAll, Collective::AllGather],
@@ -40,44 +54,49 @@ impl Algorithm for Bruck {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, k) = (line(problem, schedule)?, radix(problem)?);
-        // What goes where depends on the way still to go alone.
+        // The sends depend only on distances, so shifts of the ranks leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
-        let mut far = 1;
-        while far < n {
-            for digit in (1..k).take_while(|digit| digit.saturating_mul(far) < n) {
+        let mut weight = 1;
+        while weight < n {
+            for digit in (1..k).take_while(|digit| digit.saturating_mul(weight) < n) {
                 schedule.step()?;
                 if problem.collective() == Collective::AllGather {
-                    allgather(n, far, digit * far, &planned, schedule)?;
+                    allgather(n, weight, digit * weight, &planned, schedule)?;
                 } else {
-                    let distances = Distances::having(n, |distance| distance / far % k == digit);
-                    all_to_all(n, digit * far, &distances, &planned, schedule)?;
+                    let distances =
+                        Distances::matching(n, |distance| distance / weight % k == digit);
+                    all_to_all(n, digit * weight, &distances, &planned, schedule)?;
                 }
             }
-            far = far.saturating_mul(k);
+            weight = weight.saturating_mul(k);
         }
         Ok(())
     }
 }
 
-/// Rank r has the blocks of r, r + 1, .., r + far - 1.
+/// Sends the blocks of the ranks r, r + 1, etc., r + `weight` - 1 from each rank r to the rank
+/// `distance` before it.
 fn allgather(
     n: u64,
-    far: u64,
-    by: u64,
+    weight: u64,
+    distance: u64,
     planned: &Planned,
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
     planned.iter().try_for_each(|from| {
-        let origins = [Axis::range(from, far.min(n - by))];
+        let origins = [Axis::range(from, weight.min(n - distance))];
         schedule.send(
-            &Blocks::new(from, (from + n - by) % n).origins(Set::product(&origins)).copy().strict(),
+            &Blocks::new(from, (from + n - distance) % n)
+                .origins(Set::product(&origins))
+                .copy()
+                .strict(),
         )
     })
 }
 
 fn all_to_all(
     n: u64,
-    by: u64,
+    distance: u64,
     distances: &Distances,
     planned: &Planned,
     schedule: &mut Schedule<'_>,
@@ -86,23 +105,23 @@ fn all_to_all(
     planned.iter().try_for_each(|from| {
         distances.from(from, &mut destinations);
         let axes = [Axis::bits(&destinations)];
-        schedule.send(&Blocks::new(from, (from + by) % n).destinations(Set::product(&axes)))
+        schedule.send(&Blocks::new(from, (from + distance) % n).destinations(Set::product(&axes)))
     })
 }
 
-/// k.
+/// Returns the radix k.
 fn radix(problem: &Problem<'_>) -> Result<u64, Stop> {
     problem.whole("radix", 2..=u64::MAX)
 }
 
-/// Some of the distances below n, as bits.
+/// A set of distances from 0 to n - 1, as bits.
 pub(crate) struct Distances {
     n: u64,
     bits: Vec<u64>,
 }
 
 impl Distances {
-    pub(crate) fn having(n: u64, has: impl Fn(u64) -> bool) -> Self {
+    pub(crate) fn matching(n: u64, has: impl Fn(u64) -> bool) -> Self {
         let mut bits = vec![0; n.div_ceil(64) as usize];
         for distance in (0..n).filter(|distance| has(*distance)) {
             bits[(distance / 64) as usize] |= 1 << (distance % 64);
@@ -114,11 +133,12 @@ impl Distances {
         self.bits.iter().all(|word| *word == 0)
     }
 
-    /// The nodes at these distances from `node`: the bits rotated by as much, word by word.
+    /// Writes the set of nodes at these distances from `node`: the bits rotated by `node`, word by
+    /// word.
     pub(crate) fn from(&self, node: u64, out: &mut [u64]) {
         out.fill(0);
         shift_up(&self.bits, node, out);
-        // What went beyond n comes round.
+        // Bits shifted beyond n wrap around.
         shift_down(&self.bits, self.n - node, out);
         let spare = (out.len() as u64 * 64 - self.n) as u32;
         if let Some(last) = out.last_mut() {
@@ -157,10 +177,10 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn rotated_bits_are_distances_from_the_node() {
+    fn nodes_at_distances_are_rotated_bits() {
         for n in [1, 2, 5, 63, 64, 65, 130, 200] {
             for bit in [1, 2, 16, 128] {
-                let distances = Distances::having(n, |distance| distance & bit != 0);
+                let distances = Distances::matching(n, |distance| distance & bit != 0);
                 let mut out = vec![0; n.div_ceil(64) as usize];
                 for node in 0..n {
                     distances.from(node, &mut out);
@@ -178,14 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn every_radix_takes_a_step_for_each_value_of_each_digit() {
+    fn each_value_of_each_digit_takes_a_step() {
         for n in 1..30_u64 {
             for k in 2..6_u64 {
                 let problem = Rehearsal::on("ring", &[n]).param("radix", &k.to_string());
                 let steps: u64 = (0..)
                     .map(|i| k.pow(i))
-                    .take_while(|far| *far < n)
-                    .map(|far| (1..k).filter(|digit| digit * far < n).count() as u64)
+                    .take_while(|weight| *weight < n)
+                    .map(|weight| (1..k).filter(|digit| digit * weight < n).count() as u64)
                     .sum();
                 let exchanged = problem.verify(&Bruck).unwrap();
                 assert_eq!(exchanged.steps, steps, "{n}, radix {k}");
@@ -200,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_radix_below_two_is_none() {
+    fn a_radix_below_two_is_refused() {
         let refused = Rehearsal::on("ring", &[4]).param("radix", "1").plan(&Bruck).unwrap_err();
         assert!(refused.to_string().starts_with("`radix=1`: "));
     }

@@ -1,18 +1,19 @@
-//! What MPI libraries use today, on any topology and any number of nodes.
+//! Basic algorithms of today's MPI libraries, for any topology and any number of nodes.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | p | `n` | processes, one a node |
-//! | r | `node` | a process's rank |
+//! | p | `n` | number of processes, one on each node |
+//! | r | `from` | rank of a process |
+//! | alpha, beta, m | | start-up of a message, time per byte, bytes of a block |
 //!
-//! `linear` is the baseline of every collective: whoever has a block sends it straight to whoever
-//! is to have it, all at once. The others are those of R. Thakur, R. Rabenseifner and W. Gropp,
-//! *Optimization of Collective Communication Operations in MPICH* (2005), and of J. Bruck et al.,
-//! *Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems*
-//! (1997).
+//! `linear` is the baseline of every collective: each node that has a block sends it straight to
+//! its receivers, all in one step. The other algorithms are from R. Thakur, R. Rabenseifner and W.
+//! Gropp, *Optimization of Collective Communication Operations in MPICH* (2005), from J. Bruck et
+//! al., *Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems*
+//! (1997), and from A. Juerss and S. Schmid (`retri`, 2026).
 //!
-//! To `ring` and `bruck` ranks are a line, whatever the topology: they name sets in a grid of one
-//! axis.
+//! Algorithms that name ranges of ranks treat the nodes as a line: their grid has one axis,
+//! whatever the topology.
 
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
@@ -30,23 +31,23 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// Names sets in a grid of one axis.
+/// Sets a grid of one axis and returns the number of its nodes.
 pub(crate) fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<u64, Stop> {
     let n = problem.topology().nodes();
     u32::try_from(n)
-        .map_err(|_| Stop::unsupported(format!("{n} nodes are too many for one axis")))?;
+        .map_err(|_| Stop::unsupported(format!("{n} nodes are more than one axis can have")))?;
     schedule.layout(&[n], 1)?;
     Ok(n)
 }
 
-/// One step: (p - 1) alpha + (p - 1) m beta through one port.
+/// `linear`: one step. Through one port it takes (p - 1) alpha + (p - 1) m beta.
 struct Linear;
 
 impl Algorithm for Linear {
     fn about(&self) -> About {
         About {
             name: "linear",
-            title: "Straight to the destination, all at once: the baseline",
+            title: "Direct messages in a single step (the baseline)",
             collectives: &Collective::ALL,
             ports: u64::MAX,
             ..ANYWHERE
@@ -55,9 +56,9 @@ impl Algorithm for Linear {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, root) = (problem.topology().nodes(), problem.root());
-        // Each rank sends to all others, whichever it is; in a permutation that commutes with
-        // shifts of each dimension, as translations do, to the one as far on. With a root nothing
-        // is symmetric.
+        // Choose the symmetry. Case 1: every rank sends to all others. The schedule is invariant
+        // under all shifts of the ranks. Case 2: a permutation. The host accepts shifts of each
+        // dimension if the permutation commutes with them. Case 3: a root breaks all symmetry.
         let (from_each_to_each, symmetry) = match problem.collective() {
             Collective::AllToAll
             | Collective::AllGather
@@ -73,56 +74,42 @@ impl Algorithm for Linear {
         };
         let planned = schedule.symmetric(&symmetry)?;
         if from_each_to_each && planned.is_everyone() {
-            affordable(n)?;
+            check_step_size(n)?;
         }
         schedule.step()?;
         match problem.collective() {
             Collective::Broadcast | Collective::Scatter => {
                 for to in (0..n).filter(|to| *to != root) {
                     let send = Blocks::new(root, to);
-                    let whole = problem.collective() == Collective::Broadcast;
-                    schedule.send(&if whole {
-                        send.copy()
-                    } else {
-                        send.destinations(Set::one(to))
+                    schedule.send(&match problem.collective() {
+                        Collective::Broadcast => send.copy(),
+                        _ => send.destinations(Set::one(to)),
                     })?;
                 }
             }
-            Collective::Gather => {
+            Collective::Gather | Collective::Reduce => {
                 for from in (0..n).filter(|from| *from != root) {
-                    schedule.send(&Blocks::new(from, root))?;
+                    let send = Blocks::new(from, root);
+                    schedule.send(&match problem.collective() {
+                        Collective::Reduce => send.combine(),
+                        _ => send,
+                    })?;
                 }
             }
-            Collective::AllToAll | Collective::AllGather => {
-                // Everyone begins with the next rank, so that not all send to the same at first.
+            Collective::AllToAll
+            | Collective::AllGather
+            | Collective::ReduceScatter
+            | Collective::AllReduce => {
+                // Each rank begins with the next rank, so that the first messages have different
+                // receivers.
                 for from in &planned {
-                    for distance in 1..n {
-                        let to = (from + distance) % n;
-                        let send = Blocks::new(from, to).origins(Set::one(from)).strict();
-                        let copies = problem.collective() == Collective::AllGather;
-                        schedule.send(&if copies {
-                            send.copy()
-                        } else {
-                            send.destinations(Set::one(to))
-                        })?;
-                    }
-                }
-            }
-            Collective::Reduce => {
-                for from in (0..n).filter(|from| *from != root) {
-                    schedule.send(&Blocks::new(from, root).combine())?;
-                }
-            }
-            Collective::ReduceScatter | Collective::AllReduce => {
-                for from in &planned {
-                    for distance in 1..n {
-                        let to = (from + distance) % n;
-                        let send = Blocks::new(from, to).combine();
-                        let copies = problem.collective() == Collective::AllReduce;
-                        schedule.send(&if copies {
-                            send.copy()
-                        } else {
-                            send.destinations(Set::one(to))
+                    for to in (1..n).map(|distance| (from + distance) % n) {
+                        let send = Blocks::new(from, to);
+                        schedule.send(&match problem.collective() {
+                            Collective::AllToAll => Blocks::direct(from, to),
+                            Collective::AllGather => send.origins(Set::one(from)).copy().strict(),
+                            Collective::ReduceScatter => send.destinations(Set::one(to)).combine(),
+                            _ => send.copy().combine(),
                         })?;
                     }
                 }
@@ -140,33 +127,32 @@ impl Algorithm for Linear {
     }
 }
 
-/// A step is held as a whole.
-fn affordable(n: u64) -> Result<(), Stop> {
-    const MOST: u64 = 2048;
-    if n <= MOST {
+/// Refuses a step that is too large to be held in memory.
+fn check_step_size(n: u64) -> Result<(), Stop> {
+    const MAX_NODES: u64 = 2048;
+    if n <= MAX_NODES {
         return Ok(());
     }
     Err(Stop::unsupported(format!(
-        "{n} nodes would send {} messages in one step, at most {MOST} nodes may where each is planned for; pairwise and ring spread them over steps",
+        "{n} nodes would send {} messages in one step; the limit for a full plan is {MAX_NODES} nodes (pairwise and ring use several steps)",
         n.saturating_mul(n - 1)
     )))
 }
 
-/// (p - 1) (alpha + m beta); Thakur, Rabenseifner & Gropp (2005), section 4.5.
+/// `pairwise`: (p - 1) (alpha + m beta); Thakur, Rabenseifner and Gropp (2005), section 4.5. In
+/// step s each rank exchanges with the rank at exclusive-or s if p is a power of two. Otherwise it
+/// sends to the rank s after it and receives from the rank s before it.
 struct Pairwise;
 
 impl Algorithm for Pairwise {
     fn about(&self) -> About {
-        About {
-            name: "pairwise",
-            title: "Direct, a partner a step: exclusive-or on powers of two, a cyclic shift otherwise",
-            ..ANYWHERE
-        }
+        About { name: "pairwise", title: "Direct exchange with one partner per step", ..ANYWHERE }
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
-        // (r + x) + step = (r + step) + x, and so with exclusive-or.
+        // Both rules commute with the group: (r + x) + s = (r + s) + x, and likewise for
+        // exclusive-or.
         let planned = schedule.symmetric(&[if n.is_power_of_two() {
             Symmetry::xor(1)
         } else {
@@ -176,27 +162,23 @@ impl Algorithm for Pairwise {
             schedule.step()?;
             for from in &planned {
                 let to = if n.is_power_of_two() { from ^ step } else { (from + step) % n };
-                schedule.send(
-                    &Blocks::new(from, to)
-                        .origins(Set::one(from))
-                        .destinations(Set::one(to))
-                        .strict(),
-                )?;
+                schedule.send(&Blocks::direct(from, to))?;
             }
         }
         Ok(())
     }
 }
 
-/// All-to-all (p - 1) alpha + p (p - 1)/2 m beta, allgather (p - 1) (alpha + m beta); there,
-/// section 4.1.
+/// `ring`: all-to-all (p - 1) alpha + p (p - 1)/2 m beta, allgather (p - 1) (alpha + m beta);
+/// Thakur, Rabenseifner and Gropp (2005), section 4.1. In each step every rank sends to the next
+/// rank the blocks that it received in the step before, except those for itself.
 struct Ring;
 
 impl Algorithm for Ring {
     fn about(&self) -> About {
         About {
             name: "ring",
-            title: "Everyone passes on to the next rank what came from the one before",
+            title: "Forwarding along a ring of ranks",
             collectives: &[Collective::AllToAll, Collective::AllGather],
             ..ANYWHERE
         }
@@ -204,7 +186,7 @@ impl Algorithm for Ring {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule)?;
-        // Every rank does the same, seen from itself.
+        // All ranks do the same, so shifts of the ranks leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         for step in 1..n {
             schedule.step()?;
@@ -212,11 +194,11 @@ impl Algorithm for Ring {
                 let to = (from + 1) % n;
                 let send = Blocks::new(from, to);
                 if problem.collective() == Collective::AllGather {
-                    // What came in the last step is the block of the rank that many before.
+                    // The block received in the last step is that of the rank `step` - 1 before.
                     let newest = (from + n - (step - 1)) % n;
                     schedule.send(&send.origins(Set::one(newest)).copy().strict())?;
                 } else {
-                    // All that is not for the sender itself.
+                    // Pass on all blocks except those for the sender itself.
                     let others = [Axis::range(to, n - 1)];
                     schedule.send(&send.destinations(Set::product(&others)))?;
                 }

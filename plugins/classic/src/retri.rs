@@ -1,10 +1,10 @@
-//! ReTri: ceil(log3 p) steps of a message either way, ceil(log3 p) (alpha + p/3 m beta) where p is
-//! a power of three; A. Juerss and S. Schmid, *Revisiting Bruck: Phase-Efficient All-to-All
-//! Communication in Reconfigurable Networks*, arXiv 2605.26930 (2026).
+//! ReTri: ceil(log3 p) steps with one message in each direction. It takes ceil(log3 p) (alpha + p/3
+//! m beta) if p is a power of three. A. Juerss and S. Schmid, *Revisiting Bruck: Phase-Efficient
+//! All-to-All Communication in Reconfigurable Networks*, arXiv 2605.26930 (2026).
 //!
-//! The way still to go, the shorter one round the ranks, is 3^k t in step k. If t is 1 more than a
-//! multiple of three everyone sends the block to the rank 3^k on, if it is 1 less to the rank 3^k
-//! back: the digits of the way in balanced ternary.
+//! The rest of a block's shorter way round the ranks is 3^k t in step k. If t = 1 modulo 3, each
+//! rank sends the block to the rank 3^k after it; if t = 2 modulo 3, to the rank 3^k before it;
+//! otherwise the block stays. The values are the digits of the distance in balanced ternary.
 
 use crate::ANYWHERE;
 use crate::bruck::Distances;
@@ -16,7 +16,7 @@ impl Algorithm for ReTri {
     fn about(&self) -> About {
         About {
             name: "retri",
-            title: "Bruck's both ways: ceil(log3 p) steps in balanced ternary",
+            title: "Bruck in both directions: ceil(log3 p) steps",
             paper: "A. Juerss, S. Schmid: Revisiting Bruck: Phase-Efficient All-to-All Communication in Reconfigurable Networks, arXiv 2605.26930 (2026)",
             ports: 2,
             ..ANYWHERE
@@ -26,38 +26,39 @@ impl Algorithm for ReTri {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         schedule.layout(&[n], 1)?;
-        // What goes where depends on the way still to go alone.
+        // The sends depend only on distances, so shifts of the ranks leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
-        let mut far = 1;
+        let mut weight = 1;
         let steps = (0..).find(|steps| 3_u64.saturating_pow(*steps) >= n).unwrap_or(0);
         for left in (1..=steps).rev() {
             schedule.step()?;
-            let digits = digits(n, far, left);
+            let digits = digits(n, weight, left);
             let both = [1, -1].map(|digit| {
-                (digit, Distances::having(n, |distance| digits[distance as usize] == digit))
+                (digit, Distances::matching(n, |distance| digits[distance as usize] == digit))
             });
             let mut destinations = vec![0; n.div_ceil(64) as usize];
             for from in &planned {
-                for (digit, ways) in both.iter().filter(|(_, ways)| !ways.is_empty()) {
-                    ways.from(from, &mut destinations);
+                for (digit, distances) in both.iter().filter(|(_, distances)| !distances.is_empty())
+                {
+                    distances.from(from, &mut destinations);
                     let axes = [Axis::bits(&destinations)];
-                    let to = (from + if *digit > 0 { far } else { n - far }) % n;
+                    let to = (from + if *digit > 0 { weight } else { n - weight }) % n;
                     schedule.send(&Blocks::new(from, to).destinations(Set::product(&axes)))?;
                 }
             }
-            far *= 3;
+            weight *= 3;
         }
         Ok(())
     }
 }
 
-/// For each distance round n ranks that is far t, of the least t there is: the last digit of t,
-/// which so many steps are left for.
-fn digits(n: u64, far: u64, left: u32) -> Vec<i64> {
+/// For each distance round n ranks that is `weight` t, returns the last digit (-1, 0 or 1) of the
+/// smallest such t in balanced ternary, which has at most `left` digits.
+fn digits(n: u64, weight: u64, left: u32) -> Vec<i64> {
     let mut digits = vec![0; n as usize];
-    // From the farthest, so that a shorter way has the last word.
+    // Start with the largest t, so that a smaller t overwrites the digits of a larger one.
     for t in (1..=(3_u64.pow(left) - 1) / 2).rev() {
-        let ahead = (u128::from(far) * u128::from(t) % u128::from(n)) as u64;
+        let ahead = (u128::from(weight) * u128::from(t) % u128::from(n)) as u64;
         let digit = [0, 1, -1][(t % 3) as usize];
         (digits[ahead as usize], digits[((n - ahead) % n) as usize]) = (digit, -digit);
     }
@@ -71,13 +72,13 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn ways_of_nine_ranks_are_written_in_two_digits() {
+    fn distances_of_nine_ranks_have_two_ternary_digits() {
         assert_eq!(digits(9, 1, 2), [0, 1, -1, 0, 1, -1, 0, 1, -1]);
         assert_eq!(digits(9, 3, 1), [0, 0, 0, 1, 0, 0, -1, 0, 0]);
     }
 
     #[test]
-    fn any_number_of_ranks_takes_log3_steps() {
+    fn any_number_of_ranks_takes_ceil_log3_steps() {
         for n in 1..40_u64 {
             let proved = Rehearsal::on("ring", &[n]).ports(2).verify(&ReTri).unwrap();
             let log = (0..).find(|k| 3_u64.pow(*k) >= n).unwrap();

@@ -1,51 +1,57 @@
-//! Algorithms 3 and 4: all-gather and all-to-all. T(k) = 2 T(k-1) + 2 alpha + .., so 2^k (T(0) + 2
-//! alpha) - 2 alpha in all; (n_k - 1) m beta for an all-gather (Theorem 5), n_k times the sum of a
-//! node's distances, over its links, for an all-to-all (Theorem 6).
+//! Algorithms 3 and 4: allgather and all-to-all.
 //!
-//! All-gather (Algorithm 3), with n nodes a cluster, at node (t, c, x):
+//! T(k) = 2 T(k-1) + 2 alpha + the time of the transfers, which makes 2^k (T(0) + 2 alpha) - 2
+//! alpha for all start-ups. The transfers take (n_k - 1) m beta in an allgather (Theorem 5). In an
+//! all-to-all they take n_k times the sum of the distances of a node, divided by the number of its
+//! links (Theorem 6).
 //!
-//! 1. within the cluster, a level down: has the blocks of (t, c, *);
-//! 2. to the partner: all of them; has those of (1 - t, x, *) now, n blocks that count as one
-//! 3. within the cluster, a level down: has those of (1 - t, *, *);
-//! 4. to the partner: those. *Lean* without its own cluster's, which it has.
+//! Allgather (Algorithm 3), with n nodes in a cluster, at node (t, c, x):
+//!
+//! 1. Within the cluster, one level down: the node then has the blocks of (t, c, *).
+//! 2. To the partner: all of them. The node then has those of (1 - t, x, *), n blocks that count as
+//!    one.
+//! 3. Within the cluster, one level down: the node then has those of (1 - t, *, *).
+//! 4. To the partner: these. The *lean* variant leaves out those of the partner's own cluster,
+//!    which it already has.
 //!
 //! All-to-all as printed (Algorithm 4):
 //!
-//! 1. to the partner: what is for type t (but the own block);
-//! 2. within the cluster, a level down: what is for (1 - t, d, *) to node d;
-//! 3. to the partner: all of that;
-//! 4. within the cluster, a level down: what is for (t, c, y) to node y.
+//! 1. To the partner: the blocks for type t, except the node's own block.
+//! 2. Within the cluster, one level down: the blocks for (1 - t, d, *) to node d.
+//! 3. To the partner: all of these.
+//! 4. Within the cluster, one level down: the blocks for (t, c, y) to node y.
 //!
-//! *Lean*, which crosses only where it must and so sends no block farther than its distance:
+//! All-to-all, *lean*, which crosses only where necessary, so that no block travels farther than
+//! its distance:
 //!
-//! 1. within the cluster, a level down: what is for (1 - t, d, *) to node d; what is for (t, *, y)
-//!    to node y, and with d = c that is its destination;
-//! 2. to the partner: all that isn't for the node itself;
-//! 3. within the cluster, a level down: what is for (t, c, y) to node y, what is for (1 - t, d, c)
-//!    to node d;
-//! 4. to the partner: what is for it.
+//! 1. Within the cluster, one level down: the blocks for (1 - t, d, *) to node d; the blocks for
+//!    (t, *, y) to node y, which for d = c is their destination.
+//! 2. To the partner: all blocks that are not for the node itself.
+//! 3. Within the cluster, one level down: the blocks for (t, c, y) to node y, and those for (1 - t,
+//!    d, c) to node d.
+//! 4. To the partner: the blocks for it.
 
 use crate::net::{Line, Net};
-use crate::sets::{Blocks, Sets, Which};
-use crate::{DUAL_NET, Numbered, Payload, VARIANT, Variant};
+use crate::sets::{Blocks, NodeSelection, Sets};
+use crate::{DUAL_NET, NetCollective, Payload, VARIANT, Variant};
 use swapmeet_sdk::{About, Collective, Problem, Schedule, Set, Stop, Symmetry};
 
-pub(crate) const ALL_GATHER: Numbered = Numbered {
+pub(crate) const ALL_GATHER: NetCollective = NetCollective {
     about: About {
         name: "rdn-allgather",
-        title: "All-to-all broadcast: within clusters, across, within, across",
+        title: "Allgather within and across clusters",
         collectives: &[Collective::AllGather],
         params: &[VARIANT],
         ..DUAL_NET
     },
-    payload: Payload::Same,
+    payload: Payload::Shared,
     plan,
 };
 
-pub(crate) const ALL_TO_ALL: Numbered = Numbered {
+pub(crate) const ALL_TO_ALL: NetCollective = NetCollective {
     about: About {
         name: "rdn-alltoall",
-        title: "All-to-all personalized: blocks meet at the cross-edge that leads to their cluster",
+        title: "All-to-all within and across clusters",
         collectives: &[Collective::AllToAll],
         params: &[VARIANT],
         ..DUAL_NET
@@ -68,9 +74,9 @@ fn plan(
             schedule.place(sets.place(net.levels(), node), node, true)?;
         }
     }
-    // Types are alike: with all types of the highest level exchanged, partners are partners,
-    // clusters are clusters, and every rule says of 1 - t what it said of t. (A cluster's number is
-    // a node's in the other type, so that no shift of one axis alone leaves the net as it is.)
+    // An exchange of all types of the highest level maps partners to partners and clusters to
+    // clusters, and each rule treats 1 - t as it treats t. (The number of a cluster is that of a
+    // node in the other type, so no shift of a single axis leaves the net unchanged.)
     let mut symmetry = vec![Symmetry::NONE; sets.grid().len()];
     if let Some(types) = symmetry.first_mut().filter(|_| net.levels() > 0) {
         *types = Symmetry::xor(1);
@@ -79,28 +85,29 @@ fn plan(
     AllToAll { net, sets, variant, payload, schedule, planned }.exchange()
 }
 
-/// A cluster, and what it calls the blocks of its nodes: one product after another.
+/// A cluster and the blocks of its nodes, as a list of products.
 struct Cluster {
     first: u64,
     blocks: Vec<Blocks<'static>>,
 }
 
-/// The schedule of Algorithm 3 or 4.
+/// The planner of Algorithm 3 or 4.
 struct AllToAll<'a, 'h> {
     net: &'a Net,
     sets: &'a Sets<'a>,
     variant: Variant,
     payload: Payload,
     schedule: &'a mut Schedule<'h>,
-    /// How many nodes are planned for, those of the lowest places: all, or those of type 0.
+    /// Number of planned nodes, which are those with the lowest numbers: all nodes, or those of
+    /// type 0.
     planned: u64,
 }
 
-/// For a node (t, c, x): which blocks.
+/// Selects the blocks to send for a node (t, c, x).
 type Select<'a> = dyn Fn(&Blocks<'static>, u64, u64, u64) -> Vec<Blocks<'static>> + 'a;
 
 impl AllToAll<'_, '_> {
-    /// From all to all.
+    /// Plans the exchange in the whole net.
     fn exchange(&mut self) -> Result<(), Stop> {
         let whole = Cluster { first: 0, blocks: vec![self.sets.all()] };
         self.within(self.net.levels(), &[whole])
@@ -114,88 +121,90 @@ impl AllToAll<'_, '_> {
         let (send, set) =
             (swapmeet_sdk::Blocks::new(place(from), place(to)), Set::product(blocks.axes()));
         self.schedule.send(&match self.payload {
-            Payload::Same => send.origins(set).copy(),
+            Payload::Shared => send.origins(set).copy(),
             Payload::Personal => send.destinations(set),
         })
     }
 
-    /// All at once within clusters of a level.
+    /// Plans the exchange within clusters of a level, in all clusters at the same time.
     fn within(&mut self, level: usize, clusters: &[Cluster]) -> Result<(), Stop> {
         if level == 0 {
             return self.within_bases(clusters);
         }
         let sets = self.sets;
-        let of =
-            |b: &Blocks<'static>, t: u64, c: &Which<'_>, x: &Which<'_>| b.of(sets, level, t, c, x);
-        let but = |b: &Blocks<'static>, t: u64, c: u64, x: &Which<'_>| -> Vec<Blocks<'static>> {
-            sets.all_but(level - 1, c)
-                .iter()
-                .map(|others| of(b, t, &Which::Product(others), x))
-                .collect()
+        let of = |b: &Blocks<'static>, t: u64, c: &NodeSelection<'_>, x: &NodeSelection<'_>| {
+            b.restrict(sets, level, t, c, x)
         };
+        let but =
+            |b: &Blocks<'static>, t: u64, c: u64, x: &NodeSelection<'_>| -> Vec<Blocks<'static>> {
+                sets.all_but(level - 1, c)
+                    .iter()
+                    .map(|others| of(b, t, &NodeSelection::Product(others), x))
+                    .collect()
+            };
         match (self.payload, self.variant) {
-            (Payload::Same, variant) => {
+            (Payload::Shared, variant) => {
                 self.inside(level, clusters, &|b, t, c| {
-                    vec![of(b, t, &Which::One(c), &Which::Hole)]
+                    vec![of(b, t, &NodeSelection::One(c), &NodeSelection::Hole)]
                 })?;
                 self.cross(level, clusters, &|b, t, c, _| {
-                    vec![of(b, t, &Which::One(c), &Which::All)]
+                    vec![of(b, t, &NodeSelection::One(c), &NodeSelection::All)]
                 })?;
                 self.inside(level, clusters, &|b, t, _| {
-                    vec![of(b, 1 - t, &Which::Hole, &Which::All)]
+                    vec![of(b, 1 - t, &NodeSelection::Hole, &NodeSelection::All)]
                 })?;
                 self.cross(level, clusters, &|b, t, _, x| match variant {
-                    Variant::Printed => vec![of(b, 1 - t, &Which::All, &Which::All)],
-                    Variant::Lean => but(b, 1 - t, x, &Which::All),
+                    Variant::Printed => {
+                        vec![of(b, 1 - t, &NodeSelection::All, &NodeSelection::All)]
+                    }
+                    Variant::Lean => but(b, 1 - t, x, &NodeSelection::All),
                 })
             }
             (Payload::Personal, Variant::Printed) => {
                 self.cross(level, clusters, &|b, t, c, x| {
-                    let mut blocks = but(b, t, c, &Which::All);
+                    let mut blocks = but(b, t, c, &NodeSelection::All);
                     let others = sets.all_but(level - 1, x);
-                    blocks.extend(
-                        others
-                            .iter()
-                            .map(|others| of(b, t, &Which::One(c), &Which::Product(others))),
-                    );
+                    blocks.extend(others.iter().map(|others| {
+                        of(b, t, &NodeSelection::One(c), &NodeSelection::Product(others))
+                    }));
                     blocks
                 })?;
                 self.inside(level, clusters, &|b, t, _| {
-                    vec![of(b, 1 - t, &Which::Hole, &Which::All)]
+                    vec![of(b, 1 - t, &NodeSelection::Hole, &NodeSelection::All)]
                 })?;
                 self.cross(level, clusters, &|b, t, _, x| {
-                    vec![of(b, 1 - t, &Which::One(x), &Which::All)]
+                    vec![of(b, 1 - t, &NodeSelection::One(x), &NodeSelection::All)]
                 })?;
                 self.inside(level, clusters, &|b, t, c| {
-                    vec![of(b, t, &Which::One(c), &Which::Hole)]
+                    vec![of(b, t, &NodeSelection::One(c), &NodeSelection::Hole)]
                 })
             }
             (Payload::Personal, Variant::Lean) => {
                 self.inside(level, clusters, &|b, t, _| {
                     vec![
-                        of(b, 1 - t, &Which::Hole, &Which::All),
-                        of(b, t, &Which::All, &Which::Hole),
+                        of(b, 1 - t, &NodeSelection::Hole, &NodeSelection::All),
+                        of(b, t, &NodeSelection::All, &NodeSelection::Hole),
                     ]
                 })?;
                 self.cross(level, clusters, &|b, t, c, x| {
-                    let mut blocks = but(b, t, c, &Which::One(x));
-                    blocks.push(of(b, 1 - t, &Which::One(x), &Which::All));
+                    let mut blocks = but(b, t, c, &NodeSelection::One(x));
+                    blocks.push(of(b, 1 - t, &NodeSelection::One(x), &NodeSelection::All));
                     blocks
                 })?;
                 self.inside(level, clusters, &|b, t, c| {
                     vec![
-                        of(b, t, &Which::One(c), &Which::Hole),
-                        of(b, 1 - t, &Which::Hole, &Which::One(c)),
+                        of(b, t, &NodeSelection::One(c), &NodeSelection::Hole),
+                        of(b, 1 - t, &NodeSelection::Hole, &NodeSelection::One(c)),
                     ]
                 })?;
                 self.cross(level, clusters, &|b, t, c, x| {
-                    vec![of(b, 1 - t, &Which::One(x), &Which::One(c))]
+                    vec![of(b, 1 - t, &NodeSelection::One(x), &NodeSelection::One(c))]
                 })
             }
         }
     }
 
-    /// Within each cluster (t, c), a level down.
+    /// Plans the exchange within each cluster (t, c), one level down.
     fn inside(
         &mut self,
         level: usize,
@@ -216,7 +225,7 @@ impl AllToAll<'_, '_> {
         self.within(level - 1, &inner)
     }
 
-    /// A step in which every node sends to its partner.
+    /// Adds a step in which every node sends to its partner.
     fn cross(
         &mut self,
         level: usize,
@@ -237,13 +246,13 @@ impl AllToAll<'_, '_> {
         Ok(())
     }
 
-    /// Along one dimension after another.
+    /// Plans the exchange within base networks, along one dimension after another.
     fn within_bases(&mut self, clusters: &[Cluster]) -> Result<(), Stop> {
         for dimension in 0..self.net.base.dimensions() {
             let len = self.net.base.radix(dimension);
             let steps = match (self.payload, self.net.line) {
-                (Payload::Same, Line::Ring) => gather_on_ring(len),
-                (Payload::Same, Line::Full) => gather_by_doubling(len),
+                (Payload::Shared, Line::Ring) => gather_on_ring(len),
+                (Payload::Shared, Line::Full) => gather_by_doubling(len),
                 (Payload::Personal, Line::Ring) => exchange_on_ring(len),
                 (Payload::Personal, Line::Full) => exchange_in_pairs(len),
             };
@@ -257,7 +266,7 @@ impl AllToAll<'_, '_> {
         Ok(())
     }
 
-    /// Every node does the same.
+    /// Adds the sends of one step along all lines of a dimension. All nodes do the same.
     fn on_lines(&mut self, cluster: &Cluster, dimension: usize, step: &Shift) -> Result<(), Stop> {
         let base = &self.net.base;
         for v in 0..base.nodes() {
@@ -285,29 +294,37 @@ struct Shift {
     count: u64,
 }
 
-/// What came last goes one on: N - 1 steps of one block.
+/// Allgather on a ring: each node passes on the block that it received last, in N - 1 steps of one
+/// block.
 fn gather_on_ring(len: u64) -> Vec<Shift> {
     (0..len - 1).map(|age| Shift { by: 1, first: len - age, count: 1 }).collect()
 }
 
-/// Bruck's: what one has to the node 1, 2, 4, .. behind, N - 1 blocks in all.
+/// Allgather by Bruck's algorithm: each node sends its blocks to the node 1, 2, 4, etc. before it,
+/// N - 1 blocks in all.
 fn gather_by_doubling(len: u64) -> Vec<Shift> {
-    let powers = (0..u64::BITS).map(|i| 1 << i).take_while(|have| *have < len);
+    let powers = (0..u64::BITS).map(|i| 1 << i).take_while(|distance| *distance < len);
     powers
-        .map(|have: u64| Shift { by: len - have, first: 0, count: have.min(len - have) })
+        .map(|distance: u64| Shift {
+            by: len - distance,
+            first: 0,
+            count: distance.min(len - distance),
+        })
         .collect()
 }
 
-/// What is for those up to N / 2 ahead goes ahead, a node less far each step; then the rest back:
-/// no block goes a longer way than it must.
+/// All-to-all on a ring: the blocks for nodes up to N / 2 ahead are sent forwards, and each step
+/// has one node less; then the other blocks are sent backwards. Each block takes its shortest
+/// route.
 fn exchange_on_ring(len: u64) -> Vec<Shift> {
-    let ahead = (1..=len / 2).rev().map(|far| Shift { by: 1, first: 1, count: far });
+    let ahead = (1..=len / 2).rev().map(|count| Shift { by: 1, first: 1, count });
     let back =
-        (1..=(len - 1) / 2).rev().map(|far| Shift { by: len - 1, first: len - far, count: far });
+        (1..=(len - 1) / 2).rev().map(|count| Shift { by: len - 1, first: len - count, count });
     ahead.chain(back).collect()
 }
 
-/// To the node 1, 2, 3, .. ahead what is for it.
+/// All-to-all on a fully connected line: each node sends to the node 1, 2, 3, etc. ahead the blocks
+/// for it.
 fn exchange_in_pairs(len: u64) -> Vec<Shift> {
     (1..len).map(|by| Shift { by, first: by, count: 1 }).collect()
 }

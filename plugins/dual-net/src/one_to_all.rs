@@ -1,45 +1,47 @@
-//! Algorithms 1 and 2: broadcast and scatter. T(k) = 2 T(k-1) + 2 alpha + .., so 2^k (T(0) + 2
-//! alpha) - 2 alpha in all; as many m beta for a broadcast (Theorem 3), (n_k - 1) m beta for a
-//! scatter (Theorem 4).
+//! Algorithms 1 and 2: broadcast and scatter.
 //!
-//! From s = (s0, s1, s2), whose cross-edge leads to s' = (1 - s0, s2, s1):
+//! T(k) = 2 T(k-1) + 2 alpha + the time of the transfers, which makes 2^k (T(0) + 2 alpha) - 2
+//! alpha for all start-ups. The transfers take the same number of m beta in a broadcast (Theorem 3)
+//! and (n_k - 1) m beta in a scatter (Theorem 4).
 //!
-//! 1. s sends to s' (the block; the blocks for the other clusters of type s0);
-//! 2. s and s' do the same, a level down, within their clusters C and C' (to node x goes what is
-//!    for the cluster its cross-edge leads to);
-//! 3. the nodes of C and C' send over their cross-edges, all but those that have nobody to tell: a
-//!    cluster each;
-//! 4. within each cluster, a level down, from the node that has it.
+//! From the root s = (s0, s1, s2), whose cross-edge leads to s' = (1 - s0, s2, s1):
 //!
-//! As printed the third step is for nodes with `my_cluster_id = s1`, which never selects C' unless
-//! s1 = s2, and the second starts Algorithm 2 within C' at node s2, where nothing is: from node 0
-//! that is all the same, from most roots a part of the net gets nothing. What is meant is C and C',
-//! and node s1.
+//! 1. s sends to s' (broadcast: the block; scatter: the blocks for the other clusters of type s0).
+//! 2. s and s' run the algorithm one level down within their clusters C and C'. In a scatter, node
+//!    x gets the blocks for the cluster that its cross-edge leads to.
+//! 3. The nodes of C and C' send over their cross-edges, each to a different cluster, except those
+//!    whose partners are already informed.
+//! 4. Within each cluster, one level down, the node that has the data runs the algorithm.
+//!
+//! Erratum: step 3 is printed for nodes with `my_cluster_id = s1`, which never selects C' unless s1
+//! = s2. Step 2 of Algorithm 2 is printed with node s2 of C' as the root, which has no data; the
+//! correct root is s1. For the root 0 this makes no difference, but from most roots a part of the
+//! net gets nothing.
 
 use crate::net::{Line, Net};
-use crate::sets::{Blocks, Sets, Which};
-use crate::{DUAL_NET, Numbered, Payload, VARIANT_FROM_ONE, Variant};
+use crate::sets::{Blocks, NodeSelection, Sets};
+use crate::{DUAL_NET, NetCollective, ONE_TO_ALL_VARIANT, Payload, Variant};
 use std::cmp::Reverse;
 use swapmeet_sdk::{About, Collective, Grid, Problem, Schedule, Set, Stop};
 
-pub(crate) const BROADCAST: Numbered = Numbered {
+pub(crate) const BROADCAST: NetCollective = NetCollective {
     about: About {
         name: "rdn-broadcast",
-        title: "One-to-all broadcast, across and within two clusters, then across and within all",
+        title: "Broadcast within and across clusters",
         collectives: &[Collective::Broadcast],
-        params: &[VARIANT_FROM_ONE],
+        params: &[ONE_TO_ALL_VARIANT],
         ..DUAL_NET
     },
-    payload: Payload::Same,
+    payload: Payload::Shared,
     plan,
 };
 
-pub(crate) const SCATTER: Numbered = Numbered {
+pub(crate) const SCATTER: NetCollective = NetCollective {
     about: About {
         name: "rdn-scatter",
-        title: "One-to-all personalized, in bundles of a cluster's blocks",
+        title: "Scatter within and across clusters",
         collectives: &[Collective::Scatter],
-        params: &[VARIANT_FROM_ONE],
+        params: &[ONE_TO_ALL_VARIANT],
         ..DUAL_NET
     },
     payload: Payload::Personal,
@@ -56,32 +58,32 @@ fn plan(
     OneToAll { net, sets: &Sets::new(net, false), variant, payload, schedule }.from(problem.root())
 }
 
-/// A cluster with a root of its own.
+/// A cluster with its own root.
 #[derive(Clone)]
-struct Rooted {
-    /// The number of its first node.
+struct RootedCluster {
+    /// Number of the cluster's first node.
     first: u64,
-    /// Which of its nodes begins.
+    /// The node of the cluster that begins.
     root: u64,
-    /// What it calls the blocks for its nodes. A broadcast has but one block.
+    /// The blocks for the nodes of the cluster; `None` in a broadcast, which has only one block.
     blocks: Option<Blocks<'static>>,
 }
 
-impl Rooted {
-    /// Blocks of (t, clusters, nodes), where blocks are told apart.
+impl RootedCluster {
+    /// Returns the blocks for the nodes (t, clusters, nodes), if blocks are distinguished.
     fn blocks(
         &self,
         sets: &Sets<'_>,
         level: usize,
         t: u64,
-        clusters: &Which<'_>,
-        nodes: &Which<'_>,
+        clusters: &NodeSelection<'_>,
+        nodes: &NodeSelection<'_>,
     ) -> Option<Blocks<'static>> {
-        self.blocks.as_ref().map(|blocks| blocks.of(sets, level, t, clusters, nodes))
+        self.blocks.as_ref().map(|blocks| blocks.restrict(sets, level, t, clusters, nodes))
     }
 }
 
-/// The schedule of Algorithm 1 or 2.
+/// The planner of Algorithm 1 or 2.
 struct OneToAll<'a, 'h> {
     net: &'a Net,
     sets: &'a Sets<'a>,
@@ -91,10 +93,10 @@ struct OneToAll<'a, 'h> {
 }
 
 impl OneToAll<'_, '_> {
-    /// From `root` to all.
+    /// Plans the collective from `root` in the whole net.
     fn from(&mut self, root: u64) -> Result<(), Stop> {
         let blocks = (self.payload == Payload::Personal).then(|| self.sets.all());
-        self.within(self.net.levels(), &[Rooted { first: 0, root, blocks }])
+        self.within(self.net.levels(), &[RootedCluster { first: 0, root, blocks }])
     }
 
     fn send(&mut self, from: u64, to: u64, blocks: Option<&Blocks<'_>>) -> Result<(), Stop> {
@@ -105,8 +107,8 @@ impl OneToAll<'_, '_> {
         }
     }
 
-    /// All at once within clusters of a level.
-    fn within(&mut self, level: usize, clusters: &[Rooted]) -> Result<(), Stop> {
+    /// Plans the collective within clusters of a level, in all clusters at the same time.
+    fn within(&mut self, level: usize, clusters: &[RootedCluster]) -> Result<(), Stop> {
         if level == 0 {
             return self.within_bases(clusters);
         }
@@ -119,12 +121,18 @@ impl OneToAll<'_, '_> {
             let partner = net.partner(level, cluster.root);
             let (s0, s1, _) = net.split(level, cluster.root);
             let (from, to) = (cluster.first + cluster.root, cluster.first + partner);
-            if self.payload == Payload::Same {
+            if self.payload == Payload::Shared {
                 self.send(from, to, None)?;
                 continue;
             }
             for others in sets.all_but(level - 1, s1) {
-                let blocks = cluster.blocks(sets, level, s0, &Which::Product(&others), &Which::All);
+                let blocks = cluster.blocks(
+                    sets,
+                    level,
+                    s0,
+                    &NodeSelection::Product(&others),
+                    &NodeSelection::All,
+                );
                 self.send(from, to, blocks.as_ref())?;
             }
         }
@@ -132,16 +140,22 @@ impl OneToAll<'_, '_> {
         let mut inner = Vec::new();
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
-            let begins = if printed && self.payload == Payload::Personal { s2 } else { s1 };
-            inner.push(Rooted {
+            let inner_root = if printed && self.payload == Payload::Personal { s2 } else { s1 };
+            inner.push(RootedCluster {
                 first: cluster.first + net.join(level, s0, s1, 0),
                 root: s2,
-                blocks: cluster.blocks(sets, level, 1 - s0, &Which::Hole, &Which::All),
+                blocks: cluster.blocks(
+                    sets,
+                    level,
+                    1 - s0,
+                    &NodeSelection::Hole,
+                    &NodeSelection::All,
+                ),
             });
-            inner.push(Rooted {
+            inner.push(RootedCluster {
                 first: cluster.first + net.join(level, 1 - s0, s2, 0),
-                root: begins,
-                blocks: cluster.blocks(sets, level, s0, &Which::Hole, &Which::All),
+                root: inner_root,
+                blocks: cluster.blocks(sets, level, s0, &NodeSelection::Hole, &NodeSelection::All),
             });
         }
         self.within(level - 1, &inner)?;
@@ -154,14 +168,20 @@ impl OneToAll<'_, '_> {
                     continue;
                 }
                 for x in 0..n {
-                    // s' is told already; a broadcast's s has told it.
+                    // s' already has its data. In a broadcast its partner s has sent to it.
                     let s = t == s0 && x == s2;
                     let s_prime = t != s0 && x == s1;
-                    if s_prime || (s && self.payload == Payload::Same) {
+                    if s_prime || (s && self.payload == Payload::Shared) {
                         continue;
                     }
                     let from = net.join(level, t, c, x);
-                    let blocks = cluster.blocks(sets, level, 1 - t, &Which::One(x), &Which::All);
+                    let blocks = cluster.blocks(
+                        sets,
+                        level,
+                        1 - t,
+                        &NodeSelection::One(x),
+                        &NodeSelection::All,
+                    );
                     self.send(
                         cluster.first + from,
                         cluster.first + net.partner(level, from),
@@ -175,17 +195,23 @@ impl OneToAll<'_, '_> {
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
             for t in 0..2 {
-                // Node s2 of C sent to the clusters of type s0 by way of C', whose number is s2;
-                // and the other way round.
+                // The blocks for the clusters of type s0 were sent via C', whose nodes have the
+                // partner s2 in these clusters; those for the other type via C.
                 let (root, own) = if t == s0 { (s2, s1) } else { (s1, s2) };
                 for c in 0..n {
-                    if self.payload == Payload::Same && c == own {
+                    if self.payload == Payload::Shared && c == own {
                         continue;
                     }
-                    inner.push(Rooted {
+                    inner.push(RootedCluster {
                         first: cluster.first + net.join(level, t, c, 0),
                         root,
-                        blocks: cluster.blocks(sets, level, t, &Which::One(c), &Which::Hole),
+                        blocks: cluster.blocks(
+                            sets,
+                            level,
+                            t,
+                            &NodeSelection::One(c),
+                            &NodeSelection::Hole,
+                        ),
                     });
                 }
             }
@@ -193,21 +219,21 @@ impl OneToAll<'_, '_> {
         self.within(level - 1, &inner)
     }
 
-    /// Along one dimension after another; those who have it already do so on all their lines at
-    /// once. A broadcast goes from neighbour to neighbour in no order of dimensions where that is
-    /// sooner.
-    fn within_bases(&mut self, clusters: &[Rooted]) -> Result<(), Stop> {
+    /// Plans the collective within base networks, along one dimension after another: all nodes that
+    /// have data use their lines at the same time. A broadcast is sent from neighbour to neighbour
+    /// in any dimension if that takes fewer steps.
+    fn within_bases(&mut self, clusters: &[RootedCluster]) -> Result<(), Stop> {
         let base = &self.net.base;
         let moves = |len: u64| match (self.payload, self.net.line) {
-            (Payload::Same, Line::Ring) => broadcast_on_ring(len),
-            (Payload::Same, Line::Full) => broadcast_by_halves(len),
+            (Payload::Shared, Line::Ring) => broadcast_on_ring(len),
+            (Payload::Shared, Line::Full) => broadcast_by_halves(len),
             (Payload::Personal, Line::Ring) => scatter_on_ring(len),
             (Payload::Personal, Line::Full) => scatter_by_halves(len),
         };
-        let by_dimension: Vec<(usize, Vec<Vec<Move>>)> = (0..base.dimensions())
+        let by_dimension: Vec<(usize, Vec<Vec<LineMessage>>)> = (0..base.dimensions())
             .map(|dimension| (dimension, moves(base.radix(dimension))))
             .collect();
-        if (self.payload, self.net.line) == (Payload::Same, Line::Ring) {
+        if (self.payload, self.net.line) == (Payload::Shared, Line::Ring) {
             let nearby = from_neighbour_to_neighbour(base);
             if nearby.len() < by_dimension.iter().map(|(_, steps)| steps.len()).sum() {
                 return self.inform(clusters, &nearby);
@@ -224,8 +250,12 @@ impl OneToAll<'_, '_> {
         Ok(())
     }
 
-    /// Who tells whom in each step, by their places as seen from the root.
-    fn inform(&mut self, clusters: &[Rooted], steps: &[Vec<(u64, u64)>]) -> Result<(), Stop> {
+    /// Adds steps given as pairs of sender and receiver, in coordinates relative to the root.
+    fn inform(
+        &mut self,
+        clusters: &[RootedCluster],
+        steps: &[Vec<(u64, u64)>],
+    ) -> Result<(), Stop> {
         let base = &self.net.base;
         for step in steps {
             self.schedule.step()?;
@@ -243,9 +273,14 @@ impl OneToAll<'_, '_> {
         Ok(())
     }
 
-    fn on_lines(&mut self, cluster: &Rooted, dimension: usize, step: &[Move]) -> Result<(), Stop> {
+    fn on_lines(
+        &mut self,
+        cluster: &RootedCluster,
+        dimension: usize,
+        step: &[LineMessage],
+    ) -> Result<(), Stop> {
         let base = &self.net.base;
-        // Lines through nodes that agree with the root in the dimensions still to come.
+        // Use the lines through nodes that agree with the root in the dimensions that follow.
         let agrees = |v: u64| {
             (dimension..base.dimensions())
                 .all(|d| base.coordinate(v, d) == base.coordinate(cluster.root, d))
@@ -265,28 +300,31 @@ impl OneToAll<'_, '_> {
     }
 }
 
-/// Whoever has it tells, step after step, the neighbour with the most neighbours still to be told;
-/// of those the farthest from the root, and in the order of who was told first. In a torus of odd
-/// sides that meets where dimensions one after another wait for the slower half of each.
+/// Returns the steps of a broadcast from neighbour to neighbour. In each step every informed node
+/// informs the neighbour that has the most uninformed neighbours; among equal ones, the one
+/// farthest from the root. Nodes choose in the order in which they were informed. In a torus with
+/// odd sides this takes fewer steps than one dimension after another, where the shorter half of
+/// each line waits for the longer half.
 fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
     let neighbours = |node: u64| {
         let sides = (0..base.dimensions()).flat_map(|d| [(d, 1), (d, -1)]);
         sides.map(move |(d, by)| base.shift(node, d, by)).filter(move |other| *other != node)
     };
-    let far = |node: u64| -> u64 {
+    let distance = |node: u64| -> u64 {
         base.coordinates(node).zip(base.radices()).map(|(c, n)| c.min(n - c)).sum()
     };
-    let mut knows = vec![false; base.nodes() as usize];
-    knows[0] = true;
+    let mut informed_nodes = vec![false; base.nodes() as usize];
+    informed_nodes[0] = true;
     let (mut informed, mut steps) = (vec![0], Vec::new());
-    while informed.len() < knows.len() {
+    while informed.len() < informed_nodes.len() {
         let mut step = Vec::new();
         for &from in &informed {
-            let untold = |node: &u64| !knows[*node as usize];
-            let most =
-                |node: &u64| (neighbours(*node).filter(untold).count(), far(*node), Reverse(*node));
-            if let Some(to) = neighbours(from).filter(untold).max_by_key(most) {
-                knows[to as usize] = true;
+            let uninformed = |node: &u64| !informed_nodes[*node as usize];
+            let most = |node: &u64| {
+                (neighbours(*node).filter(uninformed).count(), distance(*node), Reverse(*node))
+            };
+            if let Some(to) = neighbours(from).filter(uninformed).max_by_key(most) {
+                informed_nodes[to as usize] = true;
                 step.push((from, to));
             }
         }
@@ -296,61 +334,62 @@ fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
     steps
 }
 
-/// A message on a line, places counted from the root on: from, to, and whose blocks it carries,
-/// `count` of them from `first` on.
-struct Move {
+/// A message on a line, with positions relative to the root: sender, receiver, and the blocks of
+/// `count` nodes from `first`.
+struct LineMessage {
     from: u64,
     to: u64,
     first: u64,
     count: u64,
 }
 
-/// Ahead from the first step on, back from the second on: ceil(N / 2) steps.
-fn broadcast_on_ring(len: u64) -> Vec<Vec<Move>> {
+/// Broadcast on a ring: forwards from the first step on, backwards from the second on, in ceil(N /
+/// 2) steps.
+fn broadcast_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     let (ahead, back) = (len / 2, (len - 1) / 2);
-    let given = |from, to| Move { from, to, first: 0, count: len };
+    let message = |from, to| LineMessage { from, to, first: 0, count: len };
     let step = |i: u64| {
         let mut step = Vec::new();
         if i <= ahead {
-            step.push(given(i - 1, i));
+            step.push(message(i - 1, i));
         }
         if (2..=back + 1).contains(&i) {
-            step.push(given((len - (i - 2)) % len, len - (i - 1)));
+            step.push(message((len - (i - 2)) % len, len - (i - 1)));
         }
         step
     };
     (1..=len.div_ceil(2).min(len - 1)).map(step).collect()
 }
 
-/// Twice as many know it after each step.
-fn broadcast_by_halves(len: u64) -> Vec<Vec<Move>> {
-    let powers = (0..u64::BITS).map(|i| 1 << i).take_while(|know| *know < len);
+/// Broadcast on a fully connected line: the number of informed nodes doubles in each step.
+fn broadcast_by_halves(len: u64) -> Vec<Vec<LineMessage>> {
+    let powers = (0..u64::BITS).map(|i| 1 << i).take_while(|doubled| *doubled < len);
     powers
-        .map(|know: u64| {
-            (0..know.min(len - know))
-                .map(|v| Move { from: v, to: v + know, first: 0, count: len })
+        .map(|doubled: u64| {
+            (0..doubled.min(len - doubled))
+                .map(|v| LineMessage { from: v, to: v + doubled, first: 0, count: len })
                 .collect()
         })
         .collect()
 }
 
-/// The root sends one node's blocks a step, those for the farthest first and to either side in
-/// turn, and nobody sends more: N - 1 steps.
-fn scatter_on_ring(len: u64) -> Vec<Vec<Move>> {
+/// Scatter on a ring: the root sends one block in each step, those for the farthest nodes first,
+/// alternating between the two directions. No other node sends more. It takes N - 1 steps.
+fn scatter_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     let (ahead, back) = (len / 2, (len - 1) / 2);
     let step = |i: u64| {
         let mut step = Vec::new();
         for d in 1..=ahead {
-            // What is for d ahead sets out in step 1 + 2 (ahead - d).
+            // The block for the node d ahead starts in step 1 + 2 (ahead - d).
             let at = i.saturating_sub(2 * (ahead - d));
             if (1..=d).contains(&at) {
-                step.push(Move { from: at - 1, to: at, first: d, count: 1 });
+                step.push(LineMessage { from: at - 1, to: at, first: d, count: 1 });
             }
         }
         for d in 1..=back {
             let at = i.saturating_sub(1 + 2 * (back - d));
             if (1..=d).contains(&at) {
-                step.push(Move {
+                step.push(LineMessage {
                     from: (len - (at - 1)) % len,
                     to: len - at,
                     first: len - d,
@@ -363,22 +402,22 @@ fn scatter_on_ring(len: u64) -> Vec<Vec<Move>> {
     (1..len).map(step).collect()
 }
 
-/// Whoever has the blocks of several gives the smaller half of them to one of those: the root
-/// always has the most, and sends N - 1 in all.
-fn scatter_by_halves(len: u64) -> Vec<Vec<Move>> {
+/// Scatter on a fully connected line: each node that has several blocks sends the smaller half of
+/// them to one of their destinations. The root always has the most, and sends N - 1 blocks in all.
+fn scatter_by_halves(len: u64) -> Vec<Vec<LineMessage>> {
     let (mut steps, mut shares) = (Vec::new(), vec![(0, len)]);
     while shares.iter().any(|(_, count)| *count > 1) {
         let (mut step, mut halves) = (Vec::new(), Vec::new());
         for (first, count) in shares {
-            let (kept, given) = (count - count / 2, count / 2);
+            let (kept, sent) = (count - count / 2, count / 2);
             halves.push((first, kept));
-            if given > 0 {
-                halves.push((first + kept, given));
-                step.push(Move {
+            if sent > 0 {
+                halves.push((first + kept, sent));
+                step.push(LineMessage {
                     from: first,
                     to: first + kept,
                     first: first + kept,
-                    count: given,
+                    count: sent,
                 });
             }
         }
@@ -393,20 +432,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_tell_a_torus_of_5_by_5_in_as_few_steps_as_doubling_would() {
+    fn neighbours_inform_a_torus_in_the_expected_steps() {
         for (sides, steps) in
             [(&[5, 5][..], 5), (&[3, 3], 4), (&[5, 5, 5], 8), (&[4, 4], 4), (&[1], 0), (&[2, 3], 3)]
         {
             let base = Grid::new(sides).unwrap();
             let nearby = from_neighbour_to_neighbour(&base);
             assert_eq!(nearby.len(), steps, "{sides:?}");
-            let mut know = BTreeSet::from([0]);
+            let mut doubled = BTreeSet::from([0]);
             for step in nearby {
-                let before = know.clone();
+                let before = doubled.clone();
                 let senders: BTreeSet<u64> = step.iter().map(|(from, _)| *from).collect();
                 assert_eq!(senders.len(), step.len(), "one port");
                 for (from, to) in step {
-                    assert!(before.contains(&from) && know.insert(to));
+                    assert!(before.contains(&from) && doubled.insert(to));
                     let apart = |d| {
                         (base.coordinate(to, d) + base.radix(d) - base.coordinate(from, d))
                             % base.radix(d)
@@ -418,22 +457,24 @@ mod tests {
                     );
                 }
             }
-            assert_eq!(know.len() as u64, base.nodes());
+            assert_eq!(doubled.len() as u64, base.nodes());
         }
     }
     use std::collections::BTreeSet;
 
-    type Moves = fn(u64) -> Vec<Vec<Move>>;
+    type Moves = fn(u64) -> Vec<Vec<LineMessage>>;
 
-    /// What each place of a line holds in the end, and the longest message of each step; nobody
-    /// sends or receives twice in a step, nobody sends what they don't have.
-    fn carried_out(len: u64, moves: Moves, copies: bool) -> (Vec<BTreeSet<u64>>, Vec<u64>) {
+    /// Returns the blocks of each position of a line at the end, and the length of the longest
+    /// message of each step. It checks that no node sends or receives twice in a step and that each
+    /// sender holds what it sends.
+    fn simulate(len: u64, moves: Moves, copies: bool) -> (Vec<BTreeSet<u64>>, Vec<u64>) {
         let mut held = vec![BTreeSet::new(); len as usize];
         held[0] = (0..len).collect();
         let mut longest = Vec::new();
         for step in moves(len) {
             let before = held.clone();
-            let ends = |end: fn(&Move) -> u64| step.iter().map(end).collect::<BTreeSet<_>>().len();
+            let ends =
+                |end: fn(&LineMessage) -> u64| step.iter().map(end).collect::<BTreeSet<_>>().len();
             assert_eq!(
                 (ends(|m| m.from), ends(|m| m.to)),
                 (step.len(), step.len()),
@@ -443,7 +484,7 @@ mod tests {
                 for place in (m.first..m.first + m.count).map(|place| place % len) {
                     assert!(
                         before[m.from as usize].contains(&place),
-                        "{len}: {} has not what is for {place}",
+                        "{len}: {} does not hold the block for {place}",
                         m.from
                     );
                     held[m.to as usize].insert(place);
@@ -458,14 +499,14 @@ mod tests {
     }
 
     #[test]
-    fn a_broadcast_reaches_every_place_of_a_line() {
+    fn a_broadcast_reaches_every_position_of_a_line() {
         let doubling = |len: u64| u64::from(len.next_power_of_two().trailing_zeros());
         for len in 1..40_u64 {
             for (moves, steps) in [
                 (broadcast_on_ring as Moves, len.div_ceil(2).min(len - 1)),
                 (broadcast_by_halves as Moves, doubling(len)),
             ] {
-                let (held, longest) = carried_out(len, moves, true);
+                let (held, longest) = simulate(len, moves, true);
                 assert!(held.iter().all(|h| h.len() as u64 == len), "{len}");
                 assert_eq!(longest.len() as u64, steps, "{len}");
             }
@@ -473,10 +514,10 @@ mod tests {
     }
 
     #[test]
-    fn a_scatter_gives_every_place_its_own_and_the_longest_messages_are_the_roots() {
+    fn a_scatter_delivers_to_every_position_of_a_line() {
         for len in 1..40_u64 {
             for moves in [scatter_on_ring as Moves, scatter_by_halves] {
-                let (held, longest) = carried_out(len, moves, false);
+                let (held, longest) = simulate(len, moves, false);
                 assert!(
                     held.iter().zip(0..).all(|(h, place)| *h == BTreeSet::from([place])),
                     "{len}: {held:?}"
@@ -486,9 +527,9 @@ mod tests {
         }
     }
 
-    /// On a ring messages go to a neighbour.
+    /// On a ring messages are sent to a neighbour only.
     #[test]
-    fn on_rings_nobody_sends_farther_than_a_link() {
+    fn ring_messages_cross_one_link() {
         for len in 2..40_u64 {
             for m in [broadcast_on_ring(len), scatter_on_ring(len)].into_iter().flatten().flatten()
             {

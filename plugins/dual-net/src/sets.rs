@@ -1,36 +1,35 @@
-//! What a cluster of a level calls a set of blocks: the paper says *the blocks for node v*, and
-//! means whole sets of those of the level above. So that a rule stays a few products of axes,
-//! however many blocks there are, sets are named in a grid made for it.
+//! Sets of blocks as seen by the clusters of each level. Where the paper writes *the blocks for
+//! node v*, it means whole sets of blocks of the level above. The grid defined here keeps each rule
+//! a few products of axes, however many blocks there are.
 
 use crate::net::Net;
 use swapmeet_sdk::Axis;
 
-/// The grid of the sets: for a node of level j its type, then the axes of its cluster's number,
-/// then those of its own within the cluster.
+/// The grid of the sets. A node of level j has the axes: its type, then those of its cluster's
+/// number, then those of its number within the cluster.
 pub(crate) struct Sets<'a> {
     net: &'a Net,
     /// Radices of the axes of a node of each level.
     radices: Vec<Vec<u64>>,
-    /// A base of up to 64 nodes is one axis, whatever its dimensions: sets of all nodes but one,
-    /// which crossings are about, then fall into few products. Here, for each dimension and
-    /// coordinate, which of the nodes have it, a bit each; empty for a larger base, which keeps its
-    /// axes.
-    having: Vec<Vec<u64>>,
-    /// Whether nodes of type 1 are numbered as (1, x, c): then partners differ in their type alone.
-    /// Blocks of partners that go the same way, as in Algorithm 4 as printed, are one product then;
-    /// otherwise only where c = x, and there they don't join with those of their neighbours.
-    turned: bool,
+    /// For each dimension and coordinate of the base, the nodes with that coordinate, as bits. A
+    /// base of up to 64 nodes is a single axis, whatever its dimensions, because sets of all nodes
+    /// but one are then few products. Empty for a larger base, which keeps its axes.
+    nodes_at: Vec<Vec<u64>>,
+    /// Whether nodes of type 1 are numbered as (1, x, c). Partners then differ in their type only.
+    /// Blocks that partners send in the same way, as in Algorithm 4 as printed, are then one
+    /// product.
+    swapped: bool,
 }
 
 impl<'a> Sets<'a> {
-    pub(crate) fn new(net: &'a Net, turned: bool) -> Self {
+    pub(crate) fn new(net: &'a Net, swapped: bool) -> Self {
         let base = &net.base;
-        let having = |d: usize, c: u64| {
+        let nodes_at = |d: usize, c: u64| {
             (0..base.nodes()).filter(|v| base.coordinate(*v, d) == c).map(|v| 1 << v).sum()
         };
-        let having = if base.nodes() <= 64 {
+        let nodes_at = if base.nodes() <= 64 {
             (0..base.dimensions())
-                .map(|d| (0..base.radix(d)).map(|c| having(d, c)).collect())
+                .map(|d| (0..base.radix(d)).map(|c| nodes_at(d, c)).collect())
                 .collect()
         } else {
             Vec::new()
@@ -40,17 +39,17 @@ impl<'a> Sets<'a> {
         for level in 0..net.levels() {
             radices.push([&[2][..], &radices[level], &radices[level]].concat());
         }
-        Self { net, radices, having, turned }
+        Self { net, radices, nodes_at, swapped }
     }
 
-    /// The radices of the whole grid.
+    /// Returns the radices of the whole grid.
     pub(crate) fn grid(&self) -> &[u64] {
         &self.radices[self.net.levels()]
     }
 
-    /// The number of a node of a level in it.
+    /// Returns the number of a node of a level in the grid.
     pub(crate) fn place(&self, level: usize, node: u64) -> u64 {
-        if level == 0 || !self.turned {
+        if level == 0 || !self.swapped {
             return node;
         }
         let (t, c, x) = self.net.split(level, node);
@@ -58,13 +57,13 @@ impl<'a> Sets<'a> {
         if t == 0 { self.net.join(level, t, c, x) } else { self.net.join(level, t, x, c) }
     }
 
-    /// All blocks, as the whole net calls them.
+    /// Returns all blocks, as the whole net sees them.
     pub(crate) fn all(&self) -> Blocks<'static> {
         Blocks { axes: vec![Axis::ALL; self.grid().len()], hole: 0 }
     }
 
-    /// Every node of a level but one, in as few products as there are axes: those that agree with
-    /// it in the axes before, and differ in this.
+    /// Returns every node of a level but one, in as few products as there are axes. Each product
+    /// has the nodes that agree with it in the previous axes and differ in the current one.
     pub(crate) fn all_but(&self, level: usize, node: u64) -> Vec<Vec<Axis<'static>>> {
         let (radices, at) = (&self.radices[level], self.coordinates(level, node));
         let mut products = Vec::new();
@@ -78,7 +77,7 @@ impl<'a> Sets<'a> {
         products
     }
 
-    /// Coordinates of a node of a level.
+    /// Returns the coordinates of a node of a level.
     fn coordinates(&self, level: usize, node: u64) -> Vec<u64> {
         let radices = &self.radices[level];
         let (mut coordinates, mut rest) = (vec![0; radices.len()], self.place(level, node));
@@ -89,17 +88,18 @@ impl<'a> Sets<'a> {
     }
 }
 
-/// Which nodes of a cluster.
-pub(crate) enum Which<'a> {
+/// A selection of nodes of a cluster.
+pub(crate) enum NodeSelection<'a> {
     All,
     One(u64),
     Product(&'a [Axis<'static>]),
-    /// To be said by what goes on within the cluster.
+    /// Not yet selected: the exchange within the cluster fills it in.
     Hole,
 }
 
-/// What a cluster of a level means by *the blocks for (or of) my node v*: a product over the whole
-/// grid, but for a hole of as many axes as the cluster's nodes have, which v fills.
+/// The meaning of *the blocks for (or of) node v* in a cluster of a level: a product over the whole
+/// grid with a hole. The hole has as many axes as the number of a node of the cluster, and v fills
+/// it in.
 #[derive(Clone)]
 pub(crate) struct Blocks<'a> {
     axes: Vec<Axis<'a>>,
@@ -107,40 +107,41 @@ pub(crate) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Of these, the ones of nodes (t, clusters, nodes), where the hole is one of a cluster of
-    /// `level`.
-    pub(crate) fn of(
+    /// Restricts to the nodes (t, clusters, nodes). The hole must be that of a cluster of `level`.
+    pub(crate) fn restrict(
         &self,
         sets: &Sets<'_>,
         level: usize,
         t: u64,
-        clusters: &Which<'_>,
-        nodes: &Which<'_>,
+        clusters: &NodeSelection<'_>,
+        nodes: &NodeSelection<'_>,
     ) -> Self {
         let mut blocks = self.clone();
         let width = sets.radices[level - 1].len();
         blocks.axes[self.hole] = Axis::one(t);
         let (first, second) =
-            if sets.turned && t == 1 { (nodes, clusters) } else { (clusters, nodes) };
-        for (which, start) in [(first, self.hole + 1), (second, self.hole + 1 + width)] {
-            match which {
-                Which::All => {}
-                Which::One(node) => {
+            if sets.swapped && t == 1 { (nodes, clusters) } else { (clusters, nodes) };
+        for (selection, start) in [(first, self.hole + 1), (second, self.hole + 1 + width)] {
+            match selection {
+                NodeSelection::All => {}
+                NodeSelection::One(node) => {
                     let at = sets.coordinates(level - 1, *node);
                     blocks.axes[start..start + width]
                         .iter_mut()
                         .zip(at)
                         .for_each(|(axis, c)| *axis = Axis::one(c));
                 }
-                Which::Product(axes) => blocks.axes[start..start + width].copy_from_slice(axes),
-                Which::Hole => blocks.hole = start,
+                NodeSelection::Product(axes) => {
+                    blocks.axes[start..start + width].copy_from_slice(axes)
+                }
+                NodeSelection::Hole => blocks.hole = start,
             }
         }
         blocks
     }
 
-    /// Of these, in a cluster that is a base, the ones of nodes with `count` coordinates from one
-    /// on in one dimension. `nodes` is room for a set of them.
+    /// Restricts to nodes with `count` coordinates from `first` in one dimension, in a cluster that
+    /// is a base. `nodes` is storage for a set of them.
     pub(crate) fn along<'b>(
         &self,
         sets: &Sets<'_>,
@@ -153,16 +154,16 @@ impl<'a> Blocks<'a> {
     {
         let mut blocks: Blocks<'b> = self.clone();
         let len = sets.net.base.radix(dimension);
-        let Some(having) = sets.having.get(dimension) else {
+        let Some(nodes_at) = sets.nodes_at.get(dimension) else {
             blocks.axes[self.hole + dimension] = Axis::range(first % len, count);
             return blocks;
         };
-        nodes[0] = (first..first + count).fold(0, |set, c| set | having[(c % len) as usize]);
+        nodes[0] = (first..first + count).fold(0, |set, c| set | nodes_at[(c % len) as usize]);
         blocks.axes[self.hole] = Axis::bits(nodes);
         blocks
     }
 
-    /// The axes of the product.
+    /// Returns the axes of the product.
     pub(crate) fn axes(&self) -> &[Axis<'a>] {
         &self.axes
     }

@@ -1,5 +1,5 @@
-//! Schedules that other programs wrote, read from files: proved, counted and priced as all others
-//! are.
+//! Schedules of other programs, read from files. They are verified and evaluated as all other
+//! schedules.
 
 use swapmeet_sdk::export_plugin;
 

@@ -1,11 +1,13 @@
-//! `msccl:file=X.xml`: an algorithm for the MSCCL runtime and RCCL, as msccl-tools, SCCL, TACCL and
-//! TE-CCL write them.
+//! `msccl:file=X.xml`: an algorithm for the MSCCL runtime and RCCL, as written by msccl-tools,
+//! SCCL, TACCL and TE-CCL.
 //!
-//! Its thread blocks wait for each other and for messages; the levels of what waits for what are
-//! the steps ([`order`]). It is carried out with names instead of data ([`execution`]), so that
-//! what is read before it is written, summed with something else or left in the wrong place is
-//! known by its line; what goes from GPU to GPU is then handed to the host as a schedule like any
-//! other, of blocks ([`blocks`]) or of sums ([`sums`]).
+//! 1. [`order`]: the thread blocks of the file wait for each other and for messages. The levels of
+//!    these dependencies are the steps.
+//! 2. [`execution`]: the algorithm is executed with names instead of data. Errors such as a read
+//!    before the first write, a sum of different terms, or a result in the wrong place are reported
+//!    with their line.
+//! 3. [`blocks`], [`sums`]: the messages between GPUs are passed to the host as a schedule of
+//!    blocks or of sums.
 
 use std::fmt;
 use swapmeet_interchange::msccl::{self, Program};
@@ -20,7 +22,7 @@ mod sums;
 #[cfg(test)]
 mod tests;
 
-const FILE: ParamInfo = ParamInfo::file("file", "the algorithm, in MSCCL's XML");
+const FILE: ParamInfo = ParamInfo::file("file", "XML file with the algorithm");
 
 pub(crate) struct Msccl;
 
@@ -28,7 +30,7 @@ impl Algorithm for Msccl {
     fn about(&self) -> About {
         About {
             name: "msccl",
-            title: "The algorithm that a file of MSCCL's XML says",
+            title: "An algorithm from an MSCCL XML file",
             accepts: "as many nodes as the file has GPUs",
             collectives: &[
                 Collective::AllToAll,
@@ -51,18 +53,17 @@ impl Algorithm for Msccl {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (path, program) = program(problem)?;
-        carry_out(&program, problem.root(), schedule).map_err(|stop| match stop {
+        pass_on(&program, problem.root(), schedule).map_err(|stop| match stop {
             Stop::Invalid(what) => Stop::invalid(format!("{path}: {what}")),
             other => other,
         })
     }
 }
 
-/// The file's algorithm, if it is one for this problem.
+/// Reads the algorithm of the file, and checks that it fits the problem.
 fn program(problem: &Problem<'_>) -> Result<(String, Program), Stop> {
     let path = problem.given::<String>("file")?;
-    let path =
-        path.ok_or_else(|| Stop::unsupported("it is in a file: name it, as in msccl:file=X.xml"))?;
+    let path = path.ok_or_else(|| Stop::unsupported("needs a file, as in msccl:file=X.xml"))?;
     let failed = |what: &dyn fmt::Display| Stop::failed(format!("{path}: {what}"));
     let size = std::fs::metadata(&path).map_err(|e| failed(&e))?.len();
     if size > msccl::LONGEST as u64 {
@@ -73,11 +74,10 @@ fn program(problem: &Problem<'_>) -> Result<(String, Program), Stop> {
     let (gpus, nodes) = (program.gpus.len(), problem.topology().nodes());
     if gpus as u64 != nodes {
         return Err(Stop::unsupported(format!(
-            "the file's algorithm is for {gpus} GPUs, and there are {nodes} nodes"
+            "the file's algorithm is for {gpus} GPUs, but the topology has {nodes} nodes"
         )));
     }
-    let done = ours(program.collective);
-    if done != problem.collective() {
+    if to_sdk(program.collective) != problem.collective() {
         return Err(Stop::unsupported(format!(
             "the file's algorithm does `{}`",
             program.collective.word()
@@ -86,7 +86,7 @@ fn program(problem: &Problem<'_>) -> Result<(String, Program), Stop> {
     Ok((path, program))
 }
 
-fn ours(collective: msccl::Collective) -> Collective {
+fn to_sdk(collective: msccl::Collective) -> Collective {
     match collective {
         msccl::Collective::AllToAll => Collective::AllToAll,
         msccl::Collective::Broadcast => Collective::Broadcast,
@@ -99,61 +99,61 @@ fn ours(collective: msccl::Collective) -> Collective {
     }
 }
 
-/// Carries an algorithm out with names instead of data, for nobody: in how many steps, or what is
-/// wrong with it.
+/// Executes an algorithm with names instead of data, without a host. Returns the number of its
+/// steps, or its first error.
 pub fn carried_out(program: &Program, root: u64) -> Result<u64, Stop> {
-    let (_, order, execution) = executed(program, root)?;
+    let (_, order, execution) = run(program, root)?;
     let steps = order.parts.last().map_or(0, |(step, _)| *step);
     execution.wrong.map_or(Ok(steps), Err)
 }
 
-type Executed<'a> = (shape::Shape, order::Order<'a>, execution::Execution);
+type ProgramRun<'a> = (shape::Shape, order::Order<'a>, execution::Execution);
 
-fn executed(program: &Program, root: u64) -> Result<Executed<'_>, Stop> {
-    let shape = shape::Shape::of(program, root)?;
-    let order = order::Order::of(program)?;
+fn run(program: &Program, root: u64) -> Result<ProgramRun<'_>, Stop> {
+    let shape = shape::Shape::new(program, root)?;
+    let order = order::Order::new(program)?;
     let execution = execution::execute(program, &shape, &order)?;
     Ok((shape, order, execution))
 }
 
-fn carry_out(program: &Program, root: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-    let (shape, _, execution) = executed(program, root)?;
+fn pass_on(program: &Program, root: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    let (shape, _, execution) = run(program, root)?;
     if shape.sums {
-        sums::hand_on(&shape, &execution, schedule)?;
+        sums::pass_on(&shape, &execution, schedule)?;
     } else {
-        blocks::hand_on(&shape, &execution, schedule)?;
+        blocks::pass_on(&shape, &execution, schedule)?;
     }
     execution.wrong.map_or(Ok(()), Err)
 }
 
 /// A step of a thread block, and its line in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct At {
+struct StepLocation {
     gpu: u64,
     block: u64,
     step: u64,
     line: usize,
 }
 
-impl fmt::Display for At {
+impl fmt::Display for StepLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "GPU {}, thread block {}, step {}", self.gpu, self.block, self.step)
     }
 }
 
-/// What is wrong with the algorithm, in a line of its file.
-fn wrong(line: usize, what: impl fmt::Display) -> Stop {
+/// Makes the error of a wrong line of the file.
+fn invalid(line: usize, what: impl fmt::Display) -> Stop {
     Stop::invalid(format!("line {line}: {what}"))
 }
 
-/// A set of numbers, as a run or as bits.
+/// A set of numbers, as a range or as bits.
 enum Numbers {
     Run(u64, u64),
     Bits(Vec<u64>),
 }
 
 impl Numbers {
-    fn of(bits: &[u64]) -> Self {
+    fn new(bits: &[u64]) -> Self {
         let list: Vec<u64> = (0..)
             .zip(bits)
             .flat_map(|(at, word)| {
@@ -176,9 +176,9 @@ impl Numbers {
     }
 }
 
-/// Blocks as products of origins, destinations and segments: as few as joining what is equal in two
-/// of them makes.
-fn products(shape: &shape::Shape, whats: impl Iterator<Item = u64>) -> Vec<[Numbers; 3]> {
+/// Returns blocks as products of origins, destinations and segments. Blocks that differ in only one
+/// of the three are joined.
+fn products(shape: &shape::Shape, ids: impl Iterator<Item = u64>) -> Vec<[Numbers; 3]> {
     use std::collections::BTreeMap;
     type Bits = Vec<u64>;
     fn set(bits: &mut Bits, at: u64, of: u64) {
@@ -186,8 +186,8 @@ fn products(shape: &shape::Shape, whats: impl Iterator<Item = u64>) -> Vec<[Numb
         bits[(at / 64) as usize] |= 1 << (at % 64);
     }
     let mut segments: BTreeMap<(u64, u64), Bits> = BTreeMap::new();
-    for what in whats {
-        let [origin, destination, segment] = shape.parts(what);
+    for id in ids {
+        let [origin, destination, segment] = shape.parts(id);
         set(segments.entry((origin, destination)).or_default(), segment, shape.segments);
     }
     let mut destinations: BTreeMap<(u64, Bits), Bits> = BTreeMap::new();
@@ -199,13 +199,14 @@ fn products(shape: &shape::Shape, whats: impl Iterator<Item = u64>) -> Vec<[Numb
         set(origins.entry((destinations, segments)).or_default(), origin, shape.gpus);
     }
     let product = |((destinations, segments), origins): ((Bits, Bits), Bits)| {
-        [Numbers::of(&origins), Numbers::of(&destinations), Numbers::of(&segments)]
+        [Numbers::new(&origins), Numbers::new(&destinations), Numbers::new(&segments)]
     };
     origins.into_iter().map(product).collect()
 }
 
-/// The whole of an axis, or one place on it, in a grid of (slot, GPU).
-fn at_home<'a>(numbers: &'a Numbers, slots: u64, axes: &'a mut Vec<Axis<'a>>) -> Set<'a> {
+/// Makes a set of GPUs, in a grid of GPUs or, if there are several slots, in a grid of (slot, GPU)
+/// with slot 0.
+fn home_set<'a>(numbers: &'a Numbers, slots: u64, axes: &'a mut Vec<Axis<'a>>) -> Set<'a> {
     axes.clear();
     if slots > 1 {
         axes.push(Axis::one(0));

@@ -1,8 +1,8 @@
-//! `schedule:file=X.json`: a schedule as `trace --format json` prints it, or as any tool may write
-//! it (`docs/trace.md`).
+//! `schedule:file=X.json`: a schedule as printed by `trace --format json`, or as written by any
+//! other tool (`docs/trace.md`).
 //!
-//! Events are handed on as they are read. Nodes are those of the machine: what virtual nodes of one
-//! machine node send each other is no move here.
+//! Events are passed on as they are read. Nodes are those of the machine: messages between virtual
+//! nodes of the same machine node are ignored.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -37,7 +37,7 @@ impl Algorithm for FromSchedule {
         let content = File::open(&path).map_err(|e| Stop::failed(format!("{path}: {e}")))?;
         let mut retold = Retold { problem, schedule, waiting: 0, segments: 0, step: 0, stop: None };
         let outcome = read(BufReader::new(content), &mut retold);
-        // What the host or a rule of ours stopped is no mistake of the file's form.
+        // An error of the host is not an error of the file's format.
         if let Some(stop) = retold.stop {
             return Err(stop);
         }
@@ -50,15 +50,15 @@ fn file(problem: &Problem<'_>) -> Result<String, Stop> {
     given.ok_or_else(|| Stop::unsupported("it is in a file: name it, as in schedule:file=X.json"))
 }
 
-/// The schedule under way.
+/// The state of reading: it passes the events of the file to the schedule.
 struct Retold<'a, 'p, 's> {
     problem: &'a Problem<'p>,
     schedule: &'a mut Schedule<'s>,
-    /// Rearrangements before the grid is set.
+    /// Number of rearrangements before the grid is set.
     waiting: u64,
-    /// Into how many a block is split; 0 before the grid is set.
+    /// Number of segments of a block; 0 before the grid is set.
     segments: u64,
-    /// The file's number of the step under way.
+    /// Number of the current step in the file.
     step: u64,
     stop: Option<Stop>,
 }
@@ -100,7 +100,7 @@ impl Reader for Retold<'_, '_, '_> {
             }
             Event::Rearrange => {
                 if self.segments == 0 {
-                    // The grid is set first: until then they wait.
+                    // The grid must be set first; until then rearrangements wait.
                     self.waiting += 1;
                     return Ok(());
                 }
@@ -128,7 +128,7 @@ impl Retold<'_, '_, '_> {
         answer.or_else(|stop| self.refuse(stop))
     }
 
-    /// Ranks are a line, whatever the topology.
+    /// Sets a grid of one axis, whatever the topology.
     fn lay_out(&mut self, layout: &Layout) -> Result<(), String> {
         let segments = layout.segments.max(1);
         let split = u32::try_from(segments)
@@ -214,7 +214,7 @@ impl Retold<'_, '_, '_> {
     }
 }
 
-/// What of an axis a set of a send takes.
+/// The subset of an axis that a set of a send selects.
 enum Coordinates {
     All,
     Run(u64, u64),
@@ -249,7 +249,7 @@ impl Coordinates {
     }
 }
 
-/// A collective's word in schedules.
+/// Returns the name of a collective in schedule files.
 fn word(collective: Collective) -> &'static str {
     match collective {
         Collective::AllToAll => "alltoall",

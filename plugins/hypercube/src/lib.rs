@@ -1,26 +1,27 @@
-//! Collectives on hypercubes, as in V. Kumar, A. Grama, A. Gupta and G. Karypis, *Introduction to
-//! Parallel Computing* (1994), whose algorithms Li, Peng and Chu take as the bases of theirs.
-//!
-//! Broadcast: d (alpha + m beta); scatter and all-gather: d alpha + (n - 1) m beta; all-to-all: d
-//! (alpha + n/2 m beta) (Table I of Li, Peng and Chu).
+//! Collectives on hypercubes, from V. Kumar, A. Grama, A. Gupta and G. Karypis, *Introduction to
+//! Parallel Computing* (1994). Li, Peng and Chu build their dual-net algorithms on these.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | d | `dims` | dimensions; n = 2^d nodes |
-//! | i | `axis` | a dimension: nodes that differ in it only are neighbours |
-//! | m | | size of a block |
-//! | root | `root` | who begins, or who is to have all |
+//! | d | `dims` | number of dimensions; n = 2^d nodes |
+//! | i | `axis` | a dimension: two nodes that differ only in it are neighbours |
+//! | m | | bytes of a block |
+//! | root | `root` | node that has the data of a broadcast or scatter |
+//! | alpha, beta | | start-up of a message, time per byte |
 //!
-//! All four go through the dimensions one after another, a neighbour at a time, so that every
-//! message crosses one link and no link carries two. Each takes d steps, which is the diameter;
-//! steps together send, of the longest message in each:
+//! Costs (Table I of Li, Peng and Chu): broadcast d (alpha + m beta); scatter and allgather d alpha
+//! + (n - 1) m beta; all-to-all d (alpha + n/2 m beta).
+//!
+//! All four algorithms use one dimension after another and send to the neighbour in that dimension.
+//! Every message crosses one link, and no link carries two. Each algorithm takes d steps, which is
+//! the diameter. The sum over all steps of the longest message is minimal:
 //!
 //! | algorithm | blocks | why no schedule sends fewer |
 //! | --- | --- | --- |
 //! | broadcast | d | each step sends the one block |
-//! | scatter | n - 1 | the root sends one at a time, and has a block for every other |
-//! | allgather | n - 1 | a node receives one at a time, and needs the block of every other |
-//! | all-to-all | d n / 2 | blocks cross d / 2 links each on average, and a step moves them over one |
+//! | scatter | n - 1 | the root sends one message at a time and has a block for each other node |
+//! | allgather | n - 1 | a node receives one message at a time and needs the block of each other node |
+//! | all-to-all | d n / 2 | a block crosses d / 2 links on average, and a step moves it over one |
 
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
@@ -30,15 +31,15 @@ use swapmeet_sdk::{
 const PAPER: &str =
     "V. Kumar, A. Grama, A. Gupta, G. Karypis: Introduction to Parallel Computing (1994)";
 
-/// What a node sends over a dimension.
+/// The blocks that a node sends over the current dimension.
 enum Rule {
-    /// Whoever has the block copies it over.
+    /// A node that has the root's block sends a copy.
     Broadcast,
-    /// Whoever has blocks sends those for the other side.
+    /// A node that has blocks sends those for the other side of the dimension.
     Scatter,
-    /// Everyone copies over all they have.
+    /// Each node sends a copy of all its blocks.
     AllGather,
-    /// Everyone sends what is for the other side.
+    /// Each node sends its blocks for the other side of the dimension.
     AllToAll,
 }
 
@@ -55,7 +56,9 @@ impl Algorithm for Hypercube {
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         match problem.topology().kind() {
             "hypercube" => Ok(()),
-            other => Err(Stop::unsupported(format!("runs on a hypercube only, this is a {other}"))),
+            other => Err(Stop::unsupported(format!(
+                "runs only on a hypercube; this topology is a {other}"
+            ))),
         }
     }
 
@@ -64,11 +67,11 @@ impl Algorithm for Hypercube {
         let nodes = problem.topology().nodes();
         let root = problem.root();
         let mut axes = vec![Axis::ALL; dims];
-        // Everyone does the same: each sends over the same dimension what is for the other side of
-        // it. With a root, only that one begins.
+        // All nodes do the same, so every exclusive-or leaves the schedule unchanged. With a root
+        // the host plans all nodes.
         let planned = schedule.symmetric(&vec![Symmetry::xor(1); dims])?;
-        // The nodes that have something after some steps agree with the root in the dimensions
-        // still to come.
+        // `to_come` has the bits of the dimensions that follow. A node has data after some steps
+        // only if it agrees with the root in these dimensions.
         let mut to_come = nodes - 1;
         for axis in 0..dims {
             schedule.step()?;
@@ -95,7 +98,7 @@ impl Algorithm for Hypercube {
 }
 
 const HYPERCUBE: About =
-    About { paper: PAPER, accepts: "hypercube, of any dimension", ports: 1, ..About::DEFAULT };
+    About { paper: PAPER, accepts: "hypercubes of any dimension", ports: 1, ..About::DEFAULT };
 
 export_plugin!(
     licence: "MIT OR Apache-2.0",
@@ -103,7 +106,7 @@ export_plugin!(
         Hypercube {
             about: About {
                 name: "hypercube-broadcast",
-                title: "One-to-all broadcast: those who have it send it over the next dimension",
+                title: "Broadcast along one dimension per step",
                 collectives: &[Collective::Broadcast],
                 ..HYPERCUBE
             },
@@ -112,7 +115,7 @@ export_plugin!(
         Hypercube {
             about: About {
                 name: "hypercube-scatter",
-                title: "One-to-all personalized: half of what one has goes over the next dimension",
+                title: "Scatter along one dimension per step",
                 collectives: &[Collective::Scatter],
                 ..HYPERCUBE
             },
@@ -121,7 +124,7 @@ export_plugin!(
         Hypercube {
             about: About {
                 name: "hypercube-allgather",
-                title: "All-to-all broadcast by recursive doubling",
+                title: "Allgather by recursive doubling",
                 collectives: &[Collective::AllGather],
                 ..HYPERCUBE
             },
@@ -130,7 +133,7 @@ export_plugin!(
         Hypercube {
             about: About {
                 name: "hypercube-alltoall",
-                title: "All-to-all personalized: everything for the other side of the next dimension",
+                title: "All-to-all along one dimension per step",
                 collectives: &[Collective::AllToAll],
                 ..HYPERCUBE
             },

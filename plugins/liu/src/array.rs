@@ -1,97 +1,104 @@
-//! The nodes as an array of two dimensions, and who sends to whom along its rows when the last one
-//! is incomplete (sections 3.2 and 3.2.2).
+//! The nodes as a two-dimensional array, and the receivers of each node along rows and columns,
+//! also when the last row is incomplete (sections 3.2 and 3.2.2).
 
 use crate::ring;
 
-/// In which step a node of a complete row waits.
+/// The step in which a node of a complete row waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stall {
-    /// As in Fig. 10.
+    /// The step shown in Fig. 10.
     Corrected,
-    /// As the text has it: a step later, when two messages have met at a receiver already.
+    /// The step stated in the text. It is one step later, after two messages have already arrived
+    /// at the same receiver.
     Printed,
 }
 
-/// P nodes in rows of C, row-major; the last row may be incomplete.
+/// P nodes in rows of C, numbered row-major. The last row may be incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Array {
-    /// P.
+    /// P: number of nodes.
     pub p: u64,
-    /// C.
+    /// C: number of columns.
     pub columns: u64,
-    /// R, the incomplete row included.
+    /// R: number of rows, including the incomplete row.
     pub rows: u64,
-    /// r: nodes in the incomplete row, 0 if there is none. The first r columns are complete, the
-    /// others have a node less.
+    /// r: number of nodes in the incomplete row, 0 if there is none. The first r columns are
+    /// complete; the others have one node less.
     pub rest: u64,
 }
 
 impl Array {
-    /// C is the square root of P, rounded up; rounded down where otherwise the complete rows would
-    /// be fewer than the nodes of the incomplete one, which each need a row of their own to deliver
-    /// to (section 3.2.2 A). That is so exactly for P = ceil(sqrt P) floor(sqrt P) - 1.
+    /// Chooses C. It is the square root of P, rounded up. If the number of complete rows would then
+    /// be less than r, it is rounded down instead, because each node of the incomplete row sends to
+    /// a complete row of its own (section 3.2.2 A). That is the case exactly for P = ceil(sqrt P)
+    /// floor(sqrt P) - 1.
     pub(crate) fn new(p: u64) -> Self {
         let floor = p.isqrt();
-        let up = Self::of_width(p, floor + u64::from(floor * floor < p));
-        if up.rest < up.rows { up } else { Self::of_width(p, floor) }
+        let up = Self::with_columns(p, floor + u64::from(floor * floor < p));
+        if up.rest < up.rows { up } else { Self::with_columns(p, floor) }
     }
 
-    fn of_width(p: u64, columns: u64) -> Self {
+    fn with_columns(p: u64, columns: u64) -> Self {
         Self { p, columns, rows: p.div_ceil(columns), rest: p % columns }
     }
 
-    /// Nodes of a column.
+    /// Returns the number of nodes in a column.
     pub(crate) fn height(&self, column: u64) -> u64 {
         if self.rest == 0 || column < self.rest { self.rows } else { self.rows - 1 }
     }
 
-    /// Steps of a stage along rows: one more than columns where the incomplete row's messages come
-    /// in between.
+    /// Returns the number of steps of a stage along rows: C, or C + 1 if messages of an incomplete
+    /// row interleave.
     pub(crate) fn row_steps(&self) -> u64 {
         self.columns + u64::from(self.rest > 0)
     }
 
-    /// Steps of a stage along columns.
+    /// Returns the number of steps of a stage along columns.
     pub(crate) fn column_steps(&self) -> u64 {
         self.rows
     }
 
-    /// To which column, and which node there, `node` sends in step `step` (from 1) of a stage along
-    /// rows; `None` when it sends nothing.
+    /// Returns the column that `node` sends to in step `step` (from 1) of a stage along rows, and
+    /// the receiving node in that column. Returns `None` if the node sends nothing.
     ///
-    /// Ring order within each row. A node of the incomplete row sends what is for one of the
-    /// missing nodes (*pseudo-nodes*) to the complete row that has the number of its own column;
-    /// there the receiver would get two messages in that step. So in each such row a node waits for
-    /// a step, and its neighbours after it: in complete row m < r, for 0 <= k <= C - r + m, the
-    /// node of rank (m + C - k) % C waits in step r - m + k. The paper prints r - m + 1 + k for
-    /// that step, one too late: its own Fig. 10 shows the waits one step earlier, and only these
-    /// prevent the collision.
+    /// Rules:
+    /// * Within each row the ring order applies.
+    /// * A node of the incomplete row sends the data for a missing node (*pseudo-node*) to the
+    ///   complete row whose number is its own column. In that step the receiver would get two
+    ///   messages.
+    /// * Therefore, in each such row a node waits for one step, and after it its neighbours: in
+    ///   complete row m < r, for 0 <= k <= C - r + m, the node of rank (m + C - k) % C waits in
+    ///   step r - m + k.
+    ///
+    /// Erratum: the text prints r - m + 1 + k for that step, which is one step too late. Fig. 10 of
+    /// the paper shows the waits one step earlier, and only these prevent the collision.
     pub(crate) fn row_target(&self, node: u64, step: u64, stall: Stall) -> Option<(u64, u64)> {
         let (row, rank) = (node / self.columns, node % self.columns);
         let (c, r) = (self.columns, self.rest);
         if r > 0 && row == self.rows - 1 {
             let column = ring(rank, step, c);
-            let delivered_in = if column < r { row } else { rank };
-            return (step <= c).then_some((column, delivered_in * c + column));
+            let receiving_row = if column < r { row } else { rank };
+            return (step <= c).then_some((column, receiving_row * c + column));
         }
-        let turn = match self.wait_of(row, rank, stall) {
+        let exchange_step = match self.waiting_step(row, rank, stall) {
             Some(wait) if step == wait => return None,
             Some(wait) if step > wait => step - 1,
             _ => step,
         };
-        let column = ring(rank, turn, c);
-        (turn <= c).then_some((column, row * c + column))
+        let column = ring(rank, exchange_step, c);
+        (exchange_step <= c).then_some((column, row * c + column))
     }
 
-    /// The step in which a node of a complete row waits.
-    fn wait_of(&self, m: u64, rank: u64, stall: Stall) -> Option<u64> {
+    /// Returns the step in which a node of a complete row waits.
+    fn waiting_step(&self, m: u64, rank: u64, stall: Stall) -> Option<u64> {
         let (c, r) = (self.columns, self.rest);
         let k = (m + c - rank) % c;
-        let late = u64::from(stall == Stall::Printed);
-        (m < r && k <= c - r + m).then(|| r - m + k + late)
+        let delay = u64::from(stall == Stall::Printed);
+        (m < r && k <= c - r + m).then(|| r - m + k + delay)
     }
 
-    /// To which node `node` sends in step `step` (from 1) of a stage along columns: ring order.
+    /// Returns the row that `node` sends to in step `step` (from 1) of a stage along columns, and
+    /// the receiving node. The order is the ring order.
     pub(crate) fn column_target(&self, node: u64, step: u64) -> Option<(u64, u64)> {
         let (row, column) = (node / self.columns, node % self.columns);
         let height = self.height(column);
@@ -105,9 +112,9 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Section 3.2.2 A, with C rounded down where the condition fails.
+    /// Section 3.2.2 A, with C rounded down where the condition does not hold.
     #[test]
-    fn arrays_leave_a_complete_row_for_each_node_of_the_incomplete_one() {
+    fn each_node_of_the_incomplete_row_has_a_complete_row() {
         let shape = |p| {
             let a = Array::new(p);
             (a.columns, a.rows, a.rest)
@@ -157,13 +164,14 @@ mod tests {
         for (step, expected) in (1..).zip(figure) {
             assert_eq!(row(step), expected, "step {step}");
         }
-        // (The figure's last line leaves two cells empty: nodes 19 and 20 have sent all by then.)
+        // The last line of the figure leaves two cells empty: nodes 19 and 20 have already sent
+        // everything.
     }
 
-    /// Lemma 1 and section 3.2.2 B, for every P: nobody sends or receives two messages in a step,
+    /// Lemma 1 and section 3.2.2 B, for every P: no node sends or receives two messages in a step,
     /// and every message is sent once.
     #[test]
-    fn nobody_sends_or_receives_twice_in_a_step() {
+    fn no_node_sends_or_receives_twice_in_a_step() {
         for p in 1..=300 {
             let a = Array::new(p);
             let mut sent = HashSet::new();
@@ -205,7 +213,7 @@ mod tests {
     fn the_stall_rule_as_printed_does_not_prevent_collisions() {
         for p in 2..=130 {
             let a = Array::new(p);
-            // one step more than Fig. 10 needs, for the last node that waits
+            // The last waiting node needs one step more than in Fig. 10.
             let collides = (1..=a.row_steps() + 1).any(|step| {
                 let mut receivers = HashSet::new();
                 (0..p)

@@ -1,6 +1,6 @@
-//! A4: 4 sqrt(p) alpha + (4 L + what is left over in elements) beta where p is a square (section
-//! 3.2, Theorem 2). The four-stage algorithm: two stages spread what is for each destination evenly
-//! over all nodes, two more collect it.
+//! A4, the four-stage algorithm (section 3.2, Theorem 2): two stages spread the data for each
+//! destination evenly over all nodes, and two more stages collect it. It takes 4 sqrt(p) alpha + (4
+//! L + remainders of divisions in elements) beta if p is a square.
 
 use crate::array::{Array, Stall};
 use crate::{ANYWHERE, collect, line};
@@ -8,19 +8,20 @@ use swapmeet_sdk::{
     About, Algorithm, Bucket, ParamInfo, Problem, Redistribution, Schedule, Stop, words,
 };
 
-/// Which bucket the first element for a destination goes to.
+/// The bucket of the first element for a destination.
 #[derive(Clone, Copy, PartialEq)]
 enum Start {
     /// As in Fig. 11 and the text after it: `j % C` for destination j in stage I, `j % R` in stage
     /// II.
     ///
-    /// What is left over when a message can't be divided evenly goes to the first buckets. Along
-    /// columns of an array with R = C those of stage II are the same for a whole column of
-    /// destinations, so that the leftovers of a column meet in one node, which stage III has to
-    /// empty: longer than Theorem 1 allows, which supposes that P divides every message.
+    /// If a message cannot be divided evenly, the remaining elements are put into the first
+    /// buckets. In stage II, along columns of an array with R = C, these buckets are the same for
+    /// all destinations of a column. The remaining elements for a column therefore meet in one
+    /// node, and stage III has to send them from there. That takes longer than Theorem 1 allows,
+    /// which assumes that P divides every message.
     Printed,
-    /// `j` in stage I and `j / C` in stage II: the leftovers of a column's destinations go to
-    /// different rows. Costs nothing.
+    /// `j` in stage I and `j / C` in stage II: the remaining elements for the destinations of a
+    /// column are spread over different rows. This costs nothing.
     Balanced,
 }
 
@@ -35,17 +36,17 @@ impl Algorithm for FourStage {
             "start",
             &words(&STARTS),
             "printed",
-            "whose turn it is for a destination's first element: printed, or balanced, which spreads leftovers better",
+            "bucket of a destination's first element: as printed, or balanced, which spreads remainders evenly",
         );
         const STALL: ParamInfo = ParamInfo::choice(
             "stall",
             &words(&STALLS),
             "corrected",
-            "when nodes wait for the incomplete row's messages: corrected, or printed, which lets messages collide",
+            "step in which nodes wait for the incomplete row: corrected, or as printed (messages then collide)",
         );
         About {
             name: "four-stage",
-            title: "A4: redistribute along rows and columns, collect along rows and columns",
+            title: "A4: redistribute twice, then collect twice",
             params: &[START, STALL],
             ..ANYWHERE
         }
@@ -74,8 +75,8 @@ impl Algorithm for FourStage {
     }
 }
 
-/// Fig. 11. The buckets are the columns. Of every P elements for a destination, each complete
-/// column gets R and each incomplete one R - 1: the number of its nodes.
+/// R-Distribute (Fig. 11). Bucket k is for column k. Of every P elements for a destination, each
+/// complete column gets R and each incomplete column R - 1: the number of its nodes.
 fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let starts: Vec<u32> = (0..array.p)
         .map(|j| match start {
@@ -96,7 +97,8 @@ fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
     Ok(())
 }
 
-/// Section 3.2.2 C. The buckets are the nodes of the column, one element each in turn.
+/// C-Distribute (section 3.2.2 C). Bucket k is for row k of the column. Each gets one element in
+/// turn.
 fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let starts = |height: u64| -> Vec<u32> {
         let first = |i: u64| match start {
@@ -105,7 +107,8 @@ fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
         };
         (0..array.p).map(|i| first(i) as u32).collect()
     };
-    // Complete columns first, then the others: nodes that redistribute alike follow one another.
+    // Complete columns come first, then the others, so that nodes with equal redistributions follow
+    // each other.
     for column in 0..array.columns {
         let height = array.height(column);
         let starts = starts(height);
@@ -123,14 +126,14 @@ fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
     Ok(())
 }
 
-/// C-Collect: the k-th bucket is all that is for the k-th column.
+/// C-Collect: bucket k is all the data for column k.
 fn c_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let columns: Vec<u32> = (0..array.p).map(|j| (j % array.columns) as u32).collect();
     (0..array.p).try_for_each(|node| schedule.redistribute(&collect(node, array.columns, &columns)))
 }
 
-/// R-Collect: the k-th bucket is all that is for the k-th row. In an incomplete column nobody has
-/// anything for the incomplete row any more.
+/// R-Collect: bucket k is all the data for row k. In an incomplete column no node holds data for
+/// the incomplete row at this point.
 fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     for column in 0..array.columns {
         let height = array.height(column);
@@ -143,11 +146,11 @@ fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// R-Comm: the exchange along rows, with the priority schedule of the incomplete row's messages.
+/// R-Comm: the exchange along rows, in which messages of the incomplete row have priority.
 fn r_comm(array: &Array, stall: Stall, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-    // The last node that waits has a step more where it waits a step later.
-    let late = u64::from(stall == Stall::Printed && array.rest > 0);
-    for step in 1..=array.row_steps() + late {
+    // With the printed rule the last waiting node waits one step later and needs one more step.
+    let extra = u64::from(stall == Stall::Printed && array.rest > 0);
+    for step in 1..=array.row_steps() + extra {
         schedule.step()?;
         for node in 0..array.p {
             if let Some((column, to)) = array.row_target(node, step, stall) {

@@ -1,22 +1,25 @@
 //! Wenheng Liu, Cho-Li Wang and Viktor K. Prasanna: *Portable and Scalable Algorithm for Irregular
-//! All-to-All Communication*, Journal of Parallel and Distributed Computing 62 (2002): the
-//! four-stage algorithm and the three that the paper compares it with.
+//! All-to-All Communication*, Journal of Parallel and Distributed Computing 62 (2002). The plugin
+//! has the four-stage algorithm (A4) and the three algorithms that the paper compares it with (A1
+//! to A3).
 //!
 //! | paper | here | meaning |
 //! | --- | --- | --- |
-//! | P | `p` | nodes |
-//! | C, R | `Array`: `columns`, `rows` | the nodes as an array, row-major |
-//! | r | `rest` | nodes in the incomplete row; 0 if all rows are complete |
-//! | M | the workload | `M[i][j]`: what node i has for node j, i = j included |
+//! | P | `p` | number of nodes |
+//! | C, R | `Array`: `columns`, `rows` | the nodes as an array, numbered row-major |
+//! | r | `rest` | number of nodes in the incomplete row; 0 if all rows are complete |
+//! | M | the workload | `M[i][j]`: bytes that node i has for node j, including i = j |
+//! | L | | the most bytes that a node sends or receives |
 //! | sBUF, rBUF | `send_peak`, `receive_peak` of the reproduction | send and receive buffer of a node |
+//! | alpha, beta | | start-up of a message, time per byte |
 //!
-//! A1 and A3 move whole blocks. A2 and A4 redistribute what a node holds element by element (the
-//! workload's `element=`), so that messages come out about equally long; where an element came from
-//! is forgotten, and what is proved is that the bytes for each destination all reach it.
+//! A1 and A3 move whole blocks. A2 and A4 redistribute the data of a node element by element (the
+//! workload's `element=`), so that messages have nearly equal lengths. The origin of an element is
+//! not tracked: the host verifies that the bytes for each destination all arrive there.
 //!
-//! Every stage is a phase: it begins with a rearrangement (messages are composed in the send
-//! buffer) and, on a `flat` machine, with a barrier. The paper counts a node's message to itself;
-//! here it is a local copy, no message.
+//! Every stage is a phase. It begins with a rearrangement, because messages are composed in the
+//! send buffer, and, on a machine of model `flat`, with a barrier. The paper counts a node's
+//! message to itself; here it is a local copy.
 
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Bucket, ParamInfo, Problem, Redistribution, Schedule, Set,
@@ -34,49 +37,47 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// The ring order of all these algorithms: in step s of a set of `n` nodes, member j sends to
-/// member (j + s) % n. The last step, `s = n`, is everyone's message to itself.
+/// The ring order of all these algorithms: in step s of a group of `n` nodes, member j sends to
+/// member (j + s) % n. In the last step, s = n, each member sends to itself.
 fn ring(j: u64, s: u64, n: u64) -> u64 {
     (j + s) % n
 }
 
-/// The number of nodes, in a grid of one axis.
+/// Returns the number of nodes, which must fit one axis of a grid.
 fn line(problem: &Problem<'_>) -> Result<u64, Stop> {
     let p = problem.topology().nodes();
     u32::try_from(p)
-        .map_err(|_| Stop::unsupported(format!("{p} nodes are too many for one axis")))?;
+        .map_err(|_| Stop::unsupported(format!("{p} nodes are more than one axis can have")))?;
     Ok(p)
 }
 
-/// A1: p alpha + L beta, L being the most that a node sends or receives; section 3.1.1, equations
-/// (3) and (4).
+/// A1: p alpha + L beta; section 3.1.1, equations (3) and (4).
 struct Direct;
 
 impl Algorithm for Direct {
     fn about(&self) -> About {
-        About { name: "direct", title: "A1: a message for each node, in ring order", ..ANYWHERE }
+        About { name: "direct", title: "A1: direct messages in ring order", ..ANYWHERE }
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let p = problem.topology().nodes();
-        // Ring order is the same seen from every node: (j + x) + s = (j + s) + x, modulo p.
+        // The ring order commutes with shifts: (j + x) + s = (j + s) + x, modulo p.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         schedule.rearrange()?;
         for s in 1..=p {
             schedule.step()?;
             for j in &planned {
                 let to = ring(j, s, p);
-                let send =
-                    Blocks::new(j, to).origins(Set::one(j)).destinations(Set::one(to)).strict();
-                schedule.send(&if to == j { send.local() } else { send })?;
+                schedule.send(&Blocks::direct(j, to).local())?;
             }
         }
         Ok(())
     }
 }
 
-/// A2: 2 p alpha + 2 L beta; section 3.1.2, Ranka et al., with Bader et al.'s rule for the first
-/// slice, which the paper does not give: slice e of what i has for j goes by way of node i + j + e.
+/// A2: 2 p alpha + 2 L beta; section 3.1.2, by Ranka et al. The paper does not give the rule for
+/// the first slice. Here it is that of Bader et al.: slice e of the data of node i for node j is
+/// sent via node i + j + e.
 struct TwoStage;
 
 impl Algorithm for TwoStage {
@@ -84,11 +85,11 @@ impl Algorithm for TwoStage {
         const SLICES: ParamInfo = ParamInfo::number(
             "slices",
             "",
-            "in how many slices each node's data for another is cut: 1 to the number of nodes, which it is unless given",
+            "number of slices of each message, 1 to the number of nodes; by default the number of nodes",
         );
         About {
             name: "two-stage",
-            title: "A2: each message in slices by way of other nodes, then straight on",
+            title: "A2: slices via intermediate nodes",
             params: &[SLICES],
             ..ANYWHERE
         }
@@ -103,7 +104,7 @@ impl Algorithm for TwoStage {
             )));
         }
         schedule.move_byte_counts(&[p])?;
-        schedule.phase("stage 1: slices to nodes on the way")?;
+        schedule.phase("stage 1: slices to intermediate nodes")?;
         schedule.rearrange()?;
         let firsts: Vec<u32> = (0..p as u32).collect();
         for i in 0..p {
@@ -136,21 +137,21 @@ fn all_to_all(p: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Sorts what a node holds: all that it has for destination d goes to bucket `whose[d]`.
-fn collect(node: u64, buckets: u64, whose: &[u32]) -> Redistribution<'_> {
-    Redistribution { node, buckets, cycle: 1, first: 0, starts: &[], firsts: whose }
+/// A redistribution that puts all data for destination d into bucket `bucket_of[d]`.
+fn collect(node: u64, buckets: u64, bucket_of: &[u32]) -> Redistribution<'_> {
+    Redistribution { node, buckets, cycle: 1, first: 0, starts: &[], firsts: bucket_of }
 }
 
-/// A3: 2 sqrt(p) alpha + 2 L beta, section 3.1.3: Hambrusch et al.; along the row to the
-/// destination's column, then along the column.
+/// A3: 2 sqrt(p) alpha + 2 L beta; section 3.1.3, by Hambrusch et al. Data is sent along the row to
+/// the destination's column, then along the column.
 struct RowColumn;
 
 impl Algorithm for RowColumn {
     fn about(&self) -> About {
         About {
             name: "row-column",
-            title: "A3: along the row, then along the column of a square array",
-            accepts: "any topology, a square number of nodes",
+            title: "A3: along rows, then along columns",
+            accepts: "any topology with a square number of nodes",
             ..ANYWHERE
         }
     }
@@ -160,7 +161,9 @@ impl Algorithm for RowColumn {
         if p.isqrt().pow(2) == p {
             return Ok(());
         }
-        Err(Stop::unsupported(format!("{p} nodes are no square array (Liu et al., section 3.1.3)")))
+        Err(Stop::unsupported(format!(
+            "{p} nodes do not form a square array (Liu et al., section 3.1.3)"
+        )))
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
@@ -173,10 +176,10 @@ impl Algorithm for RowColumn {
             for i in 0..side {
                 for j in 0..side {
                     let (from, column) = (i * side + j, ring(j, s, side));
-                    let nodes_there = [Axis::ALL, Axis::one(column)];
+                    let column_nodes = [Axis::ALL, Axis::one(column)];
                     let send = Blocks::new(from, i * side + column).origins(Set::one(from));
                     schedule
-                        .send(&send.destinations(Set::product(&nodes_there)).strict().local())?;
+                        .send(&send.destinations(Set::product(&column_nodes)).strict().local())?;
                 }
             }
         }

@@ -1,15 +1,16 @@
-//! Cyclic exchange: 2^d ts + 2^(3d-1) m tc + (2^(2d) + 2)/3 tl + (2^d - 1) 2^(2d) m rho, and no two
-//! messages share a link (alpha is ts, beta tc); N. S. Sundar, D. N. Jayasimha, D. K. Panda and P.
-//! Sadayappan, *Complete Exchange in 2D Meshes* (1994), rebuilt from Suh and Shin's section 1 and
-//! the closed forms of their Table 2.
+//! `cyclic-exchange`: N. S. Sundar, D. N. Jayasimha, D. K. Panda and P. Sadayappan, *Complete
+//! Exchange in 2D Meshes* (1994), reconstructed from section 1 of Suh and Shin and the closed forms
+//! of their Table 2. It takes 2^d ts + 2^(3d-1) m tc + (2^(2d) + 2)/3 tl + (2^d - 1) 2^(2d) m rho,
+//! and no two messages share a link (ts is alpha, tc is beta).
 //!
-//! Nodes exchange at distance D = 2^(d-1), .., 2, 1 along their row and their column. Of a row one
-//! pair in 2 D columns can do so at a time, of a column likewise: "some pairs of nodes perform the
-//! horizontal exchange first, while others perform the vertical exchange first". With r and c the
-//! row and column modulo D, a node has its turn along the row in step (r + c) mod D of that
-//! distance, and along the column D/2 steps later: D steps, and two for D = 1.
+//! Nodes exchange at distance D = 2^(d-1), etc., 2, 1 along their row and along their column. In a
+//! row only one pair of every 2 D columns can exchange at a time, and likewise in a column: "some
+//! pairs of nodes perform the horizontal exchange first, while others perform the vertical exchange
+//! first". With r and c the row and column modulo D, a node exchanges along its row in step (r + c)
+//! mod D of that distance, and along its column D/2 steps later. That makes D steps, and two for D
+//! = 1.
 
-use crate::{SQUARE, give, square};
+use crate::{SQUARE, send_for_half, square};
 use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop, Symmetry};
 
 pub(crate) struct Cyclic;
@@ -18,7 +19,7 @@ impl Algorithm for Cyclic {
     fn about(&self) -> About {
         About {
             name: "cyclic-exchange",
-            title: "Exchanges at halving distances along rows and columns, in turns that share no link",
+            title: "Halving distances along rows and columns",
             paper: "N. S. Sundar, D. N. Jayasimha, D. K. Panda, P. Sadayappan: Complete Exchange in 2D Meshes (1994); rebuilt from Suh & Shin, Table 2",
             ..SQUARE
         }
@@ -30,32 +31,33 @@ impl Algorithm for Cyclic {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
-        // Whose turn it is depends on coordinates modulo `far`, up to half a side, and partners
-        // differ in that bit: the highest bit may be turned over.
+        // The turn of a node depends on its coordinates modulo `distance`, at most half a side.
+        // Partners differ in that bit only, so the highest bit may be flipped.
         let planned = schedule.symmetric(&[Symmetry::xor((grid.radix(0) / 2).max(1)); 2])?;
-        let (mut far, mut begun) = (grid.radix(0) / 2, false);
-        while far > 0 {
-            schedule.phase(&format!("distance {far}"))?;
-            for step in 0..far.max(2) {
-                // Between any two steps the blocks that go next are brought together.
-                if begun {
+        let (mut distance, mut has_begun) = (grid.radix(0) / 2, false);
+        while distance > 0 {
+            schedule.phase(&format!("distance {distance}"))?;
+            for step in 0..distance.max(2) {
+                // Between any two steps each node collects the blocks that it sends next.
+                if has_begun {
                     schedule.rearrange()?;
                 }
-                begun = true;
+                has_begun = true;
                 schedule.step()?;
                 for node in &planned {
-                    let turn = (grid.coordinate(node, 0) + grid.coordinate(node, 1)) % far;
-                    let dimension = match (step + far - turn) % far {
-                        _ if far == 1 => 1 - step as usize,
+                    let turn = (grid.coordinate(node, 0) + grid.coordinate(node, 1)) % distance;
+                    let dimension = match (step + distance - turn) % distance {
+                        _ if distance == 1 => 1 - step as usize,
                         0 => 1,
-                        later if later == far / 2 => 0,
+                        later if later == distance / 2 => 0,
                         _ => continue,
                     };
-                    let to = grid.moved(node, dimension, grid.coordinate(node, dimension) ^ far);
-                    give(&grid, dimension, (node, to), far, schedule)?;
+                    let to =
+                        grid.moved(node, dimension, grid.coordinate(node, dimension) ^ distance);
+                    send_for_half(&grid, dimension, (node, to), distance, schedule)?;
                 }
             }
-            far /= 2;
+            distance /= 2;
         }
         Ok(())
     }
@@ -64,22 +66,25 @@ impl Algorithm for Cyclic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::figures;
+    use crate::tests::measure;
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn every_square_costs_what_table_2_says() {
+    fn every_square_has_the_cost_of_table_2() {
         for d in 1..5_u64 {
             let side = 1 << d;
-            let figures = figures(&Cyclic, side);
-            assert_eq!(figures, (side, side.pow(3) / 2, (side * side).div_ceil(3), 1), "{side}");
+            assert_eq!(
+                measure(&Cyclic, side),
+                (side, side.pow(3) / 2, (side * side).div_ceil(3), 1),
+                "{side}"
+            );
             let steps = Rehearsal::on("mesh", &[side, side]).plan(&Cyclic).unwrap();
             assert_eq!(steps.len() as u64, side);
         }
     }
 
     #[test]
-    fn a_single_node_has_nothing_to_do() {
-        assert_eq!(figures(&Cyclic, 1), (0, 0, 0, 0));
+    fn a_single_node_sends_nothing() {
+        assert_eq!(measure(&Cyclic, 1), (0, 0, 0, 0));
     }
 }

@@ -1,21 +1,24 @@
-//! All-to-all on square meshes of a power of two of rows, by halves: what Suh and Shin compare with
-//! (their sections 1 and 5, Table 2).
+//! All-to-all by halving on square meshes and tori with 2^d rows: the algorithms that Suh and Shin
+//! compare theirs with (sections 1 and 5, Table 2).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | 2^d | `side` | rows, and columns |
-//! | D | `far` | distance of an exchange: 2^(d-1), .., 2, 1 |
+//! | 2^d | `side` | number of rows and of columns |
+//! | D | `distance` | distance of an exchange: 2^(d-1), etc., 2, 1 |
+//! | r, c | coordinates 0 and 1 | row and column of a node |
 //! | m | | bytes of a block |
-//! | ts, tc, tl | | start-up, transmission of a byte, crossing a link (alpha, beta, delta) |
+//! | ts, tc, tl, rho | | start-up of a message (alpha), time per byte (beta), time per link, rearrangement of a byte |
 //!
-//! In every exchange a node gives the other all that it has for the half of its row, or column,
-//! that the other is in: half of what it holds.
+//! In every exchange a node sends to its partner all blocks for the half of the row, or column,
+//! that the partner belongs to: half of the blocks that it holds.
 //!
-//! Not here, as nothing says enough of them to be sure: *quadrant exchange* (Bokhari and Berryman),
-//! of which it is said that successive 2 x 2 groups are interleaved, but not which go together nor
-//! what the four of a group give each other, and no closed form; Suh and Yalamanchili's, bottom up,
-//! whose messages grow beyond half of a node's blocks: Table 2 has sums of that, nothing says who
-//! holds what; and Tseng and Gupta's direct one, of which only the order of its start-ups is given.
+//! Three algorithms are missing because their descriptions are incomplete:
+//! * *Quadrant exchange* (Bokhari and Berryman): successive 2 x 2 groups are interleaved. It is not
+//!   stated which nodes form a group and which blocks its four nodes exchange, and there is no
+//!   closed form.
+//! * Suh and Yalamanchili's bottom-up algorithm: its messages grow beyond half of a node's blocks.
+//!   Table 2 has the sums, but no text states which node holds which blocks.
+//! * Tseng and Gupta's direct algorithm: only the order of its start-ups is given.
 
 use swapmeet_sdk::{About, Axis, Blocks, Grid, Problem, Schedule, Set, Stop, export_plugin};
 
@@ -24,12 +27,12 @@ mod cyclic;
 mod tori;
 
 const SQUARE: About = About {
-    accepts: "mesh or torus of two equal dimensions, a power of two",
+    accepts: "meshes and tori of two equal dimensions, a power of two",
     ports: 1,
     ..About::DEFAULT
 };
 
-/// A square of 2^d by 2^d.
+/// Returns the grid of a square of 2^d by 2^d nodes, or an error for other topologies.
 fn square(problem: &Problem<'_>) -> Result<Grid, Stop> {
     let topology = problem.topology();
     match (topology.kind(), topology.dims()) {
@@ -39,15 +42,15 @@ fn square(problem: &Problem<'_>) -> Result<Grid, Stop> {
         _ => {
             let spec = topology.spec();
             Err(Stop::unsupported(format!(
-                "runs on a mesh or torus of 2^d by 2^d, this is `{spec}`"
+                "runs only on a mesh or torus of 2^d by 2^d; this topology is `{spec}`"
             )))
         }
     }
 }
 
-/// A node gives another, in the same row or column, all that is for the `count` neighbours around
-/// that one.
-fn give(
+/// Sends from a node to another one in the same row or column all blocks for the aligned range of
+/// `count` coordinates that contains the receiver.
+fn send_for_half(
     grid: &Grid,
     dimension: usize,
     (from, to): (u64, u64),
@@ -55,8 +58,8 @@ fn give(
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
     let mut destinations = [Axis::ALL; 2];
-    let theirs = grid.coordinate(to, dimension);
-    destinations[dimension] = Axis::range(theirs - theirs % count, count);
+    let receiver = grid.coordinate(to, dimension);
+    destinations[dimension] = Axis::range(receiver - receiver % count, count);
     schedule.send(&Blocks::new(from, to).destinations(Set::product(&destinations)))
 }
 
@@ -68,13 +71,14 @@ mod tests {
     use std::collections::HashMap;
     use swapmeet_sdk::{Algorithm, Rehearsal};
 
-    /// Steps, the most blocks of each step summed, links of the longest message of each summed, the
-    /// most messages on a link.
-    pub(crate) fn figures(algorithm: &dyn Algorithm, side: u64) -> (u64, u64, u64, u64) {
+    /// Returns the number of steps, the sum over steps of the longest message in blocks, the sum
+    /// over steps of the longest route in links, and the largest number of messages on a link in
+    /// one step.
+    pub(crate) fn measure(algorithm: &dyn Algorithm, side: u64) -> (u64, u64, u64, u64) {
         let problem = Rehearsal::on("mesh", &[side, side]);
         let proved = problem.verify(algorithm).unwrap();
         assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
-        let (mut hops, mut fullest) = (0, 0);
+        let (mut hops, mut max_link) = (0, 0);
         for step in problem.plan(algorithm).unwrap() {
             let mut loads: HashMap<(u64, u64, u64), u64> = HashMap::new();
             let mut longest = 0;
@@ -87,9 +91,9 @@ mod tests {
                 }
             }
             hops += longest;
-            fullest = fullest.max(loads.values().copied().max().unwrap_or(0));
+            max_link = max_link.max(loads.values().copied().max().unwrap_or(0));
         }
-        (proved.steps, proved.critical_bytes, hops, fullest)
+        (proved.steps, proved.critical_bytes, hops, max_link)
     }
 
     #[test]
@@ -98,7 +102,9 @@ mod tests {
             let refused =
                 Rehearsal::on("mesh", dims).plan(&cyclic::Cyclic).unwrap_err().to_string();
             assert!(
-                refused.starts_with("runs on a mesh or torus of 2^d by 2^d, this is `mesh:"),
+                refused.starts_with(
+                    "runs only on a mesh or torus of 2^d by 2^d; this topology is `mesh:"
+                ),
                 "{refused}"
             );
         }

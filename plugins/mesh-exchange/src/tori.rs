@@ -1,22 +1,22 @@
-//! Complete exchange in 2D tori: (2^(d-1) + 2) ts + (2^(3d-2) + 2^(2d)) m tc + (2^(2d-1) + 10)/3 tl
-//! + (2^(d-1) + 1) 2^(2d) m rho, and no two messages share a link (alpha is ts, beta tc); Y.-C.
-//! Tseng, S. Gupta and D. Panda, *An Efficient Scheme for Complete Exchange in 2D Tori* (1995), a
-//! reconstruction from Suh and Shin's section 1, the closed forms of their Table 2 and the
-//! abstracts: top down, by diagonals, every link of the torus busy.
+//! `tseng-gupta-panda`: Y.-C. Tseng, S. Gupta and D. Panda, *An Efficient Scheme for Complete
+//! Exchange in 2D Tori* (1995), reconstructed from section 1 of Suh and Shin, the closed forms of
+//! their Table 2 and the abstracts ("top down", by diagonals, with every link of the torus in use).
+//! It takes (2^(d-1) + 2) ts + (2^(3d-2) + 2^(2d)) m tc + (2^(2d-1) + 10)/3 tl + (2^(d-1) + 1)
+//! 2^(2d) m rho, and no two messages share a link (ts is alpha, tc is beta).
 //!
-//! A node belongs to one of four groups, (r + c) mod 4: those of two groups move blocks up their
-//! row and column, those of the other two down.
+//! A node belongs to one of four groups, (r + c) mod 4. The nodes of two groups send upwards along
+//! their row and column, those of the other two downwards.
 //!
-//! 1. At distance D = 2^(d-1), .., 8, 4 a node gives the node D further on, of its own group, all
-//!    that is for the D rows (or columns) from there on. Of a row the nodes of one diagonal, D
-//!    apart, cover all links up, those of another all links down: with k = (r + c) mod D, nodes of
-//!    diagonals 2t and 2t + 1 have their turn along the row in step t, and along the column in the
-//!    step after it, counted round: D/2 steps. All blocks are then in the 4 rows and 4 columns that
-//!    they are for.
-//! 2. At distances 2 and 1 nodes of different groups exchange, half of all along their row first,
-//!    the others along their column: two steps each.
+//! 1. At the distances D = 2^(d-1), etc., 8, 4 a node sends to the node of its own group at
+//!    distance D all blocks for the D rows (or columns) from there on. In a row the nodes of one
+//!    diagonal, D apart, use all upward links, and those of another diagonal all downward links.
+//!    With k = (r + c) mod D, nodes of the diagonals 2t and 2t + 1 send along the row in step t and
+//!    along the column in the step after it, with wrap-around. That makes D/2 steps. After this
+//!    phase all blocks are in the 4 rows and 4 columns of their destinations.
+//! 2. At the distances 2 and 1 nodes of different groups exchange. Half of the nodes use their row
+//!    first, the others their column. That makes two steps for each distance.
 
-use crate::{SQUARE, give, square};
+use crate::{SQUARE, send_for_half, square};
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Grid, Problem, Route, Schedule, Set, Stop, Symmetry,
 };
@@ -27,9 +27,9 @@ impl Algorithm for Tori {
     fn about(&self) -> About {
         About {
             name: "tseng-gupta-panda",
-            title: "By halving distances along the diagonals' rows and columns, every link of the torus busy",
+            title: "Halving distances along diagonals, on all links",
             paper: "Y.-C. Tseng, S. Gupta, D. Panda: An Efficient Scheme for Complete Exchange in 2D Tori (1995); a reconstruction from Suh & Shin, Table 2",
-            accepts: "torus of two equal dimensions, a power of two",
+            accepts: "tori of two equal dimensions, a power of two",
             ..SQUARE
         }
     }
@@ -43,24 +43,24 @@ impl Algorithm for Tori {
         let side = grid.radix(0);
         // Turns depend on coordinates modulo half a side at most.
         let planned = schedule.symmetric(&[Symmetry::shift((side / 2).max(1)); 2])?;
-        let (mut far, mut begun) = (side / 2, false);
-        while far > 0 {
-            schedule.phase(&format!("distance {far}"))?;
-            for step in 0..(far / 2).max(2) {
-                // Between any two steps the blocks that go next are brought together.
-                if begun {
+        let (mut distance, mut has_begun) = (side / 2, false);
+        while distance > 0 {
+            schedule.phase(&format!("distance {distance}"))?;
+            for step in 0..(distance / 2).max(2) {
+                // Between any two steps each node collects the blocks that it sends next.
+                if has_begun {
                     schedule.rearrange()?;
                 }
-                begun = true;
+                has_begun = true;
                 schedule.step()?;
                 for node in &planned {
-                    match far {
-                        4.. => around(&grid, (far, step), node, schedule)?,
-                        _ => across(&grid, (far, step), node, schedule)?,
+                    match distance {
+                        4.. => send_in_group(&grid, (distance, step), node, schedule)?,
+                        _ => exchange_between_groups(&grid, (distance, step), node, schedule)?,
                     }
                 }
             }
-            far /= 2;
+            distance /= 2;
         }
         Ok(())
     }
@@ -70,56 +70,58 @@ fn square_torus(problem: &Problem<'_>) -> Result<Grid, Stop> {
     match problem.topology().kind() {
         "torus" => square(problem),
         _ => Err(Stop::unsupported(format!(
-            "runs on a torus of 2^d by 2^d, this is `{}`",
+            "runs only on a torus of 2^d by 2^d; this topology is `{}`",
             problem.topology().spec()
         ))),
     }
 }
 
-/// What a node sends to one of its own group, if it has its turn.
-fn around(
+/// Phase 1: adds the send of a node to a node of its own group, if it has its turn.
+fn send_in_group(
     grid: &Grid,
-    (far, step): (u64, u64),
+    (distance, step): (u64, u64),
     node: u64,
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
-    let diagonal = (grid.coordinate(node, 0) + grid.coordinate(node, 1)) % far;
+    let diagonal = (grid.coordinate(node, 0) + grid.coordinate(node, 1)) % distance;
     let turn = diagonal / 2;
     let dimension = match step {
         _ if step == turn => 1,
-        _ if step == (turn + 1) % (far / 2) => 0,
+        _ if step == (turn + 1) % (distance / 2) => 0,
         _ => return Ok(()),
     };
     let way: i8 = if diagonal.is_multiple_of(2) { 1 } else { -1 };
-    let to = grid.shift(node, dimension, i64::from(way) * far as i64);
+    let to = grid.shift(node, dimension, i64::from(way) * distance as i64);
     let fours = grid.radix(dimension) / 4;
-    let theirs = grid.coordinate(to, dimension) / 4;
-    // From the receiver's four coordinates on, up or down, as many as the way is long.
-    let first = if way > 0 { theirs } else { (theirs + 1 + fours - far / 4) % fours };
+    let receiver_four = grid.coordinate(to, dimension) / 4;
+    // The range of `distance` coordinates, in units of four, that begins (upwards) or ends
+    // (downwards) with the receiver's unit.
+    let first =
+        if way > 0 { receiver_four } else { (receiver_four + 1 + fours - distance / 4) % fours };
     let mut destinations = [Axis::ALL; 2];
-    destinations[dimension] = Axis::range(first * 4, far);
+    destinations[dimension] = Axis::range(first * 4, distance);
     let mut signs = [0; 2];
     signs[dimension] = way;
     let route = Route::signs(&signs);
     schedule.send(&Blocks::new(node, to).destinations(Set::product(&destinations)).route(&route))
 }
 
-/// What a node exchanges with its partner at distance 2 or 1, along its row and its column, one
-/// after the other.
-fn across(
+/// Phase 2: adds the send of a node to its partner at distance 2 or 1, along its row in one step
+/// and along its column in the other.
+fn exchange_between_groups(
     grid: &Grid,
-    (far, step): (u64, u64),
+    (distance, step): (u64, u64),
     node: u64,
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
-    let odd = (grid.coordinate(node, 0) + grid.coordinate(node, 1)) % far;
+    let odd = (grid.coordinate(node, 0) + grid.coordinate(node, 1)) % distance;
     let dimension = (step + odd + 1) % 2;
     let here = grid.coordinate(node, dimension as usize);
-    give(
+    send_for_half(
         grid,
         dimension as usize,
-        (node, grid.moved(node, dimension as usize, here ^ far)),
-        far,
+        (node, grid.moved(node, dimension as usize, here ^ distance)),
+        distance,
         schedule,
     )
 }
@@ -130,10 +132,10 @@ mod tests {
     use std::collections::HashMap;
     use swapmeet_sdk::Rehearsal;
 
-    /// Steps, blocks, hops and rearranged blocks of Table 2's row of [19], in integers, and one
-    /// message on a link at most.
+    /// Steps, blocks, hops and rearranged blocks of Table 2's row of [19], in integers, with at
+    /// most one message on a link.
     #[test]
-    fn every_square_torus_costs_what_table_2_says() {
+    fn every_square_torus_has_the_cost_of_table_2() {
         for d in 2..6_u32 {
             let side = 1_u64 << d;
             let problem = Rehearsal::on("torus", &[side, side]);
@@ -152,7 +154,7 @@ mod tests {
                     let apart = (grid.coordinate(send.to, dimension) + side
                         - grid.coordinate(send.from, dimension))
                         % side;
-                    // At a tie a torus goes up.
+                    // If both directions are equally short, a torus uses the upward one.
                     let up =
                         send.route.signs.get(dimension).map_or(2 * apart <= side, |sign| *sign > 0);
                     let (way, links) = if up { (1, apart) } else { (-1, side - apart) };
@@ -171,11 +173,11 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_squares_are_done_and_meshes_refused() {
+    fn small_squares_are_verified_and_meshes_refused() {
         for side in [1, 2] {
             Rehearsal::on("torus", &[side, side]).verify(&Tori).unwrap();
         }
         let refused = Rehearsal::on("mesh", &[4, 4]).plan(&Tori).unwrap_err().to_string();
-        assert_eq!(refused, "runs on a torus of 2^d by 2^d, this is `mesh:4x4`");
+        assert_eq!(refused, "runs only on a torus of 2^d by 2^d; this topology is `mesh:4x4`");
     }
 }

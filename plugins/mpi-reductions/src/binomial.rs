@@ -1,7 +1,7 @@
-//! The binomial tree: ceil(log2 p) (alpha + m beta + m gamma), as MPICH and Open MPI have it
-//! (`MPIR_Reduce_intra_binomial`, `reduce_intra_binomial`).
+//! `binomial-reduce`: ceil(log2 p) (alpha + m beta + m gamma), as in MPICH
+//! (`MPIR_Reduce_intra_binomial`) and Open MPI (`reduce_intra_binomial`).
 //!
-//! With b = 1, 2, 4, ..: rank r + b, r a multiple of 2b, gives r the sum that it has, and r adds it
+//! For b = 1, 2, 4, etc. rank r + b sends its sum to rank r, a multiple of 2b, and rank r adds it
 //! to its own.
 
 use crate::ANYWHERE;
@@ -13,7 +13,7 @@ impl Algorithm for Binomial {
     fn about(&self) -> About {
         About {
             name: "binomial-reduce",
-            title: "A tree: half of those who have a sum give it to the other half",
+            title: "Reduce on a binomial tree",
             collectives: &[Collective::Reduce],
             ..ANYWHERE
         }
@@ -39,7 +39,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn every_size_and_root_takes_the_steps_bytes_and_sums_of_the_closed_form() {
+    fn every_size_and_root_has_the_cost_of_the_closed_form() {
         for n in 1..20_u64 {
             for root in [0, n / 2, n - 1] {
                 let problem = Rehearsal::on("ring", &[n])

@@ -1,8 +1,9 @@
-//! A chain, or pipeline: (p + s - 2) (alpha + m/s beta + m/s gamma) with the vector in s segments;
-//! Open MPI's `reduce_intra_chain` with one chain, and `_pipeline`.
+//! `chain-reduce`: a pipeline along a chain of ranks. It takes (p + s - 2) (alpha + m/s beta + m/s
+//! gamma) with the vector in s segments. It is `reduce_intra_chain` of Open MPI with one chain, and
+//! `reduce_intra_pipeline`.
 //!
-//! Ranks count from the root. In step t rank r gives rank r - 1 its sum of segment t - (p - 1 - r),
-//! which the last rank begins.
+//! Ranks count from the root. In step t rank r sends to rank r - 1 its sum of segment t - (p - 1 -
+//! r). The last rank begins.
 
 use crate::{ANYWHERE, SEGMENTS, segments};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Stop};
@@ -13,7 +14,7 @@ impl Algorithm for Chain {
     fn about(&self) -> About {
         About {
             name: "chain-reduce",
-            title: "A pipeline: everyone adds its own and passes the sum on, a segment a step",
+            title: "Pipelined reduce along a chain of ranks",
             paper: "Open MPI, coll/base",
             collectives: &[Collective::Reduce],
             params: &[SEGMENTS],
@@ -32,7 +33,7 @@ impl Algorithm for Chain {
         let links = n.saturating_sub(1);
         for step in 0..(links + s - 1) * u64::from(links > 0) {
             schedule.step()?;
-            // Link k is from rank n - 1 - k; segment step - k goes over it.
+            // Link k starts at rank n - 1 - k and carries segment `step` - k.
             for k in (step + 1).saturating_sub(s)..=step.min(links - 1) {
                 let (from, to) = ((n - 1 - k + root) % n, (n - 2 - k + root) % n);
                 schedule.send(
@@ -50,7 +51,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn the_root_has_every_segment_after_p_plus_s_minus_2_steps() {
+    fn it_takes_p_plus_s_minus_2_steps() {
         for n in 1..9_u64 {
             for segments in [1, 2, 5] {
                 let problem = Rehearsal::on("ring", &[n]).collective(Collective::Reduce, n / 2);
@@ -69,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vector_has_at_least_one_segment() {
+    fn zero_segments_are_refused() {
         let problem =
             Rehearsal::on("ring", &[4]).collective(Collective::Reduce, 0).param("segments", "0");
         assert!(problem.plan(&Chain).unwrap_err().to_string().starts_with("`segments=0`: "));

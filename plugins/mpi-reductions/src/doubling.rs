@@ -1,9 +1,9 @@
-//! Recursive doubling: log2 p (alpha + m beta + m gamma); with r = p - 2^k ranks beyond a power of
-//! two, two steps and (2 m beta + m gamma) more. As MPICH and Open MPI have it
-//! (`MPIR_Allreduce_intra_recursive_doubling`, `allreduce_intra_recursivedoubling`).
+//! `recursive-doubling-allreduce`: log2 p (alpha + m beta + m gamma), as in MPICH
+//! (`MPIR_Allreduce_intra_recursive_doubling`) and Open MPI (`allreduce_intra_recursivedoubling`).
+//! If p is not a power of two, it takes two steps and 2 m beta + m gamma more.
 //!
-//! In step i rank r exchanges all that it has with rank r xor 2^i, and both add. [`Folded`] says
-//! who takes part.
+//! In step i rank r exchanges all its data with rank r xor 2^i, and both add. [`Folded`] defines
+//! the participating ranks.
 
 use crate::ANYWHERE;
 use crate::folded::Folded;
@@ -15,14 +15,14 @@ impl Algorithm for Doubling {
     fn about(&self) -> About {
         About {
             name: "recursive-doubling-allreduce",
-            title: "Twice as many are in everyone's sum after each step",
+            title: "Allreduce by recursive doubling",
             collectives: &[Collective::AllReduce],
             ..ANYWHERE
         }
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let folded = Folded::of(problem.topology().nodes());
+        let folded = Folded::new(problem.topology().nodes());
         schedule.layout(&folded.radices(), 1)?;
         let planned = folded.planned(schedule)?;
         folded.fold(schedule)?;
@@ -43,16 +43,16 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn every_size_takes_the_steps_bytes_and_sums_of_the_closed_form() {
+    fn every_size_has_the_cost_of_the_closed_form() {
         for n in 1..20_u64 {
             let problem =
                 Rehearsal::on("ring", &[n]).collective(Collective::AllReduce, 0).block_bytes(10);
             let proved = problem.verify(&Doubling).unwrap();
-            let (log, more) = (u64::from(n.ilog2()), u64::from(!n.is_power_of_two()));
-            assert_eq!(proved.steps, log + 2 * more, "{n}");
+            let (log, folded) = (u64::from(n.ilog2()), u64::from(!n.is_power_of_two()));
+            assert_eq!(proved.steps, log + 2 * folded, "{n}");
             assert_eq!(
                 (proved.critical_bytes, proved.summed_bytes),
-                (10 * (log + 2 * more), 10 * (log + more)),
+                (10 * (log + 2 * folded), 10 * (log + folded)),
                 "{n}"
             );
             assert!(proved.max_sends <= 1 && proved.max_receives <= 1);

@@ -1,14 +1,15 @@
-//! Ranks beyond a power of two: r of them give what they have to a neighbour before the first step,
-//! and are given the result after the last. Of the first 2r nodes the even ones do, so that the
-//! ranks that take part are the odd ones among these, and all others.
+//! Reduction of p nodes to a power of two of ranks. With e = p - 2^k excess nodes, the even ones of
+//! the first 2e nodes send their data to the next node before the first step, and receive the
+//! result after the last step. The odd ones of these nodes and all further nodes participate, as
+//! ranks.
 
 use swapmeet_sdk::{Axis, Blocks, Planned, Schedule, Stop, Symmetry};
 
-/// Bits of a rank that an axis stands for: eight coordinates an axis, so that twenty bits are seven
-/// axes of one word together.
+/// Number of bits of a rank that one axis represents. With eight coordinates on an axis, twenty
+/// bits need seven axes, which together fit one word of bits.
 const BITS: u32 = 3;
 
-/// The ranks that take part.
+/// The participating ranks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Folded {
     n: u64,
@@ -16,27 +17,27 @@ pub(crate) struct Folded {
 }
 
 impl Folded {
-    pub(crate) fn of(n: u64) -> Self {
+    pub(crate) fn new(n: u64) -> Self {
         Self { n, ranks: if n == 0 { 0 } else { 1 << n.ilog2() } }
     }
 
-    /// How many there are, a power of two.
+    /// Returns the number of ranks, a power of two.
     pub(crate) fn ranks(self) -> u64 {
         self.ranks
     }
 
-    /// Its logarithm.
+    /// Returns the logarithm to base 2 of the number of ranks.
     pub(crate) fn steps(self) -> u32 {
         self.ranks.trailing_zeros()
     }
 
-    /// Whether all nodes are among them.
+    /// Returns whether all nodes participate.
     pub(crate) fn is_whole(self) -> bool {
         self.n == self.ranks
     }
 
-    /// The grid in which sets stay small: an axis for every three bits of the rank, the highest
-    /// first, or a line where there are more nodes than ranks.
+    /// Returns a grid in which sets are small. If all nodes participate, it has one axis for every
+    /// three bits of the rank, the highest bits first. Otherwise it is a line.
     pub(crate) fn radices(self) -> Vec<u64> {
         if !self.is_whole() {
             return vec![self.n];
@@ -46,26 +47,26 @@ impl Folded {
         first.into_iter().chain((0..self.steps() / BITS).map(|_| 1 << BITS)).collect()
     }
 
-    /// For whom to plan, and what these are as ranks. Where all nodes take part, partners differ in
-    /// one bit and sets in low bits that are known: (rank xor x) xor 2^i = (rank xor 2^i) xor x, on
-    /// every axis. Where some fold into others, nothing is symmetric.
+    /// Declares the symmetry and returns the nodes to plan. If all nodes participate, partners
+    /// differ in one bit and sets are given by low bits: (rank xor x) xor 2^i = (rank xor 2^i) xor
+    /// x, on every axis. Otherwise there is no symmetry.
     pub(crate) fn planned(self, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
         let symmetry = if self.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
         schedule.symmetric(&vec![symmetry; self.radices().len()])
     }
 
-    /// The rank of a node, if it takes part.
+    /// Returns the rank of a node, if it participates.
     pub(crate) fn rank(self, node: u64) -> Option<u64> {
-        let beyond = self.n - self.ranks;
-        match node.checked_sub(2 * beyond) {
-            Some(rest) => Some(rest + beyond),
+        let excess = self.n - self.ranks;
+        match node.checked_sub(2 * excess) {
+            Some(rest) => Some(rest + excess),
             None => (node % 2 == 1).then_some(node / 2),
         }
     }
 
-    /// Where all nodes take part, those of the grid that agree with `rank` in its lowest `bits`
-    /// bits: a subset for each axis.
-    pub(crate) fn alike(self, rank: u64, bits: u32, axes: &mut Vec<Axis<'_>>) {
+    /// Writes the set of nodes that agree with `rank` in its lowest `bits` bits, as one subset for
+    /// each axis. All nodes must participate.
+    pub(crate) fn agreeing_nodes(self, rank: u64, bits: u32, axes: &mut Vec<Axis<'_>>) {
         axes.clear();
         axes.resize(self.steps().div_ceil(BITS).max(1) as usize, Axis::ALL);
         for (place, axis) in (0..).zip(axes.iter_mut().rev()) {
@@ -76,13 +77,13 @@ impl Folded {
         }
     }
 
-    /// The node of a rank.
+    /// Returns the node of a rank.
     pub(crate) fn node(self, rank: u64) -> u64 {
-        let beyond = self.n - self.ranks;
-        if rank < beyond { 2 * rank + 1 } else { rank + beyond }
+        let excess = self.n - self.ranks;
+        if rank < excess { 2 * rank + 1 } else { rank + excess }
     }
 
-    /// Those who don't take part give what they have.
+    /// Adds the step in which excess nodes send their data.
     pub(crate) fn fold(self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         if self.is_whole() {
             return Ok(());
@@ -92,7 +93,7 @@ impl Folded {
             .try_for_each(|i| schedule.send(&Blocks::new(2 * i, 2 * i + 1).combine()))
     }
 
-    /// They are given the result.
+    /// Adds the step in which excess nodes receive the result.
     pub(crate) fn unfold(self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         if self.is_whole() {
             return Ok(());

@@ -1,14 +1,14 @@
-//! What MPI libraries reduce with, on any topology and any number of nodes.
+//! Reductions of today's MPI libraries, for any topology and any number of nodes.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | p | `n` | processes, one a node |
-//! | r | `rank` | a process's rank, counted from the root where there is one |
-//! | m | | bytes of the vector; of all results together in a reduce-scatter |
-//! | alpha, beta, gamma | | start-up of a message, transmission of a byte, adding a byte |
+//! | p | `n` | number of processes, one on each node |
+//! | r | `rank` | rank of a process, counted from the root where there is one |
+//! | m | | bytes of the vector; in a reduce-scatter, bytes of all results together |
+//! | alpha, beta, gamma | | start-up of a message, time per byte, time to add a byte |
 //!
-//! Ranks are a line, whatever the topology: all name sets in a grid of one axis. What an algorithm
-//! costs its file says first.
+//! The algorithms treat the nodes as a line of ranks, whatever the topology. The first lines of
+//! each file state the cost of its algorithm.
 
 use swapmeet_sdk::{About, ParamInfo, Problem, Stop, export_plugin};
 
@@ -29,7 +29,7 @@ const ANYWHERE: About = About {
 };
 
 const SEGMENTS: ParamInfo =
-    ParamInfo::number("segments", "8", "pieces that the vector is passed on in, from 1 to 4096");
+    ParamInfo::number("segments", "8", "number of segments of the vector, 1 to 4096");
 
 fn segments(problem: &Problem<'_>) -> Result<u32, Stop> {
     Ok(problem.whole("segments", 1..=4096)? as u32)

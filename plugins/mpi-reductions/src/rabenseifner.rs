@@ -1,11 +1,13 @@
-//! Rabenseifner's: recursive halving, then recursive doubling: 2 log2 p alpha + 2 (p - 1)/p m beta
-//! + (p - 1)/p m gamma for a power of two; else two steps and 2 m beta + m gamma more. As MPICH and
-//! Open MPI have it (`MPIR_Allreduce_intra_reduce_scatter_allgather`,
-//! `allreduce_intra_redscat_allgather`).
+//! `rabenseifner-allreduce`: recursive halving, then recursive doubling. It takes 2 log2 p alpha +
+//! 2 (p - 1)/p m beta + (p - 1)/p m gamma, as in MPICH
+//! (`MPIR_Allreduce_intra_reduce_scatter_allgather`) and Open MPI
+//! (`allreduce_intra_redscat_allgather`). If p is not a power of two, it takes two steps and 2 m
+//! beta + m gamma more.
 //!
-//! In step i rank r gives rank r xor 2^i that half of what it still sums which is not its own by
-//! bit i, and keeps the other; then the same steps backwards, each giving the other what it has.
-//! [`Folded`] says who takes part. A part of the vector is known by the rank that sums it last.
+//! A part of the vector is named by the rank that completes its sum. In step i rank r sends to rank
+//! r xor 2^i those parts it still sums whose bit i differs from its own, and keeps the others. Then
+//! the same steps follow in reverse order, and each rank sends its completed parts. [`Folded`]
+//! defines the participating ranks.
 
 use crate::ANYWHERE;
 use crate::folded::Folded;
@@ -13,34 +15,34 @@ use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule
 
 pub(crate) struct Rabenseifner;
 
-/// Segments that a vector can be split in.
-const MOST_SEGMENTS: u64 = 4096;
+/// The largest number of segments of a vector.
+const MAX_SEGMENTS: u64 = 4096;
 
 impl Algorithm for Rabenseifner {
     fn about(&self) -> About {
         About {
             name: "rabenseifner-allreduce",
-            title: "Halves of halves are summed, then given back twice as long a step",
-            accepts: "any topology; beyond 8191 nodes powers of two",
+            title: "Allreduce by recursive halving and doubling",
+            accepts: "any topology; above 8191 nodes only powers of two",
             collectives: &[Collective::AllReduce],
             ..ANYWHERE
         }
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        let folded = Folded::of(problem.topology().nodes());
-        if folded.is_whole() || folded.ranks() <= MOST_SEGMENTS {
+        let folded = Folded::new(problem.topology().nodes());
+        if folded.is_whole() || folded.ranks() <= MAX_SEGMENTS {
             return Ok(());
         }
         let n = problem.topology().nodes();
         Err(Stop::unsupported(format!(
-            "{n} nodes are no power of two, and too many to split the vector among {} of them",
+            "{n} nodes are not a power of two, and the vector cannot be split into {} segments",
             folded.ranks()
         )))
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let folded = Folded::of(problem.topology().nodes());
+        let folded = Folded::new(problem.topology().nodes());
         if folded.is_whole() {
             schedule.layout_in_parts(&folded.radices(), 1)?;
         } else {
@@ -55,7 +57,7 @@ impl Algorithm for Rabenseifner {
             for rank in planned.iter().filter_map(|node| folded.rank(node)) {
                 let to = rank ^ 1 << i;
                 let send = Blocks::new(folded.node(rank), folded.node(to)).strict().combine();
-                send_alike(folded, schedule, &send, (to, i + 1), &mut axes)?;
+                send_agreeing(folded, schedule, &send, (to, i + 1), &mut axes)?;
             }
         }
         schedule.phase("recursive doubling")?;
@@ -64,15 +66,16 @@ impl Algorithm for Rabenseifner {
             for rank in planned.iter().filter_map(|node| folded.rank(node)) {
                 let send =
                     Blocks::new(folded.node(rank), folded.node(rank ^ 1 << i)).strict().copy();
-                send_alike(folded, schedule, &send, (rank, i + 1), &mut axes)?;
+                send_agreeing(folded, schedule, &send, (rank, i + 1), &mut axes)?;
             }
         }
         folded.unfold(schedule)
     }
 }
 
-/// Of a send, the parts that agree with `rank` in its lowest `bits` bits.
-fn send_alike(
+/// Restricts a send to the parts whose ranks agree with `rank` in the lowest `bits` bits, and adds
+/// it.
+fn send_agreeing(
     folded: Folded,
     schedule: &mut Schedule<'_>,
     send: &Blocks<'_>,
@@ -87,7 +90,7 @@ fn send_alike(
             folded.ranks() / stride,
         )));
     }
-    folded.alike(rank, bits, axes);
+    folded.agreeing_nodes(rank, bits, axes);
     schedule.send(&send.destinations(Set::product(axes)))
 }
 
@@ -96,9 +99,9 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// Each of the ranks that take part has 10 bytes of the vector to sum.
+    /// Each participating rank sums 10 bytes of the vector.
     #[test]
-    fn every_size_takes_the_steps_bytes_and_sums_of_the_closed_form() {
+    fn every_size_has_the_cost_of_the_closed_form() {
         for n in 1..20_u64 {
             let ranks = 1 << n.ilog2();
             let problem = Rehearsal::on("ring", &[n])

@@ -1,9 +1,11 @@
-//! The ring. Reduce-scatter: (p - 1) alpha + (p - 1)/p m beta + (p - 1)/p m gamma; allreduce, with
-//! an allgather after it: 2 (p - 1) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma. P. Patarasuk
-//! and X. Yuan, *Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations* (2009).
+//! `ring-reduce-scatter` and `ring-allreduce`: P. Patarasuk and X. Yuan, *Bandwidth Optimal
+//! All-reduce Algorithms for Clusters of Workstations* (2009). The reduce-scatter takes (p - 1)
+//! alpha + (p - 1)/p m beta + (p - 1)/p m gamma. The allreduce adds an allgather: 2 (p - 1) alpha +
+//! 2 (p - 1)/p m beta + (p - 1)/p m gamma.
 //!
-//! Part c of the vector begins at rank c + 1 and goes once round, each rank adding its own, to rank
-//! c; and once more round, to be left with everyone.
+//! Part c of the vector starts at rank c + 1 and is sent once round the ring to rank c, and each
+//! rank adds its own values. In the allgather it is sent round once more, and each rank keeps a
+//! copy.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry};
@@ -20,7 +22,7 @@ const PAPER: About = About {
 pub(crate) const REDUCE_SCATTER: Ring = Ring {
     about: About {
         name: "ring-reduce-scatter",
-        title: "Every part goes once round, each rank adding its own",
+        title: "Reduce-scatter along a ring of ranks",
         collectives: &[Collective::ReduceScatter],
         ..PAPER
     },
@@ -29,7 +31,7 @@ pub(crate) const REDUCE_SCATTER: Ring = Ring {
 pub(crate) const ALL_REDUCE: Ring = Ring {
     about: About {
         name: "ring-allreduce",
-        title: "Every part goes twice round: each rank adds its own, then each keeps the sum",
+        title: "Allreduce along a ring of ranks",
         collectives: &[Collective::AllReduce],
         ..PAPER
     },
@@ -48,7 +50,8 @@ impl Algorithm for Ring {
         } else {
             schedule.layout(&[n], 1)?;
         }
-        // Every rank does the same, seen from itself: to the next one, the part so many ranks back.
+        // In each step every rank sends to the next rank the part at the same distance, so shifts
+        // of the ranks leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         schedule.phase("reduce-scatter")?;
         for step in 1..n {
@@ -81,9 +84,9 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// A part or result of 10 bytes.
+    /// A part, or a result, has 10 bytes.
     #[test]
-    fn every_size_takes_the_steps_bytes_and_sums_of_the_closed_forms() {
+    fn every_size_has_the_cost_of_the_closed_forms() {
         for n in 1..12_u64 {
             let scattered = Rehearsal::on("ring", &[n])
                 .collective(Collective::ReduceScatter, 0)

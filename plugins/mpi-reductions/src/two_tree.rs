@@ -1,12 +1,15 @@
-//! Two binary trees at once, each for half of the vector's segments: every rank is inside one and a
-//! leaf of the other, so that both its directions are busy all the time: about (2 log2 p + 2 s)
-//! steps of alpha + m/s beta + m/s gamma each way. After P. Sanders, J. Speck, J. L. Träff,
-//! *Two-tree algorithms for full bandwidth broadcast, reduction and scan* (2009); a reconstruction:
-//! the trees are theirs (in order, and the same mirrored or one on), the order in which edges are
-//! served is a greedy one, not their colouring.
+//! `two-tree-allreduce`: two binary trees at once, each for half of the vector's segments, after P.
+//! Sanders, J. Speck and J. L. Träff, *Two-tree algorithms for full bandwidth broadcast, reduction
+//! and scan* (2009). Every rank is an inner node of one tree and a leaf of the other, so that it
+//! sends and receives in most steps. It takes about 2 log2 p + 2 s steps of alpha + m/s beta + m/s
+//! gamma in each direction, with s segments.
 //!
-//! A rank gives its parent a segment once both children have given it theirs; in a step each sends
-//! one message and receives one, the earliest segment first.
+//! This is a reconstruction. The trees are those of the paper: an in-order tree, and the same tree
+//! mirrored or shifted by one. The order in which edges are used is greedy here, not the colouring
+//! of the paper.
+//!
+//! A rank sends a segment to its parent after both children have sent theirs. In one step each rank
+//! sends at most one message and receives at most one, the earliest segment first.
 
 use crate::{ANYWHERE, SEGMENTS, segments};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Stop};
@@ -17,7 +20,7 @@ impl Algorithm for TwoTree {
     fn about(&self) -> About {
         About {
             name: "two-tree-allreduce",
-            title: "Two binary trees, each with half the segments: up with sums, down with the result",
+            title: "Allreduce on two binary trees, pipelined",
             paper: "P. Sanders, J. Speck, J. L. Träff: Two-tree algorithms for full bandwidth broadcast, reduction and scan (2009); a reconstruction",
             collectives: &[Collective::AllReduce],
             params: &[SEGMENTS],
@@ -42,14 +45,14 @@ impl Algorithm for TwoTree {
             parents.iter().flatten().for_each(|parent| children[*parent] += 1);
             children
         });
-        // Segment s goes by tree s % 2, as number s / 2 there.
+        // Segment s belongs to tree s % 2 and has the number s / 2 there.
         let count = |tree: usize| (segments as usize + 1 - tree) / 2;
         for up in [true, false] {
             schedule.phase(if up { "up" } else { "down" })?;
-            // For each tree and edge (named by its child) how many segments have gone; for each
-            // rank what has come of each segment.
-            let mut gone = [vec![0; n], vec![0; n]];
-            let mut come = [0, 1].map(|tree| vec![vec![0_u32; count(tree)]; n]);
+            // For each tree: the number of segments sent over each edge (named by its child), and
+            // for each rank the number of messages received of each segment.
+            let mut sent = [vec![0; n], vec![0; n]];
+            let mut received = [0, 1].map(|tree| vec![vec![0_u32; count(tree)]; n]);
             let mut left = (0..2).map(|tree| count(tree) * (n - 1)).sum::<usize>();
             while left > 0 {
                 schedule.step()?;
@@ -58,14 +61,14 @@ impl Algorithm for TwoTree {
                 for tree in 0..2 {
                     for (child, parent) in trees[tree].iter().enumerate() {
                         let Some(parent) = *parent else { continue };
-                        let at = gone[tree][child];
+                        let at = sent[tree][child];
                         let (from, to) = if up { (child, parent) } else { (parent, child) };
                         let due = if up {
                             children[tree][from]
                         } else {
                             u32::from(trees[tree][from].is_some())
                         };
-                        if at < count(tree) && come[tree][from][at] == due {
+                        if at < count(tree) && received[tree][from][at] == due {
                             edges.push((at, tree, child, from, to));
                         }
                     }
@@ -84,13 +87,13 @@ impl Algorithm for TwoTree {
                         .segments(Axis::one((2 * at + tree) as u64))
                         .strict();
                     schedule.send(&if up { send.combine() } else { send.copy() })?;
-                    gone[tree][child] += 1;
+                    sent[tree][child] += 1;
                     left -= 1;
                     arriving.push((tree, to, at));
                 }
-                // What comes in this step can be passed on in the next.
+                // Data that arrives in this step can be passed on in the next.
                 for (tree, to, at) in arriving {
-                    come[tree][to][at] += 1;
+                    received[tree][to][at] += 1;
                 }
             }
         }
@@ -98,8 +101,8 @@ impl Algorithm for TwoTree {
     }
 }
 
-/// For each of the two trees the parent of every rank: NCCL's (`ncclGetDtree`), which are in order,
-/// the second mirrored or, for odd n, one on.
+/// Returns the parent of every rank in each of the two trees. They are those of NCCL
+/// (`ncclGetDtree`): in-order trees, the second one mirrored or, for odd n, shifted by one.
 fn trees(n: usize) -> [Vec<Option<usize>>; 2] {
     let second = |rank: usize| match n % 2 {
         0 => parent(n, n - 1 - rank).map(|parent| n - 1 - parent),
@@ -108,7 +111,7 @@ fn trees(n: usize) -> [Vec<Option<usize>>; 2] {
     [(0..n).map(|rank| parent(n, rank)).collect(), (0..n).map(second).collect()]
 }
 
-/// The parent in the tree in order whose root is 0: odd ranks are leaves.
+/// Returns the parent of a rank in the in-order tree with root 0, in which odd ranks are leaves.
 fn parent(n: usize, rank: usize) -> Option<usize> {
     if rank == 0 {
         return None;
@@ -124,7 +127,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn every_rank_but_the_roots_is_inside_one_tree_at_most() {
+    fn at_most_one_rank_is_inside_both_trees() {
         for n in 2..40 {
             let trees = trees(n);
             let is_inside = |tree: usize, rank: usize| trees[tree].contains(&Some(rank));
@@ -133,10 +136,10 @@ mod tests {
         }
     }
 
-    /// Up and down each edge passes on its half of the segments, and no step is wasted by more than
-    /// the depths of both trees.
+    /// In both directions each edge carries its tree's half of the segments, and the number of idle
+    /// steps is at most the sum of the depths of both trees.
     #[test]
-    fn every_size_sends_each_segment_up_and_down_once() {
+    fn each_segment_is_sent_up_and_down_once() {
         for n in 1..20_u64 {
             for segments in [1, 2, 8] {
                 let problem = Rehearsal::on("ring", &[n])

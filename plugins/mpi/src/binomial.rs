@@ -1,15 +1,15 @@
-//! The binomial tree: ceil(log2 p) alpha + ceil(log2 p) m beta for a broadcast, ceil(log2 p) alpha
-//! + (p - 1) m beta for a scatter or gather where p is a power of two; Thakur, Rabenseifner & Gropp
-//! (2005), sections 4.2 (gather), 4.3 (broadcast).
+//! Binomial trees; Thakur, Rabenseifner and Gropp (2005), sections 4.2 (gather) and 4.3
+//! (broadcast). A broadcast takes ceil(log2 p) (alpha + m beta). A scatter or gather takes
+//! ceil(log2 p) alpha + (p - 1) m beta if p is a power of two.
 //!
-//! With b the largest power of two below p, and then half of it, and so on: rank r, a multiple of
-//! 2b, serves r .. r + 2b - 1, and sends r + b what is for the upper half. A gather is a scatter
-//! read backwards.
+//! In the first step b is the largest power of two below p; in each further step it is halved. A
+//! rank r that is a multiple of 2b serves the ranks r to r + 2b - 1. It sends to rank r + b the
+//! data for the upper half of them. A gather is a scatter in reverse.
 
 use crate::{ANYWHERE, line, node, nodes};
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop};
 
-/// A broadcast, scatter or gather.
+/// A broadcast, scatter or gather on a binomial tree.
 pub(crate) struct Binomial {
     about: About,
 }
@@ -17,7 +17,7 @@ pub(crate) struct Binomial {
 pub(crate) const BROADCAST: Binomial = Binomial {
     about: About {
         name: "binomial-broadcast",
-        title: "A tree: twice as many have it after each step",
+        title: "Broadcast on a binomial tree",
         collectives: &[Collective::Broadcast],
         ..ANYWHERE
     },
@@ -26,7 +26,7 @@ pub(crate) const BROADCAST: Binomial = Binomial {
 pub(crate) const SCATTER: Binomial = Binomial {
     about: About {
         name: "binomial-scatter",
-        title: "A tree: whoever has blocks of others gives half of them away",
+        title: "Scatter on a binomial tree",
         collectives: &[Collective::Scatter],
         ..ANYWHERE
     },
@@ -35,13 +35,13 @@ pub(crate) const SCATTER: Binomial = Binomial {
 pub(crate) const GATHER: Binomial = Binomial {
     about: About {
         name: "binomial-gather",
-        title: "A tree: the scatter's read backwards",
+        title: "Gather on a binomial tree",
         collectives: &[Collective::Gather],
         ..ANYWHERE
     },
 };
 
-/// For each step of a tree over n ranks, b.
+/// Returns b for each step of a tree over n ranks, in descending order.
 pub(crate) fn halves(n: u64) -> impl DoubleEndedIterator<Item = u64> {
     let steps = n.next_power_of_two().trailing_zeros();
     (0..steps).rev().map(|step| 1 << step)
@@ -63,7 +63,7 @@ impl Algorithm for Binomial {
                 let upper = nodes(rank + b, b.min(n - rank - b), root, n);
                 schedule.send(&match problem.collective() {
                     Collective::Broadcast => Blocks::new(near, far).copy(),
-                    // All that has come to it, its own included.
+                    // The sender passes on all blocks that it has received, and its own.
                     _ if gather => Blocks::new(far, near),
                     _ => Blocks::new(near, far).destinations(Set::product(&upper)),
                 })?;
@@ -79,7 +79,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn every_size_and_root_takes_the_steps_and_blocks_of_the_closed_forms() {
+    fn every_size_and_root_has_the_cost_of_the_closed_forms() {
         for n in 1..20_u64 {
             for root in [0, n / 2, n - 1] {
                 let on = |algorithm: &Binomial| {

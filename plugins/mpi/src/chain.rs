@@ -1,7 +1,8 @@
-//! A chain, or pipeline: (p + s - 2) (alpha + m / s beta) with the block in s segments; Open MPI's
-//! `bcast_intra_chain` with one chain, and `_pipeline`.
+//! `chain-broadcast`: a pipeline along a chain of ranks. It takes (p + s - 2) (alpha + m / s beta)
+//! with s segments. It is `bcast_intra_chain` of Open MPI with one chain, and
+//! `bcast_intra_pipeline`.
 //!
-//! In step t rank r passes on segment t - r, which came in the step before.
+//! In step t rank r sends to the next rank segment t - r, which it received in the step before.
 
 use crate::{ANYWHERE, line, node};
 use swapmeet_sdk::{
@@ -11,13 +12,13 @@ use swapmeet_sdk::{
 pub(crate) struct Chain;
 
 const SEGMENTS: ParamInfo =
-    ParamInfo::number("segments", "8", "pieces that a block is passed on in, from 1 to 4096");
+    ParamInfo::number("segments", "8", "number of segments of a block, 1 to 4096");
 
 impl Algorithm for Chain {
     fn about(&self) -> About {
         About {
             name: "chain-broadcast",
-            title: "A pipeline: everyone passes on to the next rank, a segment a step",
+            title: "Pipelined broadcast along a chain of ranks",
             paper: "J. Pjesivac-Grbovic et al.: Performance Analysis of MPI Collective Operations (2007); Open MPI, coll/base",
             collectives: &[Collective::Broadcast],
             params: &[SEGMENTS],
@@ -32,7 +33,8 @@ impl Algorithm for Chain {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let segments = segments(problem)?;
         let (n, root) = (line(problem, schedule, segments as u32)?, problem.root());
-        for step in 0..(n - 1) * u64::from(n > 1) + (segments - 1) * u64::from(n > 1) {
+        let steps = if n > 1 { n + segments - 2 } else { 0 };
+        for step in 0..steps {
             schedule.step()?;
             for rank in (step + 1).saturating_sub(segments)..=step.min(n - 2) {
                 let (from, to) = (node(rank, root, n), node(rank + 1, root, n));
@@ -53,7 +55,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn every_rank_has_every_segment_after_p_plus_s_minus_2_steps() {
+    fn it_takes_p_plus_s_minus_2_steps() {
         for n in 1..9_u64 {
             for segments in [1, 2, 5] {
                 let problem = Rehearsal::on("ring", &[n]).collective(Collective::Broadcast, n / 2);
@@ -72,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_has_at_least_one_segment() {
+    fn zero_segments_are_refused() {
         let problem =
             Rehearsal::on("ring", &[4]).collective(Collective::Broadcast, 0).param("segments", "0");
         assert!(problem.plan(&Chain).unwrap_err().to_string().starts_with("`segments=0`: "));

@@ -1,8 +1,8 @@
-//! Recursive doubling: log2 p alpha + (p - 1) m beta, for a power of two of ranks; Thakur,
-//! Rabenseifner & Gropp (2005), section 4.1.
+//! `recursive-doubling-allgather`: log2 p alpha + (p - 1) m beta, for p a power of two; Thakur,
+//! Rabenseifner and Gropp (2005), section 4.1.
 //!
-//! With b = 1, 2, 4, .. rank r exchanges with r xor b all that it has: the b blocks of the ranks
-//! that agree with it in all bits from b on.
+//! For b = 1, 2, 4, etc. rank r exchanges all its blocks with rank r xor b. These are the b blocks
+//! of the ranks that agree with r in all bits from b on.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{
@@ -15,7 +15,7 @@ impl Algorithm for Doubling {
     fn about(&self) -> About {
         About {
             name: "recursive-doubling-allgather",
-            title: "Pairs exchange all they have, at distance 1, 2, 4, ..",
+            title: "Allgather by recursive doubling",
             accepts: "any topology with a power of two of nodes",
             collectives: &[Collective::AllGather],
             ..ANYWHERE
@@ -25,16 +25,14 @@ impl Algorithm for Doubling {
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         match problem.topology().nodes() {
             n if n.is_power_of_two() => Ok(()),
-            n => {
-                Err(Stop::unsupported(format!("needs a power of two of nodes, and there are {n}")))
-            }
+            n => Err(Stop::unsupported(format!("needs a power of two of nodes, not {n}"))),
         }
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule, 1)?;
-        // Partners differ in one bit, and a rank has the blocks of all that agree with it in the
-        // higher ones: exclusive-or leaves both as they are.
+        // Partners differ in one bit, and the blocks of a rank are those of the ranks that agree
+        // with it in the higher bits. Every exclusive-or leaves both unchanged.
         let planned = schedule.symmetric(&[Symmetry::xor(1)])?;
         for b in (0..n.trailing_zeros()).map(|bit| 1 << bit) {
             schedule.step()?;
@@ -55,7 +53,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn log_p_steps_and_p_minus_1_blocks() {
+    fn it_takes_log_p_steps_and_p_minus_1_blocks() {
         for log in 0..6_u64 {
             let n = 1 << log;
             let proved = Rehearsal::on("ring", &[n])
@@ -71,6 +69,6 @@ mod tests {
             .collective(Collective::AllGather, 0)
             .plan(&Doubling)
             .unwrap_err();
-        assert_eq!(refused.to_string(), "needs a power of two of nodes, and there are 6");
+        assert_eq!(refused.to_string(), "needs a power of two of nodes, not 6");
     }
 }

@@ -1,10 +1,12 @@
-//! Within a group, across, within: with groups of g ranks, p = g G, (2 (g - 1) + G - 1) alpha + (2
-//! (g - 1) (p - 1) + (G - 1) g^2) m beta; J. L. Träff and A. Rougier, *MPI Collectives and
-//! Datatypes for Hierarchical All-to-all Communication* (2014), the single-leader form.
+//! `hierarchical`: all-to-all via one leader for each group; J. L. Träff and A. Rougier, *MPI
+//! Collectives and Datatypes for Hierarchical All-to-all Communication* (2014). With groups of g
+//! ranks, p = g G, it takes (2 (g - 1) + G - 1) alpha + (2 (g - 1) (p - 1) + (G - 1) g^2) m beta.
 //!
-//! 1. Everyone gives its leader, the first of its group, all its blocks, one after another.
-//! 2. The leaders exchange the groups' blocks, a group on each step.
-//! 3. The leader gives each of its group what is for it.
+//! 1. The ranks of a group send all their blocks to the leader, one rank after another. The leader
+//!    is the first rank of the group.
+//! 2. The leaders exchange the blocks of their groups: in step s each leader sends to the leader s
+//!    groups after it.
+//! 3. The leader sends to each rank of its group the blocks for that rank.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, ParamInfo, Problem, Schedule, Set, Stop};
@@ -14,16 +16,16 @@ pub(crate) struct Hierarchical;
 pub(crate) const GROUP: ParamInfo = ParamInfo::number(
     "group",
     "",
-    "ranks of a group, neighbours in number; the last dimension's nodes when not given, and all where there is but one",
+    "number of consecutive ranks of a group; by default the size of the last of several dimensions, or all ranks",
 );
 
 impl Algorithm for Hierarchical {
     fn about(&self) -> About {
         About {
             name: "hierarchical",
-            title: "To the group's leader, from leader to leader, to the group",
+            title: "All-to-all via group leaders",
             paper: "J. L. Träff, A. Rougier: MPI Collectives and Datatypes for Hierarchical All-to-all Communication (2014)",
-            accepts: "any topology whose nodes fall into groups of one size",
+            accepts: "any topology whose nodes can be divided into equal groups",
             params: &[GROUP],
             ..ANYWHERE
         }
@@ -41,20 +43,20 @@ impl Algorithm for Hierarchical {
         for rank in 1..g {
             schedule.step()?;
             for leader in leaders() {
-                // What it has for itself stays.
+                // The block that a rank has for itself is not sent.
                 let others = [Axis::range((leader + rank + 1) % n, n - 1)];
                 schedule.send(
                     &Blocks::new(leader + rank, leader).destinations(Set::product(&others)),
                 )?;
             }
         }
-        schedule.phase("from leader to leader")?;
+        schedule.phase("between leaders")?;
         for distance in 1..n / g {
             schedule.step()?;
             for leader in leaders() {
                 let to = (leader + distance * g) % n;
-                let theirs = [Axis::range(to, g)];
-                schedule.send(&Blocks::new(leader, to).destinations(Set::product(&theirs)))?;
+                let group = [Axis::range(to, g)];
+                schedule.send(&Blocks::new(leader, to).destinations(Set::product(&group)))?;
             }
         }
         schedule.phase("to the group")?;
@@ -75,12 +77,12 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn it_takes_the_closed_forms_steps_and_blocks() {
+    fn it_has_the_cost_of_the_closed_form() {
         for (groups, g) in [(1, 1), (1, 5), (4, 1), (2, 2), (3, 4), (4, 3), (5, 2)] {
             let n = groups * g;
             let proved = Rehearsal::on("torus", &[groups, g]).verify(&Hierarchical).unwrap();
             assert_eq!(proved.steps, 2 * (g - 1) + groups - 1, "{groups} of {g}");
-            // What a member has for itself needn't travel, and the leader keeps its own.
+            // A member's block for itself is not sent, and the leader keeps its own blocks.
             let blocks = (g - 1) * (n - 1) + (groups - 1) * g * g + (g - 1) * (n - 1);
             assert_eq!(proved.critical_bytes, blocks, "{groups} of {g}");
             assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
@@ -88,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_need_not_be_those_of_the_topology() {
+    fn groups_may_differ_from_the_dimensions() {
         let problem = Rehearsal::on("ring", &[12]).param("group", "4");
         assert_eq!(problem.verify(&Hierarchical).unwrap().steps, 2 * 3 + 2);
     }

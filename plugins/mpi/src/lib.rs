@@ -1,15 +1,15 @@
-//! What MPI libraries use beside the direct exchanges and Bruck's (plugin `classic`), on any
-//! topology and any number of nodes.
+//! Further algorithms of today's MPI libraries, for any topology and any number of nodes. Direct
+//! exchanges and Bruck's algorithm are in plugin `classic`.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | p | `n` | processes, one a node |
-//! | r | `rank` | a process's rank, counted from the root where there is one |
+//! | p | `n` | number of processes, one on each node |
+//! | r | `rank` | rank of a process, counted from the root where there is one |
 //! | m | | bytes of a block |
-//! | alpha, beta | | start-up of a message, transmission of a byte |
+//! | alpha, beta | | start-up of a message, time per byte |
 //!
-//! Ranks are a line, whatever the topology: all name sets in a grid of one axis. What an algorithm
-//! costs its file says first.
+//! The algorithms treat the nodes as a line of ranks: their grid has one axis, whatever the
+//! topology. The first lines of each file state the cost of its algorithm.
 
 use swapmeet_sdk::{About, Axis, Problem, Schedule, Stop, export_plugin};
 
@@ -31,19 +31,20 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// Names sets in a grid of one axis, with every block in so many segments; how many nodes it has.
+/// Sets a grid of one axis, with every block split into `segments`, and returns the number of its
+/// nodes.
 fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>, segments: u32) -> Result<u64, Stop> {
     let n = problem.topology().nodes();
     schedule.layout(&[n], segments)?;
     Ok(n)
 }
 
-/// The node of a rank counted from the root.
+/// Returns the node of a rank counted from the root.
 fn node(rank: u64, root: u64, n: u64) -> u64 {
     (rank + root) % n
 }
 
-/// The nodes of `count` ranks from one on, counted from the root.
+/// Returns the nodes of `count` consecutive ranks, counted from the root.
 fn nodes(rank: u64, count: u64, root: u64, n: u64) -> [Axis<'static>; 1] {
     [Axis::range(node(rank, root, n), count)]
 }

@@ -1,22 +1,27 @@
-//! Direct, so many at a time: ceil((p - 1) / w) steps of w messages each, (p - 1) alpha + (p - 1) m
-//! beta through one port; Open MPI's `alltoall_intra_linear_sync`, MPICH's scattered.
+//! `linear-sync`: direct messages, w at a time. It takes ceil((p - 1) / w) steps of w messages for
+//! each node, and (p - 1) alpha + (p - 1) m beta through one port. It is
+//! `alltoall_intra_linear_sync` of Open MPI and the scattered all-to-all of MPICH.
 //!
-//! With a window of w, rank r sends to r + 1, .., r + w and receives from r - 1, .., r - w; then
-//! the next w. The libraries begin another as soon as any ends; here w begin together.
+//! In the first step rank r sends to the ranks r + 1 to r + w and receives from the ranks r - w to
+//! r - 1. The next step uses the next w distances. The libraries start a new message as soon as any
+//! message ends; here w messages start together.
 
 use crate::ANYWHERE;
-use swapmeet_sdk::{About, Algorithm, Blocks, ParamInfo, Problem, Schedule, Set, Stop, Symmetry};
+use swapmeet_sdk::{About, Algorithm, Blocks, ParamInfo, Problem, Schedule, Stop, Symmetry};
 
 pub(crate) struct LinearSync;
 
-const WINDOW: ParamInfo =
-    ParamInfo::number("window", "32", "messages that a node sends, and receives, in a step");
+const WINDOW: ParamInfo = ParamInfo::number(
+    "window",
+    "32",
+    "number of messages that a node sends, and receives, in one step",
+);
 
 impl Algorithm for LinearSync {
     fn about(&self) -> About {
         About {
             name: "linear-sync",
-            title: "Straight to the destination, a window of messages at a time",
+            title: "Direct messages, a window of them at a time",
             paper: "Open MPI, coll/base alltoall_intra_linear_sync; MPICH, alltoall_intra_scattered",
             params: &[WINDOW],
             ports: u64::MAX,
@@ -25,13 +30,13 @@ impl Algorithm for LinearSync {
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        /// A step is held as a whole.
-        const MOST: u64 = 1 << 22;
+        /// Limit of the messages of one step, which is held in memory.
+        const MAX_MESSAGES: u64 = 1 << 22;
         let n = problem.topology().nodes();
         let messages = n.saturating_mul(window(problem)?.min(n));
-        if messages > MOST {
+        if messages > MAX_MESSAGES {
             return Err(Stop::unsupported(format!(
-                "a step of {messages} messages is too large, at most {MOST} are taken"
+                "a step of {messages} messages is too large; the limit is {MAX_MESSAGES}"
             )));
         }
         Ok(())
@@ -39,24 +44,20 @@ impl Algorithm for LinearSync {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, window) = (problem.topology().nodes(), window(problem)?);
-        // Each rank sends to those at the same distances, whichever it is.
+        // All ranks send at the same distances, so shifts of the ranks leave the schedule
+        // unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let mut nearest = 1;
         while nearest < n {
             schedule.step()?;
-            let beyond = nearest.saturating_add(window).min(n);
+            let end = nearest.saturating_add(window).min(n);
             for from in &planned {
-                for distance in nearest..beyond {
+                for distance in nearest..end {
                     let to = (from + distance) % n;
-                    schedule.send(
-                        &Blocks::new(from, to)
-                            .origins(Set::one(from))
-                            .destinations(Set::one(to))
-                            .strict(),
-                    )?;
+                    schedule.send(&Blocks::direct(from, to))?;
                 }
             }
-            nearest = beyond;
+            nearest = end;
         }
         Ok(())
     }
@@ -72,7 +73,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn a_window_of_w_takes_a_wth_of_the_steps_and_w_messages_at_a_node() {
+    fn a_window_limits_the_messages_of_a_step() {
         for n in 1..12_u64 {
             for window in 1..14_u64 {
                 let problem =
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_has_room_for_one() {
+    fn an_empty_window_is_refused() {
         let refused =
             Rehearsal::on("ring", &[4]).param("window", "0").plan(&LinearSync).unwrap_err();
         assert!(refused.to_string().starts_with("`window=0`: "));

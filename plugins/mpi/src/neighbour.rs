@@ -1,10 +1,10 @@
-//! Neighbour exchange: p/2 alpha + (p - 1) m beta, for an even number of ranks; J. Chen et al.,
-//! *Performance Evaluation of Allgather Algorithms on Terascale Linux Cluster with Fast Ethernet*
-//! (2005); Open MPI's `allgather_intra_neighborexchange`.
+//! `neighbour-allgather`: neighbour exchange, p/2 alpha + (p - 1) m beta for an even number of
+//! ranks; J. Chen et al., *Performance Evaluation of Allgather Algorithms on Terascale Linux
+//! Cluster with Fast Ethernet* (2005). It is `allgather_intra_neighborexchange` of Open MPI.
 //!
-//! Step 1: rank r exchanges its block with r + 1 if it is even, with r - 1 if it is odd. After that
-//! with the other neighbour and this one by turns the two newest: its own pair's, then those that
-//! came in the step before.
+//! In step 1 an even rank r exchanges its block with rank r + 1. In each further step a rank
+//! alternates between its two neighbours, beginning with the other one, and sends the two newest
+//! blocks: those of its own pair in step 2, then those received in the step before.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{
@@ -17,9 +17,9 @@ impl Algorithm for Neighbour {
     fn about(&self) -> About {
         About {
             name: "neighbour-allgather",
-            title: "Pairs of neighbours exchange the two newest blocks, on either side by turns",
+            title: "Allgather between neighbours, on alternating sides",
             paper: "J. Chen, L. Zhang, Y. Zhang, W. Yuan: Performance Evaluation of Allgather Algorithms on Terascale Linux Cluster with Fast Ethernet (2005)",
-            accepts: "any topology, an even number of nodes",
+            accepts: "any topology with an even number of nodes",
             collectives: &[Collective::AllGather],
             ..ANYWHERE
         }
@@ -28,7 +28,7 @@ impl Algorithm for Neighbour {
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         match problem.topology().nodes() {
             n if n % 2 == 1 && n > 1 => {
-                Err(Stop::unsupported(format!("pairs up all nodes, and {n} is odd")))
+                Err(Stop::unsupported(format!("needs an even number of nodes, not {n}")))
             }
             _ => Ok(()),
         }
@@ -36,7 +36,8 @@ impl Algorithm for Neighbour {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule, 1)?;
-        // What a rank does depends on whether it is even, and else is the same, seen from itself.
+        // Even ranks do the same relative to their own number, and so do odd ranks. Shifts by 2
+        // leave the schedule unchanged.
         let planned =
             schedule.symmetric(&[if n > 1 { Symmetry::shift(2) } else { Symmetry::NONE }])?;
         for step in 1..=n / 2 {
@@ -44,7 +45,8 @@ impl Algorithm for Neighbour {
             for rank in &planned {
                 let upwards = (rank + step) % 2 == 1;
                 let to = if upwards { rank + 1 } else { rank + n - 1 } % n;
-                // What came from the other side: a pair, and that of the first step is its own.
+                // The newest blocks came from the other side. In step 2 they are those of the
+                // rank's own pair.
                 let newest = match (step, upwards) {
                     (1, _) => Axis::range(rank, 1),
                     (_, true) => Axis::range((rank + n + 1 - step) % n, 2),
@@ -65,7 +67,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn half_of_p_steps_and_p_minus_1_blocks() {
+    fn it_takes_half_of_p_steps_and_p_minus_1_blocks() {
         for n in (2..21_u64).step_by(2) {
             let proved = Rehearsal::on("ring", &[n])
                 .collective(Collective::AllGather, 0)
@@ -77,11 +79,11 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_number_of_ranks_cannot_be_paired() {
+    fn an_odd_number_of_ranks_is_refused() {
         let problem = Rehearsal::on("ring", &[5]).collective(Collective::AllGather, 0);
         assert_eq!(
             problem.plan(&Neighbour).unwrap_err().to_string(),
-            "pairs up all nodes, and 5 is odd"
+            "needs an even number of nodes, not 5"
         );
     }
 }

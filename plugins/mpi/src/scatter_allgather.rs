@@ -1,8 +1,8 @@
-//! Scatter and allgather, for long messages: (ceil(log2 p) + p - 1) alpha + 2 (p - 1)/p m beta; van
-//! de Geijn's broadcast, Thakur, Rabenseifner & Gropp (2005), section 4.3.
+//! `scatter-allgather`: van de Geijn's broadcast for long messages; Thakur, Rabenseifner and Gropp
+//! (2005), section 4.3. It takes (ceil(log2 p) + p - 1) alpha + 2 (p - 1)/p m beta.
 //!
-//! The block is in p segments. A binomial scatter brings segment r to rank r; then everyone passes
-//! on to the next rank the segment that came last.
+//! The block is split into p segments. A binomial scatter sends segment r to rank r. Then, in p - 1
+//! steps, each rank sends to the next rank the segment that it received last.
 
 use crate::binomial::halves;
 use crate::{ANYWHERE, line, node};
@@ -10,14 +10,14 @@ use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule
 
 pub(crate) struct ScatterAllgather;
 
-/// The most segments a block may be in.
-const MOST: u64 = 4096;
+/// The largest number of segments of a block.
+const MAX_SEGMENTS: u64 = 4096;
 
 impl Algorithm for ScatterAllgather {
     fn about(&self) -> About {
         About {
             name: "scatter-allgather",
-            title: "A scatter of the block's segments, then a ring allgather of them",
+            title: "Broadcast as a scatter and a ring allgather",
             accepts: "any topology, up to 4096 nodes",
             collectives: &[Collective::Broadcast],
             ..ANYWHERE
@@ -26,9 +26,9 @@ impl Algorithm for ScatterAllgather {
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         match problem.topology().nodes() {
-            0..=MOST => Ok(()),
+            0..=MAX_SEGMENTS => Ok(()),
             n => Err(Stop::unsupported(format!(
-                "a block has at most {MOST} segments, and {n} nodes need one each"
+                "{n} nodes need one segment each; a block has at most {MAX_SEGMENTS} segments"
             ))),
         }
     }
@@ -41,7 +41,8 @@ impl Algorithm for ScatterAllgather {
             schedule.step()?;
             for rank in (0..n - b).step_by(2 * b as usize) {
                 let upper = Axis::range(rank + b, b.min(n - rank - b));
-                // Given away, not copied: it comes round again, to the root too.
+                // The segments are moved, not copied: the allgather sends them again to all ranks,
+                // including the root.
                 schedule.send(&Blocks::new(at(rank), at(rank + b)).segments(upper))?;
             }
         }
@@ -64,7 +65,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn it_takes_log_p_and_p_minus_1_steps_and_at_most_twice_the_block() {
+    fn it_has_the_cost_of_the_closed_form() {
         for n in 1..18_u64 {
             for root in [0, n - 1] {
                 let problem = Rehearsal::on("ring", &[n])

@@ -1,10 +1,11 @@
-//! Sparbit: ceil(log2 p) alpha + (p - 1) m beta for any number of ranks, near neighbours last; W.
-//! J. Loch and G. P. Koslovski, *Sparbit: A New Logarithmic-Cost and Data Locality-Aware MPI
-//! Allgather Algorithm*, arXiv 2109.08751 (2021).
+//! `sparbit-allgather`: ceil(log2 p) alpha + (p - 1) m beta for any number of ranks; W. J. Loch and
+//! G. P. Koslovski, *Sparbit: A New Logarithmic-Cost and Data Locality-Aware MPI Allgather
+//! Algorithm*, arXiv 2109.08751 (2021).
 //!
-//! p binomial trees, one a block, grown side by side: with d = 2^(ceil(log2 p) - 1), .., 2, 1 rank
-//! r sends rank r + d, counted round, all that it has of ranks less than p - d before it. So blocks
-//! travel far while they are few, and blocks are where they belong at once, unlike Bruck's.
+//! There is one binomial tree for each block, and all trees grow at the same time. With the
+//! distance d = 2^(ceil(log2 p) - 1), etc., 2, 1 rank r sends to rank r + d, with wrap-around, its
+//! blocks of ranks less than p - d before it. Blocks travel far while there are few of them. Unlike
+//! in Bruck's algorithm, each block arrives at its final position in the receive buffer.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{
@@ -17,7 +18,7 @@ impl Algorithm for Sparbit {
     fn about(&self) -> About {
         About {
             name: "sparbit-allgather",
-            title: "A binomial tree for each block, far ranks first",
+            title: "Allgather on binomial trees, distant ranks first",
             paper: "W. J. Loch, G. P. Koslovski: Sparbit: A New Logarithmic-Cost and Data Locality-Aware MPI Allgather Algorithm (2021)",
             collectives: &[Collective::AllGather],
             ..ANYWHERE
@@ -26,20 +27,22 @@ impl Algorithm for Sparbit {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule, 1)?;
-        // Everyone does the same, seen from itself.
+        // All ranks do the same, so shifts of the ranks leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
-        let mut far = n.next_power_of_two() / 2;
-        while far > 0 {
+        let mut distance = n.next_power_of_two() / 2;
+        while distance > 0 {
             schedule.step()?;
             for rank in &planned {
-                // From the rank n - far - 1 before it up to itself: what came further would go
-                // round beyond its origin.
-                let origins = [Axis::range((rank + far + 1) % n, n - far)];
+                // Send the blocks of the ranks from n - distance - 1 before the sender up to the
+                // sender. Blocks from further ranks would pass their own origin.
+                let origins = [Axis::range((rank + distance + 1) % n, n - distance)];
                 schedule.send(
-                    &Blocks::new(rank, (rank + far) % n).origins(Set::product(&origins)).copy(),
+                    &Blocks::new(rank, (rank + distance) % n)
+                        .origins(Set::product(&origins))
+                        .copy(),
                 )?;
             }
-            far /= 2;
+            distance /= 2;
         }
         Ok(())
     }
@@ -51,7 +54,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn every_number_of_ranks_takes_log_p_steps_and_p_minus_1_blocks() {
+    fn it_takes_log_p_steps_and_p_minus_1_blocks() {
         for n in 1..40_u64 {
             let problem = Rehearsal::on("ring", &[n]).collective(Collective::AllGather, 0);
             let proved = problem.verify(&Sparbit).unwrap();
@@ -70,8 +73,8 @@ mod tests {
             .collective(Collective::AllGather, 0)
             .plan(&Sparbit)
             .unwrap();
-        let far: Vec<u64> =
+        let distance: Vec<u64> =
             plan.iter().map(|step| (step.sends[0].to + 12 - step.sends[0].from) % 12).collect();
-        assert_eq!(far, [8, 4, 2, 1]);
+        assert_eq!(distance, [8, 4, 2, 1]);
     }
 }

@@ -1,11 +1,13 @@
-//! TuNA on two tiers: with groups of g ranks, p = g G, and radix k, (k - 1) log_k g + G - 1 steps;
-//! k = 2: (log2 g + G - 1) alpha + (log2 g p/2 + (G - 1) g) m beta, for g a power of two; K. Fan,
-//! J. Domke, S. Ba and S. Kumar, *Configurable Non-uniform All-to-all Algorithms*, arXiv 2411.02581
-//! (2024), TuNA_l^g: a radix within a node, one rank to one rank between nodes.
+//! `tuna`: TuNA on two levels; K. Fan, J. Domke, S. Ba and S. Kumar, *Configurable Non-uniform
+//! All-to-all Algorithms*, arXiv 2411.02581 (2024), TuNA_l^g. With groups of g ranks, p = g G, and
+//! radix k it takes (k - 1) log_k g + G - 1 steps. With k = 2 and g a power of two it takes (log2 g
+//! + G - 1) alpha + (log2 g p/2 + (G - 1) g) m beta.
 //!
-//! 1. Within its group a rank passes on, as Bruck's algorithm of radix k does, what is for ranks of
-//!    each number in any group: everyone has then what its group has for ranks of its own number.
-//! 2. Ranks of one number exchange that, a group on each step.
+//! 1. Within each group, Bruck's algorithm of radix k sends each block to the rank with the same
+//!    position in the group as the destination. Each rank then has all the blocks of its group for
+//!    ranks with its own position.
+//! 2. Ranks with the same position exchange these blocks: in step s each rank sends to the rank s
+//!    groups after it.
 
 use crate::ANYWHERE;
 use crate::hierarchical::GROUP;
@@ -18,16 +20,16 @@ pub(crate) struct Tuna;
 const RADIX: ParamInfo = ParamInfo::number(
     "radix",
     "2",
-    "k, from 2: fewer blocks are passed on within a group the larger it is, in more steps",
+    "k, at least 2; a larger k takes more steps and passes on fewer blocks within a group",
 );
 
 impl Algorithm for Tuna {
     fn about(&self) -> About {
         About {
             name: "tuna",
-            title: "By a radix within groups, from rank to rank across",
+            title: "Radix exchange within groups, then between groups",
             paper: "K. Fan, J. Domke, S. Ba, S. Kumar: Configurable Non-uniform All-to-all Algorithms, arXiv 2411.02581 (2024)",
-            accepts: "any topology whose nodes fall into groups of one size",
+            accepts: "any topology whose nodes can be divided into equal groups",
             params: &[GROUP, RADIX],
             ..ANYWHERE
         }
@@ -42,28 +44,30 @@ impl Algorithm for Tuna {
         let (g, k) = (problem.group("group")?, radix(problem)?);
         let groups = problem.topology().nodes() / g;
         schedule.layout(&[groups, g], 1)?;
-        // Everyone does the same, seen from itself and its group.
+        // All ranks do the same relative to their own group and position, so shifts along both axes
+        // leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1); 2])?;
         schedule.phase("within the group")?;
-        let mut far = 1;
-        while far < g {
-            for digit in (1..k).take_while(|digit| digit.saturating_mul(far) < g) {
+        let mut weight = 1;
+        while weight < g {
+            for digit in (1..k).take_while(|digit| digit.saturating_mul(weight) < g) {
                 schedule.step()?;
                 for from in &planned {
                     let rank = from % g;
-                    let ways = (0..g).filter(|distance| distance / far % k == digit);
-                    let mut theirs = vec![0; g.div_ceil(64) as usize];
-                    ways.map(|distance| (rank + distance) % g)
-                        .for_each(|to| theirs[to as usize / 64] |= 1 << (to % 64));
-                    let to = from - rank + (rank + digit * far) % g;
-                    let destinations = [Axis::ALL, Axis::bits(&theirs)];
+                    let distances = (0..g).filter(|distance| distance / weight % k == digit);
+                    let mut members = vec![0; g.div_ceil(64) as usize];
+                    distances
+                        .map(|distance| (rank + distance) % g)
+                        .for_each(|to| members[to as usize / 64] |= 1 << (to % 64));
+                    let to = from - rank + (rank + digit * weight) % g;
+                    let destinations = [Axis::ALL, Axis::bits(&members)];
                     schedule
                         .send(&Blocks::new(from, to).destinations(Set::product(&destinations)))?;
                 }
             }
-            far = far.saturating_mul(k);
+            weight = weight.saturating_mul(k);
         }
-        schedule.phase("from group to group")?;
+        schedule.phase("between groups")?;
         for distance in 1..groups {
             schedule.step()?;
             for from in &planned {
@@ -76,7 +80,7 @@ impl Algorithm for Tuna {
     }
 }
 
-/// k.
+/// Returns the radix k.
 fn radix(problem: &Problem<'_>) -> Result<u64, Stop> {
     problem.whole("radix", 2..=u64::MAX)
 }
@@ -87,7 +91,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn it_takes_the_closed_forms_steps_and_blocks() {
+    fn it_has_the_cost_of_the_closed_form() {
         for (groups, log) in [(1_u64, 0_u64), (3, 0), (1, 3), (4, 2), (5, 3)] {
             let g = 1 << log;
             let proved = Rehearsal::on("torus", &[groups, g]).verify(&Tuna).unwrap();
@@ -98,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn every_radix_and_every_group_deliver() {
+    fn every_radix_and_group_size_is_correct() {
         for (n, g) in [(12, 3), (12, 6), (30, 5), (7, 7), (7, 1)] {
             for k in 2..8_u64 {
                 let problem = Rehearsal::on("ring", &[n])
@@ -106,8 +110,8 @@ mod tests {
                     .param("radix", &k.to_string());
                 let within: u64 = (0..)
                     .map(|i| k.pow(i))
-                    .take_while(|far| *far < g)
-                    .map(|far| (1..k).filter(|digit| digit * far < g).count() as u64)
+                    .take_while(|weight| *weight < g)
+                    .map(|weight| (1..k).filter(|digit| digit * weight < g).count() as u64)
                     .sum();
                 let proved = problem.verify(&Tuna).unwrap();
                 assert_eq!(proved.steps, within + n / g - 1, "{n} in groups of {g}, radix {k}");

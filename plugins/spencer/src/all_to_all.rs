@@ -1,60 +1,65 @@
 //! Gossip and multi-scatter in two phases (sections 3.4 and 3.5).
 //!
-//! On a cycle with all ports and k = q: (n/2q + q/2) alpha + (n/2 + q^2/2 - q/2) delta, and 3n/2 m
-//! beta for a gossip (3.5), (n^2/8 + (q+1) n/2) m beta for a multi-scatter (3.8). On d dimensions d
-//! times the first two, and the last times (N-1)/(d (n-1)) for a gossip (3.7), n^(d-1) for a
-//! multi-scatter (printed: as the gossip's).
-//!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | n | `n` | nodes of a cycle |
-//! | k | `k` | virtual cycles it is divided into |
-//! | p | `p` | nodes of a cycle that is gossiped on: n/k in phase 1, k in phase 2 |
+//! | k | `k` | number of virtual cycles |
+//! | p | `p` | nodes of a cycle of one phase: n/k in phase 1, k in phase 2 |
 //! | q | `q` | circuits that a directed link carries |
 //!
-//! Phase 1 is on k virtual cycles of every k-th node, whose circuits are k links long; phase 2 on
-//! cycles of k neighbours, closed by a circuit of k - 1 links back over the same links. A torus
-//! takes a dimension after another, in lanes as the broadcast does.
+//! Phase 1 runs on k virtual cycles of every k-th node, whose circuits are k links long. Phase 2
+//! runs on cycles of k neighbours, closed by a circuit of k - 1 links back over the same links. A
+//! torus uses one dimension after another, in lanes as the broadcast.
 //!
-//! **What the thesis says, and what holds.** It takes k = q virtual cycles with all ports, and "q =
-//! about k/2" with one port. With k = 2q a link carries q + 1 circuits in a one-port phase 1, not
-//! q: within q circuits it is k = 2q - 2, or 2q - 1 where that divides n. Here k is the divisor of
-//! n that takes the fewest rounds within q circuits; `cycles=K` sets it. Where nothing divides n,
-//! or q = 1, that is the plain cycle, k = 1. The block for the node opposite, where there is one,
-//! goes forwards only, which halves the last round (formulas 3.5 to 3.9 send it both ways or don't
-//! say).
+//! Cost on one cycle with all ports and k = q: (n/2q + q/2) alpha + (n/2 + q^2/2 - q/2) delta, plus
+//! * 3n/2 m beta for a gossip (3.5);
+//! * (n^2/8 + (q+1) n/2) m beta for a multi-scatter (3.8).
+//!
+//! On d dimensions the first two terms are multiplied by d, and the last by (N-1)/(d (n-1)) for a
+//! gossip (3.7), by n^(d-1) for a multi-scatter.
+//!
+//! Erratum: the last factor of the multi-scatter is printed as that of the gossip.
+//!
+//! Remarks on the thesis:
+//! * It uses k = q virtual cycles with all ports, and "q = about k/2" with one port. In a one-port
+//!   phase 1 with k = 2q a link carries q + 1 circuits, not q. Within q circuits k can be 2q - 2,
+//!   or 2q - 1 where that divides n. Here k is the divisor of n with the fewest rounds within q
+//!   circuits; `cycles=K` sets another one. If no divisor is possible, or q = 1, the plain cycle
+//!   remains, k = 1.
+//! * The block for the opposite node, if there is one, is sent forwards only, which halves the last
+//!   round. Formulas 3.5 to 3.9 send it in both directions or do not specify this.
 
 use crate::ring::Method;
 use crate::torus::{Torus, Variant};
-use crate::{Collected, TORUS};
+use crate::{CircuitCollective, TORUS};
 use swapmeet_sdk::{
     About, Axis, Blocks, Collective, ParamInfo, Planned, Problem, Route, Schedule, Set, Stop,
     Symmetry, words,
 };
 
-const ALL_THREE: [(&str, Variant); 3] =
+const VARIANTS: [(&str, Variant); 3] =
     [("one-port", Variant::OnePort), ("hybrid", Variant::Hybrid), ("all-ports", Variant::AllPorts)];
 
 const VARIANT: ParamInfo = ParamInfo::choice(
     "variant",
-    &words(&ALL_THREE),
+    &words(&VARIANTS),
     "",
-    "ports a node uses: one-port, hybrid or all-ports; as the machine's ports when not given",
+    "ports that a node uses; by default those of the machine (one-port or all-ports)",
 );
 const CYCLES: ParamInfo = ParamInfo::number(
     "cycles",
     "",
-    "virtual cycles of the first phase (k), a divisor of every dimension; when not given, the one of fewest rounds within the machine's virtual channels",
+    "number of virtual cycles in phase 1 (k), a divisor of every dimension; by default the one with the fewest rounds",
 );
 
-/// What both have in common.
-const ALL_TO_ALL: Collected =
-    Collected { about: TORUS, variants: &ALL_THREE, check: |_| Ok(()), plan };
+/// The common part of both algorithms.
+const ALL_TO_ALL: CircuitCollective =
+    CircuitCollective { about: TORUS, variants: &VARIANTS, check: |_| Ok(()), plan };
 
-pub(crate) const GOSSIP: Collected = Collected {
+pub(crate) const GOSSIP: CircuitCollective = CircuitCollective {
     about: About {
         name: "torus-gossip",
-        title: "All-to-all on circuits: k virtual cycles, then cycles of k neighbours",
+        title: "Allgather on circuits, in virtual cycles",
         collectives: &[Collective::AllGather],
         params: &[VARIANT, CYCLES],
         ..TORUS
@@ -62,10 +67,10 @@ pub(crate) const GOSSIP: Collected = Collected {
     ..ALL_TO_ALL
 };
 
-pub(crate) const MULTISCATTER: Collected = Collected {
+pub(crate) const MULTISCATTER: CircuitCollective = CircuitCollective {
     about: About {
         name: "torus-multiscatter",
-        title: "All-to-all personalized on circuits: k virtual cycles, then cycles of k neighbours",
+        title: "All-to-all on circuits, in virtual cycles",
         collectives: &[Collective::AllToAll],
         params: &[VARIANT, CYCLES],
         ..TORUS
@@ -73,7 +78,7 @@ pub(crate) const MULTISCATTER: Collected = Collected {
     ..ALL_TO_ALL
 };
 
-/// How one dimension is done.
+/// The two phases in one dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TwoPhase {
     n: u64,
@@ -93,7 +98,8 @@ impl TwoPhase {
         Self { n, k, methods }
     }
 
-    /// The k of the fewest rounds within q circuits a link; the least of those that tie.
+    /// Chooses the k with the fewest rounds within q circuits on a link; the smallest one if
+    /// several are equal.
     pub(crate) fn within(n: u64, q: u64, variant: Variant) -> Self {
         let fits = (1..=n.min(2 * q))
             .filter(|k| n.is_multiple_of(*k))
@@ -103,7 +109,7 @@ impl TwoPhase {
             .unwrap_or_else(|| Self::new(n, 1, variant))
     }
 
-    /// Nodes of a cycle in phase 1 or 2.
+    /// Returns the number of nodes of a cycle in phase 1 or 2.
     fn p(&self, phase: usize) -> u64 {
         if phase == 0 { self.n / self.k } else { self.k }
     }
@@ -112,21 +118,21 @@ impl TwoPhase {
         self.methods[phase].rounds(self.p(phase))
     }
 
-    /// By multiples of what coordinates may be shifted and all else shifts with them: k takes every
-    /// cycle of phase 2 to the next one, and every node of phase 1 one on, which where nodes pair
-    /// up must be two.
+    /// Returns the period of the coordinates: shifts by multiples of it leave the schedule
+    /// unchanged. A shift by k maps each cycle of phase 2 to the next, and each node of a cycle of
+    /// phase 1 to the next node. If nodes form pairs there, the shift must be by 2k.
     fn period(&self) -> u64 {
         let pairs = self.methods[0] == Method::Pairs && self.rounds(0) > 0;
         if pairs { 2 * self.k } else { self.k }
     }
 
-    /// The most circuits on a directed link.
+    /// Returns the largest number of circuits on a directed link.
     pub(crate) fn circuits(&self) -> u64 {
         let k = self.k;
         let first = match self.methods[0] {
             _ if self.n == k => 0,
             Method::Pairs if k == 1 => 1,
-            // Neighbouring virtual cycles begin with edges of different colour.
+            // Neighbouring virtual cycles begin with edges of different colours.
             Method::Pairs if k.is_multiple_of(2) => k / 2 + 1,
             Method::Pairs => k.div_ceil(2),
             Method::OneWay | Method::BothWays => k,
@@ -140,7 +146,7 @@ impl TwoPhase {
     }
 }
 
-/// How each dimension of the torus is done; `cycles` is the user's k, if given.
+/// Returns the phases of each dimension of the torus. `cycles` is the user's k, if given.
 fn choose(torus: &Torus, cycles: Option<u64>) -> Result<Vec<TwoPhase>, Stop> {
     torus
         .dims
@@ -157,7 +163,7 @@ fn choose(torus: &Torus, cycles: Option<u64>) -> Result<Vec<TwoPhase>, Stop> {
         .collect()
 }
 
-/// The schedule of a gossip or a multi-scatter.
+/// Plans a gossip or a multi-scatter.
 fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let two_phase = choose(torus, problem.given("cycles")?)?;
     let lanes = torus.lanes();
@@ -172,27 +178,33 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
                 lanes.iter().map(|order| two_phase[order[stage]].rounds(phase)).max().unwrap_or(0);
             if rounds > 0 {
                 schedule.phase(&format!(
-                    "dimension {} of each lane's order, phase {}",
+                    "dimension number {} of each lane, phase {}",
                     stage + 1,
                     phase + 1
                 ))?;
             }
             for round in 1..=rounds {
                 schedule.step()?;
-                let under_way = (0..).zip(&lanes).map(|(lane, order)| (lane, order[stage]));
-                let under_way = under_way.filter(|(_, dim)| round <= two_phase[*dim].rounds(phase));
-                let hops = |(lane, dim): (u64, usize)| {
+                let active = (0..).zip(&lanes).map(|(lane, order)| (lane, order[stage]));
+                let active = active.filter(|(_, dim)| round <= two_phase[*dim].rounds(phase));
+                let messages = |(lane, dim): (u64, usize)| {
                     (
                         lane,
                         dim,
-                        hops(&two_phase[dim], coordinates[dim], phase, round, problem.collective()),
+                        messages(
+                            &two_phase[dim],
+                            coordinates[dim],
+                            phase,
+                            round,
+                            problem.collective(),
+                        ),
                     )
                 };
                 send_all(
                     torus,
                     schedule,
                     &planned,
-                    &under_way.map(hops).collect::<Vec<_>>(),
+                    &active.map(messages).collect::<Vec<_>>(),
                     problem.collective(),
                 )?;
             }
@@ -201,49 +213,49 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     Ok(())
 }
 
-/// What the node at a coordinate of a cycle sends in a round.
-struct Hop {
+/// A send along one dimension from a coordinate of a cycle.
+struct RingMessage {
     to: u64,
     plus: bool,
     origins: Vec<u64>,
     destinations: Vec<u64>,
 }
 
-/// What the first nodes of a cycle, so many, send in a round, by their coordinates.
-fn hops(
+/// Returns the sends of the first `nodes` nodes of a cycle in a round, by their coordinates.
+fn messages(
     cycle: &TwoPhase,
     nodes: u64,
     phase: usize,
     round: u64,
     collective: Collective,
-) -> Vec<Vec<Hop>> {
+) -> Vec<Vec<RingMessage>> {
     let (n, k, p) = (cycle.n, cycle.k, cycle.p(phase));
     let gossip = collective == Collective::AllGather;
     (0..nodes)
         .map(|x| {
-            // On its cycle it is node `place`; which cycle, is the rest of its coordinate. In phase
-            // 2 the circuits that close a cycle share its links: a gossip's first round, which has
-            // one message and not two, is theirs.
+            // The node has the number `place` on its cycle, and the rest of its coordinate is the
+            // number of the cycle. In phase 2 the circuits that close a cycle share its links; in a
+            // gossip they are used in the first round, which has one message instead of two.
             let (place, colour) =
                 if phase == 0 { (x / k, x % k) } else { (x % k, u64::from(gossip)) };
-            let moves = cycle.methods[phase].moves(p, round, place, colour, gossip);
+            let sends = cycle.methods[phase].sends(p, round, place, colour, gossip);
             let at_place = |i: u64| if phase == 0 { i * k + x % k } else { x / k * k + i };
-            let sends = moves.into_iter().map(|m| {
+            let ring_messages = sends.into_iter().map(|m| {
                 let next = if m.forwards { (place + 1) % p } else { (place + p - 1) % p };
-                // In phase 1 circuits wrap around the cycle; in phase 2 the one that closes it
-                // comes back.
+                // In phase 1 circuits wrap around the cycle. In phase 2 the closing circuit leads
+                // back.
                 let plus = if phase == 0 { m.forwards } else { next > place };
-                // Blocks from node i of a cycle, after phase 1: those of all its virtual cycle.
-                // Blocks for it, in phase 1: those for k neighbours.
+                // After phase 1, the blocks of node i of a cycle are those of its whole virtual
+                // cycle. In phase 1, the blocks for node i are those for k neighbours.
                 let from = |c: u64| if phase == 0 { c / k } else { c % k };
-                Hop {
+                RingMessage {
                     to: at_place(next),
                     plus,
                     origins: bits(n, |c| m.origins.contains(from(c), p)),
                     destinations: bits(n, |c| m.destinations.contains(from(c), p)),
                 }
             });
-            sends.collect()
+            ring_messages.collect()
         })
         .collect()
 }
@@ -256,15 +268,15 @@ fn bits(n: u64, contains: impl Fn(u64) -> bool) -> Vec<u64> {
     words
 }
 
-/// What a lane carries along a dimension in a round, by coordinates there.
-type Carried = (u64, usize, Vec<Vec<Hop>>);
+/// Number of a lane, its dimension, and its sends in a round, by the coordinate in that dimension.
+type LaneMessages = (u64, usize, Vec<Vec<RingMessage>>);
 
-/// Every node that is planned for sends what its coordinates say, lane by lane.
+/// Adds the sends of all planned nodes, lane by lane.
 fn send_all(
     torus: &Torus,
     schedule: &mut Schedule<'_>,
     nodes: &Planned,
-    lanes: &[Carried],
+    lanes: &[LaneMessages],
     collective: Collective,
 ) -> Result<(), Stop> {
     let signs: Vec<[Vec<i8>; 2]> = lanes
@@ -274,13 +286,13 @@ fn send_all(
     let (mut origins, mut destinations) =
         (vec![Axis::ALL; torus.dims.len()], vec![Axis::ALL; torus.dims.len()]);
     for from in nodes {
-        for ((lane, dim, hops), signs) in lanes.iter().zip(&signs) {
-            for hop in &hops[torus.coordinate(from, *dim) as usize] {
-                origins[*dim] = Axis::bits(&hop.origins);
-                destinations[*dim] = Axis::bits(&hop.destinations);
-                let route = Route::signs(&signs[usize::from(hop.plus)]);
-                let send =
-                    Blocks::new(from, torus.moved(from, *dim, hop.to)).segments(Axis::one(*lane));
+        for ((lane, dim, messages), signs) in lanes.iter().zip(&signs) {
+            for message in &messages[torus.coordinate(from, *dim) as usize] {
+                origins[*dim] = Axis::bits(&message.origins);
+                destinations[*dim] = Axis::bits(&message.destinations);
+                let route = Route::signs(&signs[usize::from(message.plus)]);
+                let send = Blocks::new(from, torus.moved(from, *dim, message.to))
+                    .segments(Axis::one(*lane));
                 let send = send.origins(Set::product(&origins)).route(&route);
                 schedule.send(&match collective {
                     Collective::AllGather => send.copy(),

@@ -1,13 +1,13 @@
-//! What a schedule of circuits costs (section 2.3): alpha a round, delta a link of its longest
-//! circuit, tau a unit times the circuits that share a link.
+//! The time of a schedule of circuits (section 2.3): alpha for each round, delta for each link of
+//! its longest circuit, and tau for each unit times the number of circuits that share a link.
 
 use crate::torus::Torus;
 use std::cmp::Ordering;
 use std::ops::{Add, Mul};
 use swapmeet_sdk::Problem;
 
-/// Rounds, links of the longest circuits and blocks through the fullest links, each summed over
-/// rounds.
+/// Number of rounds, links of the longest circuits and blocks over the most loaded links, each
+/// summed over rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Cost {
     pub rounds: u64,
@@ -46,8 +46,8 @@ impl Mul<u64> for Cost {
 }
 
 impl Cost {
-    /// A round of which this is one part and that another.
-    pub(crate) fn beside(self, other: Self) -> Self {
+    /// Returns the cost of a round in which both parts run at the same time.
+    pub(crate) fn parallel(self, other: Self) -> Self {
         Self {
             rounds: self.rounds.max(other.rounds),
             links: self.links.max(other.links),
@@ -56,22 +56,22 @@ impl Cost {
     }
 }
 
-/// alpha, delta and L tau of the machine.
+/// The machine's alpha, delta and L tau.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Prices {
+pub(crate) struct MachineTimes {
     pub round: f64,
     pub link: f64,
     pub block: f64,
 }
 
-impl Prices {
-    /// Those of the machine, which the host is asked for.
-    pub(crate) fn of(problem: &Problem<'_>) -> Self {
+impl MachineTimes {
+    /// Reads the times of the machine from the host.
+    pub(crate) fn read(problem: &Problem<'_>) -> Self {
         let block = problem.byte_us() * problem.block_bytes() as f64;
         Self { round: problem.startup_us(), link: problem.hop_us(), block }
     }
 
-    /// Whether the first is the cheaper: what has no cost can't be done.
+    /// Returns whether the first schedule is cheaper. A schedule without a cost is impossible.
     pub(crate) fn prefer(self, first: Option<Cost>, second: Option<Cost>) -> bool {
         match (first, second) {
             (Some(first), Some(second)) => self.compare(first, second).is_lt(),
@@ -80,27 +80,28 @@ impl Prices {
         }
     }
 
-    /// Which of two is the cheaper; where a machine's prices don't say, the one of fewer rounds,
-    /// then blocks, then links.
+    /// Compares two costs. Where the machine's times are equal, the one with fewer rounds is
+    /// cheaper, then the one with fewer blocks, then the one with fewer links.
     fn compare(self, a: Cost, b: Cost) -> Ordering {
-        let price = |c: Cost| {
+        let time = |c: Cost| {
             self.round * c.rounds as f64 + self.link * c.links as f64 + self.block * c.blocks
         };
-        let tied =
+        let counts =
             a.rounds.cmp(&b.rounds).then(a.blocks.total_cmp(&b.blocks)).then(a.links.cmp(&b.links));
-        price(a).total_cmp(&price(b)).then(tied)
+        time(a).total_cmp(&time(b)).then(counts)
     }
 }
 
-/// What one round of circuits costs, and `None` if a directed link would carry more than q: of each
-/// circuit where it begins, the nodes that it passes, the last its end, and the blocks on it.
+/// Returns the cost of one round of circuits, `None` if a directed link would carry more than q
+/// circuits. Each circuit is given by its first node, the nodes after it and the number of its
+/// blocks.
 pub(crate) fn round(
     torus: &Torus,
     circuits: impl Iterator<Item = (u64, Vec<u64>, u64)>,
 ) -> Option<Cost> {
     let width = 2 * torus.dims.len();
     let mut loads = vec![0_u32; torus.nodes() as usize * width];
-    let (mut links, mut taken) = (Vec::new(), Vec::new());
+    let (mut links, mut lengths) = (Vec::new(), Vec::new());
     for (mut at, path, blocks) in circuits {
         for &next in &path {
             let link = at as usize * width + torus.link(at, next);
@@ -111,14 +112,14 @@ pub(crate) fn round(
             links.push(link);
             at = next;
         }
-        taken.push((path.len(), blocks));
+        lengths.push((path.len(), blocks));
     }
     let mut rest = &links[..];
-    let costs = taken.into_iter().map(|(count, blocks)| {
+    let costs = lengths.into_iter().map(|(count, blocks)| {
         let (own, after) = rest.split_at(count);
         rest = after;
         let shared = own.iter().map(|link| loads[*link]).max().unwrap_or(0);
         Cost { rounds: 1, links: count as u64, blocks: f64::from(shared) * blocks as f64 }
     });
-    Some(costs.fold(Cost::default(), Cost::beside))
+    Some(costs.fold(Cost::default(), Cost::parallel))
 }

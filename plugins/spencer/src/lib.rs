@@ -5,16 +5,16 @@
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | n, N, d | `dims` | nodes of a cycle, of the torus, dimensions: N = n^d |
-//! | q | `q` | circuits that a directed link carries at a time: the machine's virtual channels |
-//! | alpha, delta, tau | | start-up of a round, switching a link, propagation of a unit |
+//! | n, N, d | `dims` | nodes of a cycle, nodes of the torus, number of dimensions: N = n^d |
+//! | q | `q` | circuits that a directed link carries at the same time: the machine's virtual channels |
+//! | alpha, delta, tau | | start-up of a round, switching of a link, propagation of a unit |
 //! | L | | length of a message |
 //!
-//! A round of circuits costs alpha + (links of the longest) delta + (circuits that share a link) L
-//! tau.
+//! A round of circuits takes alpha + (links of the longest circuit) delta + (circuits that share a
+//! link) L tau.
 //!
-//! The thesis asks for the same even n in every dimension. Here dimensions may differ and be odd:
-//! where a logarithm in a formula isn't whole it is rounded up.
+//! The thesis assumes the same even n in every dimension. Here dimensions may differ and be odd;
+//! logarithms in formulas are rounded up.
 
 use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Schedule, Stop, export_plugin, words};
 use torus::{Torus, Variant};
@@ -28,47 +28,47 @@ mod torus;
 mod tree;
 
 const PAPER: &str = "C. C. Spencer: Circuit-Switched Structured Communications on Toroidal Meshes, M.Sc. thesis, Simon Fraser University (1994)";
-const ONE_AND_ALL: [(&str, Variant); 2] =
+const PORT_VARIANTS: [(&str, Variant); 2] =
     [("one-port", Variant::OnePort), ("all-ports", Variant::AllPorts)];
 
 const VARIANT: ParamInfo = ParamInfo::choice(
     "variant",
-    &words(&ONE_AND_ALL),
+    &words(&PORT_VARIANTS),
     "",
-    "ports a node uses: one-port or all-ports; as the machine's ports when not given",
+    "ports that a node uses; by default those of the machine",
 );
 
 const TORUS: About = About {
     paper: PAPER,
-    accepts: "torus or ring, of any size",
+    accepts: "tori and rings of any size",
     params: &[VARIANT],
-    // A variant may use all, on a machine of one, too.
+    // The all-ports variant may be used on a one-port machine too, so the promise is that of all
+    // variants.
     ports: u64::MAX,
     ..About::DEFAULT
 };
 
-/// A collective: what is said of it, which ports it knows what to do with, what a user may choose,
-/// its schedule.
-struct Collected {
+/// A collective: its description, its variants, a check of the problem, and its schedule.
+struct CircuitCollective {
     about: About,
     variants: &'static [(&'static str, Variant)],
     check: fn(&Problem<'_>) -> Result<(), Stop>,
     plan: fn(&Problem<'_>, &Torus, &mut Schedule<'_>) -> Result<(), Stop>,
 }
 
-impl Algorithm for Collected {
+impl Algorithm for CircuitCollective {
     fn about(&self) -> About {
         self.about
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         torus::check(problem)?;
-        Torus::of(problem, self.variants)?;
+        Torus::read(problem, self.variants)?;
         (self.check)(problem)
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        (self.plan)(problem, &Torus::of(problem, self.variants)?, schedule)
+        (self.plan)(problem, &Torus::read(problem, self.variants)?, schedule)
     }
 }
 

@@ -1,70 +1,70 @@
 //! Broadcast, scatter and gather (sections 3.2 and 3.3).
 //!
-//! With d dimensions of n nodes and all ports, alpha a round, delta a link, beta (the thesis's tau)
-//! a byte: a broadcast d log_(2q+1) n alpha + d n/2 delta + q log_(2q+1) n m beta (3.2), a scatter
-//! or gather d log_(2q+1) n alpha + d n/2 delta + (N - 1)/2d m beta (3.4); with one port log_(q+1),
-//! and 2d and d times the last terms (Table 3.2).
-//!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | d | `cycles.len()` | dimensions |
-//! | n, N | | nodes of a dimension, of the torus: N = n^d |
-//! | (m_1, .., m_d) | `lanes` | which part of each message is sent in which dimension |
+//! | d | `cycles.len()` | number of dimensions |
+//! | n, N | | nodes of a dimension, nodes of the torus: N = n^d |
+//! | q | `torus.q` | circuits that a directed link carries |
+//! | (m_1, .., m_d) | `lanes` | parts of each message, which cross the dimensions in different orders |
 //!
-//! A cycle is divided into 2q+1 equal sections (q+1 with one port) around whoever is informed; it
-//! informs the others' middles, and so on in each section. A torus takes a dimension after another;
-//! with all ports the message is in d parts, each of which takes the dimensions in an order of its
-//! own, so that all links are used: (1, 2, .., d), (2, .., d, 1), .. A scatter sends bundles that
-//! shrink from round to round, a gather is a scatter read backwards.
+//! A cycle is divided into 2q+1 equal sections (q+1 with one port) around an informed node. That
+//! node informs the middle node of each other section, and the same is repeated in each section. A
+//! torus uses one dimension after another. With all ports the message is split into d parts, each
+//! of which crosses the dimensions in its own order, so that all links are used: (1, 2, .., d), (2,
+//! .., d, 1), etc. A scatter sends bundles that shrink from round to round. A gather is a scatter
+//! in reverse.
 //!
-//! | | rounds | switching | propagation |
+//! Costs with all ports:
+//!
+//! | | rounds (alpha) | switching (delta) | propagation (L tau) |
 //! | --- | --- | --- | --- |
-//! | broadcast, 3.2 | d log_(2q+1) n | d n/2 | q log_(2q+1) n |
-//! | scatter, 3.4 | d log_(2q+1) n | d n/2 | (N-1) / 2d |
+//! | broadcast, formula 3.2 | d log_(2q+1) n | d n/2 | q log_(2q+1) n |
+//! | scatter and gather, formula 3.4 | d log_(2q+1) n | d n/2 | (N-1) / 2d |
 //!
-//! The logarithms are rounded up where n is no power of 2q+1, and where it is, switching is d
-//! (n-1)/2.
+//! With one port the base of the logarithm is q+1, and the propagation is 2d times (broadcast) or d
+//! times (scatter) as large (Table 3.2). Logarithms are rounded up if n is not a power of 2q+1; if
+//! it is, switching is d (n-1)/2.
 
 use crate::torus::{Torus, Variant};
-use crate::tree::{Carries, Circuit, divide, one_port_start};
-use crate::{Collected, ONE_AND_ALL, TORUS};
+use crate::tree::{Circuit, Payload, divide, one_port_start};
+use crate::{CircuitCollective, PORT_VARIANTS, TORUS};
 use swapmeet_sdk::{About, Axis, Blocks, Collective, Problem, Route, Schedule, Set, Stop};
 
-/// What the three have in common.
-const ONE_TO_ALL: Collected =
-    Collected { about: TORUS, variants: &ONE_AND_ALL, check: |_| Ok(()), plan };
+/// The common part of the three algorithms.
+const ONE_TO_ALL: CircuitCollective =
+    CircuitCollective { about: TORUS, variants: &PORT_VARIANTS, check: |_| Ok(()), plan };
 
-pub(crate) const BROADCAST: Collected = Collected {
+pub(crate) const BROADCAST: CircuitCollective = CircuitCollective {
     about: About {
         name: "torus-broadcast",
-        title: "One-to-all on circuits: every cycle in 2q+1 sections, again and again",
+        title: "Broadcast on circuits, by repeated division",
         collectives: &[Collective::Broadcast],
         ..TORUS
     },
     ..ONE_TO_ALL
 };
 
-pub(crate) const SCATTER: Collected = Collected {
+pub(crate) const SCATTER: CircuitCollective = CircuitCollective {
     about: About {
         name: "torus-scatter",
-        title: "One-to-all personalized on circuits: the broadcast's, with shrinking bundles",
+        title: "Scatter on circuits, by repeated division",
         collectives: &[Collective::Scatter],
         ..TORUS
     },
     ..ONE_TO_ALL
 };
 
-pub(crate) const GATHER: Collected = Collected {
+pub(crate) const GATHER: CircuitCollective = CircuitCollective {
     about: About {
         name: "torus-gather",
-        title: "All-to-one personalized on circuits: a scatter read backwards",
+        title: "Gather on circuits: a scatter in reverse",
         collectives: &[Collective::Gather],
         ..TORUS
     },
     ..ONE_TO_ALL
 };
 
-/// A cycle as seen from the root: it lies `before` nodes after the cut.
+/// A cycle, cut open so that the root is at a given position, and its circuits in each round.
 struct Cycle {
     n: u64,
     cut: u64,
@@ -72,11 +72,11 @@ struct Cycle {
 }
 
 impl Cycle {
-    fn new(torus: &Torus, dim: usize, root: u64, carries: Carries) -> Self {
+    fn new(torus: &Torus, dim: usize, root: u64, payload: Payload) -> Self {
         let n = torus.dims[dim];
         let at = if torus.variant == Variant::OnePort { one_port_start(n, torus.q) } else { n / 2 };
         let cut = (torus.coordinate(root, dim) + n - at) % n;
-        Self { n, cut, rounds: divide(n, at, torus.q, torus.variant, carries) }
+        Self { n, cut, rounds: divide(n, at, torus.q, torus.variant, payload) }
     }
 
     fn coordinate(&self, place: u64) -> u64 {
@@ -84,23 +84,23 @@ impl Cycle {
     }
 }
 
-/// The schedule of a broadcast, a scatter or a gather.
+/// Plans a broadcast, a scatter or a gather.
 fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let lanes = torus.lanes();
     schedule.layout(&torus.dims, lanes.len() as u32)?;
     let root = problem.root();
-    let carries = if problem.collective() == Collective::Broadcast {
-        Carries::Message
+    let payload = if problem.collective() == Collective::Broadcast {
+        Payload::Message
     } else {
-        Carries::Bundle
+        Payload::Bundle
     };
     let cycles: Vec<Cycle> =
-        (0..torus.dims.len()).map(|dim| Cycle::new(torus, dim, root, carries)).collect();
+        (0..torus.dims.len()).map(|dim| Cycle::new(torus, dim, root, payload)).collect();
     let backwards = problem.collective() == Collective::Gather;
     let in_order =
         |count: usize| (0..count).map(move |i| if backwards { count - 1 - i } else { i });
     for stage in in_order(torus.cycles.len()) {
-        schedule.phase(&format!("dimension {} of each lane's order", stage + 1))?;
+        schedule.phase(&format!("dimension number {} of each lane", stage + 1))?;
         let rounds = lanes.iter().map(|order| cycles[order[stage]].rounds.len()).max().unwrap_or(0);
         let lines: Vec<Vec<u64>> =
             lanes.iter().map(|order| torus.span(root, &order[..stage])).collect();
@@ -126,7 +126,7 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     Ok(())
 }
 
-/// One circuit of a cycle, in every line of the dimension that has been reached.
+/// Adds the sends of one circuit of a cycle, in every line of the dimension that has been reached.
 fn inform(
     torus: &Torus,
     schedule: &mut Schedule<'_>,
@@ -153,7 +153,7 @@ fn inform(
         schedule.send(&match collective {
             Collective::Broadcast => send.copy(),
             Collective::Scatter => send.destinations(Set::product(&section)),
-            // All it holds: its section's.
+            // A gather sends all the blocks of its section.
             _ => send,
         })?;
     }

@@ -1,16 +1,16 @@
-//! Permutations (chapter 4): collection, the permutation, distribution. In d dimensions (2
-//! log_(2q+1)(M/q) + 1) alpha + (D + M/q - 1) delta + (M + (M/q - 1)/d) m beta, where M = n/4
-//! adjacent diagonals share a link and D is the farthest way, d n/2 for a reflection (4.17);
-//! another round and M more blocks where two transpositions can't be one (4.19, 4.23, 4.26, 4.27).
-//! With one port log_(q+1), and d = 1 in the last term.
+//! Permutations (chapter 4) in three phases: collection, permutation, distribution. In d dimensions
+//! they take (2 log_(2q+1)(M/q) + 1) alpha + (D + M/q - 1) delta + (M + (M/q - 1)/d) m beta. M =
+//! n/4 adjacent diagonals share a link, and D is the longest distance, d n/2 for a reflection
+//! (4.17). If two transpositions cannot be one, there is one round and a term of M blocks more
+//! (4.19, 4.23, 4.26, 4.27). With one port the logarithm is log_(q+1), and d = 1 in the last term.
 //!
-//! Any permutation of the axes with signs, translation or shear: which, is read off the
-//! destinations. Axes of different sizes are permuted one size after another, as diagonals are of
-//! one size. A rotation by 90 degrees has a form of its own.
+//! Supported are permutations of the axes with signs, translations and shears. The kind is
+//! determined from the destinations. Axes of different sizes are permuted one size after another,
+//! because diagonals need equal sizes. A rotation by 90 degrees has a form of its own.
 
-use crate::cost::{Cost, Prices};
+use crate::cost::{Cost, MachineTimes};
 use crate::torus::{Torus, Variant};
-use crate::{Collected, ONE_AND_ALL, TORUS, VARIANT};
+use crate::{CircuitCollective, PORT_VARIANTS, TORUS, VARIANT};
 use affine::Affine;
 use rotation::Rotation;
 use shift::Directions;
@@ -25,105 +25,106 @@ mod sections;
 mod shift;
 mod stage;
 
-/// Which way of doing it.
+/// The form of the schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Of those below that collect first and, with one port, the direct one, the cheapest on the
-    /// machine.
+    /// The cheapest form on the machine: `Standard`, `Balanced` or, with one port, `Direct`.
     Best,
-    /// Diagonals are collected; rotations by 90 degrees are two transpositions.
+    /// Diagonals are collected; a rotation by 90 degrees is two transpositions.
     Standard,
     /// A rotation by 90 degrees on balanced cycles.
     Balanced,
-    /// Appendix A's, in which collection and transposition are combined.
+    /// The form of Appendix A, in which collection and transposition are combined.
     Combined,
     /// A transposition without collection.
     Direct,
 }
 
-/// What users call the forms.
+/// The forms that users can choose.
 const FORMS: [(&str, Form); 4] = [
     ("standard", Form::Standard),
     ("balanced", Form::Balanced),
     ("combined", Form::Combined),
     ("direct", Form::Direct),
 ];
-const WAYS: [(&str, Directions); 2] =
+const DIRECTION_CHOICES: [(&str, Directions); 2] =
     [("forward", Directions::Forward), ("both", Directions::Both)];
 
 const FORM: ParamInfo = ParamInfo::choice(
     "form",
     &words(&FORMS),
     "",
-    "standard; balanced: of a rotation by 90 degrees, on cycles about the centre and the corner; combined: Appendix A's, direct: Fraigniaud and Peters's, without collection, both of a single 1- or 2-dimensional transposition; when not given, standard, balanced or with one port direct, the cheapest",
+    "balanced is for rotations by 90 degrees; combined (Appendix A) and direct (without collection) are for single transpositions; by default the cheapest of standard, balanced and, with one port, direct",
 );
 const DIRECTIONS: ParamInfo = ParamInfo::choice(
     "directions",
-    &words(&WAYS),
+    &words(&DIRECTION_CHOICES),
     "",
-    "of a translation or shear: forward, the shorter way only; both; when not given, the one of fewer rounds",
+    "for a translation or shear: forward (only the shorter direction) or both; by default the one with fewer rounds",
 );
 
-pub(crate) const PERMUTATION: Collected = Collected {
+pub(crate) const PERMUTATION: CircuitCollective = CircuitCollective {
     about: About {
         name: "torus-permutation",
-        title: "Permutations on circuits: collect diagonals, permute, distribute",
+        title: "Permutations on circuits, with collection of diagonals",
         collectives: &[Collective::Permutation],
-        accepts: "torus or ring; for permutations of the axes, dimensions of an even number of nodes",
+        accepts: "tori and rings; permutations of the axes need an even number of nodes in each dimension",
         params: &[VARIANT, FORM, DIRECTIONS],
         ..TORUS
     },
-    variants: &ONE_AND_ALL,
+    variants: &PORT_VARIANTS,
     check,
     plan,
 };
 
-/// What the user chose.
+/// The user's parameters.
 struct Choice {
     form: Form,
     directions: Directions,
 }
 
 impl Choice {
-    fn of(problem: &Problem<'_>) -> Result<Self, Stop> {
+    fn read(problem: &Problem<'_>) -> Result<Self, Stop> {
         let form = problem.given_choice("form", &FORMS)?.unwrap_or(Form::Best);
-        let directions = problem.given_choice("directions", &WAYS)?.unwrap_or(Directions::Best);
+        let directions =
+            problem.given_choice("directions", &DIRECTION_CHOICES)?.unwrap_or(Directions::Best);
         Ok(Self { form, directions })
     }
 }
 
-/// Whether there is a schedule, but for what a look at every destination shows.
+/// Checks the parameters. A permutation that is not supported is refused in `plan`, which reads all
+/// destinations.
 fn check(problem: &Problem<'_>) -> Result<(), Stop> {
-    Choice::of(problem).map(|_| ())
+    Choice::read(problem).map(|_| ())
 }
 
-/// The schedule of a permutation.
+/// Plans a permutation.
 fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-    let choice = Choice::of(problem)?;
-    let affine = Affine::of(problem, torus)?;
+    let choice = Choice::read(problem)?;
+    let affine = Affine::read(problem, torus)?;
     let nodes = problem.topology().nodes();
     let rotation = match choice.form {
         Form::Combined => return combined::plan(torus, &affine, nodes, schedule),
         Form::Standard | Form::Direct => None,
-        Form::Best | Form::Balanced => Rotation::of(torus, &affine),
+        Form::Best | Form::Balanced => Rotation::new(torus, &affine),
     };
     if choice.form == Form::Balanced {
         let rotation = rotation.ok_or_else(|| {
-            Stop::unsupported("`form=balanced` is for a rotation by 90 degrees of two axes of an even number of nodes")
+            Stop::unsupported("`form=balanced` needs a rotation by 90 degrees of two axes with an even number of nodes")
         })?;
         return rotation.plan(torus, nodes, schedule);
     }
     let stages = stages(problem, torus, &affine, &choice)?;
     if let Some(rotation) = rotation {
         let standard: Option<Cost> = stages.iter().map(|stage| stage.cost(torus)).sum();
-        if Prices::of(problem).prefer(rotation.cost(torus), standard) {
+        if MachineTimes::read(problem).prefer(rotation.cost(torus), standard) {
             return rotation.plan(torus, nodes, schedule);
         }
     }
     let parts =
         stages.iter().map(Stage::parts).fold(1, |parts, own| lcm(parts.into(), own.into()) as u32);
     schedule.layout(&torus.dims, parts)?;
-    // A stage's period divides the axis, and so does what several have in common.
+    // The period of each stage divides the radix, and so does their least common multiple.
     let period = |axis| stages.iter().map(|stage| stage.period(torus, axis)).fold(1, lcm);
     let planned = schedule.symmetric(
         &(0..torus.dims.len()).map(|axis| Symmetry::shift(period(axis))).collect::<Vec<_>>(),
@@ -134,7 +135,7 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     Ok(())
 }
 
-/// A stage for each size of the axes that are moved.
+/// Returns one stage for each size of the permuted axes.
 fn stages(
     problem: &Problem<'_>,
     torus: &Torus,
@@ -158,11 +159,11 @@ fn stages(
             if !sheared && terms.iter().all(|(axis, term)| term.axis == *axis && !term.negated) {
                 Stage::of_translation(torus, &axes, map, choice.directions)
             } else if !sheared && terms.iter().all(|(_, term)| term.plus == 0) {
-                even(torus.dims[first])?;
-                mirrored(torus, &axes, &map, choice.form, Prices::of(problem))?
+                check_even(torus.dims[first])?;
+                mirrored(torus, &axes, &map, choice.form, MachineTimes::read(problem))?
             } else {
                 return Err(Stop::unsupported(
-                    "permutes axes and moves on along them at once, which the thesis doesn't",
+                    "combines a permutation of axes with a translation, which the thesis does not cover",
                 ));
             },
         );
@@ -170,13 +171,13 @@ fn stages(
     Ok(stages)
 }
 
-/// Axes exchanged or turned round, in the form that was asked for.
+/// Returns the stage that exchanges or reflects axes, in the chosen form.
 fn mirrored(
     torus: &Torus,
     axes: &[usize],
     map: &Affine,
     form: Form,
-    prices: Prices,
+    times: MachineTimes,
 ) -> Result<Stage, Stop> {
     let direct = match form {
         Form::Direct => Stage::direct(torus, axes, map)?,
@@ -186,23 +187,23 @@ fn mirrored(
     if form == Form::Direct {
         let other = || {
             Stop::unsupported(
-                "`form=direct` is for 1- or 2-dimensional transpositions, one in axes of a size",
+                "`form=direct` needs one 1- or 2-dimensional transposition for each size of axes",
             )
         };
         return direct.ok_or_else(other);
     }
-    let standard = Stage::of_mirrors(torus, axes, map, prices)?;
-    let cheaper = direct.filter(|direct| prices.prefer(direct.cost(torus), standard.cost(torus)));
+    let standard = Stage::of_mirrors(torus, axes, map, times)?;
+    let cheaper = direct.filter(|direct| times.prefer(direct.cost(torus), standard.cost(torus)));
     Ok(cheaper.unwrap_or(standard))
 }
 
-/// Mirrors between nodes, on both sides of a cycle, want an even number of them.
-fn even(n: u64) -> Result<(), Stop> {
+/// Checks that n is even, because mirrors between nodes on both sides of a cycle need that.
+fn check_even(n: u64) -> Result<(), Stop> {
     if n.is_multiple_of(2) {
         return Ok(());
     }
     Err(Stop::unsupported(format!(
-        "takes dimensions of an even number of nodes, as the thesis does; one has {n}"
+        "needs an even number of nodes in each permuted dimension, not {n}"
     )))
 }
 

@@ -1,5 +1,5 @@
-//! Gossip and multi-scatter on a plain cycle of p nodes: who sends what to which neighbour in a
-//! round (sections 3.4 and 3.5).
+//! Gossip and multi-scatter on a plain cycle of p nodes: the sends of each node in each round
+//! (sections 3.4 and 3.5).
 
 /// A range of nodes of a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,35 +15,35 @@ impl Span {
         Self { first: node, count: 1 }
     }
 
-    /// Whether it has node `i` of `p`.
+    /// Returns whether the range contains node `i` of `p`.
     pub(crate) fn contains(self, i: u64, p: u64) -> bool {
         (i + p - self.first) % p < self.count
     }
 }
 
-/// What a node sends to one of its neighbours: blocks from some for some.
+/// A send to a neighbour: the blocks with these origins and destinations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Move {
+pub(crate) struct RingSend {
     pub forwards: bool,
     pub origins: Span,
     pub destinations: Span,
 }
 
-/// How a plain cycle is done.
+/// The schedule on a plain cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// Neighbours exchange over every other edge, one colour a round (one port; an even number of
-    /// nodes).
+    /// Neighbours exchange over every other edge; the edges have two colours, and a round uses one
+    /// colour (one port, even number of nodes).
     Pairs,
-    /// Everyone sends forwards: where one port has an odd number of nodes to serve, which can't all
+    /// All nodes send forwards. This is for one port and an odd number of nodes, which cannot all
     /// be paired.
     OneWay,
-    /// Everyone sends to both neighbours (all ports).
+    /// All nodes send to both neighbours (all ports).
     BothWays,
 }
 
 impl Method {
-    /// Rounds on a cycle of p.
+    /// Returns the number of rounds on a cycle of p nodes.
     pub(crate) fn rounds(self, p: u64) -> u64 {
         match self {
             Self::OneWay => p - 1,
@@ -51,20 +51,28 @@ impl Method {
         }
     }
 
-    /// What node `x` of `p` sends in `round`, from 1, in a gossip or else a multi-scatter.
-    /// `colour`: cycles of even and of odd colour begin with different edges.
-    pub(crate) fn moves(self, p: u64, round: u64, x: u64, colour: u64, gossip: bool) -> Vec<Move> {
+    /// Returns the sends of node `x` of `p` in `round`, from 1, of a gossip or a multi-scatter.
+    /// Cycles of even `colour` and of odd `colour` begin with different edges.
+    pub(crate) fn sends(
+        self,
+        p: u64,
+        round: u64,
+        x: u64,
+        colour: u64,
+        gossip: bool,
+    ) -> Vec<RingSend> {
         match (self, gossip) {
             (Self::Pairs, true) => vec![gossip_pairs(p, round, x, colour)],
             (Self::Pairs, false) => vec![scatter_pairs(p, round, x, colour)],
-            (Self::OneWay, true) => vec![passes_on(p, round, x, true)],
+            (Self::OneWay, true) => vec![pass_on(p, round, x, true)],
             (Self::OneWay, false) => {
-                vec![Move { forwards: true, origins: Span::ALL, destinations: all_but(p, x) }]
+                vec![RingSend { forwards: true, origins: Span::ALL, destinations: all_but(p, x) }]
             }
             (Self::BothWays, true) => {
-                // What comes to the node opposite from one side needn't come from the other.
-                let both = 2 * round < p;
-                (0..=usize::from(both)).map(|way| passes_on(p, round, x, way == 0)).collect()
+                // In the last round of an even cycle, the opposite node needs the block from one
+                // side only.
+                let directions = if 2 * round < p { &[true, false][..] } else { &[true] };
+                directions.iter().map(|forwards| pass_on(p, round, x, *forwards)).collect()
             }
             (Self::BothWays, false) => {
                 [true, false].into_iter().filter_map(|f| scatter_both(p, round, x, f)).collect()
@@ -77,42 +85,43 @@ fn all_but(p: u64, x: u64) -> Span {
     Span { first: (x + 1) % p, count: p - 1 }
 }
 
-/// The node that is so many before x, as seen in the direction of travel.
+/// Returns the node at `distance` before x, seen in the direction of travel.
 fn behind(p: u64, x: u64, distance: u64, forwards: bool) -> u64 {
     if forwards { (x + p - distance) % p } else { (x + distance) % p }
 }
 
-/// "it passes the message it received from its left neighbour to its right neighbour", and the
-/// other way round.
-fn passes_on(p: u64, round: u64, x: u64, forwards: bool) -> Move {
-    Move {
+/// "it passes the message it received from its left neighbour to its right neighbour", or in the
+/// opposite direction.
+fn pass_on(p: u64, round: u64, x: u64, forwards: bool) -> RingSend {
+    RingSend {
         forwards,
         origins: Span::one(behind(p, x, round - 1, forwards)),
         destinations: Span::ALL,
     }
 }
 
-/// Which of its edges a node uses in a round: edge x leads from node x to the next.
+/// Returns whether a node uses edge x in a round, which leads from node x to the next node;
+/// otherwise it uses edge x - 1.
 fn uses_next_edge(round: u64, x: u64, colour: u64) -> bool {
     (x + colour + round - 1).is_multiple_of(2)
 }
 
-/// One message in the first round, then the two newest.
-fn gossip_pairs(p: u64, round: u64, x: u64, colour: u64) -> Move {
+/// Sends one message in the first round, then the two newest.
+fn gossip_pairs(p: u64, round: u64, x: u64, colour: u64) -> RingSend {
     let forwards = uses_next_edge(round, x, colour);
     let newest = |distance| behind(p, x, distance, forwards);
     let origins = match round {
         1 => Span::one(x),
-        // Two neighbours, the first of them in the order of numbers.
+        // The newest messages are of two neighbours; `first` is the lower one.
         _ if forwards => Span { first: newest(round - 1), count: 2 },
         _ => Span { first: newest(round - 2), count: 2 },
     };
-    Move { forwards, origins, destinations: Span::ALL }
+    RingSend { forwards, origins, destinations: Span::ALL }
 }
 
-/// Half of its messages, those for the nodes on that side; then the other half; and what came in
-/// goes on.
-fn scatter_pairs(p: u64, round: u64, x: u64, colour: u64) -> Move {
+/// Sends half of the node's messages to one side in the first round, the other half in the second;
+/// received messages are passed on.
+fn scatter_pairs(p: u64, round: u64, x: u64, colour: u64) -> RingSend {
     let forwards = uses_next_edge(round, x, colour);
     let half = p / 2;
     let destinations = match round {
@@ -120,16 +129,16 @@ fn scatter_pairs(p: u64, round: u64, x: u64, colour: u64) -> Move {
         1 => Span { first: (x + p - half) % p, count: half },
         _ => all_but(p, x),
     };
-    Move { forwards, origins: Span::ALL, destinations }
+    RingSend { forwards, origins: Span::ALL, destinations }
 }
 
-/// Half of its messages out of each port, then what came in goes on the same way. The node opposite
-/// is served forwards.
-fn scatter_both(p: u64, round: u64, x: u64, forwards: bool) -> Option<Move> {
+/// Sends half of the node's messages through each port; received messages are passed on in the same
+/// direction. The message for the opposite node is sent forwards.
+fn scatter_both(p: u64, round: u64, x: u64, forwards: bool) -> Option<RingSend> {
     let reach = if forwards { p / 2 } else { (p - 1) / 2 };
     let count = reach.checked_sub(round - 1).filter(|c| *c > 0)?;
     let first = if forwards { (x + 1) % p } else { (x + p - count) % p };
-    Some(Move {
+    Some(RingSend {
         forwards,
         origins: Span::one(behind(p, x, round - 1, forwards)),
         destinations: Span { first, count },

@@ -1,54 +1,54 @@
-//! The torus as the algorithms see it: cycles in each dimension, and what the machine's circuits
-//! can do.
+//! The torus: its cycles in each dimension, and the circuits and ports of its nodes.
 
 use swapmeet_sdk::{Problem, Stop};
 
-/// Which ports a node uses in a round.
+/// The ports that a node uses in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Variant {
-    /// One, which carries up to q circuits.
+    /// One port, which carries up to q circuits.
     OnePort,
-    /// One a cycle in the first phase of a gossip or a multi-scatter, all in the second.
+    /// One port on each cycle in the first phase of a gossip or multi-scatter, all ports in the
+    /// second.
     Hybrid,
-    /// All 2d, which carry up to q circuits each.
+    /// All 2d ports, which carry up to q circuits each.
     AllPorts,
 }
 
-/// A torus or ring, with the circuits a directed link carries.
+/// A torus or ring, and the number of circuits of a directed link.
 pub(crate) struct Torus {
     /// n of each dimension.
     pub dims: Vec<u64>,
     strides: Vec<u64>,
-    /// The dimensions that are cycles: those of one node have no links.
+    /// The dimensions that are cycles. A dimension of one node has no links.
     pub cycles: Vec<usize>,
-    /// q.
+    /// q: circuits that a directed link carries.
     pub q: u64,
-    /// Which ports are used.
+    /// The ports that are used.
     pub variant: Variant,
 }
 
-/// Whether the topology is one that these algorithms know.
+/// Returns an error if the topology is not a torus or a ring.
 pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
     let topology = problem.topology();
     match topology.kind() {
         "torus" | "ring" => {}
         _ => {
             return Err(Stop::unsupported(format!(
-                "runs on a torus or a ring only, this is `{}`",
+                "runs only on a torus or a ring; this topology is `{}`",
                 topology.spec()
             )));
         }
     }
     if topology.dims().iter().any(|n| u32::try_from(*n).is_err()) {
-        return Err(Stop::unsupported("a dimension has more nodes than an axis may have"));
+        return Err(Stop::unsupported("a dimension has more nodes than one axis can have"));
     }
     Ok(())
 }
 
 impl Torus {
-    /// The problem's torus. Asks the host for q and, unless the user named a variant, for the
-    /// ports.
-    pub(crate) fn of(problem: &Problem<'_>, variants: &[(&str, Variant)]) -> Result<Self, Stop> {
+    /// Reads the problem's torus, and q from the host. Without a variant from the user it also
+    /// reads the port limit of the machine.
+    pub(crate) fn read(problem: &Problem<'_>, variants: &[(&str, Variant)]) -> Result<Self, Stop> {
         let variant = match problem.given_choice("variant", variants)? {
             Some(variant) => variant,
             None if problem.ports() == 1 => Variant::OnePort,
@@ -61,53 +61,54 @@ impl Torus {
         Ok(Self::new(problem.topology().dims().to_vec(), q, variant))
     }
 
-    /// A torus of these dimensions.
+    /// Makes a torus of these dimensions.
     pub(crate) fn new(dims: Vec<u64>, q: u64, variant: Variant) -> Self {
         let mut strides = vec![1; dims.len()];
         for d in (1..dims.len()).rev() {
             strides[d - 1] = strides[d] * dims[d];
         }
-        // A cycle never has use for more circuits on a link than it has nodes.
+        // More circuits on a link than a cycle has nodes are never used.
         let longest = dims.iter().copied().max().unwrap_or(1);
         let cycles = (0..dims.len()).filter(|d| dims[*d] > 1).collect();
         Self { dims, strides, cycles, q: q.min(longest), variant }
     }
 
-    /// The node's coordinate in dimension `dim`.
+    /// Returns the coordinate of a node in dimension `dim`.
     pub(crate) fn coordinate(&self, node: u64, dim: usize) -> u64 {
         node / self.strides[dim] % self.dims[dim]
     }
 
-    /// The node with another coordinate in `dim`.
+    /// Returns the node whose coordinate in `dim` is replaced by `to`.
     pub(crate) fn moved(&self, node: u64, dim: usize, to: u64) -> u64 {
         node - self.coordinate(node, dim) * self.strides[dim] + to * self.strides[dim]
     }
 
-    /// Nodes of the torus.
+    /// Returns the number of nodes of the torus.
     pub(crate) fn nodes(&self) -> u64 {
         self.dims.iter().product()
     }
 
-    /// The neighbour in `dim`, one on or one back.
+    /// Returns the neighbour in `dim` in the positive or the negative direction.
     pub(crate) fn neighbour(&self, node: u64, dim: usize, plus: bool) -> u64 {
         let (n, x) = (self.dims[dim], self.coordinate(node, dim));
         self.moved(node, dim, if plus { (x + 1) % n } else { (x + n - 1) % n })
     }
 
-    /// The link from a node to its neighbour, among those of the node. Their numbers say it: one on
-    /// is a stride more, or from a cycle's end back to its start.
+    /// Returns the number of the link to a neighbour, among the links of the node. It follows from
+    /// the difference of the node numbers: one stride, or the wrap-around from the end of a cycle
+    /// to its start.
     pub(crate) fn link(&self, node: u64, next: u64) -> usize {
-        let apart = next.wrapping_sub(node);
+        let difference = next.wrapping_sub(node);
         let along = |dim: &usize| {
-            let (one, round) = (self.strides[*dim], self.strides[*dim] * (self.dims[*dim] - 1));
-            let plus = apart == one || apart == round.wrapping_neg();
-            (plus || apart == one.wrapping_neg() || apart == round)
+            let (one, wrap) = (self.strides[*dim], self.strides[*dim] * (self.dims[*dim] - 1));
+            let plus = difference == one || difference == wrap.wrapping_neg();
+            (plus || difference == one.wrapping_neg() || difference == wrap)
                 .then_some(2 * dim + usize::from(plus))
         };
         self.cycles.iter().find_map(along).unwrap_or(0)
     }
 
-    /// All nodes that differ from `base` in these dimensions only.
+    /// Returns all nodes that differ from `base` only in these dimensions.
     pub(crate) fn span(&self, base: u64, dims: &[usize]) -> Vec<u64> {
         let mut nodes = vec![base];
         for &dim in dims {
@@ -119,8 +120,9 @@ impl Torus {
         nodes
     }
 
-    /// The equal lanes that messages are split into, and the dimensions in the order in which each
-    /// travels them: (1, 2, .., d), (2, .., d, 1), .. With one port there is a single lane.
+    /// Returns the order of dimensions for each lane: (1, 2, .., d), (2, .., d, 1), etc. Messages
+    /// are split into equal lanes, and each lane crosses the dimensions in its own order. With one
+    /// port there is a single lane.
     pub(crate) fn lanes(&self) -> Vec<Vec<usize>> {
         let d = self.cycles.len();
         let lanes = if self.variant == Variant::OnePort { d.min(1) } else { d };
@@ -129,7 +131,7 @@ impl Torus {
             .collect()
     }
 
-    /// Signs of a route that travels `dim` only.
+    /// Returns the signs of a route along `dim` only.
     pub(crate) fn along(&self, dim: usize, plus: bool) -> Vec<i8> {
         (0..self.dims.len()).map(|d| if d != dim { 0 } else { 2 * i8::from(plus) - 1 }).collect()
     }
@@ -140,13 +142,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_neighbour_is_at_the_end_of_its_own_link() {
+    fn every_link_leads_to_its_neighbour() {
         let torus = Torus::new(vec![4, 2, 1, 3], 1, Variant::AllPorts);
         for node in 0..torus.nodes() {
             for dim in [0, 1, 3] {
                 for plus in [true, false] {
-                    // Both ways round a cycle of two lead to the same node, by the link that goes
-                    // on.
+                    // In a cycle of two nodes both directions lead to the same node, over the link
+                    // in the positive direction.
                     let link = 2 * dim + usize::from(plus || torus.dims[dim] == 2);
                     assert_eq!(torus.link(node, torus.neighbour(node, dim, plus)), link);
                 }

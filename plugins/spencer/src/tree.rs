@@ -1,21 +1,20 @@
-//! How a line of nodes is divided, again and again, around a node that has something for all of it
-//! (Fig. 3.1).
+//! Repeated division of a line of nodes around a node that has data for the whole line (Fig. 3.1).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | q | `q` | circuits that a directed link carries |
-//! | 2q + 1 | | sections a line is divided into with all ports: q to each side and the one in the middle |
-//! | q + 1 | | sections with one port: q to one side and one's own |
+//! | 2q + 1 | | sections of a line with all ports: q on each side and the one in the middle |
+//! | q + 1 | | sections with one port: q on one side and the node's own |
 //!
-//! Read forwards this is a broadcast or a scatter, read backwards a gather, and on short lines the
-//! collection and distribution of chapter 4.
+//! In forward order the circuits are those of a broadcast or scatter, in reverse order those of a
+//! gather. On short lines they are used for the collection and the distribution of chapter 4.
 
 use crate::cost::Cost;
 use crate::torus::Variant;
 use std::collections::HashMap;
 
-/// A circuit of a round: `from` informs `to`, which is to serve its section of `count` nodes from
-/// `first` on.
+/// A circuit of a round: `from` informs `to`, which then serves the section of `count` nodes from
+/// `first`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Circuit {
     pub from: u64,
@@ -24,7 +23,7 @@ pub(crate) struct Circuit {
     pub count: u64,
 }
 
-/// A section of a line, and where in it the node is that serves it.
+/// A section of a line and the position of the node that serves it.
 #[derive(Debug, Clone, Copy)]
 struct Section {
     first: u64,
@@ -32,33 +31,36 @@ struct Section {
     at: u64,
 }
 
-/// What a circuit carries: of two divisions in as few rounds the one of fewer blocks is better,
-/// then that of shorter circuits.
+/// The data that a circuit carries. Of two divisions with the same number of rounds, the one with
+/// fewer blocks is better, then the one with shorter circuits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Carries {
-    /// The same message on each, as a broadcast's do: circuits that share a link are what costs.
+pub(crate) enum Payload {
+    /// The same message on each circuit, as in a broadcast. The cost is the number of circuits that
+    /// share a link.
     Message,
-    /// A message for, or from, each node of the section: a scatter, a gather, a collection.
+    /// One message for, or from, each node of the section, as in a scatter, a gather or a
+    /// collection.
     Bundle,
 }
 
-/// The circuits of each round that inform nodes 0 to `count` - 1 of a line from the one `at`.
+/// Returns the circuits of each round that inform the nodes 0 to `count` - 1 of a line from the
+/// node `at`.
 ///
-/// With all ports that takes as many rounds as (2q+1)-fold sections need to reach from `at` to both
-/// ends, which for a node in the middle is ceil(log_(2q+1) count). With one port `at` must be an
-/// end or [`one_port_start`], and it takes ceil(log_(q+1) count).
+/// With all ports this takes as many rounds as sections of (2q+1)-fold size need to reach from `at`
+/// to both ends; for a node in the middle that is ceil(log_(2q+1) count). With one port `at` must
+/// be an end or [`one_port_start`], and it takes ceil(log_(q+1) count) rounds.
 pub(crate) fn divide(
     count: u64,
     at: u64,
     q: u64,
     variant: Variant,
-    carries: Carries,
+    payload: Payload,
 ) -> Vec<Vec<Circuit>> {
     let mut rounds = Vec::new();
     let mut sections = vec![Section { first: 0, count, at }];
     let mut reaches = match variant {
         Variant::OnePort => Vec::new(),
-        Variant::Hybrid | Variant::AllPorts => reaches(at.max(count - 1 - at), q, carries),
+        Variant::Hybrid | Variant::AllPorts => reaches(at.max(count - 1 - at), q, payload),
     }
     .into_iter();
     loop {
@@ -67,7 +69,7 @@ pub(crate) fn divide(
         for section in sections.iter().filter(|s| s.count > 1) {
             let (left, right) = match reach {
                 None => one_port(section, q),
-                Some(reach) => all_ports(section, reach.handed_on),
+                Some(reach) => all_ports(section, reach.passed_on),
             };
             let own_first = section.first + left;
             next.push(Section {
@@ -88,8 +90,8 @@ pub(crate) fn divide(
                         None => count - 1,
                         Some(reach) => (count - 1).saturating_sub(reach.nodes),
                     };
-                    // With one port at the near end; otherwise as near as its reach to the far end
-                    // allows, so that circuits are short.
+                    // With one port the serving node is at the near end. Otherwise it is as near as
+                    // its reach to the far end allows, so that circuits are short.
                     let to = match (reach, leftwards) {
                         (None, true) | (Some(_), false) => first + far,
                         (None, false) | (Some(_), true) => first + count - 1 - far,
@@ -107,8 +109,8 @@ pub(crate) fn divide(
     }
 }
 
-/// What each round costs where every circuit carries a bundle of so many blocks, read forwards or
-/// backwards; `place` says how far along the line a node is.
+/// Returns the cost of each round where every circuit carries a bundle of `blocks` blocks, in
+/// forward or reverse order. `place` returns the position of a node along the line.
 pub(crate) fn bundle_costs(
     rounds: &[Vec<Circuit>],
     place: impl Fn(u64) -> i64,
@@ -116,7 +118,7 @@ pub(crate) fn bundle_costs(
 ) -> Vec<Cost> {
     let cost = |round: &Vec<Circuit>| {
         let costs = round.iter().map(|c| {
-            // All that lead to a side share its first link.
+            // All circuits that lead to the same side share its first link.
             let shares = |d: &&Circuit| d.from == c.from && (d.to > d.from) == (c.to > c.from);
             let shared = round.iter().filter(shares).count() as f64;
             Cost {
@@ -125,20 +127,20 @@ pub(crate) fn bundle_costs(
                 blocks: shared * blocks(c),
             }
         });
-        costs.fold(Cost::default(), Cost::beside)
+        costs.fold(Cost::default(), Cost::parallel)
     };
     rounds.iter().map(cost).collect()
 }
 
-/// Where with one port the node is that informs a whole cycle of n, cut open: at the end of its own
-/// section, so that the first circuit goes to a neighbour (elsewhere switching costs more than
-/// n/2).
+/// Returns the one-port position of the node that informs a whole cycle of n nodes, cut open: the
+/// end of its own section, so that the first circuit leads to a neighbour. At other positions
+/// switching costs more than n/2.
 pub(crate) fn one_port_start(n: u64, q: u64) -> u64 {
     n.div_ceil(q + 1) - 1
 }
 
-/// `count` nodes from `first` on in near-equal chunks, at most so many, the larger ones far from
-/// whoever informs them; those of no node are left out.
+/// Divides `count` nodes from `first` into at most `most` chunks of nearly equal size, the larger
+/// ones far from the informing node. Empty chunks are left out.
 fn chunks(first: u64, count: u64, most: u64, leftwards: bool) -> impl Iterator<Item = (u64, u64)> {
     let pieces = most.min(count);
     let edge = move |i: u64| {
@@ -147,29 +149,28 @@ fn chunks(first: u64, count: u64, most: u64, leftwards: bool) -> impl Iterator<I
     (0..pieces).map(move |i| (first + edge(i), edge(i + 1) - edge(i)))
 }
 
-/// After a round: how many nodes to each side of whoever is informed are still to be, and how many
-/// circuits led to a side in it.
+/// The state after a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reach {
     circuits: u64,
     nodes: u64,
-    /// The most nodes of a side that were handed on in it.
-    handed_on: u64,
+    /// The largest number of nodes of a side that were passed to other nodes in the round.
+    passed_on: u64,
 }
 
-/// Blocks through the fullest link and links of the longest circuit, each summed over rounds:
-/// compared in this order.
+/// Blocks over the most loaded link and links of the longest circuit, each summed over rounds. They
+/// are compared in this order.
 type BlocksAndLinks = (u64, u64);
 
-/// The reach after each round for a line of which `side` nodes lie to the farther side: of the
-/// divisions in the fewest rounds the cheapest.
+/// Returns the reach after each round for a line with `side` nodes on the longer side: the cheapest
+/// division with the fewest rounds.
 ///
-/// From reach s to s' a side hands on h nodes, at least s - s', over c circuits in chunks of m =
-/// ceil(h / c), none more than 2 s' + 1. As long as m > s' the farthest of them is informed s - s'
-/// links away, so that all rounds together take `side` links. Bundles are smallest with h = s - s':
-/// `side` blocks in all, where every c divides. A message is no longer for longer chunks, which
-/// take fewer links: h is as large as it may be.
-fn reaches(side: u64, q: u64, carries: Carries) -> Vec<Reach> {
+/// From reach s to s' a side passes h nodes on, at least s - s', over c circuits in chunks of m =
+/// ceil(h / c) nodes, each at most 2 s' + 1. As long as m > s', the farthest informed node is s -
+/// s' links away, so that all rounds together use `side` links. Bundles are smallest with h = s -
+/// s', which makes `side` blocks in all if every c divides h. A message does not grow with longer
+/// chunks, which use fewer links; then h is as large as possible.
+fn reaches(side: u64, q: u64, payload: Payload) -> Vec<Reach> {
     let mut rounds = 0;
     while most_reach(rounds, q) < side {
         rounds += 1;
@@ -178,30 +179,30 @@ fn reaches(side: u64, q: u64, carries: Carries) -> Vec<Reach> {
     let mut reaches = Vec::new();
     let mut nodes = side;
     for left in (1..=rounds).rev() {
-        let (_, reach) = cheapest(nodes, left, q, carries, &mut known);
+        let (_, reach) = cheapest(nodes, left, q, payload, &mut known);
         nodes = reach.nodes;
         reaches.push(reach);
     }
     reaches
 }
 
-/// How far to each side so many rounds reach.
+/// Returns how far to each side this number of rounds can reach.
 fn most_reach(rounds: u32, q: u64) -> u64 {
     ((2 * q + 1).saturating_pow(rounds) - 1) / 2
 }
 
 type Known = HashMap<(u64, u32), (BlocksAndLinks, Reach)>;
 
-/// What reaching so many nodes to each side in so many rounds costs, and the reach after the first
-/// of them.
+/// Returns the cost of reaching `nodes` nodes to each side in `rounds` rounds, and the reach after
+/// the first of them.
 fn cheapest(
     nodes: u64,
     rounds: u32,
     q: u64,
-    carries: Carries,
+    payload: Payload,
     known: &mut Known,
 ) -> (BlocksAndLinks, Reach) {
-    let stay = ((0, 0), Reach { circuits: 1, nodes, handed_on: 0 });
+    let stay = ((0, 0), Reach { circuits: 1, nodes, passed_on: 0 });
     if nodes == 0 || rounds == 0 {
         return stay;
     }
@@ -209,20 +210,20 @@ fn cheapest(
         return *found;
     }
     let mut best: Option<(BlocksAndLinks, Reach)> = None;
-    let least = least_cost(nodes, rounds, q, carries);
+    let least = least_cost(nodes, rounds, q, payload);
     'all: for circuits in (1..=q.min(nodes)).rev() {
         let first = (nodes - circuits).div_ceil(2 * circuits + 1);
         for after in first..=most_reach(rounds - 1, q).min(nodes - 1) {
-            let chunk = match carries {
-                Carries::Bundle => (nodes - after).div_ceil(circuits),
-                Carries::Message => (2 * after + 1).min(nodes.div_ceil(circuits)),
+            let chunk = match payload {
+                Payload::Bundle => (nodes - after).div_ceil(circuits),
+                Payload::Message => (2 * after + 1).min(nodes.div_ceil(circuits)),
             };
-            let blocks = if carries == Carries::Bundle { circuits * chunk } else { circuits };
+            let blocks = if payload == Payload::Bundle { circuits * chunk } else { circuits };
             let links = nodes - after.min(chunk - 1);
-            let (rest, _) = cheapest(after, rounds - 1, q, carries, known);
+            let (rest, _) = cheapest(after, rounds - 1, q, payload, known);
             let cost = (blocks + rest.0, links + rest.1);
             if best.is_none_or(|(so_far, _)| cost < so_far) {
-                best = Some((cost, Reach { circuits, nodes: after, handed_on: circuits * chunk }));
+                best = Some((cost, Reach { circuits, nodes: after, passed_on: circuits * chunk }));
             }
             if cost <= least {
                 break 'all;
@@ -234,15 +235,16 @@ fn cheapest(
     found
 }
 
-/// What no division goes below.
-fn least_cost(nodes: u64, rounds: u32, q: u64, carries: Carries) -> BlocksAndLinks {
+/// Returns a lower bound for the cost of all divisions.
+fn least_cost(nodes: u64, rounds: u32, q: u64, payload: Payload) -> BlocksAndLinks {
     (
-        if carries == Carries::Bundle { nodes } else { least_circuits(2 * nodes + 1, rounds, q) },
+        if payload == Payload::Bundle { nodes } else { least_circuits(2 * nodes + 1, rounds, q) },
         nodes,
     )
 }
 
-/// The fewest circuits to a side, summed over at most so many rounds, that make as many sections.
+/// Returns the smallest number of circuits to a side, summed over at most `rounds` rounds, that
+/// makes `sections` sections.
 fn least_circuits(sections: u64, rounds: u32, q: u64) -> u64 {
     if sections <= 1 || rounds == 0 {
         return 0;
@@ -252,15 +254,16 @@ fn least_circuits(sections: u64, rounds: u32, q: u64) -> u64 {
     (1..=q).filter(holds).map(with).min().unwrap_or(q)
 }
 
-/// How many nodes to the left, and to the right, are handed to others in a round in which that may
-/// be so many to a side.
+/// Returns how many nodes to the left and to the right are passed to others in a round, at most
+/// `most` to a side.
 fn all_ports(section: &Section, most: u64) -> (u64, u64) {
     let left = section.at - section.first;
     let right = section.count - 1 - left;
     (left.min(most), right.min(most))
 }
 
-/// As [`all_ports`], from an end of the section to the other side; from elsewhere, to the right.
+/// As [`all_ports`] with one port: from an end of the section to the other side, and from any other
+/// position to the right.
 fn one_port(section: &Section, q: u64) -> (u64, u64) {
     let left = section.at - section.first;
     let right = section.count - 1 - left;
@@ -285,10 +288,11 @@ mod tests {
         rounds
     }
 
-    /// Everyone is informed once, by one who was informed before, for a section that the informer
-    /// served; and no link of the line carries more than q a round.
-    fn check(count: u64, at: u64, q: u64, variant: Variant, carries: Carries) -> usize {
-        let rounds = divide(count, at, q, variant, carries);
+    /// Checks that every node is informed once, by a node that was informed before, for a section
+    /// that the informing node served, and that no link of the line carries more than q circuits in
+    /// a round.
+    fn check(count: u64, at: u64, q: u64, variant: Variant, payload: Payload) -> usize {
+        let rounds = divide(count, at, q, variant, payload);
         let mut serves = vec![(0, 0); count as usize];
         serves[at as usize] = (0, count);
         for round in &rounds {
@@ -306,7 +310,7 @@ mod tests {
                     loads[link as usize][usize::from(c.to > c.from)] += 1;
                 }
                 let own = &mut serves[c.from as usize];
-                // What is handed on lies at one end of what is served.
+                // The section passed on lies at one end of the served section.
                 if c.first > c.from {
                     own.1 = own.1.min(c.first - own.0);
                 } else {
@@ -330,14 +334,14 @@ mod tests {
         rounds.len()
     }
 
-    const CARRIED: [Carries; 2] = [Carries::Message, Carries::Bundle];
+    const PAYLOADS: [Payload; 2] = [Payload::Message, Payload::Bundle];
 
     #[test]
-    fn any_line_is_informed_in_the_fewest_rounds_its_sections_allow() {
-        for (q, count, carries) in
-            (1..=4).flat_map(|q| (1..=130).flat_map(move |n| CARRIED.map(|c| (q, n, c))))
+    fn every_line_takes_the_fewest_rounds() {
+        for (q, count, payload) in
+            (1..=4).flat_map(|q| (1..=130).flat_map(move |n| PAYLOADS.map(|c| (q, n, c))))
         {
-            let rounds = |at, variant| check(count, at, q, variant, carries);
+            let rounds = |at, variant| check(count, at, q, variant, payload);
             assert_eq!(rounds(count / 2, Variant::AllPorts), rounds_needed(count, 2 * q + 1));
             for at in [0, count - 1, one_port_start(count, q)] {
                 assert_eq!(rounds(at, Variant::OnePort), rounds_needed(count, q + 1));
@@ -346,21 +350,21 @@ mod tests {
     }
 
     #[test]
-    fn with_all_ports_the_node_that_begins_may_be_anywhere() {
-        for (q, count, carries) in
-            (1..=3).flat_map(|q| (1..=40).flat_map(move |n| CARRIED.map(|c| (q, n, c))))
+    fn all_ports_may_begin_at_any_node() {
+        for (q, count, payload) in
+            (1..=3).flat_map(|q| (1..=40).flat_map(move |n| PAYLOADS.map(|c| (q, n, c))))
         {
             for at in 0..count {
                 let needed = rounds_needed(2 * at.max(count - 1 - at) + 1, 2 * q + 1);
-                assert_eq!(check(count, at, q, Variant::AllPorts, carries), needed);
+                assert_eq!(check(count, at, q, Variant::AllPorts, payload), needed);
             }
         }
     }
 
-    /// Rounds, links of the longest circuits, blocks through the fullest link.
-    fn cost(count: u64, at: u64, q: u64, carries: Carries) -> (u64, u64, u64) {
-        let mut rounds = divide(count, at, q, Variant::AllPorts, carries);
-        if carries == Carries::Message {
+    /// Returns rounds, links of the longest circuits and blocks over the most loaded link.
+    fn cost(count: u64, at: u64, q: u64, payload: Payload) -> (u64, u64, u64) {
+        let mut rounds = divide(count, at, q, Variant::AllPorts, payload);
+        if payload == Payload::Message {
             rounds.iter_mut().flatten().for_each(|circuit| circuit.count = 1);
         }
         let cost: Cost =
@@ -369,12 +373,12 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_takes_little_more_than_half_of_its_links_and_blocks() {
+    fn a_cycle_takes_about_half_of_its_links_and_blocks() {
         for (q, count) in (1..=4).flat_map(|q| (2..=200).map(move |count| (q, count))) {
-            let (rounds, links, blocks) = cost(count, count / 2, q, Carries::Message);
+            let (rounds, links, blocks) = cost(count, count / 2, q, Payload::Message);
             assert_eq!(links, count / 2, "{count}, q = {q}");
             assert!(blocks <= q * rounds, "{count}, q = {q}: {blocks} blocks");
-            let (_, links, blocks) = cost(count, count / 2, q, Carries::Bundle);
+            let (_, links, blocks) = cost(count, count / 2, q, Payload::Bundle);
             assert!(
                 links <= count / 2 + 1 && blocks < count / 2 + q,
                 "{count}, q = {q}: {links} links, {blocks} blocks"
@@ -383,8 +387,8 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_of_32_with_two_channels_needs_both_in_one_round_only() {
-        assert_eq!(cost(32, 16, 2, Carries::Message), (3, 16, 4));
-        assert_eq!(cost(32, 16, 2, Carries::Bundle), (3, 16, 16));
+    fn a_cycle_of_32_uses_both_channels_in_one_round() {
+        assert_eq!(cost(32, 16, 2, Payload::Message), (3, 16, 4));
+        assert_eq!(cost(32, 16, 2, Payload::Bundle), (3, 16, 16));
     }
 }

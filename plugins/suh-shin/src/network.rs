@@ -1,5 +1,5 @@
-//! The network as the paper numbers it. For other sizes than its own the paper has one sentence:
-//! add virtual nodes.
+//! The network with the paper's numbering. For sizes that are not multiples of four (mesh: two) the
+//! paper has one sentence: add virtual nodes.
 
 use swapmeet_sdk::{Padded, Planned, Problem, Schedule, Stop, Symmetry};
 
@@ -12,43 +12,42 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone)]
 pub(crate) struct Network {
     pub kind: Kind,
-    /// Side of the submeshes whose nodes are all in different groups: 4, in a mesh 2.
+    /// Side of the submeshes, whose nodes all belong to different groups: 4, in a mesh 2.
     pub submesh: u64,
-    /// The machine, and N1 .. Nn made multiples of it.
+    /// The machine, and its grid with N1 .. Nn padded to multiples of `submesh`.
     pub nodes: Padded,
-    /// The axis of x1, x2, ..: in 2D the paper's first dimension is c, the last axis; in more, x is
-    /// the first.
+    /// The axes of x1, x2, etc. In 2D the paper's first dimension is c, the last axis; in more
+    /// dimensions x is the first axis.
     pub axes: Vec<usize>,
-    /// Whom the schedule is planned for; everyone until it is asked.
+    /// The planned nodes; `None` for all nodes.
     pub planned: Option<Planned>,
 }
 
 impl Network {
-    /// The problem's network; `Err` says why the algorithm can't run on it.
-    pub(crate) fn of(problem: &Problem<'_>) -> Result<Self, Stop> {
+    /// Reads the problem's network. The error tells why the algorithm cannot run on it.
+    pub(crate) fn new(problem: &Problem<'_>) -> Result<Self, Stop> {
         let (kind, submesh) = match problem.topology().kind() {
             "torus" => (Kind::Torus, 4),
             "mesh" => (Kind::Mesh, 2),
             other => {
                 return Err(Stop::unsupported(format!(
-                    "runs on `torus` and `mesh`, not on `{other}`"
+                    "runs only on a torus or a mesh; this topology is a {other}"
                 )));
             }
         };
         let machine = problem.topology().grid()?;
         let n = machine.dimensions();
         if n < 2 {
-            let why = "needs 2 or more dimensions: four classes of nodes go in four directions, and a line has two";
-            return Err(Stop::unsupported(why));
+            return Err(Stop::unsupported("needs 2 or more dimensions"));
         }
         let axes = if n == 2 { vec![1, 0] } else { (0..n).collect() };
         Ok(Self { kind, submesh, nodes: Padded::new(machine, submesh)?, axes, planned: None })
     }
 
-    /// Sets grid and placement, and asks whom to plan for. What a node does depends on its place
-    /// within its submesh, and what it sends goes as many submeshes on whichever its own is: moving
-    /// all by whole submeshes, round each axis, leaves the schedule as it is. Virtual nodes are all
-    /// at one end of an axis.
+    /// Sets grid and placement, and declares the symmetry. The sends of a node depend on its
+    /// position within its submesh, and receivers and destinations are given relative to its
+    /// submesh. Shifts by whole submeshes along each axis therefore leave the schedule unchanged,
+    /// unless there are virtual nodes, which are all at one end of an axis.
     pub(crate) fn lay_out(&mut self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         self.nodes.lay_out(schedule)?;
         if !self.nodes.has_virtual_nodes() {
@@ -60,8 +59,8 @@ impl Network {
         Ok(())
     }
 
-    /// Calls `visit` with x1 .. xn and the number of each node that is planned for, in the order of
-    /// the numbers.
+    /// Calls `visit` with x1 .. xn and the number of each planned node, in ascending order of the
+    /// numbers.
     pub(crate) fn each_node(
         &self,
         mut visit: impl FnMut(&[u64], u64) -> Result<(), Stop>,

@@ -1,5 +1,5 @@
-//! Phases 1 .. n, complete exchange within each group, a ring at a time; then exchanges between the
-//! groups of a submesh.
+//! Phases 1 .. n: complete exchange within each group along rings. The further phases: exchanges
+//! between the groups of a submesh.
 
 use crate::directions::direction;
 use crate::network::{Kind, Network};
@@ -14,7 +14,8 @@ pub(crate) fn run(network: &Network, schedule: &mut Schedule<'_>) -> Result<(), 
     }
     begin(schedule, n + 1)?;
     if network.kind == Kind::Torus {
-        // Step j: along the dimension that the class of the node has in its j-th turn.
+        // Phase n+1 of a torus. Step j: along the dimension that the class of the node has in its
+        // j-th turn.
         for j in 1..=n {
             exchange(
                 network,
@@ -25,14 +26,15 @@ pub(crate) fn run(network: &Network, schedule: &mut Schedule<'_>) -> Result<(), 
         }
         begin(schedule, n + 2)?;
     }
-    // Step j: all nodes along dimension j. Step 2 of the 2D mesh is printed with the groups of Step
-    // 1; even rows (EE, EO) go to r + 1, odd rows (OE, OO) to r - 1.
+    // Last phase. Step j: all nodes along dimension j. Erratum: Step 2 of the 2D mesh is printed
+    // with the groups of Step 1; here even rows (EE, EO) send to r + 1 and odd rows (OE, OO) to r -
+    // 1.
     (0..n).try_for_each(|j| exchange(network, 1, |_| (0..=j).collect(), schedule))
 }
 
-/// Between two phases the data are rearranged once, as the paper charges (3.2.3, 4.2); for three
-/// and more dimensions that is optimistic: no order of eight parts makes each of three half-sends
-/// contiguous.
+/// Begins a phase. All nodes rearrange their data once between two phases, as the paper charges
+/// (3.2.3, 4.2). For three and more dimensions that is optimistic: no order of eight parts makes
+/// each of three half-sends contiguous.
 fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
     if phase > 1 {
         schedule.rearrange()?;
@@ -40,16 +42,16 @@ fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
     schedule.phase(&format!("Phase {phase}"))
 }
 
-/// In Step s = 1 .. N/4 - 1 (mesh: N/2 - 1) of the longest dimension,
+/// The ring steps of a phase. In Step s = 1 .. N/4 - 1 (mesh: N/2 - 1) of the longest dimension,
 ///
 /// ```text
 /// P(.., x, ..) -> P(.., (x +- 4) mod N, ..)      torus
 /// P(.., x, ..) -> P(.., (x + 2) mod N, ..)       mesh
 /// ```
 ///
-/// The message is all that is for the next N/4 - s submeshes that way: columns 4s .. N-1 of the
-/// data array. N is the size of the node's own dimension (Fig. 5 has C for the classes that move
-/// along r, too); shorter dimensions are done earlier.
+/// The message has all blocks for the next N/4 - s submeshes in that direction: columns 4s .. N-1
+/// of the data array. N is the size of the node's own dimension, and shorter dimensions need fewer
+/// steps. (Erratum: Fig. 5 prints C also for the classes that send along r.)
 fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let (grid, q) = (network.nodes.grid(), network.submesh);
     let longest = grid.radices().iter().max().map_or(0, |side| side / q);
@@ -58,17 +60,19 @@ fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> R
             let (k, way) = direction(network.kind, x, phase);
             let axis = network.axes[k];
             let to = grid.shift(node, axis, i64::from(way) * q as i64);
-            let (there, submeshes) = (grid.coordinate(to, axis), grid.radix(axis) / q);
-            // The nearest of these submeshes is the one of the receiver; going down, it is the
-            // last.
-            let first = if way > 0 { there / q } else { (there / q + s + 1) % submeshes };
-            // The mesh's ring is closed by a long way back over the line: the topology's own route.
-            // And what stays at home needs none.
-            let leaves = network.nodes.home(axis, x[k]) != network.nodes.home(axis, there);
-            let way = if network.kind == Kind::Torus && leaves { way } else { 0 };
+            let (receiver_at, submeshes) = (grid.coordinate(to, axis), grid.radix(axis) / q);
+            // In the positive direction the first of these submeshes is that of the receiver; in
+            // the negative direction the last is.
+            let first =
+                if way > 0 { receiver_at / q } else { (receiver_at / q + s + 1) % submeshes };
+            // The mesh's ring is closed by a message back over the whole line, on the topology's
+            // own route. A message between nodes with the same home needs no route.
+            let changes_home =
+                network.nodes.home(axis, x[k]) != network.nodes.home(axis, receiver_at);
+            let way = if network.kind == Kind::Torus && changes_home { way } else { 0 };
             (s < submeshes).then(|| {
                 let destinations = (2 * axis, Axis::range(first, submeshes - s));
-                Move { from: node, to, axis, way, destinations }
+                GridSend { from: node, to, axis, way, destinations }
             })
         };
         step(network, false, moves, schedule)
@@ -83,11 +87,13 @@ fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> R
 /// ELSE             P(.., x, ..) -> P(.., x - d, ..)
 /// ```
 ///
-/// The coordinate tested is the one that changes: in print, Steps 1 to 3 of the 3D Phase 4 test y
-/// for moves along x and x for moves along y, and Fig. 5 tests the column for moves along r; blocks
-/// then leave their submesh. The receiver gets all blocks for its side of the submesh (in 2D B1 and
-/// B3 or N1 and N3 in the first step, both B2 or both N2 in the second). `turns` are the dimensions
-/// of the exchanges over this distance so far, and last the one of this step.
+/// The receiver gets all blocks for its side of the submesh (in 2D, B1 and B3 or N1 and N3 in the
+/// first step, both B2 or both N2 in the second). `turns` are the dimensions of the exchanges over
+/// this distance so far, ending with that of this step.
+///
+/// Erratum: the coordinate tested must be the one that changes. In print, Steps 1 to 3 of the 3D
+/// Phase 4 test y for sends along x and x for sends along y, and Fig. 5 tests the column for sends
+/// along r. Blocks would then leave their submesh.
 fn exchange(
     network: &Network,
     distance: u64,
@@ -105,9 +111,9 @@ fn exchange(
         } else {
             (here - distance, -1)
         };
-        // Blocks from coordinates `reach` apart have been brought together, and those for a submesh
-        // of side `reach` are still together: the node holds any if some such origin and some such
-        // destination are real.
+        // The node holds blocks of origins up to `reach` apart, and blocks for destinations up to
+        // `reach` apart. With virtual nodes it holds any block only if at least one such origin and
+        // one such destination are real.
         let holds_any = (0..x.len()).all(|k| {
             let (reach, size) = (
                 if done.contains(&k) { distance } else { 2 * distance },
@@ -120,7 +126,7 @@ fn exchange(
             network.nodes.grid().moved(node, axis, there),
             way(network, axis, (here, there), inside),
         );
-        (holds_any && near(there) < machine.radix(axis)).then_some(Move {
+        (holds_any && near(there) < machine.radix(axis)).then_some(GridSend {
             from: node,
             to,
             axis,
@@ -131,8 +137,8 @@ fn exchange(
     step(network, true, moves, schedule)
 }
 
-/// The way of an exchange in a torus: the shorter one between the homes, `inside` (that of the
-/// padded grid) where both are as short, 0 if one node is home to both.
+/// Returns the direction of an exchange in a torus: the shorter one between the homes; `inside`,
+/// the direction in the padded grid, if both are equally short; 0 if one node is the home of both.
 fn way(network: &Network, axis: usize, (here, there): (u64, u64), inside: i8) -> i8 {
     let size = network.nodes.machine().radix(axis);
     let up = (network.nodes.home(axis, there) + size - network.nodes.home(axis, here)) % size;
@@ -145,24 +151,24 @@ fn way(network: &Network, axis: usize, (here, there): (u64, u64), inside: i8) ->
     }
 }
 
-/// What a node of the padded grid sends along one axis.
-struct Move {
+/// The send of a node of the padded grid along one axis.
+struct GridSend {
     from: u64,
     to: u64,
     axis: usize,
-    /// The way round it, 1 or -1; 0 leaves it to the topology.
+    /// Direction, 1 or -1; 0 for the topology's own route.
     way: i8,
-    /// Of what the sender holds, all for these goes: submeshes (axis 2a of the layout), or places
-    /// in all of them (2a + 1).
+    /// The destinations of the blocks to send, as a subset of one axis of the layout: submeshes
+    /// (axis 2a) or positions within all submeshes (axis 2a + 1).
     destinations: (usize, Axis<'static>),
 }
 
-/// One step of what `moves` says of each node. In an exchange a home can have two partners: it is
-/// done in rounds then, in the order of sender and receiver.
+/// Adds one step with the sends that `moves` returns for each node. In an exchange a home can have
+/// two partners; then the step is divided into rounds, in the order of sender and receiver.
 fn step(
     network: &Network,
     is_exchange: bool,
-    moves: impl Fn(&[u64], u64) -> Option<Move>,
+    moves: impl Fn(&[u64], u64) -> Option<GridSend>,
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
     let mut all = Vec::new();
@@ -172,7 +178,7 @@ fn step(
     })?;
     let mut rounds = vec![0; all.len()];
     if is_exchange && network.nodes.has_virtual_nodes() {
-        let on_machine = |m: &Move| {
+        let on_machine = |m: &GridSend| {
             let [from, to] = [m.from, m.to].map(|node| network.nodes.physical(node));
             let way = if m.way != 0 {
                 m.way
@@ -183,8 +189,8 @@ fn step(
             };
             Straight { from, to, dimension: m.axis, way }
         };
-        // The sort is stable: sends with the same ends, which are one message, stay in the order of
-        // the grid.
+        // The sort is stable: sends with the same sender and receiver, which are one message, keep
+        // the order of the grid.
         all.sort_by_cached_key(|m| {
             let m = on_machine(m);
             (m.from, m.to)
@@ -216,20 +222,16 @@ mod tests {
     use swapmeet_sdk::{Grid, Padded};
 
     #[test]
-    fn exchanges_go_the_shorter_way_between_homes() {
+    fn exchanges_use_the_shorter_direction_between_homes() {
         let way = |size, here, there| {
             let nodes = Padded::new(Grid::new(&[1, size]).unwrap(), 4).unwrap();
             let network =
                 Network { kind: Kind::Torus, submesh: 4, nodes, axes: vec![1, 0], planned: None };
             way(&network, 1, (here, there), if here < there { 1 } else { -1 })
         };
-        assert_eq!(
-            (way(4, 0, 2), way(4, 2, 0)),
-            (1, -1),
-            "as short both ways: stays inside the submesh"
-        );
-        assert_eq!((way(10, 8, 10), way(10, 10, 8)), (-1, 1), "10 lives on 6");
-        assert_eq!((way(3, 0, 2), way(3, 2, 0)), (-1, 1), "round the end");
+        assert_eq!((way(4, 0, 2), way(4, 2, 0)), (1, -1), "equally short: inside the submesh");
+        assert_eq!((way(10, 8, 10), way(10, 10, 8)), (-1, 1), "the home of 10 is 6");
+        assert_eq!((way(3, 0, 2), way(3, 2, 0)), (-1, 1), "wrap-around");
         assert_eq!(way(3, 1, 3), 0, "a copy");
     }
 }

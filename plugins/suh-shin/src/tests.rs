@@ -1,10 +1,10 @@
-//! The whole schedule, every block followed by the SDK's naive host. Hops and links are asked of
-//! the real program, in the workspace's tests.
+//! Tests of the whole schedule, with every block verified by the SDK. Hops and links are tested
+//! with the real program, in the workspace's tests.
 
 use crate::SuhShin;
 use swapmeet_sdk::{Proved, Rehearsal};
 
-fn run_on(kind: &str, dims: &[u64]) -> Proved {
+fn verify_on(kind: &str, dims: &[u64]) -> Proved {
     let proved = Rehearsal::on(kind, dims)
         .verify(&SuhShin)
         .unwrap_or_else(|why| panic!("{kind} {dims:?}: {why}"));
@@ -15,13 +15,13 @@ fn run_on(kind: &str, dims: &[u64]) -> Proved {
     proved
 }
 
-/// Every shape of `n` sides up to `most`.
+/// Returns every shape of `n` sides up to `most`.
 fn shapes(n: u32, most: u64) -> impl Iterator<Item = Vec<u64>> {
     (0..most.pow(n)).map(move |i| (0..n).map(|k| i / most.pow(k) % most + 1).collect())
 }
 
-/// Table 1 for a network of this shape, if its longest side is not the last alone: steps, blocks,
-/// rearrangements.
+/// Returns steps, blocks and rearrangements of Table 1 for a network of this shape, for shapes
+/// whose last side is not the only longest one.
 fn table_1(kind: &str, dims: &[u64]) -> [u64; 3] {
     let (n, nodes) = (dims.len() as u64, dims.iter().product::<u64>());
     let n1 = dims.iter().copied().max().unwrap();
@@ -33,7 +33,7 @@ fn table_1(kind: &str, dims: &[u64]) -> [u64; 3] {
 }
 
 #[test]
-fn sizes_of_whole_submeshes_cost_what_table_1_says() {
+fn sizes_of_whole_submeshes_match_table_1() {
     let tori: &[&[u64]] = &[
         &[4, 4],
         &[8, 8],
@@ -59,7 +59,7 @@ fn sizes_of_whole_submeshes_cost_what_table_1_says() {
     ];
     for (kind, shapes) in [("torus", tori), ("mesh", meshes)] {
         for dims in shapes {
-            let got = run_on(kind, dims);
+            let got = verify_on(kind, dims);
             let nodes = dims.iter().product::<u64>();
             assert_eq!(
                 [got.steps, got.critical_bytes, got.rearrangements],
@@ -67,14 +67,14 @@ fn sizes_of_whole_submeshes_cost_what_table_1_says() {
                 "{kind} {dims:?}"
             );
             if dims.iter().all(|d| *d == dims[0]) {
-                assert_eq!(got.messages, nodes * got.steps, "{kind} {dims:?}: nobody idles");
+                assert_eq!(got.messages, nodes * got.steps, "{kind} {dims:?}: a node idles");
             }
         }
     }
 }
 
-/// The last dimension is used in the first and the last ring phase only: Table 1 charges too much
-/// where it is the longest.
+/// The last dimension is used in the first and the last ring phase only, so Table 1 charges too
+/// much if it is the longest.
 #[test]
 fn table_1_is_not_exact_where_the_last_dimension_is_the_longest() {
     for (kind, dims, steps, blocks) in [
@@ -84,7 +84,7 @@ fn table_1_is_not_exact_where_the_last_dimension_is_the_longest() {
         ("mesh", &[4, 6, 8], 11, 1056),
         ("mesh", &[2, 2, 2, 6], 8, 192),
     ] {
-        let got = run_on(kind, dims);
+        let got = verify_on(kind, dims);
         assert_eq!((got.steps, got.critical_bytes), (steps, blocks), "{kind} {dims:?}");
     }
 }
@@ -100,18 +100,18 @@ fn virtual_nodes_cost_steps_and_blocks() {
         ("mesh", &[5, 5], [8, 121, 130]),
         ("mesh", &[5, 5, 5], [12, 1001, 975]),
     ] {
-        let got = run_on(kind, dims);
+        let got = verify_on(kind, dims);
         assert_eq!([got.steps, got.critical_bytes, got.messages], expected, "{kind} {dims:?}");
     }
 }
 
-/// Beyond Table 1 at the padded size, a torus pays two steps if some side above 4 is no multiple of
-/// 4, and any network one for each odd side.
+/// In addition to Table 1 at the padded size, a torus takes two steps more if some side above 4 is
+/// not a multiple of 4, and any network one step more for each odd side.
 #[test]
-fn every_small_plane_is_done_in_the_steps_expected() {
+fn every_small_plane_takes_the_expected_steps() {
     for (kind, most, q) in [("torus", 10, 4), ("mesh", 8, 2)] {
         for dims in shapes(2, most) {
-            let got = run_on(kind, &dims);
+            let got = verify_on(kind, &dims);
             let padded: Vec<u64> = dims.iter().map(|d| d.next_multiple_of(q)).collect();
             let halves = kind == "torus" && dims.iter().any(|d| *d > 4 && d % 4 != 0);
             let odd = dims.iter().filter(|d| **d >= 3 && **d % 2 == 1).count() as u64;
@@ -126,29 +126,29 @@ fn every_small_plane_is_done_in_the_steps_expected() {
 }
 
 #[test]
-fn every_small_solid_is_done() {
+fn every_small_three_dimensional_network_is_verified() {
     for kind in ["torus", "mesh"] {
         for dims in shapes(3, 5) {
-            run_on(kind, &dims);
+            verify_on(kind, &dims);
         }
     }
-    run_on("torus", &[3, 2, 1, 5]);
-    run_on("mesh", &[3, 2, 1, 5]);
+    verify_on("torus", &[3, 2, 1, 5]);
+    verify_on("mesh", &[3, 2, 1, 5]);
 }
 
 #[test]
-fn one_node_has_nothing_to_do() {
-    assert_eq!(run_on("torus", &[1, 1]), Proved::default());
-    assert_eq!(run_on("mesh", &[1, 1, 1]), Proved::default());
+fn one_node_sends_nothing() {
+    assert_eq!(verify_on("torus", &[1, 1]), Proved::default());
+    assert_eq!(verify_on("mesh", &[1, 1, 1]), Proved::default());
 }
 
 #[test]
-fn what_does_not_fit_is_refused_in_words() {
+fn other_topologies_are_refused() {
     let refused = |kind: &str, dims: &[u64]| {
         Rehearsal::on(kind, dims).plan(&SuhShin).unwrap_err().to_string()
     };
-    let line = "needs 2 or more dimensions: four classes of nodes go in four directions, and a line has two";
+    let line = "needs 2 or more dimensions";
     assert_eq!(refused("torus", &[16]), line);
     assert_eq!(refused("mesh", &[16]), line);
-    assert_eq!(refused("ring", &[16]), "runs on `torus` and `mesh`, not on `ring`");
+    assert_eq!(refused("ring", &[16]), "runs only on a torus or a mesh; this topology is a ring");
 }

@@ -1,24 +1,31 @@
-//! R. Thakur, A. Choudhary and G. C. Fox, *Complete Exchange on a Wormhole Routed Mesh*, 1993: four
-//! direct algorithms.
-//!
-//! PEX: (p - 1) (alpha + f m beta), where f messages of m bytes share a link, up to sqrt(p)/2 of
-//! them (section 3.1). PEX-GEN and PEX-GEN-SHIFT: q - 1 and q steps of the same (3.2, 3.3). GEN: (p
-//! - 1) (alpha + f m beta_sr), as a processor sends to one and receives from another (3.4).
+//! R. Thakur, A. Choudhary and G. C. Fox, *Complete Exchange on a Wormhole Routed Mesh* (1993):
+//! four direct algorithms.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | p | `p` | processors |
-//! | q | `q` | the smallest power of two that is not below p |
+//! | p | `p` | number of processors |
+//! | q | `p.next_power_of_two()` | smallest power of two that is at least p |
 //! | i, j | `i`, `j` | step, from 1 |
-//! | mynumber | `me` | a processor |
+//! | mynumber | `me` | number of a processor |
+//! | m | | bytes of a block |
+//! | f | | number of messages that share a link, up to sqrt(p)/2 |
+//! | alpha, beta | | start-up of a message, time per byte |
+//! | beta_sr | | time per byte of a processor that sends to one and receives from another |
 //!
-//! Every processor sends one block, to its destination, in each step; none is passed on. The
-//! algorithms differ only in who is whose partner in which step, and so in how messages share
-//! links: the paper's point is that a little sharing costs nothing where links have bandwidth to
-//! spare.
+//! | algorithm | section | figure | steps | time |
+//! | --- | --- | --- | --- | --- |
+//! | PEX (`pex`) | 3.1 | 1 | p - 1 | (p - 1) (alpha + f m beta) |
+//! | PEX-GEN (`pex-gen`) | 3.2 | 2 | q - 1 | (q - 1) (alpha + f m beta) |
+//! | PEX-GEN-SHIFT (`pex-gen-shift`) | 3.3 | 4 | q - 1 | q (alpha + f m beta) in the paper |
+//! | GEN (`gen`) | 3.4 | 5 | p - 1 | (p - 1) (alpha + f m beta_sr) |
+//!
+//! In each step every processor sends one block to its destination; no block is passed on. The
+//! algorithms differ only in the partner of each processor in each step, and therefore in the
+//! messages that share links. The paper shows that some sharing costs nothing where links have
+//! spare bandwidth.
 
 use swapmeet_sdk::{
-    About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry, export_plugin,
+    About, Algorithm, Blocks, Collective, Problem, Schedule, Stop, Symmetry, export_plugin,
 };
 
 mod partners;
@@ -28,15 +35,17 @@ use partners::{gen_destination, pex_gen_partner, pex_gen_shift_partner, pex_part
 const PAPER: &str =
     "R. Thakur, A. Choudhary, G. C. Fox: Complete Exchange on a Wormhole Routed Mesh (1993)";
 
-/// A direct algorithm: a number of steps and a partner rule.
+/// A direct algorithm, given by its number of steps and its partner rule.
 struct Direct {
     about: About,
     needs_power_of_two: bool,
-    /// The last step, for p processors.
-    last: fn(p: u64) -> u64,
-    /// What, done to the processors' numbers, leaves the rule as it is, for p of them.
+    /// Number of steps for p processors.
+    steps: fn(p: u64) -> u64,
+    /// Group of transformations of the processor numbers that leave the rule for p processors
+    /// unchanged.
     symmetry: fn(p: u64) -> Symmetry,
-    /// To whom a processor sends in a step, if to anyone: (me, step, p).
+    /// Receiver of a processor's block in a step, from (me, step, p); `None` if the processor is
+    /// idle.
     destination: fn(me: u64, step: u64, p: u64) -> Option<u64>,
 }
 
@@ -49,7 +58,7 @@ impl Algorithm for Direct {
         let p = problem.topology().nodes();
         if self.needs_power_of_two && !p.is_power_of_two() {
             return Err(Stop::unsupported(format!(
-                "{p} nodes are no power of two, without which exclusive-or makes no pairs; pex-gen, pex-gen-shift and gen take any number"
+                "{p} nodes are not a power of two; pex-gen, pex-gen-shift and gen run on any number of nodes"
             )));
         }
         Ok(())
@@ -58,22 +67,20 @@ impl Algorithm for Direct {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let p = problem.topology().nodes();
         let planned = schedule.symmetric(&[(self.symmetry)(p)])?;
-        for step in 1..=(self.last)(p) {
+        for step in 1..=(self.steps)(p) {
             schedule.step()?;
             for me in &planned {
                 let Some(to) = (self.destination)(me, step, p) else { continue };
-                schedule.send(
-                    &Blocks::new(me, to).origins(Set::one(me)).destinations(Set::one(to)).strict(),
-                )?;
+                schedule.send(&Blocks::direct(me, to))?;
             }
         }
         Ok(())
     }
 }
 
-/// Of Figs. 2 and 4: that of Fig. 1 where no processor is missing (q = p, and nothing is added to
-/// numbers), none elsewhere.
-fn all_there(p: u64) -> Symmetry {
+/// Symmetry of Figs. 2 and 4. If p is a power of two, they are the same as Fig. 1 (q = p, and
+/// nothing is added to the numbers). Otherwise they have no symmetry.
+fn xor_on_powers_of_two(p: u64) -> Symmetry {
     if p.is_power_of_two() { Symmetry::xor(1) } else { Symmetry::NONE }
 }
 
@@ -91,38 +98,38 @@ export_plugin!(
         Direct {
             about: About {
                 name: "pex",
-                title: "Pairwise exchange for power-of-two meshes (Fig. 1)",
+                title: "PEX: pairwise exchange by exclusive-or (Fig. 1)",
                 accepts: "any topology with a power of two of nodes",
                 ..DIRECT
             },
             needs_power_of_two: true,
-            last: |p| p - 1,
+            steps: |p| p - 1,
             // (me xor x) xor i = (me xor i) xor x
             symmetry: |_| Symmetry::xor(1),
             destination: |me, i, _| Some(pex_partner(me, i)),
         },
         Direct {
-            about: About { name: "pex-gen", title: "Pairwise exchange for any mesh (Fig. 2)", ..DIRECT },
+            about: About { name: "pex-gen", title: "PEX-GEN: pairwise exchange for any size (Fig. 2)", ..DIRECT },
             needs_power_of_two: false,
-            last: |p| p.next_power_of_two() - 1,
-            symmetry: all_there,
+            steps: |p| p.next_power_of_two() - 1,
+            symmetry: xor_on_powers_of_two,
             destination: pex_gen_partner,
         },
         Direct {
             about: About {
                 name: "pex-gen-shift",
-                title: "Pairwise exchange for any mesh, idle processors spread over all steps (Fig. 4)",
+                title: "PEX-GEN-SHIFT: PEX-GEN with shifted numbers (Fig. 4)",
                 ..DIRECT
             },
             needs_power_of_two: false,
-            last: |p| p.next_power_of_two() - 1,
-            symmetry: all_there,
+            steps: |p| p.next_power_of_two() - 1,
+            symmetry: xor_on_powers_of_two,
             destination: pex_gen_shift_partner,
         },
         Direct {
-            about: About { name: "gen", title: "General algorithm: a cyclic shift a step (Fig. 5)", ..DIRECT },
+            about: About { name: "gen", title: "GEN: one cyclic shift per step (Fig. 5)", ..DIRECT },
             needs_power_of_two: false,
-            last: |p| p - 1,
+            steps: |p| p - 1,
             // (me + x) + j = (me + j) + x, modulo p
             symmetry: |_| Symmetry::shift(1),
             destination: |me, j, p| Some(gen_destination(me, j, p)),

@@ -1,34 +1,34 @@
-//! Who sends to whom in which step.
+//! The partner rules: the receiver of each processor in each step.
 
-/// Fig. 1: partners differ by the step's bits.
+/// Fig. 1: the numbers of partners differ in the bits of the step.
 pub(crate) fn pex_partner(me: u64, i: u64) -> u64 {
     me ^ i
 }
 
-/// Fig. 2: as Fig. 1 among q processors, of which only p are there.
+/// Fig. 2: as Fig. 1 among q processors, of which only p exist.
 pub(crate) fn pex_gen_partner(me: u64, j: u64, p: u64) -> Option<u64> {
     Some(me ^ j).filter(|partner| *partner < p)
 }
 
-/// Fig. 4: as Fig. 2, with processors numbered from (q - p) / 2 on, so that those missing are
-/// missing at both ends.
+/// Fig. 4: as Fig. 2, with the processors numbered from (q - p) / 2 on, so that the missing
+/// processors are divided between both ends.
 ///
-/// As printed, the virtual number is taken modulo p. Then partners don't choose each other, and
-/// some processors are told to exchange with themselves; Fig. 3 (0..19 become 6..25) shows that no
-/// modulus is meant. The paper's wrap of negative destinations (`+ q`) never yields a number below
-/// p and is left out.
+/// Erratum: the paper prints the virtual number modulo p. Then partners do not choose each other,
+/// and some processors exchange with themselves. Fig. 3 (0..19 become 6..25) shows that no modulus
+/// is meant. The paper also adds q to negative destinations; the result is never below p, so that
+/// line is omitted here.
 pub(crate) fn pex_gen_shift_partner(me: u64, j: u64, p: u64) -> Option<u64> {
     let shift = shift(p);
     let virtual_destination = (me + shift) ^ j;
     virtual_destination.checked_sub(shift).filter(|partner| *partner < p)
 }
 
-/// What is added to a processor's number in Fig. 4: half of what p lacks of q, rounded down.
+/// Returns the number that Fig. 4 adds to a processor's number: (q - p) / 2, rounded down.
 fn shift(p: u64) -> u64 {
     (p.next_power_of_two() - p) / 2
 }
 
-/// Fig. 5: j processors on.
+/// Fig. 5: the processor j after this one.
 pub(crate) fn gen_destination(me: u64, j: u64, p: u64) -> u64 {
     (me + j) % p
 }
@@ -63,15 +63,15 @@ mod tests {
     }
 
     #[test]
-    fn every_pair_exchanges_once_and_partners_choose_each_other() {
+    fn every_pair_exchanges_once() {
         for partner in [pex_gen_partner as fn(u64, u64, u64) -> Option<u64>, pex_gen_shift_partner]
         {
             for p in 1..70_u64 {
                 for me in 0..p {
-                    let mut met: Vec<u64> =
+                    let mut partners: Vec<u64> =
                         (1..p.next_power_of_two()).filter_map(|j| partner(me, j, p)).collect();
-                    met.sort_unstable();
-                    assert_eq!(met, (0..p).filter(|other| *other != me).collect::<Vec<_>>());
+                    partners.sort_unstable();
+                    assert_eq!(partners, (0..p).filter(|other| *other != me).collect::<Vec<_>>());
                     assert!((1..p.next_power_of_two()).all(|j| {
                         partner(me, j, p).is_none_or(|other| partner(other, j, p) == Some(me))
                     }));
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn fig_5_everyone_sends_to_everyone_once_and_receives_from_one_in_each_step() {
+    fn fig_5_each_processor_sends_to_each_other_one_once() {
         for p in 1..70_u64 {
             for j in 1..p {
                 let mut receivers: Vec<u64> = (0..p).map(|me| gen_destination(me, j, p)).collect();
@@ -89,14 +89,14 @@ mod tests {
                 assert_eq!(receivers, (0..p).collect::<Vec<_>>());
             }
             for me in 0..p {
-                let mut met: Vec<u64> = (1..p).map(|j| gen_destination(me, j, p)).collect();
-                met.sort_unstable();
-                assert_eq!(met, (0..p).filter(|other| *other != me).collect::<Vec<_>>());
+                let mut partners: Vec<u64> = (1..p).map(|j| gen_destination(me, j, p)).collect();
+                partners.sort_unstable();
+                assert_eq!(partners, (0..p).filter(|other| *other != me).collect::<Vec<_>>());
             }
         }
     }
 
-    /// The rule as printed, to show what is wrong with it.
+    /// The rule as printed, for a test that shows the erratum.
     fn fig_4_as_printed(me: u64, j: u64, p: u64) -> Option<u64> {
         let (q, shift) = (p.next_power_of_two() as i64, shift(p) as i64);
         let my_virtual = (me as i64 + shift) % p as i64;
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn as_printed_fig_4_makes_no_pairs_on_20_processors() {
+    fn fig_4_as_printed_does_not_pair_20_processors() {
         let mutual = |j: u64| {
             (0..20).all(|me| {
                 fig_4_as_printed(me, j, 20)
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(
             (1..32).filter(|j| !mutual(*j)).count(),
             30,
-            "steps of 31 in which some partner doesn't choose back"
+            "steps of 31 with partners that do not choose each other"
         );
     }
 }

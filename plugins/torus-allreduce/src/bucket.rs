@@ -1,44 +1,51 @@
-//! The bucket algorithm: a ring along one dimension after another: 2 (n1 + .. + nD - D) alpha + 2
-//! (p - 1)/p m beta + (p - 1)/p m gamma through one port. E. Chan, M. Heimlich, A. Purkayastha, R.
-//! van de Geijn, *Collective communication: theory, practice, and experience* (2007); N. Jain, Y.
-//! Sabharwal, *Optimal bucket algorithms for large MPI collectives on torus interconnects* (2010),
-//! who run 2D at once: `variant=all-ports`, m/2D each, the k-th from dimension k on, half of them
-//! downwards.
+//! `bucket-allreduce`: a ring along one dimension after another. It takes 2 (n1 + .. + nD - D)
+//! alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma through one port. E. Chan, M. Heimlich, A.
+//! Purkayastha, R. van de Geijn, *Collective communication: theory, practice, and experience*
+//! (2007).
 //!
-//! Along a dimension of n, in step t of n - 1, coordinate c gives c + 1 the parts of coordinate c -
-//! t, of those that all steps before have left to it. `hierarchical-allreduce` is the same over
-//! groups of g neighbours and across them, whatever the topology: within, across, within.
+//! Along a dimension of n nodes, in step t of n - 1, coordinate c sends to c + 1 the parts of
+//! coordinate c - t, of those that the dimensions before have left to it.
+//!
+//! `variant=all-ports` runs 2D collectives at once, of m/2D bytes each. Collective k begins with
+//! dimension k, and half of the collectives use the negative direction. N. Jain, Y. Sabharwal,
+//! *Optimal bucket algorithms for large MPI collectives on torus interconnects* (2010).
+//!
+//! `hierarchical-allreduce` is the same algorithm with groups of g consecutive nodes instead of
+//! dimensions, whatever the topology: within groups, across groups, within groups.
 
-use crate::shares::{Coordinates, Gift, Shares, all, allreduce, at_all_ports, goes_round, set};
+use crate::shares::{
+    Coordinates, PartMessage, ShareCollective, all, allreduce, collectives_at_once, set,
+    wraps_around,
+};
 use swapmeet_sdk::{About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop};
 
 pub(crate) struct Bucket {
     about: About,
-    rings: fn(&Problem<'_>) -> Result<InGrid, Stop>,
+    rings: fn(&Problem<'_>) -> Result<GridRings, Stop>,
 }
 
-/// A grid, and the collectives that run at once in it.
-type InGrid = (Grid, Vec<Rings>);
+/// A grid and the collectives that run in it at the same time.
+type GridRings = (Grid, Vec<Rings>);
 
 const VARIANT: ParamInfo = ParamInfo::choice(
     "variant",
     &["one-port", "all-ports"],
     "one-port",
-    "one collective, or one for each direction of each dimension, each of its share of the vector",
+    "one-port: one collective; all-ports: one for each direction of each dimension, on a share each",
 );
 
 const GROUP: ParamInfo = ParamInfo::number(
     "group",
     "",
-    "nodes of a group, neighbours in number; the last dimension's nodes when not given, and all where there is but one",
+    "number of consecutive nodes of a group; by default the size of the last of several dimensions, or all nodes",
 );
 
 pub(crate) const BUCKET: Bucket = Bucket {
     about: About {
         name: "bucket-allreduce",
-        title: "A ring along each dimension in turn, of ever smaller shares, and back",
+        title: "Allreduce on rings along one dimension after another",
         paper: "N. Jain, Y. Sabharwal: Optimal Bucket Algorithms for Large MPI Collectives on Torus Interconnects (2010)",
-        accepts: "any topology with dimensions; made for tori",
+        accepts: "any topology with dimensions; designed for tori",
         collectives: &[Collective::AllReduce],
         params: &[VARIANT],
         ..About::DEFAULT
@@ -49,9 +56,9 @@ pub(crate) const BUCKET: Bucket = Bucket {
 pub(crate) const HIERARCHICAL: Bucket = Bucket {
     about: About {
         name: "hierarchical-allreduce",
-        title: "Within groups, across them, within: each node across for its own share",
+        title: "Allreduce within groups, across, and within again",
         paper: "E. Chan et al.: Collective Communication: Theory, Practice, and Experience (2007), over groups instead of dimensions",
-        accepts: "any topology whose nodes fall into groups of one size",
+        accepts: "any topology whose nodes can be divided into equal groups",
         collectives: &[Collective::AllReduce],
         params: &[GROUP],
         ports: 1,
@@ -70,36 +77,37 @@ impl Algorithm for Bucket {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (grid, rings) = (self.rings)(problem)?;
-        let rings: Vec<&dyn Shares> = rings.iter().map(|rings| rings as &dyn Shares).collect();
+        let rings: Vec<&dyn ShareCollective> =
+            rings.iter().map(|rings| rings as &dyn ShareCollective).collect();
         allreduce(&grid, &rings, schedule)
     }
 }
 
-/// A ring along each dimension of the topology.
-fn by_dimension(problem: &Problem<'_>) -> Result<InGrid, Stop> {
+/// Returns rings along each dimension of the topology.
+fn by_dimension(problem: &Problem<'_>) -> Result<GridRings, Stop> {
     let grid = problem.topology().grid()?;
     let all_ports = problem.choice("variant", &[("one-port", false), ("all-ports", true)])?;
-    let rings = at_all_ports(&grid, all_ports)
-        .map(|(first, down)| Rings::new(&grid, first, down, all_ports && goes_round(problem)))
+    let rings = collectives_at_once(&grid, all_ports)
+        .map(|(first, down)| Rings::new(&grid, first, down, all_ports && wraps_around(problem)))
         .collect();
     Ok((grid, rings))
 }
 
-/// A ring within each group and one across groups.
-fn by_group(problem: &Problem<'_>) -> Result<InGrid, Stop> {
+/// Returns a ring within each group and a ring across groups.
+fn by_group(problem: &Problem<'_>) -> Result<GridRings, Stop> {
     let g = problem.group("group")?;
     let grid = Grid::new(&[problem.topology().nodes() / g, g])?;
     let rings = vec![Rings::new(&grid, 1, false, false)];
     Ok((grid, rings))
 }
 
-/// A ring along each dimension, from one on.
+/// A ring along each dimension, beginning with dimension `first`.
 struct Rings {
     radices: Vec<u64>,
     first: usize,
     down: bool,
-    /// Whether the way is said: where both directions are in use, in a ring of two both are as
-    /// short.
+    /// Whether sends request their direction. If both directions are in use, this is needed on
+    /// rings of two nodes, where both are equally short.
     is_directed: bool,
 }
 
@@ -108,7 +116,7 @@ impl Rings {
         Self { radices: grid.radices().to_vec(), first, down, is_directed }
     }
 
-    /// The dimension of a step, and its number there from 1.
+    /// Returns the dimension of a step and the number of the step in that dimension, from 1.
     fn place(&self, step: usize) -> (usize, u64) {
         let mut left = step as u64;
         for turn in 0..self.radices.len() {
@@ -128,7 +136,7 @@ impl Rings {
     }
 }
 
-impl Shares for Rings {
+impl ShareCollective for Rings {
     fn steps(&self) -> usize {
         self.radices.iter().map(|radix| *radix as usize - 1).sum()
     }
@@ -137,7 +145,7 @@ impl Shares for Rings {
         self.place(step).0
     }
 
-    fn gives(&self, step: usize, c: u64) -> Vec<Gift> {
+    fn messages(&self, step: usize, c: u64) -> Vec<PartMessage> {
         let (dimension, t) = self.place(step);
         let radix = self.radices[dimension];
         let sign = match (self.is_directed, self.down) {
@@ -146,10 +154,10 @@ impl Shares for Rings {
             (true, true) => -1,
         };
         let part = self.along(c, radix - t, dimension);
-        vec![Gift { to: self.along(c, 1, dimension), sign, parts: set(radix, [part]) }]
+        vec![PartMessage { to: self.along(c, 1, dimension), sign, parts: set(radix, [part]) }]
     }
 
-    /// Every node does the same, seen from itself.
+    /// All nodes do the same relative to their own coordinates.
     fn period(&self, _: usize) -> u64 {
         1
     }
@@ -168,7 +176,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn every_torus_takes_the_steps_bytes_and_sums_of_the_closed_form() {
+    fn every_torus_has_the_cost_of_the_closed_form() {
         for sides in [&[1][..], &[5], &[2, 3], &[4, 4], &[3, 1, 4], &[2, 2, 3]] {
             let (n, links): (u64, u64) =
                 (sides.iter().product(), sides.iter().map(|side| side - 1).sum());
@@ -196,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_need_not_be_those_of_the_topology() {
+    fn groups_may_differ_from_the_dimensions() {
         let problem =
             Rehearsal::on("ring", &[12]).collective(Collective::AllReduce, 0).block_bytes(12);
         assert_eq!(problem.param("group", "4").verify(&HIERARCHICAL).unwrap().steps, 2 * (3 + 2));

@@ -1,16 +1,16 @@
-//! Allreduces made for tori: whoever sends, sends along one dimension at a time, and every
-//! direction of every dimension can be kept busy by as many collectives at once, each of a share of
-//! the vector.
+//! Allreduces for tori. Each collective sends along one dimension at a time. All directions of all
+//! dimensions can be used by several collectives that run at the same time, each on a share of the
+//! vector.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | p | `grid.nodes()` | nodes |
-//! | D | `grid.dimensions()` | dimensions, n1 .. nD nodes long |
+//! | p | `grid.nodes()` | number of nodes |
+//! | D | `grid.dimensions()` | number of dimensions, of n1 .. nD nodes |
 //! | m | | bytes of the vector |
-//! | alpha, beta, gamma | | start-up of a message, transmission of a byte, adding a byte |
+//! | alpha, beta, gamma | | start-up of a message, time per byte, time to add a byte |
 //!
-//! In each a node's part of the vector is the one that it sums last: a reduce-scatter, then the
-//! same steps backwards as an allgather.
+//! A part of the vector is named by the node that completes its sum. Each algorithm is a
+//! reduce-scatter followed by the same steps in reverse order as an allgather.
 
 use swapmeet_sdk::export_plugin;
 

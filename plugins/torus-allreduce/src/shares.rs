@@ -1,45 +1,47 @@
-//! An allreduce by shares: in each step of a reduce-scatter a node gives its partners what they, or
-//! those whom they will meet later, sum last; the allgather is the same backwards.
+//! Allreduce by shares. In each step of the reduce-scatter a node sends to its partners the parts
+//! that they, or nodes that they exchange with later, complete. The allgather has the same steps in
+//! reverse order and direction.
 
 use swapmeet_sdk::{Axis, Blocks, Grid, Planned, Problem, Route, Schedule, Set, Stop, Symmetry};
 
-/// One of the collectives that run at once, each of its own segment of the vector's parts. Parts
-/// are known by the node that sums them last.
-pub(crate) trait Shares {
-    /// Steps of the reduce-scatter.
+/// One of the collectives that run at the same time, each on its own segment of the parts of the
+/// vector. A part is named by the node that completes its sum.
+pub(crate) trait ShareCollective {
+    /// Returns the number of steps of the reduce-scatter.
     fn steps(&self) -> usize;
 
-    /// The dimension that step number `step` goes along.
+    /// Returns the dimension in which nodes send in step number `step`.
     fn dimension(&self, step: usize) -> usize;
 
-    /// What a node with coordinate `c` in that dimension gives whom in the step.
-    fn gives(&self, step: usize, c: u64) -> Vec<Gift>;
+    /// Returns the sends of a node with coordinate `c` in that dimension in step number `step`.
+    fn messages(&self, step: usize, c: u64) -> Vec<PartMessage>;
 
-    /// The coordinates in another dimension of the parts that a node with coordinate `c` there
-    /// still sums before step number `step`.
+    /// Returns, for another dimension, the coordinates of the parts that a node with coordinate `c`
+    /// there still sums before step number `step`.
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates;
 
-    /// By multiples of what, which divides a dimension, its coordinates may be shifted and all else
-    /// shifts with them.
+    /// Returns the period of a dimension, a divisor of its radix: shifts by multiples of it leave
+    /// the schedule unchanged.
     fn period(&self, dimension: usize) -> u64;
 }
 
-/// What a node gives another along a dimension.
-pub(crate) struct Gift {
-    /// The other's coordinate.
+/// A message of parts along one dimension.
+pub(crate) struct PartMessage {
+    /// The coordinate of the receiver.
     pub to: u64,
-    /// The direction of the way there: 1 for up, -1 for down, 0 for the shorter one.
+    /// Direction: 1 for up, -1 for down, 0 for the shorter one.
     pub sign: i8,
     /// The coordinates of the parts.
     pub parts: Coordinates,
 }
 
-/// Steps that go round the dimensions which have some left: for each the dimension, and its number
-/// there.
-pub(crate) struct Turns(Vec<(usize, u32)>);
+/// Steps that alternate among the dimensions: for each step its dimension, and its number in that
+/// dimension, from 0.
+pub(crate) struct Alternation(Vec<(usize, u32)>);
 
-impl Turns {
-    /// From one dimension on, in dimensions of so many steps each.
+impl Alternation {
+    /// Makes the order for dimensions with these numbers of steps, beginning with dimension
+    /// `first`. A dimension whose steps are used up is left out.
     pub(crate) fn new(steps: &[u32], first: usize) -> Self {
         let longest = steps.iter().copied().max().unwrap_or(0);
         let round = |s: u32| (0..steps.len()).map(move |turn| (turn, s));
@@ -55,64 +57,70 @@ impl Turns {
         self.0[step]
     }
 
-    /// How many of the steps before this one went along a dimension.
+    /// Returns how many steps before this one used a dimension.
     pub(crate) fn done(&self, step: usize, dimension: usize) -> u32 {
         self.0[..step].iter().filter(|(of, _)| *of == dimension).count() as u32
     }
 }
 
-/// The topology's grid, if each side is a power of what `what` says; `is_power` says which are.
-pub(crate) fn sides(
+/// Returns the topology's grid if `is_power` holds for each side. `base` names the base in the
+/// error.
+pub(crate) fn grid_of_powers(
     problem: &Problem<'_>,
     is_power: impl Fn(u64) -> bool,
-    what: &str,
+    base: &str,
 ) -> Result<Grid, Stop> {
     let grid = problem.topology().grid()?;
     match grid.radices().iter().find(|radix| !is_power(**radix)) {
         None => Ok(grid),
-        Some(radix) => {
-            Err(Stop::unsupported(format!("a dimension of {radix} nodes, no power of {what}")))
-        }
+        Some(radix) => Err(Stop::unsupported(format!(
+            "a dimension has {radix} nodes, which is not a power of {base}"
+        ))),
     }
 }
 
-/// Whether every dimension goes round, so that a way can be said either way.
-pub(crate) fn goes_round(problem: &Problem<'_>) -> bool {
+/// Returns whether every dimension wraps around, so that sends can request either direction.
+pub(crate) fn wraps_around(problem: &Problem<'_>) -> bool {
     matches!(problem.topology().kind(), "torus" | "ring")
 }
 
 /// A set of coordinates, as bits.
 pub(crate) type Coordinates = Vec<u64>;
 
-/// The set of these.
+/// Returns the set with these members.
 pub(crate) fn set(radix: u64, members: impl IntoIterator<Item = u64>) -> Coordinates {
     let mut words = vec![0; radix.div_ceil(64) as usize];
     members.into_iter().for_each(|c| words[(c / 64) as usize] |= 1 << (c % 64));
     words
 }
 
-/// Every coordinate.
+/// Returns the set of all coordinates.
 pub(crate) fn all(radix: u64) -> Coordinates {
     set(radix, 0..radix)
 }
 
-/// The collectives that run at once: where each begins, and whether it goes the other way. One
-/// alone, or one for each direction of each dimension.
-pub(crate) fn at_all_ports(grid: &Grid, all_ports: bool) -> impl Iterator<Item = (usize, bool)> {
-    let (many, ways) =
+/// Returns the first dimension of each collective, and whether it uses the opposite direction.
+/// There is a single collective, or one for each direction of each dimension.
+pub(crate) fn collectives_at_once(
+    grid: &Grid,
+    all_ports: bool,
+) -> impl Iterator<Item = (usize, bool)> {
+    let (count, directions) =
         if all_ports { (grid.dimensions(), &[false, true][..]) } else { (1, &[false][..]) };
-    (0..many).flat_map(|first| ways.iter().map(move |other_way| (first, *other_way)))
+    (0..count).flat_map(|first| directions.iter().map(move |opposite| (first, *opposite)))
 }
 
-/// Whom these are planned for, and of each dimension how many coordinates, the first, they have.
+/// Declares the symmetry. Returns the nodes to plan and, for each dimension, the number of their
+/// coordinates.
 fn planned(
     grid: &Grid,
-    all: &[&dyn Shares],
+    all: &[&dyn ShareCollective],
     schedule: &mut Schedule<'_>,
 ) -> Result<(Planned, Vec<u64>), Stop> {
-    // They are told apart by where they begin and which way they go: of each dimension all have the
-    // period alike.
-    let period = |dimension| all.iter().map(|one| one.period(dimension)).max().unwrap_or(1);
+    // The collectives differ only in their first dimension and direction, so all have the same
+    // period in a dimension.
+    let period =
+        |dimension| all.iter().map(|collective| collective.period(dimension)).max().unwrap_or(1);
     let periods: Vec<u64> = (0..grid.dimensions()).map(period).collect();
     let planned = schedule
         .symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())?;
@@ -120,23 +128,23 @@ fn planned(
     Ok((planned, coordinates))
 }
 
-/// The whole vector instead of shares of it: in each step a node gives those whom it would give a
-/// share all its sums.
+/// Runs the collective with the whole vector instead of shares: in each step a node sends all its
+/// sums to its partners.
 pub(crate) fn exchange_whole(
     grid: &Grid,
-    one: &dyn Shares,
+    collective: &dyn ShareCollective,
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
-    let (planned, coordinates) = planned(grid, &[one], schedule)?;
-    for step in 0..one.steps() {
-        let dimension = one.dimension(step);
-        let gifts: Vec<Vec<Gift>> =
-            (0..coordinates[dimension]).map(|c| one.gives(step, c)).collect();
+    let (planned, coordinates) = planned(grid, &[collective], schedule)?;
+    for step in 0..collective.steps() {
+        let dimension = collective.dimension(step);
+        let messages: Vec<Vec<PartMessage>> =
+            (0..coordinates[dimension]).map(|c| collective.messages(step, c)).collect();
         schedule.step()?;
         for node in &planned {
-            for gift in &gifts[grid.coordinate(node, dimension) as usize] {
+            for message in &messages[grid.coordinate(node, dimension) as usize] {
                 schedule.send(
-                    &Blocks::new(node, grid.moved(node, dimension, gift.to)).copy().combine(),
+                    &Blocks::new(node, grid.moved(node, dimension, message.to)).copy().combine(),
                 )?;
             }
         }
@@ -144,107 +152,111 @@ pub(crate) fn exchange_whole(
     Ok(())
 }
 
-/// Runs these at once.
+/// Runs several collectives at the same time.
 pub(crate) fn allreduce(
     grid: &Grid,
-    all: &[&dyn Shares],
+    all: &[&dyn ShareCollective],
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
     schedule.layout_in_parts(grid.radices(), all.len() as u32)?;
     let (planned, coordinates) = planned(grid, all, schedule)?;
-    let steps = all.iter().map(|one| one.steps()).max().unwrap_or(0);
+    let steps = all.iter().map(|collective| collective.steps()).max().unwrap_or(0);
     schedule.phase("reduce-scatter")?;
     for step in 0..steps {
-        at_once(grid, all, schedule, (&planned, &coordinates), (step, true))?;
+        add_step(grid, all, schedule, (&planned, &coordinates), (step, true))?;
     }
     schedule.phase("allgather")?;
     (0..steps)
         .rev()
-        .try_for_each(|step| at_once(grid, all, schedule, (&planned, &coordinates), (step, false)))
+        .try_for_each(|step| add_step(grid, all, schedule, (&planned, &coordinates), (step, false)))
 }
 
-/// What one of the collectives does in a step.
-struct UnderWay {
+/// The sends of one collective in a step.
+struct StepMessages {
     segment: u64,
     dimension: usize,
-    /// For each coordinate in the dimension what nodes send.
-    sends: Vec<Vec<Gift>>,
-    /// For each other dimension and coordinate there the parts: what nodes with the same coordinate
-    /// keep is the same, whatever their other coordinates.
+    /// For each coordinate in `dimension`, the messages of nodes with that coordinate.
+    sends: Vec<Vec<PartMessage>>,
+    /// For each other dimension and each coordinate in it, the coordinates of the parts: all nodes
+    /// with the same coordinate keep the same.
     kept: Vec<Vec<Coordinates>>,
 }
 
-/// A step of all of them, forwards or backwards, at the nodes that are planned for, whose
-/// coordinates are the first of each dimension.
-fn at_once(
+/// Adds one step of all collectives, of the reduce-scatter (`sums`) or of the allgather, for the
+/// planned nodes.
+fn add_step(
     grid: &Grid,
-    all: &[&dyn Shares],
+    all: &[&dyn ShareCollective],
     schedule: &mut Schedule<'_>,
     (planned, coordinates): (&Planned, &[u64]),
     (step, sums): (usize, bool),
 ) -> Result<(), Stop> {
-    let begins = |(segment, one): (u64, &&dyn Shares)| {
-        let dimension = one.dimension(step);
+    let begin = |(segment, collective): (u64, &&dyn ShareCollective)| {
+        let dimension = collective.dimension(step);
         let sends = |c| {
             if sums {
-                one.gives(step, c)
+                collective.messages(step, c)
             } else {
-                gives_back(*one, step, (dimension, grid.radix(dimension)), c)
+                returned_messages(*collective, step, (dimension, grid.radix(dimension)), c)
             }
         };
         let kept = |along: usize| match along == dimension {
             true => Vec::new(),
-            false => (0..coordinates[along]).map(|c| one.kept(step, along, c)).collect(),
+            false => (0..coordinates[along]).map(|c| collective.kept(step, along, c)).collect(),
         };
         let sends = (0..coordinates[dimension]).map(sends).collect();
-        UnderWay { segment, dimension, sends, kept: (0..grid.dimensions()).map(kept).collect() }
+        StepMessages { segment, dimension, sends, kept: (0..grid.dimensions()).map(kept).collect() }
     };
     schedule.step()?;
-    let under_way: Vec<UnderWay> =
-        (0..).zip(all).filter(|(_, one)| step < one.steps()).map(begins).collect();
+    let unfinished: Vec<StepMessages> =
+        (0..).zip(all).filter(|(_, collective)| step < collective.steps()).map(begin).collect();
     for node in planned {
-        for UnderWay { segment, dimension, sends, kept } in &under_way {
-            for gift in &sends[grid.coordinate(node, *dimension) as usize] {
+        for StepMessages { segment, dimension, sends, kept } in &unfinished {
+            for message in &sends[grid.coordinate(node, *dimension) as usize] {
                 let parts = |(along, c): (usize, u64)| match along == *dimension {
-                    true => Axis::bits(&gift.parts),
+                    true => Axis::bits(&message.parts),
                     false => Axis::bits(&kept[along][c as usize]),
                 };
                 let axes: Vec<Axis<'_>> = grid.coordinates(node).enumerate().map(parts).collect();
                 let mut signs = vec![0; grid.dimensions()];
-                signs[*dimension] = gift.sign;
+                signs[*dimension] = message.sign;
                 let route = Route::signs(&signs);
-                let send = Blocks::new(node, grid.moved(node, *dimension, gift.to));
+                let send = Blocks::new(node, grid.moved(node, *dimension, message.to));
                 let send = if sums { send.combine() } else { send.copy() };
                 let send =
                     send.destinations(Set::product(&axes)).segments(Axis::one(*segment)).strict();
-                schedule.send(&if gift.sign == 0 { send } else { send.route(&route) })?;
+                schedule.send(&if message.sign == 0 { send } else { send.route(&route) })?;
             }
         }
     }
     Ok(())
 }
 
-/// What a node with coordinate `c` gives back in the step: to whoever gave it something, the same
-/// parts, the other way.
-fn gives_back(
-    one: &dyn Shares,
+/// Returns the messages of a node with coordinate `c` in a step of the allgather: to each node that
+/// sent it a message in that step of the reduce-scatter it returns the same parts, in the opposite
+/// direction.
+fn returned_messages(
+    collective: &dyn ShareCollective,
     step: usize,
     (dimension, radix): (usize, u64),
     c: u64,
-) -> Vec<Gift> {
-    let period = one.period(dimension);
+) -> Vec<PartMessage> {
+    let period = collective.period(dimension);
     let mut back = Vec::new();
-    // Whoever is as much further on gives as much further on.
-    for (like, gifts) in (0..period).map(|like| (like, one.gives(step, like))) {
-        for (number, gift) in gifts.into_iter().enumerate() {
-            let giver = (c + radix + like - gift.to) % radix;
+    // Coordinates that differ by a multiple of the period send at the same distances.
+    for (like, messages) in (0..period).map(|like| (like, collective.messages(step, like))) {
+        for (number, message) in messages.into_iter().enumerate() {
+            let giver = (c + radix + like - message.to) % radix;
             if giver % period == like
-                && let Some(given) = one.gives(step, giver).into_iter().nth(number)
+                && let Some(given) = collective.messages(step, giver).into_iter().nth(number)
             {
-                back.push((number, Gift { to: giver, sign: -given.sign, parts: given.parts }));
+                back.push((
+                    number,
+                    PartMessage { to: giver, sign: -given.sign, parts: given.parts },
+                ));
             }
         }
     }
     back.sort_by_key(|(number, _)| *number);
-    back.into_iter().map(|(_, gift)| gift).collect()
+    back.into_iter().map(|(_, message)| message).collect()
 }

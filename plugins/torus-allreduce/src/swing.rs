@@ -1,22 +1,24 @@
-//! Swing: 2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma through one port, on tori whose
-//! sides are powers of two; `variant=latency`: log2 p (alpha + m beta + m gamma). D. De Sensi, T.
-//! Bonato, D. Saam, T. Hoefler, *Swing: Short-cutting Rings for Higher Bandwidth Allreduce* (NSDI
-//! 2024, arXiv 2401.09356); a reconstruction from its abstract, its formulas of rho and pi, and the
-//! congestion deficiencies that it prints, which runs here give again (`reproduce swing`).
+//! `swing-allreduce`: D. De Sensi, T. Bonato, D. Saam, T. Hoefler, *Swing: Short-cutting Rings for
+//! Higher Bandwidth Allreduce* (NSDI 2024, arXiv 2401.09356). On tori whose sides are powers of two
+//! it takes 2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma through one port;
+//! `variant=latency` takes log2 p (alpha + m beta + m gamma).
+//!
+//! This is a reconstruction from the abstract, the formulas of rho and pi, and the printed
+//! congestion deficiencies, which `reproduce swing` computes again.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | rho(s) | `rho` | 1 - 2 + 4 - .. (s + 1 terms): 1, -1, 3, -5, 11, .. |
+//! | rho(s) | `rho` | the sum 1 - 2 + 4 - etc. of s + 1 terms: 1, -1, 3, -5, 11, etc. |
 //! | pi(c, s) | `partner` | c + rho(s) for even c, c - rho(s) for odd c, modulo the side |
 //!
-//! In its step number s along a dimension coordinate c exchanges with pi(c, s): ever farther, but
-//! now one way, now the other. Steps go round the dimensions that have some left.
-//! `variant=all-ports` runs 2D collectives at once, each of m/2D: the k-th begins with dimension k,
-//! and half of them are mirrored, rho negated.
+//! In step s of a dimension coordinate c exchanges with pi(c, s), at growing distances in
+//! alternating directions. The steps alternate among the dimensions that have steps left.
+//! `variant=all-ports` runs 2D collectives at once, of m/2D bytes each. Collective k begins with
+//! dimension k, and half of the collectives are mirrored: they use -rho.
 
 use crate::shares::{
-    Coordinates, Gift, Shares, Turns, allreduce, at_all_ports, exchange_whole, goes_round, set,
-    sides,
+    Alternation, Coordinates, PartMessage, ShareCollective, allreduce, collectives_at_once,
+    exchange_whole, grid_of_powers, set, wraps_around,
 };
 use swapmeet_sdk::{About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop};
 
@@ -39,16 +41,16 @@ const VARIANT: ParamInfo = ParamInfo::choice(
     "variant",
     &["bandwidth", "all-ports", "latency"],
     "bandwidth",
-    "shares of the vector; one collective for each direction of each dimension, each of its own share; or the whole vector in every step",
+    "bandwidth: shares of the vector; all-ports: the same in all directions at once; latency: the whole vector in every step",
 );
 
 impl Algorithm for Swing {
     fn about(&self) -> About {
         About {
             name: "swing-allreduce",
-            title: "Partners 1, 1, 3, 5, 11, .. nodes away, now one way, now the other",
+            title: "Allreduce with alternating partners (Swing)",
             paper: "D. De Sensi, T. Bonato, D. Saam, T. Hoefler: Swing: Short-cutting Rings for Higher Bandwidth Allreduce (NSDI 2024); a reconstruction",
-            accepts: "any topology with dimensions that are powers of two; made for tori",
+            accepts: "any topology with dimensions that are powers of two; designed for tori",
             collectives: &[Collective::AllReduce],
             params: &[VARIANT],
             ..About::DEFAULT
@@ -65,36 +67,40 @@ impl Algorithm for Swing {
         if variant == Variant::Latency {
             return exchange_whole(&grid, &Swings::new(&grid, 0, false, false), schedule);
         }
-        let swings = at_all_ports(&grid, variant == Variant::AllPorts);
+        let swings = collectives_at_once(&grid, variant == Variant::AllPorts);
         let swings: Vec<Swings> = swings
-            .map(|(first, mirrored)| Swings::new(&grid, first, mirrored, goes_round(problem)))
+            .map(|(first, mirrored)| Swings::new(&grid, first, mirrored, wraps_around(problem)))
             .collect();
-        allreduce(&grid, &swings.iter().map(|one| one as &dyn Shares).collect::<Vec<_>>(), schedule)
+        allreduce(
+            &grid,
+            &swings.iter().map(|one| one as &dyn ShareCollective).collect::<Vec<_>>(),
+            schedule,
+        )
     }
 }
 
 fn grid(problem: &Problem<'_>) -> Result<Grid, Stop> {
-    sides(problem, u64::is_power_of_two, "two")
+    grid_of_powers(problem, u64::is_power_of_two, "two")
 }
 
-/// 1 - 2 + 4 - .., s + 1 terms.
+/// Returns the sum 1 - 2 + 4 - etc. of s + 1 terms.
 fn rho(s: u32) -> i64 {
     (1 - (-2_i64).pow(s + 1)) / 3
 }
 
-/// A swing along each dimension, step by step in turn.
+/// A swing along each dimension, in alternating steps.
 struct Swings {
     radices: Vec<u64>,
     mirrored: bool,
     is_directed: bool,
-    turns: Turns,
+    turns: Alternation,
 }
 
 impl Swings {
     fn new(grid: &Grid, first: usize, mirrored: bool, is_directed: bool) -> Self {
         let radices = grid.radices().to_vec();
         let steps: Vec<u32> = radices.iter().map(|radix| radix.trailing_zeros()).collect();
-        Self { turns: Turns::new(&steps, first), radices, mirrored, is_directed }
+        Self { turns: Alternation::new(&steps, first), radices, mirrored, is_directed }
     }
 
     fn distance(&self, c: u64, s: u32) -> i64 {
@@ -105,7 +111,7 @@ impl Swings {
         (c as i64 + self.distance(c, s)).rem_euclid(self.radices[dimension] as i64) as u64
     }
 
-    /// Whom coordinate `c` meets from step `s` on, directly or through others, itself included.
+    /// Returns the coordinates that data of coordinate `c` reaches from step `s` on, including `c`.
     fn reached(&self, dimension: usize, s: u32, c: u64) -> Vec<u64> {
         let steps = self.radices[dimension].trailing_zeros();
         let also = |reached: Vec<u64>, s| {
@@ -115,7 +121,7 @@ impl Swings {
     }
 }
 
-impl Shares for Swings {
+impl ShareCollective for Swings {
     fn steps(&self) -> usize {
         self.turns.len()
     }
@@ -124,17 +130,17 @@ impl Shares for Swings {
         self.turns.at(step).0
     }
 
-    fn gives(&self, step: usize, c: u64) -> Vec<Gift> {
+    fn messages(&self, step: usize, c: u64) -> Vec<PartMessage> {
         let (dimension, s) = self.turns.at(step);
         let to = self.partner(dimension, s, c);
         let parts = set(self.radices[dimension], self.reached(dimension, s + 1, to));
-        // In a ring of two both ways are as short: the one that the swing goes.
+        // On a ring of two nodes both directions are equally short; request that of the swing.
         let sign = if self.is_directed { self.distance(c, s).signum() as i8 } else { 0 };
-        vec![Gift { to, sign, parts }]
+        vec![PartMessage { to, sign, parts }]
     }
 
-    /// Even coordinates swing one way and odd ones the other, as far: two on, all is as much
-    /// further on.
+    /// Even coordinates swing in one direction and odd ones in the other, at the same distance, so
+    /// shifts by 2 leave the schedule unchanged.
     fn period(&self, dimension: usize) -> u64 {
         self.radices[dimension].min(2)
     }
@@ -150,7 +156,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn partners_are_each_others_and_as_far_as_printed() {
+    fn partners_are_mutual_at_the_printed_distances() {
         assert_eq!([0, 1, 2, 3, 4, 5].map(rho), [1, -1, 3, -5, 11, -21]);
         let grid = Grid::new(&[64]).unwrap();
         for mirrored in [false, true] {
@@ -167,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn every_torus_takes_the_steps_bytes_and_sums_of_the_closed_forms() {
+    fn every_torus_has_the_cost_of_the_closed_forms() {
         for sides in [&[1][..], &[2], &[16], &[4, 4], &[2, 8], &[4, 2, 4]] {
             let n: u64 = sides.iter().product();
             let log = u64::from(n.trailing_zeros());
@@ -196,7 +202,7 @@ mod tests {
         let problem = Rehearsal::on("torus", &[4, 6]).collective(Collective::AllReduce, 0);
         assert_eq!(
             problem.plan(&Swing).unwrap_err().to_string(),
-            "a dimension of 6 nodes, no power of two"
+            "a dimension has 6 nodes, which is not a power of two"
         );
     }
 }

@@ -1,14 +1,20 @@
-//! Trivance: 2 log3 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma with a message either way at a
-//! time, on tori whose sides are powers of three; `variant=latency`: log3 p (alpha + m beta + 2 m
-//! gamma). A. Jürß, V. Addanki, S. Schmid, *Trivance: Latency-Optimal AllReduce by Shortcutting
-//! Multiport Networks* (arXiv 2602.17254); a reconstruction from its abstract: three times as far a
-//! step in both directions at once, and all three terms added up before they go on.
+//! `trivance-allreduce`: A. Jürß, V. Addanki, S. Schmid, *Trivance: Latency-Optimal AllReduce by
+//! Shortcutting Multiport Networks* (arXiv 2602.17254). On tori whose sides are powers of three it
+//! takes 2 log3 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma, with one message in each direction
+//! at a time; `variant=latency` takes log3 p (alpha + m beta + 2 m gamma).
 //!
-//! In its step number s along a dimension coordinate c exchanges with c - 3^s and c + 3^s. With
-//! shares, D collectives run at once, each of m/D, the k-th from dimension k on: c keeps the parts
-//! that are c modulo 3^(s + 1), and gives either the parts that are as it is.
+//! This is a reconstruction from the abstract: distances grow by a factor of three in both
+//! directions at once, and all three terms are added before they are sent on.
+//!
+//! In step s of a dimension coordinate c exchanges with c - 3^s and c + 3^s. With shares, D
+//! collectives run at once, of m/D bytes each, and collective k begins with dimension k. Coordinate
+//! c keeps the parts that are equal to c modulo 3^(s + 1), and sends to each partner the parts that
+//! are equal to the partner's coordinate.
 
-use crate::shares::{Coordinates, Gift, Shares, Turns, allreduce, exchange_whole, set, sides};
+use crate::shares::{
+    Alternation, Coordinates, PartMessage, ShareCollective, allreduce, exchange_whole,
+    grid_of_powers, set,
+};
 use swapmeet_sdk::{About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop};
 
 pub(crate) struct Trivance;
@@ -17,16 +23,16 @@ const VARIANT: ParamInfo = ParamInfo::choice(
     "variant",
     &["bandwidth", "latency"],
     "bandwidth",
-    "shares of the vector, one collective for each dimension; or the whole vector in every step",
+    "bandwidth: shares of the vector, one collective per dimension; latency: the whole vector in every step",
 );
 
 impl Algorithm for Trivance {
     fn about(&self) -> About {
         About {
             name: "trivance-allreduce",
-            title: "Partners 1, 3, 9, .. nodes away both ways: three times as many are in a sum after each step",
+            title: "Allreduce with two partners per step (Trivance)",
             paper: "A. Jürß, V. Addanki, S. Schmid: Trivance: Latency-Optimal AllReduce by Shortcutting Multiport Networks (arXiv 2602.17254); a reconstruction",
-            accepts: "any topology with dimensions that are powers of three; made for tori",
+            accepts: "any topology with dimensions that are powers of three; designed for tori",
             collectives: &[Collective::AllReduce],
             params: &[VARIANT],
             ..About::DEFAULT
@@ -40,43 +46,47 @@ impl Algorithm for Trivance {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = grid(problem)?;
         if problem.choice("variant", &[("bandwidth", false), ("latency", true)])? {
-            return exchange_whole(&grid, &Leaps::new(&grid, 0), schedule);
+            return exchange_whole(&grid, &TernaryExchange::new(&grid, 0), schedule);
         }
-        let leaps: Vec<Leaps> =
-            (0..grid.dimensions()).map(|first| Leaps::new(&grid, first)).collect();
-        allreduce(&grid, &leaps.iter().map(|one| one as &dyn Shares).collect::<Vec<_>>(), schedule)
+        let exchanges: Vec<TernaryExchange> =
+            (0..grid.dimensions()).map(|first| TernaryExchange::new(&grid, first)).collect();
+        allreduce(
+            &grid,
+            &exchanges.iter().map(|one| one as &dyn ShareCollective).collect::<Vec<_>>(),
+            schedule,
+        )
     }
 }
 
 fn grid(problem: &Problem<'_>) -> Result<Grid, Stop> {
-    sides(problem, |radix| 3_u64.pow(log3(radix)) == radix, "three")
+    grid_of_powers(problem, |radix| 3_u64.pow(log3(radix)) == radix, "three")
 }
 
 fn log3(radix: u64) -> u32 {
     radix.checked_ilog(3).unwrap_or(0)
 }
 
-/// Leaps along each dimension, step by step in turn.
-struct Leaps {
+/// Exchanges at distances that are powers of three along each dimension, in alternating steps.
+struct TernaryExchange {
     radices: Vec<u64>,
-    turns: Turns,
+    turns: Alternation,
 }
 
-impl Leaps {
+impl TernaryExchange {
     fn new(grid: &Grid, first: usize) -> Self {
         let radices = grid.radices().to_vec();
         let steps: Vec<u32> = radices.iter().map(|radix| log3(*radix)).collect();
-        Self { turns: Turns::new(&steps, first), radices }
+        Self { turns: Alternation::new(&steps, first), radices }
     }
 
-    /// Those that are `c` modulo 3^s.
-    fn alike(&self, dimension: usize, s: u32, c: u64) -> Coordinates {
+    /// Returns the coordinates that are equal to `c` modulo 3^s.
+    fn congruent(&self, dimension: usize, s: u32, c: u64) -> Coordinates {
         let (radix, stride) = (self.radices[dimension], 3_u64.pow(s));
         set(radix, (c % stride..radix).step_by(stride as usize))
     }
 }
 
-impl Shares for Leaps {
+impl ShareCollective for TernaryExchange {
     fn steps(&self) -> usize {
         self.turns.len()
     }
@@ -85,20 +95,21 @@ impl Shares for Leaps {
         self.turns.at(step).0
     }
 
-    fn gives(&self, step: usize, c: u64) -> Vec<Gift> {
+    fn messages(&self, step: usize, c: u64) -> Vec<PartMessage> {
         let (dimension, s) = self.turns.at(step);
-        let (radix, leap) = (self.radices[dimension], 3_u64.pow(s));
-        let gift = |to: u64| Gift { to, sign: 0, parts: self.alike(dimension, s + 1, to) };
-        vec![gift((c + leap) % radix), gift((c + radix - leap) % radix)]
+        let (radix, distance) = (self.radices[dimension], 3_u64.pow(s));
+        let message =
+            |to: u64| PartMessage { to, sign: 0, parts: self.congruent(dimension, s + 1, to) };
+        vec![message((c + distance) % radix), message((c + radix - distance) % radix)]
     }
 
-    /// Every node does the same, seen from itself.
+    /// All nodes do the same relative to their own coordinates.
     fn period(&self, _: usize) -> u64 {
         1
     }
 
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates {
-        self.alike(dimension, self.turns.done(step, dimension), c)
+        self.congruent(dimension, self.turns.done(step, dimension), c)
     }
 }
 
@@ -108,7 +119,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn every_torus_takes_the_steps_bytes_and_sums_of_the_closed_forms() {
+    fn every_torus_has_the_cost_of_the_closed_forms() {
         for sides in [&[1][..], &[3], &[27], &[3, 3], &[9, 3]] {
             let n: u64 = sides.iter().product();
             let log = sides.iter().map(|side| u64::from(log3(*side))).sum::<u64>();
@@ -132,7 +143,7 @@ mod tests {
         assert_eq!(
             ring.verify(&Trivance).unwrap().critical_bytes,
             26,
-            "half of it either way, there and back"
+            "half of the vector in each direction, in both phases"
         );
     }
 
@@ -141,7 +152,7 @@ mod tests {
         let problem = Rehearsal::on("torus", &[9, 6]).collective(Collective::AllReduce, 0);
         assert_eq!(
             problem.plan(&Trivance).unwrap_err().to_string(),
-            "a dimension of 6 nodes, no power of three"
+            "a dimension has 6 nodes, which is not a power of three"
         );
     }
 }

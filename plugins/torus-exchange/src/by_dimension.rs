@@ -1,9 +1,10 @@
-//! Direct, a dimension after another: sum over dimensions of (n - 1) (alpha + N / n m beta) on
-//! links that no two messages share; the multiphase exchange of S. H. Bokhari, *Multiphase Complete
-//! Exchange on Paragon, SP2, and CS-2* (1996), with a phase a dimension.
+//! `by-dimension`: direct exchange along one dimension after another. It is the multiphase exchange
+//! of S. H. Bokhari, *Multiphase Complete Exchange on Paragon, SP2, and CS-2* (1996), with one
+//! phase for each dimension. It takes the sum over all dimensions of (n - 1) (alpha + N / n m
+//! beta), if no two messages share a link.
 //!
-//! In step s of dimension i everyone sends to the node s on along it all that is for nodes with
-//! that coordinate.
+//! In step s of dimension i each node sends to the node s after it along the dimension all blocks
+//! for nodes with that coordinate.
 
 use crate::TORUS;
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop, Symmetry};
@@ -14,9 +15,9 @@ impl Algorithm for ByDimension {
     fn about(&self) -> About {
         About {
             name: "by-dimension",
-            title: "Direct along each dimension in turn",
+            title: "Direct exchange along one dimension after another",
             paper: "S. H. Bokhari: Multiphase Complete Exchange on Paragon, SP2, and CS-2 (1996)",
-            accepts: "any topology; of those without dimensions all nodes are one",
+            accepts: "any topology; one without dimensions counts as a single dimension",
             ports: 1,
             ..TORUS
         }
@@ -24,8 +25,8 @@ impl Algorithm for ByDimension {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = problem.topology().grid()?;
-        // Every node does the same, seen from itself: so far on along the dimension, what is for
-        // coordinates as far on.
+        // All nodes do the same relative to their own coordinates, so shifts along any dimension
+        // leave the schedule unchanged.
         let planned = schedule.symmetric(&vec![Symmetry::shift(1); grid.dimensions()])?;
         let mut destinations = vec![Axis::ALL; grid.dimensions()];
         for dimension in 0..grid.dimensions() {
@@ -51,7 +52,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn every_shape_takes_the_closed_forms_steps_and_blocks() {
+    fn every_shape_has_the_cost_of_the_closed_form() {
         for (kind, dims) in [
             ("torus", &[4, 6][..]),
             ("torus", &[3, 2, 5]),

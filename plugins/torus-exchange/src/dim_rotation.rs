@@ -1,8 +1,8 @@
-//! All dimensions at once: d n/2 alpha + n N/8 m beta for an even n, the bound of a torus's links;
-//! a reconstruction of DimRotation (2025).
+//! `dim-rotation`: all dimensions at once. It takes d n/2 alpha + n N/8 m beta for even n, which is
+//! the lower bound for the links of a torus. This is a reconstruction of DimRotation (2025).
 //!
-//! Every block is in d shares. Share i goes along dimension i first, then i + 1, .., the last of
-//! them i - 1, as on rings of their own: at any time each dimension has one share to carry.
+//! Every block is cut into d shares. Share i is sent along dimension i first, then along i + 1, and
+//! so on, with wrap-around, as on separate rings. At any time each dimension carries one share.
 
 use crate::half_ring::Rings;
 use crate::{TORUS, only_tori};
@@ -14,7 +14,7 @@ impl Algorithm for DimRotation {
     fn about(&self) -> About {
         About {
             name: "dim-rotation",
-            title: "A share of every block along each rotation of the dimensions, both ways round every ring",
+            title: "All dimensions at once, in rotated orders (reconstruction)",
             ..TORUS
         }
     }
@@ -28,13 +28,13 @@ impl Algorithm for DimRotation {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = problem.topology().grid()?;
-        // A dimension of one node has no links to use.
+        // A dimension of one node has no links.
         let rings: Vec<usize> = (0..grid.dimensions()).filter(|d| grid.radix(*d) > 1).collect();
         let d = rings.len();
         schedule.layout(grid.radices(), 2 * d.max(1) as u32)?;
         let planned = schedule.symmetric(&vec![Symmetry::shift(1); grid.dimensions()])?;
         for stage in 0..d {
-            schedule.phase(&format!("dimension {} of each share's order", stage + 1))?;
+            schedule.phase(&format!("dimension number {} of each share", stage + 1))?;
             let shares: Vec<Rings<'_>> = (0..d)
                 .map(|share| Rings {
                     grid: &grid,
@@ -45,8 +45,8 @@ impl Algorithm for DimRotation {
             for s in 1..=shares.iter().map(Rings::steps).max().unwrap_or(0) {
                 schedule.step()?;
                 for from in &planned {
-                    let under_way = shares.iter().filter(|share| s <= share.steps());
-                    under_way.into_iter().try_for_each(|share| share.sends(s, from, schedule))?;
+                    let unfinished = shares.iter().filter(|share| s <= share.steps());
+                    unfinished.into_iter().try_for_each(|share| share.sends(s, from, schedule))?;
                 }
             }
         }
@@ -60,7 +60,7 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn equal_dimensions_take_the_steps_and_blocks_of_the_closed_form() {
+    fn equal_dimensions_have_the_cost_of_the_closed_form() {
         for dims in [&[4, 4][..], &[6, 6], &[4, 4, 4], &[8]] {
             let (d, n, nodes) = (dims.len() as u64, dims[0], dims.iter().product::<u64>());
             let problem = Rehearsal::on("torus", dims).ports(u64::MAX).block_bytes(2 * d);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn any_torus_is_done() {
+    fn every_torus_is_supported() {
         for dims in [&[5, 3][..], &[2, 3, 4], &[1, 6], &[1, 1], &[3, 1, 5]] {
             let proved = Rehearsal::on("torus", dims)
                 .ports(u64::MAX)

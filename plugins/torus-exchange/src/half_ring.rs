@@ -1,9 +1,11 @@
-//! Both ways round a ring: n/2 alpha + n^2/8 m beta for an even n, (n - 1)/2 alpha + (n^2 - 1)/8 m
-//! beta for an odd one, which no schedule goes below; a reconstruction of HalfRing (2025).
+//! `half-ring`: both directions of a ring. It takes n/2 alpha + n^2/8 m beta for even n and (n -
+//! 1)/2 alpha + (n^2 - 1)/8 m beta for odd n, and no schedule takes less. This is a reconstruction
+//! of HalfRing (2025).
 //!
-//! Every block takes the shorter way; of the one for the node opposite half takes each. In step s
-//! everyone passes on, either way, what came in the step before, less what was for it: blocks of
-//! the node s - 1 behind, for those still ahead.
+//! Every block takes the shorter direction; the block for the opposite node is cut into halves, one
+//! for each direction. In step s each node passes on, in either direction, the blocks that it
+//! received in the step before, except those for itself: blocks of the node s - 1 behind it for the
+//! nodes still ahead.
 
 use crate::{TORUS, only_tori};
 use swapmeet_sdk::{
@@ -12,11 +14,11 @@ use swapmeet_sdk::{
 
 pub(crate) struct HalfRing;
 
-/// One dimension of a grid, and the segments that travel it now: a pair of halves.
+/// One dimension of a grid, and the two segments of each block that currently travel along it.
 pub(crate) struct Rings<'a> {
     pub grid: &'a Grid,
     pub dimension: usize,
-    /// The number of the pair.
+    /// Number of the pair of segments: the segments 2 `pair` and 2 `pair` + 1.
     pub pair: u64,
 }
 
@@ -25,19 +27,18 @@ impl Rings<'_> {
         self.grid.radix(self.dimension)
     }
 
-    /// Steps until everything is where it belongs along the dimension.
+    /// Returns the number of steps after which every block is at its coordinate in the dimension.
     pub(crate) fn steps(&self) -> u64 {
         self.n() / 2
     }
 
-    /// What a node sends in step s, from 1. It is the same seen from every node: blocks of those
-    /// behind, for those ahead.
+    /// Adds the sends of a node in step s, from 1, in both directions.
     pub(crate) fn sends(&self, s: u64, from: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        self.one_way(s, from, true, schedule)?;
-        self.one_way(s, from, false, schedule)
+        self.send_in_direction(s, from, true, schedule)?;
+        self.send_in_direction(s, from, false, schedule)
     }
 
-    fn one_way(
+    fn send_in_direction(
         &self,
         s: u64,
         from: u64,
@@ -56,11 +57,11 @@ impl Rings<'_> {
         let all = vec![Axis::ALL; self.grid.dimensions()];
         let (mut origins, mut destinations) = (all.clone(), all);
         origins[self.dimension] = Axis::one(ahead(n - (s - 1) % n));
-        // Nearer than half-way round from their origin.
-        let whole = ((n - 1) / 2 + 1).saturating_sub(s);
-        if whole > 0 {
-            let nearest = if forwards { ahead(1) } else { ahead(whole) };
-            destinations[self.dimension] = Axis::range(nearest, whole);
+        // Number of destinations ahead that are less than half-way round from the origin.
+        let nearer = ((n - 1) / 2 + 1).saturating_sub(s);
+        if nearer > 0 {
+            let nearest = if forwards { ahead(1) } else { ahead(nearer) };
+            destinations[self.dimension] = Axis::range(nearest, nearer);
             let blocks =
                 Blocks::new(from, to).segments(Axis::range(2 * self.pair, 2)).route(&route);
             schedule.send(
@@ -83,7 +84,7 @@ impl Algorithm for HalfRing {
     fn about(&self) -> About {
         About {
             name: "half-ring",
-            title: "Neighbour to neighbour, the shorter way round a ring",
+            title: "Neighbour to neighbour in both directions of a ring",
             accepts: "ring, or torus of one dimension",
             ..TORUS
         }
@@ -93,9 +94,9 @@ impl Algorithm for HalfRing {
         let topology = problem.topology();
         match (topology.kind(), topology.dims()) {
             ("ring" | "torus", [_]) => Ok(()),
-            ("torus", _) => Err(Stop::unsupported(
-                "is for one dimension: `dim-rotation` does the same for more",
-            )),
+            ("torus", _) => {
+                Err(Stop::unsupported("runs only on one dimension; use `dim-rotation` for several"))
+            }
             _ => Err(only_tori(topology.spec())),
         }
     }
@@ -119,13 +120,13 @@ mod tests {
     use swapmeet_sdk::Rehearsal;
 
     #[test]
-    fn every_ring_takes_half_of_n_steps_and_an_eighth_of_n_squared_blocks() {
-        // Round a ring of two both ways are one.
+    fn every_ring_has_the_cost_of_the_closed_form() {
+        // On a ring of two nodes both directions lead to the same node.
         for n in (1..16_u64).filter(|n| *n != 2) {
             let problem = Rehearsal::on("ring", &[n]).ports(u64::MAX).block_bytes(2);
             let proved = problem.verify(&HalfRing).unwrap();
             let blocks = if n % 2 == 0 { n * n / 4 } else { (n * n - 1) / 4 };
-            // Blocks of two bytes: a half may travel.
+            // Blocks have two bytes, because halves are sent too.
             assert_eq!((proved.steps, proved.critical_bytes), (n / 2, blocks), "{n}");
         }
     }
@@ -136,8 +137,11 @@ mod tests {
             |kind, dims: &[u64]| Rehearsal::on(kind, dims).plan(&HalfRing).unwrap_err().to_string();
         assert_eq!(
             refused("torus", &[4, 4]),
-            "is for one dimension: `dim-rotation` does the same for more"
+            "runs only on one dimension; use `dim-rotation` for several"
         );
-        assert_eq!(refused("mesh", &[4]), "runs on a torus or a ring only, this is `mesh:4`");
+        assert_eq!(
+            refused("mesh", &[4]),
+            "runs only on a torus or a ring; this topology is `mesh:4`"
+        );
     }
 }

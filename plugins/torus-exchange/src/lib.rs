@@ -1,16 +1,16 @@
-//! All-to-all on rings and tori, a dimension after another.
+//! All-to-all on rings and tori, one dimension after another.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | N, d | `grid` | nodes, dimensions |
-//! | n | `n` | nodes of a dimension: N = n^d where all are alike |
+//! | N, d | `grid` | number of nodes, number of dimensions |
+//! | n | `n` | nodes of a dimension; N = n^d if all are equal |
 //! | m | | bytes of a block |
-//! | alpha, beta | | start-up of a message, transmission of a byte over a link |
+//! | alpha, beta | | start-up of a message, time per byte |
 //!
-//! `half-ring` and `dim-rotation` are reconstructions of the HalfRing and DimRotation of 2025,
-//! which use both directions of every ring, and every ring at once. The paper's text was not at
-//! hand: the rules here are rebuilt from what is said of them, the shorter way round, and a share
-//! of every block along each rotation of the dimensions.
+//! `half-ring` and `dim-rotation` are reconstructions of HalfRing and DimRotation (2025), which use
+//! both directions of every ring, and all rings at once. The text of that paper was not available.
+//! The rules here follow from descriptions of it: blocks take the shorter direction, and a share of
+//! every block is sent along each rotation of the dimensions.
 
 use swapmeet_sdk::{About, Stop, export_plugin};
 
@@ -18,18 +18,18 @@ mod by_dimension;
 mod dim_rotation;
 mod half_ring;
 
-const REBUILT: &str =
+const RECONSTRUCTION: &str =
     "a reconstruction of HalfRing and DimRotation (2025), without the paper's text";
 const TORUS: About = About {
     accepts: "torus or ring, of any size",
-    paper: REBUILT,
+    paper: RECONSTRUCTION,
     ports: u64::MAX,
     ..About::DEFAULT
 };
 
-/// What these are not for.
+/// Returns the error for topologies other than tori and rings.
 fn only_tori(spec: &str) -> Stop {
-    Stop::unsupported(format!("runs on a torus or a ring only, this is `{spec}`"))
+    Stop::unsupported(format!("runs only on a torus or a ring; this topology is `{spec}`"))
 }
 
 export_plugin!(

@@ -315,7 +315,7 @@ fn bruck_on_a_power_of_two_sends_half_of_all_in_each_step() {
 fn algorithms_for_powers_of_two_suggest_general_ones() {
     let row = rows(&["--topology", "mesh:4x5", "--algorithm", "pex", "--workload", "uniform:1"])
         .remove(0);
-    let reason = "20 nodes are no power of two, without which exclusive-or makes no pairs; pex-gen, pex-gen-shift and gen take any number";
+    let reason = "20 nodes are not a power of two; pex-gen, pex-gen-shift and gen run on any number of nodes";
     assert_eq!((row.status, row.reason.as_str()), (Status::Unsupported, reason));
 }
 

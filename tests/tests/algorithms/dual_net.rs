@@ -272,7 +272,7 @@ fn other_networks_are_refused_with_the_reason() {
     };
     let (status, reason) = told("torus:4x4", "rdn-broadcast");
     assert_eq!(status, Status::Unsupported);
-    assert_eq!(reason, "runs on a recursive dual-net only, this is a torus");
+    assert_eq!(reason, "runs only on a recursive dual-net; this topology is a torus");
     let args = words(
         "run --topology rdn:1(ring:3) --algorithm rdn-broadcast:variant=fast --workload broadcast/uniform:1",
     );

@@ -134,10 +134,10 @@ fn invalid_names_and_existing_folders_are_refused() {
     };
     refused(
         "../up",
-        "`../up` is no plugin's name, expected lower-case letters, digits and single hyphens, a letter first, such as `my-ring`",
+        "`../up` is not a plugin name, expected lower-case letters, digits and single hyphens, beginning with a letter, such as `my-ring`",
     );
     std::fs::create_dir(empty.path().join("taken")).unwrap();
-    refused("taken", "taken: exists already; a new plugin goes into a folder of its own");
+    refused("taken", "taken: already exists; choose a folder that does not exist");
     assert_eq!(std::fs::read_dir(empty.path()).unwrap().count(), 1);
 }
 

@@ -1,14 +1,14 @@
-//! Blocks: which of them a message takes. Where in a GPU's buffers they lie is no matter of the
-//! network.
+//! Passes on algorithms that move blocks. The positions of blocks in a GPU's buffers do not affect
+//! the network.
 
-use super::execution::{Act, Execution};
+use super::execution::{Action, Execution};
 use super::shape::Shape;
-use super::{at_home, products};
+use super::{home_set, products};
 use std::collections::HashMap;
 use swapmeet_interchange::msccl::Collective;
 use swapmeet_sdk::{Blocks, Schedule, Stop};
 
-pub(super) fn hand_on(
+pub(super) fn pass_on(
     shape: &Shape,
     execution: &Execution,
     schedule: &mut Schedule<'_>,
@@ -25,41 +25,42 @@ pub(super) fn hand_on(
         | Collective::ReduceScatter
         | Collective::AllReduce => (false, false, true),
     };
-    // How often a GPU is still to send a block: what it sends for the last time it no longer has.
-    let mut to_come: HashMap<(u64, u64), u32> = HashMap::new();
-    for act in &execution.acts {
-        if let Act::Message { sender, chunks, .. } = act {
+    // Count how often a GPU still sends each block: with its last send it gives the block up.
+    let mut sends_left: HashMap<(u64, u64), u32> = HashMap::new();
+    for action in &execution.actions {
+        if let Action::Message { sender, chunks, .. } = action {
             for passed in chunks {
-                *to_come.entry((sender.gpu, execution.values[passed.sent].what)).or_default() += 1;
+                *sends_left.entry((sender.gpu, execution.values[passed.sent].what)).or_default() +=
+                    1;
             }
         }
     }
     let mut now = 0;
-    for act in &execution.acts {
-        let Act::Message { step, sender, receiver, chunks } = act else { continue };
+    for action in &execution.actions {
+        let Action::Message { step, sender, receiver, chunks } = action else { continue };
         if *step > now {
             now = *step;
             schedule.step()?;
         }
-        let (mut once, mut again) = (Vec::new(), Vec::new());
+        let (mut last, mut kept) = (Vec::new(), Vec::new());
         for what in chunks.iter().map(|passed| execution.values[passed.sent].what) {
-            let left = to_come.entry((sender.gpu, what)).or_default();
+            let left = sends_left.entry((sender.gpu, what)).or_default();
             *left -= 1;
-            if copies || *left > 0 { &mut again } else { &mut once }.push(what);
+            if copies || *left > 0 { &mut kept } else { &mut last }.push(what);
         }
         let label = format!("{sender}, line {}", sender.line);
-        for (whats, keeps) in [(once, false), (again, true)] {
-            for [origins, destinations, segments] in products(shape, whats.into_iter()) {
+        for (ids, keeps) in [(last, false), (kept, true)] {
+            for [origins, destinations, segments] in products(shape, ids.into_iter()) {
                 let (mut o, mut d) = (Vec::new(), Vec::new());
                 let mut send = Blocks::new(sender.gpu, receiver.gpu)
                     .segments(segments.axis())
                     .strict()
                     .label(&label);
                 if has_origins {
-                    send = send.origins(at_home(&origins, 1, &mut o));
+                    send = send.origins(home_set(&origins, 1, &mut o));
                 }
                 if has_destinations {
-                    send = send.destinations(at_home(&destinations, 1, &mut d));
+                    send = send.destinations(home_set(&destinations, 1, &mut d));
                 }
                 schedule.send(&if keeps { send.copy() } else { send })?;
             }

@@ -1,57 +1,57 @@
-//! The algorithm carried out with names instead of data: which block, or whose contributions to
-//! which sum, every chunk of every buffer has when.
+//! Execution of the algorithm with names instead of data: which block, or which contributions to
+//! which sum, each chunk of each buffer contains at any time.
 
 use super::order::Order;
 use super::shape::Shape;
-use super::{At, wrong};
+use super::{StepLocation, invalid};
 use std::collections::HashMap;
 use std::rc::Rc;
 use swapmeet_interchange::msccl::{Kind, Place, Program};
 use swapmeet_sdk::Stop;
 
-/// A value, as [`Execution::values`] counts them.
-pub(super) type Id = usize;
+/// Index of a value in [`Execution::values`].
+pub(super) type ValueId = usize;
 
-/// What is written to one chunk of a buffer, or only passed on.
+/// A value that is written to a chunk of a buffer, or only passed on.
 #[derive(Clone)]
 pub(super) struct Value {
     pub(super) gpu: u64,
-    /// Which block, or which sum ([`Shape::name`]).
+    /// Number of the block or sum ([`Shape::name`]).
     pub(super) what: u64,
-    /// Whose contributions are in it: a bit for each GPU; none where nothing is summed.
+    /// The GPUs whose contributions it contains, as bits; empty in collectives without sums.
     pub(super) terms: Rc<[u64]>,
-    /// How often it is read.
+    /// Number of times that it is read.
     pub(super) reads: u32,
 }
 
-/// What happens, in order.
-pub(super) enum Act {
-    /// A message goes in this step: what is sent, what of the receiver's own is added to it, what
-    /// it has then.
-    Message { step: u64, sender: At, receiver: At, chunks: Vec<Passed> },
-    /// Values of a GPU are copied: which, and what they are then.
-    Copied(Vec<(Id, Id)>),
-    /// Values of a GPU are added to others: which, to which, and what they are then.
-    Added(At, Vec<(Id, Id, Id)>),
+/// The actions of the algorithm, in order.
+pub(super) enum Action {
+    /// A message in a step, with all its chunks.
+    Message { step: u64, sender: StepLocation, receiver: StepLocation, chunks: Vec<MessageChunk> },
+    /// Values of a GPU are copied: source and new value of each.
+    Copied(Vec<(ValueId, ValueId)>),
+    /// Values of a GPU are added to others: source, previous value and new value of each.
+    Added(StepLocation, Vec<(ValueId, ValueId, ValueId)>),
 }
 
-/// One chunk of a message.
+/// One chunk of a message: the value sent, the receiver's value that it is added to, and the new
+/// value.
 #[derive(Clone, Copy)]
-pub(super) struct Passed {
-    pub(super) sent: Id,
-    pub(super) added: Option<Id>,
-    pub(super) arrived: Id,
+pub(super) struct MessageChunk {
+    pub(super) sent: ValueId,
+    pub(super) added: Option<ValueId>,
+    pub(super) arrived: ValueId,
 }
 
-/// What comes of the algorithm.
+/// The result of executing the algorithm.
 pub(super) struct Execution {
     pub(super) values: Vec<Value>,
-    pub(super) acts: Vec<Act>,
-    /// What each GPU begins with.
-    pub(super) own: Vec<Id>,
-    /// What it ends with, where something is asked of it.
-    pub(super) results: Vec<Id>,
-    /// What is wrong with what it ends with.
+    pub(super) actions: Vec<Action>,
+    /// The values that GPUs have at the start.
+    pub(super) initial: Vec<ValueId>,
+    /// The required values at the end, as far as they are correct.
+    pub(super) results: Vec<ValueId>,
+    /// The first error in the values at the end.
     pub(super) wrong: Option<Stop>,
 }
 
@@ -60,20 +60,21 @@ pub(super) fn execute(
     shape: &Shape,
     order: &Order<'_>,
 ) -> Result<Execution, Stop> {
-    let mut run = Run { shape, values: Vec::new(), at: HashMap::new(), terms: HashMap::new() };
-    let mut own = Vec::new();
+    let mut run = Executor { shape, values: Vec::new(), at: HashMap::new(), terms: HashMap::new() };
+    let mut initial = Vec::new();
     for gpu in 0..shape.gpus {
         let terms = run.own_terms(gpu);
         for (chunk, what) in shape.begins_with(gpu) {
             let id = run.value(gpu, what, Rc::clone(&terms));
             run.at.insert((gpu, chunk), id);
-            own.push(id);
+            initial.push(id);
         }
     }
-    // What an operation has received, and what one has sent that is not received yet.
-    let mut received: HashMap<usize, Vec<Id>> = HashMap::new();
-    let mut on_its_way: HashMap<usize, Vec<Id>> = HashMap::new();
-    let mut acts = Vec::new();
+    // For each operation, the values that it has received, and the values that it has sent and that
+    // have not been received.
+    let mut received: HashMap<usize, Vec<ValueId>> = HashMap::new();
+    let mut in_flight: HashMap<usize, Vec<ValueId>> = HashMap::new();
+    let mut actions = Vec::new();
     for (step, part) in &order.parts {
         let (at, op) = order.ops[part.op];
         if op.kind.sends && (part.forwards || !op.kind.receives) {
@@ -82,33 +83,33 @@ pub(super) fn execute(
             } else {
                 run.read(at, op.kind, op.source, op.count)?
             };
-            on_its_way.insert(part.op, sent);
+            in_flight.insert(part.op, sent);
         } else if op.kind.receives {
             let sender = order.sender_of[part.op].unwrap_or(part.op);
-            let sent = on_its_way.remove(&sender).unwrap_or_default();
+            let sent = in_flight.remove(&sender).unwrap_or_default();
             let added =
                 if op.kind.adds { Some(run.read(at, op.kind, op.source, op.count)?) } else { None };
             let mut chunks = Vec::new();
             for (i, sent) in sent.into_iter().enumerate() {
                 let added = added.as_ref().map(|list| list[i]);
-                let arrived = run.arrives(at, sent, added)?;
-                chunks.push(Passed { sent, added, arrived });
+                let arrived = run.receive(at, sent, added)?;
+                chunks.push(MessageChunk { sent, added, arrived });
             }
-            let arrived: Vec<Id> = chunks.iter().map(|passed| passed.arrived).collect();
+            let arrived: Vec<ValueId> = chunks.iter().map(|chunk| chunk.arrived).collect();
             if op.kind.stores {
                 run.write(at, op.kind, op.target, &arrived)?;
             }
             if op.kind.sends {
                 received.insert(part.op, arrived);
             }
-            acts.push(Act::Message {
+            actions.push(Action::Message {
                 step: *step,
                 sender: order.ops[sender].0,
                 receiver: at,
                 chunks,
             });
         } else if op.kind == Kind::COPY {
-            let copied: Vec<(Id, Id)> = run
+            let copied: Vec<(ValueId, ValueId)> = run
                 .read(at, op.kind, op.source, op.count)?
                 .into_iter()
                 .map(|id| {
@@ -122,7 +123,7 @@ pub(super) fn execute(
                 &copied.iter().map(|(_, id)| *id).collect::<Vec<_>>(),
             )?;
             copied.iter().for_each(|(id, _)| run.values[*id].reads += 1);
-            acts.push(Act::Copied(copied));
+            actions.push(Action::Copied(copied));
         } else if op.kind == Kind::ADD {
             let (more, to) = (
                 run.read(at, op.kind, op.source, op.count)?,
@@ -131,9 +132,9 @@ pub(super) fn execute(
             let mut added = Vec::new();
             for (more, to) in more.into_iter().zip(to) {
                 if more == to {
-                    return Err(wrong(at.line, format!("{at} adds a chunk to itself")));
+                    return Err(invalid(at.line, format!("{at} adds a chunk to itself")));
                 }
-                added.push((more, to, run.arrives(at, more, Some(to))?));
+                added.push((more, to, run.receive(at, more, Some(to))?));
             }
             run.write(
                 at,
@@ -141,24 +142,24 @@ pub(super) fn execute(
                 op.target,
                 &added.iter().map(|(.., id)| *id).collect::<Vec<_>>(),
             )?;
-            acts.push(Act::Added(at, added));
+            actions.push(Action::Added(at, added));
         }
     }
     let (results, wrong) = run.results(program);
-    Ok(Execution { values: run.values, acts, own, results, wrong })
+    Ok(Execution { values: run.values, actions, initial, results, wrong })
 }
 
-struct Run<'a> {
+struct Executor<'a> {
     shape: &'a Shape,
     values: Vec<Value>,
-    /// What is in which chunk of which GPU.
-    at: HashMap<(u64, u64), Id>,
-    /// Sets of contributions, each once.
+    /// The value in each chunk of each GPU.
+    at: HashMap<(u64, u64), ValueId>,
+    /// Sets of contributions, so that equal sets share memory.
     terms: HashMap<Rc<[u64]>, Rc<[u64]>>,
 }
 
-impl Run<'_> {
-    fn value(&mut self, gpu: u64, what: u64, terms: Rc<[u64]>) -> Id {
+impl Executor<'_> {
+    fn value(&mut self, gpu: u64, what: u64, terms: Rc<[u64]>) -> ValueId {
         self.values.push(Value { gpu, what, terms, reads: 0 });
         self.values.len() - 1
     }
@@ -177,13 +178,19 @@ impl Run<'_> {
         Rc::clone(self.terms.entry(Rc::clone(&words)).or_insert(words))
     }
 
-    /// What is in the chunks that a step names.
-    fn read(&mut self, at: At, kind: Kind, place: Place, count: u64) -> Result<Vec<Id>, Stop> {
+    /// Returns the values of the chunks that a step names.
+    fn read(
+        &mut self,
+        at: StepLocation,
+        kind: Kind,
+        place: Place,
+        count: u64,
+    ) -> Result<Vec<ValueId>, Stop> {
         let chunks = self.shape.chunks(at, kind, place, count)?;
         let list = (0..).zip(chunks).map(|(i, chunk)| {
             let from = Place { offset: place.offset + i, ..place };
             self.at.get(&(at.gpu, chunk)).copied().ok_or_else(|| {
-                wrong(
+                invalid(
                     at.line,
                     format!("{at} ({}) reads {from}, to which nothing was written", kind.word),
                 )
@@ -192,37 +199,49 @@ impl Run<'_> {
         list.collect()
     }
 
-    fn write(&mut self, at: At, kind: Kind, place: Place, list: &[Id]) -> Result<(), Stop> {
+    fn write(
+        &mut self,
+        at: StepLocation,
+        kind: Kind,
+        place: Place,
+        list: &[ValueId],
+    ) -> Result<(), Stop> {
         for (chunk, id) in self.shape.chunks(at, kind, place, list.len() as u64)?.zip(list) {
             self.at.insert((at.gpu, chunk), *id);
         }
         Ok(())
     }
 
-    /// What a GPU has of what comes to it, or of one of its own that is added.
-    fn arrives(&mut self, at: At, id: Id, added: Option<Id>) -> Result<Id, Stop> {
+    /// Makes the new value of a GPU that receives a value, or adds one of its own, and counts the
+    /// reads.
+    fn receive(
+        &mut self,
+        at: StepLocation,
+        id: ValueId,
+        added: Option<ValueId>,
+    ) -> Result<ValueId, Stop> {
         self.values[id].reads += 1;
         let (what, mut terms) = (self.values[id].what, Rc::clone(&self.values[id].terms));
-        if let Some(own) = added {
+        if let Some(initial) = added {
             if !self.shape.sums {
-                return Err(wrong(
+                return Err(invalid(
                     at.line,
                     format!("{at} adds, and in this collective nothing is summed"),
                 ));
             }
-            self.values[own].reads += 1;
-            if self.values[own].what != what {
-                let names = [what, self.values[own].what].map(|what| self.shape.name(what));
-                return Err(wrong(at.line, format!("{at} adds {} to {}", names[0], names[1])));
+            self.values[initial].reads += 1;
+            if self.values[initial].what != what {
+                let names = [what, self.values[initial].what].map(|what| self.shape.name(what));
+                return Err(invalid(at.line, format!("{at} adds {} to {}", names[0], names[1])));
             }
-            let both = terms.iter().zip(&*self.values[own].terms).map(|(a, b)| a | b).collect();
+            let both = terms.iter().zip(&*self.values[initial].terms).map(|(a, b)| a | b).collect();
             terms = self.terms(both);
         }
         Ok(self.value(at.gpu, what, terms))
     }
 
-    /// What each GPU ends with, and the first that is not what it is to be.
-    fn results(&mut self, program: &Program) -> (Vec<Id>, Option<Stop>) {
+    /// Returns the required values at the end, and the first error.
+    fn results(&mut self, program: &Program) -> (Vec<ValueId>, Option<Stop>) {
         let (mut results, mut first) = (Vec::new(), None);
         let all = self.shape.all_terms();
         for gpu in 0..self.shape.gpus {
@@ -249,7 +268,7 @@ impl Run<'_> {
                 };
                 first.get_or_insert_with(|| {
                     let line = program.gpus[gpu as usize].line;
-                    wrong(
+                    invalid(
                         line,
                         format!(
                             "GPU {gpu} ends with {has} in {place}, expected {}",

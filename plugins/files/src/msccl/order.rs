@@ -1,65 +1,65 @@
-//! In which step each part of the algorithm takes place.
+//! The step of each part of the algorithm.
 //!
-//! A step of a thread block waits for the one before it and for the step that it names, a receive
-//! for its message. Nobody waits to send: what arrives early waits at its receiver. A message that
-//! a thread block sends and the one that it receives next go at once, as they do on hardware. From
-//! these alone each send and receive has the earliest step that it can have; a wait in a circle is
-//! a deadlock.
+//! A step of a thread block waits for the step before it, for the step that it names and, if it
+//! receives, for its message. Sends do not wait: a message that arrives early waits at its
+//! receiver. If a thread block sends a message and receives one in its next step, both happen at
+//! the same time, as on hardware. These rules determine the earliest step of each send and receive.
+//! A cycle of waits is a deadlock.
 
-use super::{At, wrong};
+use super::{StepLocation, invalid};
 use std::collections::BTreeMap;
 use swapmeet_interchange::msccl::{Program, Step};
 use swapmeet_sdk::Stop;
 
-/// One step of a thread block, or the sending half of one that receives first.
+/// One step of a thread block, or the sending half of a step that first receives.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Part {
-    /// Its operation, as [`Order::ops`] counts them.
+    /// Index of its operation in [`Order::ops`].
     pub(super) op: usize,
-    /// Whether it is the half that sends, of an operation that receives first.
+    /// Whether it is the sending half of an operation that first receives.
     pub(super) forwards: bool,
 }
 
-/// All operations, and when each part of them takes place.
+/// All operations, and the step of each of their parts.
 pub(super) struct Order<'a> {
     /// All steps of all thread blocks.
-    pub(super) ops: Vec<(At, &'a Step)>,
-    /// For each operation that receives, the one that sends it what.
+    pub(super) ops: Vec<(StepLocation, &'a Step)>,
+    /// For each operation that receives, the operation that sends the message.
     pub(super) sender_of: Vec<Option<usize>>,
-    /// Parts with their steps, in an order in which each follows all that it waits for. What is
-    /// local takes place after a step's messages.
+    /// The parts with their steps, in an order in which each follows all parts that it waits for.
+    /// Local operations follow the messages of their step.
     pub(super) parts: Vec<(u64, Part)>,
 }
 
-/// What a part waits for, and how many steps later it is then at least.
+/// The parts that a part waits for, and for each the smallest difference of their steps.
 type Waits = Vec<(usize, u64)>;
 
 impl<'a> Order<'a> {
-    pub(super) fn of(program: &'a Program) -> Result<Self, Stop> {
-        let mut ops: Vec<(At, &Step)> = Vec::new();
+    pub(super) fn new(program: &'a Program) -> Result<Self, Stop> {
+        let mut ops: Vec<(StepLocation, &Step)> = Vec::new();
         let mut first = Vec::new();
         for (gpu, blocks) in (0..).zip(&program.gpus) {
             let mut starts = Vec::new();
             for (block, steps) in (0..).zip(&blocks.blocks) {
                 starts.push(ops.len());
-                let at = |step: u64, line| At { gpu, block, step, line };
+                let at = |step: u64, line| StepLocation { gpu, block, step, line };
                 ops.extend(
                     (0..).zip(&steps.steps).map(|(number, step)| (at(number, step.line), step)),
                 );
             }
             first.push(starts);
         }
-        let sender_of = matched(program, &ops)?;
+        let sender_of = match_messages(program, &ops)?;
         let mut waits: Vec<Waits> = vec![Vec::new(); 2 * ops.len()];
-        // An operation has ended with its last part.
+        // An operation ends with its last part.
         let last = |op: usize| 2 * op + usize::from(forwards(ops[op].1));
         for (op, (at, step)) in ops.iter().enumerate() {
             let moves = u64::from(step.kind.receives || step.kind.sends);
-            let of_it = &mut waits[2 * op];
+            let own_waits = &mut waits[2 * op];
             if at.step > 0 {
                 let before = ops[op - 1].1.kind;
                 let at_once = step.kind.receives && before.sends;
-                of_it.push((last(op - 1), if at_once { 0 } else { moves }));
+                own_waits.push((last(op - 1), if at_once { 0 } else { moves }));
             }
             if let Some((block, number)) = step.after {
                 let gpu = &program.gpus[at.gpu as usize];
@@ -71,25 +71,27 @@ impl<'a> Order<'a> {
                     let what = format!(
                         "{at} waits for thread block {block}, step {number}, expected one that there is"
                     );
-                    return Err(wrong(at.line, what));
+                    return Err(invalid(at.line, what));
                 }
-                of_it.push((last(first[at.gpu as usize][block as usize] + number as usize), moves));
+                own_waits
+                    .push((last(first[at.gpu as usize][block as usize] + number as usize), moves));
             }
             if let Some(sender) = sender_of[op] {
-                of_it.push((last(sender), 0));
+                own_waits.push((last(sender), 0));
             }
             if forwards(step) {
                 waits[2 * op + 1].push((2 * op, 1));
             }
         }
-        let (sequence, levels) = sorted(&waits, &ops)?;
+        let (sequence, levels) = sort_parts(&waits, &ops)?;
         let part = |at: usize| Part { op: at / 2, forwards: at % 2 == 1 };
         let there = sequence
             .into_iter()
             .map(|at| (levels[at], part(at)))
             .filter(|(_, p)| !p.forwards || forwards(ops[p.op].1));
         let mut parts: Vec<(u64, Part)> = there.collect();
-        // Sends take what is there before a step, receives bring what is there after it.
+        // Within a step, sends read the values from before the step, and receives write the values
+        // for after it.
         parts.sort_by_key(|(level, part)| {
             let kind = ops[part.op].1.kind;
             let turn = match (kind.receives && !part.forwards, kind.sends) {
@@ -107,40 +109,43 @@ fn forwards(step: &Step) -> bool {
     step.kind.receives && step.kind.sends
 }
 
-/// For each operation that receives the one that sends: on a channel between two GPUs the k-th send
-/// is what the k-th receive takes.
-fn matched(program: &Program, ops: &[(At, &Step)]) -> Result<Vec<Option<usize>>, Stop> {
+/// Returns, for each operation that receives, the operation that sends: on a channel between two
+/// GPUs the k-th receive belongs to the k-th send.
+fn match_messages(
+    program: &Program,
+    ops: &[(StepLocation, &Step)],
+) -> Result<Vec<Option<usize>>, Stop> {
     #[derive(Default)]
-    struct Line {
+    struct ChannelUse {
         sends: Vec<usize>,
         receives: Vec<usize>,
     }
-    let mut lines: BTreeMap<(u64, u64, u64), Line> = BTreeMap::new();
+    let mut channels: BTreeMap<(u64, u64, u64), ChannelUse> = BTreeMap::new();
     for (op, (at, step)) in ops.iter().enumerate() {
         let block = &program.gpus[at.gpu as usize].blocks[at.block as usize];
         let peer = |peer: Option<u64>, does: &str, key: &str| match peer {
-            Some(peer) if peer == at.gpu => Err(wrong(block.line, format!("{at} {does} itself"))),
+            Some(peer) if peer == at.gpu => Err(invalid(block.line, format!("{at} {does} itself"))),
             Some(peer) if peer < program.gpus.len() as u64 => Ok(peer),
-            Some(peer) => Err(wrong(
+            Some(peer) => Err(invalid(
                 block.line,
                 format!("{key}=\"{peer}\", expected a GPU below {}", program.gpus.len()),
             )),
-            None => Err(wrong(
+            None => Err(invalid(
                 at.line,
                 format!("{at} {does} nobody: its thread block has {key}=\"-1\""),
             )),
         };
         if step.kind.sends {
             let to = peer(block.send, "sends", "send")?;
-            lines.entry((at.gpu, to, block.channel)).or_default().sends.push(op);
+            channels.entry((at.gpu, to, block.channel)).or_default().sends.push(op);
         }
         if step.kind.receives {
             let from = peer(block.receive, "receives from", "recv")?;
-            lines.entry((from, at.gpu, block.channel)).or_default().receives.push(op);
+            channels.entry((from, at.gpu, block.channel)).or_default().receives.push(op);
         }
     }
     let mut sender_of = vec![None; ops.len()];
-    for ((from, to, channel), line) in &lines {
+    for ((from, to, channel), line) in &channels {
         for (list, does) in [(&line.sends, "send"), (&line.receives, "receive")] {
             let Some(first) = list.first().map(|op| ops[*op].0) else { continue };
             if let Some((other, _)) =
@@ -149,7 +154,7 @@ fn matched(program: &Program, ops: &[(At, &Step)]) -> Result<Vec<Option<usize>>,
                 let what = format!(
                     "{other} and {first} both {does} on channel {channel} between GPUs {from} and {to}, expected one thread block there"
                 );
-                return Err(wrong(other.line, what));
+                return Err(invalid(other.line, what));
             }
         }
         let (sends, receives) = (line.sends.len(), line.receives.len());
@@ -164,7 +169,7 @@ fn matched(program: &Program, ops: &[(At, &Step)]) -> Result<Vec<Option<usize>>,
             let what = format!(
                 "{at} {does}: on channel {channel} GPU {from} sends {sends} times to GPU {to}, which receives {receives} times, expected as often"
             );
-            return Err(wrong(at.line, what));
+            return Err(invalid(at.line, what));
         }
         for (send, receive) in line.sends.iter().zip(&line.receives) {
             let ((sent, s), (received, r)) = (ops[*send], ops[*receive]);
@@ -173,7 +178,7 @@ fn matched(program: &Program, ops: &[(At, &Step)]) -> Result<Vec<Option<usize>>,
                     "{received} receives {} chunks, expected the {} that {sent} (line {}) sends",
                     r.count, s.count, sent.line
                 );
-                return Err(wrong(received.line, what));
+                return Err(invalid(received.line, what));
             }
             sender_of[*receive] = Some(*send);
         }
@@ -181,22 +186,26 @@ fn matched(program: &Program, ops: &[(At, &Step)]) -> Result<Vec<Option<usize>>,
     Ok(sender_of)
 }
 
-/// Parts in an order in which each follows all that it waits for, and the earliest step of each; or
-/// who waits for whom in a circle.
-fn sorted(waits: &[Waits], ops: &[(At, &Step)]) -> Result<(Vec<usize>, Vec<u64>), Stop> {
+/// Returns the parts in an order in which each follows all parts that it waits for, and the
+/// earliest step of each. Returns an error that names the parts of a cycle if there is one.
+fn sort_parts(
+    waits: &[Waits],
+    ops: &[(StepLocation, &Step)],
+) -> Result<(Vec<usize>, Vec<u64>), Stop> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Seen {
-        Not,
+    enum VisitState {
+        Unvisited,
         Open,
-        Done,
+        Finished,
     }
     let (mut seen, mut sequence, mut levels) =
-        (vec![Seen::Not; waits.len()], Vec::new(), vec![0; waits.len()]);
+        (vec![VisitState::Unvisited; waits.len()], Vec::new(), vec![0; waits.len()]);
     for root in 0..waits.len() {
-        // What is looked at, each waiting for the one after it, and which of its waits is next.
+        // Stack of a depth-first search: each entry waits for the next one; with each, the index of
+        // its next wait.
         let mut open: Vec<(usize, usize)> = Vec::new();
-        if seen[root] == Seen::Not {
-            seen[root] = Seen::Open;
+        if seen[root] == VisitState::Unvisited {
+            seen[root] = VisitState::Open;
             open.push((root, 0));
         }
         while let Some((part, next)) = open.last_mut() {
@@ -205,25 +214,25 @@ fn sorted(waits: &[Waits], ops: &[(At, &Step)]) -> Result<(Vec<usize>, Vec<u64>)
                 let earliest = u64::from(kind.receives || kind.sends);
                 let after = waits[*part].iter().map(|(other, more)| levels[*other] + more);
                 levels[*part] = after.max().unwrap_or(0).max(earliest);
-                seen[*part] = Seen::Done;
+                seen[*part] = VisitState::Finished;
                 sequence.push(*part);
                 open.pop();
                 continue;
             };
             *next += 1;
             match seen[*other] {
-                Seen::Done => {}
-                Seen::Not => {
-                    seen[*other] = Seen::Open;
+                VisitState::Finished => {}
+                VisitState::Unvisited => {
+                    seen[*other] = VisitState::Open;
                     let other = *other;
                     open.push((other, 0));
                 }
-                Seen::Open => {
+                VisitState::Open => {
                     let begun = open.iter().position(|(part, _)| part == other).unwrap_or(0);
-                    let mut circle: Vec<At> =
+                    let mut cycle: Vec<StepLocation> =
                         open[begun..].iter().map(|(part, _)| ops[part / 2].0).collect();
-                    circle.dedup();
-                    return Err(deadlock(&circle));
+                    cycle.dedup();
+                    return Err(deadlock(&cycle));
                 }
             }
         }
@@ -231,16 +240,16 @@ fn sorted(waits: &[Waits], ops: &[(At, &Step)]) -> Result<(Vec<usize>, Vec<u64>)
     Ok((sequence, levels))
 }
 
-fn deadlock(circle: &[At]) -> Stop {
-    /// How many of a circle are named.
-    const NAMED: usize = 6;
+fn deadlock(cycle: &[StepLocation]) -> Stop {
+    /// The largest number of parts of a cycle that the error names.
+    const MAX_NAMED: usize = 6;
     let named: Vec<String> =
-        circle.iter().take(NAMED).map(|at| format!("{at} (line {})", at.line)).collect();
-    let rest = match circle.len().saturating_sub(NAMED) {
+        cycle.iter().take(MAX_NAMED).map(|at| format!("{at} (line {})", at.line)).collect();
+    let rest = match cycle.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
         more => format!(", and so on through {more} more"),
     };
-    let first = circle.first().copied().unwrap_or_default();
+    let first = cycle.first().copied().unwrap_or_default();
     let what = format!(
         "deadlock: {} waits for {}{rest}, which waits for the first",
         named[0],
@@ -249,5 +258,5 @@ fn deadlock(circle: &[At]) -> Stop {
             others => others.join(", which waits for "),
         }
     );
-    wrong(first.line, what)
+    invalid(first.line, what)
 }

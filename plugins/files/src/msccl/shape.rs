@@ -1,7 +1,7 @@
-//! What buffers are of a collective: how large, what is in which chunk before and after, and which
-//! two are one where a collective is done in place.
+//! The buffers of a collective: their sizes, their contents at the start and at the end, and the
+//! overlap of input and output in place.
 
-use super::{At, wrong};
+use super::{StepLocation, invalid};
 use std::ops::Range;
 use std::rc::Rc;
 use swapmeet_interchange::msccl::{Buffer, Collective, Kind, Place, Program};
@@ -12,16 +12,16 @@ pub(super) struct Shape {
     pub(super) gpus: u64,
     pub(super) collective: Collective,
     pub(super) root: u64,
-    /// Chunks of a block, or of a vector.
+    /// Number of chunks of a block, or of a vector.
     pub(super) segments: u64,
     pub(super) sums: bool,
     in_place: bool,
-    /// For each GPU, chunks of input, output and scratch.
+    /// For each GPU, the number of chunks of input, output and scratch.
     sizes: Vec<[u64; 3]>,
 }
 
 impl Shape {
-    pub(super) fn of(program: &Program, root: u64) -> Result<Self, Stop> {
+    pub(super) fn new(program: &Program, root: u64) -> Result<Self, Stop> {
         let gpus = program.gpus.len() as u64;
         let collective = program.collective;
         let at = match collective {
@@ -35,7 +35,7 @@ impl Shape {
         };
         let first = &program.gpus[at.min(gpus - 1) as usize];
         let [inputs, outputs, _] = first.chunks;
-        // In place, a document may leave out the size of what lies in the other.
+        // In place, a file may omit the size of the buffer that lies within the other.
         let (split, shared) = match collective {
             Collective::AllToAll | Collective::Scatter | Collective::ReduceScatter => {
                 (gpus, inputs)
@@ -48,7 +48,7 @@ impl Shape {
             let what = format!(
                 "GPU {at} has {shared} chunks, expected a multiple of {split}, from {split} on"
             );
-            return Err(wrong(first.line, what));
+            return Err(invalid(first.line, what));
         }
         let sizes = program.gpus.iter().map(|gpu| gpu.chunks).collect();
         let sums = collective.sums();
@@ -66,21 +66,21 @@ impl Shape {
             for (buffer, needed) in needed.into_iter().enumerate() {
                 let there = &mut shape.sizes[number as usize][buffer];
                 if program.in_place {
-                    // One of the two is where the other lies.
+                    // One of the two lies within the other.
                     *there = (*there).max(needed);
                 } else if *there < needed {
                     let key = ["i_chunks", "o_chunks"][buffer];
                     let what = format!(
                         "GPU {number} has {key}=\"{there}\", expected {needed} for this collective"
                     );
-                    return Err(wrong(gpu.line, what));
+                    return Err(invalid(gpu.line, what));
                 }
             }
         }
         Ok(shape)
     }
 
-    /// Chunks of its input that a GPU begins with.
+    /// Returns the chunks of its input that a GPU has at the start.
     fn inputs(&self, gpu: u64) -> Range<u64> {
         let k = self.segments;
         match self.collective {
@@ -95,7 +95,7 @@ impl Shape {
         }
     }
 
-    /// Chunks of its output that a GPU is to end with.
+    /// Returns the chunks of its output that a GPU must have at the end.
     fn outputs(&self, gpu: u64) -> Range<u64> {
         let k = self.segments;
         match self.collective {
@@ -110,19 +110,19 @@ impl Shape {
         }
     }
 
-    /// A block's or sum's number: by where it comes from and goes to, where it is told apart by
-    /// that, and its segment.
+    /// Returns the number of a block or sum. Origin and destination are 0 where the collective does
+    /// not distinguish by them.
     fn what(&self, origin: u64, destination: u64, segment: u64) -> u64 {
         (origin * self.gpus + destination) * self.segments + segment
     }
 
-    /// Origin, destination and segment of what has this number.
+    /// Returns origin, destination and segment of the block or sum with this number.
     pub(super) fn parts(&self, what: u64) -> [u64; 3] {
         let pair = what / self.segments;
         [pair / self.gpus, pair % self.gpus, what % self.segments]
     }
 
-    /// In words.
+    /// Returns a description for error messages.
     pub(super) fn name(&self, what: u64) -> String {
         let [origin, destination, segment] = self.parts(what);
         match self.collective {
@@ -141,7 +141,7 @@ impl Shape {
         }
     }
 
-    /// What is where at the start.
+    /// Returns chunk and number of each block or sum that a GPU has at the start.
     pub(super) fn begins_with(&self, gpu: u64) -> Vec<(u64, u64)> {
         let k = self.segments;
         let what = |chunk: u64| match self.collective {
@@ -155,7 +155,7 @@ impl Shape {
         self.inputs(gpu).map(|chunk| (self.chunk(gpu, Buffer::Input, chunk), what(chunk))).collect()
     }
 
-    /// What is to be where at the end.
+    /// Returns place, chunk and number of each block or sum that a GPU must have at the end.
     pub(super) fn ends_with(&self, gpu: u64) -> Vec<(Place, u64, u64)> {
         let k = self.segments;
         let what = |chunk: u64| match self.collective {
@@ -173,7 +173,7 @@ impl Shape {
         self.outputs(gpu).map(one).collect()
     }
 
-    /// The contributions of a sum that has all; none where nothing is summed.
+    /// Returns the set of all contributions; empty in collectives without sums.
     pub(super) fn all_terms(&self) -> Rc<[u64]> {
         if !self.sums {
             return Rc::new([]);
@@ -183,7 +183,8 @@ impl Shape {
             .collect()
     }
 
-    /// A chunk's number among all of a GPU: where two buffers are one, the same by either.
+    /// Returns the number of a chunk among all chunks of a GPU. Where two buffers overlap, the same
+    /// chunk has the same number in both.
     fn chunk(&self, gpu: u64, buffer: Buffer, offset: u64) -> u64 {
         let [inputs, outputs, _] = self.sizes[gpu as usize];
         let own = gpu * self.segments;
@@ -192,7 +193,7 @@ impl Shape {
             (Buffer::Scratch, ..) => inputs + outputs + offset,
             (Buffer::Input, false, _) => in_input,
             (Buffer::Output, false, _) => in_output,
-            // A GPU's own block lies where it is to be.
+            // The block of the GPU itself lies at its final position.
             (Buffer::Input, true, Collective::AllGather) => in_output + own,
             (Buffer::Input, true, Collective::Gather) if gpu == self.root => in_output + own,
             (Buffer::Output, true, Collective::ReduceScatter) => in_input + own,
@@ -202,10 +203,10 @@ impl Shape {
         }
     }
 
-    /// The chunks that a step names, if its buffer has them.
+    /// Returns the chunks that a step names, or an error if its buffer does not have them.
     pub(super) fn chunks(
         &self,
-        at: At,
+        at: StepLocation,
         kind: Kind,
         place: Place,
         count: u64,
@@ -229,7 +230,7 @@ impl Shape {
                 "{at} ({}) names {count} chunks from {place} on, expected at least 1 within the {there} that GPU {} has there",
                 kind.word, at.gpu
             );
-            return Err(wrong(at.line, what));
+            return Err(invalid(at.line, what));
         }
         let first = self.chunk(at.gpu, place.buffer, place.offset);
         Ok(first..first + count)

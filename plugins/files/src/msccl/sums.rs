@@ -1,54 +1,55 @@
-//! Sums: a GPU may have several of one segment, in different chunks, where the host knows one a
-//! node. So each GPU has a virtual node for each that it has at once, a *slot*; the first is at
-//! home where the GPU's own contribution is, and where its result is to be.
+//! Passes on algorithms that reduce. A GPU can have several partial sums of one segment, in
+//! different chunks, while a node of the host has only one. Each GPU therefore has one virtual
+//! node, a *slot*, for each partial sum that it has at the same time. Slot 0 is the home of the
+//! GPU: it has the GPU's own contribution, and its result must be there.
 
-use super::execution::{Act, Execution, Id};
+use super::execution::{Action, Execution, ValueId};
 use super::shape::Shape;
-use super::{At, at_home, products};
+use super::{StepLocation, home_set, products};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use swapmeet_interchange::msccl::Collective;
 use swapmeet_sdk::{Blocks, Schedule, Stop};
 
-/// What the host has of a sum in one slot.
+/// The content of a slot for one sum.
 struct Slot {
-    /// How often what is there is still to be read.
+    /// Number of further reads of the content.
     reads: u32,
-    /// Whose contributions are there; `None` where nothing is.
-    has: Option<Rc<[u64]>>,
+    /// The contributions in the slot; `None` if it is empty.
+    contributions: Option<Rc<[u64]>>,
 }
 
-/// What one message takes from one slot to another.
+/// The way in which one message moves a sum from one slot to another.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
-struct Passing {
+struct Transfer {
     from: u64,
     to: u64,
     keeps: bool,
     adds: bool,
 }
 
-/// What goes from one GPU to another, or within one: who says so, both ends, and which sums go
-/// which way.
-type Sends = (At, u64, u64, BTreeMap<Passing, Vec<u64>>);
+/// A message between GPUs or within one: its operation, its sender and receiver, and the sums of
+/// each transfer.
+type SlotMessage = (StepLocation, u64, u64, BTreeMap<Transfer, Vec<u64>>);
 
-/// Sends of one step of the host's.
+/// The sends of one step of the schedule.
 #[derive(Default)]
-struct Batch(Vec<Sends>);
+struct Batch(Vec<SlotMessage>);
 
 struct Slots<'a> {
     execution: &'a Execution,
-    /// Of each GPU and sum.
+    /// The slots of each GPU and sum.
     slots: HashMap<(u64, u64), Vec<Slot>>,
     slot_of: Vec<usize>,
     batches: Vec<Batch>,
-    /// Of each GPU and sum, after which step of the host's it was last touched within the GPU,
-    /// since the last messages.
+    /// For each GPU and sum, the step of the schedule after its last local operation since the last
+    /// messages.
     touched: HashMap<(u64, u64), usize>,
-    /// How many steps of the host's there were with the last messages.
+    /// Number of steps of the schedule after the last messages.
     since: usize,
 }
 
-pub(super) fn hand_on(
+pub(super) fn pass_on(
     shape: &Shape,
     execution: &Execution,
     schedule: &mut Schedule<'_>,
@@ -62,30 +63,30 @@ pub(super) fn hand_on(
         touched: HashMap::new(),
         since: 0,
     };
-    for id in &execution.own {
+    for id in &execution.initial {
         slots.put(*id);
     }
-    let mut acts = execution.acts.iter().peekable();
-    while let Some(act) = acts.next() {
-        match act {
-            Act::Message { step, .. } => {
-                let mut messages = vec![act];
-                while let Some(more) = acts
-                    .next_if(|act| matches!(act, Act::Message { step: other, .. } if other == step))
-                {
+    let mut actions = execution.actions.iter().peekable();
+    while let Some(action) = actions.next() {
+        match action {
+            Action::Message { step, .. } => {
+                let mut messages = vec![action];
+                while let Some(more) = actions.next_if(
+                    |action| matches!(action, Action::Message { step: other, .. } if other == step),
+                ) {
                     messages.push(more);
                 }
                 slots.messages(&messages)?;
             }
-            Act::Copied(list) => {
+            Action::Copied(list) => {
                 for (from, to) in list {
                     slots.read(*from);
-                    // What is equal needs one slot, until something is added to it.
+                    // Equal values share a slot until something is added to one of them.
                     slots.slot_of[*to] = slots.slot_of[*from];
                     slots.slot(*to).reads += execution.values[*to].reads;
                 }
             }
-            Act::Added(at, list) => slots.added(*at, list),
+            Action::Added(at, list) => slots.added(*at, list),
         }
     }
     slots.results();
@@ -102,23 +103,23 @@ pub(super) fn hand_on(
     }
     for Batch(sends) in batches {
         schedule.step()?;
-        for (at, from, to, passings) in sends {
+        for (at, from, to, transfers) in sends {
             let label = format!("{at}, line {}", at.line);
-            for (passing, whats) in passings {
-                for [_, destinations, segments] in products(shape, whats.into_iter()) {
+            for (transfer, ids) in transfers {
+                for [_, destinations, segments] in products(shape, ids.into_iter()) {
                     let mut axes = Vec::new();
                     let (from, to) =
-                        (passing.from * shape.gpus + from, passing.to * shape.gpus + to);
+                        (transfer.from * shape.gpus + from, transfer.to * shape.gpus + to);
                     let mut send = Blocks::new(from, to)
                         .segments(segments.axis())
                         .strict()
                         .local()
                         .label(&label);
                     if shape.collective == Collective::ReduceScatter {
-                        send = send.destinations(at_home(&destinations, most, &mut axes));
+                        send = send.destinations(home_set(&destinations, most, &mut axes));
                     }
-                    send = if passing.keeps { send.copy() } else { send };
-                    schedule.send(&if passing.adds { send.combine() } else { send })?;
+                    send = if transfer.keeps { send.copy() } else { send };
+                    schedule.send(&if transfer.adds { send.combine() } else { send })?;
                 }
             }
         }
@@ -127,69 +128,74 @@ pub(super) fn hand_on(
 }
 
 impl Slots<'_> {
-    fn slot(&mut self, id: Id) -> &mut Slot {
+    fn slot(&mut self, id: ValueId) -> &mut Slot {
         let value = &self.execution.values[id];
         let slots = self.slots.entry((value.gpu, value.what)).or_default();
         let at = self.slot_of[id];
         while slots.len() <= at {
-            slots.push(Slot { reads: 0, has: None });
+            slots.push(Slot { reads: 0, contributions: None });
         }
         &mut slots[at]
     }
 
-    /// One reading of a value less; whether its slot is to be read again.
-    fn read(&mut self, id: Id) -> bool {
+    /// Counts one read of a value. Returns whether its slot will be read again.
+    fn read(&mut self, id: ValueId) -> bool {
         let slot = self.slot(id);
         slot.reads = slot.reads.saturating_sub(1);
         slot.reads > 0
     }
 
-    /// A slot for a value that is new: one in which nothing is that is still read, and nothing that
-    /// would be lost.
-    fn put(&mut self, id: Id) {
+    /// Assigns a slot to a new value: one that is not read again and whose contributions are all
+    /// contained in the new value.
+    fn put(&mut self, id: ValueId) {
         let value = &self.execution.values[id];
         let slots = self.slots.entry((value.gpu, value.what)).or_default();
-        let within =
-            |has: &Rc<[u64]>| has.iter().zip(&*value.terms).all(|(has, new)| has & !new == 0);
-        let found =
-            slots.iter().position(|slot| slot.reads == 0 && slot.has.as_ref().is_none_or(within));
+        let within = |contributions: &Rc<[u64]>| {
+            contributions
+                .iter()
+                .zip(&*value.terms)
+                .all(|(contributions, new)| contributions & !new == 0)
+        };
+        let found = slots
+            .iter()
+            .position(|slot| slot.reads == 0 && slot.contributions.as_ref().is_none_or(within));
         let at = found.unwrap_or_else(|| {
-            slots.push(Slot { reads: 0, has: None });
+            slots.push(Slot { reads: 0, contributions: None });
             slots.len() - 1
         });
-        slots[at] = Slot { reads: value.reads, has: Some(Rc::clone(&value.terms)) };
+        slots[at] = Slot { reads: value.reads, contributions: Some(Rc::clone(&value.terms)) };
         self.slot_of[id] = at;
     }
 
-    /// A value takes the slot of the one to which something was added.
-    fn becomes(&mut self, old: Id, new: Id) {
+    /// Lets a new value take the slot of the value that it was added to.
+    fn replace(&mut self, old: ValueId, new: ValueId) {
         let value = &self.execution.values[new];
         self.slot_of[new] = self.slot_of[old];
-        *self.slot(new) = Slot { reads: value.reads, has: Some(Rc::clone(&value.terms)) };
+        *self.slot(new) = Slot { reads: value.reads, contributions: Some(Rc::clone(&value.terms)) };
     }
 
-    fn messages(&mut self, messages: &[&Act]) -> Result<(), Stop> {
+    fn messages(&mut self, messages: &[&Action]) -> Result<(), Stop> {
         let mut batch = Batch::default();
-        // What is sent is taken before anything arrives.
+        // Sent values are removed before anything arrives.
         let mut keeps = Vec::new();
-        for act in messages {
-            let Act::Message { chunks, .. } = act else { continue };
-            for passed in chunks {
-                let kept = self.read(passed.sent);
+        for action in messages {
+            let Action::Message { chunks, .. } = action else { continue };
+            for chunk in chunks {
+                let kept = self.read(chunk.sent);
                 if !kept {
-                    self.slot(passed.sent).has = None;
+                    self.slot(chunk.sent).contributions = None;
                 }
-                keeps.push((self.slot_of[passed.sent], kept));
+                keeps.push((self.slot_of[chunk.sent], kept));
             }
         }
         let mut keeps = keeps.into_iter();
         let mut arrived = HashSet::new();
-        for act in messages {
-            let Act::Message { sender, receiver, chunks, .. } = act else { continue };
-            let mut passings: BTreeMap<Passing, Vec<u64>> = BTreeMap::new();
-            for (passed, (from, kept)) in chunks.iter().zip(keeps.by_ref()) {
-                match passed.added {
-                    None => self.put(passed.arrived),
+        for action in messages {
+            let Action::Message { sender, receiver, chunks, .. } = action else { continue };
+            let mut transfers: BTreeMap<Transfer, Vec<u64>> = BTreeMap::new();
+            for (chunk, (from, kept)) in chunks.iter().zip(keeps.by_ref()) {
+                match chunk.added {
+                    None => self.put(chunk.arrived),
                     Some(own) => {
                         if self.read(own) {
                             if arrived.contains(&own) {
@@ -198,22 +204,22 @@ impl Slots<'_> {
                                     receiver.line
                                 )));
                             }
-                            self.apart(*receiver, own, passed.arrived);
+                            self.copy_apart(*receiver, own, chunk.arrived);
                         } else {
-                            self.becomes(own, passed.arrived);
+                            self.replace(own, chunk.arrived);
                         }
                     }
                 }
-                arrived.insert(passed.arrived);
-                let to = self.slot_of[passed.arrived] as u64;
-                let passing =
-                    Passing { from: from as u64, to, keeps: kept, adds: passed.added.is_some() };
-                passings
-                    .entry(passing)
+                arrived.insert(chunk.arrived);
+                let to = self.slot_of[chunk.arrived] as u64;
+                let transfer =
+                    Transfer { from: from as u64, to, keeps: kept, adds: chunk.added.is_some() };
+                transfers
+                    .entry(transfer)
                     .or_default()
-                    .push(self.execution.values[passed.arrived].what);
+                    .push(self.execution.values[chunk.arrived].what);
             }
-            batch.0.push((*sender, sender.gpu, receiver.gpu, passings));
+            batch.0.push((*sender, sender.gpu, receiver.gpu, transfers));
         }
         self.batches.push(batch);
         self.touched.clear();
@@ -221,57 +227,57 @@ impl Slots<'_> {
         Ok(())
     }
 
-    /// A value is copied to a slot of its own before something is added to it, for it is read again
-    /// as it is.
-    fn apart(&mut self, at: At, own: Id, new: Id) {
+    /// Copies a value to a new slot before something is added to it, because the old value is read
+    /// again.
+    fn copy_apart(&mut self, at: StepLocation, own: ValueId, new: ValueId) {
         let from = self.slot_of[own];
         let value = &self.execution.values[new];
-        // A slot that nobody has used: one that is emptied in this very step would still be full.
+        // A new slot is used: a slot that is emptied in this step would still be full.
         let slots = self.slots.entry((value.gpu, value.what)).or_default();
-        slots.push(Slot { reads: value.reads, has: Some(Rc::clone(&value.terms)) });
+        slots.push(Slot { reads: value.reads, contributions: Some(Rc::clone(&value.terms)) });
         self.slot_of[new] = slots.len() - 1;
-        let passing =
-            Passing { from: from as u64, to: self.slot_of[new] as u64, keeps: true, adds: false };
-        self.local(at, passing, self.execution.values[own].what);
+        let transfer =
+            Transfer { from: from as u64, to: self.slot_of[new] as u64, keeps: true, adds: false };
+        self.local(at, transfer, self.execution.values[own].what);
     }
 
-    /// What is done within a GPU: in a step of the host's in which nothing is sent, together with
-    /// what others do meanwhile.
-    fn local(&mut self, at: At, passing: Passing, what: u64) {
+    /// Adds a transfer within a GPU. It is put into a step of the schedule without messages,
+    /// together with transfers of other GPUs.
+    fn local(&mut self, at: StepLocation, transfer: Transfer, what: u64) {
         let next = self.touched.entry((at.gpu, what)).or_insert(self.since);
         if *next == self.batches.len() {
             self.batches.push(Batch::default());
         }
-        self.batches[*next].0.push((at, at.gpu, at.gpu, BTreeMap::from([(passing, vec![what])])));
+        self.batches[*next].0.push((at, at.gpu, at.gpu, BTreeMap::from([(transfer, vec![what])])));
         *next += 1;
     }
 
-    fn added(&mut self, at: At, list: &[(Id, Id, Id)]) {
+    fn added(&mut self, at: StepLocation, list: &[(ValueId, ValueId, ValueId)]) {
         for (more, to, new) in list {
             if self.read(*to) {
-                self.apart(at, *to, *new);
+                self.copy_apart(at, *to, *new);
             } else {
-                self.becomes(*to, *new);
+                self.replace(*to, *new);
             }
             let from = self.slot_of[*more];
             let keeps = self.read(*more);
             if !keeps {
-                self.slot(*more).has = None;
+                self.slot(*more).contributions = None;
             }
-            let passing =
-                Passing { from: from as u64, to: self.slot_of[*new] as u64, keeps, adds: true };
-            self.local(at, passing, self.execution.values[*new].what);
+            let transfer =
+                Transfer { from: from as u64, to: self.slot_of[*new] as u64, keeps, adds: true };
+            self.local(at, transfer, self.execution.values[*new].what);
         }
     }
 
-    /// Results go home.
+    /// Moves results to the home slots.
     fn results(&mut self) {
         for id in &self.execution.results {
             let value = &self.execution.values[*id];
             let from = self.slot_of[*id] as u64;
             if from > 0 {
-                let at = At { gpu: value.gpu, ..At::default() };
-                self.local(at, Passing { from, to: 0, keeps: false, adds: false }, value.what);
+                let at = StepLocation { gpu: value.gpu, ..StepLocation::default() };
+                self.local(at, Transfer { from, to: 0, keeps: false, adds: false }, value.what);
             }
         }
     }

@@ -1,21 +1,21 @@
-//! Files that the tests write, sound and broken. What sound ones move is proved by the SDK's own
-//! host, which follows every block by itself, and held against closed forms; of broken ones the
-//! line, the step and what was expected is said.
+//! Correct and broken files written by the tests. Correct ones are verified by the SDK and compared
+//! with closed forms. For broken ones the error must name the line, the step and the expected
+//! value.
 
 use super::*;
 use std::fmt::Write as _;
 use swapmeet_sdk::{Disproof, Proved, Rehearsal};
 
-/// Steps of one thread block: MSCCL's word, source, target, count, and what it waits for.
+/// Steps of one thread block: MSCCL's word, source, target, count, and the step that it waits for.
 type Steps = Vec<(&'static str, Chunk, Chunk, u64, Option<(u64, u64)>)>;
 
-/// A buffer's letter, and which of its chunks.
+/// A buffer's letter and the number of a chunk.
 type Chunk = (char, u64);
 
-/// To whom a thread block sends, from whom it receives, its channel and its steps.
+/// Receiver and sender of a thread block's messages, its channel and its steps.
 type Block = (i64, i64, u64, Steps);
 
-/// A document, an element a line.
+/// A document with one element per line.
 struct Xml {
     text: String,
     collective: &'static str,
@@ -65,7 +65,7 @@ impl Xml {
         let file = dir.path().join("x.xml");
         std::fs::write(&file, text).unwrap();
         let words = msccl::Collective::WORDS;
-        let collective = ours(words.iter().find(|(word, _)| *word == self.collective).unwrap().1);
+        let collective = to_sdk(words.iter().find(|(word, _)| *word == self.collective).unwrap().1);
         let problem = Rehearsal::on("ring", &[self.gpus]).collective(collective, 0).block_bytes(60);
         let problem = problem.param("file", file.to_str().unwrap());
         (dir, problem)
@@ -76,7 +76,7 @@ impl Xml {
         problem.verify(&Msccl).unwrap_or_else(|why| panic!("{why}\n{}", self.text))
     }
 
-    /// What is said of it with one text in place of another.
+    /// Returns the error after one text is replaced by another.
     fn broken(&self, from: &str, to: &str) -> Stop {
         assert!(self.text.contains(from), "{from}\n{}", self.text);
         let (_dir, problem) = self.problem(&self.text.replacen(from, to, 1));
@@ -87,8 +87,8 @@ impl Xml {
     }
 }
 
-/// The example of the format's description: an all-to-all over three GPUs in two steps, each by a
-/// thread block of its own.
+/// The example of the format's description: an all-to-all over three GPUs in two steps, each by its
+/// own thread block.
 fn two_steps() -> Xml {
     let mut xml = Xml::new("alltoall", 3, "");
     for gpu in 0..3 {
@@ -108,8 +108,8 @@ fn two_steps() -> Xml {
     xml.done()
 }
 
-/// A ring: everyone adds to what comes and passes it on, then everyone passes the sums on; `n`
-/// chunks, one at a time, with MSCCL's fused steps.
+/// A ring of `n` chunks with MSCCL's fused steps: each GPU adds to the received chunk and passes it
+/// on, then the sums are passed on.
 fn ring_allreduce(n: u64) -> Xml {
     let mut xml = Xml::new("allreduce", n, "inplace=\"1\" outofplace=\"0\"");
     for gpu in 0..n {
@@ -128,8 +128,8 @@ fn ring_allreduce(n: u64) -> Xml {
     xml.done()
 }
 
-/// All pairs: everyone sends everyone its part of the vector into scratch, where it is added, and
-/// then the sum.
+/// All pairs: each GPU sends each other GPU its part of the vector, which is added from scratch,
+/// and then the sum.
 fn all_pairs(n: u64) -> Xml {
     let mut xml = Xml::new("allreduce", n, "inplace=\"1\" outofplace=\"0\"");
     for gpu in 0..n {
@@ -178,7 +178,8 @@ fn a_ring_allreduce_has_the_steps_bytes_and_sums_of_its_closed_form() {
     }
 }
 
-/// Partial sums lie apart, in scratch: 2 steps, in each of which everyone sends everyone m/n.
+/// Partial sums stay apart in scratch: 2 steps, in each of which each GPU sends m/n to each other
+/// GPU.
 #[test]
 fn sums_that_are_kept_apart_in_scratch_are_followed() {
     for n in [2, 4, 6] {
@@ -192,7 +193,7 @@ fn sums_that_are_kept_apart_in_scratch_are_followed() {
     }
 }
 
-/// A chain of four with two chunks: a second is on its way while the first is passed on.
+/// A chain of four GPUs with two chunks: the second chunk is sent while the first is passed on.
 #[test]
 fn a_pipelined_broadcast_takes_links_plus_chunks_minus_one_steps() {
     let mut xml = Xml::new("broadcast", 4, "");
@@ -219,7 +220,7 @@ fn a_pipelined_broadcast_takes_links_plus_chunks_minus_one_steps() {
     assert_eq!((proved.steps, proved.messages, proved.critical_bytes), (4, 6, 120));
 }
 
-/// In place, a GPU's own block lies where it is to be: nothing copies it there.
+/// In place, the block of a GPU lies at its final position, so no step copies it.
 #[test]
 fn an_allgather_in_place_reads_its_own_block_where_it_lies() {
     let mut xml = Xml::new("allgather", 3, "inplace=\"1\" outofplace=\"0\"");
@@ -236,7 +237,7 @@ fn an_allgather_in_place_reads_its_own_block_where_it_lies() {
     assert_eq!((proved.steps, proved.messages, proved.critical_bytes), (2, 6, 120));
 }
 
-/// Scatter, gather, reduce and reduce-scatter, straight to and from everyone.
+/// Scatter, gather, reduce and reduce-scatter, each with direct messages.
 #[test]
 fn the_other_collectives_are_said_too() {
     let n = 3_u64;
@@ -366,7 +367,6 @@ fn a_deadlock_names_who_waits_for_whom() {
     assert!(error.ends_with("which waits for the first"), "{error}");
 }
 
-/// What is no MSCCL at all is not carried out.
 #[test]
 fn what_cant_be_read_is_an_error_with_its_line() {
     let xml = two_steps();
@@ -396,7 +396,7 @@ fn what_cant_be_read_is_an_error_with_its_line() {
     assert!(matches!(problem.verify(&Msccl), Err(Disproof::Stopped(Stop::Failed(_)))));
 }
 
-/// A contribution counted twice, and a sum that lacks one.
+/// One contribution is counted twice, and one is missing.
 #[test]
 fn sums_that_go_wrong_are_named() {
     let xml = all_pairs(4);

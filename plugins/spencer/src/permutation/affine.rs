@@ -1,20 +1,21 @@
-//! What a permutation does to coordinates, read off its destinations: the axes exchanged and turned
-//! round, moved on, or sheared.
+//! The map of coordinates of a permutation, determined from its destinations: axes exchanged,
+//! reflected, translated or sheared.
 
 use crate::torus::Torus;
 use swapmeet_sdk::{Problem, Stop};
 
-/// One coordinate of the image: another coordinate, perhaps -1 minus it, and something added.
+/// One coordinate of the image: the coordinate on some axis, possibly reflected, plus further
+/// terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Term {
-    /// The axis it is taken from.
+    /// The axis of the coordinate.
     pub axis: usize,
-    /// Whether it is turned round: -x stands for -1 - x modulo n, as the mirror lies between nodes
-    /// n - 1 and 0.
+    /// Whether the coordinate is reflected. In the thesis -x stands for -1 - x modulo n, because
+    /// the mirror lies between the nodes n - 1 and 0.
     pub negated: bool,
-    /// Added to it.
+    /// Constant term.
     pub plus: u64,
-    /// Times the coordinate on axis 1, added to it.
+    /// Factor of the coordinate on axis 1, which is added.
     pub sheared: u64,
 }
 
@@ -25,7 +26,7 @@ pub(super) struct Affine {
 }
 
 impl Affine {
-    /// What leaves every node where it is.
+    /// Returns the identity.
     pub(super) fn identity(dims: usize) -> Self {
         Self {
             terms: (0..dims)
@@ -34,11 +35,12 @@ impl Affine {
         }
     }
 
-    /// The problem's permutation, if it is one of coordinates.
-    pub(super) fn of(problem: &Problem<'_>, torus: &Torus) -> Result<Self, Stop> {
+    /// Determines the map of the problem's permutation. Returns an error if it is not a supported
+    /// map of coordinates.
+    pub(super) fn read(problem: &Problem<'_>, torus: &Torus) -> Result<Self, Stop> {
         let refusal = || {
             Stop::unsupported(format!(
-                "knows permutations of the axes (exchanged, turned round), translations and shears along the first axis; `{}` is none of these",
+                "supports permutations and reflections of the axes, translations and shears along the first axis, but not `{}`",
                 problem.permutation()
             ))
         };
@@ -53,7 +55,7 @@ impl Affine {
             for (to, term) in affine.terms.iter_mut().enumerate() {
                 let n = torus.dims[to];
                 let step = (torus.coordinate(image, to) + n - torus.coordinate(origin, to)) % n;
-                let turned = step == n - 1 && (n > 2 || torus.coordinate(origin, to) == 1);
+                let reflected = step == n - 1 && (n > 2 || torus.coordinate(origin, to) == 1);
                 match step {
                     0 => {}
                     _ if axis == 1
@@ -62,7 +64,7 @@ impl Affine {
                     {
                         term.sheared = step;
                     }
-                    _ if turned => {
+                    _ if reflected => {
                         (term.axis, term.negated, term.plus) = (axis, true, (term.plus + 1) % n)
                     }
                     1 => (term.axis, term.negated) = (axis, false),
@@ -70,12 +72,12 @@ impl Affine {
                 }
             }
         }
-        let whole = (0..problem.topology().nodes())
+        let is_affine = (0..problem.topology().nodes())
             .all(|node| affine.image(torus, node) == problem.destination(node));
-        if whole { Ok(affine) } else { Err(refusal()) }
+        if is_affine { Ok(affine) } else { Err(refusal()) }
     }
 
-    /// Where a node's block goes.
+    /// Returns the destination of a node's block.
     pub(super) fn image(&self, torus: &Torus, node: u64) -> u64 {
         self.terms.iter().enumerate().fold(node, |image, (to, term)| {
             let n = torus.dims[to];
@@ -87,7 +89,7 @@ impl Affine {
         })
     }
 
-    /// Whose block goes to a node; for maps of axes that no other axis is sheared by.
+    /// Returns the origin of the block for a node. No other axis than axis 0 may be sheared.
     pub(super) fn origin(&self, torus: &Torus, image: u64) -> u64 {
         self.terms.iter().enumerate().fold(image, |node, (to, term)| {
             let n = torus.dims[to];
@@ -103,12 +105,12 @@ impl Affine {
         })
     }
 
-    /// Whether an axis of the image is anything but itself.
+    /// Returns whether the map changes an axis of the image.
     pub(super) fn moves(&self, to: usize) -> bool {
         self.terms[to] != Self::identity(to + 1).terms[to]
     }
 
-    /// This map on these axes of the image, the others left as they are.
+    /// Returns the map restricted to these axes of the image; the others are unchanged.
     pub(super) fn only(&self, axes: &[usize]) -> Self {
         let mut part = Self::identity(self.terms.len());
         for &axis in axes {
@@ -117,7 +119,7 @@ impl Affine {
         part
     }
 
-    /// The axis of the image that an axis becomes, and whether it is turned round.
+    /// Returns the axis of the image that an axis is mapped to, and whether it is reflected.
     pub(super) fn axis_of_image(&self, axis: usize) -> (usize, bool) {
         let found = self.terms.iter().enumerate().find(|(_, term)| term.axis == axis);
         found.map_or((axis, false), |(to, term)| (to, term.negated))

@@ -1,60 +1,60 @@
-//! (2 log_(2q+1)((n+4)/(4q+4)) + 1) alpha + n/4 m beta (4.7, 4.10). Appendix A: a transposition
-//! whose bundles cross the mirror while others are still collected, and again while those are
-//! distributed.
+//! `form=combined` (Appendix A): a transposition in which some bundles cross the mirror while
+//! others are still being collected, and again while those are distributed. It takes (2
+//! log_(2q+1)((n+4)/(4q+4)) + 1) alpha + n/4 m beta (4.7, 4.10).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | n | `n` | nodes of a cycle |
 //! | q | `q` | circuits that a directed link carries |
 //! | r | `levels` | rounds of collection |
-//! | n / 4 | `count` | nodes of a quadrant, all of which cross the same mirror the same way |
+//! | n / 4 | `count` | nodes of a quadrant, all of which cross the same mirror in the same direction |
 //!
-//! From the mirror a quadrant has 2q groups of each level below r, then q of level r; a group of
-//! level l has (2q+1)^l nodes, gathered in the one in their middle. In round l + 1 the nearer q
-//! groups of level l cross, in round 2r + 1 - l the farther q, and in round r + 1 those of level r,
-//! so that q circuits share the mirror's link in every round (equation A.1). That takes 2r + 1
-//! rounds, and the link is never idle: propagation is n/4. Where n + 4 isn't (4q + 4)(2q + 1)^r the
-//! last groups are smaller.
+//! Starting at the mirror, a quadrant has 2q groups of each level below r, then q groups of level
+//! r. A group of level l has (2q+1)^l nodes, which are collected in its middle node. The nearer q
+//! groups of level l cross in round l + 1, the farther q in round 2r + 1 - l, and those of level r
+//! in round r + 1, so that q circuits share the mirror's link in every round (equation A.1). That
+//! takes 2r + 1 rounds. The link is never idle, so propagation is n/4. If n + 4 differs from (4q +
+//! 4)(2q + 1)^r, the last groups are smaller.
 //!
-//! In two dimensions n cycles of n nodes, each two links from the next, are transposed at once
-//! (section 4.2.2).
+//! In two dimensions, n cycles of n nodes are transposed at once; neighbouring nodes of a cycle are
+//! two links apart (section 4.2.2).
 
 use super::affine::Affine;
 use super::mirrors::{Mirror, Mirrors};
 use crate::torus::{Torus, Variant};
-use crate::tree::{Carries, Circuit, divide};
+use crate::tree::{Circuit, Payload, divide};
 use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
 /// Adjacent nodes of a quadrant that cross together.
 struct Group {
-    /// The nearest to the mirror, the quadrant's nearest being 0.
+    /// Offset of the node nearest to the mirror; the quadrant's nearest node has offset 0.
     first: u64,
-    /// Its circuits, as if to inform all from the collector: read backwards they collect, forwards
-    /// distribute.
+    /// Circuits that inform all nodes of the group from the collector. They are used in reverse
+    /// order for the collection, in forward order for the distribution.
     circuits: Vec<Vec<Circuit>>,
-    /// The node in the middle.
+    /// Offset of the middle node.
     collector: u64,
-    /// In which round it crosses, from 1.
+    /// Round in which the group crosses, from 1.
     crosses: usize,
 }
 
-/// The groups of a quadrant of `count` nodes, and r.
+/// Returns the groups of a quadrant of `count` nodes with r = `levels`.
 fn quadrant(count: u64, q: u64, levels: u32) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut first = 0;
     for level in 0..=levels {
         let size = (2 * q + 1).saturating_pow(level);
-        let most = if level < levels { 2 * q } else { q };
-        // What is left goes into near-equal groups, so that none is longer on its way than it must.
+        let max_groups = if level < levels { 2 * q } else { q };
+        // The last groups have nearly equal sizes, so that no circuit is longer than necessary.
         let left = count - first;
-        let whole = most.min(left / size.max(1));
-        let sizes: Vec<u64> = if whole == most || level < levels {
-            let rest = left - whole * size;
-            let tail = (whole < most && rest > 0).then_some(rest);
-            std::iter::repeat_n(size, whole as usize).chain(tail).collect()
+        let full = max_groups.min(left / size.max(1));
+        let sizes: Vec<u64> = if full == max_groups || level < levels {
+            let rest = left - full * size;
+            let tail = (full < max_groups && rest > 0).then_some(rest);
+            std::iter::repeat_n(size, full as usize).chain(tail).collect()
         } else {
-            (0..most.min(left))
-                .map(|i| left * (i + 1) / most.min(left) - left * i / most.min(left))
+            (0..max_groups.min(left))
+                .map(|i| left * (i + 1) / max_groups.min(left) - left * i / max_groups.min(left))
                 .collect()
         };
         for (i, size) in sizes.into_iter().enumerate() {
@@ -62,7 +62,7 @@ fn quadrant(count: u64, q: u64, levels: u32) -> Vec<Group> {
                 _ if level < levels && i as u64 >= q => 2 * levels + 1 - level,
                 _ => level + 1,
             };
-            let circuits = divide(size, size / 2, q, Variant::AllPorts, Carries::Bundle);
+            let circuits = divide(size, size / 2, q, Variant::AllPorts, Payload::Bundle);
             groups.push(Group {
                 first,
                 circuits,
@@ -75,7 +75,7 @@ fn quadrant(count: u64, q: u64, levels: u32) -> Vec<Group> {
     groups
 }
 
-/// r: the fewest levels that hold a quadrant (equation A.1).
+/// Returns r: the smallest number of levels that hold a quadrant (equation A.1).
 fn levels(count: u64, q: u64) -> u32 {
     let holds = |levels: u32| {
         let power = |level: u32| (2 * q + 1).saturating_pow(level);
@@ -86,7 +86,7 @@ fn levels(count: u64, q: u64) -> u32 {
     (0..).find(|r| holds(*r) >= count).unwrap_or(0)
 }
 
-/// The cycles of a transposition: on each, node `place` changes places with `mirror` - `place`.
+/// The cycles of a transposition: on each, node `place` is exchanged with node `mirror` - `place`.
 struct Cycles<'a> {
     torus: &'a Torus,
     mirror: Mirror,
@@ -94,7 +94,7 @@ struct Cycles<'a> {
 }
 
 impl Cycles<'_> {
-    /// The axis that numbers the nodes of a cycle.
+    /// Returns the axis that numbers the nodes of a cycle.
     fn axis(&self) -> usize {
         match self.mirror {
             Mirror::One(axis) => axis,
@@ -102,8 +102,8 @@ impl Cycles<'_> {
         }
     }
 
-    /// In the schedule's grid the second of two axes numbers the cycles: its real coordinate goes
-    /// up, or down, along each.
+    /// Returns the real node of a node of the schedule's grid. There the second of two axes numbers
+    /// the cycles; its real coordinate increases or decreases along each cycle.
     fn real(&self, logical: u64) -> u64 {
         let Mirror::Two { a, b, anti } = self.mirror else { return logical };
         let (x, cycle) = (self.torus.coordinate(logical, a), self.torus.coordinate(logical, b));
@@ -114,7 +114,7 @@ impl Cycles<'_> {
         )
     }
 
-    /// What a coordinate and its image's add up to, modulo n.
+    /// Returns the sum of a coordinate and its image, modulo n.
     fn sum(&self, logical: u64) -> u64 {
         match self.mirror {
             Mirror::One(_) => self.n - 1,
@@ -125,7 +125,7 @@ impl Cycles<'_> {
         }
     }
 
-    /// Nodes passed from a place of a cycle to another, so many places on.
+    /// Returns the nodes of the route from a node of a cycle to the node `by` positions further.
     fn path(&self, logical: u64, by: i64) -> Vec<u64> {
         let axis = self.axis();
         let mut path = Vec::with_capacity(2 * by.unsigned_abs() as usize);
@@ -139,7 +139,8 @@ impl Cycles<'_> {
             );
             let (from, to) = (self.real(at), self.real(next));
             if matches!(self.mirror, Mirror::Two { .. }) {
-                // Up along the first axis first, down along it last: the same links, the other way.
+                // Upwards the first axis comes first, downwards last, so that both directions use
+                // the same links.
                 let (moved, kept) = if by > 0 { (to, from) } else { (from, to) };
                 path.push(self.torus.moved(kept, axis, self.torus.coordinate(moved, axis)));
             }
@@ -155,11 +156,11 @@ struct Side<'a> {
     cycles: &'a Cycles<'a>,
     /// A node of the cycle.
     base: u64,
-    /// The place of the quadrant's nearest node to the mirror.
+    /// Position of the quadrant's node nearest to the mirror.
     nearest: u64,
-    /// Whether places go up from there.
+    /// Whether positions increase from there.
     up: bool,
-    /// Places from the nearest node to its image.
+    /// Distance from the nearest node to its image, in positions.
     gap: u64,
     groups: &'a [Group],
 }
@@ -171,13 +172,14 @@ impl Side<'_> {
         self.cycles.torus.moved(self.base, self.cycles.axis(), place.rem_euclid(n) as u64)
     }
 
-    /// The image of the node so far from the nearest is as far from the nearest's image, on the
-    /// other side.
+    /// Returns the offset of an image. Both the node and its image have the same distance from the
+    /// mirror, on opposite sides.
     fn image(&self, offset: u64) -> i64 {
         -(self.gap as i64) - offset as i64
     }
 
-    /// All that a node holds, or of it the blocks of so many nodes from one on.
+    /// Sends all data of a node or, if `bundle` is given, the blocks of `count` nodes from an
+    /// offset.
     fn send(
         &self,
         from: i64,
@@ -199,7 +201,7 @@ impl Side<'_> {
         schedule.send(&send.origins(Set::product(&origins)))
     }
 
-    /// All this quadrant's sends of a round.
+    /// Adds the sends of this quadrant in a round.
     fn round(&self, round: usize, rounds: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         for group in self.groups {
             let collects =
@@ -224,7 +226,7 @@ impl Side<'_> {
     }
 }
 
-/// The combined form of a 1- or 2-dimensional transposition.
+/// Plans the combined form of a 1- or 2-dimensional transposition.
 pub(super) fn plan(
     torus: &Torus,
     affine: &Affine,
@@ -240,23 +242,23 @@ pub(super) fn plan(
             schedule.place(logical, cycles.real(logical), true)?;
         }
     }
-    // With a node on the mirror there is one fewer on each side of it; the quadrants of a side
-    // differ by one node where its number is odd.
-    let halves = [n / 2, n / 2 - 1].map(|half| [half.div_ceil(2), half / 2]);
-    let most = levels(halves[0][0], torus.q);
-    let groups = halves.map(|counts| counts.map(|count| quadrant(count, torus.q, most)));
-    let rounds = 2 * most as usize + 1;
+    // If a node lies on the mirror, there is one node fewer on each side. The quadrants of a side
+    // with an odd number of nodes differ by one node.
+    let side_sizes = [n / 2, n / 2 - 1].map(|side| [side.div_ceil(2), side / 2]);
+    let max_levels = levels(side_sizes[0][0], torus.q);
+    let groups = side_sizes.map(|counts| counts.map(|count| quadrant(count, torus.q, max_levels)));
+    let rounds = 2 * max_levels as usize + 1;
     schedule.phase("collection, transposition and distribution combined")?;
     for round in 1..=rounds {
         schedule.step()?;
         for base in (0..nodes).filter(|node| torus.coordinate(*node, cycles.axis()) == 0) {
             let sum = cycles.sum(base);
             let on_node = sum.is_multiple_of(2);
-            for far in [0, 1] {
-                // The first node above the mirror, and above that half a cycle on.
-                let above = (sum / 2 + 1 + far as u64 * n / 2) % n;
+            for half in [0, 1] {
+                // The first node above the mirror, or above its counterpart half a cycle further.
+                let above = (sum / 2 + 1 + half as u64 * n / 2) % n;
                 let gap = if on_node { 2 } else { 1 };
-                let groups = &groups[usize::from(on_node)][far];
+                let groups = &groups[usize::from(on_node)][half];
                 for (nearest, up) in [(above, true), ((above + n - gap) % n, false)] {
                     Side { cycles: &cycles, base, nearest, up, gap, groups }
                         .round(round, rounds, schedule)?;
@@ -267,15 +269,15 @@ pub(super) fn plan(
     Ok(())
 }
 
-/// The one transposition that the permutation is.
+/// Returns the mirror of a permutation that is a single transposition.
 fn only_mirror(torus: &Torus, affine: &Affine) -> Result<Mirror, Stop> {
     if torus.variant == Variant::OnePort {
-        return Err(Stop::unsupported("`form=combined` is for all ports"));
+        return Err(Stop::unsupported("`form=combined` needs all ports"));
     }
     let moved: Vec<usize> =
         torus.cycles.iter().copied().filter(|axis| affine.moves(*axis)).collect();
     let other =
-        || Stop::unsupported("`form=combined` is for a single 1- or 2-dimensional transposition");
+        || Stop::unsupported("`form=combined` needs a single 1- or 2-dimensional transposition");
     if moved.iter().any(|axis| affine.terms[*axis].plus > 0 || affine.terms[*axis].sheared > 0) {
         return Err(other());
     }
@@ -284,10 +286,10 @@ fn only_mirror(torus: &Torus, affine: &Affine) -> Result<Mirror, Stop> {
         .iter()
         .map(|axis| Ok((place(affine.terms[*axis].axis)?, affine.terms[*axis].negated)));
     let mirrors =
-        Mirrors::of(&signed.collect::<Result<Vec<_>, Stop>>()?).ok_or_else(other)?.on(&moved);
+        Mirrors::compose(&signed.collect::<Result<Vec<_>, Stop>>()?).ok_or_else(other)?.on(&moved);
     let [round] = &mirrors.rounds[..] else { return Err(other()) };
     let [mirror] = round[..] else { return Err(other()) };
-    super::even(torus.dims[mirror_axis(mirror)])?;
+    super::check_even(torus.dims[mirror_axis(mirror)])?;
     Ok(mirror)
 }
 

@@ -1,17 +1,17 @@
-//! A rotation by 90 degrees on balanced cycles (section 4.4.2, formula 4.22): every section is
-//! collected along its cycle, every collector's circuit leads to its image, a quarter of the cycle
-//! forwards or three quarters backwards, in one round, and distribution is the collection of the
-//! images, backwards.
+//! A rotation by 90 degrees on balanced cycles (section 4.4.2, formula 4.22). Every section is
+//! collected along its cycle. The circuit of each collector leads to its image, a quarter of the
+//! cycle forwards or three quarters backwards, in one round. The distribution is the collection of
+//! the images in reverse.
 
 use super::affine::Affine;
 use crate::cost::{self, Cost};
 use crate::torus::{Torus, Variant};
-use crate::tree::{Carries, Circuit, bundle_costs, divide};
-use swapmeet_balanced_rotation::{Ask, Section, Square, sections};
+use crate::tree::{Circuit, Payload, bundle_costs, divide};
+use swapmeet_balanced_rotation::{Parameters, Section, Square, sections};
 use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
-/// The two axes of a rotation: (x, y) to (y, -x) if x is the coordinate on the first, y on the
-/// second.
+/// The two axes of a rotation from (x, y) to (y, -x), where x is the coordinate on the first axis
+/// and y on the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Plane {
     first: usize,
@@ -19,79 +19,82 @@ struct Plane {
 }
 
 impl Plane {
-    /// The node of the plane through `base` with these coordinates.
+    /// Returns the node with these coordinates in the plane through `base`.
     fn node(self, torus: &Torus, base: u64, (x, y): (u64, u64)) -> u64 {
         torus.moved(torus.moved(base, self.first, x), self.second, y)
     }
 }
 
-/// The rotation, ready to run.
+/// A rotation with its squares and sections.
 pub(super) struct Rotation {
     plane: Plane,
-    rings: Vec<Square>,
-    sections: Vec<Ready>,
+    squares: Vec<Square>,
+    sections: Vec<PreparedSection>,
 }
 
-/// A section, with its circuits as if to inform all from the collector: read backwards they
-/// collect, forwards distribute.
-struct Ready {
+/// A section and its circuits, which inform all its nodes from the collector. They are used in
+/// reverse order for the collection, in forward order for the distribution.
+struct PreparedSection {
     section: Section,
     circuits: Vec<Vec<Circuit>>,
-    /// Its first node's number in the schedule's grid, among those of its plane.
+    /// Number of the section's first node in the schedule's grid, among those of its plane.
     first: u64,
 }
 
 impl Rotation {
-    /// If the map is a rotation by 90 degrees of two axes and leaves all else.
-    pub(super) fn of(torus: &Torus, map: &Affine) -> Option<Self> {
+    /// Returns the rotation if the map rotates two axes by 90 degrees and leaves all others
+    /// unchanged.
+    pub(super) fn new(torus: &Torus, map: &Affine) -> Option<Self> {
         let plane = plane(torus, map)?;
         let n = torus.dims[plane.first];
-        let rings = Square::all(n);
+        let squares = Square::all(n);
         let mut first = 0;
-        let ready = |section: Section| {
+        let prepared = |section: Section| {
             let circuits = divide(
-                section.places.len() as u64,
-                section.at as u64,
+                section.positions.len() as u64,
+                section.collector as u64,
                 torus.q,
                 torus.variant,
-                Carries::Bundle,
+                Payload::Bundle,
             );
-            let ready = Ready { first, circuits, section };
-            first += ready.section.places.len() as u64;
-            ready
+            let prepared = PreparedSection { first, circuits, section };
+            first += prepared.section.positions.len() as u64;
+            prepared
         };
-        let found =
-            sections(&rings, Ask { n, q: torus.q, one_port: torus.variant == Variant::OnePort })?;
-        let sections = found.into_iter().map(ready).collect();
-        Some(Self { plane, rings, sections })
+        let found = sections(
+            &squares,
+            Parameters { n, q: torus.q, one_port: torus.variant == Variant::OnePort },
+        )?;
+        let sections = found.into_iter().map(prepared).collect();
+        Some(Self { plane, squares, sections })
     }
 
-    /// What it costs within q circuits a link.
+    /// Returns the cost within q circuits on a link.
     pub(super) fn cost(&self, torus: &Torus) -> Option<Cost> {
         let mut collection = vec![Cost::default(); self.collection_rounds()];
-        for ready in &self.sections {
+        for prepared in &self.sections {
             let costs = bundle_costs(
-                &ready.circuits,
-                |member| ready.section.places[member as usize],
+                &prepared.circuits,
+                |member| prepared.section.positions[member as usize],
                 |c| c.count as f64,
             );
-            collection.iter_mut().zip(costs).for_each(|(all, own)| *all = all.beside(own));
+            collection.iter_mut().zip(costs).for_each(|(all, own)| *all = all.parallel(own));
         }
         let collection: Cost = collection.into_iter().sum();
-        let crossing = |ready| {
-            let placed = Placed { rotation: self, torus, base: 0, offset: 0, ready };
+        let crossing = |prepared| {
+            let placed = PlacedSection { rotation: self, torus, base: 0, offset: 0, prepared };
             let (from, to) = placed.crossing();
-            (placed.node(from), placed.path(from, to), ready.section.places.len() as u64)
+            (placed.node(from), placed.path(from, to), prepared.section.positions.len() as u64)
         };
         Some(collection * 2 + cost::round(torus, self.sections.iter().map(crossing))?)
     }
 
     fn collection_rounds(&self) -> usize {
-        self.sections.iter().map(|ready| ready.circuits.len()).max().unwrap_or(0)
+        self.sections.iter().map(|prepared| prepared.circuits.len()).max().unwrap_or(0)
     }
 
-    /// The schedule. The nodes of a section are neighbours in its grid, sections follow one
-    /// another, planes too.
+    /// Plans the rotation. In the schedule's grid the nodes of a section are neighbours, and
+    /// sections and planes follow each other.
     pub(super) fn plan(
         &self,
         torus: &Torus,
@@ -108,10 +111,12 @@ impl Rotation {
         schedule.layout(&[nodes], 1)?;
         let mut logical = vec![0; nodes as usize];
         for (i, base) in (0..).zip(&bases) {
-            for ready in &self.sections {
-                let ring = &self.rings[ready.section.ring];
-                for (place, number) in ready.section.places.iter().zip(i * count + ready.first..) {
-                    let node = self.plane.node(torus, *base, ring.cell(*place));
+            for prepared in &self.sections {
+                let square = &self.squares[prepared.section.square];
+                for (position, number) in
+                    prepared.section.positions.iter().zip(i * count + prepared.first..)
+                {
+                    let node = self.plane.node(torus, *base, square.node(*position));
                     logical[node as usize] = number;
                     schedule.place(number, node, true)?;
                 }
@@ -119,12 +124,12 @@ impl Rotation {
         }
         let all = || {
             (0..).zip(&bases).flat_map(|(i, base)| {
-                let on = move |ready| Placed {
+                let on = move |prepared| PlacedSection {
                     rotation: self,
                     torus,
                     base: *base,
                     offset: i * count,
-                    ready,
+                    prepared,
                 };
                 self.sections.iter().map(on)
             })
@@ -151,49 +156,50 @@ impl Rotation {
     }
 }
 
-/// A section of one plane.
-struct Placed<'a> {
+/// A section in one of the parallel planes.
+struct PlacedSection<'a> {
     rotation: &'a Rotation,
     torus: &'a Torus,
-    /// The plane's node (0, 0).
+    /// The node (0, 0) of the plane.
     base: u64,
-    /// The number of its first node in the schedule's grid.
+    /// The number of the plane's first node in the schedule's grid.
     offset: u64,
-    ready: &'a Ready,
+    prepared: &'a PreparedSection,
 }
 
-impl Placed<'_> {
-    fn ring(&self) -> &Square {
-        &self.rotation.rings[self.ready.section.ring]
+impl PlacedSection<'_> {
+    fn square(&self) -> &Square {
+        &self.rotation.squares[self.prepared.section.square]
     }
 
-    fn node(&self, place: i64) -> u64 {
-        self.rotation.plane.node(self.torus, self.base, self.ring().cell(place))
+    fn node(&self, position: i64) -> u64 {
+        self.rotation.plane.node(self.torus, self.base, self.square().node(position))
     }
 
-    fn place(&self, member: u64) -> i64 {
-        self.ready.section.places[member as usize]
+    fn position(&self, member: u64) -> i64 {
+        self.prepared.section.positions[member as usize]
     }
 
-    /// How far on along the cycle the images are: forwards or, beyond the origin, backwards the
-    /// same place.
+    /// Returns the distance from a node to its image along the cycle.
     fn quarter(&self) -> i64 {
-        self.ring().side as i64
+        self.square().side as i64
     }
 
-    /// The nodes passed along the cycle.
+    /// Returns the nodes of the route along the cycle.
     fn path(&self, from: i64, to: i64) -> Vec<u64> {
         let step = (to - from).signum();
         (1..=(to - from).abs()).map(|i| self.node(from + i * step)).collect()
     }
 
-    /// The places of the collector and of its image.
+    /// Returns the positions of the collector and of its image. A backward image has the same node
+    /// as the forward one, one cycle less.
     fn crossing(&self) -> (i64, i64) {
-        let at = self.place(self.ready.section.at as u64);
-        (at, at + if self.ready.section.forward { self.quarter() } else { -3 * self.quarter() })
+        let at = self.position(self.prepared.section.collector as u64);
+        (at, at + if self.prepared.section.forward { self.quarter() } else { -3 * self.quarter() })
     }
 
-    /// What a node holds, or of it the blocks of these members, along the cycle to another place.
+    /// Sends all data of a node or, if `members` is given, the blocks of these nodes, along the
+    /// cycle.
     fn send(
         &self,
         logical: &[u64],
@@ -203,15 +209,16 @@ impl Placed<'_> {
     ) -> Result<(), Stop> {
         let path = self.path(from, to);
         let route = Route::path(&path);
-        let number = |place| logical[self.node(place) as usize];
+        let number = |position| logical[self.node(position) as usize];
         let send = Blocks::new(number(from), number(to)).route(&route);
         let Some(circuit) = members else { return schedule.send(&send) };
-        let origins = [Axis::range(self.offset + self.ready.first + circuit.first, circuit.count)];
+        let origins =
+            [Axis::range(self.offset + self.prepared.first + circuit.first, circuit.count)];
         schedule.send(&send.origins(Set::product(&origins)))
     }
 
     fn circuits(&self, from_last: usize) -> &[Circuit] {
-        self.ready.circuits.get(from_last).map_or(&[], |circuits| circuits)
+        self.prepared.circuits.get(from_last).map_or(&[], |circuits| circuits)
     }
 
     fn collect(
@@ -221,7 +228,12 @@ impl Placed<'_> {
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
         self.circuits(from_last).iter().try_for_each(|circuit| {
-            self.send(logical, (self.place(circuit.to), self.place(circuit.from)), None, schedule)
+            self.send(
+                logical,
+                (self.position(circuit.to), self.position(circuit.from)),
+                None,
+                schedule,
+            )
         })
     }
 
@@ -235,14 +247,14 @@ impl Placed<'_> {
         from_last: usize,
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
-        let image = |member| self.place(member) + self.quarter();
+        let image = |member| self.position(member) + self.quarter();
         self.circuits(from_last).iter().try_for_each(|circuit| {
             self.send(logical, (image(circuit.from), image(circuit.to)), Some(circuit), schedule)
         })
     }
 }
 
-/// The plane that is rotated.
+/// Returns the plane of a rotation by 90 degrees, `None` for other maps.
 fn plane(torus: &Torus, map: &Affine) -> Option<Plane> {
     let moved: Vec<usize> = torus.cycles.iter().copied().filter(|axis| map.moves(*axis)).collect();
     let &[a, b] = &moved[..] else { return None };

@@ -1,34 +1,35 @@
-//! Collection on a cycle: it is divided into sections, each of which is gathered in one of its
-//! nodes (section 4.1.2, Fig. 4.2).
+//! Collection on a cycle: the cycle is divided into sections, each of which is collected in one of
+//! its nodes (section 4.1.2, Fig. 4.2).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | q | `q` | circuits that a directed link carries |
 //! | M / q | | nodes of a section |
-//! | 2q + 1 | | nodes that one of them collects in a round, itself included; q + 1 with one port |
+//! | 2q + 1 | | nodes collected in one node in a round, including that node; q + 1 with one port |
 
 use crate::cost::Cost;
 use crate::torus::Variant;
-use crate::tree::{Carries, Circuit, bundle_costs, divide};
+use crate::tree::{Circuit, Payload, bundle_costs, divide};
 
-/// Which node of a section collects: of the two in the middle, with one port of the two ends.
+/// The node of a section that collects. The choice is between the two middle nodes or, with one
+/// port, between the two ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Collectors {
     Earlier,
     Later,
-    /// The one nearer to a mirror, of so many equal stretches of the cycle that begin and end at
-    /// one by turns.
+    /// The one nearer to a mirror. The parameter is the number of equal parts of the cycle, which
+    /// begin and end at a mirror alternately.
     Nearer(u64),
-    /// Either by turns.
+    /// The earlier and the later one alternately.
     Alternating,
-    /// Of sections of an even number of nodes neither: the node half-way between two collectors
-    /// gives a half to each, so that both sides of either are alike.
+    /// In sections of even size, neither: the node half-way between two collectors sends one half
+    /// to each, so that both sides of a collector are equal.
     Shared,
 }
 
 impl Collectors {
-    /// Those worth trying for transpositions: a mirror lies at the cycle's first node, and in one
-    /// dimension half-way round too.
+    /// The choices to try for transpositions. A mirror lies at the cycle's first node and, in one
+    /// dimension, also half-way round.
     pub(super) const ALL: [Self; 6] = [
         Self::Later,
         Self::Earlier,
@@ -38,13 +39,13 @@ impl Collectors {
         Self::Shared,
     ];
 
-    /// The place in section i, of `count` nodes, of so many.
+    /// Returns the position of the collector in section i of `count` nodes.
     fn place(self, count: u64, i: u64, sections: u64, variant: Variant) -> u64 {
         let later = match self {
             Self::Earlier => false,
             Self::Later | Self::Shared => true,
             Self::Alternating => i % 2 == 1,
-            Self::Nearer(stretches) => i * stretches / sections % 2 == 1,
+            Self::Nearer(parts) => i * parts / sections % 2 == 1,
         };
         match (variant, later) {
             (Variant::OnePort, false) => 0,
@@ -55,33 +56,34 @@ impl Collectors {
     }
 }
 
-/// A cycle in sections.
+/// A cycle divided into sections.
 pub(super) struct Sections {
-    /// What each round costs until every section is gathered, from the last, of whole blocks along
-    /// one axis.
+    /// Cost of each round of the collection, beginning with the last, for whole blocks along one
+    /// axis.
     pub costs: Vec<Cost>,
-    /// The node of each section that collects.
+    /// The collector of each section.
     pub collectors: Vec<u64>,
-    /// By node: the section it collects.
+    /// For each node, the section that it collects.
     section: Vec<Option<usize>>,
-    /// Whether nodes half-way between collectors give a half to each.
+    /// Whether nodes half-way between collectors send one half to each.
     pub shared: bool,
-    /// By node: the circuits that are to inform it, read backwards those it is collected through.
-    circuits: Vec<Vec<Collecting>>,
+    /// For each node, the circuits that inform it; in reverse they collect it.
+    circuits: Vec<Vec<CollectionCircuit>>,
 }
 
 /// A circuit of a collection.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Collecting {
-    /// Its round, from the last.
+pub(super) struct CollectionCircuit {
+    /// Its round, counted from the last.
     round: usize,
     pub circuit: Circuit,
-    /// Which half of its far end's block goes this way, where the other goes another.
+    /// Which half of the block at its far end it carries, if the block is divided.
     pub half: Option<u64>,
 }
 
 impl Sections {
-    /// `count` near-equal sections of a cycle of n, the first beginning with node 0.
+    /// Divides a cycle of n nodes into `count` sections of nearly equal size. The first begins with
+    /// node 0.
     pub(super) fn new(
         n: u64,
         count: u64,
@@ -107,7 +109,7 @@ impl Sections {
             let at = collectors.place(end - first, i, count, variant);
             sections.section[(first + at) as usize] = Some(i as usize);
             sections.collectors.push(first + at);
-            let rounds = divide(end - first, at, q, variant, Carries::Bundle);
+            let rounds = divide(end - first, at, q, variant, Payload::Bundle);
             let half = |node: u64| {
                 if shared && node == 0 { Some(1) } else { (shared && node == size).then_some(0) }
             };
@@ -120,7 +122,7 @@ impl Sections {
             };
             let costs = bundle_costs(&rounds, |node| node as i64, blocks);
             sections.costs.resize(sections.costs.len().max(costs.len()), Cost::default());
-            sections.costs.iter_mut().zip(costs).for_each(|(all, own)| *all = all.beside(own));
+            sections.costs.iter_mut().zip(costs).for_each(|(all, own)| *all = all.parallel(own));
             for (round, circuits) in rounds.into_iter().enumerate() {
                 for Circuit { from, to, first: served, count } in circuits {
                     let circuit = Circuit {
@@ -130,24 +132,28 @@ impl Sections {
                         count,
                     };
                     let at = (circuit.to % n) as usize;
-                    sections.circuits[at].push(Collecting { round, circuit, half: half(to) });
+                    sections.circuits[at].push(CollectionCircuit {
+                        round,
+                        circuit,
+                        half: half(to),
+                    });
                 }
             }
         }
         sections
     }
 
-    /// Rounds until every section is gathered.
+    /// Returns the number of rounds of the collection.
     pub(super) fn rounds(&self) -> usize {
         self.costs.len()
     }
 
-    /// The section that this node of the cycle collects, if it does.
+    /// Returns the section that this node of the cycle collects, if any.
     pub(super) fn collected_by(&self, node: u64) -> Option<usize> {
         self.section[node as usize]
     }
 
-    /// The nodes of a section: the first, and how many.
+    /// Returns the first node of a section and the number of its nodes.
     pub(super) fn nodes(&self, section: usize) -> (u64, u64) {
         let (n, count, i) =
             (self.section.len() as u64, self.collectors.len() as u64, section as u64);
@@ -155,9 +161,13 @@ impl Sections {
         (first, end - first)
     }
 
-    /// The circuits whose far end is this node, if any is in use in a round from the last: 0 is the
-    /// last of a collection, the first of a distribution.
-    pub(super) fn circuits(&self, node: u64, from_last: usize) -> impl Iterator<Item = Collecting> {
+    /// Returns the circuits of a round whose far end is this node. Rounds are counted from the last
+    /// of the collection, which is the first of the distribution.
+    pub(super) fn circuits(
+        &self,
+        node: u64,
+        from_last: usize,
+    ) -> impl Iterator<Item = CollectionCircuit> {
         self.circuits[node as usize]
             .iter()
             .copied()
@@ -170,15 +180,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_thesis_example_gathers_50_nodes_in_two_with_two_rounds() {
-        // Fig. 4.2: a quarter of a cycle of 200 with two virtual channels.
+    fn fig_4_2_collects_50_nodes_in_two_rounds() {
+        // Fig. 4.2: a quarter of a cycle of 200 nodes with two virtual channels.
         let sections = Sections::new(200, 8, 2, Variant::AllPorts, Collectors::Later);
         assert_eq!(sections.rounds(), 2);
         assert_eq!(sections.collectors[..2], [12, 37]);
     }
 
     #[test]
-    fn every_node_is_collected_once_or_collects() {
+    fn every_node_collects_or_is_collected_once() {
         for n in 1..60 {
             for count in 1..=n {
                 for variant in [Variant::OnePort, Variant::AllPorts] {

@@ -1,73 +1,75 @@
-//! Collection, the permutation, distribution (sections 4.1 to 4.5) on axes of one size.
+//! Collection, permutation and distribution (sections 4.1 to 4.5) on axes of the same size.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | d | `axes.len()` | dimensions that are permuted |
+//! | d | `axes.len()` | number of permuted dimensions |
 //! | n | | nodes of a cycle |
 //! | M | | adjacent diagonals that share a link: n/4 in a transposition |
 //!
-//! Nodes whose coordinates have the same sum, each with the sign its axis has, are a diagonal (in
-//! three dimensions a plane). Adjacent diagonals are collected into one of them, a d-th of each
-//! message along each dimension; with one port all of it along the first. The collectors' circuits
-//! then do the permutation in a round or two. As neighbours stay neighbours, distribution is the
-//! collection of the images, backwards.
+//! Nodes with the same sum of signed coordinates form a diagonal (in three dimensions a plane).
+//! Adjacent diagonals are collected into one of them: a d-th of each message along each dimension
+//! or, with one port, whole messages along the first. The circuits of the collectors then perform
+//! the permutation in one or two rounds. Neighbours stay neighbours, so the distribution is the
+//! collection of the images in reverse.
 
 use super::affine::Affine;
 use super::lcm;
 use super::mirrors::{Mirror, Mirrors};
-use super::sections::{Collecting, Collectors, Sections};
-use super::shift::{Directions, Row, Task};
-use crate::cost::{self, Cost, Prices};
+use super::sections::{CollectionCircuit, Collectors, Sections};
+use super::shift::{Directions, Row, ShiftProblem};
+use crate::cost::{self, Cost, MachineTimes};
 use crate::torus::{Torus, Variant};
 use swapmeet_sdk::{Axis, Blocks, Planned, Route, Schedule, Set, Stop};
 
-/// What the collectors do.
+/// The rounds between collection and distribution.
 pub(super) enum Middle {
     /// Rounds of transpositions.
     Mirrors(Vec<Vec<Mirror>>),
-    /// One transposition of what nobody has collected, q nodes of every quadrant a round
-    /// (Fraigniaud and Peters).
+    /// One transposition without collection, with q nodes of every quadrant in a round (Fraigniaud
+    /// and Peters).
     Direct(Mirror),
-    /// Every row its journeys.
+    /// The journeys of every row.
     Shift,
 }
 
-/// A permutation of some axes, ready to run.
+/// A permutation of some axes.
 pub(super) struct Stage {
-    /// Those that are permuted.
+    /// The permuted axes.
     pub axes: Vec<usize>,
-    /// What a coordinate on each counts in the number of a diagonal: 1 or -1.
+    /// Sign of the coordinate on each axis in the number of a diagonal: 1 or -1.
     pub signs: Vec<i64>,
-    /// Along how many of them messages are collected, a part along each: all, or with one port the
-    /// first.
+    /// Number of axes along which messages are collected, one part along each: all axes, or one
+    /// with one port.
     pub lanes: usize,
-    /// How a row is divided; in a shear one for each coordinate on the second axis.
+    /// The division of rows into sections; in a shear one for each coordinate on the second axis.
     pub rows: Vec<Row>,
     pub middle: Middle,
-    /// Where each node's block goes.
+    /// The map from each node to the destination of its block.
     pub map: Affine,
 }
 
 impl Stage {
-    /// The cheapest way that is known to permute axes of one size, with signs.
+    /// Returns the cheapest known stage that permutes axes of the same size, with signs.
     ///
-    /// Two rounds of transpositions may be one, where q circuits a link leave room for both. And
-    /// not all q need be used: fewer collectors may fit better, and fewer circuits share a link.
+    /// Two rounds of transpositions can be joined into one if q circuits on a link leave room for
+    /// both. Fewer collectors than q allows may be better, because fewer circuits share a link.
     pub(super) fn of_mirrors(
         torus: &Torus,
         axes: &[usize],
         map: &Affine,
-        prices: Prices,
+        times: MachineTimes,
     ) -> Result<Self, Stop> {
         let (mirrors, n, q) = (mirrors(axes, map)?, torus.dims[axes[0]], torus.q);
         let joined = (mirrors.rounds.len() > 1).then(|| vec![mirrors.rounds.concat()]);
-        let ways: Vec<Vec<Vec<Mirror>>> = std::iter::once(mirrors.rounds).chain(joined).collect();
+        let candidates: Vec<Vec<Vec<Mirror>>> =
+            std::iter::once(mirrors.rounds).chain(joined).collect();
         let mut best: Option<(Self, Cost)> = None;
-        // A mirror is passed by a quarter of a cycle: with more than 4q sections never by as few as
-        // q.
+        // A quarter of a cycle passes a mirror, so with more than 4q sections more than q circuits
+        // always do.
         for count in (1..=n.min(4 * q)).rev() {
-            for (rounds, collectors) in
-                ways.iter().flat_map(|way| Collectors::ALL.map(|collectors| (way, collectors)))
+            for (rounds, collectors) in candidates
+                .iter()
+                .flat_map(|rounds| Collectors::ALL.map(|collectors| (rounds, collectors)))
             {
                 let sections = Sections::new(n, count, q, torus.variant, collectors);
                 let stage = Self::of_sections(
@@ -81,22 +83,22 @@ impl Stage {
                 let least = Cost { rounds: rounds.len() as u64, ..Cost::default() }
                     + stage.collection() * 2;
                 let so_far = best.as_ref().map(|(_, cost)| *cost);
-                if !prices.prefer(Some(least), so_far) {
+                if !times.prefer(Some(least), so_far) {
                     continue;
                 }
                 if let Some(cost) =
-                    stage.cost(torus).filter(|cost| prices.prefer(Some(*cost), so_far))
+                    stage.cost(torus).filter(|cost| times.prefer(Some(*cost), so_far))
                 {
                     best = Some((stage, cost));
                 }
             }
         }
         let none =
-            || Stop::failed(format!("finds no way to collect {n} nodes for {q} circuits a link"));
+            || Stop::failed(format!("cannot collect {n} nodes within {q} circuits on a link"));
         best.map(|(stage, _)| stage).ok_or_else(none)
     }
 
-    /// A single transposition without collection.
+    /// Returns a single transposition without collection, `None` if the map is not one.
     pub(super) fn direct(
         torus: &Torus,
         axes: &[usize],
@@ -136,7 +138,7 @@ impl Stage {
         }
     }
 
-    /// A translation by these distances along axes of one size.
+    /// Returns a translation along axes of the same size.
     pub(super) fn of_translation(
         torus: &Torus,
         axes: &[usize],
@@ -144,7 +146,7 @@ impl Stage {
         directions: Directions,
     ) -> Self {
         let by: Vec<u64> = axes.iter().map(|axis| map.terms[*axis].plus).collect();
-        let task = Task {
+        let task = ShiftProblem {
             n: torus.dims[axes[0]],
             q: torus.q,
             variant: torus.variant,
@@ -161,13 +163,14 @@ impl Stage {
         }
     }
 
-    /// A shear along the first axis.
+    /// Returns a shear along the first axis.
     pub(super) fn of_shear(torus: &Torus, map: &Affine, directions: Directions) -> Self {
         let n = torus.dims[0];
         let rows = |middles| {
             let row = |y: u64| {
                 let by = [map.terms[0].sheared * (y % n) % n];
-                Task { n, q: torus.q, variant: torus.variant, by: &by, directions }.row(middles)
+                ShiftProblem { n, q: torus.q, variant: torus.variant, by: &by, directions }
+                    .row(middles)
             };
             let rows: Vec<Row> = (0..torus.dims[1]).map(row).collect();
             Self {
@@ -183,14 +186,13 @@ impl Stage {
         if two.least_rounds(torus) < one.least_rounds(torus) { two } else { one }
     }
 
-    /// By multiples of what coordinates on an axis may be shifted and all that the stage does
-    /// shifts along.
+    /// Returns the period of an axis: shifts of the coordinates by multiples of it leave the stage
+    /// unchanged.
     ///
-    /// It goes by where nodes lie on its own axes, and leaves their other coordinates as they are:
-    /// these may be shifted by anything, but for the one that tells a shear's rows apart. On its
-    /// own axes a translation's diagonals shift as coordinates do, and every row is the same after
-    /// its period. A mirror lies at a place of its own: no shift takes what goes round it to
-    /// anything but itself.
+    /// Case 1: an axis that is not permuted has the period 1, except the axis that distinguishes
+    /// the rows of a shear, which has the period n. Case 2: a translation has the period of its
+    /// rows, because diagonals are shifted with the coordinates. Case 3: mirrors have fixed
+    /// positions, so the period is n.
     pub(super) fn period(&self, torus: &Torus, axis: usize) -> u64 {
         let n = torus.dims[axis];
         match self.middle {
@@ -204,7 +206,7 @@ impl Stage {
         }
     }
 
-    /// Rounds if no round of circuits has to be run in turns.
+    /// Returns the number of rounds, if no round has to be divided.
     pub(super) fn least_rounds(&self, torus: &Torus) -> u64 {
         2 * self.collection_rounds() as u64 + self.middle_rounds(torus) as u64
     }
@@ -230,7 +232,7 @@ impl Stage {
         }
     }
 
-    /// The row a node is in, and its diagonal.
+    /// Returns the row and the diagonal of a node.
     fn place(&self, torus: &Torus, node: u64) -> (&Row, u64) {
         let row = if self.rows.len() == 1 { 0 } else { torus.coordinate(node, 1) };
         let n = torus.dims[self.axes[0]] as i64;
@@ -239,8 +241,8 @@ impl Stage {
         (&self.rows[row as usize], sum.rem_euclid(n) as u64)
     }
 
-    /// Where the collector `node`, whose block began at `origin`, sends in a middle round, and past
-    /// which nodes; the last is the receiver. Nowhere: it stays.
+    /// Returns the route of the collector `node`, whose block began at `origin`, in a middle round:
+    /// the nodes after it, ending with the receiver. The route is empty if the block stays.
     fn path(&self, torus: &Torus, round: usize, origin: u64, node: u64) -> Vec<u64> {
         let mut path = Vec::new();
         match &self.middle {
@@ -248,9 +250,12 @@ impl Stage {
                 let (row, diagonal) = self.place(torus, origin);
                 let section = row.sections.collected_by(diagonal).unwrap_or(0);
                 let walk = |at, mirror: &Mirror| {
-                    mirror.walk(torus, at, mirror.takes_other(torus, at, section), |node| {
-                        path.push(node)
-                    })
+                    mirror.walk(
+                        torus,
+                        at,
+                        mirror.uses_other_staircase(torus, at, section),
+                        |node| path.push(node),
+                    )
                 };
                 rounds[round].iter().fold(node, walk);
             }
@@ -277,14 +282,14 @@ impl Stage {
         path
     }
 
-    /// What its collection costs.
+    /// Returns the cost of the collection.
     fn collection(&self) -> Cost {
         let mut cost: Cost = self.rows[0].sections.costs.iter().copied().sum();
         cost.blocks /= self.lanes as f64;
         cost
     }
 
-    /// What it costs, where no link carries more than q circuits at a time; for transpositions.
+    /// Returns the cost of a transposition, `None` if a link would carry more than q circuits.
     pub(super) fn cost(&self, torus: &Torus) -> Option<Cost> {
         let sections = &self.rows[0].sections;
         let mut at: Vec<(u64, u64)> = torus
@@ -311,7 +316,7 @@ impl Stage {
         row.sections.collected_by(diagonal).is_some()
     }
 
-    /// The schedule. Of each block there are `parts`; `earlier` is what has been done to it.
+    /// Plans the stage. Blocks have `parts` segments, and `earlier` are the stages before this one.
     pub(super) fn plan(
         &self,
         torus: &Torus,
@@ -366,8 +371,8 @@ impl Stage {
         Ok(())
     }
 
-    /// What a collector has collected, where that isn't all it holds: what came in a middle round
-    /// may lie where something waits for a later one.
+    /// Returns the origins of the data that a collector has collected; `None` if that is all its
+    /// data. In a middle round, data may have arrived at a node that still waits for a later round.
     fn section(
         &self,
         torus: &Torus,
@@ -383,9 +388,9 @@ impl Stage {
             return None;
         }
         let coordinates = 0..torus.dims.len();
-        let began = began(torus, earlier, collector);
+        let origin = origin_before(torus, earlier, collector);
         let mut origins: Vec<_> =
-            coordinates.map(|axis| Axis::one(torus.coordinate(began, axis))).collect();
+            coordinates.map(|axis| Axis::one(torus.coordinate(origin, axis))).collect();
         if matches!(self.middle, Middle::Shift) {
             let (row, diagonal) = self.place(torus, collector);
             let (first, count) = row.sections.nodes(row.sections.collected_by(diagonal)?);
@@ -394,13 +399,14 @@ impl Stage {
         Some(origins)
     }
 
-    /// In how many segments of a block it thinks: one a lane, or the halves of those.
+    /// Returns the number of segments of a block that the stage needs: one for each lane, or two if
+    /// lanes are halved.
     pub(super) fn parts(&self) -> u32 {
         let shared = self.rows.iter().any(|row| row.sections.shared);
         self.lanes as u32 * if shared { 2 } else { 1 }
     }
 
-    /// The segments of a block that go along an axis, or a half of them.
+    /// Returns the segments of a block that belong to a lane, or to a half of it.
     fn segments(&self, parts: u32, lane: usize, half: Option<u64>) -> Axis<'static> {
         let each = u64::from(parts) / self.lanes as u64;
         match half {
@@ -409,27 +415,27 @@ impl Stage {
         }
     }
 
-    /// The node that is so many diagonals on, along the axis of a lane.
+    /// Returns the node `diagonals` diagonals further along the axis of a lane.
     fn along(&self, torus: &Torus, node: u64, lane: usize, diagonals: i64) -> u64 {
         let axis = self.axes[lane];
         let x = torus.coordinate(node, axis) as i64 + self.signs[lane] * diagonals;
         torus.moved(node, axis, x.rem_euclid(torus.dims[axis] as i64) as u64)
     }
 
-    /// The circuits that a node has in a round counted from the last, and how many diagonals on the
-    /// collector of each lies.
+    /// Returns the circuits of a node in a round counted from the last, and the number of diagonals
+    /// to the collector of each.
     fn circuits(
         &self,
         torus: &Torus,
         node: u64,
         from_last: usize,
-    ) -> impl Iterator<Item = (Collecting, i64)> {
+    ) -> impl Iterator<Item = (CollectionCircuit, i64)> {
         let (row, diagonal) = self.place(torus, node);
         let circuits = row.sections.circuits(diagonal, from_last);
         circuits.map(|c| (c, c.circuit.from as i64 - c.circuit.to as i64))
     }
 
-    /// What a node gives to those that collect it in this round, counted from the last.
+    /// Adds the sends of a node to its collectors in a round counted from the last.
     fn collect(
         &self,
         torus: &Torus,
@@ -450,8 +456,8 @@ impl Stage {
         Ok(())
     }
 
-    /// What the image of a node is given by the image of the one that collected it, if that is
-    /// planned for: all that the node had collected itself.
+    /// Adds the sends to the image of a node from the images of its collectors, if these are
+    /// planned: all blocks that the node had collected.
     fn distribute(
         &self,
         torus: &Torus,
@@ -471,13 +477,13 @@ impl Stage {
                 if !planned.contains(from) {
                     continue;
                 }
-                // What it had collected came from neighbours along its own axis, which nothing
-                // earlier has touched.
+                // These blocks came from neighbours along the lane's own axis, which no earlier
+                // stage has changed.
                 let first = circuit.first as i64 - circuit.to as i64;
                 let lowest =
                     if self.signs[lane] > 0 { first } else { first + circuit.count as i64 - 1 };
                 let lowest = self.along(torus, node, lane, lowest);
-                let lowest = began(torus, earlier, lowest);
+                let lowest = origin_before(torus, earlier, lowest);
                 let mut origins: Vec<Axis<'_>> = (0..torus.dims.len())
                     .map(|axis| Axis::one(torus.coordinate(lowest, axis)))
                     .collect();
@@ -496,20 +502,20 @@ impl Stage {
     }
 }
 
-/// Where the block that earlier stages have brought to a node began.
-fn began(torus: &Torus, earlier: &[Stage], node: u64) -> u64 {
+/// Returns the origin of the block that earlier stages have sent to a node.
+fn origin_before(torus: &Torus, earlier: &[Stage], node: u64) -> u64 {
     earlier.iter().rev().fold(node, |at, stage| stage.map.origin(torus, at))
 }
 
-/// The transpositions that a permutation of axes of one size is made of.
+/// Returns the transpositions of a permutation of axes of the same size.
 fn mirrors(axes: &[usize], map: &Affine) -> Result<Mirrors, Stop> {
     let local = |axis: usize| axes.iter().position(|a| *a == axis).unwrap_or(0);
     let signed: Vec<(usize, bool)> =
         axes.iter().map(|axis| (local(map.terms[*axis].axis), map.terms[*axis].negated)).collect();
-    let mirrors = Mirrors::of(&signed).ok_or_else(|| {
+    let mirrors = Mirrors::compose(&signed).ok_or_else(|| {
         let many = axes.len();
         Stop::unsupported(format!(
-            "exchanges axes among {many} at once, which is more than it looks through"
+            "permutes {many} axes of the same size, which is more than the search supports"
         ))
     })?;
     Ok(mirrors.on(axes))
