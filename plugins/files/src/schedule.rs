@@ -20,7 +20,7 @@ impl Algorithm for FromSchedule {
     fn about(&self) -> About {
         About {
             name: "schedule",
-            title: "The schedule that a JSON file says, step by step",
+            title: "A schedule from a JSON file",
             accepts: "the number of nodes that the file says",
             collectives: &Collective::ALL,
             params: &[FILE],

@@ -311,7 +311,7 @@ fn filters_narrow_down_what_is_drawn_and_esc_gives_it_back() {
         ("4", "bruck", "● bruck", "pex"),
         ("5", "suh", "suh-shin", "bruck"),
         ("7", "bytes", "peak_node_bytes", "Bruck"),
-        ("8", "done", "72 cases verified", "no power of two"),
+        ("8", "done", "72 cases verified", "not a power of two"),
     ] {
         session.keys(panel);
         session.settle();

@@ -67,7 +67,7 @@ fn the_text_contains_title_and_paper_of_each_algorithm() {
     let shown: Vec<&str> = paragraph.lines().take(5).collect();
     assert_eq!(shown[0], "0.1.0  (plugin ABI 1.0, MIT OR Apache-2.0)");
     assert!(shown[1].ends_with("  (beside the program)"), "{}", shown[1]);
-    assert_eq!(shown[2], "    pex: Pairwise exchange for power-of-two meshes (Fig. 1)");
+    assert_eq!(shown[2], "    pex: PEX: pairwise exchange by exclusive-or (Fig. 1)");
     assert_eq!(shown[3], "        on any topology with a power of two of nodes");
     assert!(shown[4].starts_with("        R. Thakur, A. Choudhary, G. C. Fox"), "{}", shown[4]);
 }
