@@ -69,7 +69,7 @@ impl Algorithm for SuhShin {
 }
 
 fn network(problem: &Problem<'_>) -> Result<Network, Stop> {
-    let network = Network::of(problem)?;
+    let network = Network::new(problem)?;
     if network.nodes.has_virtual_nodes() {
         Err(Stop::unsupported("no virtual nodes here"))
     } else {
