@@ -1,11 +1,10 @@
-//! How soon the dashboard answers a key: from the key's byte going into the terminal to the panel
-//! it asks for being on the screen, while nothing runs and while every core is busy with workers.
+//! Response times of the dashboard: from writing a key's byte to the terminal until the requested
+//! panel is on the screen, without workers and with workers on all cores.
 //!
-//! And how soon what sliders ask for is on the screen: 20 schedules of 10^5 steps, priced again at
-//! each key.
+//! A second benchmark moves sliders: 20 schedules of 10^5 steps are priced again at each key.
 //!
-//! `cargo bench --bench dashboard`. A picture of something that moves is drawn every 33 ms: an
-//! answer within one such time is at once.
+//! Run it by `cargo bench --bench dashboard`. Moving pictures are drawn every 33 ms, so that a
+//! response within this time appears immediate.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -16,15 +15,16 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// Keys pressed in each situation.
+/// The number of keys pressed in each situation.
 const KEYS: usize = 400;
-/// What each key brings onto the screen.
+/// Keys, and the text that each brings to the screen.
 const PANELS: [(&str, &str); 4] =
     [("2", "2 Cases:"), ("3", "3 Comparison"), ("5", "5 Where time goes"), ("6", "6 Network")];
-/// Schedules that sliders move: rings of about 10^5 nodes, of which each step is a message a node.
+/// The number of schedules that sliders change: rings of about 10^5 nodes, in which each node sends
+/// one message in each step.
 const SCHEDULES: usize = 20;
 const LONGEST_RING: usize = 100_000;
-/// Times that a slider is moved.
+/// The number of times that a slider is moved.
 const NOTCHES: usize = 40;
 
 fn main() {
@@ -37,15 +37,15 @@ fn main() {
     keys();
 }
 
-/// The median and the worst.
+/// Formats the median and the maximum.
 fn summary(mut times: Vec<Duration>) -> String {
     times.sort();
     let ms = |time: Option<&Duration>| time.map_or(0.0, |time| time.as_secs_f64() * 1e3);
     format!("median {:.1}, worst {:.1}", ms(times.get(times.len() / 2)), ms(times.last()))
 }
 
-/// Moves the start-up's slider, and says how long it took until the ranking was of its value; and
-/// of that the pricing alone, as the panel says.
+/// Moves the slider of the start-up time. Returns the times until the ranking has the new value,
+/// and the times of pricing alone as the panel shows them.
 fn slide() -> (Vec<Duration>, Vec<Duration>) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = CommandBuilder::new(swapmeet_tests::build().join("swapmeet"));
@@ -57,7 +57,7 @@ fn slide() -> (Vec<Duration>, Vec<Duration>) {
     screen.wait_for(&format!("done: {SCHEDULES} cases verified"));
     writer.write_all(b"3g0e").expect("keys");
     screen.wait_for(&format!("steps of {SCHEDULES} of {SCHEDULES} schedules known"));
-    // Past the block size and the model.
+    // Skip the block size and the model.
     writer.write_all(b"jj").expect("keys");
     screen.wait_for("startup_us: ");
     let (mut answers, mut prices) = (Vec::new(), Vec::new());
@@ -79,7 +79,7 @@ fn slide() -> (Vec<Duration>, Vec<Duration>) {
     (answers, prices)
 }
 
-/// The word after some words.
+/// Returns the word that follows a text.
 fn value(shown: &str, words: &str) -> Option<String> {
     let rest = shown.split(words).nth(1)?;
     Some(rest.split([' ', '\n', '│']).next()?.to_owned())
@@ -109,13 +109,13 @@ fn keys() {
     }
 }
 
-/// Presses keys on a dashboard with so many workers, and says how long each answer took.
+/// Presses keys on a dashboard with a number of workers, and returns the response times.
 fn measure(columns: u16, rows: u16, jobs: usize) -> Vec<Duration> {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = CommandBuilder::new(swapmeet_tests::build().join("swapmeet"));
     command.args(["tui", "--topology", "torus:4x4", "--algorithm", "suh-shin"]);
     if jobs > 0 {
-        // More than anybody waits for: cases of seconds each.
+        // These cases take seconds each, so that workers are busy during the whole measurement.
         command.args(["--topology", "torus:128x128", "--algorithm", "gen", "--repetitions", "50"]);
         command.args(["--jobs", &jobs.to_string()]);
     }
@@ -125,7 +125,7 @@ fn measure(columns: u16, rows: u16, jobs: usize) -> Vec<Duration> {
     std::thread::sleep(Duration::from_secs(1));
     let mut times = Vec::new();
     for (key, panel) in PANELS.iter().cycle().take(KEYS) {
-        // Not in step with the pictures.
+        // Vary the interval, so that keys are not synchronous with drawing.
         std::thread::sleep(Duration::from_micros(20_000 + 7_919 * (times.len() as u64 % 11)));
         let pressed = Instant::now();
         writer.write_all(key.as_bytes()).expect("a key");
@@ -138,7 +138,7 @@ fn measure(columns: u16, rows: u16, jobs: usize) -> Vec<Duration> {
 
 type Started = (Box<dyn Child + Send + Sync>, Box<dyn Write + Send>, Screen);
 
-/// Starts the program in a terminal of its own.
+/// Starts the program in its own terminal.
 fn start(mut command: CommandBuilder, folder: &Path, columns: u16, rows: u16) -> Started {
     set_up(&mut command, folder);
     let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
@@ -160,11 +160,11 @@ fn set_up(command: &mut CommandBuilder, folder: &Path) {
     command.env_remove("SWAPMEET_PLUGIN_PATH");
 }
 
-/// What the terminal shows, as of the bytes taken in.
+/// The screen of the terminal after the bytes read so far.
 struct Screen {
     bytes: Receiver<(Instant, Vec<u8>)>,
     parser: vt100::Parser,
-    /// The terminal lasts as long as its screen.
+    /// The terminal must live as long as its screen.
     _master: Option<Box<dyn MasterPty + Send>>,
 }
 
@@ -183,7 +183,7 @@ impl Screen {
         Self { bytes, parser: vt100::Parser::new(some(rows), some(columns), 0), _master: None }
     }
 
-    /// Waits until the screen is such, and says when the bytes came that made it so.
+    /// Waits for a condition, and returns the time at which the decisive bytes arrived.
     fn wait(&mut self, what: &str, is_such: impl Fn(&vt100::Screen) -> bool) -> Instant {
         loop {
             let (at, bytes) =
@@ -202,7 +202,7 @@ impl Screen {
         self.wait(text, |screen| screen.contents().contains(text));
     }
 
-    /// Waits until a panel's tab is the one that is lit.
+    /// Waits until the tab of a panel is highlighted.
     fn wait_for_panel(&mut self, title: &str) -> Instant {
         let number = &title[..1];
         self.wait(title, |screen| {

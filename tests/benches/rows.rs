@@ -1,8 +1,9 @@
-//! What the program costs beside schedules: rows a second of many small cases, and a worker process
-//! for each plugin's file.
+//! The cost of the program apart from schedules: rows per second of many small cases, and the start
+//! of a worker process for each plugin file.
 //!
-//! `cargo bench --bench rows`. The program runs as its users run it, rows going to a file. Figures
-//! are the best of a few runs: compare ratios within one benchmark, not seconds between machines.
+//! Run it by `cargo bench --bench rows`. The program runs with the usual options, writing rows to a
+//! file. Values are the best of a few runs: compare ratios within one benchmark, not seconds
+//! between computers.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -10,18 +11,18 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// What a line of the list is of: its name, the flags of `run`, how many rows come of it.
+/// Benchmarks of small cases: a name, the flags of `run`, and the number of rows.
 const SMALL: [(&str, &str, u32); 3] = [
     ("one schedule, 1 worker", "--workload uniform:1 --repetitions 100000 --jobs 1", 100_000),
     ("one schedule, 4 workers", "--workload uniform:1 --repetitions 100000 --jobs 4", 100_000),
     (
-        "a schedule each",
+        "one schedule for each case",
         "--workload irregular:dist=uniform,mean=64,cv=0.1 --repetitions 10000 --jobs 1",
         10_000,
     ),
 ];
 
-/// Algorithms of one plugin's file, and as many of a file each.
+/// Algorithms of one plugin file, and algorithms of one file each.
 const ONE_FILE: [&str; 4] = ["ring", "pairwise", "bruck", "linear"];
 const FOUR_FILES: [&str; 4] = ["ring", "gen", "direct", "suh-shin"];
 
@@ -34,22 +35,22 @@ fn main() {
         println!("{name:<28}{:>12.0}", f64::from(rows) / seconds);
     }
     let started = |names: &[&str]| {
-        let asked: String = names.iter().map(|name| format!(" --algorithm {name}")).collect();
-        best(|| run(dir.path(), &format!("--topology torus:4x4 --jobs 1{asked}")))
+        let flags: String = names.iter().map(|name| format!(" --algorithm {name}")).collect();
+        best(|| run(dir.path(), &format!("--topology torus:4x4 --jobs 1{flags}")))
     };
     let (one, four) = (started(&ONE_FILE), started(&FOUR_FILES));
     println!(
-        "\na worker more, a plugin's file more: {:.1} ms (asked: 5 at most)",
+        "\none more worker and plugin file: {:.1} ms (target: at most 5)",
         (four - one) / 3.0 * 1e3
     );
 }
 
-/// The shortest of some runs, in seconds.
+/// Returns the shortest of five runs, in seconds.
 fn best(mut run: impl FnMut() -> f64) -> f64 {
     (0..5).map(|_| run()).fold(f64::INFINITY, f64::min)
 }
 
-/// Seconds that `swapmeet run` takes.
+/// Runs `swapmeet run`, and returns its duration in seconds.
 fn run(folder: &Path, flags: &str) -> f64 {
     let mut program = Command::new(swapmeet_tests::build().join("swapmeet"));
     program

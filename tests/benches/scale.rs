@@ -1,10 +1,10 @@
-//! How fast schedules are planned, verified, counted and priced, in messages and blocks a second,
-//! and beside it what a plain loop over blocks costs.
+//! Speed of planning, verification, link counting and pricing in messages and blocks per second,
+//! compared with a plain loop over blocks.
 //!
-//! `cargo bench --bench scale`, or `cargo bench --bench scale -- torus:128x128` for the cases whose
-//! name contains a word. Every figure is the best of a few runs in one process, or of one where
-//! that takes a second: compare ratios within a run, not seconds between machines. All of it takes
-//! some eight minutes.
+//! Run it by `cargo bench --bench scale`, or by `cargo bench --bench scale -- torus:128x128` for
+//! the cases whose name contains a word. Every value is the best of up to three runs in one
+//! process, or of one run that takes a second. Compare ratios within a benchmark, not seconds
+//! between computers. All cases take some eight minutes.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -22,7 +22,7 @@ use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::session::run_group;
 
-/// (topology, algorithm, what is asked of it)
+/// Full planning: (topology, algorithm, target).
 const CASES: [(&str, &str, &str); 14] = [
     ("torus:128x128", "suh-shin", "under 0.5 s and 150 MB"),
     ("torus:127x127", "suh-shin", "virtual nodes"),
@@ -40,8 +40,8 @@ const CASES: [(&str, &str, &str); 14] = [
     ("torus:512x512", "suh-shin", "under 30 s and 2 GiB"),
 ];
 
-/// Symmetric schedules, proved on one node of each orbit: (topology, algorithm, workload, whether
-/// everyone is planned for beside it)
+/// Symmetric schedules that are verified on one node of each orbit: (topology, algorithm, workload,
+/// whether to compare with full planning).
 const BY_ORBITS: [(&str, &str, &str, bool); 11] = [
     ("torus:128x128", "suh-shin", "uniform:1", true),
     ("torus:1024x1024", "suh-shin", "uniform:1", false),
@@ -56,17 +56,16 @@ const BY_ORBITS: [(&str, &str, &str, bool); 11] = [
     ("hypercube:30", "hypercube-alltoall", "uniform:1", false),
 ];
 
-/// Reductions: (topology, algorithm, workload, whether everyone is planned for, what is asked of
-/// it)
+/// Reductions: (topology, algorithm, workload, whether planning is full, target).
 const REDUCTIONS: [(&str, &str, &str, bool, &str); 4] = [
     (
         "ring:4096",
         "ring-allreduce",
         "allreduce/uniform:4096",
         true,
-        "a message no slower than an all-to-all's",
+        "messages as fast as in an all-to-all",
     ),
-    ("ring:4096", "gen", "uniform:1", true, "such an all-to-all"),
+    ("ring:4096", "gen", "uniform:1", true, "an all-to-all for comparison"),
     ("hypercube:20", "rabenseifner-allreduce", "allreduce/uniform:1MiB", false, "under 5 s"),
     (
         "ring:100000",
@@ -77,39 +76,38 @@ const REDUCTIONS: [(&str, &str, &str, bool, &str); 4] = [
     ),
 ];
 
-/// Clocks without steps that all share: (topology, algorithm, workload, machine, what is asked of
-/// it). `fluid` folds what is symmetric: a sketch of it takes the seconds that are said of it on
-/// the machine on which SimGrid and LogGOPSim took theirs.
+/// Event-driven models: (topology, algorithm, workload, machine, target). `fluid` folds symmetric
+/// networks. The target is the time of a prototype, or of SimGrid or LogGOPSim, on another
+/// computer.
 const ASYNCHRONOUS: [(&str, &str, &str, &str, &str); 10] = [
     (
         "fully-connected:512",
         "pairwise",
         "uniform:1KiB",
         "free:model=loggp,latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006",
-        "LogGOPSim takes 0.21 s",
+        "LogGOPSim: 0.21 s",
     ),
-    ("torus:16x32", "pairwise", "uniform:1KiB", FLUID, "the sketch 0.13 s, SimGrid's S4U 8.0 s"),
-    ("torus:16x32", "gen", "uniform:1KiB", FLUID, "0.014 s, 12 s"),
-    ("torus:8x8x8", "pairwise", "uniform:1KiB", FLUID, "0.023 s"),
-    ("torus:16x16", "linear", "uniform:1KiB", FLUID, "0.001 s, 10 s"),
-    ("torus:32x32", "linear", "uniform:1KiB", FLUID, "0.009 s"),
-    ("torus:32x32", "pairwise", "uniform:1KiB", FLUID, "1.6 s, about 400 s"),
+    ("torus:16x32", "pairwise", "uniform:1KiB", FLUID, "prototype: 0.13 s, SimGrid S4U: 8.0 s"),
+    ("torus:16x32", "gen", "uniform:1KiB", FLUID, "prototype: 0.014 s, SimGrid: 12 s"),
+    ("torus:8x8x8", "pairwise", "uniform:1KiB", FLUID, "prototype: 0.023 s"),
+    ("torus:16x16", "linear", "uniform:1KiB", FLUID, "prototype: 0.001 s, SimGrid: 10 s"),
+    ("torus:32x32", "linear", "uniform:1KiB", FLUID, "prototype: 0.009 s"),
+    ("torus:32x32", "pairwise", "uniform:1KiB", FLUID, "prototype: 1.6 s, SimGrid: about 400 s"),
     ("hypercube:9", "pairwise", "uniform:1KiB", FLUID, "folded to one rank"),
     (
         "torus:16x32",
         "pairwise",
         "uniform:1KiB",
         "free:model=fluid,byte_us=0.001,hop_us=0.1,noise=0.0001",
-        "not folded: 0.54 s",
+        "not folded; prototype: 0.54 s",
     ),
     ("mesh:16x32", "pairwise", "uniform:1KiB", FLUID, "not folded"),
 ];
 
-/// Links of 1 GB/s with 0.1 us, as SimGrid was given them.
+/// Links of 1 GB/s and 0.1 µs, as used with SimGrid.
 const FLUID: &str = "free:model=fluid,byte_us=0.001,hop_us=0.1";
 
-/// Blocks of different sizes, priced event by event on a flat machine: (topology, algorithm,
-/// workload, what is asked of it)
+/// Blocks of different sizes on a flat machine: (topology, algorithm, workload, target).
 const IRREGULAR: [(&str, &str, &str, &str); 7] = [
     ("fully-connected:1024", "direct", "irregular:dist=lognormal,mean=512,cv=2", ""),
     ("fully-connected:1024", "two-stage", "irregular:dist=lognormal,mean=512,cv=2", ""),
@@ -120,11 +118,10 @@ const IRREGULAR: [(&str, &str, &str, &str); 7] = [
     ("fully-connected:16384", "four-stage", "transpose:max=1KiB,rest=8", "under 20 s"),
 ];
 
-/// The machine of the torus algorithms.
+/// The machine for torus algorithms.
 const CIRCUITS: &str = "t3e:model=circuit,ports=all,virtual_channels=2";
 
-/// Collectives and permutations on circuit-switched tori: (topology, algorithm, workload, what is
-/// asked of it)
+/// Collectives and permutations on circuit-switched tori: (topology, algorithm, workload, target).
 const ON_CIRCUITS: [(&str, &str, &str, &str); 5] = [
     ("torus:100x100x100", "torus-broadcast", "broadcast/uniform:1KiB", "in seconds"),
     ("torus:100x100x100", "torus-scatter", "scatter/uniform:1KiB", ""),
@@ -134,19 +131,19 @@ const ON_CIRCUITS: [(&str, &str, &str, &str); 5] = [
 ];
 
 fn main() {
+    // Select cases by words of the command line.
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let wanted = |name: &str| words.is_empty() || words.iter().any(|w| name.contains(w.as_str()));
     let registry = Registry::find(&[swapmeet_tests::build().to_owned()], &Reader::Here)
         .expect("plugins are found");
 
+    // Full planning of uniform workloads.
+    println!("full planning, every block verified, links counted, priced on one machine");
     println!(
-        "planned for everyone, every block verified, links counted, priced on one machine; one thread"
-    );
-    println!(
-        "{:<34}{:>12}{:>10}{:>14}{:>16}   asked",
+        "{:<34}{:>12}{:>10}{:>14}{:>16}   target",
         "", "messages", "seconds", "messages/s", "blocks moved/s"
     );
-    for (topology, algorithm, asked) in CASES {
+    for (topology, algorithm, target) in CASES {
         let name = format!("{algorithm} {topology}");
         if !wanted(&name) {
             continue;
@@ -162,20 +159,22 @@ fn main() {
         let messages = rows[0].messages.unwrap_or(0) as f64;
         let blocks = rows[0].total_bytes.unwrap_or(0) as f64;
         println!(
-            "{name:<34}{messages:>12}{seconds:>10.3}{:>14.3e}{:>16.3e}   {asked}",
+            "{name:<34}{messages:>12}{seconds:>10.3}{:>14.3e}{:>16.3e}   {target}",
             messages / seconds,
             blocks / seconds
         );
     }
+    // Other kinds of schedules and models.
     by_orbits(&registry, wanted);
     reductions(&registry, wanted);
     asynchronous(&registry, wanted);
-    beside_simgrid(&registry, wanted);
+    compare_with_simgrid(&registry, wanted);
+    // Unequal block sizes, and circuit-switched tori.
     let on = |cases: &[(&'static str, &'static str, &'static str, &'static str)],
               machine: &'static str| {
         cases.iter().map(|case| (*case, machine)).collect::<Vec<_>>()
     };
-    for ((topology, algorithm, workload, asked), machine) in
+    for ((topology, algorithm, workload, target), machine) in
         [on(&IRREGULAR, "sp2"), on(&ON_CIRCUITS, CIRCUITS)].concat()
     {
         let name = format!("{algorithm} {topology}");
@@ -185,7 +184,7 @@ fn main() {
         let (seconds, rows) = best_of(&group(&registry, topology, algorithm, workload, &[machine]));
         let messages = rows[0].messages.unwrap_or(0) as f64;
         println!(
-            "{name:<34}{messages:>12}{seconds:>10.3}{:>14.3e}   {workload}; {asked}",
+            "{name:<34}{messages:>12}{seconds:>10.3}{:>14.3e}   {workload}; {target}",
             messages / seconds
         );
     }
@@ -195,7 +194,7 @@ fn main() {
     if wanted("plain loop") {
         plain_loop();
     }
-    println!("\nmost memory this process had: {} MB", peak_memory_mb());
+    println!("\npeak memory of this process: {} MB", peak_memory_mb());
 }
 
 fn group(
@@ -216,21 +215,17 @@ fn group(
     cases(&experiment, registry).expect("the benchmark's specs are right")
 }
 
-/// The same cases, planned for everyone.
+/// Changes cases to full planning.
 fn full(mut cases: Vec<Case>) -> Vec<Case> {
     cases.iter_mut().for_each(|case| case.proof_scope = ProofScope::Full);
     cases
 }
 
-/// Schedules proved on one node of each orbit, beside the same ones planned for everyone where that
-/// takes seconds.
+/// Compares symmetric schedules with full planning, where that takes only seconds.
 fn by_orbits(registry: &Registry, wanted: impl Fn(&str) -> bool) {
-    println!("\none node of each orbit planned for");
-    println!(
-        "{:<34}{:>14}{:>16}{:>10}{:>12}",
-        "", "planned for", "messages", "seconds", "all / this"
-    );
-    for (topology, algorithm, workload, beside) in BY_ORBITS {
+    println!("\nplanning for one node of each orbit");
+    println!("{:<34}{:>14}{:>16}{:>10}{:>12}", "", "planned", "messages", "seconds", "full / this");
+    for (topology, algorithm, workload, compare) in BY_ORBITS {
         let name = format!("{algorithm} {topology}");
         if !wanted(&name) {
             continue;
@@ -238,7 +233,7 @@ fn by_orbits(registry: &Registry, wanted: impl Fn(&str) -> bool) {
         let cases = group(registry, topology, algorithm, workload, &["paragon"]);
         let (seconds, rows) = best_of(&cases);
         let (on, messages) = (rows[0].proved_on.unwrap_or(0), rows[0].messages.unwrap_or(0));
-        let ratio = if beside {
+        let ratio = if compare {
             format!("{:.0}", best_of(&full(cases)).0 / seconds)
         } else {
             String::new()
@@ -248,33 +243,39 @@ fn by_orbits(registry: &Registry, wanted: impl Fn(&str) -> bool) {
     println!();
 }
 
-/// Sums, beside an all-to-all of as many nodes.
+/// Reductions, compared with an all-to-all on as many nodes.
 fn reductions(registry: &Registry, wanted: impl Fn(&str) -> bool) {
-    println!("\nreductions, every contribution counted once");
     println!(
-        "{:<34}{:>14}{:>16}{:>10}{:>14}   asked",
-        "", "planned for", "messages", "seconds", "messages/s"
+        "
+reductions, every contribution verified to be counted once"
     );
-    for (topology, algorithm, workload, for_everyone, asked) in REDUCTIONS {
+    println!(
+        "{:<34}{:>14}{:>16}{:>10}{:>14}   target",
+        "", "planned", "messages", "seconds", "messages/s"
+    );
+    for (topology, algorithm, workload, full_planning, target) in REDUCTIONS {
         let name = format!("{algorithm} {topology}");
         if !wanted(&name) && !wanted("reductions") {
             continue;
         }
         let cases = group(registry, topology, algorithm, workload, &["paragon"]);
-        let (seconds, rows) = best_of(&if for_everyone { full(cases) } else { cases });
+        let (seconds, rows) = best_of(&if full_planning { full(cases) } else { cases });
         let (on, messages) = (rows[0].proved_on.unwrap_or(0), rows[0].messages.unwrap_or(0));
         println!(
-            "{name:<34}{on:>14}{messages:>16}{seconds:>10.3}{:>14.3e}   {asked}",
+            "{name:<34}{on:>14}{messages:>16}{seconds:>10.3}{:>14.3e}   {target}",
             messages as f64 / seconds
         );
     }
 }
 
-/// Events of ranks that don't wait for each other's steps.
+/// Ranks that do not wait for one another at the end of a step.
 fn asynchronous(registry: &Registry, wanted: impl Fn(&str) -> bool) {
-    println!("\nranks on clocks of their own");
+    println!(
+        "
+event-driven models"
+    );
     println!("{:<34}{:>12}{:>10}{:>14}", "", "messages", "seconds", "messages/s");
-    for (topology, algorithm, workload, machine, asked) in ASYNCHRONOUS {
+    for (topology, algorithm, workload, machine, target) in ASYNCHRONOUS {
         let name = format!("{algorithm} {topology}");
         if !wanted(&name) && !wanted("asynchronous") {
             continue;
@@ -282,17 +283,20 @@ fn asynchronous(registry: &Registry, wanted: impl Fn(&str) -> bool) {
         let (seconds, rows) = best_of(&group(registry, topology, algorithm, workload, &[machine]));
         let (model, messages) = (&rows[0].model, rows[0].messages.unwrap_or(0));
         println!(
-            "{name:<34}{messages:>12}{seconds:>10.3}{:>14.3e}   {model}; {asked}",
+            "{name:<34}{messages:>12}{seconds:>10.3}{:>14.3e}   {model}; {target}",
             messages as f64 / seconds
         );
     }
 }
 
-/// Where SimGrid is installed: what it takes for schedules that are exported to it, over what
-/// `fluid` takes for planning, proof and price. Links have bandwidths alone, as exports have it.
-fn beside_simgrid(registry: &Registry, wanted: impl Fn(&str) -> bool) {
+/// Compares the time of SimGrid for an exported schedule, if SimGrid is installed, with that of
+/// `fluid` for planning, verification and pricing. Links have no latency, as in exports.
+fn compare_with_simgrid(registry: &Registry, wanted: impl Fn(&str) -> bool) {
     const MACHINE: &str = "free:model=fluid,byte_us=0.001";
-    println!("\nthe same in SimGrid");
+    println!(
+        "
+compared with SimGrid"
+    );
     println!(
         "{:<34}{:>12}{:>10}{:>14}{:>16}",
         "", "messages", "seconds", "SimGrid's", "SimGrid / this"
@@ -305,7 +309,7 @@ fn beside_simgrid(registry: &Registry, wanted: impl Fn(&str) -> bool) {
             continue;
         }
         let Some(theirs) = simgrid_seconds(topology, algorithm, MACHINE) else {
-            println!("no SimGrid (c++ -lsimgrid) here");
+            println!("SimGrid is not installed (c++ -lsimgrid)");
             return;
         };
         let (seconds, rows) =
@@ -315,7 +319,7 @@ fn beside_simgrid(registry: &Registry, wanted: impl Fn(&str) -> bool) {
     }
 }
 
-/// What SimGrid takes for a schedule that is exported to it, from start to end of its process.
+/// Returns the run time of SimGrid's process for an exported schedule.
 fn simgrid_seconds(topology: &str, algorithm: &str, machine: &str) -> Option<f64> {
     let folder = tempfile::tempdir().ok()?;
     let out = folder.path().join("sim");
@@ -348,7 +352,7 @@ fn simgrid_seconds(topology: &str, algorithm: &str, machine: &str) -> Option<f64
     is_there(&mut play).then(|| start.elapsed().as_secs_f64())
 }
 
-/// The best of three runs, or of one where a run takes a second.
+/// Returns the best of up to three runs; there is no further run after one second.
 fn best_of(group: &[Case]) -> (f64, Vec<Record>) {
     let mut best = (f64::INFINITY, Vec::new());
     let first = Instant::now();
@@ -367,7 +371,7 @@ fn best_of(group: &[Case]) -> (f64, Vec<Record>) {
     best
 }
 
-/// The same schedule on ten machines costs little more than on one.
+/// A schedule on ten machines should take little longer than on one.
 fn ten_machines(registry: &Registry) {
     let machines: Vec<String> =
         (1..=10).map(|i| format!("paragon:startup_us={}", 10 * i)).collect();
@@ -380,11 +384,11 @@ fn ten_machines(registry: &Registry) {
     );
 }
 
-/// What following single blocks costs: a direct exchange by a shift a step, every block moved from
-/// one node's set to another's.
+/// The cost of following single blocks: a direct exchange in which each block is moved from one set
+/// to another.
 fn plain_loop() {
     println!(
-        "\na plain loop over blocks: a bit a block and node, direct exchange by a shift a step, no links counted"
+        "\na plain loop over blocks: one bit for each block and node, direct exchange, links not counted"
     );
     println!("{:<28}{:>12}{:>10}{:>14}", "", "blocks", "seconds", "blocks/s");
     for side in [16_u64, 32] {
@@ -405,8 +409,8 @@ fn plain_loop() {
     );
 }
 
-/// Everyone holds a set of (origin, destination) pairs as bits; returns how many blocks node 0 ends
-/// with.
+/// Each node holds a set of (origin, destination) pairs as bits. Returns the number of blocks that
+/// node 0 holds at the end.
 fn follow_each_block(n: u64) -> Result<u64, Fault> {
     let words = (n * n).div_ceil(64) as usize;
     let mut held = vec![0_u64; words * n as usize];
@@ -432,7 +436,7 @@ fn follow_each_block(n: u64) -> Result<u64, Fault> {
         as u64)
 }
 
-/// From the system's own count; 0 where there is none.
+/// Returns the peak memory that the operating system reports; 0 if it does not.
 fn peak_memory_mb() -> u64 {
     let status = std::fs::read_to_string(Path::new("/proc/self/status")).unwrap_or_default();
     let line = status.lines().find(|l| l.starts_with("VmHWM:")).unwrap_or_default();

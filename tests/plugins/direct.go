@@ -1,4 +1,4 @@
-// A plugin in Go, as small as can be: that it builds shows that cgo takes the header.
+// A minimal plugin in Go. It shows that cgo accepts the header.
 package main
 
 /*
@@ -7,7 +7,7 @@ package main
 
 extern int32_t plan(SwmAlgorithm *, SwmProblem *, SwmHost *);
 
-// cgo's functions know no const.
+// cgo does not support const in function types.
 static SwmRun as_run(void) { return (SwmRun)plan; }
 static int32_t step(const SwmHost *host) { return host->step(host->ctx); }
 static int32_t send(const SwmHost *host, const SwmBlocks *blocks) { return host->send_blocks(host->ctx, blocks); }
@@ -15,7 +15,7 @@ static int32_t send(const SwmHost *host, const SwmBlocks *blocks) { return host-
 import "C"
 
 
-// In C's memory: what the host keeps must not be moved or freed by Go.
+// Texts are in C memory, because the host keeps them and Go must not move or free them.
 func text(s string) C.SwmStr {
 	return C.SwmStr{ptr: (*C.uint8_t)(C.CBytes([]byte(s))), len: C.size_t(len(s))}
 }
@@ -31,7 +31,7 @@ func swapmeet_plugin() *C.SwmPlugin {
 	a := algorithm
 	*algorithms = a
 	a.size = C.sizeof_SwmAlgorithm
-	a.name, a.title, a.accepts = text("go-direct"), text("Every block straight to its destination"), text("any topology")
+	a.name, a.title, a.accepts = text("go-direct"), text("Sends each block directly to its destination"), text("any topology")
 	a.collectives = 1 << C.SWM_ALLTOALL
 	a.ports = 1
 	a.plan = C.as_run()

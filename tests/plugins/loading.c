@@ -1,4 +1,5 @@
-/* Plugins that misbehave before anybody asks them for a schedule: AT_ENTRY is what the entry does first, AT_LOAD what the loader finds. The rest is ring-c. */
+/* Plugins that misbehave before they are asked for a schedule. AT_ENTRY is executed by the entry
+   function, AT_LOAD when the library is loaded. The rest is ring-c. */
 
 #define swapmeet_plugin ring_plugin
 #include "../../plugins/ring-c/ring.c"

@@ -1,5 +1,6 @@
-/* Preloaded into the program: a disk that keeps only what was brought to it. What a file held when it was synced is copied to POWER_DISK, under the file's name;
-   a folder that was synced leaves a line in POWER_DISK/folders. After a power cut this is what there is. */
+/* A library that is preloaded into the program and simulates a disk after a power failure, on which
+   only synced data survives. When a file is synced, its content is copied to POWER_DISK, under the
+   name of the file. When a folder is synced, its path is appended to POWER_DISK/folders. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
-/* A plugin that misbehaves in every way we could think of, an algorithm each. What it does to its process must stay there. */
+/* A plugin that misbehaves in every way we could think of, with one algorithm for each. The damage
+   must stay within its process. */
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -29,7 +30,7 @@ static SwmStr text(const char *s)
     return out;
 }
 
-/* What a well-behaved plugin does: one distance a step. */
+/* A correct schedule: one distance in each step. */
 static int32_t shift(const SwmProblem *problem, const SwmHost *host)
 {
     const uint64_t n = problem->topology->nodes;
@@ -57,7 +58,7 @@ static int32_t shift(const SwmProblem *problem, const SwmHost *host)
 
 static volatile int sink;
 
-/* Too large for workers with little memory, if it is to be so. */
+/* With LARGE, the plugin is too large for workers with a small memory limit. */
 #ifdef LARGE
 static char large[1 << 30];
 #define FIRST_BYTE large[0]
@@ -92,12 +93,13 @@ ALGORITHM(eats, for (;;) { char *p = malloc(1 << 20); if (!p) abort(); memset(p,
 ALGORITHM(kills_group, kill(0, SIGKILL); for (;;) sleep(1);)
 ALGORITHM(closes, int fd; for (fd = 0; fd < 1024; fd++) close(fd); shift(problem, host); return SWM_OK;)
 ALGORITHM(forks, if (fork() == 0) { for (;;) sleep(1000); } abort();)
-/* With what it forked, if it may fork. */
+/* Sleeps for ever, together with a forked process if forking is permitted. */
 ALGORITHM(lingers, if (fork() >= 0) { for (;;) sleep(1000); } for (;;) sleep(1000);)
 ALGORITHM(falls, host->step(host->ctx); host->step(host->ctx); *(volatile int *)8 = 1; return SWM_OK;)
 ALGORITHM(dawdles, host->step(host->ctx); host->step(host->ctx); host->step(host->ctx); for (;;) sleep(1000);)
 ALGORITHM(garbles, int fd; for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Row\":1}\n", 10) < 0) continue; } return shift(problem, host);)
-/* What is started here is in no group of the worker's, asks not to end with it, and outlives it: half a minute, if it can print that long, and says so when it did. */
+/* The forked process leaves the worker's process group, does not end with the worker, and prints for
+   half a minute. If it is not stopped before, it creates the file TORTURE_MARK. */
 ALGORITHM(outlives, if (fork() == 0) {
     const char *mark = getenv("TORTURE_MARK");
     int i;
@@ -119,11 +121,11 @@ ALGORITHM(lies, return FIRST_BYTE;)
 ALGORITHM(odd_answer, return 12345;)
 ALGORITHM(fails, host->fail(host->ctx, text("on purpose")); return SWM_ERROR;)
 ALGORITHM(goes_on, static char reason[60000]; SwmStr s; size_t i; for (i = 0; i < sizeof reason; i++) reason[i] = "and on "[i % 7]; s.ptr = (const uint8_t *)reason; s.len = sizeof reason; host->fail(host->ctx, s); return SWM_ERROR;)
-/* These two do no harm, and must come to none. */
+/* These two do no harm, and must succeed. */
 ALGORITHM(prints, int i; for (i = 0; i < 20000; i++) { puts("1,2,3,ok"); fputs("noise\n", stderr); } fflush(stdout); return shift(problem, host);)
 ALGORITHM(wanders, if (chdir("/") != 0) abort(); close(0); close(1); close(2); signal(SIGPIPE, SIG_DFL); return shift(problem, host);)
 
-/* These end well, and leave the process other than it was. */
+/* These succeed, but change the state of the process. */
 #if defined(__x86_64__)
 ALGORITHM(rounds, _mm_setcsr((_mm_getcsr() & ~0x6000u) | 0x4000u); return shift(problem, host);)
 #else
@@ -141,10 +143,10 @@ static void *late(void *nothing)
     return nothing;
 }
 ALGORITHM(threads, pthread_t thread; held = host; pthread_create(&thread, NULL, late, NULL); return shift(problem, host);)
-/* A row of a case that is none of its job's, wherever the socket is. */
+/* Writes a row of a case that does not belong to the worker's job to every descriptor. */
 ALGORITHM(forges, int fd; for (fd = 3; fd < 64; fd++) dprintf(fd, "{\"Of\":[1,{\"Row\":{\"case\":7,\"outcome\":[]}}]}\n"); return shift(problem, host);)
 
-/* The first step is right; in the second node 0 sends on what it has no more. */
+/* The first step is correct. In the second one, node 0 sends a block that it no longer holds. */
 static int32_t block(const SwmHost *host, uint64_t from, uint64_t to)
 {
     SwmBlocks send;
@@ -161,7 +163,7 @@ static int32_t block(const SwmHost *host, uint64_t from, uint64_t to)
 }
 ALGORITHM(repeats, host->step(host->ctx); block(host, 0, 1); host->step(host->ctx); block(host, 2, 3); block(host, 0, 1); return SWM_OK;)
 
-/* These reach for what no schedule needs, and say so if they get it. */
+/* These use resources that no schedule needs, and report it if they succeed. */
 #define COULD(WHAT)                                                                                                           \
     do {                                                                                                                      \
         host->fail(host->ctx, text("could " WHAT));                                                                           \

@@ -1,4 +1,5 @@
-/* A plugin that does one thing wrong, chosen when it is compiled: TABLE spoils the tables, SUPPORTS and PLAN are the functions' bodies. */
+/* A plugin with one error, which is chosen at compile time: TABLE corrupts the tables, SUPPORTS and
+   PLAN are the bodies of the functions. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #define TABLE
 #endif
 
-/* Each part uses some of these. */
+/* Each variant uses only some of the functions below. */
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -30,7 +31,7 @@ static SwmStr text(const char *s)
     return out;
 }
 
-/* All that `from` holds. */
+/* A send of all blocks that `from` holds. */
 static SwmBlocks everything(uint64_t from, uint64_t to)
 {
     SwmBlocks send;
@@ -41,7 +42,7 @@ static SwmBlocks everything(uint64_t from, uint64_t to)
     return send;
 }
 
-/* The one block origin -> destination, which must be held. */
+/* A send of the block origin -> destination, which the sender must hold. */
 static SwmBlocks block(uint64_t origin, uint64_t destination, uint64_t from, uint64_t to)
 {
     SwmBlocks send = everything(from, to);
@@ -53,7 +54,7 @@ static SwmBlocks block(uint64_t origin, uint64_t destination, uint64_t from, uin
     return send;
 }
 
-/* The send, in a first step of its own that is over when this returns. */
+/* Executes a send in a step of its own, and starts the next step. */
 static int32_t one_step(const SwmHost *host, const SwmBlocks *send)
 {
     if (host->step(host->ctx) != SWM_OK || host->send_blocks(host->ctx, send) != SWM_OK)
@@ -82,7 +83,7 @@ static SwmAxis bits(const void *words, uint64_t count)
     return axis;
 }
 
-/* From 0 to 1, the blocks with destinations in the product of `count` axes. */
+/* Sends the blocks with destinations in the product of `count` axes from node 0 to node 1. */
 static int32_t send_to_set(const SwmHost *host, const SwmAxis *axes, uint32_t count)
 {
     SwmBlocks send = everything(0, 1);
@@ -100,7 +101,7 @@ static SwmRoute no_route(void)
     return route;
 }
 
-/* From 0 to 2, which on a ring of four are no neighbours, by that route. */
+/* Sends from node 0 to node 2, which are not neighbours on a ring of four, by the given route. */
 static int32_t send_by(const SwmHost *host, const SwmRoute *route)
 {
     SwmBlocks send = everything(0, 2);
@@ -126,7 +127,7 @@ static int32_t lay_out(const SwmHost *host, const uint64_t *radices, uint32_t ax
     return host->layout(host->ctx, &layout);
 }
 
-/* From here on the schedule moves byte counts. */
+/* Declares a schedule of byte counts. */
 static int32_t move_byte_counts(const SwmHost *host)
 {
     SwmLayout layout;
@@ -136,7 +137,7 @@ static int32_t move_byte_counts(const SwmHost *host)
     return host->layout(host->ctx, &layout);
 }
 
-/* A plain redistribution. */
+/* A redistribution with default parameters. */
 static SwmRedistribution redistribution_of(uint64_t node, uint64_t buckets)
 {
     SwmRedistribution redistribution;
@@ -186,7 +187,7 @@ static int32_t one_of_bytes(const SwmHost *host, const SwmBytes *send)
     return host->step(host->ctx);
 }
 
-/* Everyone sends everyone all that it has for it, one distance a step. */
+/* Each node sends each other node all its bytes for it, one distance in each step. */
 static int32_t collect(uint64_t n, const SwmHost *host)
 {
     uint64_t distance, node;
@@ -204,7 +205,8 @@ static int32_t collect(uint64_t n, const SwmHost *host)
     return SWM_OK;
 }
 
-/* The nodes redistribute all they hold to each other, beginning with that bucket; then each sends each what is its own. */
+/* All nodes redistribute their data, beginning with the bucket `first`; then each node sends each
+   other node its own data. */
 static int32_t redistribute_and_collect_from(const SwmProblem *problem, const SwmHost *host, uint64_t first)
 {
     const uint64_t n = problem->topology->nodes;
@@ -230,7 +232,8 @@ static int32_t redistribute_and_collect(const SwmProblem *problem, const SwmHost
     return redistribute_and_collect_from(problem, host, 0);
 }
 
-/* What is for the next node but one, or for the one after it, goes to the next node and back again before all goes where it should. */
+/* Data for a node two or more places ahead is sent to the next node and back, before all data is sent
+   to its destination. */
 static int32_t there_and_back(const SwmProblem *problem, const SwmHost *host, uint64_t farther)
 {
     const uint64_t n = problem->topology->nodes;
@@ -251,7 +254,7 @@ static int32_t there_and_back(const SwmProblem *problem, const SwmHost *host, ui
     return collect(n, host);
 }
 
-/* A right schedule: one distance a step, by a route if one is given. */
+/* A correct schedule: one distance in each step, by the given route if there is one. */
 static int32_t shift_by(const SwmProblem *problem, const SwmHost *host, const SwmRoute *route, uint32_t flags)
 {
     const uint64_t n = problem->topology->nodes;
@@ -274,13 +277,13 @@ static int32_t shift(const SwmProblem *problem, const SwmHost *host)
     return shift_by(problem, host, 0, 0);
 }
 
-/* The same, and nobody gives anything away. */
+/* The same with copies, so that all nodes keep their blocks. */
 static int32_t keeping(const SwmProblem *problem, const SwmHost *host)
 {
     return shift_by(problem, host, 0, SWM_COPY);
 }
 
-/* The same with the two dimensions in this order, or in the other. */
+/* The same with routes that follow dimension `first` before the other one. */
 static int32_t shift_in_order(const SwmProblem *problem, const SwmHost *host, uint32_t first)
 {
     SwmRoute route = no_route();
@@ -292,7 +295,7 @@ static int32_t shift_in_order(const SwmProblem *problem, const SwmHost *host, ui
     return shift_by(problem, host, &route, 0);
 }
 
-/* Another right one: the distances the other way round. */
+/* Another correct schedule: the distances in descending order. */
 static int32_t backwards(const SwmProblem *problem, const SwmHost *host)
 {
     const uint64_t n = problem->topology->nodes;
@@ -308,7 +311,7 @@ static int32_t backwards(const SwmProblem *problem, const SwmHost *host)
     return SWM_OK;
 }
 
-/* Everyone to everyone in one step. */
+/* All messages in one step. */
 static int32_t at_once(const SwmProblem *problem, const SwmHost *host)
 {
     const uint64_t n = problem->topology->nodes;

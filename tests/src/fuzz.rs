@@ -1,5 +1,5 @@
-//! What the fuzzer feeds, and what must hold whatever it feeds. `tests/fuzz` runs these by the
-//! million; `tests/tests/corpus.rs` replays what it found worth keeping.
+//! Fuzz targets, and the properties that must hold for any input. `tests/fuzz` runs them millions
+//! of times; `tests/tests/corpus.rs` replays the corpus.
 
 use std::path::Path;
 use swapmeet_bridges::fit::{fit, ping_pong as pings};
@@ -16,10 +16,10 @@ use swapmeet_workloads::{Matrix, Workload};
 
 pub mod boundary;
 
-/// A function that takes any bytes and panics if something that must hold doesn't.
+/// A function that takes any bytes and panics if a property does not hold.
 pub type Target = fn(&[u8]);
 
-/// The targets, by name.
+/// The targets with their names.
 pub const TARGETS: [(&str, Target); 11] = [
     ("spec", spec),
     ("experiment", experiment),
@@ -34,10 +34,10 @@ pub const TARGETS: [(&str, Target); 11] = [
     ("boundary", boundary::plan),
 ];
 
-/// A spec of any kind is refused, or stands for something whose own spec stands for the same.
+/// A spec of any kind is refused, or its canonical spec parses to an equal value.
 pub fn spec(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    // Two kinds name files to be read: their contents have targets of their own.
+    // Two kinds of specs name files to be read. The contents of these files have their own targets.
     if text.contains("matrix:") || text.contains("graph:") {
         return;
     }
@@ -53,7 +53,7 @@ pub fn spec(data: &[u8]) {
         assert_eq!(Workload::parse(&workload.to_string()).ok().as_ref(), Some(&workload));
     }
     if let Ok(machine) = Machine::parse(text) {
-        // A machine is known by its whole spec, whatever that is.
+        // Machines are equal if their whole specs are equal.
         assert_eq!(Machine::parse(text).ok().as_ref(), Some(&machine));
         let figures = ["startup_us", "byte_us", "hop_us", "copy_byte_us"]
             .map(|key| machine.number(key).unwrap_or(0.0));
@@ -61,7 +61,7 @@ pub fn spec(data: &[u8]) {
     }
 }
 
-/// An experiment is read, or refused with a place that is in it.
+/// An experiment is read, or refused with a position in the text.
 pub fn experiment(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Err(error) = Experiment::parse("fuzzed.toml", text)
@@ -75,7 +75,7 @@ pub fn experiment(data: &[u8]) {
     }
 }
 
-/// A schedule is read event by event, or refused in a line that it has.
+/// A schedule is read event by event, or refused with a line number of the text.
 pub fn schedule(data: &[u8]) {
     struct Anyone;
     impl Reader for Anyone {
@@ -92,8 +92,8 @@ pub fn schedule(data: &[u8]) {
     }
 }
 
-/// An MSCCL algorithm is read, with as many GPUs, thread blocks and steps as lines name them; or
-/// refused in a line that it has.
+/// An MSCCL algorithm is read with at most as many GPUs as there are tags, and with steps on lines
+/// of the text; or it is refused with a line number of the text.
 pub fn msccl(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match xml::read(text) {
@@ -112,12 +112,13 @@ pub fn msccl(data: &[u8]) {
     }
 }
 
-/// An MSCCL algorithm is carried out in no more steps than it has operations, each of which can
-/// receive and then send; or it is refused in a line that it has, whatever it waits for.
+/// An MSCCL algorithm is executed in at most two steps for each operation, because an operation can
+/// receive and then send; or it is refused with a line number of the text, whatever its
+/// dependencies are.
 pub fn msccl_steps(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(program) = xml::read(text) else { return };
-    // What is followed chunk by chunk takes its time, which is not what is looked at here.
+    // Following many chunks takes long, and is not tested here.
     if program.gpus.iter().flat_map(|gpu| gpu.chunks).sum::<u64>() > 4096 {
         return;
     }
@@ -139,8 +140,8 @@ pub fn msccl_steps(data: &[u8]) {
     }
 }
 
-/// Ping-pongs have sizes and times, of which a machine is made whose costs are none below 0; or
-/// they are refused in a line that they have.
+/// Ping-pong measurements have finite sizes and times, and the machine that is fitted to them has
+/// no negative costs; or they are refused with a line number of the text.
 pub fn ping_pong(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match pings::read("fuzzed", text) {
@@ -162,7 +163,8 @@ pub fn ping_pong(data: &[u8]) {
     }
 }
 
-/// Into a table of MPICH's what was decided is written, and it is a table still; or it is refused.
+/// Decisions are inserted into a table of MPICH, and the result is a table again; or the table is
+/// refused.
 pub fn mpich(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let cell = |bytes, algorithm: &str, time_us| Cell {
@@ -186,8 +188,8 @@ pub fn mpich(data: &[u8]) {
     );
 }
 
-/// Measurements have times that are times, and sizes of blocks that are no larger than what the
-/// file said; or the file is refused in a line that it has.
+/// Measurements have finite times, and blocks that are at most as large as the size in the file; or
+/// the file is refused with a line number of the text.
 pub fn measurements(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for format in &FORMATS {
@@ -209,7 +211,7 @@ pub fn measurements(data: &[u8]) {
     }
 }
 
-/// Rows that can be read can be written, and are read again as the same.
+/// Rows that can be read can be written, and the written rows are read as the same rows.
 pub fn rows(data: &[u8]) {
     let Ok(records) = read_bytes("fuzzed.csv".to_owned(), data) else { return };
     let mut written = Vec::new();
@@ -226,7 +228,7 @@ pub fn rows(data: &[u8]) {
     assert_eq!(again.ok(), Some(as_written));
 }
 
-/// A matrix is read, or refused with a place that is in it.
+/// A matrix is read, or refused with a position in the text.
 pub fn matrix(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match Matrix::parse(text) {
@@ -240,7 +242,7 @@ pub fn matrix(data: &[u8]) {
     }
 }
 
-/// Where a target's corpus is.
+/// Returns the folder of a target's corpus.
 pub fn corpus(target: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target)
 }

@@ -1,8 +1,7 @@
-//! What tests and benchmarks that cross crates share: the built program, and the targets of the
-//! fuzzer.
+//! Common code of tests and benchmarks that cross crates: the built program, and the fuzz targets.
 //!
-//! `cargo test` builds neither another package's program nor a `cdylib` that nothing links to, so
-//! the tests build both, once.
+//! `cargo test` builds neither the program of another package nor a `cdylib` that is not linked.
+//! The tests therefore build both, once.
 
 #![expect(clippy::expect_used, reason = "helpers of tests: a failure here is a failed test")]
 
@@ -12,19 +11,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The folder with the built program and the bundled plugins.
+/// Builds the program and the bundled plugins, and returns their folder.
 pub fn build() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        // target/PROFILE/deps/TEST-HASH
+        // The path of a test is target/PROFILE/deps/TEST-HASH.
         let test = std::env::current_exe().expect("a test knows its own file");
         let profile =
             test.ancestors().nth(2).expect("tests are built into target/PROFILE/deps").to_owned();
         let target = profile.parent().expect("target/PROFILE has a parent");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        // There are no examples: asking for them has features of dependencies resolved as `cargo
-        // test` does, so that nothing is built a second time with others.
+        // There are no examples. With `--examples`, features of dependencies are resolved as by
+        // `cargo test`, so that nothing is built a second time with other features.
         build
             .args([
                 "build",
@@ -45,7 +44,7 @@ pub fn build() -> &'static Path {
     })
 }
 
-/// A file of the project, by its path from the project's root.
+/// Returns a file of the project, given its path from the project's root.
 pub fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }

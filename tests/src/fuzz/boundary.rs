@@ -1,7 +1,7 @@
-//! A plugin that makes whatever calls the bytes say, with whatever numbers.
+//! A plugin whose calls and numbers are chosen by the fuzzer's bytes.
 //!
-//! Pointers are good or null, and arrays are as long as they are said to be or said to be absurdly
-//! long: what lies behind a pointer no host can know.
+//! Pointers are valid or null. Arrays have the declared length, or the declared length is absurdly
+//! large: no host can check the memory behind a pointer.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use std::cell::RefCell;
@@ -39,15 +39,15 @@ const WORKLOADS: [&str; 7] = [
     "allgather/uniform:8",
 ];
 
-/// Elements behind every pointer to an array.
+/// The number of elements behind every pointer to an array.
 const ROOM: usize = 64;
 
 thread_local! {
     static SCRIPT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Plans with calls as the bytes say. Whatever comes of it, the host lives; and what is not
-/// delivered is not called so.
+/// Plans with calls that the bytes choose. The host must not crash, and must not report an
+/// undelivered schedule as verified.
 pub fn plan(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let (Ok(topology), Ok(workload)) = (bytes.choose(&TOPOLOGIES), bytes.choose(&WORKLOADS)) else {
@@ -72,7 +72,7 @@ pub fn plan(data: &[u8]) {
         && nodes > 1
         && !task.collective.kind().permutes()
     {
-        // Nothing arrives by itself.
+        // Without a message, nothing is delivered.
         assert!(totals.messages > 0, "verified without a message");
     }
     assert!(planned.log.iter().all(|line| !line.contains('\n')));
@@ -112,10 +112,11 @@ fn algorithm() -> &'static Algorithm {
             algorithms: algorithms.as_ptr(),
             algorithm_count: 1,
         }));
-        // Kept where a leak checker finds it: a plugin's table lives as long as the process.
+        // The table lives as long as the process. It is stored in a static so that leak checkers
+        // find it.
         static TABLE: AtomicPtr<SwmPlugin> = AtomicPtr::new(std::ptr::null_mut());
         TABLE.store(plugin, Ordering::Relaxed);
-        // SAFETY: the table and all it points to were leaked just now.
+        // SAFETY: the table and all data to which it points were leaked above.
         let plugin = unsafe { Plugin::of_table(Path::new("fuzzed"), plugin) };
         plugin
             .ok()
@@ -141,9 +142,9 @@ unsafe extern "C" fn run(
     SWM_OK
 }
 
-/// Arrays that a call points into.
+/// Arrays to which a call points.
 struct Arrays {
-    /// In a place of their own: the axes point to them.
+    /// Boxed, so that the pointers of the axes stay valid.
     words: Box<[u64; ROOM]>,
     axes: [SwmAxis; ROOM],
     numbers: [u32; ROOM],
@@ -162,7 +163,7 @@ impl Calls<'_> {
         let arrays = self.arrays()?;
         let (host, ctx) = (self.host, self.host.ctx);
         let call = self.bytes.int_in_range(0..=15)?;
-        // SAFETY: the functions are the host's own and there; what they are handed lives until they
+        // SAFETY: the functions are the host's own and exist; their arguments live until they
         // return, as `Arrays` does.
         unsafe {
             match call {
@@ -172,8 +173,7 @@ impl Calls<'_> {
                         size: self.size::<SwmLayout>()?,
                         axis_count: self.count()? as u32,
                         radices,
-                        // Up to 8 GiB of sets are a plugin's right (what is more is refused): too
-                        // slow to look for faults with.
+                        // The limit is at 8 GiB of sets, which would be too slow for fuzzing.
                         segments: self.number()? as u32 & 0xffff,
                         flags: self.bytes.int_in_range(0..=2)?,
                     };
@@ -267,7 +267,7 @@ impl Calls<'_> {
                     bucket: self.number()?,
                     route,
                 };
-                // SAFETY: as in `make_one`; so below.
+                // SAFETY: as in `make_one`; the same holds below.
                 self.host.send_bucket.map(|f| unsafe { f(ctx, &raw const send) });
             }
             1 => {
@@ -287,7 +287,7 @@ impl Calls<'_> {
                     destinations: self.set(arrays)?,
                     segments: arrays.axes[0],
                     route,
-                    // Read where a send is refused: this flag is unknown.
+                    // The label is read in the message about an unknown flag.
                     label: if flags & 8 != 0 { self.text(arrays)? } else { SwmStr::EMPTY },
                 };
                 // SAFETY: as above.
@@ -309,7 +309,7 @@ impl Calls<'_> {
     }
 
     fn arrays(&mut self) -> Result<Arrays> {
-        // One seed for all: the bytes are better spent on calls.
+        // One seed for all arrays leaves more bytes for calls.
         let seed = self.number()?;
         let mixed = |i: usize| (seed ^ i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7;
         let small: [u64; ROOM] =
@@ -341,7 +341,7 @@ impl Calls<'_> {
         })
     }
 
-    /// Small ones mostly, any at times.
+    /// Returns mostly small numbers, and sometimes any number.
     fn number(&mut self) -> Result<u64> {
         match self.bytes.int_in_range(0..=15)? {
             0 => u64::arbitrary(&mut self.bytes),
@@ -351,7 +351,7 @@ impl Calls<'_> {
         }
     }
 
-    /// A length that is there, or one that can't be.
+    /// Returns mostly a valid length, and sometimes an impossible one.
     fn count(&mut self) -> Result<u64> {
         match self.bytes.int_in_range(0..=15)? {
             0 => Ok(u64::from(u32::MAX)),
@@ -361,7 +361,7 @@ impl Calls<'_> {
         }
     }
 
-    /// The size that a struct says it has: its own, or a wrong one.
+    /// Returns the size field of a struct: mostly the right size, sometimes a wrong one.
     fn size<T>(&mut self) -> Result<u32> {
         Ok(if self.bytes.ratio(1, 32)? { self.number()? as u32 } else { size_of::<T>() as u32 })
     }

@@ -166,7 +166,7 @@ impl Pattern for Dispatch {
             Popularity::Skew(0.0) => {}
             Popularity::Skew(skew) => arguments.push(("skew", skew.to_string())),
             Popularity::Violation(violation) => {
-                arguments.push(("violation", violation.to_string()))
+                arguments.push(("violation", violation.to_string()));
             }
         }
         if self.cyclic {

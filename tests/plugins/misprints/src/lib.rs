@@ -1,8 +1,8 @@
-//! For the tests only: rules of the papers as they are printed where the print is wrong, beside the
-//! same rules mended; and schedules of our own with a fault planted.
+//! Test plugin: rules of the papers as printed, where the print is wrong, and the same rules
+//! corrected; and schedules with injected faults.
 //!
-//! `swapmeet check` must find each of the printed ones, and nothing wrong with the mended ones,
-//! which share every line but the rule.
+//! `swapmeet check` must find each printed error, and no error in the corrected rules, which share
+//! all code but the rule.
 
 #[path = "../../../../plugins/suh-shin/src/directions.rs"]
 mod directions;
@@ -17,33 +17,33 @@ mod symmetric;
 mod thakur;
 
 use liu::{RowsAndColumns, Stall};
-use reductions::{Ring, Sums};
-use suh_shin::{Rule, SuhShin};
-use symmetric::{Shifts, Wrong};
+use reductions::{ReductionFault, Ring};
+use suh_shin::{Misprint, SuhShin};
+use symmetric::{InjectedFault, Shifts};
 use thakur::Shift;
 
 swapmeet_sdk::export_plugin!(
     licence: "MIT OR Apache-2.0",
     algorithms: [
-        SuhShin { name: "suh-shin-mended", rule: Rule::Mended },
-        SuhShin { name: "suh-shin-3d-phase-4", rule: Rule::TestsTheOtherOf3d },
-        SuhShin { name: "suh-shin-mesh-step-2", rule: Rule::RepeatsStep1 },
-        SuhShin { name: "suh-shin-figure-5", rule: Rule::TestsTheColumn },
-        SuhShin { name: "suh-shin-hops-ahead", rule: Rule::CountsHops },
+        SuhShin { name: "suh-shin-mended", misprint: Misprint::Nothing },
+        SuhShin { name: "suh-shin-3d-phase-4", misprint: Misprint::OtherAxisIn3d },
+        SuhShin { name: "suh-shin-mesh-step-2", misprint: Misprint::GroupsOfStep1 },
+        SuhShin { name: "suh-shin-figure-5", misprint: Misprint::ColumnInFigure5 },
+        SuhShin { name: "suh-shin-hops-ahead", misprint: Misprint::HopsInsteadOfColumns },
         Shift { name: "pex-gen-shift-mended", modulo: false },
         Shift { name: "pex-gen-shift-figure-4", modulo: true },
         RowsAndColumns { name: "stalls-mended", stall: Stall::Mended },
         RowsAndColumns { name: "stalls-printed", stall: Stall::Printed },
-        Ring { name: "sums-mended", sums: Sums::Mended },
-        Ring { name: "sums-counted-twice", sums: Sums::CountedTwice },
-        Ring { name: "sums-left-out", sums: Sums::LeftOut },
-        Ring { name: "sums-replaced", sums: Sums::Replaced },
-        Shifts { name: "shifts-mended", wrong: Wrong::Nothing },
-        Shifts { name: "shifts-leaving-out", wrong: Wrong::LeavesOut },
-        Shifts { name: "shifts-sending-twice", wrong: Wrong::SendsTwice },
-        Shifts { name: "shifts-not-held", wrong: Wrong::HasNot },
-        Shifts { name: "shifts-two-a-port", wrong: Wrong::CrowdsPorts },
-        Shifts { name: "shifts-not-symmetric", wrong: Wrong::IsNotSymmetric },
-        Shifts { name: "shifts-gone-through-twice", wrong: Wrong::GoesThroughTwice },
+        Ring { name: "sums-mended", fault: ReductionFault::Nothing },
+        Ring { name: "sums-counted-twice", fault: ReductionFault::CountedTwice },
+        Ring { name: "sums-left-out", fault: ReductionFault::MissingStep },
+        Ring { name: "sums-replaced", fault: ReductionFault::ReplacedSum },
+        Shifts { name: "shifts-mended", fault: InjectedFault::Nothing },
+        Shifts { name: "shifts-leaving-out", fault: InjectedFault::MissingDistance },
+        Shifts { name: "shifts-sending-twice", fault: InjectedFault::DuplicateSend },
+        Shifts { name: "shifts-not-held", fault: InjectedFault::BlockNotHeld },
+        Shifts { name: "shifts-two-a-port", fault: InjectedFault::TwoMessagesPerPort },
+        Shifts { name: "shifts-not-symmetric", fault: InjectedFault::AsymmetricRanks },
+        Shifts { name: "shifts-gone-through-twice", fault: InjectedFault::RepeatedPass },
     ],
 );

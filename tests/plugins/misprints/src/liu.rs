@@ -1,18 +1,18 @@
-//! Liu, Wang & Prasanna's array of any number of nodes and its revised schedule of rows: along rows
-//! to the destination's column, then along columns.
+//! Liu, Wang & Prasanna's array for any number of nodes, and its revised schedule of rows: along
+//! rows to the column of the destination, then along columns.
 //!
 //! | the paper | here |
 //! | --- | --- |
 //! | P, R, C, r | nodes, rows, columns, nodes in the last row if it is incomplete |
-//! | pseudo-node | a place of the incomplete row without a node: what is for it goes to the complete row with the sender's column's number |
-//! | stall | a step in which a node of a complete row waits, because it, or whom it would send to, is in the way of such a message |
+//! | pseudo-node | a position of the incomplete row without a node: its blocks are sent to the complete row with the number of the sender's column |
+//! | stall | a step in which a node of a complete row waits, because it or its receiver takes part in such a message |
 
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop};
 
-/// In which step the node ranked (m + C - k) % C of the m-th complete row stalls.
+/// The step in which the node ranked (m + C - k) % C of the m-th complete row stalls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stall {
-    /// Step r - m + 1 + k: one late, and not what the paper's own example shows.
+    /// Step r - m + 1 + k: one step too late, which contradicts the example in the paper.
     Printed,
     /// Step r - m + k.
     Mended,
@@ -27,7 +27,7 @@ pub(crate) struct RowsAndColumns {
 struct Array {
     columns: u64,
     rows: u64,
-    /// Nodes in the last row, if it is incomplete; else 0.
+    /// Nodes in the last row if it is incomplete, otherwise 0.
     rest: u64,
 }
 
@@ -36,11 +36,11 @@ impl Array {
         let root = p.isqrt();
         let with = |columns: u64| Self { columns, rows: p.div_ceil(columns), rest: p % columns };
         let usual = with(if root * root == p { root } else { root + 1 });
-        // There must be a complete row for each node of the incomplete one.
+        // Each node of the incomplete row needs a complete row.
         if usual.rest > usual.rows - 1 { with(root) } else { usual }
     }
 
-    /// The nodes of column `j`.
+    /// Returns the number of nodes in column `j`.
     fn height(&self, j: u64) -> u64 {
         if self.rest > 0 && j >= self.rest { self.rows - 1 } else { self.rows }
     }
@@ -91,10 +91,11 @@ impl Algorithm for RowsAndColumns {
 }
 
 impl RowsAndColumns {
-    /// Which of its messages, from 1, the node in `row` and column `c` sends in this step; `None`
-    /// while it stalls.
+    /// Returns the number, from 1, of the message that the node in `row` and column `c` sends in
+    /// this step; `None` if it stalls.
     fn bucket(&self, array: &Array, row: u64, c: u64, step: u64) -> Option<u64> {
-        // Rows r .. R - 2 get no message from the incomplete row; the incomplete row doesn't stall.
+        // Rows r to R - 2 receive no message from the incomplete row, and the incomplete row does
+        // not stall.
         if row >= array.rest || row == array.rows - 1 {
             return Some(step);
         }

@@ -5,32 +5,33 @@ use crate::directions::direction;
 use crate::network::{Kind, Network};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Route, Schedule, Set, Stop};
 
-/// Which rule is taken as printed.
+/// The rule that is used as printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rule {
-    /// None.
-    Mended,
-    /// 3D torus, Phase 4: moves along x test y mod 4, moves along y test x mod 4.
-    TestsTheOtherOf3d,
-    /// 2D mesh, Phase 3, Step 2: moves along r by the groups of Step 1, which tell columns apart.
-    RepeatsStep1,
-    /// 2D torus, Fig. 5, Phase 3: moves along r test the column's number.
-    TestsTheColumn,
-    /// 2D torus, 3.1.3: columns of the data array are hops ahead, of which the first four are kept.
-    CountsHops,
+pub(crate) enum Misprint {
+    /// No rule: all are corrected.
+    Nothing,
+    /// 3D torus, Phase 4: moves along x test y mod 4, and moves along y test x mod 4.
+    OtherAxisIn3d,
+    /// 2D mesh, Phase 3, Step 2: moves along r use the groups of Step 1, which distinguish columns.
+    GroupsOfStep1,
+    /// 2D torus, Fig. 5, Phase 3: moves along r test the number of the column.
+    ColumnInFigure5,
+    /// 2D torus, 3.1.3: columns of the data array are numbers of hops, of which the first four are
+    /// kept.
+    HopsInsteadOfColumns,
 }
 
 /// The algorithm with one rule as printed.
 pub(crate) struct SuhShin {
     pub name: &'static str,
-    pub rule: Rule,
+    pub misprint: Misprint,
 }
 
 impl Algorithm for SuhShin {
     fn about(&self) -> About {
         About {
             name: self.name,
-            title: "Suh & Shin, with one rule of the print",
+            title: "Suh & Shin, with one rule as printed",
             accepts: "torus with sides that are multiples of 4, mesh with even sides",
             ports: 1,
             ..About::DEFAULT
@@ -39,15 +40,15 @@ impl Algorithm for SuhShin {
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         let network = network(problem)?;
-        let fits = match self.rule {
-            Rule::Mended => true,
-            Rule::TestsTheOtherOf3d => network.kind == Kind::Torus && network.axes.len() == 3,
-            Rule::RepeatsStep1 => network.kind == Kind::Mesh && network.axes.len() == 2,
-            Rule::TestsTheColumn | Rule::CountsHops => {
+        let fits = match self.misprint {
+            Misprint::Nothing => true,
+            Misprint::OtherAxisIn3d => network.kind == Kind::Torus && network.axes.len() == 3,
+            Misprint::GroupsOfStep1 => network.kind == Kind::Mesh && network.axes.len() == 2,
+            Misprint::ColumnInFigure5 | Misprint::HopsInsteadOfColumns => {
                 network.kind == Kind::Torus && network.axes.len() == 2
             }
         };
-        if fits { Ok(()) } else { Err(Stop::unsupported("not the network of this rule")) }
+        if fits { Ok(()) } else { Err(Stop::unsupported("this rule is for other networks")) }
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
@@ -78,7 +79,7 @@ fn network(problem: &Problem<'_>) -> Result<Network, Stop> {
 }
 
 impl SuhShin {
-    /// Phases 1 .. n.
+    /// Phases 1 to n.
     fn ring_phase(
         &self,
         network: &Network,
@@ -98,8 +99,9 @@ impl SuhShin {
                 let ahead =
                     |by: u64| if way > 0 { (x[k] + by) % size } else { (x[k] + size - by) % size };
                 let (there, count) = (ahead(q), size - q * s);
-                // Of the range of destinations that goes on: its first coordinate, counted upwards.
-                let first = match (self.rule == Rule::CountsHops, way > 0) {
+                // The first coordinate, counted upwards, of the range of destinations that is sent
+                // on.
+                let first = match (self.misprint == Misprint::HopsInsteadOfColumns, way > 0) {
                     (true, true) => there,
                     (true, false) => ahead(q + count - 1),
                     (false, true) => there - there % q,
@@ -112,7 +114,7 @@ impl SuhShin {
         Ok(())
     }
 
-    /// One exchange over `distance` along dimension `along(x)`.
+    /// An exchange over `distance` along dimension `along(x)`.
     fn exchange(
         &self,
         network: &Network,
@@ -132,7 +134,7 @@ impl SuhShin {
                 (false, Kind::Mesh) => x[k].wrapping_sub(distance),
             };
             if there >= size {
-                // Off the mesh: the print asks for it, and there is nobody.
+                // The printed rule leads off the mesh, where there is no node.
                 return Ok(());
             }
             let near = there - there % distance;
@@ -150,19 +152,19 @@ impl SuhShin {
         })
     }
 
-    /// The coordinate that a move along dimension `k` tests.
+    /// Returns the dimension whose coordinate decides a move along dimension `k`.
     fn tested(&self, k: usize, distance: u64) -> usize {
-        match (self.rule, k) {
-            (Rule::TestsTheOtherOf3d, 0 | 1) if distance == 2 => 1 - k,
-            (Rule::TestsTheColumn, 1) if distance == 2 => 0,
-            (Rule::RepeatsStep1, 1) => 0,
+        match (self.misprint, k) {
+            (Misprint::OtherAxisIn3d, 0 | 1) if distance == 2 => 1 - k,
+            (Misprint::ColumnInFigure5, 1) if distance == 2 => 0,
+            (Misprint::GroupsOfStep1, 1) => 0,
             _ => k,
         }
     }
 }
 
-/// All that the node holds for these coordinates along dimension `k` goes to the node whose
-/// coordinate there is `there`.
+/// Sends all blocks whose destinations have these coordinates along dimension `k` to the node with
+/// coordinate `there`.
 fn send(
     network: &Network,
     schedule: &mut Schedule<'_>,

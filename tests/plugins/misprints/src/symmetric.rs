@@ -1,38 +1,39 @@
-//! Straight to the destination, a distance a step, which all shifts of the ranks map onto itself:
-//! wrong in ways that they map onto themselves, too, and in two that they don't.
+//! A direct exchange with one distance in each step, which all shifts of the ranks map onto itself.
+//! Most injected faults have the same symmetry, two do not.
 
 use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop, Symmetry};
 
-/// What is wrong.
+/// The injected fault.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wrong {
-    /// Nothing.
+pub(crate) enum InjectedFault {
+    /// No fault.
     Nothing,
-    /// The last distance is left out.
-    LeavesOut,
-    /// What was sent stays, and is sent once more.
-    SendsTwice,
-    /// Asks for what somebody else has.
-    HasNot,
-    /// Two messages at a time, through one port.
-    CrowdsPorts,
-    /// Odd ranks go the other way round: all arrives, but shifts by one don't map it onto itself.
-    IsNotSymmetric,
-    /// Goes through the ranks twice in a step.
-    GoesThroughTwice,
+    /// The last distance is missing.
+    MissingDistance,
+    /// A block is copied instead of moved, and sent again.
+    DuplicateSend,
+    /// A block is requested from a node that does not hold it.
+    BlockNotHeld,
+    /// Two messages in a step, with one port.
+    TwoMessagesPerPort,
+    /// Odd ranks use the opposite direction: all blocks arrive, but shifts by one do not map the
+    /// schedule onto itself.
+    AsymmetricRanks,
+    /// All ranks are visited twice in one step.
+    RepeatedPass,
 }
 
 pub(crate) struct Shifts {
     pub name: &'static str,
-    pub wrong: Wrong,
+    pub fault: InjectedFault,
 }
 
 impl Algorithm for Shifts {
     fn about(&self) -> About {
-        let ports = if self.wrong == Wrong::GoesThroughTwice { 2 } else { 1 };
+        let ports = if self.fault == InjectedFault::RepeatedPass { 2 } else { 1 };
         About {
             name: self.name,
-            title: "Straight to the destination, a distance a step",
+            title: "Direct exchange, one distance in each step",
             ports,
             ..About::DEFAULT
         }
@@ -42,11 +43,12 @@ impl Algorithm for Shifts {
         let n = problem.topology().nodes();
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let distances: Vec<u64> =
-            (1..n - u64::from(self.wrong == Wrong::LeavesOut && n > 1)).collect();
-        let pairs = matches!(self.wrong, Wrong::CrowdsPorts | Wrong::GoesThroughTwice);
+            (1..n - u64::from(self.fault == InjectedFault::MissingDistance && n > 1)).collect();
+        let pairs =
+            matches!(self.fault, InjectedFault::TwoMessagesPerPort | InjectedFault::RepeatedPass);
         for together in distances.chunks(if pairs { 2 } else { 1 }) {
             schedule.step()?;
-            if self.wrong == Wrong::GoesThroughTwice {
+            if self.fault == InjectedFault::RepeatedPass {
                 for distance in together {
                     planned.iter().try_for_each(|me| self.send(schedule, n, me, *distance))?;
                 }
@@ -70,12 +72,13 @@ impl Shifts {
         me: u64,
         distance: u64,
     ) -> Result<(), Stop> {
-        let back = self.wrong == Wrong::IsNotSymmetric && me % 2 == 1;
+        let back = self.fault == InjectedFault::AsymmetricRanks && me % 2 == 1;
         let to = if back { (me + n - distance) % n } else { (me + distance) % n };
-        let from = if self.wrong == Wrong::HasNot && distance == n / 2 { to } else { me };
+        let from =
+            if self.fault == InjectedFault::BlockNotHeld && distance == n / 2 { to } else { me };
         let send = Blocks::new(me, to).origins(Set::one(from)).strict();
-        match self.wrong {
-            Wrong::SendsTwice => {
+        match self.fault {
+            InjectedFault::DuplicateSend => {
                 let next = (me + 1) % n;
                 schedule.send(
                     &Blocks::new(me, next)
@@ -84,12 +87,12 @@ impl Shifts {
                         .copy(),
                 )
             }
-            Wrong::Nothing
-            | Wrong::LeavesOut
-            | Wrong::HasNot
-            | Wrong::CrowdsPorts
-            | Wrong::IsNotSymmetric
-            | Wrong::GoesThroughTwice => schedule.send(&send.destinations(Set::one(to))),
+            InjectedFault::Nothing
+            | InjectedFault::MissingDistance
+            | InjectedFault::BlockNotHeld
+            | InjectedFault::TwoMessagesPerPort
+            | InjectedFault::AsymmetricRanks
+            | InjectedFault::RepeatedPass => schedule.send(&send.destinations(Set::one(to))),
         }
     }
 }

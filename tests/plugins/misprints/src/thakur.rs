@@ -1,12 +1,13 @@
 //! Thakur, Choudhary & Fox, "All-to-All Communication on Meshes with Wormhole Routing", Fig. 4:
-//! pairwise exchange for any number of processors, idle ones spread over all steps.
+//! pairwise exchange for any number of processors, with idle ones spread over all steps.
 
 use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop};
 
-/// The figure, with or without its modulus.
+/// The algorithm of the figure, with or without its modulus.
 pub(crate) struct Shift {
     pub name: &'static str,
-    /// `myvirtual = mod(mynumber + shift, p)`, as printed; else `mynumber + shift`.
+    /// Whether to use `myvirtual = mod(mynumber + shift, p)`, as printed, instead of `mynumber +
+    /// shift`.
     pub modulo: bool,
 }
 

@@ -126,7 +126,7 @@ impl Rdn {
     ) -> Result<u64, RouteError> {
         let offset = self.cluster_links(t, c);
         self.base.route(from, to, None, &mut |run| {
-            visit(Run { first: run.first + offset, plane: 0, ..run })
+            visit(Run { first: run.first + offset, plane: 0, ..run });
         })
     }
 }

@@ -195,7 +195,7 @@ fn fat_tree_routes_lead_up_and_down_and_shifts_share_no_link() {
             load.begin();
             for from in 0..tree.nodes() {
                 tree.route(from, (from + distance) % tree.nodes(), None, &mut |run| {
-                    load.add(run, 1)
+                    load.add(run, 1);
                 })
                 .unwrap();
             }
