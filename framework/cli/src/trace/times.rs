@@ -89,7 +89,7 @@ impl Timetable {
             only.step.is_none_or(|step| (first..=last).contains(&step))
         };
         (0..self.record.ranks())
-            .flat_map(|rank| self.record.of(rank).iter().map(move |entry| (rank, entry)))
+            .flat_map(|rank| self.record.entries(rank).iter().map(move |entry| (rank, entry)))
             .filter(move |(_, entry)| is_asked_for(entry))
     }
 
@@ -133,11 +133,12 @@ impl Timetable {
                 ));
             }
         }
-        let ends: Vec<usize> =
-            (0..self.record.ranks()).filter(|rank| !self.record.of(*rank).is_empty()).collect();
+        let ends: Vec<usize> = (0..self.record.ranks())
+            .filter(|rank| !self.record.entries(*rank).is_empty())
+            .collect();
         for rank in ends.into_iter().filter(|_| only.step.is_none()) {
             let mut kinds = [0.0; TIME_KINDS];
-            let of_rank = self.record.of(rank);
+            let of_rank = self.record.entries(rank);
             of_rank.iter().for_each(|entry| {
                 kinds.iter_mut().zip(entry.kinds).for_each(|(sum, us)| *sum += us)
             });

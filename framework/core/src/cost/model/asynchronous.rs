@@ -1,8 +1,7 @@
-//! What models have in common in which ranks don't wait for each other's steps: which messages a
-//! rank has in which step.
+//! Common parts of the models in which ranks do not wait for each other's steps (`loggp`, `fluid`).
 //!
-//! A schedule comes step by step, each rank goes its own way through it: what is kept are the steps
-//! that some rank has not ended.
+//! A schedule becomes known step by step, and each rank works through it at its own pace. Stored are
+//! the steps that some rank has not ended.
 
 use super::segment_bytes;
 use crate::cost::parameter::{
@@ -15,17 +14,19 @@ use std::collections::VecDeque;
 use std::fmt::{self, Display};
 
 pub(super) mod data_order;
+pub(super) mod engine;
 pub(super) mod event_limit;
 pub(super) mod noise;
 pub(super) mod refine;
 
-/// What a rank waits for before it goes on.
+/// What a rank waits for before it continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// All its sends and receives of the step before.
+    /// Its own sends and receives of the previous step.
     Step,
+    /// All sends and receives of the previous step.
     Barrier,
-    /// What it passes on ([`forwarding`]).
+    /// The data of its next send ([`data_order`]).
     Data,
 }
 
@@ -33,13 +34,12 @@ impl Order {
     const WORDS: [(&'static str, Self); 3] =
         [("step", Self::Step), ("data", Self::Data), ("barrier", Self::Barrier)];
 
-    /// That there are steps to put barriers between, if barriers take time.
+    /// Errors if barriers take time but ranks have no steps.
     pub(super) fn with(self, barrier_us: Barrier) -> Result<(), ParameterError> {
         if self != Self::Data || barrier_us.us(2) == 0.0 {
             return Ok(());
         }
-        let expected =
-            "0 with order=data, where ranks have no steps to put barriers between".to_owned();
+        let expected = "0 with order=data, where ranks have no steps".to_owned();
         Err(ParameterError::Bad { key: BARRIER_US.key, expected, found: barrier_us.to_string() })
     }
 }
@@ -54,7 +54,7 @@ impl Display for Order {
 
 pub(super) static ORDER: TypedParameter<Order> = TypedParameter {
     key: "order",
-    meaning: "what a rank waits for before its next step: `step`, its own sends and receives of the one before; `barrier`, everybody's; `data`, before each send, for what it passes on",
+    meaning: "what a rank waits for: `step`, before a step, its own sends and receives of the previous one; `barrier`, those of all ranks; `data`, before each send, the data to be sent",
     symbols: "",
     default: DefaultValue::Text("step"),
     read: |text| parse_word(text, &Order::WORDS),
@@ -65,42 +65,42 @@ pub(super) static ORDER: TypedParameter<Order> = TypedParameter {
 pub(super) struct StepMessage {
     pub from: u32,
     pub to: u32,
-    /// Its route, numbered as [`crate::simulation::step::Transfer::route`] is.
+    /// Number of its route, as in [`crate::simulation::step::Transfer::route`].
     pub route: u32,
-    /// How many steps before its own the last of what it carries comes to its sender; 0 if that has
-    /// it from the beginning, or if arrivals are not followed.
+    /// Number of steps between the sender's last receive of its data and its own step; 0 if the
+    /// sender has the data from the start, or without `order=data`.
     pub back: u32,
     pub load: u64,
 }
 
-/// The messages of a step, by sender and by receiver.
+/// The messages of a step, indexed by sender and by receiver.
 #[derive(Debug)]
 pub(super) struct StepIndex {
-    /// In the order of senders, and of each sender in the schedule's order.
+    /// Sorted by sender; the messages of a sender are in the schedule's order.
     messages: Vec<StepMessage>,
-    /// Where each sender's begin.
+    /// Index of each sender's first message.
     first_send: Vec<u32>,
-    /// Numbers of messages, in the order of receivers, and of each in the schedule's.
+    /// Indices of messages, sorted by receiver.
     received: Vec<u32>,
+    /// Position in `received` of each receiver's first message.
     first_receive: Vec<u32>,
-    /// Where one node of each orbit is followed: the node that each message goes to, if its sender
-    /// is the first of its orbit. Else empty.
+    /// In a folded simulation: the destination of each message if its sender is the first node of
+    /// its orbit. Empty otherwise.
     targets: Vec<u32>,
     pub routes: Vec<Route>,
     unit_bytes: f64,
-    /// The schedule's own number of it.
+    /// The schedule's number of the step.
     schedule_step: u64,
-    /// For each rank what it receives that has not come, where arrivals are followed.
+    /// Number of messages that each rank has not received. Only with `order=data`.
     missing: Vec<u32>,
-    /// Bytes that each rank adds to what it has, once all that it receives has come; empty if none
-    /// does.
+    /// Bytes that each rank reduces at the end of the step; empty if there are none.
     summed: Vec<f64>,
-    /// Ranks that have not ended the step.
+    /// Number of ranks that have not ended the step.
     inside: usize,
 }
 
 impl StepIndex {
-    /// `back` says of a message's [`Step::latest_arrivals`] how many steps that is.
+    /// `back` converts [`Step::after`] to [`StepMessage::back`].
     fn new(nodes: usize, step: &Step<'_>, unit_bytes: f64, back: impl Fn(u32) -> u32) -> Self {
         let message = |(i, t): (usize, &Transfer)| {
             let back = step.latest_arrivals.get(i).map_or(0, |after| back(*after));
@@ -128,7 +128,7 @@ impl StepIndex {
         arranged
     }
 
-    /// Puts messages, in the schedule's order, where they belong.
+    /// Sorts the messages of the step, given in the schedule's order.
     fn arrange(&mut self, nodes: usize, messages: &[StepMessage]) {
         let ends = |end: fn(&StepMessage) -> u32| {
             let mut first = vec![0_u32; nodes + 1];
@@ -152,18 +152,18 @@ impl StepIndex {
         }
     }
 
-    /// What a rank sends, in its order.
+    /// Returns the messages that a rank sends, in its order.
     pub(super) fn sends(&self, rank: usize) -> &[StepMessage] {
         &self.messages[self.first_send[rank] as usize..self.first_send[rank + 1] as usize]
     }
 
-    /// The node that the message at this place among a rank's sends goes to.
+    /// Returns the destination node of the rank's send of this index.
     pub(super) fn target(&self, rank: usize, place: u32) -> u32 {
         let at = (self.first_send[rank] + place) as usize;
         self.targets.get(at).copied().unwrap_or(self.messages[at].to)
     }
 
-    /// The number among its sender's sends, and the message, of each that a rank receives.
+    /// Returns the messages that a rank receives, each with its index among its sender's sends.
     pub(super) fn receives(
         &self,
         rank: usize,
@@ -176,7 +176,7 @@ impl StepIndex {
         })
     }
 
-    /// Bytes that a rank adds to what it has, once all that it receives has come.
+    /// Returns the bytes that a rank reduces at the end of the step.
     pub(super) fn summed(&self, rank: usize) -> f64 {
         self.summed.get(rank).copied().unwrap_or(0.0)
     }
@@ -186,20 +186,21 @@ impl StepIndex {
     }
 }
 
-/// The steps that some rank has not ended, as far as they have come.
+/// The known steps that some rank has not ended.
 #[derive(Debug)]
 pub(super) struct Steps {
     nodes: usize,
     unit_bytes: f64,
     steps: VecDeque<StepIndex>,
-    /// The number of the first of them, from 0.
+    /// Number of the first of them, from 0.
     first: u64,
     messages: usize,
     too_many: bool,
-    /// Ranks that wait for a step to come.
-    open: usize,
-    /// Whether anything is added up; and what of it belongs to the step that comes next.
-    sums: bool,
+    /// Number of ranks that wait for an unknown step.
+    waiting: usize,
+    /// Whether anything is reduced.
+    has_sums: bool,
+    /// Bytes that each rank reduces in the step that is added next.
     summed: Vec<f64>,
 }
 
@@ -212,23 +213,24 @@ impl Steps {
             first: 0,
             messages: 0,
             too_many: false,
-            open: nodes,
-            sums: false,
+            waiting: nodes,
+            has_sums: false,
             summed: Vec::new(),
         }
     }
 
-    /// The first that some rank has not ended, from 0.
+    /// Returns the number of the first step that some rank has not ended.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
 
+    /// Returns the number of steps that have become known.
     pub(super) fn known(&self) -> u64 {
         self.first + self.steps.len() as u64
     }
 
     pub(super) fn add(&mut self, step: &Step<'_>) {
-        /// Some 32 bytes each: 2 GiB.
+        /// About 32 bytes each: 2 GiB.
         const MOST: usize = 1 << 26;
         self.too_many |= self.messages + step.transfers.len() > MOST;
         if self.too_many {
@@ -236,7 +238,7 @@ impl Steps {
             return;
         }
         self.messages += step.transfers.len();
-        // Steps that are no longer kept have been ended by all.
+        // Steps that are not stored any more have been ended by all ranks.
         let back = |after: u32| {
             let come = self.steps.partition_point(|earlier| earlier.schedule_step <= after.into());
             if come == 0 { 0 } else { (self.steps.len() + 1 - come) as u32 }
@@ -245,11 +247,10 @@ impl Steps {
         self.steps.push_back(StepIndex { summed: std::mem::take(&mut self.summed), ..step });
     }
 
-    /// Nodes add this in the step that comes next; or, if it has no messages, that is added with
-    /// what those of a later one bring.
+    /// Adds what ranks reduce in the next step; if that has no messages, in the one after it.
     pub(super) fn sum(&mut self, summed: Summed<'_>) {
         let unit_bytes = segment_bytes(self.unit_bytes, summed.segments);
-        self.sums = true;
+        self.has_sums = true;
         self.summed.resize(self.nodes, 0.0);
         self.summed
             .iter_mut()
@@ -257,32 +258,29 @@ impl Steps {
             .for_each(|(bytes, load)| *bytes += *load as f64 * unit_bytes);
     }
 
-    /// Whether anything was added up.
-    pub(super) fn sums(&self) -> bool {
-        self.sums
+    pub(super) fn has_sums(&self) -> bool {
+        self.has_sums
     }
 
-    /// What a rank adds after the last step.
+    /// Returns the bytes that a rank reduces after the last step.
     pub(super) fn summed_last(&self, rank: usize) -> f64 {
         self.summed.get(rank).copied().unwrap_or(0.0)
     }
 
-    /// Whether nobody waits for a step to come: there is more to do before it must.
     pub(super) fn no_rank_waits(&self) -> bool {
-        self.open == 0
+        self.waiting == 0
     }
 
-    /// Whether everybody waits for a step to come.
     pub(super) fn all_ranks_wait(&self) -> bool {
-        self.open == self.nodes
+        self.waiting == self.nodes
     }
 
-    /// A rank has come to the end of what is known.
+    /// Counts a rank that waits for an unknown step.
     pub(super) fn wait(&mut self) {
-        self.open += 1;
+        self.waiting += 1;
     }
 
-    /// The step that a rank enters; it waits for it if it has not come.
+    /// Returns the step that a rank enters. If it is unknown, the rank waits for it.
     pub(super) fn enter(&mut self, number: u64) -> Option<&StepIndex> {
         if number >= self.known() {
             self.wait();
@@ -290,29 +288,29 @@ impl Steps {
         self.get(number)
     }
 
-    /// Who goes on, now that a step has come, of ranks in these steps: with `order=data` everyone
-    /// looks, else who has waited for it.
+    /// Returns the ranks that continue now that a step has been added: all with `order=data`, else
+    /// those that wait for it. `positions` are the steps of the ranks.
     pub(super) fn wake_ranks(
         &mut self,
         by_data: bool,
-        ranks: impl Iterator<Item = u64>,
+        positions: impl Iterator<Item = u64>,
     ) -> Vec<usize> {
         let last = self.known().saturating_sub(1);
-        let on: Vec<usize> = (0..)
-            .zip(ranks)
+        let awake: Vec<usize> = (0..)
+            .zip(positions)
             .filter(|(_, step)| by_data || *step == last)
             .map(|(rank, _)| rank)
             .collect();
-        self.open = if by_data { 0 } else { self.open - on.len() };
-        on
+        self.waiting = if by_data { 0 } else { self.waiting - awake.len() };
+        awake
     }
 
     pub(super) fn get(&self, number: u64) -> Option<&StepIndex> {
         self.steps.get((number - self.first) as usize)
     }
 
-    /// A rank has ended the step.
-    pub(super) fn left(&mut self, number: u64) {
+    /// Ends a step of one rank.
+    pub(super) fn leave(&mut self, number: u64) {
         if let Some(step) = self.steps.get_mut((number - self.first) as usize) {
             step.inside -= 1;
         }
@@ -322,20 +320,19 @@ impl Steps {
         }
     }
 
-    /// Something of the step has come to the rank; where that is followed.
-    fn came(&mut self, number: u64, rank: usize) {
+    /// Counts a received message of the step. Only for `order=data`.
+    pub(super) fn received(&mut self, number: u64, rank: usize) {
         let step = self.steps.get_mut((number - self.first) as usize);
         if let Some(missing) = step.and_then(|step| step.missing.get_mut(rank)) {
             *missing -= 1;
         }
     }
 
-    /// Whether more came than can be kept.
     pub(super) fn limit_reached(&self) -> bool {
         self.too_many
     }
 
-    /// Why there is no time, where more came than can be kept.
+    /// Errors if there were more messages than can be stored.
     pub(super) fn check_limit(&self, model: &str) -> Result<(), String> {
         if self.too_many {
             return Err(format!(

@@ -1,42 +1,44 @@
-//! When each rank does what: for each step of each rank when it came to it, had made its sends, had
-//! waited for its peers and was done, and what its time went into.
+//! Time-space records: what each rank spends its time on, step by step.
 //!
-//! It is kept only where somebody asks ([`super::Evaluator::record_time_space`]), in a bounded number
-//! of entries: where steps and ranks are more, neighbouring steps of a rank are one entry, two,
-//! four, eight, .. of them, so that nothing is left out of any sum, and
-//! [`TimeSpace::steps_per_entry`] says how many. What is under way at a rank is told by a moment up
-//! to which its time is spent: a rank's kinds of time add up to its end, whatever a model says of
-//! them.
+//! An entry has the times at which a rank entered a step, had posted its sends, had waited for its
+//! peers and ended the step, and a breakdown by [`TimeKind`]. A record is made only if it is
+//! requested ([`super::Evaluator::record_time_space`]).
+//!
+//! The number of entries is bounded. If there are more steps, 2, 4, 8, etc. neighbouring steps of a
+//! rank are joined into one entry ([`TimeSpace::steps_per_entry`]); sums stay the same.
+//!
+//! Models charge time in order: each charge covers the time since the previous one. So the kinds of
+//! time of a rank always add up to its end.
 
 use super::Parts;
 
-/// What a rank's time goes into: the parts of a completion time, in their order, and waiting for a
-/// peer. On the critical path there is no such wait: it follows the peer.
+/// The kinds of a rank's time: the parts of a completion time, in their order, and waiting for a
+/// peer. The critical path has no such wait, because it follows the peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeKind {
-    /// Starting up a message, of its own or one that comes.
+    /// The start-up of a message that is sent or received.
     Startup,
-    /// A message's bytes, as if no link were shared.
+    /// The bytes of a message, as if no link were shared.
     Transmission,
-    /// A message's latency.
+    /// The latency of a message.
     Propagation,
-    /// Rearranging what it holds.
+    /// Rearrangement of data within the node.
     Rearrangement,
-    /// Passing a barrier, once all have come to it.
+    /// A barrier, once all ranks have reached it.
     Barrier,
-    /// What sharing of links or waiting for ports adds.
+    /// Time added by shared links, ports or engines.
     Contention,
-    /// Adding up what has come.
+    /// Reduction of received data.
     Reduction,
-    /// Waiting for a rank that has not come so far: for its message, its consent, or at a barrier.
+    /// Waiting for another rank: for its message, for a rendezvous match, or at a barrier.
     Peer,
 }
 
-/// How many kinds there are.
+/// The number of kinds.
 pub const TIME_KINDS: usize = 8;
 
 impl TimeKind {
-    /// What each is called.
+    /// Returns the name of each kind.
     pub fn names() -> [&'static str; TIME_KINDS] {
         let mut names = ["peer"; TIME_KINDS];
         names.iter_mut().zip(Parts::default().each()).for_each(|(name, (part, _))| *name = part);
@@ -44,58 +46,58 @@ impl TimeKind {
     }
 }
 
-/// What a rank did in a step, or in some that follow each other. Moments are in us.
+/// A rank's time in one step, or in several consecutive steps. All times are in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
-    /// The first of its steps, from 1: steps are counted in which something leaves a node.
+    /// Number of the first step, from 1. Steps in which nothing is sent do not count.
     pub first_step: u64,
-    /// The last of them.
+    /// Number of the last step.
     pub last_step: u64,
-    /// When the rank came to it: all that it receives in the step is posted. With `order=data`,
-    /// when it had made its sends of the steps before.
+    /// When the rank entered the step and posted its receives. With `order=data`, when it had made
+    /// the sends of the previous steps.
     pub posted: f64,
-    /// When it had made its sends.
+    /// When the rank had made its sends.
     pub started: f64,
-    /// Until when it waited for peers; `started`, if it waited for none after that.
+    /// Until when the rank waited for peers; equal to `started` if it did not wait after that.
     pub waited: f64,
-    /// When it was done with the step, the barrier after it included.
+    /// When the rank ended the step and its barrier.
     pub ended: f64,
-    /// What the time from `posted` to `ended` went into, by [`TimeKind`].
+    /// The time from `posted` to `ended`, by [`TimeKind`].
     pub kinds: [f64; TIME_KINDS],
 }
 
-/// What the time of ranks went into, step by step, in a bounded number of entries.
+/// A time-space record with a bounded number of entries.
 #[derive(Debug, Clone)]
 pub struct TimeSpace {
-    /// The only rank that is followed, if one is.
+    /// The only rank that is recorded, if it is only one.
     only: Option<usize>,
-    most: usize,
+    max_entries: usize,
     ranks: Vec<Vec<Entry>>,
     entries: usize,
-    /// Steps that are one entry, as a power of two.
+    /// Binary logarithm of the number of steps per entry.
     doublings: u32,
 }
 
 impl TimeSpace {
-    /// Of one rank, or of `ranks` of them, in no more than `most` entries, or one for each rank if
-    /// there are more ranks than that.
-    pub fn new(ranks: u64, only: Option<u64>, most: usize) -> Self {
+    /// Creates a record of `ranks` ranks, or of one of them (`only`), with at most `max_entries`
+    /// entries, but at least one for each rank.
+    pub fn new(ranks: u64, only: Option<u64>, max_entries: usize) -> Self {
         let ranks = vec![Vec::new(); ranks as usize];
-        let most = most.max(ranks.len());
-        Self { only: only.map(|rank| rank as usize), most, ranks, entries: 0, doublings: 0 }
+        let max_entries = max_entries.max(ranks.len());
+        Self { only: only.map(|rank| rank as usize), max_entries, ranks, entries: 0, doublings: 0 }
     }
 
-    /// What a rank did, in the order of time.
-    pub fn of(&self, rank: usize) -> &[Entry] {
+    /// Returns the entries of a rank in the order of time.
+    pub fn entries(&self, rank: usize) -> &[Entry] {
         self.ranks.get(rank).map_or(&[], Vec::as_slice)
     }
 
-    /// How many ranks there are.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> usize {
         self.ranks.len()
     }
 
-    /// How many steps are one entry, where a rank has something to do in all of them.
+    /// Returns the number of steps per entry. Steps without messages of the rank are left out.
     pub fn steps_per_entry(&self) -> u64 {
         1_u64.checked_shl(self.doublings).unwrap_or(u64::MAX)
     }
@@ -104,7 +106,7 @@ impl TimeSpace {
         self.only.is_none_or(|only| only == rank)
     }
 
-    /// The rank comes to the step of this number, from 0, unless it is there or beyond it already.
+    /// Begins the entry of a step (from 0), unless the rank has reached it already.
     #[cold]
     pub(super) fn enter(&mut self, rank: usize, step: u64) {
         let (step, doublings) = (step + 1, self.doublings);
@@ -121,7 +123,7 @@ impl TimeSpace {
                 last.last_step = step;
                 return;
             }
-            // A step in which it had nothing to do.
+            // Drop the previous step if the rank had nothing to do in it.
             if last.posted == last.ended {
                 entries.pop();
                 self.entries -= 1;
@@ -138,12 +140,12 @@ impl TimeSpace {
             kinds,
         });
         self.entries += 1;
-        while self.entries > self.most {
+        while self.entries > self.max_entries {
             self.coarsen();
         }
     }
 
-    /// The rank's time up to this moment went into this, as far as nothing has been said of it.
+    /// Charges the rank's time since its last charge to `kind`, until the time `until` in µs.
     #[cold]
     pub(super) fn charge(&mut self, rank: usize, kind: TimeKind, until: f64) {
         if !self.follows(rank) {
@@ -162,46 +164,47 @@ impl TimeSpace {
         }
     }
 
-    /// The rank has made a send of its step.
+    /// Records that the rank has made a send of its step.
     pub(super) fn sent(&mut self, rank: usize) {
         if let Some(entry) = self.ranks[rank].last_mut() {
             (entry.started, entry.waited) = (entry.ended, entry.ended);
         }
     }
 
-    /// Up to when the rank's time is accounted for, in us.
+    /// Returns the time of the rank's last charge in µs.
     pub(super) fn charged_until(&self, rank: usize) -> f64 {
-        self.of(rank).last().map_or(0.0, |entry| entry.ended)
+        self.entries(rank).last().map_or(0.0, |entry| entry.ended)
     }
 
-    /// The record once all is over: steps at the end in which a rank has nothing to do are none.
-    pub(super) fn done(mut self) -> Self {
+    /// Finishes the record: drops empty entries at the end.
+    pub(super) fn finish(mut self) -> Self {
         for entries in &mut self.ranks {
             entries.pop_if(|last| last.posted == last.ended);
         }
         self
     }
 
-    /// The only rank that is followed, if one is.
+    /// Returns the only rank that is recorded, if it is only one.
     pub(super) fn only(&self) -> Option<usize> {
         self.only
     }
 
-    /// Ranks are others from now on: each did so far what the rank did that `of` says.
-    pub(super) fn spread(&mut self, of: &[usize], only: Option<usize>) {
-        let entries = |(rank, was): (usize, &usize)| match only {
+    /// Replaces the ranks: each new rank has the entries of the old rank that `of` names for it.
+    /// `only` is the new rank to record, if it is only one.
+    pub(super) fn remap(&mut self, of: &[usize], only: Option<usize>) {
+        let entries = |(rank, old): (usize, &usize)| match only {
             Some(only) if only != rank => Vec::new(),
-            Some(_) | None => self.ranks[*was].clone(),
+            Some(_) | None => self.ranks[*old].clone(),
         };
         self.ranks = of.iter().enumerate().map(entries).collect();
-        (self.only, self.most) = (only, self.most.max(self.ranks.len()));
+        (self.only, self.max_entries) = (only, self.max_entries.max(self.ranks.len()));
         self.entries = self.ranks.iter().map(Vec::len).sum();
-        while self.entries > self.most {
+        while self.entries > self.max_entries {
             self.coarsen();
         }
     }
 
-    /// Makes one entry of two neighbours.
+    /// Doubles the number of steps per entry.
     fn coarsen(&mut self) {
         self.doublings += 1;
         let doublings = self.doublings;
@@ -226,7 +229,7 @@ impl TimeSpace {
     }
 }
 
-/// Which steps are one entry.
+/// Returns the number of a step's entry.
 fn bucket(step: u64, doublings: u32) -> u64 {
     (step - 1).checked_shr(doublings).unwrap_or(0)
 }
@@ -236,12 +239,12 @@ mod tests {
     use super::*;
     use crate::cost::model::test_steps::{Sends, time_space_of};
 
-    /// What a rank did in each step: its four moments, and its time by kind, in the order of
+    /// Returns the entries of a rank: the four times, and the breakdown in the order of
     /// [`TimeKind`].
-    fn told(record: &TimeSpace, rank: usize) -> Vec<([f64; 4], [f64; TIME_KINDS])> {
+    fn rounded(record: &TimeSpace, rank: usize) -> Vec<([f64; 4], [f64; TIME_KINDS])> {
         let round = |us: f64| (us * 1e6).round() / 1e6;
         let moments = |e: &Entry| [e.posted, e.started, e.waited, e.ended].map(round);
-        record.of(rank).iter().map(|entry| (moments(entry), entry.kinds.map(round))).collect()
+        record.entries(rank).iter().map(|entry| (moments(entry), entry.kinds.map(round))).collect()
     }
 
     fn ring(nodes: u32, bytes: u64) -> Sends {
@@ -252,8 +255,8 @@ mod tests {
             .collect()
     }
 
-    /// 0 sends 1 100 bytes, 1 sends them on to 2: start-up 3, latency 2, a byte 0.5. Who is to
-    /// receive waits for its peer's start-up first.
+    /// Rank 0 sends 100 bytes to 1, which forwards them to 2. A start-up takes 3, the latency 2, a
+    /// byte 0.5. A receiver first waits for the start-up of its peer.
     #[test]
     fn fluid_has_the_closed_form_of_a_chain() {
         let chain = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
@@ -261,20 +264,20 @@ mod tests {
             ("free:model=fluid,startup_us=3,hop_us=2,byte_us=0.5", "fully-connected:3");
         let message = |startup: f64, peer: f64| [startup, 50.0, 2.0, 0.0, 0.0, 0.0, 0.0, peer];
         let (_, record) = time_space_of(topology, machine, &chain);
-        assert_eq!(told(&record, 0), [([0.0, 3.0, 3.0, 55.0], message(3.0, 0.0))]);
+        assert_eq!(rounded(&record, 0), [([0.0, 3.0, 3.0, 55.0], message(3.0, 0.0))]);
         let [first, second] = [
             ([0.0, 0.0, 3.0, 55.0], message(0.0, 3.0)),
             ([55.0, 58.0, 58.0, 110.0], message(3.0, 0.0)),
         ];
-        assert_eq!(told(&record, 1), [first, second]);
-        // It has nothing to do in the first step, and waits for the second from the beginning.
-        assert_eq!(told(&record, 2), [([0.0, 0.0, 58.0, 110.0], message(0.0, 58.0))]);
+        assert_eq!(rounded(&record, 1), [first, second]);
+        // Rank 2 has nothing to do in the first step, and waits for the second from the start.
+        assert_eq!(rounded(&record, 2), [([0.0, 0.0, 58.0, 110.0], message(0.0, 58.0))]);
     }
 
-    /// Two ranks send a third 100 bytes each at once: its one link in takes 100 for both, half of
-    /// which is sharing.
+    /// Two ranks send 100 bytes each to a third at the same time. Its injection link takes 100 for
+    /// both; half of that is contention.
     #[test]
-    fn fluid_tells_sharing_from_transmission() {
+    fn fluid_separates_contention_from_transmission() {
         let incast = vec![vec![(0, 1, 100, 0), (2, 1, 100, 0)]];
         let (_, record) = time_space_of(
             "fully-connected:3",
@@ -283,19 +286,19 @@ mod tests {
         );
         let shared = [([0.0, 0.0, 0.0, 100.0], [0.0, 50.0, 0.0, 0.0, 0.0, 50.0, 0.0, 0.0])];
         for rank in 0..3 {
-            assert_eq!(told(&record, rank), shared, "{rank}");
+            assert_eq!(rounded(&record, rank), shared, "{rank}");
         }
     }
 
-    /// 0 sends 1 100 bytes, 1 sends them on: o = 2, L = 8, G = 0.5 for each byte after the first.
-    /// Processor and interface of the sender are free when it has made its send.
+    /// Rank 0 sends 100 bytes to 1, which forwards them: o = 2, L = 8, G = 0.5 for each byte after
+    /// the first.
     #[test]
     fn loggp_has_the_closed_form_of_a_chain() {
         let chain = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
         let machine = "free:model=loggp,latency_us=8,overhead_us=2,byte_us=0.5";
         let (_, record) = time_space_of("fully-connected:3", machine, &chain);
         assert_eq!(
-            told(&record, 0),
+            rounded(&record, 0),
             [([0.0, 2.0, 2.0, 2.0], [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])]
         );
         let took = |startup: f64, peer: f64| [startup, 49.5, 8.0, 0.0, 0.0, 0.0, 0.0, peer];
@@ -303,28 +306,30 @@ mod tests {
             ([0.0, 0.0, 2.0, 61.5], took(2.0, 2.0)),
             ([61.5, 63.5, 63.5, 63.5], [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
         ];
-        assert_eq!(told(&record, 1), one);
-        assert_eq!(told(&record, 2), [([0.0, 0.0, 63.5, 123.0], took(2.0, 63.5))]);
+        assert_eq!(rounded(&record, 1), one);
+        assert_eq!(rounded(&record, 2), [([0.0, 0.0, 63.5, 123.0], took(2.0, 63.5))]);
     }
 
-    /// A long message's sender waits for its receiver, which is busy with its own sends until then.
+    /// The sender of a long message waits for its receiver, which is busy with its own sends.
     #[test]
-    fn a_long_message_waits_for_its_receivers_consent() {
+    fn a_rendezvous_message_waits_for_its_match() {
         let steps = vec![vec![(1, 2, 1, 0)], vec![(0, 1, 100, 0)]];
         let machine = "free:model=loggp,overhead_us=2,byte_us=0.5,rendezvous_bytes=50,barrier_us=0";
         let (_, record) = time_space_of("fully-connected:3", machine, &steps);
-        let [(moments, kinds)] = told(&record, 0)[..] else { panic!("{:?}", told(&record, 0)) };
+        let [(moments, kinds)] = rounded(&record, 0)[..] else {
+            panic!("{:?}", rounded(&record, 0))
+        };
         assert_eq!((moments[1], kinds[TimeKind::Startup as usize]), (2.0, 2.0));
-        assert_eq!(moments[2], moments[3], "it ends when its receiver begins to take the message");
+        assert_eq!(moments[2], moments[3], "it ends when the message is matched");
     }
 
     #[test]
-    fn what_a_barrier_takes_is_told_from_waiting_at_it() {
+    fn the_time_of_a_barrier_is_separate_from_waiting_at_it() {
         for model in ["loggp", "fluid"] {
             let steps = vec![vec![(0, 1, 101, 0)], vec![(0, 1, 101, 0)]];
             let machine = format!("free:model={model},byte_us=1,barrier_us=7");
             let (_, record) = time_space_of("fully-connected:3", &machine, &steps);
-            let idle = record.of(2)[0];
+            let idle = record.entries(2)[0];
             let all: f64 = idle.kinds.iter().sum();
             let (barrier, peer) =
                 (idle.kinds[TimeKind::Barrier as usize], idle.kinds[TimeKind::Peer as usize]);
@@ -332,10 +337,10 @@ mod tests {
         }
     }
 
-    /// Two ranks exchange 100 bytes on a flat machine: composing 10, start-ups of 3 at either end,
-    /// copying 25 and crossing 50 each way. Blocking, each sends, then takes what came in the
-    /// meantime; not blocking, an engine copies beside the processor, which then waits for what is
-    /// copied and crosses.
+    /// Two ranks exchange 100 bytes on a flat machine: rearrangement 10, start-ups of 3 at either
+    /// end, copying 25 and transmission 50 each way. In blocking mode each rank sends, then receives
+    /// what has arrived in the meantime. In nonblocking mode an engine copies while the processor
+    /// waits.
     #[test]
     fn flat_has_the_closed_form_of_an_exchange() {
         let exchange = vec![vec![(0, 1, 100, 0), (1, 0, 100, 0)]];
@@ -343,18 +348,18 @@ mod tests {
             "free:model=flat,startup_us=6,byte_us=0.5,copy_byte_us=0.5,rearrange_byte_us=0.1";
         let kinds = |transmission: f64| [6.0, transmission, 0.0, 10.0, 0.0, 0.0, 0.0, 0.0];
         let (cost, record) = time_space_of("fully-connected:2", machine, &exchange);
-        assert_eq!(told(&record, 0), [([0.0, 88.0, 88.0, 116.0], kinds(100.0))]);
-        assert_eq!((told(&record, 1), cost.parts.total()), (told(&record, 0), 116.0));
+        assert_eq!(rounded(&record, 0), [([0.0, 88.0, 88.0, 116.0], kinds(100.0))]);
+        assert_eq!((rounded(&record, 1), cost.parts.total()), (rounded(&record, 0), 116.0));
         let (cost, record) =
             time_space_of("fully-connected:2", &format!("{machine},mode=nonblocking"), &exchange);
-        assert_eq!(told(&record, 0), [([0.0, 13.0, 13.0, 116.0], kinds(100.0))]);
-        assert_eq!((told(&record, 1), cost.parts.total()), (told(&record, 0), 116.0));
+        assert_eq!(rounded(&record, 0), [([0.0, 13.0, 13.0, 116.0], kinds(100.0))]);
+        assert_eq!((rounded(&record, 1), cost.parts.total()), (rounded(&record, 0), 116.0));
     }
 
-    /// Whatever the machine and the schedule: a rank's steps follow each other without a gap, their
-    /// kinds add up to its end, and the last rank ends with the row.
+    /// The entries of a rank follow each other without a gap, their kinds add up to the rank's end,
+    /// and the last rank ends at the completion time.
     #[test]
-    fn kinds_add_up_to_each_ranks_end_and_the_last_end_is_the_rows_time() {
+    fn kinds_of_time_add_up_to_the_end_of_each_rank() {
         let uneven: Sends = (1..8)
             .map(|step| {
                 let to = |rank: u32| (rank * 3 + step) % 8;
@@ -388,7 +393,7 @@ mod tests {
                 let mut last = 0.0_f64;
                 for rank in 0..record.ranks() {
                     let mut at = 0.0;
-                    for entry in record.of(rank) {
+                    for entry in record.entries(rank) {
                         assert_eq!(entry.posted, at, "{machine}: rank {rank}");
                         assert!(
                             entry.posted <= entry.started && entry.started <= entry.waited,
@@ -400,7 +405,7 @@ mod tests {
                         );
                         at = entry.ended;
                     }
-                    let sum: f64 = record.of(rank).iter().flat_map(|entry| entry.kinds).sum();
+                    let sum: f64 = record.entries(rank).iter().flat_map(|entry| entry.kinds).sum();
                     assert!((sum - at).abs() < 1e-6, "{machine}: rank {rank}: {sum} {at}");
                     last = last.max(at);
                 }
@@ -417,9 +422,9 @@ mod tests {
         }
     }
 
-    /// More entries than asked for are joined: sums are the same.
+    /// Entries beyond the limit are joined; sums stay the same.
     #[test]
-    fn a_long_schedule_is_told_more_coarsely() {
+    fn long_schedules_are_recorded_more_coarsely() {
         let mut record = TimeSpace::new(2, None, 8);
         for step in 0..100 {
             record.enter(0, step);
@@ -428,7 +433,7 @@ mod tests {
             record.charge(0, TimeKind::Peer, step as f64 + 1.0);
         }
         assert_eq!(record.steps_per_entry(), 16);
-        let entries = record.of(0);
+        let entries = record.entries(0);
         let steps: Vec<_> =
             entries.iter().map(|entry| (entry.first_step, entry.last_step)).collect();
         assert_eq!(steps, [(1, 16), (17, 32), (33, 48), (49, 64), (65, 80), (81, 96), (97, 100)]);
@@ -439,21 +444,22 @@ mod tests {
             (of(TimeKind::Startup), of(TimeKind::Peer), record.charged_until(0)),
             (50.0, 50.0, 100.0)
         );
-        // More ranks than entries: one each.
+        // With more ranks than entries, each rank has one.
         let mut record = TimeSpace::new(20, None, 8);
         for (rank, step) in (0..20).flat_map(|rank| (0..9).map(move |step| (rank, step))) {
             record.enter(rank, step);
             record.charge(rank, TimeKind::Startup, step as f64 + 1.0);
         }
         assert!(
-            (0..20).all(|rank| record.of(rank).len() == 1 && record.charged_until(rank) == 9.0)
+            (0..20)
+                .all(|rank| record.entries(rank).len() == 1 && record.charged_until(rank) == 9.0)
         );
     }
 
     #[test]
-    fn one_rank_alone_is_followed_if_it_is_asked_for() {
+    fn a_record_of_one_rank_ignores_the_others() {
         let mut record = TimeSpace::new(3, Some(1), 8);
         (0..3).for_each(|rank| record.charge(rank, TimeKind::Startup, 4.0));
-        assert_eq!([0, 1, 2].map(|rank| record.of(rank).len()), [0, 1, 0]);
+        assert_eq!([0, 1, 2].map(|rank| record.entries(rank).len()), [0, 1, 0]);
     }
 }

@@ -194,7 +194,7 @@ impl Recorder {
         // Why there is no time the row says.
         let record = evaluator.cost().ok().and_then(|_| evaluator.time_space());
         for rank in 0..record.as_ref().map_or(0, TimeSpace::ranks) {
-            let entries = record.as_ref().map_or(&[][..], |record| record.of(rank));
+            let entries = record.as_ref().map_or(&[][..], |record| record.entries(rank));
             self.report(&Seen::Rank(entries.iter().map(Entry::from).collect()));
         }
     }

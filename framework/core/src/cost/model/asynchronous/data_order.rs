@@ -1,44 +1,43 @@
-//! `order=data`: a rank makes its sends in the schedule's order, each as soon as what it passes on
-//! has come. What it receives comes when it comes.
+//! `order=data`: a rank sends in the order of the schedule, each message as soon as its data is
+//! available. Receives are posted from the start.
 //!
-//! What a send carries came to its sender in some step at the latest (`after`); boxes that were
-//! joined have the latest arrival of all. A send waits for whatever its sender receives up to that
-//! step, so that nothing is sent before it has come, in whatever order messages come; and for the
-//! adding up of it.
+//! A send names the latest step in which its sender received any of its data (`after`). It waits
+//! until the sender has received, and reduced, everything of the steps up to that one, in whatever
+//! order messages arrive. Boxes that were joined count as received with the last of them.
 
 use super::{StepMessage, Steps};
 
-/// A rank's place in the schedule.
+/// A rank's position in the schedule.
 #[derive(Debug, Clone, Copy, Default)]
 struct Position {
-    /// The step of its next send.
+    /// Step of the next send.
     step: u64,
-    /// How many of that step's it has made.
+    /// Messages of that step already sent.
     sent: u32,
-    /// The first step of which not all that it receives has come.
-    came: u64,
-    /// The first step before which all that has come has been added up, too.
-    added: u64,
-    /// Bytes of what has come that are still to be added up.
-    unsummed: f64,
-    /// Whether it is at that.
-    is_adding: bool,
-    /// The first step that it has not ended.
-    inside: u64,
+    /// The first step of which the rank has not received everything.
+    received: u64,
+    /// The first step of which the rank has not reduced everything.
+    reduced: u64,
+    /// Received bytes that are still to be reduced.
+    unreduced_bytes: f64,
+    /// Whether a reduction is in progress.
+    is_reducing: bool,
+    /// The first step that the rank has not ended.
+    current: u64,
 }
 
-/// The places of all ranks.
+/// The positions of all ranks.
 #[derive(Debug)]
 pub(in crate::cost::model) struct DataOrder(Vec<Position>);
 
-/// What a rank does next.
+/// A rank's next send.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::cost::model) enum Next {
-    /// It makes the send of this number in this step.
+    /// Step and index of a send whose data is available.
     Send(u64, u32),
-    /// It waits for what it is to send.
+    /// The data of the next send is not available.
     Blocked,
-    /// It sends nothing more in the steps that have come.
+    /// The rank has no send in the known steps.
     Unknown,
 }
 
@@ -47,75 +46,71 @@ impl DataOrder {
         Self(vec![Position::default(); ranks])
     }
 
-    /// What a rank does next; steps in which it has nothing more to do are ended.
+    /// Returns the rank's next send. Ends the steps in which the rank has nothing more to do.
     pub(in crate::cost::model) fn next(&mut self, rank: usize, steps: &mut Steps) -> Next {
-        let place = &mut self.0[rank];
+        let position = &mut self.0[rank];
+        // Find the next send in the known steps.
         let next = loop {
-            let Some(step) = steps.get(place.step) else { break None };
-            match step.sends(rank).get(place.sent as usize) {
+            let Some(step) = steps.get(position.step) else { break None };
+            match step.sends(rank).get(position.sent as usize) {
                 Some(message) => break Some(*message),
-                None => (place.step, place.sent) = (place.step + 1, 0),
+                None => (position.step, position.sent) = (position.step + 1, 0),
             }
         };
-        while let Some(step) = steps.get(place.came) {
+        // Advance over the steps of which everything has been received, then reduced.
+        while let Some(step) = steps.get(position.received) {
             if step.missing.get(rank).is_some_and(|missing| *missing > 0) {
                 break;
             }
-            place.unsummed += step.summed(rank);
-            place.came += 1;
+            position.unreduced_bytes += step.summed(rank);
+            position.received += 1;
         }
-        if place.unsummed == 0.0 && !place.is_adding {
-            place.added = place.came;
+        if position.unreduced_bytes == 0.0 && !position.is_reducing {
+            position.reduced = position.received;
         }
-        while place.inside < place.step.min(place.came) {
-            steps.left(place.inside);
-            place.inside += 1;
+        while position.current < position.step.min(position.received) {
+            steps.leave(position.current);
+            position.current += 1;
         }
         match next {
             None => Next::Unknown,
             Some(StepMessage { back, .. })
-                if back > 0 && place.added <= place.step - u64::from(back) =>
+                if back > 0 && position.reduced <= position.step - u64::from(back) =>
             {
                 Next::Blocked
             }
-            Some(_) => Next::Send(place.step, place.sent),
+            Some(_) => Next::Send(position.step, position.sent),
         }
     }
 
-    /// The step of a rank's next send, if it has one in the steps that have come.
+    /// Returns the step of a rank's next send; beyond the known steps if there is none.
     pub(in crate::cost::model) fn step(&self, rank: usize) -> u64 {
         self.0[rank].step
     }
 
-    /// A rank has made its next send.
+    /// Advances over a send.
     pub(in crate::cost::model) fn sent(&mut self, rank: usize) {
         self.0[rank].sent += 1;
     }
 
-    /// What has come to a rank and is to be added up, which it begins now, in bytes; 0 if there is
-    /// none, or if it is at that already.
+    /// Begins the reduction of everything that was received, and returns its size in bytes; 0 if
+    /// there is nothing to reduce or if a reduction is in progress.
     pub(in crate::cost::model) fn begin_reduction(
         &mut self,
         rank: usize,
         steps: &mut Steps,
     ) -> f64 {
         self.next(rank, steps);
-        let place = &mut self.0[rank];
-        if place.is_adding || place.unsummed == 0.0 {
+        let position = &mut self.0[rank];
+        if position.is_reducing || position.unreduced_bytes == 0.0 {
             return 0.0;
         }
-        place.is_adding = true;
-        std::mem::take(&mut place.unsummed)
+        position.is_reducing = true;
+        std::mem::take(&mut position.unreduced_bytes)
     }
 
-    /// It has added that up.
-    pub(in crate::cost::model) fn added(&mut self, rank: usize) {
-        self.0[rank].is_adding = false;
-    }
-
-    /// Something of this step has come to a rank.
-    pub(in crate::cost::model) fn came(&self, rank: usize, step: u64, steps: &mut Steps) {
-        steps.came(step, rank);
+    pub(in crate::cost::model) fn end_reduction(&mut self, rank: usize) {
+        self.0[rank].is_reducing = false;
     }
 }
 
@@ -137,7 +132,7 @@ mod tests {
         parts.into_iter().map(Option::unwrap).sum()
     }
 
-    /// 64 bytes go from node to node in so many segments, a step each.
+    /// A pipeline: 64 bytes pass from node to node in segments, one step per hop.
     fn chain(nodes: u32, segments: u32) -> Steps {
         let in_step = |step: u32, from: u32| (from..from + segments).contains(&(step - 1));
         let send = |step: u32, from: u32| {
@@ -154,7 +149,7 @@ mod tests {
             .collect()
     }
 
-    /// Who has it tells one more in each step.
+    /// A binomial broadcast: every node that has the data sends it to one more in each step.
     fn binomial(levels: u32) -> Steps {
         let came = |rank: u32| if rank == 0 { 0 } else { rank.ilog2() + 1 };
         (0..levels)
@@ -168,32 +163,32 @@ mod tests {
             .collect()
     }
 
-    /// A hop is 2 o + L + 63 G, and who passes on goes on from there.
+    /// A hop takes 2 o + L + 63 G, and the next hop starts when it ends.
     #[test]
     fn loggp_has_the_closed_forms_of_chains_trees_and_rings() {
         let machine = "model=loggp,order=data,latency_us=8,overhead_us=2,byte_us=0.5";
         let hop = 2.0 * 2.0 + 8.0 + 63.0 * 0.5;
         assert!((us(9, machine, &chain(9, 1)) - 8.0 * hop).abs() < 1e-9);
         assert!((us(7, machine, &ring_allgather(7)) - 6.0 * hop).abs() < 1e-9);
-        // The root is busy with each child for 63 G: the last child, and who passes on at once, are
-        // as late.
-        let at_once = "model=loggp,order=data,latency_us=8,byte_us=0.5";
-        assert!((us(32, at_once, &binomial(5)) - 5.0 * (8.0 + 63.0 * 0.5)).abs() < 1e-9);
+        // The root is busy for 63 G with each child, so its last child and the subtrees of the
+        // first ones end at the same time.
+        let no_overhead = "model=loggp,order=data,latency_us=8,byte_us=0.5";
+        assert!((us(32, no_overhead, &binomial(5)) - 5.0 * (8.0 + 63.0 * 0.5)).abs() < 1e-9);
     }
 
-    /// k segments over P - 1 links: (P - 1) (L + b) + (k - 1) i, b being the time of a segment's
-    /// bytes and i what is between two of them at an interface or a port.
+    /// k segments over P - 1 links take (P - 1) (L + b) + (k - 1) i, where b is the time of a
+    /// segment's bytes and i the interval between two segments at an interface or a port.
     #[test]
     fn segments_follow_each_other_through_a_chain() {
         for segments in [1_u32, 2, 4, 8] {
             let (k, bytes, steps) =
                 (f64::from(segments), f64::from(64 / segments), chain(6, segments));
             let closed = |b: f64, between: f64| 5.0 * (8.0 + b) + (k - 1.0) * between;
-            // A gap leaves the processor, which takes what comes, time to send.
+            // The gap leaves the receiving processor time to send.
             let loggp = us(6, "model=loggp,order=data,latency_us=8,gap_us=4,byte_us=0.5", &steps);
             let b = (bytes - 1.0) * 0.5;
             assert!((loggp - closed(b, 4.0 + b)).abs() < 1e-9, "{segments}: {loggp}");
-            // A port has a message until it has come.
+            // A port is occupied until its message has arrived.
             let fluid = |ports: &str| {
                 us(6, &format!("model=fluid,order=data,hop_us=8,byte_us=0.5,ports={ports}"), &steps)
             };
@@ -203,16 +198,17 @@ mod tests {
                 "{segments}: {}",
                 fluid("1")
             );
-            // With ports enough all segments share the first link, come at once, and go on so.
+            // With enough ports, all segments share the first link and arrive together.
             let together = 5.0 * (8.0 + 64.0 * 0.5);
             assert!((fluid("all") - together).abs() < 1e-6, "{segments}: {}", fluid("all"));
         }
     }
 
-    /// Ranks that pass nothing on don't wait for what they receive; between steps they do.
+    /// With `order=data` a rank that forwards nothing does not wait for what it receives; with
+    /// `order=step` it does.
     #[test]
-    fn a_direct_exchange_waits_for_nobody() {
-        // Node 0 takes long to tell node 1, whose own message to node 2 is no answer.
+    fn sends_that_forward_nothing_do_not_wait_for_receives() {
+        // The long message to node 1 does not hold up node 1's own message to node 2.
         let steps = vec![vec![(0, 1, 1001, 0)], vec![(1, 2, 11, 0)]];
         for model in ["model=loggp,latency_us=1,byte_us=1", "model=fluid,hop_us=1,byte_us=1"] {
             let ended = |order: &str| {
@@ -226,16 +222,17 @@ mod tests {
         assert!((fluid - (4.0 + 1001.0 + 4.0 + 11.0)).abs() < 1e-6, "{fluid}");
     }
 
-    /// What is passed on waits for all that came by then, though the last of it came first.
+    /// A forwarded message waits for everything received up to its step, even if the message of the
+    /// later step arrives first.
     #[test]
-    fn joined_boxes_wait_for_all_of_them() {
+    fn joined_boxes_wait_for_their_last_part() {
         let steps = vec![vec![(0, 2, 1001, 0)], vec![(1, 2, 11, 0)], vec![(2, 3, 1, 2)]];
         let loggp = us(4, "model=loggp,order=data,byte_us=1,overhead_byte_us=0", &steps);
         assert!(loggp >= 1000.0, "{loggp}");
     }
 
     #[test]
-    fn a_barrier_needs_steps() {
+    fn barriers_are_refused_with_data_order() {
         for model in ["loggp", "fluid"] {
             let spec = format!("free:model={model},order=data,barrier_us=1");
             let error = crate::cost::machine::Machine::parse(&spec).unwrap_err().to_string();

@@ -1,16 +1,16 @@
-//! How many events a case may have: whatever the figures are, pricing it ends.
+//! A limit on the number of events of a case, so that pricing always ends.
 
 use crate::cost::parameter::{DefaultValue, TypedParameter, parse_count};
 
 pub(in crate::cost::model) static MOST_EVENTS: TypedParameter<u64> = TypedParameter {
     key: "most_events",
-    meaning: "events that a case may have before it is given up: starts, ends and turns of messages, and links looked at for their shares",
+    meaning: "events after which a case is given up: starts, ends and retries of messages, and links whose shares are computed",
     symbols: "",
     default: DefaultValue::Text("10000000000"),
     read: |text| parse_count(text, "a whole number from 1 on"),
 };
 
-/// The events of a case.
+/// The number of events that a case may still have.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::cost::model) struct EventLimit {
     most: u64,
@@ -22,23 +22,20 @@ impl EventLimit {
         Self { most, left: most }
     }
 
-    /// Whether there may be another.
     pub(in crate::cost::model) fn reached(&self) -> bool {
         self.left == 0
     }
 
-    /// What there still may be; who counts by itself takes off what it used.
-    pub(in crate::cost::model) fn left(&mut self) -> &mut u64 {
+    /// Returns the remaining number, for callers that subtract from it.
+    pub(in crate::cost::model) fn remaining(&mut self) -> &mut u64 {
         &mut self.left
     }
 
-    /// One more has happened.
     pub(in crate::cost::model) fn count(&mut self) {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Why there is no time, where there were too many: the clock stood at `us`, and the slowest
-    /// rank in this step, from 0.
+    /// Errors if the limit was reached: at the time `us`, with the slowest rank in `step` (from 0).
     pub(in crate::cost::model) fn check_limit(
         &self,
         model: &str,
@@ -49,7 +46,7 @@ impl EventLimit {
             return Ok(());
         }
         Err(format!(
-            "the model `{model}` gives a case up after {} events, which were over at {us:.3} us, with some rank in step {}: a larger `{}` allows more",
+            "the model `{model}` gives up after {} events, at {us:.3} us with the slowest rank in step {}; set a larger `{}`",
             self.most,
             step + 1,
             MOST_EVENTS.key
@@ -61,10 +58,9 @@ impl EventLimit {
 mod tests {
     use crate::cost::model::test_steps::try_cost;
 
-    /// Ring after ring of messages; `most` events are enough for none of it, for a part, or for
-    /// all.
+    /// Three steps around a ring, with limits that are too small for all, some or none of them.
     #[test]
-    fn a_case_is_given_up_where_its_events_are_more_than_the_limit() {
+    fn a_case_with_too_many_events_is_given_up() {
         let steps = vec![(0..4).map(|r| (r, (r + 1) % 4, 100, 0)).collect::<Vec<_>>(); 3];
         for model in ["loggp,latency_us=1", "fluid,byte_us=0.1,hop_us=1"] {
             for order in ["step", "data", "barrier"] {
@@ -80,11 +76,9 @@ mod tests {
                 assert_eq!(us.parts, us_of_many.parts, "{model} {order}");
                 for most in [1, enough / 2, enough - 1] {
                     let why = priced(most).unwrap_err();
-                    let expected =
-                        format!("gives a case up after {most} events, which were over at ");
+                    let expected = format!("gives up after {most} events, at ");
                     assert!(
-                        why.contains(&expected)
-                            && why.ends_with("a larger `most_events` allows more"),
+                        why.contains(&expected) && why.ends_with("; set a larger `most_events`"),
                         "{why}"
                     );
                 }

@@ -1,11 +1,13 @@
-//! Jitter: what a message takes is multiplied by a factor of its own, log-normal with a mean of 1,
-//! which seed, step and ends say: the same whatever else happens, and in whatever order.
+//! Jitter: the cost of each message is multiplied by a log-normal factor with a mean of 1.
+//!
+//! The factor is a function of seed, step, sender and receiver only, so it does not depend on the
+//! order of events.
 
 use crate::cost::parameter::{DefaultValue, TypedParameter, parse_number};
 
 pub(in crate::cost::model) static NOISE: TypedParameter<f64> = TypedParameter {
     key: "noise",
-    meaning: "jitter of messages: the coefficient of variation (standard deviation over mean) of a log-normal factor of its own, seeded by repetition, by which its start-up, latency and bytes are multiplied; there is no lower bound then",
+    meaning: "jitter: coefficient of variation (standard deviation / mean) of a log-normal factor for the start-up, latency and bytes of each message, seeded by repetition; there is no lower bound then",
     symbols: "",
     default: DefaultValue::Text("0"),
     read: |text| {
@@ -18,7 +20,7 @@ pub(in crate::cost::model) static NOISE: TypedParameter<f64> = TypedParameter {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::cost::model) struct Noise {
     seed: u64,
-    /// Standard deviation of the factor's logarithm; 0 for no jitter.
+    /// Standard deviation of the factor's logarithm; 0 without jitter.
     sigma: f64,
 }
 
@@ -27,14 +29,14 @@ impl Noise {
         Self { seed, sigma: (cv * cv).ln_1p().sqrt() }
     }
 
-    /// By what the message from one rank to another in this step is multiplied.
+    /// Returns the factor of the message from one rank to another in this step.
     pub(in crate::cost::model) fn factor(&self, step: u64, from: u32, to: u32) -> f64 {
         if self.sigma == 0.0 {
             return 1.0;
         }
         let ends = u64::from(from) << 32 | u64::from(to);
         let word = mixed(mixed(mixed(self.seed) ^ step) ^ ends);
-        // Box & Muller (1958): two even draws make a normal one.
+        // Box & Muller (1958): two uniform samples give a normal one.
         let [u, v] =
             [word, mixed(word)].map(|word| ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64);
         let normal = (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos();
@@ -42,7 +44,7 @@ impl Noise {
     }
 }
 
-/// A step of Steele, Lea & Flood's SplitMix64.
+/// One round of SplitMix64 (Steele, Lea & Flood, 2014).
 fn mixed(word: u64) -> u64 {
     let mut z = word.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -55,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn factors_have_a_mean_of_one_and_the_variation_asked_for() {
+    fn factors_have_a_mean_of_one_and_the_requested_variation() {
         for cv in [0.05, 0.3, 1.0] {
             let noise = Noise::new(cv, 42);
             let draws: Vec<f64> =
@@ -65,7 +67,7 @@ mod tests {
                 draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / draws.len() as f64;
             assert!((mean - 1.0).abs() < 0.01 * cv.max(0.3), "{cv}: mean {mean}");
             assert!((variance.sqrt() / cv - 1.0).abs() < 0.05, "{cv}: {}", variance.sqrt());
-            // Half of a log-normal's draws are below exp(-sigma^2 / 2).
+            // The median of the log-normal distribution is exp(-sigma^2 / 2).
             let median = (1.0 + cv * cv).sqrt().recip();
             let below =
                 draws.iter().filter(|draw| **draw < median).count() as f64 / draws.len() as f64;
@@ -74,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn every_message_and_every_seed_has_a_factor_of_its_own() {
+    fn factors_differ_by_message_and_seed() {
         let of = |seed, step, from, to| Noise::new(0.5, seed).factor(step, from, to);
         let all = [of(1, 1, 2, 3), of(2, 1, 2, 3), of(1, 2, 2, 3), of(1, 1, 3, 2), of(1, 1, 2, 4)];
         assert!((0..5).all(|i| (0..i).all(|j| all[i] != all[j])), "{all:?}");

@@ -37,7 +37,7 @@ impl Accounting {
     }
 
     pub(super) fn done(self) -> TimeSpace {
-        self.record.done()
+        self.record.finish()
     }
 
     /// The schedule's step of this number has come.

@@ -1,4 +1,5 @@
-//! Messages under way: first their latency goes by, then they share the links of their ways.
+//! Messages in flight: each waits for its latency, and then shares the links of its route until its
+//! bytes have arrived.
 
 use super::fold::Fold;
 use super::shares::{Hop, Shares};
@@ -11,23 +12,22 @@ use crate::cost::model::path::Path;
 use crate::network::topology::{Route, Run, Topology};
 use std::sync::Arc;
 
-/// Hops of messages under way: some 3 GiB.
-const MOST_HOPS: usize = 1 << 27;
-/// Links that are followed: some 2 GiB.
-const MOST_LINKS: u64 = 1 << 24;
+/// Largest number of hops of all messages in flight: about 3 GiB.
+const MAX_HOPS: usize = 1 << 27;
+/// Largest number of links: about 2 GiB.
+const MAX_LINKS: u64 = 1 << 24;
 
-/// What is to go from one rank to another.
+/// A message that both ends have posted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NewMessage {
     pub from: u32,
     pub to: u32,
-    /// The node that it goes to, from the first of its sender's orbit.
+    /// Destination node, if the sender is the first node of its orbit.
     pub target: u32,
-    /// The step that it belongs to, and its place among what its sender sends in it; none of
-    /// background traffic, on which nobody waits.
-    pub of: Option<(u64, u32)>,
+    /// Step, and index among its sender's sends of the step; `None` for background traffic.
+    pub source: Option<(u64, u32)>,
     pub bytes: f64,
-    /// By what its latency is multiplied.
+    /// Factor for the latency.
     pub noise: f64,
 }
 
@@ -35,21 +35,23 @@ pub(super) struct NewMessage {
 pub(super) struct InFlight {
     pub from: u32,
     pub to: u32,
-    /// As of its [`NewMessage`].
-    pub of: Option<(u64, u32)>,
-    pub begun: f64,
+    /// As in [`NewMessage`].
+    pub source: Option<(u64, u32)>,
+    /// When it started, in µs.
+    pub started: f64,
     pub latency: f64,
-    /// What its bytes take alone.
+    /// Duration of its transmission if no link were shared, in µs.
     pub alone: f64,
-    /// Whether anything on its way is shared.
-    shares: bool,
+    /// Whether its transmission uses links.
+    uses_links: bool,
+    /// The critical path to its start.
     path: Path,
 }
 
 impl InFlight {
-    /// How who waited for it came to now, when it has come.
+    /// Returns the critical path to the arrival at the time `now`.
     pub(super) fn path(&self, now: f64) -> Path {
-        let lasted = now - self.begun - self.latency;
+        let lasted = now - self.started - self.latency;
         let contention = (lasted - self.alone).max(0.0);
         let Path { propagation, transmission, .. } = self.path;
         Path {
@@ -61,74 +63,76 @@ impl InFlight {
     }
 }
 
-/// All that are under way, on one network.
+/// All messages in flight on a network.
 pub(super) struct MessagesInFlight {
     machine: Fluid,
     topology: Arc<dyn Topology>,
-    /// Which nodes and links do the same.
+    /// The orbits of nodes and links.
     pub fold: Arc<Fold>,
     pub shares: Shares,
-    in_flight: Vec<InFlight>,
-    /// MessagesInFlight that have ended, to be used again.
-    landed: Vec<u32>,
-    /// Those of background traffic.
+    messages: Vec<InFlight>,
+    /// Unused indices of `messages`.
+    free: Vec<u32>,
+    /// Number of background messages.
     background: usize,
-    way: Vec<Hop>,
-    /// For each link where it stands in `way`, if it does.
-    place: Vec<u32>,
-    /// When each ends its latency or its bytes.
+    /// The links of the route that was found last.
+    route: Vec<Hop>,
+    /// For each link its position in `route`, if it is there.
+    position: Vec<u32>,
+    /// When the latency or the transmission of each message ends.
     pub ends: Timers,
+    /// Why the model cannot price the case.
     pub refused: Option<String>,
 }
 
-/// What there is to know of a way, but for its links.
+/// Properties of a route.
 #[derive(Debug, Clone, Copy)]
 struct RouteSummary {
     hops: u64,
-    /// Links crossed, each as long as it is.
-    crossed: f64,
+    /// Latency of the links, in units of the machine's `hop_us`.
+    latency: f64,
     weight: f64,
-    /// Bytes a microsecond through the narrowest link.
+    /// Bandwidth of the narrowest link, in bytes per µs.
     narrowest: f64,
 }
 
 impl MessagesInFlight {
-    /// None so far, on a network whose links all are free; folded, if it can be.
+    /// Creates an empty network; folded if the machine and the topology allow it.
     pub(super) fn new(machine: &Fluid, context: PricingContext<'_>) -> Self {
         let topology = Arc::clone(context.topology);
-        let followed = topology.link_slots().saturating_add(2 * topology.nodes()) <= MOST_LINKS;
-        let goes_alike =
+        let fits = topology.link_slots().saturating_add(2 * topology.nodes()) <= MAX_LINKS;
+        let is_symmetric =
             machine.noise == 0.0 && machine.order != Order::Data && !machine.background.is_some();
-        let folded = if followed && goes_alike { Fold::narrowest(topology.as_ref()) } else { None };
+        let folded = if fits && is_symmetric { Fold::narrowest(topology.as_ref()) } else { None };
         let fold = folded.unwrap_or_else(|| Fold::plain(topology.as_ref()));
         let too_many =
-            format!("the model `fluid` follows up to {MOST_LINKS} links, this network has more");
+            format!("the model `fluid` simulates up to {MAX_LINKS} links, this network has more");
         Self {
-            shares: if followed {
+            shares: if fits {
                 shares(machine, topology.as_ref(), &fold)
             } else {
                 Shares::new([].into_iter(), 1.0)
             },
-            place: vec![0; if followed { fold.links() as usize } else { 0 }],
+            position: vec![0; if fits { fold.links() as usize } else { 0 }],
             fold: Arc::new(fold),
             machine: machine.clone(),
             topology,
-            in_flight: Vec::new(),
-            landed: Vec::new(),
+            messages: Vec::new(),
+            free: Vec::new(),
             background: 0,
-            way: Vec::new(),
+            route: Vec::new(),
             ends: Timers::new(1),
-            refused: (!followed).then_some(too_many),
+            refused: (!fits).then_some(too_many),
         }
     }
 
-    /// Whether nothing of the schedule is under way.
+    /// Returns whether all messages in flight are background traffic.
     pub(super) fn are_background(&self) -> bool {
-        self.in_flight.len() - self.landed.len() == self.background
+        self.messages.len() - self.free.len() == self.background
     }
 
-    /// All of the background traffic begins.
-    pub(super) fn begin_background(&mut self, background: &Background) {
+    /// Starts all background traffic.
+    pub(super) fn start_background(&mut self, background: &Background) {
         if background.ranks() != self.topology.nodes() {
             let (has, ranks) = (background.ranks(), self.topology.nodes());
             self.refused =
@@ -138,94 +142,99 @@ impl MessagesInFlight {
             if self.refused.is_some() {
                 return;
             }
-            let load =
-                NewMessage { from, to, target: to, of: None, bytes: bytes as f64, noise: 1.0 };
-            self.begin(load, None, 0.0, Path::default());
+            let message =
+                NewMessage { from, to, target: to, source: None, bytes: bytes as f64, noise: 1.0 };
+            self.start(message, None, 0.0, Path::default());
             self.background += 1;
         }
     }
 
-    /// A load begins, by this path.
-    pub(super) fn begin(&mut self, load: NewMessage, route: Option<&Route>, now: f64, path: Path) {
-        let NewMessage { from, to, target, of, bytes, noise } = load;
-        let RouteSummary { hops, crossed, weight, narrowest } =
+    /// Starts a message; `path` is the critical path to its start.
+    pub(super) fn start(
+        &mut self,
+        message: NewMessage,
+        route: Option<&Route>,
+        now: f64,
+        path: Path,
+    ) {
+        let NewMessage { from, to, target, source, bytes, noise } = message;
+        let RouteSummary { hops, latency, weight, narrowest } =
             self.find_route(from, target, route);
-        let latency = self.machine.latency_us(crossed) * noise;
-        let shares = !self.way.is_empty() && bytes > 0.0;
-        // Between two ranks of one node nothing is shared.
+        let latency = self.machine.latency_us(latency) * noise;
+        let uses_links = !self.route.is_empty() && bytes > 0.0;
+        // Ranks of one node share no link.
         let within = if hops == 0 { bytes * self.machine.link_byte_us() } else { 0.0 };
-        let alone = if shares { bytes / narrowest } else { within };
-        let number = self.put(
-            InFlight { from, to, of, begun: now, latency, alone, shares, path },
+        let alone = if uses_links { bytes / narrowest } else { within };
+        let number = self.store(
+            InFlight { from, to, source, started: now, latency, alone, uses_links, path },
             bytes,
             weight,
         );
         self.ends.set(number, now + latency + within);
     }
 
-    /// The links between an orbit's first node and another, each once, with how often it is
-    /// crossed.
+    /// Finds the route between an orbit's first node and another. Stores each link once, with how
+    /// often it is crossed.
     fn find_route(&mut self, from: u32, target: u32, route: Option<&Route>) -> RouteSummary {
-        let Self { fold, way, place, topology, machine, .. } = self;
-        let (counts, from) = (machine.byte_us > 0.0, fold.first(from));
-        let (mut inverse, mut crossed) = (0.0, 0.0);
-        way.clear();
+        let Self { fold, route: hops_of_route, position, topology, machine, .. } = self;
+        let (has_capacity, from) = (machine.byte_us > 0.0, fold.first(from));
+        let (mut inverse, mut latency) = (0.0, 0.0);
+        hops_of_route.clear();
         let add = &mut |run: Run| {
             for link in (0..run.len).map(|i| run.first + i * run.stride) {
                 inverse += 1.0 / topology.bandwidth(link);
-                crossed += topology.latency(link);
+                latency += topology.latency(link);
                 let link = fold.link(link);
-                let place = &mut place[link as usize];
-                match way.get_mut(*place as usize).filter(|hop| hop.link == link) {
+                let position = &mut position[link as usize];
+                match hops_of_route.get_mut(*position as usize).filter(|hop| hop.link == link) {
                     Some(hop) => hop.times += 1.0,
-                    None if counts => {
-                        *place = way.len() as u32;
-                        way.push(Hop { link, times: 1.0 });
+                    None if has_capacity => {
+                        *position = hops_of_route.len() as u32;
+                        hops_of_route.push(Hop { link, times: 1.0 });
                     }
                     None => {}
                 }
             }
         };
-        // It was a route when the step was measured.
+        // The route was valid when the step was measured.
         let hops = topology.route(from.into(), target.into(), route, add).unwrap_or_default();
         if machine.injection_byte_us > 0.0 && hops > 0 {
             let out = fold.slots() as u32;
             let into = out + fold.orbits() as u32;
             let [from, to] =
                 [from, target].map(|rank| fold.orbit(topology.host(rank.into()) as u32));
-            way.extend([out + from, into + to].map(|link| Hop { link, times: 1.0 }));
+            hops_of_route.extend([out + from, into + to].map(|link| Hop { link, times: 1.0 }));
         }
-        let rtt = crossed * machine.hop_us + inverse * machine.weight_bytes * machine.byte_us;
+        let rtt = latency * machine.hop_us + inverse * machine.weight_bytes * machine.byte_us;
         let weight = if machine.fairness == Fairness::Rtt && rtt > 0.0 { 1.0 / rtt } else { 1.0 };
-        // Of a folded link a message alone has each of those that it is of to itself.
+        // In a folded network each crossing is of another link, which the message has to itself.
         let times = |hop: &Hop| if fold.is_plain() { f64::from(hop.times) } else { 1.0 };
-        let narrowest = way
+        let narrowest = hops_of_route
             .iter()
             .map(|hop| self.shares.capacity(hop.link) / times(hop))
             .fold(f64::MAX, f64::min);
-        RouteSummary { hops, crossed, weight, narrowest }
+        RouteSummary { hops, latency, weight, narrowest }
     }
 
-    /// A flight by the way found last; its number.
-    fn put(&mut self, flight: InFlight, bytes: f64, weight: f64) -> usize {
-        let number = self.landed.pop().unwrap_or(self.in_flight.len() as u32) as usize;
-        if number == self.in_flight.len() {
-            self.in_flight.push(flight);
-            self.ends.reach(number + 1);
+    /// Stores a message with the route that was found last. Returns its index.
+    fn store(&mut self, message: InFlight, bytes: f64, weight: f64) -> usize {
+        let number = self.free.pop().unwrap_or(self.messages.len() as u32) as usize;
+        if number == self.messages.len() {
+            self.messages.push(message);
+            self.ends.grow(number + 1);
         } else {
-            self.in_flight[number] = flight;
+            self.messages[number] = message;
         }
-        self.shares.describe(number, bytes, weight, &self.way);
-        if self.shares.room() > MOST_HOPS {
-            let most =
-                format!("messages under way of up to {MOST_HOPS} hops, there are more at once");
-            self.refused = Some(format!("the model `fluid` follows {most}"));
+        self.shares.describe(number, bytes, weight, &self.route);
+        if self.shares.room() > MAX_HOPS {
+            let most = format!("messages in flight of up to {MAX_HOPS} hops, this case has more");
+            self.refused = Some(format!("the model `fluid` simulates {most}"));
         }
         number
     }
 
-    /// Fewer nodes do the same from now on: each flight is one of each orbit there is then. `steps`
-    /// are as they were.
+    /// Splits orbits: each message is copied for every new orbit of its sender's. `steps` are those
+    /// before the split.
     pub(super) fn unfold(&mut self, fold: Arc<Fold>, steps: &Steps, now: f64) {
         let before = std::mem::replace(&mut self.fold, fold);
         let mut ranks = vec![Vec::new(); before.orbits()];
@@ -237,56 +246,56 @@ impl MessagesInFlight {
             std::mem::replace(&mut self.shares, fresh),
             std::mem::replace(&mut self.ends, Timers::new(1)),
         );
-        let (in_flight, landed) =
-            (std::mem::take(&mut self.in_flight), std::mem::take(&mut self.landed));
-        self.place = vec![0; self.fold.links() as usize];
-        let mut is_free = vec![false; in_flight.len()];
-        landed.iter().for_each(|number| is_free[*number as usize] = true);
-        for (number, flight) in
-            in_flight.into_iter().enumerate().filter(|(number, _)| !is_free[*number])
+        let (messages, free) = (std::mem::take(&mut self.messages), std::mem::take(&mut self.free));
+        self.position = vec![0; self.fold.links() as usize];
+        let mut is_free = vec![false; messages.len()];
+        free.iter().for_each(|number| is_free[*number as usize] = true);
+        for (number, old) in
+            messages.into_iter().enumerate().filter(|(number, _)| !is_free[*number])
         {
-            // Whose step has been ended by both its ends is none any more.
-            let Some((step, place, of)) =
-                flight.of.and_then(|(of, place)| Some((steps.get(of)?, place, flight.from)))
+            // Skip messages whose step both ends have ended.
+            let Some((step, index, sender)) =
+                old.source.and_then(|(step, index)| Some((steps.get(step)?, index, old.from)))
             else {
                 continue;
             };
             let (message, target) =
-                (step.sends(of as usize)[place as usize], step.target(of as usize, place));
+                (step.sends(sender as usize)[index as usize], step.target(sender as usize, index));
             let route = message.route.checked_sub(1).map(|at| &step.routes[at as usize]);
-            for &from in &ranks[of as usize] {
-                let target = self.fold.moved(target, before.first(of), self.fold.first(from));
+            for &from in &ranks[sender as usize] {
+                let target = self.fold.moved(target, before.first(sender), self.fold.first(from));
                 self.find_route(from, target, route);
-                let flight = InFlight { from, to: self.fold.orbit(target), ..flight };
-                let copy = self.put(flight, shares.left(number, now), shares.weight(number));
+                let message = InFlight { from, to: self.fold.orbit(target), ..old };
+                let copy = self.store(message, shares.left(number, now), shares.weight(number));
                 if shares.is_sharing(number) {
                     self.shares.add(copy, now);
                 } else {
-                    self.ends.set(copy, ends.of(number));
+                    self.ends.set(copy, ends.get(number));
                 }
             }
         }
     }
 
-    /// The flight's latency is over, or its bytes are: a flight that has come, if some rank waits
-    /// for it.
-    pub(super) fn next_of(&mut self, number: usize, now: f64) -> Option<InFlight> {
-        let flight = self.in_flight[number];
-        if flight.shares && !self.shares.is_sharing(number) {
+    /// Ends a message's latency or its transmission. Returns the message if it has arrived and is
+    /// not background traffic.
+    pub(super) fn next_phase(&mut self, number: usize, now: f64) -> Option<InFlight> {
+        let message = self.messages[number];
+        if message.uses_links && !self.shares.is_sharing(number) {
             self.shares.add(number, now);
             return None;
         }
-        if flight.shares {
+        if message.uses_links {
             self.shares.remove(number);
         }
-        self.landed.push(number as u32);
-        self.background -= usize::from(flight.of.is_none());
-        flight.of.map(|_| flight)
+        self.free.push(number as u32);
+        self.background -= usize::from(message.source.is_none());
+        message.source.map(|_| message)
     }
 
-    /// Everybody who shares has the rate that is fair now; looks at no more than `most` links.
+    /// Computes the fair rates of all messages. Subtracts the number of links that it looks at from
+    /// `most`, and stops at 0.
     pub(super) fn share(&mut self, now: f64, most: &mut u64) {
-        self.shares.solve(now, most, |flight, end| self.ends.set(flight, end));
+        self.shares.solve(now, most, |message, end| self.ends.set(message, end));
         #[cfg(test)]
         if *most > 0 {
             self.shares.check();
@@ -294,17 +303,18 @@ impl MessagesInFlight {
     }
 }
 
-/// Links of the folded network, all free.
+/// Creates the links of the folded network, without messages.
 fn shares(machine: &Fluid, topology: &dyn Topology, fold: &Fold) -> Shares {
-    // What takes no time is on nobody's way, so that its capacity counts for nothing: an ordinary
-    // one keeps the range of levels small.
+    // Links that take no time are on no route, so their capacity is not used. The value 1 keeps the
+    // range of levels small.
     let per_us = |byte_us: f64| if byte_us > 0.0 { 1.0 / byte_us } else { 1.0 };
-    // Where links are not alike, none is folded.
-    let is_there = |link: &u64| fold.is_plain() && topology.link_ends(*link).is_some();
-    let bandwidth = |link| Some(link).filter(is_there).map_or(1.0, |link| topology.bandwidth(link));
+    // A folded network has equal links.
+    let is_unfolded_link = |link: &u64| fold.is_plain() && topology.link_ends(*link).is_some();
+    let bandwidth =
+        |link| Some(link).filter(is_unfolded_link).map_or(1.0, |link| topology.bandwidth(link));
     let on_links =
         (0..fold.slots()).map(|link| bandwidth(link) * per_us(machine.link_byte_us()).min(1e300));
-    let own = (fold.slots()..fold.links()).map(|_| per_us(machine.injection_byte_us));
+    let injection = (fold.slots()..fold.links()).map(|_| per_us(machine.injection_byte_us));
     let least_weight = match machine.fairness {
         Fairness::Rtt => {
             1.0 / (topology.diameter() as f64
@@ -313,5 +323,5 @@ fn shares(machine: &Fluid, topology: &dyn Topology, fold: &Fold) -> Shares {
         }
         Fairness::Equal => 1.0,
     };
-    Shares::new(on_links.chain(own).collect::<Vec<_>>().into_iter(), least_weight)
+    Shares::new(on_links.chain(injection).collect::<Vec<_>>().into_iter(), least_weight)
 }

@@ -1,17 +1,18 @@
-//! A case whose order of events hangs on rounding is chaotic: which of two messages is first moves
-//! all that comes after. Pricing it once more, with events a little further or less far apart taken
-//! as one, shows by how much.
+//! `second_eps_us`: simulates a case twice, to find out whether its time depends on rounding.
+//!
+//! If nearly simultaneous events have another order, everything after them can change. The second
+//! simulation merges events within another interval; a note reports by how much the time differs.
 
 use super::simulation::Simulation;
 use crate::cost::model::time_space::TimeSpace;
 use crate::cost::model::{Cost, Evaluator};
 use crate::simulation::listener::{Interests, Listener, ScheduleEvent};
 
-/// The same ranks with two ideas of what happens at once; the first counts.
+/// Two simulations of the same case. The first one gives the result.
 pub(super) struct SecondRun {
     pub first: Simulation,
     pub second: Simulation,
-    /// How far apart events are one to the second.
+    /// Interval within which the second simulation merges events, in µs.
     pub eps_us: f64,
 }
 
@@ -28,14 +29,14 @@ impl Listener for SecondRun {
 
 impl Evaluator for SecondRun {
     fn cost(&mut self) -> Result<Cost, String> {
-        /// A smaller difference is none.
-        const LEAST: f64 = 1e-3;
+        /// Smaller relative differences are not reported.
+        const MIN_DIFFERENCE: f64 = 1e-3;
         let (cost, other) = (self.first.cost()?, self.second.cost()?);
         let [us, other_us] = [&cost, &other].map(|cost| cost.parts.total());
-        let moved = other_us / us - 1.0;
-        let note = (moved.abs() >= LEAST).then(|| {
-            let percent = moved.abs() * 100.0;
-            let more = if moved > 0.0 { "more" } else { "less" };
+        let difference = other_us / us - 1.0;
+        let note = (difference.abs() >= MIN_DIFFERENCE).then(|| {
+            let percent = difference.abs() * 100.0;
+            let more = if difference > 0.0 { "more" } else { "less" };
             format!(
                 "with events within {} us as one {other_us:.6} us, {percent:.2} % {more}",
                 self.eps_us

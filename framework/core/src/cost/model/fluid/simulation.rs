@@ -1,504 +1,418 @@
-//! Simulation, each at its own place in the schedule, and the messages between them.
+//! Event-driven simulation for `fluid`: the ranks, and when they post their messages.
 //!
-//! Where nodes of a folded network stand for others, ranks are those nodes, and their numbers are
-//! those of orbits ([`super::fold`]).
+//! A message starts when both of its ends have posted it. A sender posts it after a start-up; a
+//! receiver posts all receives of a step when it enters the step. A message that only one end has
+//! posted is not stored: the positions of the two ranks tell what they have posted. All events have
+//! one clock. At each moment they are processed in this order:
 //!
-//! Nothing is kept of a message that only one end has posted: whether the other has follows from
-//! the two ranks' places. A rank that comes to the end of what is known of the schedule stops all
-//! clocks until the next step is.
+//! 1. A start-up ends: the rank posts its send, and the next start-up begins.
+//! 2. A reduction ends: the rank enters the next step.
+//! 3. A message has waited for its latency, or its bytes have arrived ([`MessagesInFlight`]).
+//! 4. If the set of messages that share links has changed, their rates are computed again.
+//! 5. The clock advances to the next event.
+//!
+//! If the schedule is symmetric, one rank of each orbit of nodes is simulated ([`super::fold`]):
+//! "rank" means the number of an orbit then. [`folding`] splits orbits where a step has fewer
+//! symmetries.
 
 use super::in_flight::{InFlight, MessagesInFlight, NewMessage};
 use super::symmetry::Symmetry;
 use super::timers::Timers;
 use super::{Fluid, KIND};
-use crate::cost::model::asynchronous::data_order::{DataOrder, Next};
-use crate::cost::model::asynchronous::event_limit::EventLimit;
+use crate::cost::model::PricingContext;
+use crate::cost::model::asynchronous::data_order::Next;
+use crate::cost::model::asynchronous::engine::{Progress, RankModel};
 use crate::cost::model::asynchronous::noise::Noise;
-use crate::cost::model::asynchronous::{Order, StepMessage, Steps};
+use crate::cost::model::asynchronous::{Order, StepMessage};
 use crate::cost::model::path::Path;
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
-use crate::cost::model::{Cost, Evaluator, Parts, PricingContext, RankTimes};
 use crate::cost::parameter::PortLimit;
-use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent};
-use crate::simulation::step::Step;
+use crate::simulation::step::{Step, Summed};
 
 mod accounting;
 mod folding;
 
-/// A rank, and how it came to where it is.
 #[derive(Debug, Clone, Copy, Default)]
 struct Rank {
-    /// The step that it is in, or waits for.
-    step: u64,
-    /// Messages of the step that it has posted; with `order=data`, those that are under way.
-    posted: u32,
-    /// Whether a start-up is under way, with `order=data`.
+    /// Messages in flight that the rank has sent. Used only with `order=data`.
+    sending: u32,
+    /// Whether a start-up is in progress. Used only with `order=data`.
     is_starting: bool,
-    /// What the start-up under way takes.
-    starting_us: f64,
-    /// FoldedSends and receives of the step that are not done.
-    left: usize,
+    /// Duration of the start-up in progress, in µs.
+    startup_us: f64,
+    /// The critical path to the rank's current state.
     path: Path,
-    /// When it ended its last step.
+    /// When the rank ended its last step, in µs.
     ended: f64,
 }
 
 pub(super) struct Simulation {
     machine: Fluid,
-    noise: Noise,
-    steps: Steps,
+    progress: Progress,
     ranks: Vec<Rank>,
-    /// Where ranks are with `order=data`.
-    places: Option<DataOrder>,
     in_flight: MessagesInFlight,
     symmetry: Symmetry,
     now: f64,
-    at_once_us: f64,
-    /// When ranks post their next send; the last is the barrier.
-    posts: Timers,
-    /// When ranks have added up what has come to them, and the paths to there.
-    sums: Timers,
-    summing: Vec<Path>,
+    /// Events that are at most this far apart are simultaneous, in µs.
+    epsilon_us: f64,
+    /// When the start-ups of ranks end; the last timer is the barrier.
+    startups: Timers,
+    /// When the reductions of ranks end.
+    reductions: Timers,
+    /// The critical paths to the ends of the reductions.
+    reduction_paths: Vec<Path>,
     barrier_us: Option<f64>,
-    /// Simulation at the barrier, and how the last of them came there; with `order=data`, how the last
-    /// message came.
+    /// Number of ranks that wait at the barrier.
     at_barrier: usize,
-    last: Path,
-    events: EventLimit,
-    /// When each rank does what, where somebody asked.
-    kept: Option<Box<TimeSpace>>,
-    /// The only node that they asked for, if it is one.
-    kept_only: Option<usize>,
+    /// The critical path to the last rank at the barrier; with `order=data`, to the last message.
+    last_path: Path,
+    /// The only node that the time-space record follows, if it is only one.
+    recorded_node: Option<usize>,
 }
 
 impl Simulation {
-    /// EventLimit that are no more than `at_once_us` apart are one.
-    pub(super) fn new(machine: Fluid, context: PricingContext<'_>, at_once_us: f64) -> Self {
+    pub(super) fn new(machine: Fluid, context: PricingContext<'_>, epsilon_us: f64) -> Self {
         let topology = context.topology;
-        let nodes = topology.nodes();
-        let barrier_us = machine.barrier_us.us(nodes);
-        let are_counted = machine.order == Order::Data && machine.ports != PortLimit::All;
-        let shared_ports = (are_counted && topology.node_network().is_some())
-            .then_some("with `order=data` the model `fluid` counts the ports of ranks, not of nodes that several share: it needs ports=all or order=step");
+        let barrier_us = machine.barrier_us.us(topology.nodes());
         let mut in_flight = MessagesInFlight::new(&machine, context);
         match (machine.background.is_some(), context.background) {
-            (true, Some(background)) => in_flight.begin_background(background),
+            (true, Some(background)) => in_flight.start_background(background),
             (true, None) => {
-                in_flight.refused = Some("nobody has read the file of `background`".to_owned())
+                in_flight.refused = Some("the file of `background` has not been read".to_owned())
             }
             (false, _) => {}
         }
-        if let Some(why) = shared_ports {
-            in_flight.refused = Some(why.to_owned());
+        let limits_ports = machine.order == Order::Data && machine.ports != PortLimit::All;
+        if limits_ports && topology.node_network().is_some() {
+            in_flight.refused = Some("with `order=data` the model `fluid` counts the ports of ranks, not of nodes that several share: it needs ports=all or order=step".to_owned());
         }
-        let orbits = in_flight.fold.orbits();
+        let ranks = in_flight.fold.orbits();
+        let noise = Noise::new(machine.noise, context.seed);
+        let (order, max_events) = (machine.order, machine.most_events);
         Self {
-            barrier_us: (machine.order == Order::Barrier || barrier_us > 0.0).then_some(barrier_us),
-            steps: Steps::new(orbits, context.unit_bytes),
-            ranks: vec![Rank::default(); orbits],
-            places: (machine.order == Order::Data).then(|| DataOrder::new(orbits)),
+            barrier_us: (order == Order::Barrier || barrier_us > 0.0).then_some(barrier_us),
+            progress: Progress::new(ranks, order, context.unit_bytes, noise, max_events),
+            ranks: vec![Rank::default(); ranks],
             symmetry: Symmetry::new(machine.startup_us > 0.0),
             in_flight,
             now: 0.0,
-            at_once_us,
-            posts: Timers::new(orbits + 1),
-            sums: Timers::new(orbits),
-            summing: Vec::new(),
+            epsilon_us,
+            startups: Timers::new(ranks + 1),
+            reductions: Timers::new(ranks),
+            reduction_paths: Vec::new(),
             at_barrier: 0,
-            last: Path::default(),
-            events: EventLimit::new(machine.most_events),
-            kept: None,
-            kept_only: None,
-            noise: Noise::new(machine.noise, context.seed),
+            last_path: Path::default(),
+            recorded_node: None,
             machine,
         }
     }
 
-    /// The start-up of a rank's send begins.
-    fn begin_startup(&mut self, rank: usize, step: u64, place: u32) {
-        let Some(message) = self.steps.get(step).map(|step| step.sends(rank)[place as usize])
-        else {
-            return;
-        };
-        let us = self.machine.startup_us * self.noise.factor(step, message.from, message.to);
-        self.ranks[rank].starting_us = us;
-        self.posts.set(rank, self.now + us);
+    /// Begins the start-up of a rank's send.
+    fn begin_startup(&mut self, rank: usize, step: u64, index: u32) {
+        let Some(known) = self.progress.steps.get(step) else { return };
+        let StepMessage { from, to, .. } = known.sends(rank)[index as usize];
+        let us = self.machine.startup_us * self.progress.noise.factor(step, from, to);
+        self.ranks[rank].startup_us = us;
+        self.startups.set(rank, self.now + us);
     }
 
-    /// The rank enters the next step in which it has something to do, if that is known.
-    fn enter(&mut self, rank: usize) {
-        loop {
-            let number = self.ranks[rank].step;
-            self.ranks[rank].ended = self.now;
-            let Some(step) = self.steps.enter(number) else { return };
-            let sends = step.sends(rank).len();
-            let left = sends + step.receives(rank).len();
-            if let Some(kept) = &mut self.kept {
-                kept.enter(rank, number);
-            }
-            if left == 0 {
-                if !self.adds_up(rank, number) && self.leave(rank) {
-                    continue;
-                }
-                return;
-            }
-            let posted_before: Vec<(usize, u32)> = step
-                .receives(rank)
-                .map(|(place, message)| (message.from as usize, place))
-                .collect();
-            let r = &mut self.ranks[rank];
-            (r.posted, r.left) = (0, left);
-            let path = r.path;
-            for (from, place) in posted_before {
-                let sender = &self.ranks[from];
-                if sender.step == number && sender.left > 0 && sender.posted > place {
-                    self.begin(from, number, place, path);
-                }
-            }
-            if sends == 0 {
-                return;
-            }
-            if self.machine.startup_us > 0.0 {
-                self.begin_startup(rank, number, 0);
-            } else {
-                (0..sends).for_each(|_| self.post(rank));
-            }
-            return;
+    /// Ends a start-up: the rank posts its send.
+    fn end_startup(&mut self, rank: usize) {
+        self.ranks[rank].path.startup += self.ranks[rank].startup_us;
+        if let Some(record) = &mut self.progress.record {
+            record.charge(rank, TimeKind::Startup, self.now);
+            record.sent(rank);
+        }
+        match self.progress.data_order {
+            Some(_) => self.post_by_data(rank),
+            None => self.post(rank),
         }
     }
 
-    /// Whether there is anything that the rank has to add up, now that all has come that it
-    /// receives in the step: then it is busy with that.
-    fn adds_up(&mut self, rank: usize, number: u64) -> bool {
-        let bytes = self.steps.get(number).map_or(0.0, |step| step.summed(rank));
-        self.begin_sum(rank, bytes, self.ranks[rank].path)
+    /// Posts the next send of the rank's step, and begins the start-up of the one after it.
+    fn post(&mut self, rank: usize) {
+        let position = &mut self.progress.ranks[rank];
+        let (number, index) = (position.step, position.sent);
+        position.sent += 1;
+        let Some(step) = self.progress.steps.get(number) else { return };
+        let sends = step.sends(rank);
+        let receiver = self.progress.ranks[sends[index].to as usize];
+        let has_next_startup = self.machine.startup_us > 0.0 && index + 1 < sends.len();
+        if receiver.step == number && receiver.pending > 0 {
+            self.start_message(rank, number, index as u32, self.ranks[rank].path);
+        }
+        if has_next_startup {
+            self.begin_startup(rank, number, index as u32 + 1);
+        }
     }
 
-    fn begin_sum(&mut self, rank: usize, bytes: f64, path: Path) -> bool {
+    /// Posts the rank's next send with `order=data`: its receiver has posted all receives.
+    fn post_by_data(&mut self, rank: usize) {
+        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
+        let Next::Send(step, index) = order.next(rank, steps) else { return };
+        order.sent(rank);
+        let r = &mut self.ranks[rank];
+        (r.is_starting, r.sending) = (false, r.sending + 1);
+        let path = r.path;
+        self.start_message(rank, step, index, path);
+        self.resume_by(rank, path);
+    }
+
+    /// Begins the rank's next send with `order=data`, if its data and a port are available. `path`
+    /// leads to the event that made them available.
+    fn resume_by(&mut self, rank: usize, path: Path) {
+        if self.ranks[rank].is_starting {
+            return;
+        }
+        let Some((step, index)) = self.progress.next_send(rank) else { return };
+        let r = &mut self.ranks[rank];
+        if u64::from(r.sending) >= self.machine.ports.count() {
+            return;
+        }
+        (r.is_starting, r.path) = (true, path);
+        if self.machine.startup_us > 0.0 {
+            self.begin_startup(rank, step, index);
+        } else {
+            self.post_by_data(rank);
+        }
+    }
+
+    /// Starts a message that both ends have posted; `path` leads to the later of the two.
+    fn start_message(&mut self, from: usize, number: u64, index: u32, path: Path) {
+        let Some(step) = self.progress.steps.get(number) else { return };
+        let message = step.sends(from)[index as usize];
+        let noise = self.progress.noise.factor(number, message.from, message.to);
+        let bytes = step.bytes(&message) * noise;
+        let route = message.route.checked_sub(1).map(|i| &step.routes[i as usize]);
+        let StepMessage { from, to, .. } = message;
+        let (target, source) = (step.target(from as usize, index), Some((number, index)));
+        let message = NewMessage { from, to, target, source, bytes, noise };
+        self.in_flight.start(message, route, self.now, path);
+    }
+
+    /// Completes a message at both ends.
+    fn arrive(&mut self, message: &InFlight) {
+        let path = message.path(self.now);
+        let ends = [message.from, message.to].map(|rank| rank as usize);
+        let by_data = self.progress.data_order.is_some();
+        if let (true, Some((step, _))) = (by_data, message.source) {
+            if self.progress.record.is_some() {
+                ends.into_iter().for_each(|rank| self.charge_message(rank, message));
+            }
+            self.arrive_by_data(ends, step, path);
+            return;
+        }
+        for rank in ends {
+            // The rank has waited for the last message of its step.
+            if self.progress.ranks[rank].pending == 1 {
+                self.ranks[rank].path = path;
+                if self.progress.record.is_some() {
+                    self.charge_message(rank, message);
+                }
+            }
+            self.complete(rank);
+        }
+    }
+
+    /// Completes a message of a step with `order=data`.
+    fn arrive_by_data(&mut self, [from, to]: [usize; 2], step: u64, path: Path) {
+        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
+        // A rank without a known send is counted as waiting for a step: it does not resume here.
+        let has_send = [from, to]
+            .map(|rank| matches!(order.next(rank, steps), Next::Send(..) | Next::Blocked));
+        steps.received(step, to);
+        self.ranks[from].sending -= 1;
+        self.last_path = path;
+        self.reduce_arrived(to, path);
+        for (rank, has_send) in [from, to].into_iter().zip(has_send) {
+            self.ranks[rank].ended = self.now;
+            if has_send {
+                self.resume_by(rank, path);
+            }
+        }
+    }
+
+    /// Begins a reduction. Returns whether it takes any time.
+    fn begin_reduction(&mut self, rank: usize, bytes: f64, path: Path) -> bool {
         let us = bytes * self.machine.reduce_byte_us;
         if us > 0.0 {
-            self.summing.resize(self.ranks.len(), Path::default());
-            self.summing[rank] = Path { reduction: path.reduction + us, ..path };
-            self.sums.set(rank, self.now + us);
+            self.reduction_paths.resize(self.ranks.len(), Path::default());
+            self.reduction_paths[rank] = Path { reduction: path.reduction + us, ..path };
+            self.reductions.set(rank, self.now + us);
         }
         us > 0.0
     }
 
-    /// The rank has added up what came to it.
-    fn summed_up(&mut self, rank: usize) {
-        self.charge(rank, TimeKind::Reduction, self.now);
-        let path = self.summing[rank];
-        let Some(places) = &mut self.places else {
+    /// Begins the reduction of everything that has arrived, with `order=data`. `path` leads to the
+    /// last arrival.
+    fn reduce_arrived(&mut self, rank: usize, path: Path) {
+        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
+        let bytes = order.begin_reduction(rank, steps);
+        if bytes > 0.0
+            && !self.begin_reduction(rank, bytes, path)
+            && let Some(order) = &mut self.progress.data_order
+        {
+            order.end_reduction(rank);
+        }
+    }
+
+    fn end_reduction(&mut self, rank: usize) {
+        self.progress.charge(rank, TimeKind::Reduction, self.now);
+        let path = self.reduction_paths[rank];
+        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else {
             self.ranks[rank].path = path;
-            if self.leave(rank) {
-                self.enter(rank);
+            if self.reach_barrier(rank) {
+                self.next_step(rank);
             }
             return;
         };
-        let waited = matches!(places.next(rank, &mut self.steps), Next::Send(..) | Next::Blocked);
-        places.added(rank);
+        let has_send = matches!(order.next(rank, steps), Next::Send(..) | Next::Blocked);
+        order.end_reduction(rank);
         self.ranks[rank].ended = self.now;
-        self.last = path;
-        self.add_what_came(rank, path);
-        if waited {
-            self.go_on(rank, path);
+        self.last_path = path;
+        self.reduce_arrived(rank, path);
+        if has_send {
+            self.resume_by(rank, path);
         }
     }
 
-    /// With `order=data`: the rank begins to add up what has come, if it has to; the last of that
-    /// came by this path.
-    fn add_what_came(&mut self, rank: usize, path: Path) {
-        let Some(places) = &mut self.places else { return };
-        let bytes = places.begin_reduction(rank, &mut self.steps);
-        if bytes > 0.0
-            && !self.begin_sum(rank, bytes, path)
-            && let Some(places) = &mut self.places
-        {
-            places.added(rank);
+    /// Ends the work of the rank's step. Returns `true` if there is no barrier to wait for.
+    fn reach_barrier(&mut self, rank: usize) -> bool {
+        self.ranks[rank].ended = self.now;
+        let Some(barrier_us) = self.barrier_us else { return true };
+        self.at_barrier += 1;
+        self.last_path = self.ranks[rank].path;
+        if self.at_barrier == self.ranks.len() {
+            self.startups.set(self.ranks.len(), self.now + barrier_us);
         }
+        false
     }
 
-    /// With `order=data`: the rank begins its next send, if it can be made; what it waited for came
-    /// by this path.
-    fn go_on(&mut self, rank: usize, path: Path) {
-        let Some(places) = &mut self.places else { return };
-        if self.ranks[rank].is_starting {
-            return;
+    /// Ends the barrier: all ranks enter the next step.
+    fn pass_barrier(&mut self) {
+        self.at_barrier = 0;
+        let barrier_us = self.barrier_us.unwrap_or_default();
+        let path = Path { barrier: self.last_path.barrier + barrier_us, ..self.last_path };
+        for (rank, r) in self.ranks.iter_mut().enumerate() {
+            self.progress.charge(rank, TimeKind::Peer, self.now - barrier_us);
+            self.progress.charge(rank, TimeKind::Barrier, self.now);
+            (r.path, r.ended) = (path, self.now);
+            self.progress.leave_step(rank);
         }
-        let next = places.next(rank, &mut self.steps);
-        if let (Some(kept), Next::Send(..) | Next::Blocked) = (&mut self.kept, next) {
-            kept.enter(rank, places.step(rank));
-        }
-        match next {
-            Next::Send(step, place)
-                if u64::from(self.ranks[rank].posted) < self.machine.ports.count() =>
-            {
-                self.ranks[rank].is_starting = true;
-                self.ranks[rank].path = path;
-                if self.machine.startup_us > 0.0 {
-                    self.begin_startup(rank, step, place);
-                } else {
-                    self.start(rank);
-                }
-            }
-            Next::Send(..) | Next::Blocked => {}
-            Next::Unknown => self.steps.wait(),
-        }
+        (0..self.ranks.len()).for_each(|rank| self.enter_step(rank));
+    }
+}
+
+impl RankModel for Simulation {
+    const NAME: &'static str = KIND.name;
+
+    fn progress(&self) -> &Progress {
+        &self.progress
     }
 
-    /// With `order=data`: the start-up of the rank's next send is over.
-    fn start(&mut self, rank: usize) {
-        let Some(places) = &mut self.places else { return };
-        let Next::Send(step, place) = places.next(rank, &mut self.steps) else { return };
-        places.sent(rank);
-        let r = &mut self.ranks[rank];
-        (r.is_starting, r.posted) = (false, r.posted + 1);
-        let path = r.path;
-        self.begin(rank, step, place, path);
-        self.go_on(rank, path);
+    fn progress_mut(&mut self) -> &mut Progress {
+        &mut self.progress
     }
 
-    /// With `order=data`: a message of this step has come, by this path.
-    fn came(&mut self, [from, to]: [usize; 2], step: u64, path: Path) {
-        let Some(places) = &mut self.places else { return };
-        let waited = [from, to].map(|rank| {
-            // Who has no more to send in the steps that have come is counted among the open.
-            matches!(places.next(rank, &mut self.steps), Next::Send(..) | Next::Blocked)
-        });
-        places.came(to, step, &mut self.steps);
-        self.ranks[from].posted -= 1;
-        self.last = path;
-        self.add_what_came(to, path);
-        for (rank, waited) in [from, to].into_iter().zip(waited) {
-            self.ranks[rank].ended = self.now;
-            if waited {
-                self.go_on(rank, path);
+    fn add_step(&mut self, step: &Step<'_>) {
+        self.add_folded_step(step);
+    }
+
+    fn add_sums(&mut self, summed: Summed<'_>) {
+        self.add_folded_sums(summed);
+    }
+
+    fn start_step(&mut self, rank: usize) {
+        let number = self.progress.ranks[rank].step;
+        let Some(step) = self.progress.steps.get(number) else { return };
+        let sends = step.sends(rank).len();
+        // Start the messages that their senders have posted before.
+        let receives = step.receives(rank).map(|(index, message)| (message.from as usize, index));
+        let receives: Vec<(usize, u32)> = receives.collect();
+        for (from, index) in receives {
+            let sender = self.progress.ranks[from];
+            if sender.step == number && sender.pending > 0 && sender.sent > index as usize {
+                self.start_message(from, number, index, self.ranks[rank].path);
             }
         }
+        // Post the sends, each after a start-up.
+        if sends > 0 && self.machine.startup_us > 0.0 {
+            self.begin_startup(rank, number, 0);
+        } else {
+            (0..sends).for_each(|_| self.post(rank));
+        }
     }
 
-    /// The rank has ended its step; whether it may go on at once.
-    fn leave(&mut self, rank: usize) -> bool {
-        self.ranks[rank].left = 0;
-        if let Some(barrier_us) = self.barrier_us {
-            self.at_barrier += 1;
-            self.last = self.ranks[rank].path;
-            if self.at_barrier == self.ranks.len() {
-                self.posts.set(self.ranks.len(), self.now + barrier_us);
+    fn resume(&mut self, rank: usize) {
+        self.resume_by(rank, self.ranks[rank].path);
+    }
+
+    fn finish_step(&mut self, rank: usize, _: bool) -> bool {
+        let step = self.progress.steps.get(self.progress.ranks[rank].step);
+        let bytes = step.map_or(0.0, |step| step.summed(rank));
+        !self.begin_reduction(rank, bytes, self.ranks[rank].path) && self.reach_barrier(rank)
+    }
+
+    fn process_event(&mut self) -> bool {
+        let limit = self.now + self.epsilon_us;
+        self.progress.events.count();
+        if let Some(rank) = self.startups.pop(limit) {
+            if rank == self.ranks.len() { self.pass_barrier() } else { self.end_startup(rank) }
+        } else if let Some(rank) = self.reductions.pop(limit) {
+            self.end_reduction(rank);
+        } else if let Some(message) = self.in_flight.ends.pop(limit) {
+            if let Some(message) = self.in_flight.next_phase(message, self.now) {
+                self.arrive(&message);
             }
-            return false;
+        } else if self.in_flight.shares.is_disturbed() {
+            self.in_flight.share(self.now, self.progress.events.remaining());
+        } else {
+            // Advance the clock. At the end of the schedule, background traffic does not matter.
+            let of_ranks = self.startups.earliest().min(self.reductions.earliest());
+            let is_over = of_ranks == f64::INFINITY
+                && self.progress.steps.all_ranks_wait()
+                && self.in_flight.are_background();
+            let next = self.in_flight.ends.earliest().min(of_ranks);
+            if is_over || next == f64::INFINITY {
+                return false;
+            }
+            self.now = next;
         }
-        self.next_step(rank);
         true
     }
 
-    fn next_step(&mut self, rank: usize) {
-        self.steps.left(self.ranks[rank].step);
-        self.ranks[rank].step += 1;
+    fn refusal(&self) -> Option<&String> {
+        self.in_flight.refused.as_ref()
     }
 
-    /// Everybody passes the barrier.
-    fn pass_barrier(&mut self) {
-        self.at_barrier = 0;
-        // Nobody waits at it for a step that is not there.
-        let barrier_us = self.barrier_us.unwrap_or_default();
-        let path = Path { barrier: self.last.barrier + barrier_us, ..self.last };
-        for rank in 0..self.ranks.len() {
-            self.charge(rank, TimeKind::Peer, self.now - barrier_us);
-            self.charge(rank, TimeKind::Barrier, self.now);
-            self.ranks[rank].path = path;
-            self.next_step(rank);
-        }
-        (0..self.ranks.len()).for_each(|rank| self.enter(rank));
+    fn now_us(&self) -> f64 {
+        self.now
     }
 
-    /// The rank posts the next send of its step.
-    fn post(&mut self, rank: usize) {
-        let r = &mut self.ranks[rank];
-        let place = r.posted;
-        r.posted += 1;
-        let (number, path) = (r.step, r.path);
-        let Some(step) = self.steps.get(number) else { return };
-        let sends = step.sends(rank);
-        let to = sends[place as usize].to as usize;
-        let more = self.machine.startup_us > 0.0 && place as usize + 1 < sends.len();
-        if self.ranks[to].step == number && self.ranks[to].left > 0 {
-            self.begin(rank, number, place, path);
-        }
-        if more {
-            self.begin_startup(rank, number, place + 1);
-        }
-    }
-
-    /// Both ends have posted a message of the step of this number, by this path.
-    fn begin(&mut self, from: usize, number: u64, place: u32, path: Path) {
-        let Some(step) = self.steps.get(number) else { return };
-        let message = step.sends(from)[place as usize];
-        let noise = self.noise.factor(number, message.from, message.to);
-        let bytes = step.bytes(&message) * noise;
-        let route = message.route.checked_sub(1).map(|i| &step.routes[i as usize]);
-        let StepMessage { from, to, .. } = message;
-        let (target, of) = (step.target(from as usize, place), Some((number, place)));
-        self.in_flight.begin(
-            NewMessage { from, to, target, of, bytes, noise },
-            route,
-            self.now,
-            path,
-        );
-    }
-
-    fn landed(&mut self, flight: &InFlight) {
-        let path = flight.path(self.now);
-        let ends = [flight.from, flight.to].map(|rank| rank as usize);
-        if let (Some(_), Some((step, _))) = (&self.places, flight.of) {
-            if self.kept.is_some() {
-                ends.into_iter().for_each(|rank| self.spend_on(rank, flight));
-            }
-            self.came(ends, step, path);
-            return;
-        }
-        for rank in ends {
-            // A step ends with its last message: that is what the rank waited for.
-            if self.kept.is_some() && self.ranks[rank].left == 1 {
-                self.spend_on(rank, flight);
-            }
-            self.done(rank, path);
-        }
-    }
-
-    /// A send or receive of the rank's step is done.
-    fn done(&mut self, rank: usize, path: Path) {
-        self.ranks[rank].left -= 1;
-        if self.ranks[rank].left == 0 {
-            self.ranks[rank].path = path;
-            if !self.adds_up(rank, self.ranks[rank].step) && self.leave(rank) {
-                self.enter(rank);
-            }
-        }
-    }
-
-    /// Works off what is known to come: up to where a rank would need a step that hasn't come yet.
-    fn run(&mut self, to_the_end: bool) {
-        while self.in_flight.refused.is_none()
-            && !self.events.reached()
-            && (to_the_end || self.steps.no_rank_waits())
-        {
-            let limit = self.now + self.at_once_us;
-            self.events.count();
-            if let Some(rank) = self.posts.pop(limit) {
-                if rank == self.ranks.len() {
-                    self.pass_barrier();
-                } else {
-                    self.ranks[rank].path.startup += self.ranks[rank].starting_us;
-                    if let Some(kept) = &mut self.kept {
-                        kept.charge(rank, TimeKind::Startup, self.now);
-                        kept.sent(rank);
-                    }
-                    match self.places {
-                        Some(_) => self.start(rank),
-                        None => self.post(rank),
-                    }
-                }
-            } else if let Some(rank) = self.sums.pop(limit) {
-                self.summed_up(rank);
-            } else if let Some(flight) = self.in_flight.ends.pop(limit) {
-                if let Some(flight) = self.in_flight.next_of(flight, self.now) {
-                    self.landed(&flight);
-                }
-            } else if self.in_flight.shares.is_disturbed() {
-                self.in_flight.share(self.now, self.events.left());
-            } else {
-                let of_ranks = self.posts.least().min(self.sums.least());
-                // Nobody waits for the rest of what is in the background.
-                if of_ranks == f64::INFINITY
-                    && self.steps.all_ranks_wait()
-                    && self.in_flight.are_background()
-                {
-                    return;
-                }
-                let next = self.in_flight.ends.least().min(of_ranks);
-                if next == f64::INFINITY {
-                    return;
-                }
-                self.now = next;
-            }
-        }
-    }
-}
-
-impl Simulation {
-    /// Adds a step, and lets the ranks run that wait for it.
-    fn step(&mut self, step: &Step<'_>) {
-        if self.in_flight.refused.is_some() || self.events.reached() {
-            return;
-        }
-        self.take(step);
-        if self.steps.limit_reached() {
-            return;
-        }
-        for rank in
-            self.steps.wake_ranks(self.places.is_some(), self.ranks.iter().map(|rank| rank.step))
-        {
-            match self.places {
-                Some(_) => self.go_on(rank, self.ranks[rank].path),
-                None => self.enter(rank),
-            }
-        }
-        self.run(false);
-    }
-}
-
-impl Listener for Simulation {
-    fn interests(&self) -> Interests {
-        let is_plain = self.in_flight.fold.is_plain();
-        let detail = if is_plain { Detail::AllNodes } else { Detail::Representatives };
-        Interests { detail, arrivals: self.places.is_some(), ..Interests::FACTS }
-    }
-
-    fn notify(&mut self, event: ScheduleEvent<'_>) {
-        match event {
-            ScheduleEvent::Step(step) => self.step(step),
-            ScheduleEvent::Summed(summed) => self.take_sums(summed),
-            _ => {}
-        }
-    }
-}
-
-impl Evaluator for Simulation {
-    fn cost(&mut self) -> Result<Cost, String> {
-        self.steps.check_limit(KIND.name)?;
-        self.run(true);
-        if let Some(why) = &self.in_flight.refused {
-            return Err(why.clone());
-        }
-        self.events.check_limit(KIND.name, self.now, self.steps.first())?;
+    fn finish(&mut self) -> (Path, Vec<f64>) {
         let mut longest = 0.0_f64;
-        for (number, rank) in self.ranks.iter_mut().enumerate() {
-            let us = self.steps.summed_last(number) * self.machine.reduce_byte_us;
-            (rank.ended, rank.path.reduction) = (rank.ended + us, rank.path.reduction + us);
-            if let Some(kept) = &mut self.kept {
-                kept.charge(number, TimeKind::Reduction, rank.ended);
-            }
+        for (rank, r) in self.ranks.iter_mut().enumerate() {
+            let us = self.progress.steps.summed_last(rank) * self.machine.reduce_byte_us;
+            (r.ended, r.path.reduction) = (r.ended + us, r.path.reduction + us);
+            self.progress.charge(rank, TimeKind::Reduction, r.ended);
             longest = longest.max(us);
         }
-        self.last.reduction += longest;
+        self.last_path.reduction += longest;
         let last = self.ranks.iter().max_by(|a, b| a.ended.total_cmp(&b.ended));
-        let of_steps = last.map(|rank| rank.path).unwrap_or_default();
-        let path = if self.places.is_some() { self.last } else { of_steps };
-        let parts = Parts { rearrangement: None, ..path.parts(self.steps.sums()) };
-        Ok(Cost {
-            parts,
-            note: None,
-            ranks: RankTimes::of(self.ranks.iter().map(|rank| rank.ended)),
-        })
+        let by_steps = last.map(|rank| rank.path).unwrap_or_default();
+        let path = if self.progress.data_order.is_some() { self.last_path } else { by_steps };
+        (path, self.ranks.iter().map(|rank| rank.ended).collect())
     }
 
-    fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
-        self.keep(record);
-        Ok(())
+    fn is_folded(&self) -> bool {
+        !self.in_flight.fold.is_plain()
     }
 
-    fn time_space(&mut self) -> Option<TimeSpace> {
-        self.record()
+    fn start_record(&mut self, record: TimeSpace) {
+        self.start_folded_record(record);
+    }
+
+    fn take_record(&mut self) -> Option<TimeSpace> {
+        self.take_unfolded_record()
     }
 }

@@ -120,7 +120,7 @@ fn folded_times_are_those_of_each_rank_by_itself() {
                         );
                     }
                     let ends = |did: &TimeSpace, rank: usize| {
-                        did.of(rank).iter().map(|entry| entry.ended).collect::<Vec<_>>()
+                        did.entries(rank).iter().map(|entry| entry.ended).collect::<Vec<_>>()
                     };
                     for rank in 0..n as usize {
                         let (a, b) = (ends(&did, rank), ends(&did_plain, rank));

@@ -1,7 +1,8 @@
-//! When each of many things happens: the least moment is at hand, and a change costs little.
+//! Timers with fast access to the earliest one.
 
-/// A winner tree over numbered things: the least moment stands at its root. A change goes up only
-/// as far as it changes a minimum, two levels as a rule.
+/// A tournament tree of timers: every inner node has the minimum of its children, the root the
+/// earliest time. An update stops where the minimum stays the same, after two levels on average.
+/// Unset timers are infinite.
 #[derive(Debug)]
 pub(super) struct Timers {
     size: usize,
@@ -9,17 +10,17 @@ pub(super) struct Timers {
 }
 
 impl Timers {
-    pub(super) fn new(things: usize) -> Self {
-        let size = things.next_power_of_two();
+    pub(super) fn new(count: usize) -> Self {
+        let size = count.next_power_of_two();
         Self { size, tree: vec![f64::INFINITY; 2 * size] }
     }
 
-    /// Makes room for so many.
-    pub(super) fn reach(&mut self, things: usize) {
-        if things <= self.size {
+    /// Grows to at least `count` timers.
+    pub(super) fn grow(&mut self, count: usize) {
+        if count <= self.size {
             return;
         }
-        let mut larger = Self::new(things);
+        let mut larger = Self::new(count);
         larger.tree[larger.size..larger.size + self.size].copy_from_slice(&self.tree[self.size..]);
         for parent in (1..larger.size).rev() {
             larger.tree[parent] = larger.tree[2 * parent].min(larger.tree[2 * parent + 1]);
@@ -27,25 +28,24 @@ impl Timers {
         *self = larger;
     }
 
-    /// When it happens.
-    pub(super) fn of(&self, thing: usize) -> f64 {
-        self.tree[self.size + thing]
+    pub(super) fn get(&self, timer: usize) -> f64 {
+        self.tree[self.size + timer]
     }
 
-    /// The same for other things: when each of them happens is when the one happens that it was of.
-    pub(super) fn spread(&self, of: &[usize]) -> Self {
-        let mut others = Self::new(of.len());
-        (0..).zip(of).for_each(|(thing, was)| others.set(thing, self.of(*was)));
-        others
+    /// Returns new timers; each has the time of the old timer that `of` names for it.
+    pub(super) fn remap(&self, of: &[usize]) -> Self {
+        let mut new = Self::new(of.len());
+        of.iter().enumerate().for_each(|(timer, old)| new.set(timer, self.get(*old)));
+        new
     }
 
-    pub(super) fn least(&self) -> f64 {
+    pub(super) fn earliest(&self) -> f64 {
         self.tree[1]
     }
 
-    pub(super) fn set(&mut self, thing: usize, moment: f64) {
-        let mut at = self.size + thing;
-        self.tree[at] = moment;
+    pub(super) fn set(&mut self, timer: usize, time: f64) {
+        let mut at = self.size + timer;
+        self.tree[at] = time;
         while at > 1 {
             at /= 2;
             let least = self.tree[2 * at].min(self.tree[2 * at + 1]);
@@ -56,7 +56,8 @@ impl Timers {
         }
     }
 
-    /// Takes out the first in number of those that happen no later than `limit`.
+    /// Unsets and returns, of the timers that are not later than `limit`, the one with the smallest
+    /// number.
     pub(super) fn pop(&mut self, limit: f64) -> Option<usize> {
         if self.tree[1] > limit || self.tree[1] == f64::INFINITY {
             return None;
@@ -65,8 +66,8 @@ impl Timers {
         while at < self.size {
             at = 2 * at + usize::from(self.tree[2 * at] > limit);
         }
-        let thing = at - self.size;
-        self.set(thing, f64::INFINITY);
-        Some(thing)
+        let timer = at - self.size;
+        self.set(timer, f64::INFINITY);
+        Some(timer)
     }
 }

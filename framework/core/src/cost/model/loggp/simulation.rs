@@ -1,86 +1,95 @@
-//! Simulation, each with a processor and an interface, and what happens at them, event by event.
+//! Event-driven simulation for `loggp`: one processor and one network interface per rank.
+//!
+//! The parent module defines the cost of a message; this module decides when it is paid. A queue
+//! holds events, ordered by time and then by sequence number. Numbers are reserved when an event
+//! becomes known: simultaneous events are processed first come, first served.
+//!
+//! 1. `Send`: starts the rank's next message when processor and interface are free. Schedules its
+//!    `Arrival` and the rank's next `Send`.
+//! 2. `Arrival`: receives a message if the receiver is free, else adds it to its `waiting` queue.
+//! 3. `Retry`: tries to receive the first waiting message when the receiver may be free.
+//! 4. `EndStep`: all sends and receives of a step are complete. The rank enters the next step.
+//!
+//! A received message is matched with its receive. A message above `rendezvous_bytes` is complete
+//! at its sender only then.
+//! - Case A, `order=data`: all receives are posted from the start, so it is matched at once.
+//! - Case B, the receiver is in the message's step: it is matched at once.
+//! - Case C, the receiver is in an earlier step: the message is *unexpected* (as in MPI) and is
+//!   matched when the receiver enters that step.
 
 use super::{KIND, LogGp};
-use crate::cost::model::asynchronous::data_order::{DataOrder, Next};
-use crate::cost::model::asynchronous::event_limit::EventLimit;
+use crate::cost::model::PricingContext;
+use crate::cost::model::asynchronous::Order;
+use crate::cost::model::asynchronous::data_order::Next;
+use crate::cost::model::asynchronous::engine::{Progress, RankModel};
 use crate::cost::model::asynchronous::noise::Noise;
-use crate::cost::model::asynchronous::{Order, StepMessage, Steps};
 use crate::cost::model::clock::{Clock, Ticks, of_bytes, ticks, us};
-use crate::cost::model::time_space::{TimeKind, TimeSpace};
-use crate::cost::model::{Cost, Evaluator, Parts, PricingContext, RankTimes};
-use crate::simulation::listener::{Interests, Listener, ScheduleEvent};
+use crate::cost::model::path::Path;
+use crate::cost::model::time_space::TimeKind;
 use crate::simulation::step::Step;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 mod accounting;
 
-/// Ticks, so many times.
-fn times(ticks: Ticks, noise: f64) -> Ticks {
+/// Multiplies a time by a noise factor.
+fn scaled(ticks: Ticks, noise: f64) -> Ticks {
     if noise == 1.0 { ticks } else { (ticks as f64 * noise).round() as Ticks }
 }
 
-/// What happens at a rank.
+/// The kinds of events; `u32` is an index into [`Simulation::messages`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    /// It sends the next message of its step.
+enum EventKind {
     Send,
-    /// A message has come to it: this one.
-    Message(u32),
-    /// It may be free for the message that is first in line.
-    Turn(u32),
-    /// All of its step is done.
-    Join,
+    Arrival(u32),
+    Retry(u32),
+    EndStep,
 }
 
-/// By time, then by the place in line.
+/// An event of one rank. The order of the fields is the order of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     at: Ticks,
     sequence: u64,
     rank: u32,
-    kind: Kind,
+    kind: EventKind,
 }
 
-/// A message on its way.
+/// A message that has been sent but not received.
 #[derive(Debug, Clone, Copy)]
-struct Flight {
-    clock: Clock,
+struct InFlight {
+    /// Time of arrival, and the critical path to it.
+    arrival: Clock,
     from: u32,
     step: u64,
     bytes: f64,
-    /// By what all that it takes is multiplied.
+    /// Factor for all costs of the message.
     noise: f64,
 }
 
-/// A message that came before its receiver had posted the receive, of this step; whose sender waits
-/// for that, if it is a long one.
+/// A message that was received before its receiver entered the step (case C).
 #[derive(Debug, Clone, Copy)]
-struct Early {
+struct Unexpected {
     step: u64,
-    waits: Option<u32>,
+    /// The sender, if it waits for the match (rendezvous).
+    sender: Option<u32>,
 }
 
 #[derive(Debug, Default)]
 struct Rank {
+    /// When the processor is free.
     processor: Clock,
-    /// When the interface has sent what it was given, and with what.
+    /// When the interface is free to send.
     outgoing: Clock,
-    /// When it has taken what came.
+    /// When the interface is free to receive.
     incoming: Ticks,
-    /// The step it is in, or waits for; unless `places` say where it is.
-    step: u64,
-    /// Whether its next send is in line, where `places` say which that is.
+    /// Whether a `Send` is queued. Used only with `order=data`.
     is_sending: bool,
-    /// Messages of the step that it has sent.
-    sent: usize,
-    /// Sends and receives of the step that are not done.
-    left: usize,
-    /// The place in line of its next send.
+    /// Sequence number of the first send of the step.
     sequence: u64,
-    /// What has come and waits for processor and interface, by place in line.
+    /// Arrived messages, by sequence number, that wait for processor and interface.
     waiting: BinaryHeap<Reverse<(u64, u32)>>,
-    early: Vec<Early>,
+    unexpected: Vec<Unexpected>,
 }
 
 pub(super) struct Simulation {
@@ -91,33 +100,28 @@ pub(super) struct Simulation {
     overhead_byte: Ticks,
     reduce_byte: Ticks,
     rendezvous_bytes: f64,
-    noise: Noise,
-    /// What a barrier after each step takes, if there is one.
+    /// Cost of the barrier after each step.
     barrier: Option<Ticks>,
-    /// Where ranks are with `order=data`.
-    places: Option<DataOrder>,
+    progress: Progress,
     ranks: Vec<Rank>,
-    steps: Steps,
     queue: BinaryHeap<Reverse<Event>>,
-    sequence: u64,
-    flights: Vec<Flight>,
-    /// DataOrder in `flights` that are free.
-    landed: Vec<u32>,
-    /// When each rank does what, where somebody asked.
-    kept: Option<Box<TimeSpace>>,
-    /// The moment of the last event.
+    next_sequence: u64,
+    messages: Vec<InFlight>,
+    /// Unused indices of `messages`.
+    free: Vec<u32>,
+    /// Time of the last event.
     now: Ticks,
-    events: EventLimit,
 }
 
 impl Simulation {
-    /// All at the beginning.
     pub(super) fn new(machine: &LogGp, context: PricingContext<'_>) -> Self {
         let nodes = context.topology.nodes();
         let barrier = match (machine.order, ticks(machine.barrier_us.us(nodes))) {
             (Order::Step, 0) | (Order::Data, _) => None,
             (Order::Step | Order::Barrier, barrier) => Some(barrier),
         };
+        let noise = Noise::new(machine.noise, context.seed);
+        let (order, max_events) = (machine.order, machine.most_events);
         Self {
             latency: ticks(machine.latency_us),
             overhead: ticks(machine.overhead_us),
@@ -126,362 +130,299 @@ impl Simulation {
             overhead_byte: ticks(machine.overhead_byte_us),
             reduce_byte: ticks(machine.reduce_byte_us),
             rendezvous_bytes: machine.rendezvous_bytes as f64,
-            noise: Noise::new(machine.noise, context.seed),
             barrier,
-            places: (machine.order == Order::Data).then(|| DataOrder::new(nodes as usize)),
+            progress: Progress::new(nodes as usize, order, context.unit_bytes, noise, max_events),
             ranks: (0..nodes).map(|_| Rank::default()).collect(),
-            steps: Steps::new(nodes as usize, context.unit_bytes),
             queue: BinaryHeap::new(),
-            sequence: 0,
-            flights: Vec::new(),
-            landed: Vec::new(),
-            kept: None,
+            next_sequence: 0,
+            messages: Vec::new(),
+            free: Vec::new(),
             now: 0,
-            events: EventLimit::new(machine.most_events),
         }
     }
 
-    fn in_line(&mut self, places: usize) -> u64 {
-        let first = self.sequence;
-        self.sequence += places as u64;
+    /// Reserves `count` sequence numbers and returns the first.
+    fn reserve(&mut self, count: usize) -> u64 {
+        let first = self.next_sequence;
+        self.next_sequence += count as u64;
         first
     }
 
-    fn push(&mut self, at: Ticks, sequence: u64, rank: usize, kind: Kind) {
+    fn push(&mut self, at: Ticks, sequence: u64, rank: usize, kind: EventKind) {
         self.queue.push(Reverse(Event { at, sequence, rank: rank as u32, kind }));
     }
 
-    /// The rank enters the next step in which it has something to do, if that is known.
-    fn enter(&mut self, rank: usize) {
-        loop {
-            let r = &self.ranks[rank];
-            let Some(step) = self.steps.enter(r.step) else { return };
-            let (sends, receives) = (step.sends(rank).len(), step.receives(rank).len());
-            if let Some(kept) = &mut self.kept {
-                kept.enter(rank, r.step);
-            }
-            if sends + receives == 0 {
-                self.add_up(rank);
-                self.leave_step(rank);
-                continue;
-            }
-            let first = self.in_line(sends + receives);
-            let r = &mut self.ranks[rank];
-            (r.sent, r.left, r.sequence) = (0, sends + receives, first);
-            if sends > 0 {
-                let at = r.processor.at.max(r.outgoing.at);
-                self.push(at, first, rank, Kind::Send);
-            }
-            self.meet_early(rank);
-            return;
-        }
-    }
-
-    /// With `order=data`: the rank's next send gets in line, if it can be made.
-    fn go_on(&mut self, rank: usize) {
-        let Some(places) = self.places.as_mut().filter(|_| !self.ranks[rank].is_sending) else {
-            return;
-        };
-        let next = places.next(rank, &mut self.steps);
-        if let (Some(kept), Next::Send(..) | Next::Blocked) = (&mut self.kept, next) {
-            kept.enter(rank, places.step(rank));
-        }
-        match next {
-            Next::Send(..) => {
-                let r = &mut self.ranks[rank];
-                r.is_sending = true;
-                let at = r.processor.at.max(r.outgoing.at);
-                let sequence = self.in_line(1);
-                self.push(at, sequence, rank, Kind::Send);
-            }
-            Next::Blocked => {}
-            Next::Unknown => self.steps.wait(),
-        }
-    }
-
-    /// All that the rank receives in its step has come.
-    fn add_up(&mut self, rank: usize) {
-        let r = &mut self.ranks[rank];
-        let bytes = self.steps.get(r.step).map_or(0.0, |step| step.summed(rank));
-        r.processor = r.processor.reduced(of_bytes(self.reduce_byte, bytes));
-        self.charge_processor(rank, TimeKind::Reduction);
-    }
-
-    fn leave_step(&mut self, rank: usize) {
-        self.steps.left(self.ranks[rank].step);
-        self.ranks[rank].step += 1;
-    }
-
-    /// Messages of the step that came before the rank entered it.
-    fn meet_early(&mut self, rank: usize) {
-        let r = &mut self.ranks[rank];
-        let (step, at) = (r.step, r.processor.at);
-        let mut met = std::mem::take(&mut r.early);
-        met.retain(|early| {
-            if early.step == step {
-                if let Some(sender) = early.waits {
-                    self.consent(sender as usize, at);
-                }
-                self.done(rank);
-            }
-            early.step != step
-        });
-        self.ranks[rank].early = met;
-    }
-
-    /// A long message of the sender is being taken.
-    fn consent(&mut self, sender: usize, at: Ticks) {
-        let s = &mut self.ranks[sender];
-        (s.processor, s.outgoing) = (s.processor.waited_until(at), s.outgoing.waited_until(at));
-        self.charge_processor(sender, TimeKind::Peer);
-        self.done(sender);
-    }
-
-    /// A send or receive of the rank's step is done.
-    fn done(&mut self, rank: usize) {
-        self.ranks[rank].left -= 1;
-        if self.ranks[rank].left == 0 {
-            self.add_up(rank);
-            let sequence = self.in_line(1);
-            self.push(self.ranks[rank].processor.at, sequence, rank, Kind::Join);
-        }
-    }
-
-    /// Works off what is known to come next: up to where a rank would need a step that hasn't come
-    /// yet.
-    fn run(&mut self, to_the_end: bool) {
-        while !self.events.reached()
-            && (to_the_end || self.barrier.is_some() || self.steps.no_rank_waits())
-        {
-            let Some(Reverse(event)) = self.queue.pop() else { return };
-            self.events.count();
-            self.now = event.at;
-            let rank = event.rank as usize;
-            match event.kind {
-                Kind::Send => self.send(event, rank),
-                Kind::Message(flight) | Kind::Turn(flight) => self.message(event, rank, flight),
-                Kind::Join => {
-                    let at = self.ranks[rank].processor.at;
-                    if at > event.at {
-                        self.queue.push(Reverse(Event { at, ..event }));
-                    } else {
-                        self.leave_step(rank);
-                        self.enter(rank);
-                    }
-                }
-            }
-        }
-    }
-
     fn send(&mut self, event: Event, rank: usize) {
-        let r = &mut self.ranks[rank];
-        let begun = r.processor.later(r.outgoing);
-        if begun.at > event.at {
-            self.queue.push(Reverse(Event { at: begun.at, ..event }));
+        // If the processor or the interface is busy, try again when both are free.
+        let start = self.ranks[rank].processor.later(self.ranks[rank].outgoing);
+        if start.at > event.at {
+            self.queue.push(Reverse(Event { at: start.at, ..event }));
             return;
         }
-        let (number, sent) = match &mut self.places {
-            None => (r.step, r.sent),
-            Some(places) => match places.next(rank, &mut self.steps) {
-                Next::Send(step, sent) => (step, sent as usize),
+        // Select the message.
+        let progress = &mut self.progress;
+        let (number, index) = match &mut progress.data_order {
+            None => (progress.ranks[rank].step, progress.ranks[rank].sent),
+            Some(order) => match order.next(rank, &mut progress.steps) {
+                Next::Send(step, index) => (step, index as usize),
                 Next::Blocked | Next::Unknown => return,
             },
         };
-        if self.kept.is_some() {
-            self.charge_interface(rank, begun.at);
+        if self.progress.record.is_some() {
+            self.charge_interface(rank, start.at);
         }
-        let Some(step) = self.steps.get(number) else { return };
+        let Some(step) = self.progress.steps.get(number) else { return };
         let sends = step.sends(rank);
-        let StepMessage { to, .. } = sends[sent];
-        let (to, bytes) = (to as usize, step.bytes(&sends[sent]));
-        let noise = self.noise.factor(number, rank as u32, to as u32);
-        let (more, overhead) = ((bytes - 1.0).max(0.0) * noise, times(self.overhead, noise));
+        let is_last = index + 1 == sends.len();
+        let (to, bytes) = (sends[index].to as usize, step.bytes(&sends[index]));
+        // Charge the costs: o and g include the first byte, the rest costs O and G per byte.
+        let noise = self.progress.noise.factor(number, rank as u32, to as u32);
+        let (rest, overhead) = ((bytes - 1.0).max(0.0) * noise, scaled(self.overhead, noise));
+        let (gap, latency) = (scaled(self.gap, noise), scaled(self.latency, noise));
+        let started = start.started(overhead);
         let r = &mut self.ranks[rank];
-        r.processor = begun.started(overhead).transmitted(of_bytes(self.overhead_byte, more));
-        r.outgoing = begun.started(times(self.gap, noise)).transmitted(of_bytes(self.byte, more));
-        r.sent = sent + 1;
-        let (next, last) = (r.processor.at.max(r.outgoing.at), r.sent == sends.len());
-        if let Some(kept) = &mut self.kept {
-            kept.charge(rank, TimeKind::Startup, us(begun.at + overhead));
-            kept.charge(rank, TimeKind::Transmission, us(r.processor.at));
-            kept.sent(rank);
+        r.processor = started.transmitted(of_bytes(self.overhead_byte, rest));
+        r.outgoing = start.started(gap).transmitted(of_bytes(self.byte, rest));
+        let next_at = r.processor.at.max(r.outgoing.at);
+        if let Some(record) = &mut self.progress.record {
+            record.charge(rank, TimeKind::Startup, us(started.at));
+            record.charge(rank, TimeKind::Transmission, us(r.processor.at));
+            record.sent(rank);
         }
-        let sequence = r.sequence + r.sent as u64;
-        let clock = begun.started(overhead).propagated(times(self.latency, noise));
-        let flight = Flight { clock, from: rank as u32, step: number, bytes, noise };
-        let number = match self.landed.pop() {
-            Some(number) => {
-                self.flights[number as usize] = flight;
-                number
-            }
-            None => {
-                self.flights.push(flight);
-                self.flights.len() as u32 - 1
-            }
-        };
-        let arrival = self.in_line(1);
-        self.push(clock.at, arrival, to, Kind::Message(number));
-        if let Some(places) = &mut self.places {
-            places.sent(rank);
+        // Schedule the arrival.
+        let next_sequence = r.sequence + index as u64 + 1;
+        let arrival = started.propagated(latency);
+        let slot = self.store(InFlight { arrival, from: rank as u32, step: number, bytes, noise });
+        let sequence = self.reserve(1);
+        self.push(arrival.at, sequence, to, EventKind::Arrival(slot));
+        // Schedule the rank's next send.
+        if let Some(order) = &mut self.progress.data_order {
+            order.sent(rank);
             self.ranks[rank].is_sending = false;
-            self.go_on(rank);
+            self.resume(rank);
             return;
         }
-        if !last {
-            self.push(next, sequence, rank, Kind::Send);
+        self.progress.ranks[rank].sent = index + 1;
+        if !is_last {
+            self.push(next_at, next_sequence, rank, EventKind::Send);
         }
         if bytes <= self.rendezvous_bytes {
-            self.done(rank);
+            self.complete(rank);
         }
     }
 
-    /// A message has come, or its turn may have: it is taken if processor and interface are free,
-    /// or waits in line.
-    fn message(&mut self, event: Event, rank: usize, number: u32) {
+    /// Stores a message and returns its index.
+    fn store(&mut self, message: InFlight) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.messages[slot as usize] = message;
+            return slot;
+        }
+        self.messages.push(message);
+        self.messages.len() as u32 - 1
+    }
+
+    /// Receives a message (`Arrival` or `Retry`) if processor and interface are free.
+    fn receive(&mut self, event: Event, rank: usize, slot: u32) {
         let r = &mut self.ranks[rank];
-        let place = Reverse((event.sequence, number));
-        let has_turn = event.kind == Kind::Turn(number);
-        // Another may have come before it since, and asks for both.
-        if has_turn && r.waiting.peek() != Some(&place) {
+        let entry = Reverse((event.sequence, slot));
+        let is_retry = event.kind == EventKind::Retry(slot);
+        // Ignore a stale retry: the message has been received, or another is first now and has a
+        // retry of its own.
+        if is_retry && r.waiting.peek() != Some(&entry) {
             return;
         }
-        let free = r.processor.at.max(r.incoming);
-        if free > event.at {
-            if !has_turn {
-                r.waiting.push(place);
+        // If the receiver is busy, wait. Only the first waiting message needs a retry.
+        let free_at = r.processor.at.max(r.incoming);
+        if free_at > event.at {
+            if !is_retry {
+                r.waiting.push(entry);
             }
-            if r.waiting.peek() == Some(&place) {
-                self.push(free, event.sequence, rank, Kind::Turn(number));
+            if r.waiting.peek() == Some(&entry) {
+                self.push(free_at, event.sequence, rank, EventKind::Retry(slot));
             }
             return;
         }
-        let Flight { clock, from, step, bytes, noise } = self.flights[number as usize];
-        self.landed.push(number);
-        let more = (bytes - 1.0).max(0.0) * noise;
-        let begun = clock.waited_until(event.at);
-        let taken = begun.started(times(self.overhead, noise));
-        r.processor = taken.transmitted(of_bytes(self.overhead_byte.max(self.byte), more));
-        r.incoming =
-            begun.started(times(self.gap, noise)).transmitted(of_bytes(self.byte, more)).at;
-        if has_turn {
+        // Charge the costs. The processor is busy for the longer of copying and transmission.
+        let InFlight { arrival, from, step, bytes, noise } = self.messages[slot as usize];
+        self.free.push(slot);
+        let rest = (bytes - 1.0).max(0.0) * noise;
+        let start = arrival.waited_until(event.at);
+        let started = start.started(scaled(self.overhead, noise));
+        r.processor = started.transmitted(of_bytes(self.overhead_byte.max(self.byte), rest));
+        let gap = start.started(scaled(self.gap, noise));
+        r.incoming = gap.transmitted(of_bytes(self.byte, rest)).at;
+        // Schedule a retry for the message that is first now.
+        if is_retry {
             r.waiting.pop();
         }
         if let Some(Reverse((sequence, next))) = r.waiting.peek().copied() {
-            let free = r.processor.at.max(r.incoming);
-            self.push(free, sequence, rank, Kind::Turn(next));
+            let free_at = r.processor.at.max(r.incoming);
+            self.push(free_at, sequence, rank, EventKind::Retry(next));
         }
-        if self.kept.is_some() {
-            self.spend_on(rank, number, begun.at, taken.at);
+        if self.progress.record.is_some() {
+            self.charge_receive(rank, slot, start.at, started.at);
         }
-        let waits = (bytes > self.rendezvous_bytes).then_some(from);
-        if let Some(places) = &mut self.places {
-            // Every receive is posted from the beginning.
-            let waited = matches!(places.next(rank, &mut self.steps), Next::Blocked);
-            places.came(rank, step, &mut self.steps);
-            let bytes = places.begin_reduction(rank, &mut self.steps);
-            places.added(rank);
-            self.ranks[rank].processor =
-                self.ranks[rank].processor.reduced(of_bytes(self.reduce_byte, bytes));
-            self.charge_processor(rank, TimeKind::Reduction);
-            if let Some(sender) = waits.map(|sender| sender as usize) {
-                let s = &mut self.ranks[sender];
-                (s.processor, s.outgoing) =
-                    (s.processor.waited_until(event.at), s.outgoing.waited_until(event.at));
-                self.charge_processor(sender, TimeKind::Peer);
+        // Match the message with its receive.
+        let sender = (bytes > self.rendezvous_bytes).then_some(from);
+        if self.progress.data_order.is_some() {
+            self.match_by_data(rank, step, sender, event.at); // Case A
+        } else if self.progress.ranks[rank].step == step {
+            self.complete_receive(rank, sender, event.at); // Case B
+        } else {
+            self.ranks[rank].unexpected.push(Unexpected { step, sender }); // Case C
+        }
+    }
+
+    /// Matches a message with `order=data`: reduces its data and resumes the rank's blocked send.
+    fn match_by_data(&mut self, rank: usize, step: u64, sender: Option<u32>, at: Ticks) {
+        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
+        let was_blocked = matches!(order.next(rank, steps), Next::Blocked);
+        steps.received(step, rank);
+        let bytes = order.begin_reduction(rank, steps);
+        order.end_reduction(rank);
+        self.reduce(rank, bytes);
+        if let Some(sender) = sender {
+            self.release_sender(sender as usize, at);
+        }
+        if was_blocked {
+            self.resume(rank);
+        }
+    }
+
+    /// Matches the unexpected messages of the step that the rank has just entered.
+    fn match_unexpected(&mut self, rank: usize) {
+        let (step, at) = (self.progress.ranks[rank].step, self.ranks[rank].processor.at);
+        let mut unexpected = std::mem::take(&mut self.ranks[rank].unexpected);
+        unexpected.retain(|message| {
+            if message.step == step {
+                self.complete_receive(rank, message.sender, at);
             }
-            if waited {
-                self.go_on(rank);
-            }
-            return;
+            message.step != step
+        });
+        self.ranks[rank].unexpected = unexpected;
+    }
+
+    /// Completes a receive and, for a rendezvous, the send on the other side.
+    fn complete_receive(&mut self, rank: usize, sender: Option<u32>, at: Ticks) {
+        if let Some(sender) = sender {
+            self.release_sender(sender as usize, at);
+            self.complete(sender as usize);
         }
-        if self.ranks[rank].step != step {
-            self.ranks[rank].early.push(Early { step, waits });
-            return;
+        self.complete(rank);
+    }
+
+    /// Ends a sender's wait for the match of a rendezvous message.
+    fn release_sender(&mut self, sender: usize, at: Ticks) {
+        let s = &mut self.ranks[sender];
+        (s.processor, s.outgoing) = (s.processor.waited_until(at), s.outgoing.waited_until(at));
+        self.progress.charge(sender, TimeKind::Peer, us(s.processor.at));
+    }
+
+    fn reduce(&mut self, rank: usize, bytes: f64) {
+        let r = &mut self.ranks[rank];
+        r.processor = r.processor.reduced(of_bytes(self.reduce_byte, bytes));
+        self.progress.charge(rank, TimeKind::Reduction, us(r.processor.at));
+    }
+
+    /// Synchronizes all ranks at the end of a step.
+    fn pass_barrier(&mut self, barrier: Ticks) {
+        let clocks = self.ranks.iter().map(|r| r.processor);
+        let end = clocks.reduce(Clock::later).unwrap_or_default().past_barrier(barrier);
+        for (rank, r) in self.ranks.iter_mut().enumerate() {
+            (r.processor, r.outgoing) = (end, end);
+            self.progress.charge(rank, TimeKind::Peer, us(end.at - barrier));
+            self.progress.charge(rank, TimeKind::Barrier, us(end.at));
         }
-        if let Some(sender) = waits {
-            self.consent(sender as usize, event.at);
-        }
-        self.done(rank);
     }
 }
 
-impl Simulation {
-    /// Adds a step, and lets the ranks run that wait for it.
-    fn step(&mut self, step: &Step<'_>) {
-        if self.events.reached() {
+impl RankModel for Simulation {
+    const NAME: &'static str = KIND.name;
+
+    fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    fn progress_mut(&mut self) -> &mut Progress {
+        &mut self.progress
+    }
+
+    fn add_step(&mut self, step: &Step<'_>) {
+        if let Some(barrier) = self.barrier.filter(|_| self.progress.steps.known() > 0) {
+            self.pass_barrier(barrier);
+        }
+        self.progress.steps.add(step);
+    }
+
+    fn start_step(&mut self, rank: usize) {
+        let position = self.progress.ranks[rank];
+        let first = self.reserve(position.pending);
+        let r = &mut self.ranks[rank];
+        r.sequence = first;
+        let at = r.processor.at.max(r.outgoing.at);
+        let step = self.progress.steps.get(position.step);
+        if step.is_some_and(|step| !step.sends(rank).is_empty()) {
+            self.push(at, first, rank, EventKind::Send);
+        }
+        self.match_unexpected(rank);
+    }
+
+    fn resume(&mut self, rank: usize) {
+        if self.ranks[rank].is_sending || self.progress.next_send(rank).is_none() {
             return;
         }
-        if let Some(barrier) = self.barrier.filter(|_| self.steps.known() > 0) {
-            let last = self
-                .ranks
-                .iter()
-                .map(|r| r.processor)
-                .reduce(Clock::later)
-                .unwrap_or_default()
-                .past_barrier(barrier);
-            self.ranks.iter_mut().for_each(|r| (r.processor, r.outgoing) = (last, last));
-            for rank in 0..self.ranks.len() {
-                if let Some(kept) = &mut self.kept {
-                    kept.charge(rank, TimeKind::Peer, us(last.at - barrier));
-                    kept.charge(rank, TimeKind::Barrier, us(last.at));
+        let r = &mut self.ranks[rank];
+        r.is_sending = true;
+        let at = r.processor.at.max(r.outgoing.at);
+        let sequence = self.reserve(1);
+        self.push(at, sequence, rank, EventKind::Send);
+    }
+
+    fn finish_step(&mut self, rank: usize, is_empty: bool) -> bool {
+        let step = self.progress.steps.get(self.progress.ranks[rank].step);
+        self.reduce(rank, step.map_or(0.0, |step| step.summed(rank)));
+        if !is_empty {
+            let sequence = self.reserve(1);
+            self.push(self.ranks[rank].processor.at, sequence, rank, EventKind::EndStep);
+        }
+        is_empty
+    }
+
+    fn process_event(&mut self) -> bool {
+        let Some(Reverse(event)) = self.queue.pop() else { return false };
+        self.progress.events.count();
+        self.now = event.at;
+        let rank = event.rank as usize;
+        match event.kind {
+            EventKind::Send => self.send(event, rank),
+            EventKind::Arrival(slot) | EventKind::Retry(slot) => self.receive(event, rank, slot),
+            EventKind::EndStep => {
+                let at = self.ranks[rank].processor.at;
+                if at > event.at {
+                    self.queue.push(Reverse(Event { at, ..event }));
+                } else {
+                    self.next_step(rank);
                 }
             }
         }
-        self.steps.add(step);
-        if self.steps.limit_reached() {
-            return;
-        }
-        for rank in
-            self.steps.wake_ranks(self.places.is_some(), self.ranks.iter().map(|rank| rank.step))
-        {
-            match self.places {
-                Some(_) => self.go_on(rank),
-                None => self.enter(rank),
-            }
-        }
-        self.run(false);
-    }
-}
-
-impl Listener for Simulation {
-    fn interests(&self) -> Interests {
-        Interests { arrivals: self.places.is_some(), ..Interests::SCHEDULE }
+        true
     }
 
-    fn notify(&mut self, event: ScheduleEvent<'_>) {
-        match event {
-            ScheduleEvent::Step(step) => self.step(step),
-            ScheduleEvent::Summed(summed) => self.steps.sum(summed),
-            _ => {}
-        }
+    /// A barrier separates the known steps from later ones.
+    fn drains_each_step(&self) -> bool {
+        self.barrier.is_some()
     }
-}
 
-impl Evaluator for Simulation {
-    fn cost(&mut self) -> Result<Cost, String> {
-        self.steps.check_limit(KIND.name)?;
-        self.run(true);
-        self.events.check_limit(KIND.name, us(self.now), self.steps.first())?;
-        for (rank, r) in self.ranks.iter_mut().enumerate() {
-            r.processor =
-                r.processor.reduced(of_bytes(self.reduce_byte, self.steps.summed_last(rank)));
-            if let Some(kept) = &mut self.kept {
-                kept.charge(rank, TimeKind::Reduction, us(r.processor.at));
-            }
+    fn now_us(&self) -> f64 {
+        us(self.now)
+    }
+
+    fn finish(&mut self) -> (Path, Vec<f64>) {
+        for rank in 0..self.ranks.len() {
+            self.reduce(rank, self.progress.steps.summed_last(rank));
         }
         let clocks = || self.ranks.iter().map(|r| r.processor);
         let last = clocks().reduce(Clock::later).unwrap_or_default();
-        let parts = Parts { rearrangement: None, ..last.path.parts(self.steps.sums()) };
-        let ranks = RankTimes::of(clocks().map(|clock| clock.us()));
-        Ok(Cost { parts, note: None, ranks })
-    }
-
-    fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
-        self.kept = Some(Box::new(record));
-        Ok(())
-    }
-
-    fn time_space(&mut self) -> Option<TimeSpace> {
-        self.kept.take().map(|kept| kept.done())
+        (last.path, clocks().map(|clock| clock.us()).collect())
     }
 }

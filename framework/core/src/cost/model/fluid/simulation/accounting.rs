@@ -1,63 +1,53 @@
-//! What ranks' time goes into, where somebody asked for that; out of the way of those who didn't.
+//! Time-space accounting of `fluid`. Only called if a record is requested.
 
 use super::super::in_flight::InFlight;
 use super::Simulation;
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
 
 impl Simulation {
-    /// Begins a record, of ranks that stand for others as long as they do.
-    pub(super) fn keep(&mut self, mut record: TimeSpace) {
-        self.kept_only = record.only();
-        let of_none = vec![0; self.ranks.len()];
-        record.spread(&of_none, self.kept_only_orbit());
-        self.kept = Some(Box::new(record));
+    /// Starts a record of ranks (orbits of nodes).
+    pub(super) fn start_folded_record(&mut self, mut record: TimeSpace) {
+        self.recorded_node = record.only();
+        record.remap(&vec![0; self.ranks.len()], self.recorded_orbit());
+        self.progress.record = Some(Box::new(record));
     }
 
-    /// The rank that stands for the only node that is asked for.
-    pub(super) fn kept_only_orbit(&self) -> Option<usize> {
-        self.kept_only.map(|node| self.in_flight.fold.orbit(node as u32) as usize)
+    /// Returns the orbit of the only node that is recorded, if it is only one.
+    pub(super) fn recorded_orbit(&self) -> Option<usize> {
+        self.recorded_node.map(|node| self.in_flight.fold.orbit(node as u32) as usize)
     }
 
-    /// What is kept, node by node.
-    pub(super) fn record(&mut self) -> Option<TimeSpace> {
-        let mut record = self.kept.take()?.done();
+    /// Returns the finished record, with an entry for each node instead of each orbit.
+    pub(super) fn take_unfolded_record(&mut self) -> Option<TimeSpace> {
+        let mut record = self.progress.record.take()?.finish();
         let fold = &self.in_flight.fold;
-        let of: Vec<usize> = (0..fold.nodes()).map(|node| fold.orbit(node) as usize).collect();
-        record.spread(&of, self.kept_only);
+        let orbits: Vec<usize> = (0..fold.nodes()).map(|node| fold.orbit(node) as usize).collect();
+        record.remap(&orbits, self.recorded_node);
         Some(record)
     }
 
-    /// The rank's time went into this, where that is kept.
-    pub(super) fn charge(&mut self, rank: usize, kind: TimeKind, until: f64) {
-        if let Some(kept) = &mut self.kept {
-            kept.charge(rank, kind, until);
-        }
-    }
-
-    /// A rank's time went into a message that has come now: into what of it was still to happen
-    /// when the rank had nothing else to do.
+    /// Charges the rank's time to the phases of a message that has arrived now, as far as the rank
+    /// had nothing else to do.
     #[cold]
-    pub(super) fn spend_on(&mut self, rank: usize, flight: &InFlight) {
+    pub(super) fn charge_message(&mut self, rank: usize, message: &InFlight) {
         let now = self.now;
-        let Some(kept) = &mut self.kept else { return };
-        if self.places.is_some() {
-            if self.ranks[rank].is_starting {
-                return;
-            }
-            // Who has nothing to send is in the step of what it receives.
-            if self
-                .places
-                .as_ref()
-                .is_some_and(|places| self.steps.get(places.step(rank)).is_none())
-            {
-                flight.of.into_iter().for_each(|(step, _)| kept.enter(rank, step));
-            }
+        let by_data = self.progress.data_order.is_some();
+        let has_no_known_send = self.progress.has_no_known_send(rank);
+        let Some(record) = &mut self.progress.record else { return };
+        if by_data && self.ranks[rank].is_starting {
+            return;
         }
-        kept.charge(rank, TimeKind::Peer, flight.begun);
-        kept.charge(rank, TimeKind::Propagation, (flight.begun + flight.latency).min(now));
-        let (accounted, lasted) = (kept.charged_until(rank), now - flight.begun - flight.latency);
-        let alone = if lasted > flight.alone { flight.alone / lasted } else { 1.0 };
-        kept.charge(rank, TimeKind::Transmission, accounted + (now - accounted) * alone);
-        kept.charge(rank, TimeKind::Contention, now);
+        // A rank that has nothing to send is in the step of what it receives.
+        if let (true, Some((step, _))) = (has_no_known_send, message.source) {
+            record.enter(rank, step);
+        }
+        record.charge(rank, TimeKind::Peer, message.started);
+        record.charge(rank, TimeKind::Propagation, (message.started + message.latency).min(now));
+        // Divide the rest into what the bytes take alone and what sharing adds.
+        let charged = record.charged_until(rank);
+        let lasted = now - message.started - message.latency;
+        let alone = if lasted > message.alone { message.alone / lasted } else { 1.0 };
+        record.charge(rank, TimeKind::Transmission, charged + (now - charged) * alone);
+        record.charge(rank, TimeKind::Contention, now);
     }
 }

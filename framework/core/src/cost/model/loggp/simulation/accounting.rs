@@ -1,52 +1,45 @@
-//! What ranks' time goes into, where somebody asked for that; out of the way of those who didn't.
+//! Time-space accounting of `loggp`. Only called if a record is requested.
 
-use super::{Simulation, times};
+use super::{Simulation, scaled};
 use crate::cost::model::clock::{Ticks, us};
 use crate::cost::model::time_space::TimeKind;
 
 impl Simulation {
-    /// The time of a rank's processor up to now went into this, where that is kept.
-    pub(super) fn charge_processor(&mut self, rank: usize, kind: TimeKind) {
-        if let Some(kept) = &mut self.kept {
-            kept.charge(rank, kind, us(self.ranks[rank].processor.at));
-        }
-    }
-
-    /// A rank that had a send to make waited for its own interface, which sent the bytes of the one
-    /// before, and then kept the gap between two.
+    /// Charges a rank's wait for its own interface before a send: first the bytes of the previous
+    /// message, then the gap between two messages.
     #[cold]
     pub(super) fn charge_interface(&mut self, rank: usize, until: Ticks) {
-        let Some(kept) = &mut self.kept else { return };
         let outgoing = self.ranks[rank].outgoing.at;
-        kept.charge(rank, TimeKind::Transmission, us(until.min(outgoing.saturating_sub(self.gap))));
-        kept.charge(rank, TimeKind::Startup, us(until.min(outgoing)));
+        let bytes_end = until.min(outgoing.saturating_sub(self.gap));
+        self.progress.charge(rank, TimeKind::Transmission, us(bytes_end));
+        self.progress.charge(rank, TimeKind::Startup, us(until.min(outgoing)));
     }
 
-    /// A rank takes a message: what it waited for before, and what taking it costs.
+    /// Charges the wait for a message and the cost of receiving it.
     #[cold]
-    pub(super) fn spend_on(&mut self, rank: usize, flight: u32, begun: Ticks, taken: Ticks) {
-        let flight = self.flights[flight as usize];
-        let r = &self.ranks[rank];
-        let is_sending = match &self.places {
-            Some(_) => r.is_sending,
-            None => self
-                .steps
-                .get(r.step)
-                .is_some_and(|step| r.left > 0 && r.sent < step.sends(rank).len()),
+    pub(super) fn charge_receive(&mut self, rank: usize, slot: u32, start: Ticks, started: Ticks) {
+        let message = self.messages[slot as usize];
+        let (position, steps) = (self.progress.ranks[rank], &self.progress.steps);
+        let is_sending = match &self.progress.data_order {
+            Some(_) => self.ranks[rank].is_sending,
+            None => steps
+                .get(position.step)
+                .is_some_and(|step| position.pending > 0 && position.sent < step.sends(rank).len()),
         };
         if is_sending {
-            self.charge_interface(rank, begun);
+            self.charge_interface(rank, start);
         }
-        let Some(kept) = &mut self.kept else { return };
-        // With `order=data` who has nothing to send is in the step of what it receives.
-        if self.places.as_ref().is_some_and(|places| self.steps.get(places.step(rank)).is_none()) {
-            kept.enter(rank, flight.step);
+        let has_no_known_send = self.progress.has_no_known_send(rank);
+        let Some(record) = &mut self.progress.record else { return };
+        // With `order=data` a rank that has nothing to send is in the step of what it receives.
+        if has_no_known_send {
+            record.enter(rank, message.step);
         }
-        let left = flight.clock.at - times(self.latency, flight.noise);
-        kept.charge(rank, TimeKind::Peer, us(left));
-        kept.charge(rank, TimeKind::Propagation, us(flight.clock.at));
-        kept.charge(rank, TimeKind::Contention, us(begun));
-        kept.charge(rank, TimeKind::Startup, us(taken));
-        kept.charge(rank, TimeKind::Transmission, us(self.ranks[rank].processor.at));
+        let departure = message.arrival.at - scaled(self.latency, message.noise);
+        record.charge(rank, TimeKind::Peer, us(departure));
+        record.charge(rank, TimeKind::Propagation, us(message.arrival.at));
+        record.charge(rank, TimeKind::Contention, us(start));
+        record.charge(rank, TimeKind::Startup, us(started));
+        record.charge(rank, TimeKind::Transmission, us(self.ranks[rank].processor.at));
     }
 }

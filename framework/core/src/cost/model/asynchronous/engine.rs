@@ -1,0 +1,271 @@
+//! The engine of models in which every rank has its own clock (`loggp` and `fluid`).
+//!
+//! The engine knows where each rank is in the schedule. A model decides when messages are sent and
+//! received ([`RankModel`]).
+//!
+//! 1. A rank *enters* a step: the model starts its sends and matches its receives.
+//! 2. The model reports each *completed* send and receive.
+//! 3. When none is pending, the rank reduces what it received and enters the next step.
+//!
+//! With `order=data` ranks have no steps: the model starts a send as soon as its data is available
+//! ([`DataOrder`]).
+//!
+//! Steps become known one by one. Events are processed only while every rank knows its next step,
+//! because a later step could add earlier events.
+
+use super::data_order::{DataOrder, Next};
+use super::event_limit::EventLimit;
+use super::noise::Noise;
+use super::{Order, Steps};
+use crate::cost::model::path::Path;
+use crate::cost::model::time_space::{TimeKind, TimeSpace};
+use crate::cost::model::{Cost, Evaluator, Parts, RankTimes};
+use crate::simulation::step::{Listener, Reads, Step, Summed};
+
+/// The position of a rank in the schedule. With `order=data`, [`DataOrder`] has it instead.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::cost::model) struct Position {
+    /// Current step, known or not.
+    pub step: u64,
+    /// Messages of the step that the rank has sent or posted.
+    pub sent: usize,
+    /// Incomplete sends and receives of the step.
+    pub pending: usize,
+}
+
+/// The progress of all ranks through a schedule.
+#[derive(Debug)]
+pub(in crate::cost::model) struct Progress {
+    pub steps: Steps,
+    pub ranks: Vec<Position>,
+    /// Positions of the ranks with `order=data`.
+    pub data_order: Option<DataOrder>,
+    pub noise: Noise,
+    pub events: EventLimit,
+    /// Time-space record, if requested.
+    pub record: Option<Box<TimeSpace>>,
+}
+
+impl Progress {
+    pub(in crate::cost::model) fn new(
+        ranks: usize,
+        order: Order,
+        unit_bytes: f64,
+        noise: Noise,
+        max_events: u64,
+    ) -> Self {
+        Self {
+            steps: Steps::new(ranks, unit_bytes),
+            ranks: vec![Position::default(); ranks],
+            data_order: (order == Order::Data).then(|| DataOrder::new(ranks)),
+            noise,
+            events: EventLimit::new(max_events),
+            record: None,
+        }
+    }
+
+    /// Ends the rank's current step.
+    pub(in crate::cost::model) fn leave_step(&mut self, rank: usize) {
+        self.steps.leave(self.ranks[rank].step);
+        self.ranks[rank].step += 1;
+    }
+
+    /// Returns the step and index of the rank's next send if its data is available. Only for
+    /// `order=data`.
+    pub(in crate::cost::model) fn next_send(&mut self, rank: usize) -> Option<(u64, u32)> {
+        let order = self.data_order.as_mut()?;
+        let next = order.next(rank, &mut self.steps);
+        if let (Some(record), Next::Send(..) | Next::Blocked) = (&mut self.record, next) {
+            record.enter(rank, order.step(rank));
+        }
+        match next {
+            Next::Send(step, index) => return Some((step, index)),
+            Next::Blocked => {}
+            Next::Unknown => self.steps.wait(),
+        }
+        None
+    }
+
+    /// Charges the rank's time since the last charge to `kind`, if a record is requested.
+    pub(in crate::cost::model) fn charge(&mut self, rank: usize, kind: TimeKind, until: f64) {
+        if let Some(record) = &mut self.record {
+            record.charge(rank, kind, until);
+        }
+    }
+
+    /// Returns whether the rank has no known send. Only for `order=data`.
+    pub(in crate::cost::model) fn has_no_known_send(&self, rank: usize) -> bool {
+        let order = self.data_order.as_ref();
+        order.is_some_and(|order| self.steps.get(order.step(rank)).is_none())
+    }
+}
+
+/// A model in which ranks have their own clocks: the cost of messages.
+pub(in crate::cost::model) trait RankModel: Send {
+    /// The model's name.
+    const NAME: &'static str;
+
+    fn progress(&self) -> &Progress;
+
+    fn progress_mut(&mut self) -> &mut Progress;
+
+    /// Adds the next step of the schedule to [`Progress::steps`].
+    fn add_step(&mut self, step: &Step<'_>);
+
+    /// Adds what ranks reduce in the step that is added next.
+    fn add_sums(&mut self, summed: Summed<'_>) {
+        self.progress_mut().steps.sum(summed);
+    }
+
+    /// Starts the sends of the step that the rank has entered, and matches its receives with
+    /// messages that were posted or received before.
+    fn start_step(&mut self, rank: usize);
+
+    /// Starts the rank's next send if its data is available. Only for `order=data`.
+    fn resume(&mut self, rank: usize);
+
+    /// Reduces what the rank received in its step, when all sends and receives are complete
+    /// (`is_empty`: there were none). Returns whether the rank enters the next step now. Otherwise
+    /// the model calls [`RankModel::next_step`] later.
+    fn finish_step(&mut self, rank: usize, is_empty: bool) -> bool;
+
+    /// Processes the next event. Returns `false` if there is none.
+    fn process_event(&mut self) -> bool;
+
+    /// Returns whether no event of a known step depends on a later step.
+    fn drains_each_step(&self) -> bool {
+        false
+    }
+
+    /// Returns why the model cannot price the case.
+    fn refusal(&self) -> Option<&String> {
+        None
+    }
+
+    /// Returns the time of the last event in µs.
+    fn now_us(&self) -> f64;
+
+    /// Reduces what is left after the last step. Returns the critical path and the end of each rank
+    /// in µs.
+    fn finish(&mut self) -> (Path, Vec<f64>);
+
+    /// Returns whether one rank of each symmetry orbit is simulated.
+    fn is_folded(&self) -> bool {
+        false
+    }
+
+    /// Starts a time-space record.
+    fn start_record(&mut self, record: TimeSpace) {
+        self.progress_mut().record = Some(Box::new(record));
+    }
+
+    /// Returns the finished record.
+    fn take_record(&mut self) -> Option<TimeSpace> {
+        self.progress_mut().record.take().map(|record| record.finish())
+    }
+
+    /// Enters the next known step in which the rank sends or receives.
+    fn enter_step(&mut self, rank: usize) {
+        loop {
+            let progress = self.progress_mut();
+            let position = &mut progress.ranks[rank];
+            let Some(step) = progress.steps.enter(position.step) else { return };
+            let pending = step.sends(rank).len() + step.receives(rank).len();
+            (position.sent, position.pending) = (0, pending);
+            if let Some(record) = &mut progress.record {
+                record.enter(rank, position.step);
+            }
+            if pending > 0 {
+                self.start_step(rank);
+                return;
+            }
+            if !self.finish_step(rank, true) {
+                return;
+            }
+            self.progress_mut().leave_step(rank);
+        }
+    }
+
+    /// Ends the rank's step and enters the next.
+    fn next_step(&mut self, rank: usize) {
+        self.progress_mut().leave_step(rank);
+        self.enter_step(rank);
+    }
+
+    /// Completes a send or receive of the rank's step, and the step itself if it was the last.
+    fn complete(&mut self, rank: usize) {
+        let position = &mut self.progress_mut().ranks[rank];
+        position.pending -= 1;
+        if position.pending == 0 && self.finish_step(rank, false) {
+            self.next_step(rank);
+        }
+    }
+
+    /// Returns whether the case is refused or has reached the limit of events.
+    fn is_stopped(&self) -> bool {
+        self.refusal().is_some() || self.progress().events.reached()
+    }
+
+    /// Processes events while no rank waits for an unknown step; with `to_the_end`, all events.
+    fn run(&mut self, to_the_end: bool) {
+        let drains = to_the_end || self.drains_each_step();
+        while !self.is_stopped()
+            && (drains || self.progress().steps.no_rank_waits())
+            && self.process_event()
+        {}
+    }
+}
+
+impl<M: RankModel> Listener for M {
+    fn step(&mut self, step: &Step<'_>) {
+        if self.is_stopped() {
+            return;
+        }
+        self.add_step(step);
+        let Progress { steps, ranks, data_order, .. } = self.progress_mut();
+        if steps.limit_reached() {
+            return;
+        }
+        let by_data = data_order.is_some();
+        for rank in steps.wake_ranks(by_data, ranks.iter().map(|rank| rank.step)) {
+            if by_data { self.resume(rank) } else { self.enter_step(rank) }
+        }
+        self.run(false);
+    }
+
+    fn summed(&mut self, summed: Summed<'_>) {
+        self.add_sums(summed);
+    }
+
+    fn reads(&self) -> Reads {
+        if self.is_folded() { Reads::Orbits } else { Reads::Schedule }
+    }
+
+    fn wants_after(&self) -> bool {
+        self.progress().data_order.is_some()
+    }
+}
+
+impl<M: RankModel> Evaluator for M {
+    fn cost(&mut self) -> Result<Cost, String> {
+        self.progress().steps.check_limit(M::NAME)?;
+        self.run(true);
+        if let Some(why) = self.refusal() {
+            return Err(why.clone());
+        }
+        let Progress { events, steps, .. } = self.progress();
+        events.check_limit(M::NAME, self.now_us(), steps.first())?;
+        let (path, ends) = self.finish();
+        let parts = Parts { rearrangement: None, ..path.parts(self.progress().steps.has_sums()) };
+        Ok(Cost { parts, note: None, ranks: RankTimes::of(ends.iter().copied()) })
+    }
+
+    fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
+        self.start_record(record);
+        Ok(())
+    }
+
+    fn time_space(&mut self) -> Option<TimeSpace> {
+        self.take_record()
+    }
+}
