@@ -1,4 +1,4 @@
-//! Cost: machines, the models that price a schedule's steps on them, and what no schedule can beat.
+//! Costs: machines, the models that compute completion times on them, and lower bounds.
 
 pub mod background;
 pub mod bound;

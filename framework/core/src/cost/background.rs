@@ -1,7 +1,7 @@
-//! Traffic of others on the same links.
+//! Background traffic: other programs' messages on the same links.
 
-/// Bytes that go from rank to rank beside a schedule: each flow begins at the beginning, and ends
-/// when its bytes are there.
+/// Flows between ranks in addition to a schedule. Every flow starts at time 0 and ends when its
+/// bytes have arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Background {
     ranks: u64,
@@ -9,8 +9,8 @@ pub struct Background {
 }
 
 impl Background {
-    /// Among so many ranks, of these bytes from one to another. What a rank has for itself crosses
-    /// no link.
+    /// Creates flows among `ranks` ranks; `bytes` returns the bytes from one rank to another. Bytes
+    /// from a rank to itself cross no link and are ignored.
     pub fn new(ranks: u64, bytes: impl Fn(u64, u64) -> u64) -> Self {
         let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to)));
         let flow = |(from, to)| (from as u32, to as u32, bytes(from, to));
@@ -20,12 +20,12 @@ impl Background {
         }
     }
 
-    /// How many ranks it is for.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> u64 {
         self.ranks
     }
 
-    /// Its flows: from, to, bytes.
+    /// Returns the flows: sender, receiver, bytes.
     pub fn flows(&self) -> impl Iterator<Item = (u32, u32, u64)> {
         self.flows.iter().copied()
     }

@@ -1,9 +1,8 @@
 //! Machines: a model and its parameters.
 //!
-//! A machine starts from one of the [`presets`], whose every figure has its source, and is changed
-//! by settings. What a setting is called and how it is read says the
-//! [`parameter`](super::parameter) that it sets; which parameters there are say planning and the
-//! [`models`].
+//! A machine starts from one of the [`presets`], in which every value has its source, and is changed
+//! by settings. Each setting is the value of a [`parameter`](super::parameter). The [`models`] and
+//! planning declare the parameters.
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
@@ -25,7 +24,7 @@ pub use presets::presets;
 
 static MODEL: TypedParameter<&'static ModelKind> = TypedParameter {
     key: "model",
-    meaning: "which model prices a schedule",
+    meaning: "the model that computes completion times",
     symbols: "",
     default: DefaultValue::Text("wormhole"),
     read: |text| {
@@ -33,7 +32,7 @@ static MODEL: TypedParameter<&'static ModelKind> = TypedParameter {
     },
 };
 
-/// All parameters: the model, those that models read, those that planning reads.
+/// Returns all parameters: the model, and the parameters that models or planning read.
 pub fn parameters() -> Vec<&'static dyn Parameter> {
     let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
     for parameter in models().iter().flat_map(|kind| kind.parameters).chain(Planning::PARAMETERS) {
@@ -44,11 +43,11 @@ pub fn parameters() -> Vec<&'static dyn Parameter> {
     all
 }
 
-/// Who reads a parameter, in words.
+/// Returns the names of the models that read a parameter, and `planning` if that reads it, too.
 pub fn readers(parameter: &dyn Parameter) -> String {
     let reads = |list: &[&dyn Parameter]| list.iter().any(|other| other.key() == parameter.key());
-    let by = models().iter().filter(|kind| reads(kind.parameters)).map(|kind| kind.name);
-    let mut readers: Vec<&str> = by.collect();
+    let names = models().iter().filter(|kind| reads(kind.parameters)).map(|kind| kind.name);
+    let mut readers: Vec<&str> = names.collect();
     if readers.len() == models().len() || parameter.key() == MODEL.key {
         readers = vec!["every model"];
     }
@@ -58,14 +57,14 @@ pub fn readers(parameter: &dyn Parameter) -> String {
     readers.join(", ")
 }
 
-/// A value of a machine.
+/// A parameter of a machine with its value.
 #[derive(Debug, Clone)]
 pub struct ParameterValue {
-    /// What it is the value of.
+    /// The parameter.
     pub parameter: &'static dyn Parameter,
-    /// The value in canonical form, as specs print it.
+    /// The value in canonical form.
     pub text: String,
-    /// Where it is from.
+    /// The origin of the value.
     pub origin: Origin,
 }
 
@@ -73,12 +72,12 @@ pub struct ParameterValue {
 #[derive(Debug, Clone)]
 pub struct Machine {
     name: String,
-    /// What a name of the user's own stands for, as a spec of presets.
+    /// The definition of a machine of the experiment, as the spec of a preset.
     stands_for: Option<String>,
     settings: Settings,
-    /// Which model prices schedules on it.
+    /// The model that computes completion times.
     pub model: &'static ModelKind,
-    priced_by: Arc<dyn Model>,
+    pricing: Arc<dyn Model>,
     planning: Planning,
     background: Option<Arc<Background>>,
 }
@@ -90,7 +89,7 @@ impl PartialEq for Machine {
 }
 
 impl Machine {
-    /// Reads a spec: a preset, then what differs, as in `paragon:startup_us=220`.
+    /// Parses a spec: a preset and its changes, such as `paragon:startup_us=220`.
     ///
     /// ```
     /// use swapmeet_core::cost::machine::Machine;
@@ -103,7 +102,8 @@ impl Machine {
         Self::parse_with(text, &[])
     }
 
-    /// As [`Machine::parse`], with machines of the user's own, which hide presets of the same name.
+    /// Parses a spec like [`Machine::parse`]. Machines of the experiment (`own`) hide presets of the
+    /// same name.
     pub fn parse_with(text: &str, own: &[Self]) -> Result<Self, SpecError> {
         let spec = Spec::parse("machine", text)?;
         let known = own.iter().find(|m| m.name == spec.name()).cloned();
@@ -132,25 +132,25 @@ impl Machine {
     }
 
     fn of(preset: &'static Preset) -> Result<Self, ParameterError> {
-        Self::made(
+        Self::build(
             preset.name.to_owned(),
             None,
-            Settings { preset, own: Vec::new(), set: Vec::new() },
+            Settings { preset, defined: Vec::new(), set: Vec::new() },
         )
     }
 
-    fn made(
+    fn build(
         name: String,
         stands_for: Option<String>,
         settings: Settings,
     ) -> Result<Self, ParameterError> {
         let model = settings.value(&MODEL)?;
-        let (priced_by, planning) = ((model.prepare)(&settings)?, Planning::of(&settings)?);
-        Ok(Self { name, stands_for, settings, model, priced_by, planning, background: None })
+        let (pricing, planning) = ((model.prepare)(&settings)?, Planning::of(&settings)?);
+        Ok(Self { name, stands_for, settings, model, pricing, planning, background: None })
     }
 
-    /// With parameters changed, (key, value) each, in any order; `Err` says which of them can't be
-    /// set, and why.
+    /// Returns the machine with changed parameters (key, value), in any order. The error names the
+    /// index of the parameter that cannot be set, and the reason.
     pub fn with(&self, given: &[(&str, &str)]) -> Result<Self, (usize, ParameterError)> {
         let mut settings = self.settings.clone();
         let mut keys = Vec::new();
@@ -167,9 +167,9 @@ impl Machine {
             );
             keys.push(parameter.key());
         }
-        let mut machine =
-            Self::made(self.name.clone(), self.stands_for.clone(), settings).map_err(|e| (0, e))?;
-        // Only now it is known which model all of them are for.
+        let mut machine = Self::build(self.name.clone(), self.stands_for.clone(), settings)
+            .map_err(|e| (0, e))?;
+        // Check the keys against the model, which may be one of the changes.
         let has: Vec<&str> = machine.parameters().iter().map(|p| p.key()).collect();
         if let Some(index) = keys.iter().position(|key| !has.contains(key)) {
             return Err((
@@ -181,8 +181,8 @@ impl Machine {
         Ok(machine)
     }
 
-    /// What is set, in the one way to say it: in the order of the parameters, without what means
-    /// what is inherited.
+    /// Returns the settings of the spec in canonical form: in the order of the parameters, without
+    /// values that are inherited.
     fn canonical(&self) -> Vec<Setting> {
         let set = |p: &&'static dyn Parameter| {
             let (text, origin) = self.settings.get(*p);
@@ -192,7 +192,7 @@ impl Machine {
         self.parameters().iter().filter_map(set).collect()
     }
 
-    /// The parameters that it has: what its model and planning read.
+    /// Returns the parameters that the machine's model or planning reads.
     pub fn parameters(&self) -> Vec<&'static dyn Parameter> {
         let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
         all.extend(self.model.parameters);
@@ -203,13 +203,12 @@ impl Machine {
         all
     }
 
-    /// Every parameter that the machine's model or planning reads, with its value and where that is
-    /// from.
+    /// Returns the values of all parameters of the machine.
     pub fn values(&self) -> Vec<ParameterValue> {
         self.values_of(self.parameters())
     }
 
-    /// Values that it inherits and that its model doesn't read.
+    /// Returns inherited values that the machine's model does not read.
     pub fn unused(&self) -> Vec<ParameterValue> {
         let has = self.parameters();
         let others = parameters().into_iter().filter(|p| !has.iter().any(|q| q.key() == p.key()));
@@ -226,114 +225,113 @@ impl Machine {
         parameters.into_iter().map(value).collect()
     }
 
-    /// A value that is a number.
+    /// Returns the value of a numeric parameter.
     pub fn number(&self, key: &str) -> Option<f64> {
         let parameter = self.parameters().into_iter().find(|p| p.key() == key)?;
         self.settings.get(parameter).0.parse().ok()
     }
 
-    /// What is said of each parameter.
+    /// Returns the settings of the machine.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// What planning may know of it.
+    /// Returns the parameters that plugins can request.
     pub fn planning(&self) -> Planning {
         self.planning
     }
 
-    /// Whether its model needs arrivals to be followed.
+    /// Returns whether the model needs the arrival step of every message.
     pub fn follows_arrivals(&self) -> bool {
-        self.priced_by.follows_arrivals()
+        self.pricing.follows_arrivals()
     }
 
-    /// How much of a schedule its model reads.
+    /// Returns how much of a schedule the model reads.
     pub fn detail(&self) -> Detail {
-        self.priced_by.detail()
+        self.pricing.detail()
     }
 
-    /// What prices a schedule on it.
+    /// Returns an evaluator for one schedule.
     pub fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
         if context.topology.node_network().is_some() && !self.bounds_by_links() {
-            return Box::new(NoNodes(self.model.name));
+            return Box::new(SharedNodesRefused(self.model.name));
         }
-        self.priced_by
-            .evaluator(PricingContext { background: self.background.as_deref(), ..context })
+        self.pricing.evaluator(PricingContext { background: self.background.as_deref(), ..context })
     }
 
-    /// The file of background traffic that it names, if it does.
+    /// Returns the name of the file with background traffic, if the machine has one.
     pub fn background_file(&self) -> Option<&str> {
-        self.priced_by.background_file()
+        self.pricing.background_file()
     }
 
-    /// With what that file says.
+    /// Returns the machine with the background traffic of that file.
     #[must_use]
     pub fn with_background(self, background: Background) -> Self {
         Self { background: Some(Arc::new(background)), ..self }
     }
 
-    /// What no schedule can beat on it.
+    /// Returns a lower bound on the completion time of any schedule.
     pub fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
-        // What moves nothing takes no time, whatever the model.
+        // A schedule that moves nothing takes no time.
         if traffic.peers == 0 {
             Bound::default()
         } else {
-            self.priced_by.lower_bound(topology, traffic)
+            self.pricing.lower_bound(topology, traffic)
         }
     }
 
-    /// Whether [`Machine::lower_bound`] looks at what links must carry.
+    /// Returns whether [`Machine::lower_bound`] depends on the loads of links.
     pub fn bounds_by_links(&self) -> bool {
-        self.priced_by.bounds_by_links()
+        self.pricing.bounds_by_links()
     }
 
-    /// Under a name of the user's own, which stands for all that was set so far.
+    /// Returns the machine as a machine of the experiment: `name` stands for all current settings.
     #[must_use]
     pub fn renamed(mut self, name: &str) -> Self {
         self.stands_for = Some(self.in_presets());
         name.clone_into(&mut self.name);
         let set = std::mem::take(&mut self.settings.set);
-        self.settings.own.retain(|(key, _)| !set.iter().any(|(other, _)| other == key));
-        self.settings.own.extend(set);
+        self.settings.defined.retain(|(key, _)| !set.iter().any(|(other, _)| other == key));
+        self.settings.defined.extend(set);
         self
     }
 
-    /// What a name of the user's own stands for: a spec that means the same without the user's
-    /// file.
+    /// Returns the definition of a machine of the experiment: a spec that has the same meaning
+    /// without the experiment's file.
     pub fn stands_for(&self) -> Option<&str> {
         self.stands_for.as_deref()
     }
 
-    /// The same machine as a spec of presets, where its name is the user's own: what the name
-    /// stands for, and what was set besides.
+    /// Returns the spec of a preset for a machine of the experiment, with the settings of its own
+    /// spec included.
     pub fn definition(&self) -> Option<String> {
         self.stands_for.as_ref().map(|_| self.in_presets())
     }
 
     fn in_presets(&self) -> String {
-        let Settings { preset, own, set } = &self.settings;
-        let mut settings = Settings { preset, own: Vec::new(), set: own.clone() };
+        let Settings { preset, defined, set } = &self.settings;
+        let mut settings = Settings { preset, defined: Vec::new(), set: defined.clone() };
         set.iter().for_each(|(key, text)| settings.put(key, text.clone()));
         let mut machine = Self { name: preset.name.to_owned(), settings, ..self.clone() };
         machine.settings.set = machine.canonical();
         machine.to_string()
     }
 
-    /// Whether what messages take is drawn at random, so that repetitions differ.
+    /// Returns whether the costs of messages are random, so that repetitions differ.
     pub fn is_noisy(&self) -> bool {
         self.number("noise").is_some_and(|cv| cv > 0.0)
     }
 
-    /// The name, without what was set.
+    /// Returns the name without settings.
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// Refuses ranks that share a node, on behalf of a model of this name.
-struct NoNodes(&'static str);
+/// An evaluator that refuses topologies on which ranks share a node. It has the model's name.
+struct SharedNodesRefused(&'static str);
 
-impl Listener for NoNodes {
+impl Listener for SharedNodesRefused {
     fn interests(&self) -> Interests {
         Interests::FACTS
     }
@@ -341,15 +339,15 @@ impl Listener for NoNodes {
     fn notify(&mut self, _: ScheduleEvent<'_>) {}
 }
 
-impl Evaluator for NoNodes {
+impl Evaluator for SharedNodesRefused {
     fn cost(&mut self) -> Result<Cost, String> {
         Err(format!(
-            "the model `{}` knows no nodes that several ranks share: it needs ranks=1",
+            "the model `{}` does not support several ranks per node: it needs ranks=1",
             self.0
         ))
     }
 
-    /// Its ranks have time of their own; why there is none here, the cost says.
+    /// Accepts the record, so that [`Evaluator::cost`] reports the reason.
     fn record_time_space(&mut self, _: TimeSpace) -> Result<(), TimeSpace> {
         Ok(())
     }

@@ -1,13 +1,12 @@
-//! Models: from the facts of each step to the parts of time.
+//! Models compute the completion time of a schedule, and a lower bound for any schedule.
 //!
-//! A model is a file: its parameters, what a schedule costs, and what no schedule can beat, beside
-//! its row of [`models`]. A machine holds one with its parameters read ([`Model`]). One simulation
-//! of a schedule is priced by many evaluators at once: an evaluator is a listener that holds one
-//! machine and one block size.
+//! Each model has a file with its parameters, its costs and its lower bound, and an entry in
+//! [`models`]. A machine has a [`Model`] with values of the parameters. An [`Evaluator`] listens to
+//! the simulation of a schedule for one machine and one block size; one simulation can have many
+//! evaluators.
 //!
-//! What is to be priced comes step by step with every message of it, so that a model may ask for no
-//! more than a step's facts (those of `synchronous` steps) or keep messages and follow each node's
-//! own time (`flat`).
+//! Models of `synchronous` steps mostly need only the facts of a step, such as the longest message.
+//! Event-driven models (`flat`, `loggp`, `fluid`) store messages and follow the time of each node.
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
@@ -36,7 +35,7 @@ mod wormhole;
 
 pub use synchronous::UNDECLARED;
 
-/// The models in the order in which they are listed.
+/// Returns the models in the order in which they are listed.
 pub fn models() -> &'static [&'static ModelKind] {
     MODELS
 }
@@ -50,16 +49,16 @@ static MODELS: &[&ModelKind] = &[
     &fluid::KIND,
 ];
 
-/// A model before its parameters are known.
+/// A model without values of its parameters.
 #[derive(Debug)]
 pub struct ModelKind {
-    /// What users type after `model=`.
+    /// The name, as in `model=NAME`.
     pub name: &'static str,
-    /// What it is for, for lists.
+    /// A short description for lists.
     pub title: &'static str,
-    /// What it reads, in the order in which specs print it.
+    /// The parameters in the order in which specs print them.
     pub parameters: &'static [&'static dyn Parameter],
-    /// The model of a machine.
+    /// Reads the values of the parameters.
     pub(super) prepare: fn(&Settings) -> Result<Arc<dyn Model>, ParameterError>,
 }
 
@@ -69,57 +68,57 @@ impl fmt::Display for ModelKind {
     }
 }
 
-/// A model with a machine's parameters.
+/// A model with the values of its parameters.
 pub trait Model: Debug + Send + Sync {
-    /// How much of a schedule its evaluators read.
+    /// Returns how much of a schedule the evaluators read.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
 
-    /// Whether its evaluators need arrivals to be followed ([`Interests::arrivals`](crate::simulation::listener::Interests)).
+    /// Returns whether the evaluators need the arrival step of every message.
     fn follows_arrivals(&self) -> bool {
         false
     }
 
-    /// The file of background traffic that it wants read ([`PricingContext::background`]), if it does.
+    /// Returns the name of the file with background traffic ([`PricingContext::background`]), if
+    /// there is one.
     fn background_file(&self) -> Option<&str> {
         None
     }
 
-    /// What prices one schedule.
+    /// Returns an evaluator for one schedule.
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator>;
 
-    /// What no schedule can beat that moves `traffic`, some of which goes from one node to another.
+    /// Returns a lower bound for any schedule that moves `traffic`, which is not empty.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound;
 
-    /// Whether its bound looks at what links must carry.
+    /// Returns whether the lower bound depends on the loads of links.
     fn bounds_by_links(&self) -> bool {
         true
     }
 }
 
-/// The parts of a completion time, in microseconds. A part that a model has no meaning for is
-/// `None`.
+/// The parts of a completion time in µs. A part that does not exist in a model is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Parts {
     /// Start-ups of messages (alpha).
     pub startup: Option<f64>,
-    /// Bytes times time per byte (beta), as if no link were shared.
+    /// Transmission of bytes (beta), as if no link were shared.
     pub transmission: Option<f64>,
-    /// Links of routes times time per link.
+    /// Latencies of links.
     pub propagation: Option<f64>,
     /// Rearrangement of data within nodes.
     pub rearrangement: Option<f64>,
-    /// What barriers after steps take.
+    /// Barriers between steps.
     pub barrier: Option<f64>,
-    /// What sharing of links or waiting for ports adds.
+    /// Time added by shared links and by waiting for ports.
     pub contention: Option<f64>,
-    /// Adding up what comes from different nodes (gamma); `None` where nothing is.
+    /// Reductions (gamma); `None` if nothing is reduced.
     pub reduction: Option<f64>,
 }
 
 impl Parts {
-    /// Each part by its name, in the order of a row's columns.
+    /// Returns the name and value of each part, in the order of the result columns.
     pub fn each(&self) -> [(&'static str, Option<f64>); 7] {
         [
             ("startup", self.startup),
@@ -132,7 +131,7 @@ impl Parts {
         ]
     }
 
-    /// Their sum: the completion time.
+    /// Returns the completion time: the sum of the parts.
     pub fn total(&self) -> f64 {
         let Self {
             startup,
@@ -150,23 +149,23 @@ impl Parts {
     }
 }
 
-/// What a schedule costs.
+/// The cost of a schedule.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cost {
-    /// The parts of its time.
+    /// The parts of the completion time.
     pub parts: Parts,
-    /// A remark where the machine had to run the schedule otherwise than written.
+    /// A remark for the user, for example if steps were split into rounds.
     pub note: Option<String>,
-    /// When ranks were done, where that is each one's own time.
+    /// When ranks ended, in models in which ranks have their own clocks.
     pub ranks: Option<RankTimes>,
 }
 
-/// When the ranks of a schedule were done, in us.
+/// When the ranks of a schedule ended, in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankTimes {
-    /// When the first rank was done.
+    /// When the first rank ended.
     pub first: f64,
-    /// The mean of when ranks were done.
+    /// The mean over all ranks.
     pub mean: f64,
 }
 
@@ -178,46 +177,47 @@ impl RankTimes {
     }
 }
 
-/// Prices a schedule as it goes by.
+/// Computes the cost of a schedule while it is simulated.
 pub trait Evaluator: Listener + Send {
-    /// The cost of all that went by; `Err` says why there is none.
+    /// Returns the cost of the schedule. The error says why there is none.
     fn cost(&mut self) -> Result<Cost, String>;
 
-    /// The parts of what went by so far, where steps follow each other; `None` where nothing is
-    /// known before the end.
+    /// Returns the cost of the steps so far; `None` in event-driven models, which know it only at
+    /// the end.
     fn parts_so_far(&self) -> Option<Parts> {
         None
     }
 
-    /// Fills in when each rank does what, from the first step on, before which it is asked; hands
-    /// the record back where ranks have no time of their own.
+    /// Starts a time-space record, before the first step. Returns the record if ranks do not have
+    /// their own clocks.
     fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
         Err(record)
     }
 
-    /// The record, full once [`Evaluator::cost`] has been asked for; `None` if there is none.
+    /// Returns the record, which is complete after [`Evaluator::cost`]; `None` if there is none.
     fn time_space(&mut self) -> Option<TimeSpace> {
         None
     }
 }
 
-/// What an evaluator has to know of the case.
+/// The properties of a case that an evaluator needs.
 #[derive(Debug, Clone, Copy)]
 pub struct PricingContext<'a> {
-    /// What connects the nodes.
+    /// The network.
     pub topology: &'a Arc<dyn Topology>,
-    /// Bytes a unit of load: the block size where blocks are counted, 1 where loads are bytes.
+    /// Bytes per unit of load: the block size if loads are counted in blocks, 1 if in bytes.
     pub unit_bytes: f64,
-    /// The seed of the case's repetition, for what is drawn at random.
+    /// The random seed of the case's repetition.
     pub seed: u64,
-    /// Whether blocks are counted: then a message whose load is over its segments is of several.
+    /// Whether loads are counted in blocks. A message with more load than segments per block then
+    /// has several blocks.
     pub counted: bool,
-    /// What else is on the links, where the machine's model reads that: a machine fills it in.
+    /// Background traffic on the links. The machine sets it if its model reads it.
     pub background: Option<&'a Background>,
 }
 
-/// Bytes of a segment of a unit that is split in so many: fractions of a byte don't travel, so
-/// segments are padded to whole bytes.
+/// Returns the bytes of a segment if a unit of load is split into `segments` segments. Segments are
+/// padded to whole bytes.
 pub(crate) fn segment_bytes(unit_bytes: f64, segments: u64) -> f64 {
     (unit_bytes / segments as f64).ceil()
 }

@@ -1,30 +1,30 @@
-//! Parameters of machines: what each is called, what it means, how its text is read.
+//! Parameters of machines: key, meaning, default value and parser of each.
 //!
-//! Here stand those that several models or planning read; what only one model reads is declared in
-//! that model's file.
+//! This file has the parameters that several models or planning read. A parameter that only one
+//! model reads is declared in that model's file.
 
 use std::fmt::{self, Debug, Display};
 
-/// What there is to know of a parameter, whatever the type of its values.
+/// A parameter with values of any type.
 pub trait Parameter: Debug + Sync {
-    /// Its key, with the unit in it.
+    /// Returns the key; it ends with the unit.
     fn key(&self) -> &'static str;
-    /// What it means, with its unit, for `list` and the docs.
+    /// Returns the meaning, for `list` and the docs.
     fn meaning(&self) -> &'static str;
-    /// What papers call it.
+    /// Returns the symbols that papers use.
     fn symbols(&self) -> &'static str;
-    /// What it is where nobody says.
+    /// Returns the default value.
     fn default(&self) -> DefaultValue;
-    /// The one way to write a value; `Err` says what was expected.
+    /// Parses a value and returns its canonical form. The error says what was expected.
     fn canonical(&self, text: &str) -> Result<String, String>;
 }
 
-/// What a parameter is where nobody says.
+/// The default value of a parameter.
 #[derive(Debug, Clone, Copy)]
 pub enum DefaultValue {
-    /// This value, in canonical form.
+    /// A value in canonical form.
     Text(&'static str),
-    /// What this other one is.
+    /// The value of another parameter.
     SameAs(&'static dyn Parameter),
 }
 
@@ -44,7 +44,7 @@ pub struct TypedParameter<T: 'static> {
     pub(super) meaning: &'static str,
     pub(super) symbols: &'static str,
     pub(super) default: DefaultValue,
-    /// `Err` says what was expected.
+    /// Parses a value. The error says what was expected.
     pub(super) read: fn(&str) -> Result<T, String>,
 }
 
@@ -71,7 +71,7 @@ impl<T: Display + Debug> Parameter for TypedParameter<T> {
 }
 
 impl<T: Display + Debug> TypedParameter<T> {
-    /// The value that a text in canonical form stands for.
+    /// Parses a value in canonical form.
     pub(super) fn value(&self, text: String) -> Result<T, ParameterError> {
         (self.read)(&text).map_err(|expected| ParameterError::Bad {
             key: self.key,
@@ -81,41 +81,41 @@ impl<T: Display + Debug> TypedParameter<T> {
     }
 }
 
-/// A parameter that can't be set.
+/// Why a parameter cannot be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
-    /// No machine has such a key.
+    /// No parameter has this key.
     #[error("unknown key `{key}`")]
     Unknown {
-        /// As the user wrote it.
+        /// The key as the user wrote it.
         key: String,
-        /// Keys that are spelt like it, the nearest first.
+        /// Keys with a similar spelling, the nearest first.
         near: Vec<String>,
     },
-    /// A value that makes no sense.
+    /// The value is invalid.
     #[error("{key}: expected {expected}, found `{found}`")]
     Bad {
-        /// Whose value it is.
+        /// The key of the parameter.
         key: &'static str,
-        /// What a value of it looks like.
+        /// A description of valid values.
         expected: String,
         /// The value as the user wrote it.
         found: String,
     },
-    /// A key that changes nothing on this machine.
+    /// The machine does not use the parameter.
     #[error("`{key}` is not read by the model `{model}`, whose parameters are {}", has.join(", "))]
     Unread {
-        /// Whose value it is.
+        /// The key of the parameter.
         key: &'static str,
-        /// The model that the machine has, be it that the spec or the base says so.
+        /// The machine's model.
         model: &'static str,
-        /// The keys that the machine has.
+        /// The keys of the machine's parameters.
         has: Vec<&'static str>,
     },
 }
 
 impl ParameterError {
-    /// Whether the key is wrong, rather than the value.
+    /// Returns whether the key is wrong, rather than the value.
     pub fn about_key(&self) -> bool {
         match self {
             Self::Unknown { .. } | Self::Unread { .. } => true,
@@ -123,7 +123,7 @@ impl ParameterError {
         }
     }
 
-    /// Keys like the unknown one.
+    /// Returns keys that are similar to the unknown one.
     pub fn near(&self) -> &[String] {
         match self {
             Self::Unknown { near, .. } => near,
@@ -132,55 +132,55 @@ impl ParameterError {
     }
 }
 
-/// Start-up of a message (ts, alpha, Ts).
+/// Start-up time of a message (ts, alpha, Ts).
 pub(super) static STARTUP_US: TypedParameter<f64> = TypedParameter {
     key: "startup_us",
-    meaning: "start-up of a message",
+    meaning: "start-up time of a message",
     symbols: "ts, alpha, Ts",
     default: DefaultValue::Text("0"),
     read: parse_micros,
 };
 
-/// Transmission of a byte (tc, beta, tau, td).
+/// Transmission time of a byte (tc, beta, tau, td).
 pub(super) static BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "byte_us",
-    meaning: "transmission of a byte",
+    meaning: "transmission time of a byte",
     symbols: "tc, beta, tau, td",
     default: DefaultValue::Text("0"),
     read: parse_micros,
 };
 
-/// A node's own way into the network, and out of it.
+/// Injection: the link between a node and the network, in either direction.
 pub(super) static INJECTION_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "injection_byte_us",
-    meaning: "a byte on a node's own way into the network, and on that out of it; 0 for no limit",
+    meaning: "transmission time of a byte between a node and the network, in each direction; 0 for no limit",
     symbols: "",
     default: DefaultValue::Text("0"),
     read: parse_micros,
 };
 
-/// Crossing a link (tl, delta).
+/// Latency of a link (tl, delta).
 pub(super) static HOP_US: TypedParameter<f64> = TypedParameter {
     key: "hop_us",
-    meaning: "crossing a link",
+    meaning: "latency of a link",
     symbols: "tl, delta",
     default: DefaultValue::Text("0"),
     read: parse_micros,
 };
 
-/// Rearranging a byte within a node (rho, tm).
+/// Rearrangement of a byte within a node (rho, tm).
 pub(super) static REARRANGE_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "rearrange_byte_us",
-    meaning: "rearranging a byte within a node",
+    meaning: "rearrangement of a byte within a node",
     symbols: "rho, tm",
     default: DefaultValue::Text("0"),
     read: parse_micros,
 };
 
-/// Adding a byte that comes to one that is there (gamma).
+/// Reduction of a received byte (gamma).
 pub(super) static REDUCE_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "reduce_byte_us",
-    meaning: "adding a byte of what comes to what a node has",
+    meaning: "reduction of a received byte",
     symbols: "gamma",
     default: DefaultValue::Text("0"),
     read: parse_micros,
@@ -189,36 +189,36 @@ pub(super) static REDUCE_BYTE_US: TypedParameter<f64> = TypedParameter {
 /// A barrier between steps (tb).
 pub(super) static BARRIER_US: TypedParameter<Barrier> = TypedParameter {
     key: "barrier_us",
-    meaning: "a barrier between steps; as 126d-113, d = ceil(log2 nodes), one that takes so many rounds",
+    meaning: "barrier between steps: a time, or a formula such as 126d-113, where d = ceil(log2(nodes)) is the number of rounds",
     symbols: "tb",
     default: DefaultValue::Text("0"),
     read: Barrier::read,
 };
 
-/// Messages a node may send, and receive, at a time.
+/// The number of messages that a node can send, and receive, at a time.
 pub(super) static PORTS: TypedParameter<PortLimit> = TypedParameter {
     key: "ports",
-    meaning: "messages a node may send, and receive, at a time",
+    meaning: "messages that a node can send, and receive, at a time",
     symbols: "",
     default: DefaultValue::Text("1"),
     read: PortLimit::read,
 };
 
-/// Circuits a directed link carries at a time (q).
+/// The number of circuits that a directed link carries at a time (q).
 pub(super) static VIRTUAL_CHANNELS: TypedParameter<u64> = TypedParameter {
     key: "virtual_channels",
-    meaning: "circuits a directed link carries at a time",
+    meaning: "circuits that a directed link carries at a time",
     symbols: "q",
     default: DefaultValue::Text("1"),
-    read: |text| parse_count(text, "a whole number from 1 on"),
+    read: |text| parse_count(text, "a whole number from 1"),
 };
 
-/// Messages that a node may send, and receive, at a time.
+/// A machine's limit for the messages that a node sends, and receives, at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortLimit {
-    /// So many messages at a time.
+    /// This number of messages.
     Count(u64),
-    /// One for each link of the node.
+    /// No limit: one port for each link of the node.
     All,
 }
 
@@ -226,11 +226,11 @@ impl PortLimit {
     fn read(text: &str) -> Result<Self, String> {
         match text {
             "all" => Ok(Self::All),
-            count => parse_count(count, "`all` or a whole number from 1 on").map(Self::Count),
+            count => parse_count(count, "`all` or a whole number from 1").map(Self::Count),
         }
     }
 
-    /// As a number; the largest there is for all.
+    /// Returns the limit as a number; `u64::MAX` if there is none.
     pub fn count(self) -> u64 {
         match self {
             Self::Count(n) => n,
@@ -238,12 +238,12 @@ impl PortLimit {
         }
     }
 
-    /// How many rounds a node needs for so many messages at once; at least 1.
+    /// Returns the number of rounds for `messages` simultaneous messages of a node; at least 1.
     pub fn rounds(self, messages: u64) -> u64 {
         messages.div_ceil(self.count()).max(1)
     }
 
-    /// How many of so many messages go at once; at least 1.
+    /// Returns how many of `messages` messages are sent at a time; at least 1.
     pub fn at_most(self, messages: u64) -> u64 {
         self.count().min(messages).max(1)
     }
@@ -258,17 +258,17 @@ impl Display for PortLimit {
     }
 }
 
-/// What a barrier costs.
+/// The time of a barrier.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Barrier {
-    /// The same on any number of nodes, in us.
+    /// A time in µs, independent of the number of nodes.
     Fixed(f64),
-    /// `per_round * ceil(log2 nodes) + offset`, in us, and never below 0: a barrier by messages
-    /// takes that many rounds.
+    /// `per_round * ceil(log2(nodes)) + offset` in µs, at least 0. A barrier that is made of messages
+    /// needs this number of rounds.
     Rounds {
-        /// What a round costs.
+        /// Time of a round.
         per_round: f64,
-        /// What is added once.
+        /// Added once; may be negative.
         offset: f64,
     },
 }
@@ -278,9 +278,8 @@ impl Barrier {
         let Some((per_round, offset)) = text.split_once('d') else {
             return parse_micros(text).map(Self::Fixed);
         };
-        let expected = |e: String| {
-            format!("{e}, or a number of them for each round and what is added, as 126d-113")
-        };
+        let expected =
+            |e: String| format!("{e}, or a time for each round and an offset, such as 126d-113");
         let per_round = parse_micros(per_round).map_err(expected)?;
         let sign = if offset.starts_with('-') { -1.0 } else { 1.0 };
         let offset = match offset {
@@ -290,7 +289,7 @@ impl Barrier {
         Ok(Self::Rounds { per_round, offset: sign * offset })
     }
 
-    /// Among so many nodes, in us.
+    /// Returns the time among this number of nodes, in µs.
     pub fn us(self, nodes: u64) -> f64 {
         match self {
             Self::Fixed(us) => us,
@@ -312,7 +311,7 @@ impl Display for Barrier {
     }
 }
 
-/// One of a few words.
+/// Parses one of the given words.
 pub(super) fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, String> {
     let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
     found.ok_or_else(|| {
@@ -325,14 +324,19 @@ pub(super) fn parse_number(text: &str) -> Option<f64> {
 }
 
 pub(super) fn parse_micros(text: &str) -> Result<f64, String> {
-    /// A day: beyond it a figure is a slip, and sums of slips overflow.
-    const MOST: f64 = 8.64e10;
-    let fits = |us: &f64| (0.0..=MOST).contains(us);
-    // A negative zero would print differently from zero.
+    /// One day. Larger values are mistakes, and their sums would overflow.
+    const MAX: f64 = 8.64e10;
+    let fits = |us: &f64| (0.0..=MAX).contains(us);
+    // Adding 0 turns a negative zero into zero, which is printed without a sign.
     parse_number(text)
         .filter(fits)
         .map(|us| us + 0.0)
-        .ok_or_else(|| format!("microseconds, a number from 0 to {MOST}"))
+        .ok_or_else(|| format!("microseconds, a number from 0 to {MAX}"))
+}
+
+/// Returns the word that [`parse_word`] reads as `value`.
+pub(super) fn word_of<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> &'static str {
+    words.iter().find(|(_, other)| other == value).map_or("", |(word, _)| word)
 }
 
 pub(super) fn parse_count(text: &str, expected: &str) -> Result<u64, String> {

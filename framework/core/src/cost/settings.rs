@@ -1,37 +1,37 @@
-//! What a machine says of each parameter: its preset, its own name's meaning and its spec, one over
-//! the other.
+//! The settings of a machine: values of parameters from its preset, from the experiment and from its
+//! spec, where later ones override earlier ones.
 //!
-//! Who reads parameters names them once, with `parameters!`: the list makes the struct that holds
-//! the values, so that a model can't read what it doesn't have, and what it has and never reads is
-//! dead code to the compiler.
+//! A model lists its parameters once, with `parameters!`. The list generates the struct with their
+//! values: a model cannot read a parameter that is not listed, and the compiler reports listed
+//! parameters that are never read.
 
 use super::parameter::{DefaultValue, Parameter, ParameterError, TypedParameter};
 use std::fmt::{self, Debug, Display};
 
-/// A machine by name.
+/// A predefined machine.
 #[derive(Debug)]
 pub struct Preset {
-    /// What users type before the colon of a machine's spec.
+    /// The name, as in a machine's spec.
     pub name: &'static str,
-    /// The machine and its paper, for lists.
+    /// The machine and its source, for lists.
     pub title: &'static str,
-    /// Its parameters, as far as they are not as usual: (key, value, source).
+    /// The values that differ from the defaults: (key, value, source).
     pub values: &'static [(&'static str, &'static str, &'static str)],
 }
 
-/// A parameter's key and its value in canonical form.
+/// A parameter's key, and its value in canonical form.
 pub(super) type Setting = (&'static str, String);
 
-/// Where a value is from.
+/// The origin of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// Set in the spec.
+    /// The machine's spec.
     User,
-    /// Set where the machine's own name was given a meaning.
-    Own,
-    /// The preset says so, with this source.
+    /// The definition of a machine in the experiment.
+    Experiment,
+    /// The preset, which names this source.
     Preset(&'static str),
-    /// Nobody says so: it is what the parameter is by default.
+    /// The default value of the parameter.
     Default,
 }
 
@@ -39,7 +39,7 @@ impl Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::User => f.write_str("set by the user"),
-            Self::Own => f.write_str("set in the experiment"),
+            Self::Experiment => f.write_str("set in the experiment"),
             Self::Preset("") => f.write_str("preset"),
             Self::Preset(source) => write!(f, "preset: {source}"),
             Self::Default => f.write_str("default"),
@@ -47,18 +47,18 @@ impl Display for Origin {
     }
 }
 
-/// What is said of each parameter, and where.
+/// The values of a machine's parameters, by origin.
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub(super) preset: &'static Preset,
-    /// What a name of the user's own adds to the preset.
-    pub(super) own: Vec<Setting>,
-    /// What the spec adds to that.
+    /// Values from the machine's definition in the experiment.
+    pub(super) defined: Vec<Setting>,
+    /// Values from the spec.
     pub(super) set: Vec<Setting>,
 }
 
 impl Settings {
-    /// The value of a parameter, read.
+    /// Returns the parsed value of a parameter.
     pub(super) fn value<T: Display + Debug>(
         &self,
         parameter: &TypedParameter<T>,
@@ -66,7 +66,7 @@ impl Settings {
         parameter.value(self.get(parameter).0)
     }
 
-    /// The value of a parameter, and where it is from.
+    /// Returns the value of a parameter and its origin.
     pub(super) fn get(&self, parameter: &dyn Parameter) -> (String, Origin) {
         let given = |list: &[Setting]| {
             list.iter().find(|(key, _)| *key == parameter.key()).map(|(_, text)| text.clone())
@@ -75,14 +75,13 @@ impl Settings {
         set.unwrap_or_else(|| self.inherited(parameter))
     }
 
-    /// The same without what the spec sets.
+    /// Returns the value and its origin without the spec's values.
     pub(super) fn inherited(&self, parameter: &dyn Parameter) -> (String, Origin) {
         let key = parameter.key();
-        if let Some((_, text)) = self.own.iter().find(|(own, _)| *own == key) {
-            return (text.clone(), Origin::Own);
+        if let Some((_, text)) = self.defined.iter().find(|(other, _)| *other == key) {
+            return (text.clone(), Origin::Experiment);
         }
-        if let Some((_, text, source)) =
-            self.preset.values.iter().find(|(figure, ..)| *figure == key)
+        if let Some((_, text, source)) = self.preset.values.iter().find(|(other, ..)| *other == key)
         {
             return ((*text).to_owned(), Origin::Preset(source));
         }
@@ -98,8 +97,8 @@ impl Settings {
     }
 }
 
-/// Declares a struct with a field for each parameter of a machine that its owner reads, in the
-/// order in which specs print them.
+/// Declares a struct with a field for each parameter that a model reads, in the order in which specs
+/// print them.
 macro_rules! parameters {
     ($(#[$doc:meta])* $vis:vis struct $name:ident { $($field:ident: $type:ty = $parameter:path,)* }) => {
         $(#[$doc])*
@@ -109,10 +108,10 @@ macro_rules! parameters {
         }
 
         impl $name {
-            /// The parameters that it reads, in the order in which specs print them.
+            /// The parameters in the order in which specs print them.
             $vis const PARAMETERS: &'static [&'static dyn $crate::cost::parameter::Parameter] = &[$(&$parameter,)*];
 
-            /// As a machine sets them.
+            /// Reads the values from the settings of a machine.
             $vis fn of(
                 settings: &$crate::cost::settings::Settings,
             ) -> Result<Self, $crate::cost::parameter::ParameterError> {

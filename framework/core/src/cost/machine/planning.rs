@@ -1,10 +1,10 @@
-//! What plugins may ask of a machine.
+//! The parameters of a machine that plugins can read.
 
 use crate::cost::parameter::{PORTS, PortLimit, VIRTUAL_CHANNELS};
 use crate::cost::settings::parameters;
 
 parameters! {
-    /// What planning reads, whatever the model: plugins may ask for it.
+    /// The parameters that planning reads. Plugins can request them, whatever the model.
     #[derive(Copy)]
     pub struct Planning {
         ports: PortLimit = PORTS,
@@ -13,12 +13,12 @@ parameters! {
 }
 
 impl Planning {
-    /// Messages a node may send, and receive, at a time.
+    /// Returns the limit for the messages that a node sends, and receives, at a time.
     pub fn ports(&self) -> PortLimit {
         self.ports
     }
 
-    /// Circuits a directed link carries at a time.
+    /// Returns the number of circuits that a directed link carries at a time.
     pub fn virtual_channels(&self) -> u64 {
         self.virtual_channels
     }

@@ -85,9 +85,9 @@ fn what_makes_no_sense_is_refused_with_what_was_expected() {
     assert!(error("paragon:byte_us=inf").contains("found `inf`"));
     assert!(
         error("paragon:ports=0")
-            .contains("ports: expected `all` or a whole number from 1 on, found `0`")
+            .contains("ports: expected `all` or a whole number from 1, found `0`")
     );
-    assert!(error("paragon:free_contention=0.5").contains("expected a number from 1 on"));
+    assert!(error("paragon:free_contention=0.5").contains("expected a number from 1"));
     let names: Vec<&str> = models().iter().map(|kind| kind.name).collect();
     let one_of = format!("expected one of {}, found `solid`", names.join(", "));
     assert!(error("paragon:model=solid").contains(&one_of), "{one_of}");
@@ -172,7 +172,7 @@ fn what_a_base_has_and_the_model_does_not_read_is_dropped_and_can_be_seen() {
     assert_eq!((*key, text.as_str()), ("copy_byte_us", "0.0175"));
     let mine = Machine::parse("sp2:mode=nonblocking").unwrap().renamed("mine");
     let other = mine.with(&[("model", "circuit"), ("hop_us", "1")]).unwrap();
-    assert_eq!(unused(&other)[1..], [("mode", "nonblocking".to_owned(), Origin::Own)]);
+    assert_eq!(unused(&other)[1..], [("mode", "nonblocking".to_owned(), Origin::Experiment)]);
     assert_eq!(
         other.definition().as_deref(),
         Some("sp2:model=circuit,hop_us=1"),
@@ -191,7 +191,7 @@ fn a_value_is_the_users_the_presets_or_the_default() {
     let mine = machine.renamed("mine").with(&[("byte_us", "2")]).unwrap();
     let origin =
         |key: &str| mine.values().into_iter().find(|v| v.parameter.key() == key).unwrap().origin;
-    assert_eq!((origin("startup_us"), origin("byte_us")), (Origin::Own, Origin::User));
+    assert_eq!((origin("startup_us"), origin("byte_us")), (Origin::Experiment, Origin::User));
 }
 
 #[test]

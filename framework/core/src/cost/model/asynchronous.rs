@@ -5,7 +5,7 @@
 
 use super::segment_bytes;
 use crate::cost::parameter::{
-    BARRIER_US, Barrier, DefaultValue, ParameterError, TypedParameter, parse_word,
+    BARRIER_US, Barrier, DefaultValue, ParameterError, TypedParameter, parse_word, word_of,
 };
 use crate::network::topology::Route;
 use crate::simulation::listener::Summed;
@@ -46,9 +46,7 @@ impl Order {
 
 impl Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            Self::WORDS.iter().find(|(_, order)| order == self).map_or("", |(word, _)| word),
-        )
+        f.write_str(word_of(&Self::WORDS, self))
     }
 }
 

@@ -1,44 +1,44 @@
-//! Moments of event-driven models, with what the time up to them went into.
+//! The clocks of event-driven models, with the critical paths to their times.
 //!
-//! Events are ordered by exact arithmetic: parameters and bytes become whole `Ticks`, so that two
-//! chains of work that take the same time end at the same moment, in whatever order their terms
-//! were added. What of two events at one moment comes first is the model's rule, never a rounding.
+//! Times are whole numbers (`Ticks`). So two chains of work with the same duration end at exactly the
+//! same time, in whatever order their terms were added, and simultaneous events are ordered by the
+//! model's rules and never by rounding.
 
 use super::path::Path;
 
-/// A time in units of 10^-18 s. A parameter with more than 12 decimals in us is rounded to them.
+/// A time in units of 10^-18 s. Parameters are rounded to 12 decimals of a µs.
 pub(super) type Ticks = u128;
 
-const A_US: f64 = 1e12;
+const PER_US: f64 = 1e12;
 
-/// What a parameter comes to.
+/// Converts a parameter in µs.
 pub(super) fn ticks(us: f64) -> Ticks {
-    // Parameters are limited to a day, 10^23 ticks.
-    (us * A_US).round() as Ticks
+    // Parameters are at most one day, which is about 10^23 ticks.
+    (us * PER_US).round() as Ticks
 }
 
-/// What so many bytes take at so many ticks each; a part of a byte is rounded to the nearest tick.
+/// Multiplies a time per byte by a number of bytes. The product of a fraction of a byte is rounded.
 pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
     let whole = bytes.trunc();
     let part = (bytes - whole) * ticks as f64;
     ticks.saturating_mul(whole as Ticks).saturating_add(part.round() as Ticks)
 }
 
-/// A duration in microseconds.
+/// Converts a time to µs.
 pub(super) fn us(ticks: Ticks) -> f64 {
-    ticks as f64 / A_US
+    ticks as f64 / PER_US
 }
 
-/// A moment, with the path to it.
+/// A time, and the critical path to it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Clock {
     pub(super) at: Ticks,
-    /// What it went into.
+    /// The critical path to the time.
     pub path: Path,
 }
 
 impl Clock {
-    /// The moment, in us.
+    /// Returns the time in µs.
     pub fn us(&self) -> f64 {
         us(self.at)
     }
@@ -73,7 +73,7 @@ impl Clock {
         self
     }
 
-    /// Some composing later, in us.
+    /// Adds a rearrangement of `us` µs.
     #[must_use]
     pub fn composed(self, us: f64) -> Self {
         self.rearranged(ticks(us))
@@ -85,7 +85,7 @@ impl Clock {
         self
     }
 
-    /// Waits for something that is busy until then.
+    /// Waits until the time `at`, if that is later.
     pub(super) fn waited_until(mut self, at: Ticks) -> Self {
         if at > self.at {
             self.path.contention += us(at - self.at);
@@ -94,7 +94,7 @@ impl Clock {
         self
     }
 
-    /// What happens when both have: the path through the later one is the critical one.
+    /// Returns the later of two clocks; its path is the critical one.
     pub(super) fn later(self, other: Self) -> Self {
         if other.at > self.at { other } else { self }
     }

@@ -20,7 +20,7 @@ use crate::cost::model::clock::Clock;
 use crate::cost::model::time_space::TimeSpace;
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, DefaultValue, PORTS, PortLimit, REARRANGE_BYTE_US,
-    REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_micros, parse_word,
+    REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_micros, parse_word, word_of,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
@@ -111,7 +111,7 @@ impl Mode {
 
 impl Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Self::WORDS.iter().find(|(_, mode)| mode == self).map_or("", |(word, _)| word))
+        f.write_str(word_of(&Self::WORDS, self))
     }
 }
 
@@ -130,7 +130,7 @@ impl SelfMessages {
 
 impl Display for SelfMessages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Self::WORDS.iter().find(|(_, rule)| rule == self).map_or("", |(word, _)| word))
+        f.write_str(word_of(&Self::WORDS, self))
     }
 }
 

@@ -25,7 +25,7 @@ use super::{Evaluator, Model, ModelKind, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, DefaultValue, HOP_US, INJECTION_BYTE_US, PORTS, PortLimit,
-    REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_micros, parse_number, parse_word,
+    REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_micros, parse_number, parse_word, word_of,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
@@ -146,9 +146,7 @@ impl Fairness {
 
 impl Display for Fairness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            Self::WORDS.iter().find(|(_, fairness)| fairness == self).map_or("", |(word, _)| word),
-        )
+        f.write_str(word_of(&Self::WORDS, self))
     }
 }
 

@@ -1,30 +1,29 @@
-//! The critical path to a moment, where ranks have clocks of their own.
+//! The critical path to an event, in models in which ranks have their own clocks.
 
 use super::Parts;
 
-/// What the chain of work and waits that led to a moment went into, in us.
+/// The duration of the critical path to an event, by parts of time in µs.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Path {
     /// Start-ups of messages.
     pub startup: f64,
     /// Transmission and copying.
     pub transmission: f64,
-    /// Crossing links.
+    /// Latencies.
     pub propagation: f64,
-    /// Composing what is sent.
+    /// Rearrangement of data.
     pub rearrangement: f64,
     /// Barriers between steps.
     pub barrier: f64,
-    /// Waiting for ports, engines and links.
+    /// Waits for ports, engines and links.
     pub contention: f64,
-    /// Adding up what comes from different nodes.
+    /// Reductions.
     pub reduction: f64,
 }
 
 impl Path {
-    /// The parts of the time of a schedule that ends with it; `sums` says whether anything is added
-    /// up.
-    pub(super) fn parts(&self, sums: bool) -> Parts {
+    /// Returns the parts of a completion time. `has_sums`: whether anything is reduced.
+    pub(super) fn parts(&self, has_sums: bool) -> Parts {
         Parts {
             startup: Some(self.startup),
             transmission: Some(self.transmission),
@@ -32,7 +31,7 @@ impl Path {
             rearrangement: Some(self.rearrangement),
             barrier: Some(self.barrier),
             contention: Some(self.contention),
-            reduction: sums.then_some(self.reduction),
+            reduction: has_sums.then_some(self.reduction),
         }
     }
 }

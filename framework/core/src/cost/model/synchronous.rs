@@ -5,7 +5,9 @@
 use super::rounds::{Arranger, MOST_CROSSINGS, Room, Rounds};
 use super::{Cost, Evaluator, Model, Parts, PricingContext, segment_bytes};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
-use crate::cost::parameter::{Barrier, DefaultValue, PortLimit, TypedParameter, parse_word};
+use crate::cost::parameter::{
+    Barrier, DefaultValue, PortLimit, TypedParameter, parse_word, word_of,
+};
 use crate::network::topology::Topology;
 use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Summed};
 use crate::simulation::step::{Step, StepFacts};
@@ -52,7 +54,7 @@ impl Rearrangement {
 
 impl fmt::Display for Rearrangement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Self::WORDS.iter().find(|(_, rule)| rule == self).map_or("", |(word, _)| word))
+        f.write_str(word_of(&Self::WORDS, self))
     }
 }
 
@@ -464,7 +466,7 @@ mod tests {
                 })
                 .cost();
             let expected = format!(
-                "the model `{model}` knows no nodes that several ranks share: it needs ranks=1"
+                "the model `{model}` does not support several ranks per node: it needs ranks=1"
             );
             assert_eq!(error, Err(expected));
             let refused = Machine::parse(&format!("free:model={model},injection_byte_us=1"))

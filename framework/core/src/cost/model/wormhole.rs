@@ -48,7 +48,7 @@ static FREE_CONTENTION: TypedParameter<f64> = TypedParameter {
     symbols: "2^gamma",
     default: DefaultValue::Text("1"),
     read: |text| {
-        parse_number(text).filter(|x| *x >= 1.0).ok_or_else(|| "a number from 1 on".to_owned())
+        parse_number(text).filter(|x| *x >= 1.0).ok_or_else(|| "a number from 1".to_owned())
     },
 };
 

@@ -7,7 +7,7 @@ pub(in crate::cost::model) static MOST_EVENTS: TypedParameter<u64> = TypedParame
     meaning: "events after which a case is given up: starts, ends and retries of messages, and links whose shares are computed",
     symbols: "",
     default: DefaultValue::Text("10000000000"),
-    read: |text| parse_count(text, "a whole number from 1 on"),
+    read: |text| parse_count(text, "a whole number from 1"),
 };
 
 /// The number of events that a case may still have.
