@@ -217,12 +217,12 @@ fn a_step_beyond_the_ports_of_the_machine_is_priced_in_turns() {
             (
                 Some(3.0),
                 Some(30.0),
-                "priced in turns: up to 3 messages at once at a node with ports=1"
+                "run in rounds: up to 3 simultaneous messages at a node with ports=1"
             ),
             (
                 Some(2.0),
                 Some(15.0),
-                "priced in turns: up to 3 messages at once at a node with ports=2"
+                "run in rounds: up to 3 simultaneous messages at a node with ports=2"
             ),
             (Some(1.0), Some(10.0), ""),
         ]

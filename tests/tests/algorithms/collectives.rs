@@ -383,11 +383,14 @@ fn circuits_share_links_up_to_the_virtual_channels() {
         (startup, hops, alone, shared),
         (Some(400.0), Some(1.0 + 2.0 * 2.0 + 1.0), Some(20.0), Some(0.0))
     );
-    assert_eq!(note, "priced in turns: up to 2 circuits at once on a link with virtual_channels=1");
+    assert_eq!(
+        note,
+        "run in rounds: up to 2 simultaneous circuits on a link with virtual_channels=1"
+    );
     let (.., note) = price("ring:4", "linear", "ports=2");
     assert_eq!(
         note,
-        "priced in turns: up to 3 messages at once at a node with ports=2, up to 3 circuits at once on a link with virtual_channels=1"
+        "run in rounds: up to 3 simultaneous messages at a node with ports=2, up to 3 simultaneous circuits on a link with virtual_channels=1"
     );
 }
 

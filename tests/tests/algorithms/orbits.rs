@@ -210,7 +210,7 @@ fn faults_are_reported_in_the_same_step_as_with_full_planning() {
         ("shifts-leaving-out", "was never delivered"),
         ("shifts-sending-twice", "is delivered twice"),
         ("shifts-not-held", "which it does not hold"),
-        ("shifts-two-a-port", "up to 2 messages at once at a node with ports=1"),
+        ("shifts-two-a-port", "up to 2 simultaneous messages at a node with ports=1"),
         ("sums-mended", ""),
         ("sums-counted-twice", "counts node"),
         ("sums-left-out", "contributions in all are missing"),

@@ -142,7 +142,7 @@ fn a_complete_exchange_in_one_step_has_a_note() {
         priced("torus:8x8", algorithm, "uniform:10", "free:byte_us=1,ports=all").note
     };
     assert!(
-        note("linear").contains("one step: its messages share links over the whole of it"),
+        note("linear").contains("all messages are in one step and share links"),
         "{}",
         note("linear")
     );

@@ -119,7 +119,7 @@ fn random_routes_are_priced_by_expected_values_or_by_one_draw() {
         assert_eq!((row.critical_hops, row.total_hop_bytes), (None, None));
         assert_eq!((row.max_link_messages, row.sum_link_messages), (None, None));
         assert!(
-            row.note.contains("loads of links and hops are those expected of the routes"),
+            row.note.contains("loads of links and hops are expected values over the random routes"),
             "{}",
             row.note
         );
@@ -132,7 +132,7 @@ fn random_routes_are_priced_by_expected_values_or_by_one_draw() {
     assert_eq!(ecmp[0].transmission_us, Some(400.0), "four links, whichever");
     let circuit = of(",routing=ecmp", "circuit");
     assert!(
-        circuit[0].note.contains("one route a pair, drawn from the seed"),
+        circuit[0].note.contains("one random route per pair, chosen by the seed"),
         "{}",
         circuit[0].note
     );

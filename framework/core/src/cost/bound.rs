@@ -1,34 +1,31 @@
-//! Lower bounds: what no schedule can beat.
+//! Lower bounds on the completion time of any schedule.
 //!
-//! For a machine whose model adds up start-ups, transmission, propagation and barriers of
-//! synchronous steps, each part has a bound of its own that holds for every schedule, so their sum
-//! is a bound on the completion time: for `wormhole` and `circuit`, where a step's longest message
-//! and its longest route are charged apart. Machines of the model `flat` have no steps and no
-//! network: `flat` says what they can't do without.
+//! The models `wormhole` and `circuit` charge start-ups, transmission, propagation and barriers of
+//! synchronous steps separately. Each part has a lower bound for every schedule, so the sum of these
+//! is a lower bound on the completion time. Machines of the model `flat` have no steps and no network;
+//! `model/flat/bound.rs` has their bounds.
 //!
 //! * **Start-ups.** With k ports, a node's data has reached at most (k+1)^s nodes after s steps:
-//!   `ceil(log_(k+1) n)` start-ups, and one barrier less (Suh & Shin, 3.1.4, for one port). Under
-//!   `circuit` a port carries q circuits, so that k is q times the ports (Spencer, 3.1).
-//! * **Transmission.** A node sends and receives what it must through k ports at most, and over its
-//!   links; what must cross a cut shares the cut's links (for the complete exchange of m-byte
-//!   blocks on a torus whose longest side N1 is even that is `n N1 / 8 m` bytes, on a mesh `n N1 /
-//!   4 m`: Suh & Shin, 3.1.4); and all bytes times hops share all links (Spencer, 4.6). `cuts` says
-//!   which cuts. A link that carries `free_contention` messages at full speed counts as that many
-//!   (`wormhole` only).
-//! * Where some pairs have nothing for each other, those who have something for most, or get it
-//!   from most, count for n; and something goes one hop at least.
-//! * **Reduction.** Every byte of a sum of n terms is n - 1 additions, of a reduce or allreduce of
-//!   m bytes shared by n nodes at best: (n - 1)/n m bytes at one of them; of a reduce-scatter n - 1
-//!   times a node's result. With the start-ups above and 2 (n - 1)/n m bytes through a node's ports
-//!   this is what Chan et al. (2007) have for an allreduce.
-//! * **Propagation.** Some block goes between the two nodes farthest apart of which one has
-//!   something for the other.
+//!   `ceil(log_(k+1) n)` start-ups, and one barrier less (Suh & Shin, 3.1.4, for one port). In the
+//!   model `circuit` a port carries q circuits, so k is q times the number of ports (Spencer, 3.1).
+//!   If some pairs of nodes exchange nothing, n is the largest number of peers of a node, plus one.
+//! * **Transmission.** This is the largest of three bounds. A node's bytes pass through its k ports
+//!   and its links. The bytes that must cross a cut share the links of the cut (see `cuts`): for the
+//!   complete exchange of m-byte blocks `n N1 / 8 m` bytes per link on a torus with an even longest
+//!   side N1, and `n N1 / 4 m` on a mesh (Suh & Shin, 3.1.4). And all bytes times hops share all links
+//!   (Spencer, 4.6). In `wormhole`, a link that carries `free_contention` messages at full speed
+//!   counts as that many links.
+//! * **Reduction.** Each byte of a sum of n terms needs n - 1 additions. In a reduce or allreduce of m
+//!   bytes, n nodes share them at best: (n - 1)/n m bytes for one node. In a reduce-scatter a node
+//!   needs n - 1 times its result. For an allreduce, this and 2 (n - 1)/n m bytes through a node's
+//!   ports give the bound of Chan et al. (2007).
+//! * **Propagation.** Some block travels between the two most distant nodes of which one has data for
+//!   the other.
 //!
-//! Under `store-and-forward` hops are start-ups of the message that takes longest, which need not
-//! be the message that goes farthest. There the bound is the larger of two: start-ups and
-//! transmission as above, or the farthest hops in start-ups. Transmission there counts each hop: a
-//! block must cross as many links as its ends are apart, and n nodes with k ports move at most n k
-//! messages over one link each at a time.
+//! In `store-and-forward` a message has a start-up for each hop, and the slowest message of a step
+//! need not be the one with most hops. There the bound is the larger of two: start-ups and
+//! transmission as above, or one start-up for each hop of the longest route. Transmission counts every
+//! hop: n nodes with k ports move at most n k messages over one link each at a time.
 
 use crate::cost::parameter::PortLimit;
 use crate::network::topology::Topology;
@@ -42,25 +39,25 @@ mod traffic;
 
 pub use traffic::Traffic;
 
-/// What shows a bound.
+/// The argument for a lower bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BoundKind {
-    /// Steps until something can have reached everyone it is for.
+    /// The number of steps until data can have reached all of its destinations.
     #[default]
     StartUps,
-    /// The bytes of a node, through its ports.
+    /// The bytes of a node through its ports.
     Ports,
-    /// The bytes of a node, over its links.
+    /// The bytes of a node over its links.
     NodeLinks,
-    /// What must cross the middle of the network.
+    /// The bytes across the bisection of the network.
     Bisection,
-    /// What must cross some other cut.
+    /// The bytes across another cut.
     Cut,
-    /// Bytes times hops, over all links.
+    /// Bytes times hops over all links.
     Distances,
-    /// The way of what goes farthest, stored at every node.
+    /// The longest route, stored at every node.
     Hops,
-    /// What a node composes, copies and transmits.
+    /// The bytes that a node rearranges, copies and transmits.
     Bytes,
 }
 
@@ -79,33 +76,33 @@ impl fmt::Display for BoundKind {
     }
 }
 
-/// Lower bounds on the parts of a completion time, in us.
+/// Lower bounds on the parts of a completion time, in µs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Bound {
-    /// Start-ups (alpha) that no schedule avoids.
+    /// Start-ups (alpha).
     pub startup_us: f64,
     /// Transmission, whether or not links are shared.
     pub transmission_us: f64,
-    /// Propagation that no schedule avoids.
+    /// Propagation.
     pub propagation_us: f64,
-    /// Composing what is sent (`flat` only).
+    /// Rearrangement of sent data (`flat` only).
     pub rearrangement_us: f64,
-    /// Barriers that no schedule avoids.
+    /// Barriers.
     pub barrier_us: f64,
-    /// Adding up what comes from different nodes.
+    /// Reductions.
     pub reduction_us: f64,
-    /// What shows the transmission, or the start-ups where nothing is transmitted.
+    /// The argument for the transmission bound, or for the start-ups if nothing is transmitted.
     pub kind: BoundKind,
 }
 
 impl Bound {
-    /// The larger of two bounds that both hold but don't add up.
+    /// Returns the larger of two valid bounds.
     #[must_use]
-    pub(super) fn or(self, other: Self) -> Self {
+    pub(super) fn max(self, other: Self) -> Self {
         if self.total_us() > other.total_us() { self } else { other }
     }
 
-    /// The sum of the parts: a time that no schedule beats.
+    /// Returns the sum of the parts: a lower bound on the completion time.
     pub fn total_us(&self) -> f64 {
         self.startup_us
             + self.transmission_us
@@ -116,15 +113,15 @@ impl Bound {
     }
 }
 
-/// The bytes that the busiest node must send, or receive, through one of its ports, as fast as the
-/// fastest link.
+/// Returns the bytes that the busiest node must send or receive through one port, divided by the
+/// bandwidth of the fastest link.
 pub(super) fn port_bytes(topology: &dyn Topology, traffic: &Traffic, ports: PortLimit) -> f64 {
     let fastest = topology.bandwidths().map_or(1.0, |(_, most)| most);
     traffic.sent.max(traffic.received) / ports.at_most(topology.nodes() - 1) as f64 / fastest
 }
 
-/// The bytes that must go, one after another, through a port or a link, of which each carries
-/// `free` messages at full speed; and what shows that.
+/// Returns the bytes that must pass through a port or a link, and the argument. A link carries
+/// `free` messages at full speed.
 pub(super) fn network_bytes(
     topology: &dyn Topology,
     traffic: &Traffic,
@@ -139,13 +136,13 @@ pub(super) fn network_bytes(
     (through_ports, if through_ports > 0.0 { BoundKind::Ports } else { BoundKind::StartUps })
 }
 
-/// What the way of what goes farthest costs at least, in hops of the machine's.
+/// Returns the smallest latency of the longest route, in units of `hop_us`.
 pub(super) fn least_latency(topology: &dyn Topology, traffic: &Traffic) -> f64 {
     traffic.farthest as f64 * topology.latencies().map_or(1.0, |(least, _)| least)
 }
 
-/// The larger of a transmission and of what the busiest node's bytes take on its own way into the
-/// network, or out of it; and what shows that.
+/// Returns the larger of a transmission time and the injection time of the busiest node's bytes, and
+/// the argument.
 pub(super) fn or_injected(
     topology: &dyn Topology,
     traffic: &Traffic,
@@ -153,7 +150,7 @@ pub(super) fn or_injected(
     transmission_us: f64,
     kind: BoundKind,
 ) -> (f64, BoundKind) {
-    // What ranks of one node have for each other does not leave it.
+    // Messages between ranks of one node are not injected.
     let injected = if topology.node_network().is_some() {
         0.0
     } else {
@@ -162,7 +159,7 @@ pub(super) fn or_injected(
     if injected > transmission_us { (injected, BoundKind::Bytes) } else { (transmission_us, kind) }
 }
 
-/// The same if each byte is charged at every hop.
+/// Returns the same as [`network_bytes`] if each byte is charged at every hop.
 pub(super) fn stored_bytes(
     topology: &dyn Topology,
     traffic: &Traffic,
@@ -175,8 +172,8 @@ pub(super) fn stored_bytes(
     if over_ports > bytes { (over_ports, BoundKind::Distances) } else { (bytes, kind) }
 }
 
-/// The fewest steps in which a node's data can reach everyone, if each who has it sends so many
-/// messages a step.
+/// Returns the smallest number of steps in which data can reach all nodes, if each node sends it to
+/// `messages` others in a step.
 pub(super) fn fewest_steps(nodes: u64, messages: u64) -> u64 {
     let grows = u128::from(messages.clamp(1, nodes)) + 1;
     let (mut reached, mut steps) = (1_u128, 0);

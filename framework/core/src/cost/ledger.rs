@@ -1,9 +1,9 @@
-//! What a schedule's steps were, kept: whoever prices by the facts of steps alone prices it again,
-//! on any machine and at any block size, without a plan.
+//! A record of the facts of a schedule's steps. From it, models that need only these facts can compute
+//! the time again, for any machine and block size, without planning the schedule again.
 //!
-//! Few steps of a schedule differ in their facts: each kind is kept once, and the schedule as runs
-//! of kinds. They are replayed one by one and in their order, so that sums are those of the plan,
-//! to the last bit.
+//! Most steps of a schedule have equal facts. Each kind of step is stored once, and the schedule as a
+//! run-length encoded list of kinds. Steps are replayed one by one in their order, so that sums are
+//! the same to the last bit.
 
 use super::machine::Machine;
 use super::model::{Cost, PricingContext};
@@ -12,51 +12,51 @@ use crate::simulation::listener::{Interests, Listener, ScheduleEvent, Summed};
 use crate::simulation::step::{BandwidthTimes, Expected, Step, StepFacts};
 use std::collections::HashMap;
 
-/// A kind of step: all that models read which read facts.
+/// A kind of step: its facts, and the number of segments of a block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct StepKind {
     facts: StepFacts,
     segments: u64,
 }
 
-/// What happens in a schedule.
+/// An event of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LedgerEvent {
     /// A step of this kind.
     Step(u32),
-    /// Every node rearranges all it holds ([`Listener::rearranged`]).
+    /// Every node rearranges its data ([`Listener::rearranged`]).
     Rearranged {
-        /// What the fullest node holds.
+        /// The load of the fullest node.
         most: u64,
-        /// In how many segments blocks are split.
+        /// The number of segments of a block.
         segments: u64,
     },
-    /// Nodes add what came ([`Listener::summed`]).
+    /// Nodes reduce received data ([`Listener::summed`]).
     Summed {
-        /// What the busiest node adds.
+        /// The load that the busiest node reduces.
         most: u64,
-        /// In how many segments blocks are split.
+        /// The number of segments of a block.
         segments: u64,
     },
 }
 
-/// The steps of a schedule, by their facts.
+/// The facts of the steps of a schedule.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ledger {
     kinds: Vec<StepKind>,
-    /// What happens, and how often in a row.
+    /// Events, each with the number of consecutive repetitions.
     runs: Vec<(LedgerEvent, u64)>,
 }
 
 impl Ledger {
-    /// Another kind of step, of its words; `false` if they are of none.
+    /// Adds a kind of step from its encoding; returns `false` if that is invalid.
     pub fn add_kind(&mut self, words: &[u64]) -> bool {
         let kind = StepKind::of(words);
         self.kinds.extend(kind);
         kind.is_some()
     }
 
-    /// What happens next, so many times; `false` if it is a step of a kind that isn't known.
+    /// Adds an event with repetitions; returns `false` if it is a step of an unknown kind.
     pub fn add_run(&mut self, event: LedgerEvent, times: u64) -> bool {
         let is_known =
             !matches!(event, LedgerEvent::Step(kind) if kind as usize >= self.kinds.len());
@@ -66,17 +66,17 @@ impl Ledger {
         is_known
     }
 
-    /// The words of each kind of step.
+    /// Returns the encoding of each kind of step.
     pub fn kinds(&self) -> impl Iterator<Item = Vec<u64>> {
         self.kinds.iter().map(|kind| kind.words())
     }
 
-    /// What happens, each with how often in a row.
+    /// Returns the events, each with its repetitions.
     pub fn runs(&self) -> &[(LedgerEvent, u64)] {
         &self.runs
     }
 
-    /// Steps in all.
+    /// Returns the number of steps.
     pub fn steps(&self) -> u64 {
         self.runs
             .iter()
@@ -85,7 +85,8 @@ impl Ledger {
             .sum()
     }
 
-    /// What the schedule costs on a machine; `None` if that is not a matter of these facts.
+    /// Returns the cost of the schedule on a machine; `None` if the model needs more than the facts of
+    /// steps.
     pub fn price(
         &self,
         machine: &Machine,
@@ -121,12 +122,12 @@ impl Ledger {
     }
 }
 
-/// A step of which there is nothing but facts.
+/// Returns a step that has only facts.
 fn step_of(facts: StepFacts, segments: u64) -> Step<'static> {
     Step { phase_number: 1, ..Step::of(Proof::default(), segments, 0, facts, &[]) }
 }
 
-/// Keeps a schedule's steps as they go by.
+/// Records the steps of a schedule while it is simulated.
 #[derive(Debug, Default)]
 pub struct LedgerRecorder {
     ledger: Ledger,
@@ -134,7 +135,7 @@ pub struct LedgerRecorder {
 }
 
 impl LedgerRecorder {
-    /// The steps that went by so far, in runs of kinds.
+    /// Returns the ledger of the steps so far.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
@@ -174,7 +175,7 @@ impl Listener for LedgerRecorder {
     }
 }
 
-/// A fact as whole numbers, which travel as they are.
+/// The encoding of facts as whole numbers, which are exact in every format.
 trait Encode: Sized {
     fn encode(self, words: &mut Vec<u64>);
     fn decode(words: &mut dyn Iterator<Item = u64>) -> Option<Self>;
@@ -233,7 +234,7 @@ impl<T: Encode> Encode for Option<T> {
     }
 }
 
-/// Each fact in its order, there and back; a fact that is left out is one that the compiler names.
+/// Implements [`Encode`] field by field. The compiler reports fields that are left out.
 macro_rules! encode_fields {
     ($type:ident { $($fact:ident),+ $(,)? }) => {
         impl Encode for $type {
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fact_comes_back_from_its_figures() {
+    fn encoded_facts_are_decoded_exactly() {
         for kind in kinds() {
             let words = kind.words();
             assert_eq!(StepKind::of(&words), Some(kind));
@@ -334,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schedule_is_kept_as_runs_of_kinds_and_a_kind_that_is_not_known_is_refused() {
+    fn equal_steps_are_stored_once_and_unknown_kinds_are_refused() {
         let mut kept = LedgerRecorder::default();
         let [plain, full] = kinds();
         for kind in [plain, plain, full, plain] {

@@ -1,21 +1,24 @@
-//! What the links must carry: whatever divides the nodes, what must cross from one side to the
-//! other shares the links between them.
+//! Lower bounds on link loads from cuts: the bytes that must cross a cut share its links.
 //!
-//! Every cut is a valid bound; these are looked at. Each node alone (its own links, where a
-//! machine's ports are more than they are). The family's bisection. And where a network has none,
-//! or what is moved is uneven, cuts along orders of the nodes: along each dimension; by distance
-//! from node 0, and from the node farthest from it; along the slowest vibration of the network (the
-//! eigenvector of its Laplacian's second eigenvalue, by power iteration: Fiedler, 1973). From the
-//! best of these single nodes are moved to the other side while that helps. Beside cuts, all bytes
-//! times hops share all links; where bandwidths differ, a hop counts its link's inverse bandwidth,
-//! too.
+//! Every cut gives a valid bound. These cuts are examined:
+//! - Each single node.
+//! - The bisection of the topology, if it is known.
+//! - If it is not known, or if traffic is uneven: cuts along orders of the nodes. These are the order
+//!   along each dimension, by distance from node 0, by distance from the node that is farthest from
+//!   it, and by the Fiedler vector of the network (the eigenvector of the second smallest eigenvalue
+//!   of its Laplacian; Fiedler, 1973).
+//! - Improvements of the best of these: single nodes are moved to the other side while that raises the
+//!   bound (local search).
+//!
+//! Another bound is that all bytes times hops share all links. If bandwidths differ, a hop counts with
+//! the inverse bandwidth of its link.
 
 use super::BoundKind;
 use super::demand::Demand;
 use crate::network::adjacency::Adjacency;
 use crate::network::topology::Topology;
 
-/// The most bytes that a link must carry, over its bandwidth, and what shows it.
+/// The bytes that some link must carry, divided by its bandwidth, and the argument.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct OnLinks {
     pub bytes: f64,
@@ -23,31 +26,31 @@ pub(super) struct OnLinks {
 }
 
 impl OnLinks {
-    /// The better one; at a tie, rounding aside, the one that is there.
+    /// Returns the larger bound; at a tie (up to rounding) this one.
     fn or(self, bytes: f64, kind: BoundKind) -> Self {
         if bytes > self.bytes * (1.0 + 1e-12) { Self { bytes, kind } } else { self }
     }
 }
 
-/// Nodes whose links are looked at one by one.
-const MOST_NODES: u64 = 1 << 13;
-/// Nodes of which every pair is looked at along every order.
-const MOST_PAIRED: u64 = 1 << 10;
-/// Nodes that are moved from side to side.
-const MOST_MOVED: u64 = 1 << 6;
+/// Largest number of nodes for which links are examined one by one.
+const MAX_NODES: u64 = 1 << 13;
+/// Largest number of nodes for which every pair is examined along every order.
+const MAX_PAIRED: u64 = 1 << 10;
+/// Largest number of nodes for the local search.
+const MAX_MOVED: u64 = 1 << 6;
 
-/// The best bound there is. `hop_bytes` are those of all that moves.
+/// Returns the best bound. `hop_bytes`: all bytes times hops.
 pub(super) fn on_links(topology: &dyn Topology, demand: &Demand<'_>, hop_bytes: f64) -> OnLinks {
     let nodes = topology.nodes();
     let found = OnLinks { bytes: 0.0, kind: BoundKind::NodeLinks };
     let found = bisected(topology, demand, found);
     if topology.node_network().is_some() {
-        // What a rank has for others of its node goes over none of its links.
+        // Messages between ranks of one node use no link.
         let bandwidth = topology.max_links() as f64 * fastest(topology);
         return found
             .or(if bandwidth > 0.0 { hop_bytes / bandwidth } else { 0.0 }, BoundKind::Distances);
     }
-    let small = nodes <= if demand.is_cheap() { MOST_NODES } else { MOST_PAIRED };
+    let small = nodes <= if demand.is_cheap() { MAX_NODES } else { MAX_PAIRED };
     let listed = (small && topology.switches() == 0).then(|| Adjacency::of(topology)).flatten();
     let Some(network) = listed else {
         let bandwidth = topology.max_links() as f64 * fastest(topology);
@@ -68,14 +71,13 @@ pub(super) fn on_links(topology: &dyn Topology, demand: &Demand<'_>, hop_bytes: 
     for order in orders(topology, &network) {
         best = best.or_along(&order, &network, demand);
     }
-    if nodes <= MOST_MOVED {
+    if nodes <= MAX_MOVED {
         best.improve(&network, demand);
     }
     found.or(best.bytes, BoundKind::Cut)
 }
 
-/// A family's best known cut, which any nodes may be on either side of, where as much goes from
-/// each.
+/// Returns the bound from the known bisection of the topology, if all nodes have the same demand.
 fn bisected(topology: &dyn Topology, demand: &Demand<'_>, found: OnLinks) -> OnLinks {
     let Some(cut) = topology.bisection() else { return found };
     let (side, others) = (cut.side as f64, (topology.nodes() - cut.side) as f64);
@@ -97,7 +99,7 @@ fn fastest(topology: &dyn Topology) -> f64 {
     topology.bandwidths().map_or(1.0, |(_, most)| most)
 }
 
-/// The first nodes of some order against the rest.
+/// A cut, and its bound.
 struct Cut {
     bytes: f64,
     side: Vec<bool>,
@@ -109,8 +111,8 @@ impl Cut {
         for (k, node) in (0_u32..).zip(order) {
             place[*node as usize] = k;
         }
-        // Bandwidth of the links that lead out of the first k nodes: the links back are as many and
-        // as fast.
+        // Compute the bandwidth of the links that leave the first k nodes. The opposite links have
+        // the same bandwidth.
         let mut change = vec![0.0; order.len() + 1];
         for (from, to, bandwidth) in network.links() {
             let (from, to) = (place[from as usize], place[to as usize]);
@@ -137,15 +139,16 @@ impl Cut {
         Self { bytes, side: place.iter().map(|k| (*k as usize) < first).collect() }
     }
 
-    /// Moves the node that raises the bound most to the other side, while one does.
+    /// Moves single nodes to the other side, each time the one that raises the bound most, until no
+    /// move helps.
     fn improve(&mut self, network: &Adjacency, demand: &Demand<'_>) {
         let mut moved = !self.side.is_empty();
         while std::mem::take(&mut moved) {
             let mut best = (self.bytes, 0);
             for node in 0..self.side.len() {
                 self.side[node] ^= true;
-                let shown = self.shown(network, demand);
-                best = if shown > best.0 { (shown, node) } else { best };
+                let bound = self.bound(network, demand);
+                best = if bound > best.0 { (bound, node) } else { best };
                 self.side[node] ^= true;
             }
             if best.0 > self.bytes * (1.0 + 1e-12) {
@@ -155,7 +158,7 @@ impl Cut {
         }
     }
 
-    fn shown(&self, network: &Adjacency, demand: &Demand<'_>) -> f64 {
+    fn bound(&self, network: &Adjacency, demand: &Demand<'_>) -> f64 {
         let inside = |node: u32| self.side[node as usize];
         let links = network.links().filter(|(from, to, _)| inside(*from) && !inside(*to));
         let across: f64 = links.map(|(.., bandwidth)| bandwidth).sum();
@@ -165,7 +168,7 @@ impl Cut {
     }
 }
 
-/// Orders of the nodes along which cuts are looked at.
+/// Returns the orders of the nodes along which cuts are examined.
 fn orders(topology: &dyn Topology, network: &Adjacency) -> Vec<Vec<u32>> {
     let n = topology.nodes() as u32;
     let by = |key: &dyn Fn(u32) -> f64| {
@@ -190,7 +193,7 @@ fn orders(topology: &dyn Topology, network: &Adjacency) -> Vec<Vec<u32>> {
     orders
 }
 
-/// What one node's links must carry.
+/// Returns the bound from the links of one node.
 fn at_node(topology: &dyn Topology, demand: &Demand<'_>, node: u64) -> f64 {
     let (out, into) = demand.at(node, topology.nodes());
     topology

@@ -1,48 +1,48 @@
-//! Who has what for whom, as far as bounds look at it.
+//! The demand of a task: the data that each node has for each other node.
 
 use crate::delivery::collective::{BlockSizes, FinalBlocks, InitialBlocks};
 use crate::network::topology::Topology;
 use crate::simulation::Task;
 
-/// What goes between different nodes: bytes, or blocks where those are counted.
+/// The demand between different nodes, in blocks if these are counted, else in bytes.
 #[derive(Debug)]
 pub(super) enum Demand<'a> {
-    /// Nothing goes from anyone to anyone.
+    /// No data.
     None,
-    /// As much from each to each.
+    /// The same amount from each node to each other node.
     Uniform(f64),
-    /// From each to each as a table has it.
+    /// A table of amounts from each node to each other node.
     Pairs(&'a dyn BlockSizes),
-    /// From the root to each.
+    /// From the root to each node.
     FromRoot(u64, RootSizes<'a>),
-    /// From each to the root.
+    /// From each node to the root.
     ToRoot(u64, RootSizes<'a>),
-    /// As much from each to one.
+    /// The same amount from each node to one other node.
     Permutation(&'a [u32], f64),
-    /// The same from the root to everyone; who has it may copy it.
+    /// The same data from the root to all nodes. Nodes may copy it.
     Broadcast(u64, f64),
-    /// The same from each to everyone; who has it may copy it.
+    /// The data of each node to all nodes, of the same size. Nodes may copy it.
     AllGather(f64),
-    /// What each has, to everyone; who has it may copy it.
+    /// The data of each node to all nodes, of different sizes. Nodes may copy it.
     AllGatherUneven(OwnSizes),
-    /// A sum of what each has, at the root; who gets a term may add its own.
+    /// A sum over all nodes, at the root. Nodes may add their terms to partial sums.
     Reduce(u64, f64),
-    /// As long a sum of what each has for it, at each.
+    /// A different sum over all nodes at each node.
     ReduceScatter(f64),
-    /// One sum of what each has, at each.
+    /// The same sum over all nodes at each node.
     AllReduce(f64),
 }
 
-/// What the root has for each, or each for the root.
+/// The amounts between the root and each other node.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum RootSizes<'a> {
-    /// As much for each.
+    /// The same amount for each node.
     Same(f64),
-    /// The row of the root, or its column.
+    /// The row or the column of the root in a table.
     Sized(&'a dyn BlockSizes),
 }
 
-/// What each node has, where that differs.
+/// The amount of data that each node has.
 #[derive(Debug)]
 pub(super) struct OwnSizes {
     of: Vec<f64>,
@@ -59,31 +59,31 @@ impl OwnSizes {
         self.of[node as usize]
     }
 
-    /// How far something goes: from those who have anything, as far as a look at some of them
-    /// shows.
+    /// Returns a distance over which data must be moved: the largest from nodes that have data. Only
+    /// some of these are examined.
     fn farthest(&self, topology: &dyn Topology) -> u64 {
-        /// Nodes that are looked at.
-        const MOST: usize = 64;
+        /// Number of nodes that are examined.
+        const MAX: usize = 64;
         let with_any =
             || (0_u64..).zip(&self.of).filter(|(_, own)| **own > 0.0).map(|(node, _)| node);
         if with_any().count() == self.of.len() {
             return topology.diameter();
         }
-        with_any().take(MOST).map(|node| topology.eccentricity(node)).max().unwrap_or(0)
+        with_any().take(MAX).map(|node| topology.eccentricity(node)).max().unwrap_or(0)
     }
 }
 
-/// What the busiest nodes send and receive.
+/// The loads of the busiest nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct EndLoads {
     pub sent: f64,
     pub received: f64,
-    /// Whether one and the same node sends and receives the most.
-    pub by_one: bool,
-    /// The most others that some node has something for, or that have something for it.
+    /// Whether the same node sends and receives most.
+    pub by_same_node: bool,
+    /// The largest number of peers that one node must send to or receive from.
     pub peers: u64,
-    /// Whether every pair that may have something for each other has.
-    pub all: bool,
+    /// Whether no possible amount is 0.
+    pub is_complete: bool,
 }
 
 impl<'a> Demand<'a> {
@@ -93,7 +93,7 @@ impl<'a> Demand<'a> {
         let block = sizes.map_or(1.0, |sizes| sizes.largest() as f64);
         let leaves = sizes.map_or(RootSizes::Same(1.0), RootSizes::Sized);
         let nodes = task.topology.nodes();
-        // Of a broadcast there is one block.
+        // A broadcast has one block.
         let at_root = sizes.map_or(1.0, |sizes| sizes.bytes(root, root) as f64);
         let is_broadcast =
             (kind.initial, kind.required) == (InitialBlocks::AllAtRoot, FinalBlocks::All);
@@ -125,7 +125,7 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// What `from` has for `to`, another node, that nobody else has for it.
+    /// Returns the data for `to` that only `from` has.
     pub(super) fn between(&self, from: u64, to: u64) -> f64 {
         match self {
             Self::None
@@ -156,11 +156,16 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// What the busiest of so many nodes send and receive.
+    /// Returns the loads of the busiest nodes.
     pub(super) fn ends(&self, nodes: u64) -> EndLoads {
         let others = nodes - 1;
-        let every =
-            |sent, received, by_one| EndLoads { sent, received, by_one, peers: others, all: true };
+        let every = |sent, received, by_same_node| EndLoads {
+            sent,
+            received,
+            by_same_node,
+            peers: others,
+            is_complete: true,
+        };
         match self {
             Self::None => EndLoads::default(),
             Self::Uniform(bytes) => every(others as f64 * bytes, others as f64 * bytes, true),
@@ -172,15 +177,15 @@ impl<'a> Demand<'a> {
                 EndLoads {
                     sent: most,
                     received: own.all - least,
-                    by_one: false,
+                    by_same_node: false,
                     peers,
-                    all: least > 0.0,
+                    is_complete: least > 0.0,
                 }
             }
             Self::Broadcast(_, bytes) | Self::Reduce(_, bytes) => every(*bytes, *bytes, false),
             Self::ReduceScatter(bytes) => every(others as f64 * bytes, *bytes, true),
-            // n - 1 messages until anybody has the sum, and one more to each of the others: shared
-            // by n nodes.
+            // Each part of the sum needs n - 1 messages to be complete, and n - 1 to be distributed.
+            // All n nodes share these.
             Self::AllReduce(bytes) => {
                 let each = 2.0 * others as f64 / nodes as f64 * bytes;
                 every(each, each, true)
@@ -194,16 +199,16 @@ impl<'a> Demand<'a> {
                 EndLoads {
                     sent: *bytes,
                     received: *bytes,
-                    by_one: true,
+                    by_same_node: true,
                     peers: moves.into(),
-                    all: true,
+                    is_complete: true,
                 }
             }
             Self::Pairs(sizes) => {
                 let busiest = sizes.max_traffic(nodes);
-                let all = busiest.pairs == nodes * others;
+                let is_complete = busiest.pairs == nodes * others;
                 let (sent, received) = (busiest.sent as f64, busiest.received as f64);
-                EndLoads { sent, received, by_one: false, peers: busiest.peers, all }
+                EndLoads { sent, received, by_same_node: false, peers: busiest.peers, is_complete }
             }
             Self::FromRoot(root, RootSizes::Sized(_)) => {
                 of_root(nodes, |node| self.between(*root, node), *root)
@@ -215,8 +220,7 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// What some node must add to what it has: every unit of a sum takes one addition less than it
-    /// has terms.
+    /// Returns the amount that some node must reduce: a sum of n terms needs n - 1 additions.
     pub(super) fn summed(&self, nodes: u64) -> f64 {
         let others = (nodes - 1) as f64;
         match self {
@@ -234,7 +238,7 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Bytes out of a node and into it, each as often as there is nothing for it but to.
+    /// Returns the amounts that must leave and enter a node.
     pub(super) fn at(&self, node: u64, nodes: u64) -> (f64, f64) {
         let others = (nodes - 1) as f64;
         match self {
@@ -264,8 +268,8 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Calls `visit` as the nodes of this order go over, one by one, to the first side of a cut:
-    /// how many are there, and what must cross from there and back.
+    /// Moves the nodes to the first side of a cut, in the given order. After each, calls `visit` with
+    /// the number of nodes on that side, and the amounts that must leave and enter it.
     pub(super) fn sweep(
         &self,
         order: &[u32],
@@ -281,7 +285,7 @@ impl<'a> Demand<'a> {
             match self {
                 Self::None => {}
                 Self::Uniform(bytes) => (out, into) = (here * there * bytes, here * there * bytes),
-                // What all on the one side have goes over once, if anybody is on the other.
+                // The data of the first side crosses the cut once, unless the second side is empty.
                 Self::AllGather(bytes) => {
                     (out, into) = (here * bytes * there.min(1.0), there * bytes)
                 }
@@ -297,7 +301,7 @@ impl<'a> Demand<'a> {
                     (out, into) = (0.0, bytes * there.min(1.0))
                 }
                 Self::Reduce(_, bytes) => (out, into) = (*bytes, 0.0),
-                // All on the one side can add up what they have for a node on the other.
+                // The nodes of one side can add their terms before they cross the cut.
                 Self::ReduceScatter(bytes) => {
                     (out, into) = (there * bytes, here * bytes * there.min(1.0))
                 }
@@ -320,14 +324,14 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// What must cross a cut from these to the other nodes, and back.
+    /// Returns the amounts that must leave and enter a set of nodes.
     pub(super) fn across(&self, side: &[u32], nodes: usize) -> (f64, f64) {
         let mut last = (0.0, 0.0);
         self.sweep(side, nodes, |_, out, into| last = (out, into));
         last
     }
 
-    /// Whether what crosses a cut is known without a look at pairs.
+    /// Returns whether [`Demand::sweep`] takes constant time per node.
     pub(super) fn is_cheap(&self) -> bool {
         match self {
             Self::None
@@ -342,7 +346,7 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Whether every node has as much for every other.
+    /// Returns whether each node has the same amount for each other node.
     pub(super) fn is_even(&self) -> bool {
         match self {
             Self::Uniform(_) | Self::AllGather(_) | Self::ReduceScatter(_) | Self::AllReduce(_) => {
@@ -359,7 +363,7 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// The root, or any node where there is none.
+    /// Returns the root, or node 0 if there is none.
     pub(super) fn root(&self) -> u64 {
         match self {
             Self::FromRoot(root, _)
@@ -377,15 +381,14 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Bytes times hops over all that moves, and the most hops of anything, each by the shortest
-    /// way, where `hops` says how many those are between two nodes. Who may be copied goes over one
-    /// link at least for each who gets it. `None` if that is too much to add up.
+    /// Returns all bytes times hops on shortest routes, and the largest distance. Data that may be
+    /// copied crosses at least one link for each node that receives it. `None` if there are too many
+    /// pairs of nodes.
     pub(super) fn hop_bytes(&self, topology: &dyn Topology) -> Option<(f64, u64)> {
-        /// Ways that are looked at.
-        const MOST_WAYS: u64 = 1 << 18;
+        /// Largest number of routes that are examined.
+        const MAX_ROUTES: u64 = 1 << 18;
         let n = topology.nodes();
-        // A copy or a term from another node crosses a link; from another rank of the same it need
-        // not.
+        // A copy or a term from another node crosses a link. Ranks of the same node need none.
         let elsewhere = topology.node_network().map_or(n, Topology::nodes) - 1;
         let shortest = topology.random_routing().map_or(topology, |drawn| drawn.minimal());
         let hops = |from, to| shortest.route(from, to, None, &mut |_| {}).ok();
@@ -414,11 +417,11 @@ impl<'a> Demand<'a> {
             Self::Permutation(images, _) => {
                 over(&mut (0..).zip(*images).map(|(from, to)| (from, u64::from(*to))))
             }
-            Self::FromRoot(root, _) if n <= MOST_WAYS => {
+            Self::FromRoot(root, _) if n <= MAX_ROUTES => {
                 over(&mut (0..n).map(|node| (*root, node)))
             }
-            Self::ToRoot(root, _) if n <= MOST_WAYS => over(&mut (0..n).map(|node| (node, *root))),
-            Self::Pairs(_) if n * n <= MOST_WAYS => {
+            Self::ToRoot(root, _) if n <= MAX_ROUTES => over(&mut (0..n).map(|node| (node, *root))),
+            Self::Pairs(_) if n * n <= MAX_ROUTES => {
                 over(&mut (0..n * n).map(|pair| (pair / n, pair % n)))
             }
             Self::FromRoot(..) | Self::ToRoot(..) | Self::Pairs(_) => None,
@@ -426,7 +429,7 @@ impl<'a> Demand<'a> {
     }
 }
 
-/// What the root of a scatter sends, and the most that one node gets.
+/// Returns the amount that the root of a scatter sends, and the largest amount that a node receives.
 fn of_root(nodes: u64, bytes: impl Fn(u64) -> f64, root: u64) -> EndLoads {
     let mut ends = EndLoads::default();
     for bytes in (0..nodes).filter(|node| *node != root).map(bytes) {
@@ -434,5 +437,5 @@ fn of_root(nodes: u64, bytes: impl Fn(u64) -> f64, root: u64) -> EndLoads {
         ends.received = ends.received.max(bytes);
         ends.peers += u64::from(bytes > 0.0);
     }
-    EndLoads { all: ends.peers == nodes - 1, ..ends }
+    EndLoads { is_complete: ends.peers == nodes - 1, ..ends }
 }

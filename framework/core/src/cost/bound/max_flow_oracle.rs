@@ -1,5 +1,5 @@
-//! The exact reference for what links must carry: a linear program of small cases (maximum
-//! concurrent flow), which no bound may exceed and good ones come near.
+//! A test oracle: the exact minimum of the largest link load, from a linear program (maximum
+//! concurrent flow) for small networks. No bound may exceed it, and most come near.
 
 use super::Traffic;
 use super::cuts::on_links;
@@ -17,14 +17,15 @@ use crate::simulation::{Simulation, Task};
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
 use std::sync::Arc;
 
-/// The least load over bandwidth of the busiest link, if everything may be divided over any ways.
+/// Returns the smallest possible load of the busiest link, divided by its bandwidth, if data may be
+/// split over any routes.
 fn optimal_load(topology: &dyn Topology, demand: &Demand<'_>) -> f64 {
     let network = Adjacency::of(topology).unwrap();
     let links: Vec<(u32, u32, f64)> = network.links().collect();
     let nodes = topology.nodes();
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let busiest = problem.add_var(1.0, (0.0, f64::INFINITY));
-    // What comes from one node is one commodity, whoever it is for.
+    // All data of one origin is one commodity.
     let flow: Vec<Vec<Variable>> = (0..nodes)
         .map(|_| links.iter().map(|_| problem.add_var(0.0, (0.0, f64::INFINITY))).collect())
         .collect();
@@ -52,10 +53,10 @@ fn optimal_load(topology: &dyn Topology, demand: &Demand<'_>) -> f64 {
     }
 }
 
-/// Small numbers, the same each time.
-struct Draw(u64);
+/// A deterministic generator of small numbers.
+struct Random(u64);
 
-impl Draw {
+impl Random {
     fn below(&mut self, most: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -63,17 +64,17 @@ impl Draw {
     }
 }
 
-/// A tree and some edges more, of bandwidths 1 to 4.
-fn network(nodes: u64, more: u64, draw: &mut Draw) -> Arc<dyn Topology> {
-    let mut edges: Vec<(u64, u64)> = (1..nodes).map(|node| (draw.below(node), node)).collect();
+/// Returns a random tree with up to `more` additional edges, and bandwidths from 1 to 4.
+fn network(nodes: u64, more: u64, random: &mut Random) -> Arc<dyn Topology> {
+    let mut edges: Vec<(u64, u64)> = (1..nodes).map(|node| (random.below(node), node)).collect();
     for _ in 0..more {
-        let (a, b) = (draw.below(nodes), draw.below(nodes));
+        let (a, b) = (random.below(nodes), random.below(nodes));
         if a != b && !edges.contains(&(a.min(b), a.max(b))) {
             edges.push((a.min(b), a.max(b)));
         }
     }
     let lines: Vec<String> =
-        edges.iter().map(|(a, b)| format!("{a} {b} {}", 1 + draw.below(4))).collect();
+        edges.iter().map(|(a, b)| format!("{a} {b} {}", 1 + random.below(4))).collect();
     Arc::new(Graph::parse("g", &lines.join("\n")).unwrap())
 }
 
@@ -90,8 +91,8 @@ impl BlockSizes for Table {
     }
 }
 
-/// Every node sends every other its block, all in one step or one distance a step: its time over
-/// the bound.
+/// Returns the time of a direct exchange, divided by the lower bound. `stepwise`: one step for each
+/// distance, otherwise a single step.
 fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
     let machine = Machine::parse(machine).unwrap();
     let mut evaluator = machine.evaluator(PricingContext {
@@ -132,15 +133,15 @@ fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
 
 #[test]
 fn no_schedule_is_faster_than_its_bound() {
-    let mut draw = Draw(2);
+    let mut random = Random(2);
     for _ in 0..40 {
-        let nodes = 4 + draw.below(5);
-        let topology = network(nodes, draw.below(10), &mut draw);
+        let nodes = 4 + random.below(5);
+        let topology = network(nodes, random.below(10), &mut random);
         let sizes =
-            Table(nodes, (0..nodes * nodes).map(|_| draw.below(2) * draw.below(90)).collect());
+            Table(nodes, (0..nodes * nodes).map(|_| random.below(2) * random.below(90)).collect());
         let own = (0..nodes)
             .flat_map(|node| {
-                vec![u64::from(node == 0) + draw.below(2) * draw.below(90); nodes as usize]
+                vec![u64::from(node == 0) + random.below(2) * random.below(90); nodes as usize]
             })
             .collect();
         let task = Task::new(Arc::clone(&topology), Collective::of(&ALL_TO_ALL));
@@ -164,7 +165,7 @@ fn no_schedule_is_faster_than_its_bound() {
     }
 }
 
-/// The bound over the optimum.
+/// Returns the bound divided by the optimum.
 fn closeness(task: &Task) -> f64 {
     let demand = Demand::of(task);
     let (hop_bytes, _) = demand.hop_bytes(task.topology.as_ref()).unwrap();
@@ -173,15 +174,15 @@ fn closeness(task: &Task) -> f64 {
 }
 
 #[test]
-fn no_bound_on_links_is_above_the_optimum_and_most_come_near() {
-    let mut draw = Draw(1);
+fn bounds_on_links_are_at_most_the_optimum_and_mostly_near_it() {
+    let mut random = Random(1);
     let mut all = Vec::new();
     for _ in 0..60 {
-        let nodes = 4 + draw.below(4);
-        let topology = network(nodes, draw.below(8), &mut draw);
+        let nodes = 4 + random.below(4);
+        let topology = network(nodes, random.below(8), &mut random);
         let sizes =
-            Table(nodes, (0..nodes * nodes).map(|_| draw.below(3) * draw.below(50)).collect());
-        let root = draw.below(nodes);
+            Table(nodes, (0..nodes * nodes).map(|_| random.below(3) * random.below(50)).collect());
+        let root = random.below(nodes);
         for kind in [&ALL_TO_ALL, &SCATTER, &GATHER] {
             let task = Task::new(Arc::clone(&topology), Collective::of(kind).at(root));
             all.push(closeness(&task));
@@ -191,17 +192,17 @@ fn no_bound_on_links_is_above_the_optimum_and_most_come_near() {
     }
     all.sort_by(f64::total_cmp);
     assert!(*all.last().unwrap() < 1.0 + 1e-6, "{}", all.last().unwrap());
-    // Flow need not fill any cut; measured: 0.92 at worst, most are exact.
+    // The optimal flow need not fill any cut. The smallest ratio is 0.92, most bounds are exact.
     assert!(all[0] > 0.9 && all[all.len() / 4] > 1.0 - 1e-6, "{} {}", all[0], all[all.len() / 4]);
 }
 
 #[test]
-fn bounds_of_most_families_are_the_optimum() {
+fn bounds_of_regular_topologies_are_the_optimum() {
     let closeness =
         |spec: &str| closeness(&Task::new(parse(spec).unwrap(), Collective::of(&ALL_TO_ALL)));
     for spec in ["torus:4x4", "torus:3x5", "mesh:3x4", "ring:7", "hypercube:3"] {
         assert!((closeness(spec) - 1.0).abs() < 1e-6, "{spec}: {}", closeness(spec));
     }
-    // Short ways through one cross-edge, of which no cut tells.
+    // All short routes use one cross-edge. No cut shows this.
     assert!((0.75..1.0).contains(&closeness("rdn:1(ring:3)")));
 }

@@ -305,12 +305,12 @@ fn messages_that_cross_no_link_ask_nothing_of_links() {
 #[test]
 fn a_flat_machine_composes_copies_and_transmits_what_a_node_must() {
     let traffic =
-        Traffic { sent: 10.0, received: 6.0, by_one: true, peers: 3, ..Traffic::default() };
-    let parts = |spec: &str, by_one| {
+        Traffic { sent: 10.0, received: 6.0, by_same_node: true, peers: 3, ..Traffic::default() };
+    let parts = |spec: &str, by_same_node| {
         let machine =
             Machine::parse(&format!("free:model=flat,byte_us=4,copy_byte_us=2,{spec}")).unwrap();
-        let bound =
-            machine.lower_bound(parse("ring:8").unwrap().as_ref(), &Traffic { by_one, ..traffic });
+        let bound = machine
+            .lower_bound(parse("ring:8").unwrap().as_ref(), &Traffic { by_same_node, ..traffic });
         (bound.startup_us, bound.rearrangement_us, bound.transmission_us)
     };
     assert_eq!(

@@ -1,43 +1,43 @@
-//! What must be moved, as far as bounds look at it.
+//! The quantities of a task that lower bounds depend on.
 
 use super::cuts::{OnLinks, on_links};
 use super::demand::{Demand, EndLoads};
 use crate::simulation::Task;
 
-/// What must be moved. Sizes in bytes, once [`Traffic::in_bytes`] has said how large a block is.
+/// The data that a task must move. Sizes are in bytes after [`Traffic::in_bytes`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Traffic {
-    /// The most that one node must send.
+    /// The largest amount that one node must send.
     pub sent: f64,
-    /// The most that one node must receive.
+    /// The largest amount that one node must receive.
     pub received: f64,
-    /// Whether one and the same node sends and receives the most.
-    pub by_one: bool,
-    /// The most others that some node has something for, or that have something for it.
+    /// Whether the same node sends and receives most.
+    pub by_same_node: bool,
+    /// The largest number of peers that one node must send to or receive from.
     pub peers: u64,
-    /// Hops between two nodes of which one has something for the other; those farthest apart, as
-    /// far as that is known.
+    /// Largest distance in hops over which data must be moved; a lower estimate if the pairs of
+    /// nodes are too many.
     pub farthest: u64,
-    /// Bytes times hops, over all blocks, each by its shortest way; 0 where they aren't added up.
+    /// Bytes times hops over all blocks on shortest routes; 0 if there are too many pairs.
     pub hop_bytes: f64,
-    /// The most that one node must add to what it has.
+    /// The largest amount that one node must reduce.
     pub summed: f64,
-    /// The most that a link must carry, over its bandwidth.
+    /// The largest amount that a link must carry, divided by its bandwidth.
     pub(super) on_links: OnLinks,
     /// Whether empty blocks need not be sent.
-    pub(super) may_vanish: bool,
+    pub(super) skips_empty: bool,
 }
 
 impl Traffic {
-    /// Of a task, in units of load: blocks where those are counted, else bytes.
+    /// Computes the traffic of a task in units of load: blocks if these are counted, else bytes.
     pub fn of(task: &Task) -> Self {
         let (topology, demand) = (task.topology.as_ref(), Demand::of(task));
         let ends = demand.ends(topology.nodes());
         let hops = demand.hop_bytes(topology);
         let farthest = match (hops, task.collective.root()) {
             (Some((_, farthest)), _) => farthest,
-            // Of which pairs have nothing for each other no more is known than that some have.
-            (None, _) if !ends.all => {
+            // Some pairs exchange nothing, and it is not known which.
+            (None, _) if !ends.is_complete => {
                 ends.peers.min(u64::from(task.topology.node_network().is_none()))
             }
             (None, Some(root)) => topology.eccentricity(root),
@@ -52,8 +52,7 @@ impl Traffic {
         Self { farthest, hop_bytes, on_links, ..Self::by_nodes(task, &demand, ends) }
     }
 
-    /// The same without what links must carry and how far anything goes, which takes a look at
-    /// every pair.
+    /// Computes the traffic without link loads and distances, which depend on every pair of nodes.
     pub fn of_nodes(task: &Task) -> Self {
         let demand = Demand::of(task);
         Self::by_nodes(task, &demand, demand.ends(task.topology.nodes()))
@@ -63,19 +62,19 @@ impl Traffic {
         Self {
             sent: ends.sent,
             received: ends.received,
-            by_one: ends.by_one,
+            by_same_node: ends.by_same_node,
             peers: ends.peers,
             summed: demand.summed(task.topology.nodes()),
-            // Who redistributes byte counts sends no empty ones.
-            may_vanish: task.collective.kind().by_byte_counts,
+            // Redistributions of byte counts send no empty messages.
+            skips_empty: task.collective.kind().by_byte_counts,
             ..Self::default()
         }
     }
 
-    /// The same with so many bytes a unit of load.
+    /// Converts units of load to bytes.
     #[must_use]
     pub fn in_bytes(self, unit: f64) -> Self {
-        if unit == 0.0 && self.may_vanish {
+        if unit == 0.0 && self.skips_empty {
             return Self::default();
         }
         let on_links = OnLinks { bytes: self.on_links.bytes * unit, ..self.on_links };

@@ -1,14 +1,14 @@
-//! Machines of the papers, and of today, every figure with its source.
+//! Predefined machines: those of the papers and current ones. Every value has its source.
 
 use crate::cost::settings::Preset;
 
-/// The presets in the order in which they are listed.
+/// Returns the presets in the order in which they are listed.
 pub fn presets() -> &'static [Preset] {
     PRESETS
 }
 
-/// A machine of Liu et al.'s Table 1: start-up and half of the time of a byte, which the table
-/// gives as one figure, tc + td.
+/// A machine of Liu et al., Table 1. The table has the start-up time and the sum tc + td of the times
+/// per byte; each of these gets half.
 macro_rules! of_table_1 {
     ($name:literal, $title:literal, $startup_us:literal, $half_byte_us:literal $(, $more:expr)*) => {
         Preset {
@@ -31,17 +31,18 @@ macro_rules! of_table_1 {
     };
 }
 
-/// What Table 1 leaves out is the same for all its machines.
-const SPLIT: &str = "half of tc + td, Liu et al., Table 1, which does not say how the two share it";
-const COMPOSING: &str = "tm: not in the paper; 0.02 us a byte is a memory copy of 50 MB/s, set it to what you know (0 to 0.1 are plausible)";
+/// The sources of values that Table 1 does not have; they are the same for all its machines.
+const SPLIT: &str = "half of tc + td, Liu et al., Table 1, which does not give the two separately";
+const COMPOSING: &str =
+    "tm: not in the paper; 0.02 us a byte is a memory copy at 50 MB/s (plausible: 0 to 0.1)";
 
-/// Of machines whose sources are about links.
-const STARTUP: &str = "not in these sources: set it to what you know or have measured";
+/// The source of start-up times of machines whose sources describe only links.
+const STARTUP: &str = "not in these sources: set it to a measured value";
 
 static PRESETS: &[Preset] = &[
     Preset {
         name: "free",
-        title: "Nothing costs anything: a base for machines of one's own",
+        title: "A machine without any costs: a base for user-defined machines",
         values: &[],
     },
     Preset {

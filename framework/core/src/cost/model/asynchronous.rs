@@ -98,7 +98,7 @@ pub(super) struct StepIndex {
 }
 
 impl StepIndex {
-    /// `back` converts [`Step::after`] to [`StepMessage::back`].
+    /// `back` converts [`Step::latest_arrivals`] to [`StepMessage::back`].
     fn new(nodes: usize, step: &Step<'_>, unit_bytes: f64, back: impl Fn(u32) -> u32) -> Self {
         let message = |(i, t): (usize, &Transfer)| {
             let back = step.latest_arrivals.get(i).map_or(0, |after| back(*after));
@@ -334,7 +334,7 @@ impl Steps {
     pub(super) fn check_limit(&self, model: &str) -> Result<(), String> {
         if self.too_many {
             return Err(format!(
-                "the model `{model}` follows up to 67108864 messages of steps that some rank has not ended, this schedule has more"
+                "the model `{model}` stores up to 67108864 messages of steps that some rank has not ended, this schedule has more"
             ));
         }
         Ok(())

@@ -1,17 +1,19 @@
 //! `circuit`: synchronous rounds of circuits, several of which a directed link carries at a time.
 //!
 //! A round costs `alpha + h delta + k L tau` (Spencer, chapter 2): a start-up; switching over the h
-//! links of the longest circuit; and propagation, the largest over circuits of L bytes that share
-//! some link with k - 1 others. `startup_us` is alpha, `hop_us` delta, `byte_us` tau; what sharing
-//! adds to the longest message's own L tau is `contention_us`.
+//! links of the longest circuit; and the largest transmission of a circuit with L bytes that shares
+//! some link with k - 1 others. `startup_us` is alpha, `hop_us` delta, `byte_us` tau. Sharing adds
+//! `contention_us` to the longest message's L tau.
 //!
-//! A link carries `virtual_channels` (q) circuits at most, and so does a port: with one port a node
-//! may inform q others in a round, which share it as they would a link (section 3.1). A step that
-//! asks for more is run in several ([`super::rounds`]): each has a start-up, the switching and the
-//! propagation of its own circuits, and a barrier. Where its rounds aren't arranged (only ports are
-//! short, or there is too much to arrange), each round is charged the longest circuit of all, and
-//! all together the propagation of the most multiplexed one, or of the busiest node's bytes through
-//! its ports if that is more.
+//! A link carries at most `virtual_channels` (q) circuits, and so does a port: with one port a node
+//! can send to q others in a round, which share the port like a link (section 3.1). A step that needs
+//! more is run in several rounds ([`super::rounds`]), each with a start-up, the switching and
+//! transmission of its circuits, and a barrier.
+//!
+//! If rounds are not arranged (only ports are short, or there are too many circuits), each round is
+//! charged the switching of the longest circuit of the step. All rounds together are charged the
+//! transmission of the most multiplexed circuit, or of the busiest node's bytes through its ports if
+//! that is more.
 
 use super::rounds::{Arranged, Rounds};
 use super::synchronous::{
@@ -53,7 +55,7 @@ parameters! {
 }
 
 impl Model for Circuit {
-    /// Rounds are arranged message by message.
+    /// Rounds are arranged from individual messages.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
@@ -77,26 +79,17 @@ impl Model for Circuit {
 }
 
 impl StepModel for Circuit {
-    const NONE: StepCost =
+    const ZERO: StepCost =
         StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
 
     fn common_costs(&self) -> CommonCosts {
-        let Self {
-            ports,
-            barrier_us,
-            rearrange_byte_us,
-            rearrangement,
-            reduce_byte_us,
-            injection_byte_us,
-            ..
-        } = *self;
         CommonCosts {
-            ports,
-            barrier_us,
-            rearrange_byte_us,
-            rearrangement,
-            reduce_byte_us,
-            injection_byte_us,
+            ports: self.ports,
+            barrier_us: self.barrier_us,
+            rearrange_byte_us: self.rearrange_byte_us,
+            rearrangement: self.rearrangement,
+            reduce_byte_us: self.reduce_byte_us,
+            injection_byte_us: self.injection_byte_us,
             channels: Some(self.virtual_channels),
         }
     }

@@ -1,18 +1,19 @@
-//! Flat machines (Liu, Wang & Prasanna, section 2): what counts is what the ends of a message do;
-//! the network between them is never the bottleneck.
+//! `flat`: flat machines (Liu, Wang & Prasanna, section 2). Only the ends of a message cost time; the
+//! network is never the bottleneck.
 //!
-//! A schedule's phases are stages. At the beginning of a stage every node composes what it will
-//! send (`rearrange_byte_us` a byte, what it sends to itself included); when all have, each works
-//! through its own messages, in the schedule's order, within a step as among steps, but without
-//! waiting for anybody's step. A receiver takes as many messages at a time as it has ports: node
-//! contention appears by itself. Between two stages there is a barrier.
+//! Each phase of a schedule is a *stage*. At the start of a stage, every node composes (rearranges) the
+//! data that it will send in the stage, `rearrange_byte_us` per byte, including data for itself. When
+//! all nodes have done so, each works through its own messages in the order of the schedule, without
+//! waiting for other nodes' steps. A node receives as many messages at a time as it has ports, so that
+//! contention at nodes is simulated. There is a barrier between two stages.
 //!
-//! [`stage`] says what a message costs at which end; what a node adds up (`reduce_byte_us` a byte)
-//! it adds when all that it receives in the step has come. The parts of time are those along the
-//! critical path: transmission is `byte_us` and `copy_byte_us`, rearrangement is composing,
-//! contention is waiting for a receiver's port or a node's copying engine. There is no propagation.
-//! What [`crate::simulation::Simulation::rearrange`] announces is not charged again: it is
-//! composing under another name.
+//! [`stage`] describes the cost of a message at either end. A node reduces what it received in a step
+//! (`reduce_byte_us` per byte) when all of it has arrived.
+//!
+//! The parts of time are those along the critical path: transmission is `byte_us` and `copy_byte_us`,
+//! rearrangement is composing, and contention is waiting for a receiver's port or a node's copying
+//! engine. There is no propagation. Rearrangements that the schedule declares
+//! ([`crate::simulation::Simulation::rearrange`]) are not charged, because composing includes them.
 
 use super::{Cost, Evaluator, Model, ModelKind, Parts, PricingContext, segment_bytes};
 use crate::cost::bound::{Bound, Traffic};
@@ -40,14 +41,14 @@ pub mod stage;
 
 pub(super) static KIND: ModelKind = ModelKind {
     name: "flat",
-    title: "event-driven, without a network: every node works through its own messages",
+    title: "event-driven, without links: every node works through its own messages",
     parameters: Flat::PARAMETERS,
     prepare: |settings| Ok(Arc::new(Flat::of(settings)?)),
 };
 
 static COPY_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "copy_byte_us",
-    meaning: "copying a byte between memory and message buffer",
+    meaning: "copying of a byte between memory and message buffer",
     symbols: "tc (Liu)",
     default: DefaultValue::Text("0"),
     read: parse_micros,
@@ -55,7 +56,7 @@ static COPY_BYTE_US: TypedParameter<f64> = TypedParameter {
 
 static MODE: TypedParameter<Mode> = TypedParameter {
     key: "mode",
-    meaning: "whether a send waits until it is done",
+    meaning: "`blocking`: a send occupies its node until it is complete; `nonblocking`: it does not",
     symbols: "",
     default: DefaultValue::Text("blocking"),
     read: |text| parse_word(text, &Mode::WORDS),
@@ -63,7 +64,7 @@ static MODE: TypedParameter<Mode> = TypedParameter {
 
 static SELF_MESSAGES: TypedParameter<SelfMessages> = TypedParameter {
     key: "self_messages",
-    meaning: "whether what a node sends itself is a message (`count`), or costs its composing alone (`free`)",
+    meaning: "`count`: data that a node sends to itself is a message; `free`: it costs only its rearrangement",
     symbols: "",
     default: DefaultValue::Text("free"),
     read: |text| parse_word(text, &SelfMessages::WORDS),
@@ -71,15 +72,14 @@ static SELF_MESSAGES: TypedParameter<SelfMessages> = TypedParameter {
 
 static BUFFERS: TypedParameter<u64> = TypedParameter {
     key: "buffers",
-    meaning: "send buffers of a node",
+    meaning: "send buffers per node; with 2, data for the next stage is rearranged during transmission",
     symbols: "",
     default: DefaultValue::Text("1"),
     read: |text| parse_word(text, &[("1", 1), ("2", 2)]).map_err(|_| "1 or 2".to_owned()),
 };
 
 parameters! {
-    /// A machine whose nodes are all equally far apart: only their own ports and buffers hold them
-    /// up.
+    /// A machine in which only ports and buffers of nodes limit messages, and distances do not matter.
     #[derive(Copy)]
     pub struct Flat {
         startup_us: f64 = STARTUP_US,
@@ -95,12 +95,12 @@ parameters! {
     }
 }
 
-/// Whether a send waits until it is done.
+/// The mode of sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     /// A node does one thing at a time.
     Blocking,
-    /// Sends go on while the node does other things.
+    /// Sends continue while the node does other things.
     Nonblocking,
 }
 
@@ -115,12 +115,12 @@ impl Display for Mode {
     }
 }
 
-/// Whether what a node sends itself is a message.
+/// The cost of data that a node sends to itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SelfMessages {
-    /// A message to oneself costs what any other does.
+    /// The same as any other message.
     Count,
-    /// It is composed, no more.
+    /// Only its rearrangement.
     Free,
 }
 
@@ -135,20 +135,19 @@ impl Display for SelfMessages {
 }
 
 impl Flat {
-    /// Whether what a node has received it composes at once for the next stage.
+    /// Returns whether nodes compose received data for the next stage at once.
     fn composes_early(&self) -> bool {
         self.buffers > 1 && self.mode == Mode::Nonblocking
     }
 }
 
 impl Model for Flat {
-    /// Nodes work through their messages in the schedule's order, and local copies go through their
-    /// buffers.
+    /// The order of messages and the local copies matter.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
 
-    /// Who does one thing at a time has received what comes in a step before it goes on.
+    /// In blocking mode a node has received everything of a step before it continues.
     fn follows_arrivals(&self) -> bool {
         self.mode == Mode::Nonblocking
     }
@@ -161,13 +160,13 @@ impl Model for Flat {
             unit_bytes: context.unit_bytes,
             phase: None,
             stage: Stage::new(nodes as usize),
-            ready: vec![0.0; nodes as usize],
-            sums: false,
+            precomposed: vec![0.0; nodes as usize],
+            has_sums: false,
             summed: Vec::new(),
             stages: 0,
             clock: Clock::default(),
             too_many: false,
-            kept: None,
+            accounting: None,
         })
     }
 
@@ -181,47 +180,47 @@ impl Model for Flat {
 }
 
 impl Stage {
-    /// Runs the stage from `start` on, when all is composed; the moment when the last node is done.
-    /// `compose` says whether received data are composed for the next stage at once (nonblocking
-    /// mode).
+    /// Simulates the stage from `start`, when all data is composed, and returns the end of the last
+    /// node. `compose`: received data is composed for the next stage at once (nonblocking mode).
     pub fn run(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
-        self.run_and_keep(machine, start, compose, None)
+        self.run_with(machine, start, compose, None)
     }
 
-    /// The same, while what nodes' time goes into is kept.
-    fn run_and_keep(
+    /// The same with time-space accounting.
+    fn run_with(
         &self,
         machine: &Flat,
         start: Clock,
         compose: bool,
-        kept: Option<&mut Accounting>,
+        accounting: Option<&mut Accounting>,
     ) -> Clock {
         match machine.mode {
-            Mode::Blocking => Blocking::new(self, machine, start, kept).run(),
-            Mode::Nonblocking => Nonblocking::new(self, machine, start, compose, kept).run(),
+            Mode::Blocking => Blocking::new(self, machine, start, accounting).run(),
+            Mode::Nonblocking => Nonblocking::new(self, machine, start, compose, accounting).run(),
         }
     }
 }
 
-/// A schedule's stages, one after another.
+/// The evaluator: simulates the stages of a schedule one after another.
 struct Stages {
     machine: Flat,
     nodes: u64,
     unit_bytes: f64,
-    /// The stage under way, by the number of its phase.
+    /// Number of the current phase.
     phase: Option<u32>,
     stage: Stage,
-    /// What has been composed already for the stage under way, where there are two send buffers.
-    ready: Vec<f64>,
-    /// Whether anything is added up; and what each node adds of what comes in the step that comes
-    /// next, in bytes.
-    sums: bool,
+    /// Bytes of each node that were composed for the current stage during the previous one.
+    precomposed: Vec<f64>,
+    /// Whether anything is reduced.
+    has_sums: bool,
+    /// Bytes that each node reduces in the step that is added next.
     summed: Vec<f64>,
+    /// Number of finished stages that are not empty.
     stages: u64,
     clock: Clock,
     too_many: bool,
-    /// What nodes' time goes into, where somebody asked.
-    kept: Option<Box<Accounting>>,
+    /// Time-space accounting, if requested.
+    accounting: Option<Box<Accounting>>,
 }
 
 impl Stages {
@@ -230,9 +229,9 @@ impl Stages {
     }
 
     fn add(&mut self, message: StageMessage) {
-        /// What a stage's messages may take: 3 GiB.
-        const MOST: usize = 1 << 26;
-        self.too_many |= self.stage.messages.len() == MOST;
+        /// About 3 GiB of messages.
+        const MAX: usize = 1 << 26;
+        self.too_many |= self.stage.messages.len() == MAX;
         if self.too_many {
             self.stage.clear();
         } else {
@@ -240,46 +239,45 @@ impl Stages {
         }
     }
 
-    /// What is said next is of phase number `phase`: runs the stage before it, if that is another.
-    fn enter(&mut self, phase: u32) {
-        if self.phase.replace(phase).is_some_and(|earlier| earlier != phase) {
+    /// Enters a phase, and simulates the previous stage if it was another phase.
+    fn enter_phase(&mut self, phase: u32) {
+        if self.phase.replace(phase).is_some_and(|previous| previous != phase) {
             let early = self.machine.composes_early();
-            self.clock = self.after_stage(early);
+            self.clock = self.end_of_stage(early);
             self.stages += u64::from(!self.stage.is_empty());
             if early {
-                self.ready = self.stage.received();
+                self.precomposed = self.stage.received();
             }
             self.stage.clear();
         }
     }
 
-    /// When the stage under way ends. `compose` says whether received data are composed for the
-    /// next stage at once.
-    fn after_stage(&mut self, compose: bool) -> Clock {
+    /// Simulates the current stage and returns its end. `compose`: as in [`Stage::run`].
+    fn end_of_stage(&mut self, compose: bool) -> Clock {
         let composing = self
             .stage
             .composed
             .iter()
-            .zip(&self.ready)
-            .map(|(bytes, ready)| (bytes - ready).max(0.0));
+            .zip(&self.precomposed)
+            .map(|(bytes, precomposed)| (bytes - precomposed).max(0.0));
         let longest = composing.clone().fold(0.0, f64::max);
         let start = self.clock.composed(longest * self.machine.rearrange_byte_us);
-        if let Some(kept) = self.kept.as_mut().filter(|_| !self.stage.is_empty()) {
+        if let Some(accounting) = self.accounting.as_mut().filter(|_| !self.stage.is_empty()) {
             let barriers_us = self.stages as f64 * self.machine.barrier_us.us(self.nodes);
             let composing_us = composing.map(|bytes| bytes * self.machine.rearrange_byte_us);
             let messages = &self.stage.messages;
             let of_stage = (messages.len(), messages.first().map(|message| message.step));
-            kept.begin(of_stage, self.clock.at, barriers_us, composing_us, start);
+            accounting.begin(of_stage, self.clock.at, barriers_us, composing_us, start);
         }
-        self.stage.run_and_keep(&self.machine, start, compose, self.kept.as_deref_mut())
+        self.stage.run_with(&self.machine, start, compose, self.accounting.as_deref_mut())
     }
 }
 
 impl Stages {
     fn step(&mut self, step: &Step<'_>) {
-        self.enter(step.phase_number);
-        if let Some(kept) = &mut self.kept {
-            kept.step(step.schedule_step);
+        self.enter_phase(step.phase_number);
+        if let Some(accounting) = &mut self.accounting {
+            accounting.step(step.schedule_step);
         }
         for (i, t) in step.transfers.iter().enumerate() {
             let bytes = self.bytes(t.load, step.segments);
@@ -296,7 +294,7 @@ impl Stages {
     }
 
     fn summed(&mut self, summed: Summed<'_>) {
-        self.sums = true;
+        self.has_sums = true;
         self.summed.resize(self.nodes as usize, 0.0);
         let unit_bytes = segment_bytes(self.unit_bytes, summed.segments);
         self.summed
@@ -306,11 +304,11 @@ impl Stages {
     }
 
     fn local_copy(&mut self, copy: LocalCopy) {
-        self.enter(copy.phase_number);
+        self.enter_phase(copy.phase_number);
         let (node, bytes) = (copy.node, self.bytes(copy.load, copy.segments));
         match self.machine.self_messages {
             SelfMessages::Count => {
-                // What a node keeps lies joined with what came to it: it is its own all the same.
+                // A node has its own data from the start (`after` is 0), even if boxes were joined.
                 self.add(StageMessage {
                     from: node,
                     to: node,
@@ -343,25 +341,25 @@ impl Evaluator for Stages {
     fn cost(&mut self) -> Result<Cost, String> {
         if self.too_many {
             return Err(
-                "the model `flat` follows up to 67108864 messages between two barriers, this schedule has more"
+                "the model `flat` simulates up to 67108864 messages between two barriers, this schedule has more"
                     .to_owned(),
             );
         }
         self.stage.add_up(u64::MAX, &std::mem::take(&mut self.summed));
-        let clock = self.after_stage(false);
+        let clock = self.end_of_stage(false);
         let barriers = (self.stages + u64::from(!self.stage.is_empty())).saturating_sub(1);
         let barrier = Some(barriers as f64 * self.machine.barrier_us.us(self.nodes));
-        let parts = Parts { propagation: None, barrier, ..clock.path.parts(self.sums) };
+        let parts = Parts { propagation: None, barrier, ..clock.path.parts(self.has_sums) };
         Ok(Cost { parts, note: None, ranks: None })
     }
 
     fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
-        self.kept = Some(Box::new(Accounting::new(record)));
+        self.accounting = Some(Box::new(Accounting::new(record)));
         Ok(())
     }
 
     fn time_space(&mut self) -> Option<TimeSpace> {
-        self.kept.take().map(|kept| kept.done())
+        self.accounting.take().map(|accounting| accounting.done())
     }
 }
 

@@ -1,22 +1,22 @@
-//! `fluid`: event-driven, with links: messages that cross a link at the same time share it by
-//! weighted max-min fairness, as in SimGrid's models of TCP networks (Velho et al., 2013), whose
-//! times these are.
+//! `fluid`: an event-driven model with links. Messages that use a link at the same time share it by
+//! weighted max-min fairness, as in SimGrid's models of TCP networks (Velho et al., 2013). The times
+//! are those of SimGrid.
 //!
-//! A rank works through its steps: it posts a step's receives, then its sends, `startup_us` before
-//! each, and goes on when all are done; it waits for nobody else's step ([`ranks`]). With
-//! `order=data` it makes its sends one after another, at most `ports` under way, each as soon as
-//! what it passes on has come, and all receives are posted from the beginning. A message begins
-//! when both ends have posted it, waits the latencies of its links, and then has its share of each
-//! of them ([`shares`]).
+//! A rank works through its steps: it posts the receives of a step, then its sends, each after a
+//! start-up, and continues when all are complete. It does not wait for other ranks' steps
+//! ([`simulation`]). With `order=data` it sends one message after another, each as soon as its data is
+//! available, with at most `ports` in flight; all receives are posted from the start. A message
+//! starts when both ends have posted it. It waits for the latencies of its links, and then shares
+//! them with other messages ([`shares`]).
 //!
-//! What a rank adds up (`reduce_byte_us` a byte) it adds when all that it receives in the step has
-//! come, and goes on when it has.
+//! At the end of a step, a rank reduces what it received (`reduce_byte_us` per byte), and then
+//! continues.
 //!
-//! Background traffic is flows like all others, on which no rank waits: all begin at time 0.
+//! Background traffic consists of flows that start at time 0. No rank waits for them.
 //!
-//! Parts of time are those along the critical path, which follows whichever end of a message was
-//! later: start-ups; latencies in propagation; what the message's bytes take on the narrowest of
-//! its links alone in transmission, and what sharing adds in contention.
+//! The parts of time are those along the critical path, which follows the later end of a message:
+//! start-ups; latencies (propagation); the time of the bytes on the narrowest link without sharing
+//! (transmission); and what sharing adds (contention).
 
 use super::asynchronous::event_limit::MOST_EVENTS;
 use super::asynchronous::noise::NOISE;
@@ -48,7 +48,7 @@ mod timers;
 
 pub(super) static KIND: ModelKind = ModelKind {
     name: "fluid",
-    title: "event-driven: messages share links by max-min fairness, as SimGrid has them",
+    title: "event-driven: messages share links by max-min fairness, as in SimGrid",
     parameters: Fluid::PARAMETERS,
     prepare: |settings| {
         let model = Fluid::of(settings)?;
@@ -59,7 +59,7 @@ pub(super) static KIND: ModelKind = ModelKind {
 
 static FAIRNESS: TypedParameter<Fairness> = TypedParameter {
     key: "fairness",
-    meaning: "how messages share a link: `equal`, or `rtt`, by 1 / (latencies of the way + what weight_bytes take on each of its links)",
+    meaning: "weights of messages that share a link: `equal`, or `rtt`, 1 / (latency of the route + time of weight_bytes on each of its links)",
     symbols: "",
     default: DefaultValue::Text("rtt"),
     read: |text| parse_word(text, &Fairness::WORDS),
@@ -67,7 +67,7 @@ static FAIRNESS: TypedParameter<Fairness> = TypedParameter {
 
 static WEIGHT_BYTES: TypedParameter<f64> = TypedParameter {
     key: "weight_bytes",
-    meaning: "with fairness=rtt, bytes that count a link's bandwidth into the weight",
+    meaning: "bytes whose time on each link counts in the weight, with fairness=rtt",
     symbols: "S (SimGrid)",
     default: DefaultValue::Text("0"),
     read: |text| {
@@ -78,7 +78,7 @@ static WEIGHT_BYTES: TypedParameter<f64> = TypedParameter {
 
 static LATENCY_FACTOR: TypedParameter<f64> = TypedParameter {
     key: "latency_factor",
-    meaning: "by what latencies are multiplied",
+    meaning: "factor for all latencies",
     symbols: "",
     default: DefaultValue::Text("1"),
     read: factor,
@@ -86,25 +86,25 @@ static LATENCY_FACTOR: TypedParameter<f64> = TypedParameter {
 
 static BANDWIDTH_FACTOR: TypedParameter<f64> = TypedParameter {
     key: "bandwidth_factor",
-    meaning: "by what bandwidths are multiplied",
+    meaning: "factor for all bandwidths",
     symbols: "",
     default: DefaultValue::Text("1"),
     read: factor,
 };
 
-/// EventLimit so close together are one, in us.
-const AT_ONCE_US: f64 = 1e-3;
+/// Events within this interval are simultaneous, in µs.
+const EPSILON_US: f64 = 1e-3;
 
 static SECOND_EPS_US: TypedParameter<f64> = TypedParameter {
     key: "second_eps_us",
-    meaning: "prices once more, with events as one that are so far apart (0.001 us the first time), and says in `note` where that moves the time by 0.1 % or more; 0 for once",
+    meaning: "simulates a second time, with events within this interval as simultaneous (first time: 0.001 us); `note` reports a difference of 0.1 % or more; 0 for one simulation",
     symbols: "",
     default: DefaultValue::Text("0"),
     read: parse_micros,
 };
 
 fn factor(text: &str) -> Result<f64, String> {
-    /// Beyond these a figure is a slip, and a double no longer tells shares of links apart.
+    /// Larger or smaller values are mistakes, and shares would not be exact enough.
     const FACTORS: RangeInclusive<f64> = 1e-6..=1e6;
     let factor = parse_number(text).filter(|factor| FACTORS.contains(factor));
     factor.ok_or_else(|| "a number from 0.000001 to 1000000".to_owned())
@@ -136,7 +136,7 @@ parameters! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fairness {
     Equal,
-    /// By their round-trip times.
+    /// By the inverse of their round-trip times.
     Rtt,
 }
 
@@ -151,7 +151,7 @@ impl Display for Fairness {
 }
 
 impl Fluid {
-    /// What a byte takes on a link of the machine's bandwidth.
+    /// Returns the time of a byte on a link.
     fn link_byte_us(&self) -> f64 {
         self.byte_us / self.bandwidth_factor
     }
@@ -171,7 +171,7 @@ impl Model for Fluid {
     }
 
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
-        let first = Simulation::new(self.clone(), context, AT_ONCE_US);
+        let first = Simulation::new(self.clone(), context, EPSILON_US);
         if self.second_eps_us == 0.0 {
             return Box::new(first);
         }
@@ -182,8 +182,8 @@ impl Model for Fluid {
         })
     }
 
-    /// A start-up; and then either the way of what goes farthest, or one link's latency before the
-    /// bytes that must cross a cut, or leave or enter a node.
+    /// A start-up, and the largest of: the latency of the longest route; a link's latency and the
+    /// bytes that must cross a cut, or leave or enter a node; a link's latency and a reduction.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
             return Bound::default();
@@ -196,7 +196,7 @@ impl Model for Fluid {
         if traffic.farthest == 0 {
             return farthest;
         }
-        // Simulation of one node have no link between them.
+        // Ranks of one node have no link between them.
         let least = topology.latencies().map_or(1.0, |(least, _)| least);
         let one_link = if topology.node_network().is_some() { 0.0 } else { self.latency_us(least) };
         let (bytes, kind) = bound::network_bytes(topology, traffic, PortLimit::All, 1.0);
@@ -220,7 +220,7 @@ impl Model for Fluid {
             reduction_us: traffic.summed * self.reduce_byte_us,
             ..Bound::default()
         };
-        by_bytes.or(farthest).or(by_sums)
+        by_bytes.max(farthest).max(by_sums)
     }
 }
 

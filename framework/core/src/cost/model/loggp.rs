@@ -1,28 +1,26 @@
-//! `loggp`: event-driven, without links: what counts is what processors and network interfaces do
-//! (LogGPS: Alexandrov et al., 1995; Ino et al., 2001), by the rules of LogGOPSim (Hoefler,
-//! Schneider & Lumsdaine, 2010), whose times these are.
+//! `loggp`: an event-driven model of processors and network interfaces, without links (LogGPS:
+//! Alexandrov et al., 1995; Ino et al., 2001). It follows the rules of LogGOPSim (Hoefler, Schneider &
+//! Lumsdaine, 2010) and gives the same times.
 //!
-//! A rank works through its steps: it posts a step's receives, then its sends, and goes on when all
-//! are done; it waits for nobody else's step. A message of s bytes
-//! - keeps its sender's processor busy for o + (s - 1) O, its interface for g + (s - 1) G;
-//! - is with its receiver o + L after it was begun. When processor and interface there are free, it
-//!   keeps them busy for o + (s - 1) max(O, G) and g + (s - 1) G: the time of its bytes is charged
+//! A rank works through its steps: it posts the receives of a step, then its sends, and continues
+//! when all are complete. It does not wait for other ranks' steps. A message of s bytes
+//! - occupies the sender's processor for o + (s - 1) O, and its interface for g + (s - 1) G;
+//! - arrives o + L after its start. When the receiver is free, the message occupies its processor for
+//!   o + (s - 1) max(O, G), and its interface for g + (s - 1) G: the time of the bytes is charged
 //!   there;
-//! - is done for its sender at once, or, if it has more than S bytes, only when its receiver has
-//!   posted the receive and begun to take it (rendezvous).
+//! - is complete at the sender at once, or, if it has more than S bytes, when the receiver has posted
+//!   the receive and starts to receive it (rendezvous).
 //!
-//! With `order=data` ([`forwarding`](super::asynchronous::data_order)) a rank has posted all its
-//! receives from the beginning, and a long message holds up nothing but its own data until its
-//! receiver begins to take it.
+//! With `order=data` ([`data_order`](super::asynchronous::data_order)) all receives are posted from
+//! the start. A long message then delays only its sender, until the receiver starts to receive it.
 //!
-//! What a rank adds up (`reduce_byte_us` a byte) keeps its processor busy once all that it receives
-//! in the step has come.
+//! At the end of a step, the reduction of received data occupies the processor (`reduce_byte_us` per
+//! byte).
 //!
-//! An interface sends and receives at the same time, a processor does one thing at a time. What
-//! comes first at a processor, comes first; at the same moment, what was put in line first. Parts
-//! of time are those along the critical path: o and g in start-up, O and G in transmission, L in
-//! propagation, what a message waits for its receiver or a sender for its receiver's consent in
-//! contention.
+//! An interface sends and receives at the same time; a processor does one thing at a time. Requests
+//! are served in the order of time; at equal times, in the order in which they became known. The
+//! parts of time are those along the critical path: o and g are start-up, O and G transmission, L
+//! propagation. Waits for a receiver or for a rendezvous match are contention.
 
 use super::asynchronous::event_limit::MOST_EVENTS;
 use super::asynchronous::noise::NOISE;
@@ -41,7 +39,7 @@ mod simulation;
 
 pub(super) static KIND: ModelKind = ModelKind {
     name: "loggp",
-    title: "event-driven, without links: processors and network interfaces, as LogGOPSim has them",
+    title: "event-driven, without links: processors and network interfaces, as in LogGOPSim",
     parameters: LogGp::PARAMETERS,
     prepare: |settings| {
         let model = LogGp::of(settings)?;
@@ -52,7 +50,7 @@ pub(super) static KIND: ModelKind = ModelKind {
 
 static LATENCY_US: TypedParameter<f64> = TypedParameter {
     key: "latency_us",
-    meaning: "from one network interface to another, whatever the distance",
+    meaning: "latency between two network interfaces, independent of the distance",
     symbols: "L",
     default: DefaultValue::Text("0"),
     read: parse_micros,
@@ -60,7 +58,7 @@ static LATENCY_US: TypedParameter<f64> = TypedParameter {
 
 static OVERHEAD_US: TypedParameter<f64> = TypedParameter {
     key: "overhead_us",
-    meaning: "a processor's work for a message, at either end",
+    meaning: "processor time for a message, at both ends",
     symbols: "o",
     default: DefaultValue::Text("0"),
     read: parse_micros,
@@ -68,7 +66,7 @@ static OVERHEAD_US: TypedParameter<f64> = TypedParameter {
 
 static GAP_US: TypedParameter<f64> = TypedParameter {
     key: "gap_us",
-    meaning: "between the beginnings of two messages at an interface",
+    meaning: "gap between the starts of two messages at an interface",
     symbols: "g",
     default: DefaultValue::Text("0"),
     read: parse_micros,
@@ -76,7 +74,7 @@ static GAP_US: TypedParameter<f64> = TypedParameter {
 
 static OVERHEAD_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "overhead_byte_us",
-    meaning: "a processor's work for a byte",
+    meaning: "processor time for a byte",
     symbols: "O",
     default: DefaultValue::Text("0"),
     read: parse_micros,
@@ -84,7 +82,7 @@ static OVERHEAD_BYTE_US: TypedParameter<f64> = TypedParameter {
 
 static RENDEZVOUS_BYTES: TypedParameter<u64> = TypedParameter {
     key: "rendezvous_bytes",
-    meaning: "a message of more bytes waits for its receiver's consent",
+    meaning: "the sender of a message with more bytes waits until it is matched (rendezvous)",
     symbols: "S",
     default: DefaultValue::Text("65535"),
     read: |text| text.parse().map_err(|_| "a whole number of bytes".to_owned()),
@@ -120,8 +118,9 @@ impl Model for LogGp {
         false
     }
 
-    /// Someone's bytes come one after another: each costs what is least, as a part of a long
-    /// message or as a message by itself; and something is sent, travels, and is taken.
+    /// The bytes of the busiest node pass one after another; each costs the smaller of a byte of a
+    /// long message and a message of its own. In addition, some message is sent, travels and is
+    /// received.
     fn lower_bound(&self, _: &dyn Topology, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
             return Bound::default();
@@ -137,7 +136,7 @@ impl Model for LogGp {
             propagation_us: self.latency_us,
             ..Bound::default()
         };
-        // Who adds up most may be busy with that while others' bytes are under way.
+        // The node that reduces most can do so while the bytes of others travel.
         let by_sums = Bound {
             startup_us: 2.0 * self.overhead_us,
             propagation_us: self.latency_us,

@@ -1,11 +1,10 @@
-//! In how many rounds the circuits of a crowded step can be set up.
+//! Arranges the circuits of a step in rounds if links have too few virtual channels.
 //!
-//! The fullest link's circuits over q, rounded up, is the least conceivable: five circuits of two
-//! links each around a ring of five put two on every link, but no two of them that share no link
-//! leave room for a third, so that it takes three rounds, not two. The least number is a colouring
-//! problem (of paths); what is counted here are the rounds of one real arrangement, *first fit*:
-//! circuits in the order of their length, the longest first, each in the first round in which all
-//! its links, and the ports at either end, have room.
+//! A lower bound is the number of circuits on the busiest link, divided by q. It cannot always be
+//! reached: five circuits of two links each around a ring of five nodes put two circuits on every
+//! link, but need three rounds. The minimum is a path colouring problem. This module uses *first
+//! fit*: circuits are sorted by length, the longest first, and each is placed in the first round in
+//! which all its links, and the ports at both ends, have room.
 
 use crate::network::topology::Topology;
 use crate::simulation::step::{Step, Transfer};
@@ -13,64 +12,64 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Steps of so many circuits times links are not arranged: [`Arranger::first_fit`] says `None`.
+/// Steps with more circuits times links than this are not arranged.
 pub(super) const MOST_CROSSINGS: u64 = 1 << 22;
 
-/// Room for circuits in one round.
+/// The capacities in one round.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
-    /// On a directed link.
+pub(super) struct Capacity {
+    /// Circuits on a directed link.
     pub link: u64,
-    /// Ports of a node, each with as much room as a link, for what it sends and for what it
-    /// receives; `None` for as many as there are.
+    /// Ports of a node for sending, and for receiving, each with the capacity of a link. `None` if
+    /// there is no limit.
     pub ports: Option<u64>,
 }
 
-/// In how many rounds a step is run.
+/// The rounds of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rounds {
-    /// How many; at least 1.
+    /// The number of rounds; at least 1.
     pub count: u64,
-    /// What they hold, where the circuits of the step were arranged.
+    /// The cost of the rounds, if circuits were arranged.
     pub arranged: Option<Arranged>,
 }
 
-/// The rounds of an arrangement, added up. Loads are in parts, over the links' bandwidths.
+/// The sums over the rounds of an arrangement. Loads are in segments, divided by bandwidths.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Arranged {
-    /// What the links of the longest circuit of each round cost, in hops of the machine's.
+    /// The latency of the longest circuit of each round, in units of `hop_us`.
     pub hops: f64,
-    /// Load of the longest message of each round.
+    /// The load of the longest message of each round.
     pub alone: f64,
-    /// Of each round the largest load of a circuit, times the circuits that it shares some link or
-    /// port with, itself among them.
+    /// For each round the largest product of a circuit's load and the number of circuits on its most
+    /// crowded link or port.
     pub multiplexed: f64,
 }
 
-/// How fast circuits get through.
+/// The speed of a resource.
 #[derive(Debug, Clone, Copy)]
 enum Speed {
-    /// What a circuit that has the link for itself takes for a load of 1.
+    /// A link: the time for a load of 1 if it is not shared.
     Link(f64),
-    /// So many ports share a node's circuits.
+    /// A node: its number of ports.
     Ports(f64),
 }
 
-/// What fills up: a link, or a node in one of its two roles.
+/// A resource with a limited number of circuits: a link, or the sending or receiving ports of a node.
 #[derive(Debug)]
 struct Resource {
-    /// Circuits it has room for in a round.
-    room: u64,
+    /// Number of circuits that fit in a round.
+    capacity: u64,
     speed: Speed,
-    /// Circuits in each round.
+    /// Number of circuits in each round.
     taken: Vec<u64>,
-    /// A bit a round: whether it is full.
+    /// One bit per round: whether the resource is full.
     full: Vec<u64>,
 }
 
 impl Resource {
-    fn clear(&mut self, room: u64, speed: Speed) {
-        (self.room, self.speed) = (room, speed);
+    fn clear(&mut self, capacity: u64, speed: Speed) {
+        (self.capacity, self.speed) = (capacity, speed);
         self.taken.clear();
         self.full.clear();
     }
@@ -81,28 +80,29 @@ impl Resource {
             self.full.resize(round / 64 + 1, 0);
         }
         self.taken[round] += 1;
-        if self.taken[round] >= self.room {
+        if self.taken[round] >= self.capacity {
             self.full[round / 64] |= 1 << (round % 64);
         }
     }
 }
 
-/// Arranges steps, one after another: its memory is used again.
+/// Arranges steps; its memory is reused from step to step.
 #[derive(Debug)]
 pub(super) struct Arranger {
     topology: Arc<dyn Topology>,
-    /// The number of each link, and after them of each sender and each receiver, among the
-    /// resources of the step, from 1; 0 for none yet.
+    /// For each link, sender and receiver its number among the resources of the step, from 1; 0 if
+    /// it is not used yet.
     numbers: Numbers,
     resources: Vec<Resource>,
-    /// Resources in use in this step.
+    /// The keys of the resources that the step uses.
     used: Vec<u64>,
-    /// The circuits of the step: round, load, and where what they need begins in `needs`.
+    /// The circuits of the step: round, load, and index of the first resource in `needs`.
     placed: Vec<(usize, u64, usize)>,
+    /// The resources of all circuits.
     needs: Vec<usize>,
 }
 
-/// Numbers by key: in an array unless that would be large.
+/// A map from keys to numbers: an array, or a hash map if the array would be large.
 #[derive(Debug)]
 enum Numbers {
     Array(Vec<u32>),
@@ -121,10 +121,10 @@ impl Numbers {
 impl Arranger {
     pub(super) fn new(topology: &Arc<dyn Topology>) -> Self {
         /// 64 MiB of numbers.
-        const MOST_IN_ARRAY: u64 = 1 << 24;
+        const MAX_IN_ARRAY: u64 = 1 << 24;
         let keys = topology.link_slots().saturating_add(2 * topology.nodes());
         let numbers = match keys {
-            0..=MOST_IN_ARRAY => Numbers::Array(vec![0; keys as usize]),
+            0..=MAX_IN_ARRAY => Numbers::Array(vec![0; keys as usize]),
             _ => Numbers::Map(HashMap::new()),
         };
         Self {
@@ -137,26 +137,28 @@ impl Arranger {
         }
     }
 
-    /// How first fit arranges a step; `None` where there is too much to arrange.
-    pub(super) fn first_fit(&mut self, step: &Step<'_>, room: Room) -> Option<Rounds> {
+    /// Arranges a step by first fit; `None` if it has more than [`MOST_CROSSINGS`].
+    pub(super) fn first_fit(&mut self, step: &Step<'_>, capacity: Capacity) -> Option<Rounds> {
         let crossings =
             step.transfers.iter().fold(0, |sum: u64, t| sum.saturating_add(t.hops.into()));
         if crossings > MOST_CROSSINGS {
             return None;
         }
+        // Forget the previous step.
         for key in self.used.drain(..) {
             *self.numbers.of(key) = 0;
         }
         let mut circuits: Vec<&Transfer> = step.transfers.iter().collect();
         circuits.sort_unstable_by_key(|t| (Reverse(t.hops), t.from, t.to));
+        // Place the circuits, the longest first. `hops` has the longest latency of each round.
         let mut full = Vec::new();
-        // Of each round the longest circuit: the first in it, unless links cost unlike.
         let mut hops: Vec<f64> = Vec::new();
         self.placed.clear();
         self.needs.clear();
         for t in circuits {
             let first = self.needs.len();
-            self.add_needs(t, step, room);
+            self.add_needs(t, step, capacity);
+            // Find the first round in which none of the resources is full.
             full.clear();
             for resource in &self.needs[first..] {
                 let other = &self.resources[*resource].full;
@@ -180,14 +182,14 @@ impl Arranger {
         Some(Rounds { count: hops.len() as u64, arranged: Some(arranged) })
     }
 
-    /// What the links of a circuit cost, in hops of the machine's.
+    /// Returns the latency of a circuit, in units of `hop_us`.
     fn latency(&self, t: &Transfer, step: &Step<'_>) -> f64 {
         if self.topology.latencies().is_none() {
             return t.hops.into();
         }
         let route = t.route.checked_sub(1).map(|i| &step.routes[i as usize]);
         let mut sum = 0.0;
-        // It was a route when the step was measured.
+        // The route was valid when the step was measured.
         let _ = self.topology.route(t.from.into(), t.to.into(), route, &mut |run| {
             sum += (0..run.len)
                 .map(|i| self.topology.latency(run.first + i * run.stride))
@@ -196,7 +198,7 @@ impl Arranger {
         sum
     }
 
-    /// What is carried in so many rounds.
+    /// Returns the loads of an arrangement with this number of rounds.
     fn loads(&self, rounds: usize) -> Arranged {
         let mut longest = vec![(0.0_f64, 0.0_f64); rounds];
         let ends = self.placed.iter().skip(1).map(|(.., first)| *first).chain([self.needs.len()]);
@@ -212,11 +214,11 @@ impl Arranger {
                     Speed::Ports(ports) => at_ports = at_ports.max(taken / ports),
                 }
             }
-            // Between two ranks of a node there is no link: the machine's bandwidth.
+            // Ranks of one node have no link; use the machine's bandwidth.
             if alone == 0.0 {
                 (alone, shared) = (1.0, 1.0);
             }
-            // A port is as fast as the slowest link of the circuit that has it.
+            // A port is as fast as the slowest link of the circuit.
             shared = shared.max(alone * at_ports);
             let (of_alone, of_shared) = &mut longest[*round];
             *of_alone = of_alone.max(alone * *load as f64);
@@ -230,23 +232,23 @@ impl Arranger {
         longest.iter().fold(Arranged::default(), add)
     }
 
-    /// The resources that a circuit needs: its links, and the ports at either end where they are
-    /// counted.
-    fn add_needs(&mut self, t: &Transfer, step: &Step<'_>, room: Room) {
+    /// Adds the resources of a circuit to `needs`: its links, and the ports at both ends if these are
+    /// limited.
+    fn add_needs(&mut self, t: &Transfer, step: &Step<'_>, capacity: Capacity) {
         let mut needed = std::mem::take(&mut self.needs);
         let topology = Arc::clone(&self.topology);
         let route = t.route.checked_sub(1).map(|i| &step.routes[i as usize]);
-        // It was a route when the step was measured.
+        // The route was valid when the step was measured.
         let _ = topology.route(t.from.into(), t.to.into(), route, &mut |run| {
             needed.extend((0..run.len).map(|i| {
                 let link = run.first + i * run.stride;
-                self.resource(link, room.link, Speed::Link(1.0 / topology.bandwidth(link)))
+                self.resource(link, capacity.link, Speed::Link(1.0 / topology.bandwidth(link)))
             }));
         });
-        if let Some(ports) = room.ports {
+        if let Some(ports) = capacity.ports {
             let sender = topology.link_slots() + topology.host(t.from.into());
             let receiver = topology.link_slots() + topology.nodes() + topology.host(t.to.into());
-            let all = ports.saturating_mul(room.link);
+            let all = ports.saturating_mul(capacity.link);
             needed.extend(
                 [sender, receiver].map(|key| self.resource(key, all, Speed::Ports(ports as f64))),
             );
@@ -254,15 +256,21 @@ impl Arranger {
         self.needs = needed;
     }
 
-    fn resource(&mut self, key: u64, room: u64, speed: Speed) -> usize {
+    /// Returns the number of a resource, from 0.
+    fn resource(&mut self, key: u64, capacity: u64, speed: Speed) -> usize {
         let number = self.numbers.of(key);
         if *number == 0 {
             self.used.push(key);
             *number = self.used.len() as u32;
             if self.resources.len() < self.used.len() {
-                self.resources.push(Resource { room, speed, taken: Vec::new(), full: Vec::new() });
+                self.resources.push(Resource {
+                    capacity,
+                    speed,
+                    taken: Vec::new(),
+                    full: Vec::new(),
+                });
             }
-            self.resources[self.used.len() - 1].clear(room, speed);
+            self.resources[self.used.len() - 1].clear(capacity, speed);
         }
         *number as usize - 1
     }
@@ -282,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn five_arcs_of_two_links_around_a_ring_of_five_take_three_turns() {
+    fn five_circuits_of_two_links_on_a_ring_of_five_take_three_rounds() {
         assert_eq!(startups("ring:5", "virtual_channels=1", &shift(5, 2)).0, 3.0);
         assert_eq!(startups("ring:5", "virtual_channels=2", &shift(5, 2)), (1.0, String::new()));
         assert_eq!(startups("ring:6", "virtual_channels=1", &shift(6, 2)).0, 2.0);
@@ -290,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_have_room_for_as_many_circuits_as_links_have() {
+    fn ports_carry_as_many_circuits_as_links() {
         // Two circuits share a link; all three leave one node.
         let sends = [(0, 1, 1), (0, 2, 1), (0, 7, 1)];
         assert_eq!(startups("mesh:8", "virtual_channels=1,ports=all", &sends).0, 3.0);
@@ -300,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn each_turn_has_the_hops_and_bytes_of_its_own_circuits() {
+    fn each_round_has_the_hops_and_bytes_of_its_own_circuits() {
         let parts = |topology: &str, machine: &str, sends: &[(u32, u32, u64)]| {
             let parts = cost(
                 topology,
@@ -310,32 +318,32 @@ mod tests {
             .parts;
             [parts.propagation, parts.transmission, parts.contention].map(Option::unwrap)
         };
-        // Of 11 arcs of 5 links two fit beside each other: six rounds of equal messages.
+        // Two of the 11 circuits of 5 links fit on the ring: six rounds of equal messages.
         let thousand: Vec<_> = (0..11).map(|i| (i, (i + 5) % 11, 1000)).collect();
         assert_eq!(parts("ring:11", "virtual_channels=1", &thousand), [30.0, 6000.0, 0.0]);
-        // All over one link, one by one.
+        // All circuits use one link, one by one.
         let gather = [(1, 0, 1000), (2, 0, 1), (3, 0, 1), (4, 0, 1), (5, 0, 1)];
         assert_eq!(parts("mesh:6", "virtual_channels=1,ports=all", &gather), [15.0, 1004.0, 0.0]);
-        // Two at a time share it: the long one with the shortest circuit left, and alone with none.
+        // Two at a time share it: the long message has a round with one of the others.
         assert_eq!(parts("mesh:6", "virtual_channels=2,ports=all", &gather), [9.0, 1002.0, 2.0]);
         assert_eq!(parts("mesh:6", "virtual_channels=5,ports=all", &gather), [5.0, 1000.0, 4000.0]);
     }
 
     #[test]
-    fn what_is_too_much_to_arrange_is_said_to_take_at_least_the_fullest_links_turns() {
-        // 2100 circuits over 2100 links each: more than 2^22.
+    fn large_steps_take_at_least_the_rounds_of_their_busiest_link() {
+        // 2100 circuits over 2100 links each are more than 2^22.
         let far: Vec<_> = (0..2100).map(|i| (i, i + 2100, 1)).collect();
         let (rounds, note) = startups("mesh:4200", "virtual_channels=1", &far);
         assert_eq!(rounds, 2100.0);
         assert_eq!(
             note,
-            "priced in turns, at least 2100 in all: up to 2100 circuits at once on a link with virtual_channels=1; a round of more than 4194304 circuits \
-             times links is not arranged"
+            "run in rounds, at least 2100 in total: up to 2100 simultaneous circuits on a link with virtual_channels=1; steps with more than \
+             4194304 circuits times links are not arranged"
         );
         let (_, note) = startups("mesh:40", "virtual_channels=1", &[(0, 20, 1), (1, 21, 1)]);
         assert_eq!(
             note,
-            "priced in turns: up to 2 circuits at once on a link with virtual_channels=1"
+            "run in rounds: up to 2 simultaneous circuits on a link with virtual_channels=1"
         );
     }
 }

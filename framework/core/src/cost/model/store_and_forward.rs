@@ -1,15 +1,15 @@
-//! `store-and-forward`: synchronous steps, each message stored at every node it passes.
+//! `store-and-forward`: synchronous steps; messages are stored at every node of their routes.
 //!
-//! A message of L bytes over h links takes `h (ts + L tw)` (Li, Peng & Chu, section III), a step as
-//! long as its longest message does; `ts` and `tw` are `startup_us` and `byte_us`. Links are not
-//! shared within a step in the schedules it was made for; where they are, the messages on a link
-//! follow each other, and what the busiest link needs beyond the longest message is contention.
+//! A message of L bytes over h links takes `h (ts + L tw)` (Li, Peng & Chu, section III), and a step
+//! as long as its slowest message; `ts` and `tw` are `startup_us` and `byte_us`. The schedules of the
+//! paper do not share links within a step. If messages do share a link, they follow each other there;
+//! the time of the busiest link beyond that of the slowest message is contention.
 //!
-//! A step that asks more messages of a node than it has ports is run in rounds, each of them as
-//! long as its longest message, in which every node takes the longest that it still has, one a
-//! port. No order takes less: of a node's messages the (i p + 1)-th longest, of p ports, is in one
-//! of the rounds that come after the i longest ones, or is the longest there. (The longest message
-//! once a round would charge one long message as often as there are short ones.)
+//! A step in which a node has more messages than ports is run in rounds. In each round every node
+//! handles its slowest remaining messages, one per port, and the round takes as long as the slowest
+//! of all nodes. No order of messages takes less time: with p ports, after i rounds at most i p
+//! messages of a node are done, so its (i p + 1)-th slowest message, or a slower one, is still to
+//! come.
 
 use super::rounds::Rounds;
 use super::synchronous::{
@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 pub(super) static KIND: ModelKind = ModelKind {
     name: "store-and-forward",
-    title: "synchronous steps, each message stored at every node it passes",
+    title: "synchronous steps; messages are stored at every node of their routes",
     parameters: StoreAndForward::PARAMETERS,
     prepare: |settings| Ok(Arc::new(StoreAndForward::of(settings)?)),
 };
@@ -49,7 +49,7 @@ parameters! {
 }
 
 impl Model for StoreAndForward {
-    /// Each message has a time of its own.
+    /// The slowest message of a step is not known from the facts of the step.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
@@ -58,9 +58,9 @@ impl Model for StoreAndForward {
         Box::new(Synchronous::new(*self, context))
     }
 
-    /// A step takes at least a start-up and any one message's bytes; and at least h start-ups, if
-    /// some message goes over h links. That need not be the same message: while a short one goes
-    /// far, a long one to a neighbour costs no more time. So the two bounds don't add up.
+    /// Bound 1: a step takes at least a start-up and the bytes of any message. Bound 2: a message
+    /// over h links takes h start-ups. The two must not be added: while a short message travels far,
+    /// a long message to a neighbour costs no additional time.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         let (bytes, kind) = bound::stored_bytes(topology, traffic, self.ports);
         let by_steps = self.common_costs().lower_bound(
@@ -70,34 +70,24 @@ impl Model for StoreAndForward {
             (bytes * self.byte_us, kind),
         );
         let startup_us = traffic.farthest as f64 * self.startup_us;
-        by_steps.or(Bound { kind: BoundKind::Hops, startup_us, transmission_us: 0.0, ..by_steps })
+        by_steps.max(Bound { kind: BoundKind::Hops, startup_us, transmission_us: 0.0, ..by_steps })
     }
 }
 
 impl StepModel for StoreAndForward {
-    // Hops are start-ups here, a message starts up at every node it passes: there is no
-    // propagation.
-    const NONE: StepCost =
+    // A message starts up at every node of its route. There is no propagation.
+    const ZERO: StepCost =
         StepCost { startup: 0.0, transmission: 0.0, propagation: None, contention: 0.0 };
     const WANTS_BUSIEST_LINKS: bool = true;
 
     fn common_costs(&self) -> CommonCosts {
-        let Self {
-            ports,
-            barrier_us,
-            rearrange_byte_us,
-            rearrangement,
-            reduce_byte_us,
-            injection_byte_us,
-            ..
-        } = *self;
         CommonCosts {
-            ports,
-            barrier_us,
-            rearrange_byte_us,
-            rearrangement,
-            reduce_byte_us,
-            injection_byte_us,
+            ports: self.ports,
+            barrier_us: self.barrier_us,
+            rearrange_byte_us: self.rearrange_byte_us,
+            rearrangement: self.rearrangement,
+            reduce_byte_us: self.reduce_byte_us,
+            injection_byte_us: self.injection_byte_us,
             channels: None,
         }
     }
@@ -131,7 +121,7 @@ impl StepModel for StoreAndForward {
     }
 }
 
-/// Time that one or more messages take.
+/// The duration of one or more messages, in µs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Time {
     startup: f64,
@@ -149,10 +139,10 @@ impl Time {
 }
 
 impl StoreAndForward {
-    /// Of the message number `i` of a step.
+    /// Returns the duration of message number `i` of a step.
     fn time(&self, step: &Step<'_>, unit_bytes: f64, i: usize) -> Time {
         let t = &step.transfers[i];
-        // Between two ranks of one node it starts up once, too.
+        // A message between two ranks of one node has one start-up.
         let hops = step.mean_hops.get(i).copied().unwrap_or(t.hops.into()).max(1.0);
         let over_links = step.inverse_bandwidth.get(i).copied().unwrap_or(hops);
         Time {
@@ -161,7 +151,7 @@ impl StoreAndForward {
         }
     }
 
-    /// All rounds together, where each node sends, and receives, its longest messages first.
+    /// Returns the duration of all rounds: each node sends, and receives, its slowest messages first.
     fn in_rounds(
         &self,
         step: &Step<'_>,
@@ -174,8 +164,8 @@ impl StoreAndForward {
         for end in [|t: &Transfer| t.from, |t: &Transfer| t.to] {
             let node = |i: &usize| topology.host(end(&step.transfers[*i]).into());
             messages.sort_unstable_by_key(node);
-            for of_one in messages.chunk_by(|a, b| node(a) == node(b)) {
-                let mut times: Vec<Time> = of_one.iter().map(|i| time(*i)).collect();
+            for node_messages in messages.chunk_by(|a, b| node(a) == node(b)) {
+                let mut times: Vec<Time> = node_messages.iter().map(|i| time(*i)).collect();
                 times.sort_unstable_by(|a, b| b.us().total_cmp(&a.us()));
                 for (round, first) in times.into_iter().step_by(ports).enumerate() {
                     match rounds.get_mut(round) {
@@ -196,14 +186,14 @@ impl StoreAndForward {
 mod tests {
     use crate::cost::model::test_steps::cost;
 
-    /// Node 0 sends 100 bytes over 3 links, 2 over 1 and 1 over 2; node 5 sends 10 over 1; one
-    /// port.
+    /// With one port, node 0 sends 100 bytes over 3 links, 2 over 1 and 1 over 2; node 5 sends 10
+    /// bytes over 1 link.
     #[test]
-    fn rounds_are_as_long_as_their_longest_messages_not_all_as_long_as_the_longest() {
+    fn each_round_takes_as_long_as_its_own_longest_message() {
         let sends = [(0, 3, 100), (0, 1, 2), (0, 2, 1), (5, 6, 10)];
         let parts =
             cost("mesh:8", "free:model=store-and-forward,startup_us=1,byte_us=1", &[&sends]).parts;
-        // Rounds of 3 + 300 (and node 5's message), 1 + 2 or 2 + 2.
+        // The rounds take 3 + 300 (with node 5's message), 2 + 2 and 1 + 2.
         assert_eq!(
             (parts.startup, parts.transmission),
             (Some(3.0 + 2.0 + 1.0), Some(300.0 + 2.0 + 2.0))
@@ -224,8 +214,7 @@ mod tests {
         assert_eq!((all.startup, all.transmission), (Some(3.0), Some(300.0)));
     }
 
-    /// One node has many messages, another has a long one: the long one takes one of the rounds,
-    /// and the others go on.
+    /// One node has many short messages, another has a long one. Only one round is long.
     #[test]
     fn a_long_message_and_many_short_ones_at_different_nodes_add_up() {
         let sends = [(0, 1, 1), (0, 2, 1), (2, 1, 1), (3, 4, 100)];
@@ -238,8 +227,7 @@ mod tests {
         assert_eq!((parts.startup, parts.transmission), (Some(20.0), Some(101.0)));
     }
 
-    /// The link with most messages carries few bytes, the one with most bytes few messages: neither
-    /// takes what both together would.
+    /// One link has most messages, another has most bytes: their maxima are not combined.
     #[test]
     fn messages_and_bytes_of_the_busiest_link_belong_to_one_link() {
         let sends = [

@@ -1,8 +1,11 @@
-//! What models of synchronous steps have in common: steps one after another, a barrier between two
-//! of them, rearrangements, rounds where a step asks more messages of a node than it has ports.
-//! What a step costs is the model's own.
+//! Common parts of the models of synchronous steps.
+//!
+//! Steps follow each other, with a barrier between two of them. A step is run in several *rounds* if
+//! a node has more messages than ports, or a link more circuits than virtual channels. This module
+//! adds up the steps, and charges barriers, rearrangements and reductions. Each model defines the
+//! cost of a step ([`StepModel`]).
 
-use super::rounds::{Arranger, MOST_CROSSINGS, Room, Rounds};
+use super::rounds::{Arranger, Capacity, MOST_CROSSINGS, Rounds};
 use super::{Cost, Evaluator, Model, Parts, PricingContext, segment_bytes};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
 use crate::cost::parameter::{
@@ -14,7 +17,7 @@ use crate::simulation::step::{Step, StepFacts};
 use std::fmt;
 use std::sync::Arc;
 
-/// What a step costs, in us. A part that the model has no meaning for is `None`.
+/// The cost of a step in µs. A part that does not exist in the model is `None`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StepCost {
     pub startup: f64,
@@ -24,26 +27,25 @@ pub(super) struct StepCost {
 }
 
 impl StepCost {
-    /// The larger of this and what it takes to bring the bytes of the busiest node into the
-    /// network, or out of it, at so many us a unit of load. The longest message's own are
-    /// transmission, and what others add that have the same node contention.
+    /// Returns the larger of this cost and the injection of the busiest node's bytes, at `unit_us`
+    /// per unit of load. The longest message's bytes are transmission, other messages' contention.
     fn or_injected(self, facts: &StepFacts, unit_us: f64) -> Self {
         let node = facts.max_injected_load as f64 * unit_us;
         let transmission =
             self.transmission.max(facts.max_load.min(facts.max_injected_load) as f64 * unit_us);
         let contention = (self.transmission + self.contention).max(node) - transmission;
-        // Where nodes are no limit nothing is to be rounded otherwise.
+        // Without a limit, return the cost unchanged, so that nothing is rounded.
         if unit_us == 0.0 { self } else { Self { transmission, contention, ..self } }
     }
 }
 
-/// Which bytes a node rearranges.
+/// The bytes that nodes rearrange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rearrangement {
-    /// Those that the schedule says: algorithms say it, or don't, as their papers do.
+    /// Those that the schedule declares. Algorithms follow their papers in what they declare.
     Declared,
-    /// Those of every message of more than one block, to gather them at its sender and to scatter
-    /// them at its receiver, whoever sends it.
+    /// Those of every message with more than one block: the sender gathers them, the receiver
+    /// scatters them.
     Packed,
 }
 
@@ -60,7 +62,7 @@ impl fmt::Display for Rearrangement {
 
 pub(super) static REARRANGEMENT: TypedParameter<Rearrangement> = TypedParameter {
     key: "rearrangement",
-    meaning: "which bytes are rearranged: `packed`, those of every message of more than one block, at either end; `declared`, as the schedule says",
+    meaning: "rearranged bytes: `packed`, those of every message with more than one block, at both ends; `declared`, those that the schedule declares",
     symbols: "",
     default: DefaultValue::Text("packed"),
     read: |text| parse_word(text, &Rearrangement::WORDS),
@@ -68,13 +70,13 @@ pub(super) static REARRANGEMENT: TypedParameter<Rearrangement> = TypedParameter 
 
 /// A model of synchronous steps.
 pub(super) trait StepModel: Model + Copy {
-    /// What no step at all costs: it says which parts the model has a meaning for.
-    const NONE: StepCost;
+    /// A cost of 0, with `None` for parts that do not exist in the model.
+    const ZERO: StepCost;
 
-    /// Whether it looks at [`Step::busiest_links`].
+    /// Whether the model reads [`Step::busiest_links`].
     const WANTS_BUSIEST_LINKS: bool = false;
 
-    /// What a step costs that is run in so many rounds, with a unit of load of so many bytes.
+    /// Returns the cost of a step that is run in `rounds`; `unit_bytes` is the size of a unit of load.
     fn step_cost(
         &self,
         step: &Step<'_>,
@@ -83,11 +85,11 @@ pub(super) trait StepModel: Model + Copy {
         rounds: Rounds,
     ) -> StepCost;
 
-    /// What is charged alike whatever the model.
+    /// Returns the parameters that all models of synchronous steps have.
     fn common_costs(&self) -> CommonCosts;
 }
 
-/// What is charged alike in all models of synchronous steps.
+/// The parameters that all models of synchronous steps have.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CommonCosts {
     pub ports: PortLimit,
@@ -95,15 +97,15 @@ pub(super) struct CommonCosts {
     pub rearrange_byte_us: f64,
     pub rearrangement: Rearrangement,
     pub reduce_byte_us: f64,
-    /// What a byte takes on a node's own way into the network, and on that out of it.
+    /// Transmission time of a byte between a node and the network.
     pub injection_byte_us: f64,
-    /// Circuits that a link carries at a time, where more are turned away.
+    /// The number of circuits that a link carries at a time, if it is limited.
     pub channels: Option<u64>,
 }
 
 impl CommonCosts {
-    /// What no schedule avoids of start-ups, transmission, barriers and sums: its network needs at
-    /// least this long for the bytes, as this shows.
+    /// Returns a lower bound from start-ups, transmission, barriers and reductions. `network_us` is
+    /// the bound on transmission through the network, `kind` the argument for it.
     pub(super) fn lower_bound(
         &self,
         topology: &dyn Topology,
@@ -111,7 +113,7 @@ impl CommonCosts {
         startup_us: f64,
         (network_us, kind): (f64, BoundKind),
     ) -> Bound {
-        // A port carries a message, or as many circuits as a link.
+        // A port carries one message, or as many circuits as a link.
         let messages = self.ports.count().saturating_mul(self.channels.unwrap_or(1));
         let steps = bound::fewest_steps(traffic.peers + 1, messages) as f64;
         let (transmission_us, kind) =
@@ -132,29 +134,30 @@ pub(super) struct Synchronous<M> {
     common_costs: CommonCosts,
     topology: Arc<dyn Topology>,
     unit_bytes: f64,
-    /// Rounds of all steps: a round is a step of its own to the machine, with a barrier before the
-    /// next.
+    /// Number of rounds of all steps; there is a barrier between two rounds.
     rounds: u64,
     total: StepCost,
     rearrangement: f64,
-    /// Steps, and how often the schedule says that nodes rearrange; whether some message was of
-    /// several blocks.
+    /// Number of steps.
     steps: u64,
+    /// Number of rearrangements that the schedule declares.
     declared: u64,
+    /// Whether any message has several blocks.
     packs: bool,
-    /// Whether that shows in the load of the longest message; else blocks are looked at one by one.
+    /// Whether loads are counted in blocks ([`PricingContext::counted`]).
     counted: bool,
-    /// `None` until anything is added up.
+    /// `None` until anything is reduced.
     reduction: Option<f64>,
-    most_at_once: u64,
-    most_circuits: u64,
-    /// Made when a step first needs it.
+    /// Largest number of simultaneous messages of a node.
+    max_simultaneous: u64,
+    /// Largest number of circuits on a link.
+    max_circuits: u64,
+    /// Created when a step first needs it.
     arranger: Option<Arranger>,
-    /// Whether some step had too many circuits to arrange, so that rounds are only the least
-    /// conceivable.
+    /// Whether a step had too many circuits to arrange, so that `rounds` is a lower bound.
     at_least: bool,
-    /// Whether routes were drawn among several.
-    drawn: bool,
+    /// Whether routes are chosen at random.
+    has_random_routes: bool,
 }
 
 impl<M: StepModel> Synchronous<M> {
@@ -165,29 +168,29 @@ impl<M: StepModel> Synchronous<M> {
             topology: Arc::clone(context.topology),
             unit_bytes: context.unit_bytes,
             rounds: 0,
-            total: M::NONE,
+            total: M::ZERO,
             rearrangement: 0.0,
             steps: 0,
             declared: 0,
             packs: false,
             counted: context.counted,
             reduction: None,
-            most_at_once: 0,
-            most_circuits: 0,
+            max_simultaneous: 0,
+            max_circuits: 0,
             arranger: None,
             at_least: false,
-            drawn: context.topology.random_routing().is_some(),
+            has_random_routes: context.topology.random_routing().is_some(),
         }
     }
 
-    /// Rounds for so many messages at once at a node. A port carries a message, or as many circuits
-    /// as a link.
-    fn rounds_at_ports(&self, at_once: u64) -> u64 {
-        self.common_costs.ports.rounds(at_once.div_ceil(self.common_costs.channels.unwrap_or(1)))
+    /// Returns the number of rounds for the simultaneous messages of a node. A port carries one
+    /// message, or as many circuits as a link.
+    fn rounds_at_ports(&self, messages: u64) -> u64 {
+        self.common_costs.ports.rounds(messages.div_ceil(self.common_costs.channels.unwrap_or(1)))
     }
 
-    /// Rounds for the circuits of a step, those at the ports if no link has more than it can carry
-    /// at once.
+    /// Returns the rounds for the circuits of a step; `at_ports` if no link has more circuits than
+    /// virtual channels.
     fn rounds_on_links(&mut self, step: &Step<'_>, channels: u64, at_ports: u64) -> Rounds {
         let circuits = step.facts.max_link_messages;
         if circuits <= channels {
@@ -198,23 +201,22 @@ impl<M: StepModel> Synchronous<M> {
             PortLimit::All => None,
         };
         let arranger = self.arranger.get_or_insert_with(|| Arranger::new(&self.topology));
-        arranger.first_fit(step, Room { link: channels, ports }).unwrap_or_else(|| {
+        arranger.first_fit(step, Capacity { link: channels, ports }).unwrap_or_else(|| {
             self.at_least = true;
             Rounds { count: circuits.div_ceil(channels).max(at_ports), arranged: None }
         })
     }
 }
 
-/// The remark on a schedule that is charged for no rearrangement, as it declares none, though it
-/// packs and unpacks blocks.
+/// The remark on a schedule that declares no rearrangement although it packs and unpacks blocks.
 pub const UNDECLARED: &str = "declares no rearrangement, though messages are of several blocks";
 
-/// The remarks on routes that are drawn among several.
-const EXPECTED: &str = "loads of links and hops are those expected of the routes";
-const DRAWN: &str = "one route a pair, drawn from the seed";
+/// The remarks on routes that are chosen at random.
+const EXPECTED: &str = "loads of links and hops are expected values over the random routes";
+const DRAWN: &str = "one random route per pair, chosen by the seed";
 
 impl<M: StepModel> Synchronous<M> {
-    /// The parts of what went by.
+    /// Returns the parts of the steps so far.
     fn parts(&self) -> Parts {
         let barriers = self.rounds.saturating_sub(1) as f64;
         Parts {
@@ -228,20 +230,18 @@ impl<M: StepModel> Synchronous<M> {
         }
     }
 
-    /// What is right in the model and surprises whoever compares schedules.
+    /// Returns remarks on properties of the model that can surprise in comparisons.
     fn remarks(&self) -> impl Iterator<Item = &'static str> {
-        let all_at_once = self.steps == 1 && self.most_at_once > 1 && self.total.contention > 0.0;
+        let is_one_step =
+            self.steps == 1 && self.max_simultaneous > 1 && self.total.contention > 0.0;
         let charged = self.common_costs.rearrange_byte_us > 0.0
             && self.common_costs.rearrangement == Rearrangement::Declared;
         let undeclared = charged && self.declared == 0 && self.packs;
         let remarks = [
-            (
-                all_at_once,
-                "one step: its messages share links over the whole of it, as those of several steps don't",
-            ),
+            (is_one_step, "all messages are in one step and share links for its whole duration"),
             (undeclared, UNDECLARED),
-            (self.drawn && self.common_costs.channels.is_none(), EXPECTED),
-            (self.drawn && self.common_costs.channels.is_some(), DRAWN),
+            (self.has_random_routes && self.common_costs.channels.is_none(), EXPECTED),
+            (self.has_random_routes && self.common_costs.channels.is_some(), DRAWN),
         ];
         remarks.into_iter().filter(|(applies, _)| *applies).map(|(_, remark)| remark)
     }
@@ -250,11 +250,11 @@ impl<M: StepModel> Synchronous<M> {
 impl<M: StepModel> Synchronous<M> {
     fn step(&mut self, step: &Step<'_>) {
         let at_once = step.facts.max_sends.max(step.facts.max_receives);
-        self.most_at_once = self.most_at_once.max(at_once);
+        self.max_simultaneous = self.max_simultaneous.max(at_once);
         let unit_bytes = segment_bytes(self.unit_bytes, step.segments);
         let mut rounds = Rounds { count: self.rounds_at_ports(at_once), arranged: None };
         if let Some(channels) = self.common_costs.channels {
-            self.most_circuits = self.most_circuits.max(step.facts.max_link_messages);
+            self.max_circuits = self.max_circuits.max(step.facts.max_link_messages);
             rounds = self.rounds_on_links(step, channels, rounds.count);
         }
         self.steps += 1;
@@ -317,28 +317,30 @@ impl<M: StepModel> Listener for Synchronous<M> {
 
 impl<M: StepModel> Evaluator for Synchronous<M> {
     fn cost(&mut self) -> Result<Cost, String> {
-        let (ports, at_once) = (self.common_costs.ports, self.most_at_once);
+        let (ports, simultaneous) = (self.common_costs.ports, self.max_simultaneous);
         let mut reasons = Vec::new();
-        if self.rounds_at_ports(at_once) > 1 {
-            reasons.push(format!("up to {at_once} messages at once at a node with ports={ports}"));
-        }
-        let circuits = self.most_circuits;
-        if let Some(channels) = self.common_costs.channels.filter(|channels| circuits > *channels) {
+        if self.rounds_at_ports(simultaneous) > 1 {
             reasons.push(format!(
-                "up to {circuits} circuits at once on a link with virtual_channels={channels}"
+                "up to {simultaneous} simultaneous messages at a node with ports={ports}"
             ));
         }
-        let (mut least, mut why) = (String::new(), String::new());
+        let circuits = self.max_circuits;
+        if let Some(channels) = self.common_costs.channels.filter(|channels| circuits > *channels) {
+            reasons.push(format!(
+                "up to {circuits} simultaneous circuits on a link with virtual_channels={channels}"
+            ));
+        }
+        let (mut total, mut why) = (String::new(), String::new());
         if self.at_least {
-            least = format!(", at least {} in all", self.rounds);
+            total = format!(", at least {} in total", self.rounds);
             why = format!(
-                "; a round of more than {MOST_CROSSINGS} circuits times links is not arranged"
+                "; steps with more than {MOST_CROSSINGS} circuits times links are not arranged"
             );
         }
-        let in_turns = (!reasons.is_empty())
-            .then(|| format!("priced in turns{least}: {}{why}", reasons.join(", ")));
+        let in_rounds = (!reasons.is_empty())
+            .then(|| format!("run in rounds{total}: {}{why}", reasons.join(", ")));
         let notes: Vec<String> =
-            in_turns.into_iter().chain(self.remarks().map(str::to_owned)).collect();
+            in_rounds.into_iter().chain(self.remarks().map(str::to_owned)).collect();
         let parts = self.parts();
         Ok(Cost { parts, note: (!notes.is_empty()).then(|| notes.join("; ")), ranks: None })
     }

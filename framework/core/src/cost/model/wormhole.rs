@@ -1,15 +1,17 @@
 //! `wormhole`: synchronous steps on a wormhole-routed network.
 //!
-//! A step costs `ts + L tc + h tl` with L bytes in the longest message and h links on the longest
-//! route (Suh & Shin, section 2), plus a barrier `tb` between steps and `rho` for each byte that
-//! the fullest node rearranges (3.1.4). Where links are shared it is `alpha + L max(beta, f
-//! beta_sat)` (Thakur, Choudhary & Fox, section 2), with beta_sat = beta / `free_contention`.
-//! There, all messages of a step have L bytes; for messages of different length `L f` becomes the
-//! bytes on the busiest link. In a step where a node sends to one node and receives from another,
-//! beta is `unpaired_byte_us` (their beta_sr).
+//! A step costs `ts + L tc + h tl`, where L is the size of the longest message and h the number of
+//! links of the longest route (Suh & Shin, section 2). There is a barrier `tb` between steps, and
+//! `rho` for each byte that the fullest node rearranges (3.1.4).
 //!
-//! A step that asks more messages of a node than it has ports is run in rounds: a start-up, the
-//! hops and a barrier a round, and the bytes of the busiest node one after another.
+//! If f messages share a link, the step costs `alpha + L max(beta, f beta_sat)` (Thakur, Choudhary &
+//! Fox, section 2), with beta_sat = beta / `free_contention`. In that paper all messages of a step
+//! have L bytes; if sizes differ, `L f` is the number of bytes on the busiest link. In a step in
+//! which a node sends to one node and receives from another, beta is `unpaired_byte_us` (beta_sr in
+//! the paper).
+//!
+//! A step in which a node has more messages than ports is run in rounds. Each round is charged a
+//! start-up, the hops and a barrier; all rounds together are charged the bytes of the busiest node.
 
 use super::rounds::Rounds;
 use super::synchronous::{
@@ -36,7 +38,7 @@ pub(super) static KIND: ModelKind = ModelKind {
 
 static ONE_DIRECTIONAL_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "unpaired_byte_us",
-    meaning: "a byte in a step where a node sends to one node and receives from another",
+    meaning: "transmission time of a byte in a step in which a node sends to one node and receives from another",
     symbols: "beta_sr",
     default: DefaultValue::SameAs(&BYTE_US),
     read: parse_micros,
@@ -44,7 +46,7 @@ static ONE_DIRECTIONAL_BYTE_US: TypedParameter<f64> = TypedParameter {
 
 static FREE_CONTENTION: TypedParameter<f64> = TypedParameter {
     key: "free_contention",
-    meaning: "messages a directed link carries at full speed",
+    meaning: "messages that a directed link carries at full speed",
     symbols: "2^gamma",
     default: DefaultValue::Text("1"),
     read: |text| {
@@ -95,26 +97,17 @@ impl Model for Wormhole {
 }
 
 impl StepModel for Wormhole {
-    const NONE: StepCost =
+    const ZERO: StepCost =
         StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
 
     fn common_costs(&self) -> CommonCosts {
-        let Self {
-            ports,
-            barrier_us,
-            rearrange_byte_us,
-            rearrangement,
-            reduce_byte_us,
-            injection_byte_us,
-            ..
-        } = *self;
         CommonCosts {
-            ports,
-            barrier_us,
-            rearrange_byte_us,
-            rearrangement,
-            reduce_byte_us,
-            injection_byte_us,
+            ports: self.ports,
+            barrier_us: self.barrier_us,
+            rearrange_byte_us: self.rearrange_byte_us,
+            rearrangement: self.rearrangement,
+            reduce_byte_us: self.reduce_byte_us,
+            injection_byte_us: self.injection_byte_us,
             channels: None,
         }
     }

@@ -20,7 +20,8 @@ use super::{Order, Steps};
 use crate::cost::model::path::Path;
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
 use crate::cost::model::{Cost, Evaluator, Parts, RankTimes};
-use crate::simulation::step::{Listener, Reads, Step, Summed};
+use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Summed};
+use crate::simulation::step::Step;
 
 /// The position of a rank in the schedule. With `order=data`, [`DataOrder`] has it instead.
 #[derive(Debug, Clone, Copy, Default)]
@@ -206,17 +207,7 @@ pub(in crate::cost::model) trait RankModel: Send {
         self.refusal().is_some() || self.progress().events.reached()
     }
 
-    /// Processes events while no rank waits for an unknown step; with `to_the_end`, all events.
-    fn run(&mut self, to_the_end: bool) {
-        let drains = to_the_end || self.drains_each_step();
-        while !self.is_stopped()
-            && (drains || self.progress().steps.no_rank_waits())
-            && self.process_event()
-        {}
-    }
-}
-
-impl<M: RankModel> Listener for M {
+    /// Adds a step, and processes events until a rank needs the next one.
     fn step(&mut self, step: &Step<'_>) {
         if self.is_stopped() {
             return;
@@ -233,16 +224,29 @@ impl<M: RankModel> Listener for M {
         self.run(false);
     }
 
-    fn summed(&mut self, summed: Summed<'_>) {
-        self.add_sums(summed);
+    /// Processes events while no rank waits for an unknown step; with `to_the_end`, all events.
+    fn run(&mut self, to_the_end: bool) {
+        let drains = to_the_end || self.drains_each_step();
+        while !self.is_stopped()
+            && (drains || self.progress().steps.no_rank_waits())
+            && self.process_event()
+        {}
+    }
+}
+
+impl<M: RankModel> Listener for M {
+    fn interests(&self) -> Interests {
+        let detail = if self.is_folded() { Detail::Representatives } else { Detail::AllNodes };
+        let arrivals = self.progress().data_order.is_some();
+        Interests { detail, arrivals, ..Interests::FACTS }
     }
 
-    fn reads(&self) -> Reads {
-        if self.is_folded() { Reads::Orbits } else { Reads::Schedule }
-    }
-
-    fn wants_after(&self) -> bool {
-        self.progress().data_order.is_some()
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        match event {
+            ScheduleEvent::Step(step) => self.step(step),
+            ScheduleEvent::Summed(summed) => self.add_sums(summed),
+            _ => {}
+        }
     }
 }
 

@@ -1,17 +1,16 @@
-//! Which message crosses next: each takes an output port of its sender and an input port of its
-//! receiver, both at the same moment.
+//! Selects the next message that crosses the network. A message needs an output port of its sender
+//! and an input port of its receiver at the same time.
 //!
-//! A port doesn't wait for one message while another could go: of the messages whose ends are both
-//! free the one that was ready first goes, at one moment that of the lower sender. (The other rule,
-//! a message that holds its output port while its receiver is busy, makes a direct exchange of
-//! irregular messages on 16 nodes dearer by a tenth than Liu, Wang & Prasanna's processors, which
-//! take messages as they are ready.)
+//! A port does not wait for one message while it could serve another. Of the messages with two free
+//! ends, the one that was ready first crosses; at equal times, the one of the lower sender. (With the
+//! other rule, by which a message holds its output port while its receiver is busy, a direct exchange
+//! of irregular messages on 16 nodes takes a tenth longer than in Liu, Wang & Prasanna.)
 
 use crate::cost::model::clock::{Clock, Ticks};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// A message that is ready to go.
+/// A message that is ready to cross.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReadyMessage {
     pub from: u32,
@@ -20,7 +19,7 @@ pub(super) struct ReadyMessage {
     pub ready: Clock,
 }
 
-/// Its place among messages that could go: by moment, sender, and number.
+/// The order of ready messages: by time, sender and number.
 type Priority = (Ticks, u32, u32);
 
 impl ReadyMessage {
@@ -29,18 +28,19 @@ impl ReadyMessage {
     }
 }
 
-/// One kind of port, of all nodes.
+/// The input ports or the output ports of all nodes.
 #[derive(Debug)]
 struct Ports {
+    /// Number of free ports of each node.
     free: Vec<usize>,
-    /// Messages that wait to go through a node's ports, in the order in which they were ready; some
-    /// have gone.
+    /// Messages that wait for each node's ports, in the order in which they became ready. Some may
+    /// have crossed already.
     waiting: Vec<VecDeque<ReadyMessage>>,
 }
 
 impl Ports {
     fn new(nodes: usize, each: usize) -> Self {
-        // Ports that are as many as nodes are never short.
+        // A port for each node means no limit.
         let free = if each == nodes { usize::MAX / 2 } else { each };
         Self { free: vec![free; nodes], waiting: vec![VecDeque::new(); nodes] }
     }
@@ -49,36 +49,38 @@ impl Ports {
         self.free[node as usize] > 0
     }
 
-    /// The first in line at a node that can go, by what is known of its other end.
+    /// Returns the first waiting message of a node that can cross. `other_is_free` tells whether its
+    /// other end is free.
     fn first(
         &mut self,
         node: u32,
-        gone: &[bool],
+        crossed: &[bool],
         other_is_free: impl Fn(&ReadyMessage) -> bool,
     ) -> Option<ReadyMessage> {
         if !self.is_free(node) {
             return None;
         }
         let waiting = &mut self.waiting[node as usize];
-        while waiting.front().is_some_and(|w| gone[w.message as usize]) {
+        while waiting.front().is_some_and(|w| crossed[w.message as usize]) {
             waiting.pop_front();
         }
-        waiting.iter().find(|w| !gone[w.message as usize] && other_is_free(w)).copied()
+        waiting.iter().find(|w| !crossed[w.message as usize] && other_is_free(w)).copied()
     }
 }
 
-/// The ports of all nodes, and what waits for them.
+/// The ports of all nodes, and the messages that wait for them.
 #[derive(Debug)]
 pub(super) struct Crossing {
     outputs: Ports,
     inputs: Ports,
-    /// Whether each message has gone.
-    gone: Vec<bool>,
-    /// The first that could go at each port about which something was said, the earliest first.
+    /// Whether each message has started to cross.
+    crossed: Vec<bool>,
+    /// For each node whose ports have changed, its first message that could cross; the earliest is
+    /// first. Entries can be out of date.
     candidates: BinaryHeap<Reverse<(Priority, NodePorts)>>,
 }
 
-/// The ports of a node, of one kind.
+/// The output ports or the input ports of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum NodePorts {
     Output(u32),
@@ -86,27 +88,28 @@ enum NodePorts {
 }
 
 impl Crossing {
-    /// So many ports of each kind at a node.
+    /// Creates `each` input and output ports per node.
     pub(super) fn new(nodes: usize, each: usize, messages: usize) -> Self {
         let [outputs, inputs] = [(); 2].map(|()| Ports::new(nodes, each));
-        Self { outputs, inputs, gone: vec![false; messages], candidates: BinaryHeap::new() }
+        Self { outputs, inputs, crossed: vec![false; messages], candidates: BinaryHeap::new() }
     }
 
-    /// A message is ready. Messages are named in the order of time.
-    pub(super) fn wait(&mut self, message: ReadyMessage) {
+    /// Adds a message that is ready. Calls must be in the order of time.
+    pub(super) fn add(&mut self, message: ReadyMessage) {
         self.outputs.waiting[message.from as usize].push_back(message);
         self.inputs.waiting[message.to as usize].push_back(message);
-        self.touched(message.from, message.to);
+        self.update(message.from, message.to);
     }
 
-    /// A message has gone through an output port of `from` and an input port of `to`.
-    pub(super) fn through(&mut self, from: u32, to: u32) {
+    /// Frees the ports of a message that has crossed.
+    pub(super) fn release(&mut self, from: u32, to: u32) {
         self.outputs.free[from as usize] += 1;
         self.inputs.free[to as usize] += 1;
-        self.touched(from, to);
+        self.update(from, to);
     }
 
-    fn touched(&mut self, from: u32, to: u32) {
+    /// Updates the candidates at both ends of a message.
+    fn update(&mut self, from: u32, to: u32) {
         for end in [NodePorts::Output(from), NodePorts::Input(to)] {
             let first = self.first(end);
             self.candidates.extend(first.map(|w| Reverse((w.priority(), end))));
@@ -114,27 +117,27 @@ impl Crossing {
     }
 
     fn first(&mut self, end: NodePorts) -> Option<ReadyMessage> {
-        let Self { outputs, inputs, gone, .. } = self;
+        let Self { outputs, inputs, crossed, .. } = self;
         match end {
-            NodePorts::Output(node) => outputs.first(node, gone, |w| inputs.is_free(w.to)),
-            NodePorts::Input(node) => inputs.first(node, gone, |w| outputs.is_free(w.from)),
+            NodePorts::Output(node) => outputs.first(node, crossed, |w| inputs.is_free(w.to)),
+            NodePorts::Input(node) => inputs.first(node, crossed, |w| outputs.is_free(w.from)),
         }
     }
 
-    /// What goes next, if anything can: asked, until nothing does, when all that is ready or free
-    /// at this moment has been said.
+    /// Returns the next message that can cross now, and occupies its ports. Must be called when all
+    /// messages and ports of this time are known, until it returns `None`.
     pub(super) fn next(&mut self) -> Option<ReadyMessage> {
         while let Some(Reverse((place, end))) = self.candidates.pop() {
             let Some(next) = self.first(end) else { continue };
             if next.priority() != place {
-                // What it stood for has gone by its other end, or that end has been taken since.
+                // The entry is out of date: the message has crossed, or its other end is busy.
                 self.candidates.push(Reverse((next.priority(), end)));
                 continue;
             }
             self.outputs.free[next.from as usize] -= 1;
             self.inputs.free[next.to as usize] -= 1;
-            self.gone[next.message as usize] = true;
-            self.touched(next.from, next.to);
+            self.crossed[next.message as usize] = true;
+            self.update(next.from, next.to);
             return Some(next);
         }
         None

@@ -160,7 +160,7 @@ impl<'a> Nonblocking<'a> {
                 self.events.push(StageEvent { at, kind: StageEventKind::Ready, ..event });
             }
             StageEventKind::Ready => {
-                self.crossing.wait(ReadyMessage {
+                self.crossing.add(ReadyMessage {
                     from: m.from,
                     to: m.to,
                     message: event.message,
@@ -193,7 +193,7 @@ impl<'a> Nonblocking<'a> {
                         kept.charge(m.to, TimeKind::Rearrangement, self.processor[to].at);
                     }
                 }
-                self.crossing.through(m.from, m.to);
+                self.crossing.release(m.from, m.to);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The file of background traffic, as a machine's spec names it.
+//! The parameter `background`: the file of background traffic in a machine's spec.
 
 use crate::cost::parameter::{DefaultValue, TypedParameter};
 use std::fmt::{self, Display};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 pub(super) static BACKGROUND: TypedParameter<BackgroundFile> = TypedParameter {
     key: "background",
-    meaning: "a file of N rows of N byte counts, as of the workload `matrix`: what others send from each rank (row) to each, all from time 0 on, over the links that messages share; `none` for nothing",
+    meaning: "file with background traffic: N rows of N byte counts, from each rank (row) to each rank, as in the workload `matrix`; all flows start at time 0 and share the links; `none` for no traffic",
     symbols: "",
     default: DefaultValue::Text(NONE),
     read: BackgroundFile::read,
@@ -14,7 +14,7 @@ pub(super) static BACKGROUND: TypedParameter<BackgroundFile> = TypedParameter {
 
 const NONE: &str = "none";
 
-/// A file's name, if there is one.
+/// The name of the file, if there is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BackgroundFile(Option<Arc<str>>);
 
@@ -22,7 +22,7 @@ impl BackgroundFile {
     fn read(text: &str) -> Result<Self, String> {
         match text {
             NONE => Ok(Self(None)),
-            // A spec takes them for its own.
+            // These characters are part of the grammar of specs.
             name if name.is_empty() || name.contains([',', '=', '(', ')']) => {
                 Err(format!("`{NONE}` or a file, without a comma, `=` or parenthesis in its name"))
             }
@@ -53,7 +53,7 @@ mod tests {
     use crate::cost::model::Cost;
     use crate::cost::model::test_steps::cost_beside;
 
-    fn beside(
+    fn cost_with_flows(
         nodes: u64,
         flows: &[(u32, u32, u64)],
         network: &str,
@@ -68,16 +68,17 @@ mod tests {
         cost_beside(Background::new(nodes, bytes), network, &machine, steps).unwrap()
     }
 
-    /// One link of a byte a microsecond. Shared by two, each has half of it until the shorter is
-    /// there: a message of m bytes and a flow of b take m + min(m, b) for the message.
+    /// A message of m bytes and a flow of b bytes share a link with one byte per µs. Each has half of
+    /// it until the shorter one ends, so the message takes m + min(m, b).
     #[test]
-    fn a_flow_shares_a_link_with_a_message_until_its_bytes_are_there() {
+    fn a_flow_shares_a_link_with_a_message_until_it_ends() {
         for (m, b, expected) in
             [(100, 40, 140.0), (100, 100, 200.0), (100, 300, 200.0), (100, 0, 100.0)]
         {
             for order in ["step", "data", "barrier"] {
                 let machine = format!("byte_us=1,hop_us=5,order={order}");
-                let parts = beside(2, &[(0, 1, b)], "mesh:2", &machine, &[vec![(0, 1, m)]]).parts;
+                let parts =
+                    cost_with_flows(2, &[(0, 1, b)], "mesh:2", &machine, &[vec![(0, 1, m)]]).parts;
                 assert!(
                     (parts.total() - expected - 5.0).abs() < 1e-9,
                     "{m} {b} {order}: {parts:?}"
@@ -88,23 +89,26 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_later_or_goes_elsewhere_is_not_disturbed() {
-        // The flow is gone after 80 us; the second message begins at 140.
+    fn messages_after_a_flow_or_on_other_links_are_not_delayed() {
+        // The flow ends after 80 µs; the second message starts at 140 µs.
         let twice = [vec![(0, 1, 100)], vec![(0, 1, 100)]];
         assert!(
-            (beside(2, &[(0, 1, 40)], "mesh:2", "byte_us=1", &twice).parts.total() - 240.0).abs()
+            (cost_with_flows(2, &[(0, 1, 40)], "mesh:2", "byte_us=1", &twice).parts.total()
+                - 240.0)
+                .abs()
                 < 1e-9
         );
-        // The other way round, and beside it: links are directed. And nobody waits for what others
-        // send.
+        // Flows in the opposite direction and on other links: links are directed. The schedule does
+        // not wait for background flows.
         let flows = [(1, 0, 1000), (2, 3, 1000)];
         assert!(
-            (beside(4, &flows, "mesh:4", "byte_us=1", &twice).parts.total() - 200.0).abs() < 1e-9
+            (cost_with_flows(4, &flows, "mesh:4", "byte_us=1", &twice).parts.total() - 200.0).abs()
+                < 1e-9
         );
     }
 
     #[test]
-    fn random_flows_slow_messages_as_much_as_the_naive_model_has_it() {
+    fn random_flows_delay_messages_as_in_the_oracle() {
         let mut state = 1_u64;
         let mut below = |most: u64| {
             state = state
@@ -129,7 +133,7 @@ mod tests {
                 let expected = oracle::ends(network, [0.01, 0.5], weighted, &steps, &there);
                 let fairness = if weighted { "rtt" } else { "equal" };
                 let machine = format!("byte_us=0.01,hop_us=0.5,fairness={fairness}");
-                let cost = beside(nodes.into(), &flows, network, &machine, &steps);
+                let cost = cost_with_flows(nodes.into(), &flows, network, &machine, &steps);
                 let (last, mean) = (
                     expected.iter().copied().fold(0.0, f64::max),
                     expected.iter().sum::<f64>() / f64::from(nodes),
@@ -139,14 +143,15 @@ mod tests {
                     (found.0 / last - 1.0).abs() < 1e-3 && (found.1 / mean - 1.0).abs() < 1e-3,
                     "{network}: {found:?}, {last}, {mean}"
                 );
-                let alone = beside(nodes.into(), &[], network, &machine, &steps).parts.total();
+                let alone =
+                    cost_with_flows(nodes.into(), &[], network, &machine, &steps).parts.total();
                 assert!(found.0 > 1.05 * alone, "{network}: {found:?}, {alone}");
             }
         }
     }
 
     #[test]
-    fn what_is_no_background_is_refused() {
+    fn invalid_background_is_refused() {
         let priced = |ranks| {
             cost_beside(
                 Background::new(ranks, |_, _| 1),

@@ -1,48 +1,55 @@
-//! A network folded along its translations: where these map a schedule onto itself, all nodes of an
-//! orbit do the same at the same time, and so do all links of one. One of each is followed, and a
-//! message crosses a link of the folded network as often as its way has links of that orbit.
+//! A network folded along its translations.
+//!
+//! If translations of the network map a schedule onto itself, all nodes of an orbit do the same at the
+//! same time, and all links of an orbit have the same load. One node and one link of each orbit are
+//! simulated. A message crosses a link of the folded network as often as its route has links of that
+//! orbit.
 
 use crate::network::topology::{Regularity, Topology};
 
-/// A torus, or a hypercube (rings of two), and how far apart the nodes of an orbit are in each
-/// dimension. Any other network is a ring that is not folded.
+/// A torus, or a hypercube as a torus of rings of two, and its orbits of nodes: in each dimension, the
+/// nodes of an orbit are one *period* apart. All other networks are not folded: they count as one
+/// ring with a period of its length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fold {
     nodes: u32,
     sides: Vec<u32>,
     periods: Vec<u32>,
     links: Links,
-    /// Links between nodes, not folded.
+    /// Number of links between nodes in the original network.
     slots: u64,
-    /// For each node the number of its orbit, and for each orbit its first node; empty where
-    /// nothing is folded.
+    /// The orbit of each node; empty if nothing is folded.
     orbit: Vec<u32>,
+    /// The first node of each orbit; empty if nothing is folded.
     first: Vec<u32>,
     orbits: usize,
 }
 
-/// How links are numbered.
+/// The numbering of links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Links {
-    /// In planes, each by the nodes that links leave.
-    InPlanes,
-    /// So many for each node.
-    OfNodes(u64),
+    /// By planes; within a plane, by source node.
+    ByPlane,
+    /// By source node, with this number of links for each.
+    ByNode(u64),
 }
 
 impl Fold {
-    /// As narrow as can be, if the network's translations take routes to routes and links to links
-    /// that are alike.
-    pub(super) fn narrowest(topology: &dyn Topology) -> Option<Self> {
-        let alike = topology.bandwidths().is_none() && topology.latencies().is_none();
-        if !alike || topology.node_network().is_some() || topology.random_routing().is_some() {
+    /// Folds a network into a single orbit; `None` if its translations do not preserve routes and the
+    /// speeds of links.
+    pub(super) fn smallest(topology: &dyn Topology) -> Option<Self> {
+        let has_equal_links = topology.bandwidths().is_none() && topology.latencies().is_none();
+        if !has_equal_links
+            || topology.node_network().is_some()
+            || topology.random_routing().is_some()
+        {
             return None;
         }
         let (sides, links) = match topology.regularity() {
             Regularity::Torus(sides) => {
-                (sides.iter().map(|side| *side as u32).collect(), Links::InPlanes)
+                (sides.iter().map(|side| *side as u32).collect(), Links::ByPlane)
             }
-            Regularity::Hypercube(bits) => (vec![2; bits as usize], Links::OfNodes(bits.into())),
+            Regularity::Hypercube(bits) => (vec![2; bits as usize], Links::ByNode(bits.into())),
             Regularity::Mesh(_)
             | Regularity::Complete
             | Regularity::Halves { .. }
@@ -54,10 +61,10 @@ impl Fold {
         Some(Self::new(sides, periods, links, topology.link_slots()))
     }
 
-    /// Nothing is folded.
+    /// Returns a network that is not folded.
     pub(super) fn plain(topology: &dyn Topology) -> Self {
         let sides = vec![topology.nodes() as u32];
-        Self::new(sides.clone(), sides, Links::InPlanes, topology.link_slots())
+        Self::new(sides.clone(), sides, Links::ByPlane, topology.link_slots())
     }
 
     fn new(sides: Vec<u32>, periods: Vec<u32>, links: Links, slots: u64) -> Self {
@@ -89,7 +96,7 @@ impl Fold {
         fold
     }
 
-    /// The same network with other periods.
+    /// Returns the same network with other periods.
     pub(super) fn with(&self, periods: Vec<u32>) -> Self {
         Self::new(self.sides.clone(), periods, self.links, self.slots)
     }
@@ -114,22 +121,23 @@ impl Fold {
         &self.periods
     }
 
-    /// The orbit of a node.
+    /// Returns the orbit of a node.
     pub(super) fn orbit(&self, node: u32) -> u32 {
         if self.is_plain() { node } else { self.orbit[node as usize] }
     }
 
-    /// An orbit's first node, which stands for all of them.
+    /// Returns the first node of an orbit, which represents it.
     pub(super) fn first(&self, orbit: u32) -> u32 {
         if self.is_plain() { orbit } else { self.first[orbit as usize] }
     }
 
-    /// How many links there are, those of nodes' own ways out and in last.
+    /// Returns the number of links, including an injection link in each direction per orbit; these
+    /// are last.
     pub(super) fn links(&self) -> u64 {
         self.slots() + 2 * self.orbits as u64
     }
 
-    /// Of these links how many are between nodes.
+    /// Returns the number of links between nodes.
     pub(super) fn slots(&self) -> u64 {
         if self.is_plain() {
             self.slots
@@ -138,22 +146,22 @@ impl Fold {
         }
     }
 
-    /// The link of the folded network that a link between nodes is one of.
+    /// Returns the orbit of a link between nodes.
     pub(super) fn link(&self, link: u64) -> u32 {
         if self.is_plain() {
             return link as u32;
         }
         let (nodes, orbits) = (u64::from(self.nodes()), self.orbits as u64);
         let folded = match self.links {
-            Links::InPlanes => {
+            Links::ByPlane => {
                 link / nodes * orbits + u64::from(self.orbit[(link % nodes) as usize])
             }
-            Links::OfNodes(of) => u64::from(self.orbit[(link / of) as usize]) * of + link % of,
+            Links::ByNode(of) => u64::from(self.orbit[(link / of) as usize]) * of + link % of,
         };
         folded as u32
     }
 
-    /// A node moved by the translation that takes `from` to `to`.
+    /// Moves a node by the translation that maps `from` to `to`.
     pub(super) fn moved(&self, node: u32, from: u32, to: u32) -> u32 {
         let (mut at, mut from, mut to, mut moved, mut stride) = (node, from, to, 0, 1);
         for side in self.sides.iter().rev() {
@@ -163,7 +171,7 @@ impl Fold {
         moved
     }
 
-    /// Where a translation of one dimension takes each node.
+    /// Returns the image of each node under a translation by `by` in one dimension.
     pub(super) fn images(&self, dimension: usize, by: u32) -> Vec<u32> {
         let (side, stride) =
             (self.sides[dimension], self.sides[dimension + 1..].iter().product::<u32>());

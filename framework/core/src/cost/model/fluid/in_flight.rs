@@ -103,7 +103,7 @@ impl MessagesInFlight {
         let fits = topology.link_slots().saturating_add(2 * topology.nodes()) <= MAX_LINKS;
         let is_symmetric =
             machine.noise == 0.0 && machine.order != Order::Data && !machine.background.is_some();
-        let folded = if fits && is_symmetric { Fold::narrowest(topology.as_ref()) } else { None };
+        let folded = if fits && is_symmetric { Fold::smallest(topology.as_ref()) } else { None };
         let fold = folded.unwrap_or_else(|| Fold::plain(topology.as_ref()));
         let too_many =
             format!("the model `fluid` simulates up to {MAX_LINKS} links, this network has more");

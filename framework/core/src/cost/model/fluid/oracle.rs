@@ -1,20 +1,20 @@
-//! The same model by the simplest means, as an oracle: after each event all rates are found anew by
-//! filling links one after another, the tightest first.
+//! A test oracle: the model `fluid` in its simplest form. After each event all rates are computed
+//! again by progressive filling: the most constrained link first.
 
 use crate::network::topology::parse;
 
-/// A message, or a flow of the background.
+/// A message, or a background flow.
 struct Flow {
     ends: Option<[usize; 2]>,
-    /// When it begins to share.
+    /// When its latency ends.
     shares: f64,
     left: f64,
     weight: f64,
     links: Vec<usize>,
 }
 
-/// When each rank is done with `steps` of messages (from, to, bytes), links taking `byte_us` a byte
-/// and `hop_us`, beside flows from the beginning on; with `weighted`, fair by round trips.
+/// Returns when each rank ends `steps` of messages (from, to, bytes), with background flows from time
+/// 0. `weighted`: weights are inverse round-trip times.
 pub(super) fn ends(
     topology: &str,
     [byte_us, hop_us]: [f64; 2],
@@ -39,7 +39,7 @@ pub(super) fn ends(
         (vec![0; nodes], vec![0; nodes], vec![0.0; nodes], 0.0);
     let mut begun: Vec<Vec<bool>> = steps.iter().map(|step| vec![false; step.len()]).collect();
     loop {
-        // Who has nothing to do in a step is beyond it; who is in one has posted all of it.
+        // A rank leaves the steps in which it has no messages, and posts all messages of the next.
         for rank in 0..nodes {
             while left[rank] == 0 && at[rank] <= steps.len() {
                 at[rank] += 1;
@@ -80,7 +80,8 @@ pub(super) fn ends(
     }
 }
 
-/// The link that has least for each that crosses it gives that, again and again.
+/// Returns the max-min fair rates: repeatedly, the link with the smallest share per flow divides its
+/// capacity among its flows.
 fn rates(flows: &[Flow], now: f64, links: usize, capacity: f64) -> Vec<f64> {
     let mut rates = vec![0.0; flows.len()];
     let mut open: Vec<usize> = (0..flows.len()).filter(|flow| flows[*flow].shares <= now).collect();

@@ -27,7 +27,8 @@ use crate::cost::model::asynchronous::{Order, StepMessage};
 use crate::cost::model::path::Path;
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
 use crate::cost::parameter::PortLimit;
-use crate::simulation::step::{Step, Summed};
+use crate::simulation::listener::Summed;
+use crate::simulation::step::Step;
 
 mod accounting;
 mod folding;

@@ -1,6 +1,8 @@
-//! Which translations of the network map a schedule onto itself: found in its messages, step by
-//! step, whoever is planned for. All do before the first step; those stay that take each step to
-//! itself, so that a schedule's figures don't depend on how many of its messages were told.
+//! Finds the translations of the network that map a schedule onto itself.
+//!
+//! Before the first step these are all translations. Each step removes those that do not map it onto
+//! itself. Translations are found in the messages themselves, with full planning and with orbit
+//! planning, so that the result does not depend on the kind of planning.
 
 use super::fold::Fold;
 use crate::network::symmetry::Group;
@@ -9,46 +11,44 @@ use crate::network::transfer::Transfer;
 use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
 
-/// What is known of a schedule's symmetry so far.
+/// The symmetry of the steps so far.
 #[derive(Debug)]
 pub(super) struct Symmetry {
-    /// Whether it matters in which order a rank sends.
+    /// Whether the order of a rank's sends matters.
     ordered: bool,
-    /// Where one node of each orbit of a group is planned for: for each node its representative,
-    /// and the element that takes that to the node.
+    /// With orbit planning: for each node its representative, and the group element that maps the
+    /// representative to the node.
     homes: Vec<(u32, u32)>,
-    /// The least translation of each dimension that is known to be one of that group's; the side
-    /// where none is.
-    stated: Vec<u32>,
-    /// For each dimension how far the translation goes that was tried last, and where it takes each
-    /// node.
+    /// The smallest translation of each dimension that is in that group; the side if there is none.
+    group_periods: Vec<u32>,
+    /// For each dimension the last translation that was tried, and its images of all nodes.
     images: Vec<(u32, Vec<u32>)>,
 }
 
-/// What one node of each orbit sends, in the order of nodes and of each in its own.
+/// The sends of one node of each orbit, sorted by node; those of a node keep their order.
 pub(super) struct FoldedSends {
-    /// Between orbits.
+    /// Messages between orbits.
     pub transfers: Vec<Transfer>,
-    /// To which node each of them goes.
+    /// The destination node of each message.
     pub targets: Vec<u32>,
-    /// Ways that they refer to, if they are not the step's.
+    /// The routes of the messages, if they differ from the step's.
     pub routes: Option<Vec<Route>>,
 }
 
-/// Where each node's sends begin in a list.
+/// For each node the index of its first send in a list.
 type Firsts = Vec<u32>;
 
 impl Symmetry {
     pub(super) fn new(ordered: bool) -> Self {
-        Self { ordered, homes: Vec::new(), stated: Vec::new(), images: Vec::new() }
+        Self { ordered, homes: Vec::new(), group_periods: Vec::new(), images: Vec::new() }
     }
 
-    /// The first that is heard of a group.
-    fn meet(&mut self, fold: &Fold, group: Option<&Group>) {
-        if !self.stated.is_empty() {
+    /// Stores the group when the first step is added.
+    fn set_group(&mut self, fold: &Fold, group: Option<&Group>) {
+        if !self.group_periods.is_empty() {
             return;
         }
-        self.stated = fold.sides().to_vec();
+        self.group_periods = fold.sides().to_vec();
         let Some(group) = group else { return };
         let home = |node| {
             let (index, element) = group.home(node);
@@ -56,7 +56,7 @@ impl Symmetry {
         };
         self.homes = (0..fold.nodes()).map(|node| home(node.into())).collect();
         for (dimension, &side) in fold.sides().iter().enumerate() {
-            let is_stated = |by: &u32| {
+            let is_in_group = |by: &u32| {
                 let images = fold.images(dimension, *by);
                 let element = u64::from(images[0]);
                 let is_element = self.homes[images[0] as usize].0 == self.homes[0].0;
@@ -65,30 +65,30 @@ impl Symmetry {
                         .zip(&images)
                         .all(|(node, image)| group.moved(node, element) == u64::from(*image))
             };
-            let by = (1..side).filter(|by| side % by == 0).find(is_stated);
-            self.stated[dimension] = by.unwrap_or(side);
+            let by = (1..side).filter(|by| side % by == 0).find(is_in_group);
+            self.group_periods[dimension] = by.unwrap_or(side);
         }
     }
 
-    /// How far apart the nodes of an orbit are in each dimension, now that this step has come.
+    /// Returns the periods of the orbits in each dimension, with this step included.
     pub(super) fn periods(&mut self, fold: &Fold, step: &Step<'_>) -> Vec<u32> {
-        self.meet(fold, step.symmetry);
+        self.set_group(fold, step.symmetry);
         if step.routes.iter().any(|route| !route.path.is_empty()) {
             return fold.sides().to_vec();
         }
-        if self.are_stated(fold) || !self.ordered && is_complete(fold.nodes().into(), step) {
+        if self.are_in_group(fold) || !self.ordered && is_complete(fold.nodes().into(), step) {
             return fold.periods().to_vec();
         }
         let (firsts, sends) = self.of_all(fold, step);
         let of =
             |node: u32| &sends[firsts[node as usize] as usize..firsts[node as usize + 1] as usize];
-        let what = |t: &Transfer, to: u32| (to, t.load, t.route);
+        let properties = |t: &Transfer, to: u32| (to, t.load, t.route);
         let ordered = self.ordered;
         self.kept_periods(fold, |images| {
             (0..fold.nodes()).all(|node| {
                 let (own, others) = (of(node), of(images[node as usize]));
-                let mut own = own.iter().map(|t| what(t, images[t.to as usize]));
-                let mut others = others.iter().map(|t| what(t, t.to));
+                let mut own = own.iter().map(|t| properties(t, images[t.to as usize]));
+                let mut others = others.iter().map(|t| properties(t, t.to));
                 if ordered || own.len() < 2 || own.len() != others.len() {
                     return own.eq(others);
                 }
@@ -101,16 +101,16 @@ impl Symmetry {
         })
     }
 
-    /// The same of what nodes add up; `of_all` is that of each.
+    /// Returns the periods of the orbits with reductions included; `of_all` has those of all nodes.
     pub(super) fn periods_of_sums(&mut self, fold: &Fold, of_all: &[u64]) -> Vec<u32> {
         self.kept_periods(fold, |images| {
             of_all.iter().zip(images).all(|(own, image)| *own == of_all[*image as usize])
         })
     }
 
-    /// What each node adds up.
+    /// Returns the reduction of each node.
     pub(super) fn sums(&mut self, fold: &Fold, summed: Summed<'_>) -> Vec<u64> {
-        self.meet(fold, summed.symmetry);
+        self.set_group(fold, summed.symmetry);
         match summed.symmetry {
             None => summed.of.to_vec(),
             Some(group) => {
@@ -119,22 +119,24 @@ impl Symmetry {
         }
     }
 
-    fn are_stated(&self, fold: &Fold) -> bool {
-        let mut of = fold.periods().iter().zip(fold.sides()).zip(&self.stated);
-        of.all(|((period, side), stated)| period == side || period % stated == 0)
+    /// Returns whether all translations of the fold are in the group.
+    fn are_in_group(&self, fold: &Fold) -> bool {
+        let mut of = fold.periods().iter().zip(fold.sides()).zip(&self.group_periods);
+        of.all(|((period, side), group_period)| period == side || period % group_period == 0)
     }
 
-    /// Of each dimension the least multiple of its period that is stated or fits.
+    /// Returns for each dimension the smallest multiple of its period that is in the group or that
+    /// satisfies `fits`.
     fn kept_periods(&mut self, fold: &Fold, fits: impl Fn(&[u32]) -> bool) -> Vec<u32> {
         let mut periods = fold.periods().to_vec();
         self.images.resize(periods.len(), (0, Vec::new()));
         for (dimension, period) in periods.iter_mut().enumerate() {
-            let (side, stated) = (fold.sides()[dimension], self.stated[dimension]);
+            let (side, group_period) = (fold.sides()[dimension], self.group_periods[dimension]);
             let mut candidates =
                 (*period..side).step_by(*period as usize).filter(|by| side % by == 0);
             let (tried, images) = &mut self.images[dimension];
             let kept = candidates.find(|by| {
-                if by % stated == 0 {
+                if by % group_period == 0 {
                     return true;
                 }
                 if tried != by {
@@ -147,7 +149,7 @@ impl Symmetry {
         periods
     }
 
-    /// What every node sends.
+    /// Returns the sends of all nodes.
     fn of_all(&self, fold: &Fold, step: &Step<'_>) -> (Firsts, Vec<Transfer>) {
         let (lists, by_sender) = by_sender(step.transfers);
         let Some(group) = step.symmetry else {
@@ -164,7 +166,7 @@ impl Symmetry {
         (firsts, sends)
     }
 
-    /// Adds what a node sends, as its representative does.
+    /// Adds the sends of a node, which are those of its representative.
     fn add_sends(
         &self,
         sends: &mut Vec<Transfer>,
@@ -182,7 +184,7 @@ impl Symmetry {
         }
     }
 
-    /// What the first node of each orbit sends.
+    /// Returns the sends of the first node of each orbit.
     pub(super) fn sends(&self, fold: &Fold, step: &Step<'_>) -> FoldedSends {
         let (lists, by_sender) = by_sender(step.transfers);
         let mut transfers = Vec::new();
@@ -230,7 +232,8 @@ impl Symmetry {
     }
 }
 
-/// Whether everyone sends as much to everyone: whatever is done to nodes, it is the same.
+/// Returns whether each node sends the same amount to each other node. This is symmetric under every
+/// permutation.
 fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
     let load = step.transfers.first().map(|t| t.load);
     let messages = step.transfers.len() as u64 * step.symmetry.map_or(1, Group::order);
@@ -238,8 +241,8 @@ fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
         && step.transfers.iter().all(|t| Some(t.load) == load && t.route == 0)
 }
 
-/// Transfers in the order of their senders, of each in its own, and where each sender's begin, up
-/// to the last that sends.
+/// Sorts transfers by sender (stable). Also returns the index of each sender's first transfer, up to
+/// the last sender.
 fn by_sender(transfers: &[Transfer]) -> (Firsts, Vec<Transfer>) {
     let senders = transfers.iter().map(|t| t.from as usize + 1).max().unwrap_or(0);
     let mut firsts = vec![0_u32; senders + 1];

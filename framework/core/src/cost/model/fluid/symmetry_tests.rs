@@ -2,7 +2,7 @@
 
 use super::oracle;
 use super::simulation::Simulation;
-use super::{AT_ONCE_US, Fluid};
+use super::{EPSILON_US, Fluid};
 use crate::cost::machine::Machine;
 use crate::cost::model::test_steps::{Sends, run_of_some};
 use crate::cost::model::time_space::TimeSpace;
@@ -36,7 +36,7 @@ fn priced_of(
         counted: true,
         background: None,
     };
-    let ranks = Simulation::new(Fluid::of(machine.settings()).unwrap(), context, AT_ONCE_US);
+    let ranks = Simulation::new(Fluid::of(machine.settings()).unwrap(), context, EPSILON_US);
     let mut ranks = if plain { ranks.unfolded() } else { ranks };
     ranks.record_time_space(TimeSpace::new(network.nodes(), None, 1 << 16)).unwrap();
     let first = |step: &Step| step.iter().map(|&(from, to, bytes)| (from, to, bytes, 0)).collect();
