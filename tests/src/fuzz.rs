@@ -3,10 +3,10 @@
 
 use std::path::Path;
 use swapmeet_bridges::fit::{fit, ping_pong as pings};
-use swapmeet_bridges::import::{self, FORMATS, Source};
-use swapmeet_bridges::msccl::{self as xml, Kind};
-use swapmeet_bridges::schedule::{Event, Head, Reader, read};
-use swapmeet_bridges::tune::{Cell, library};
+use swapmeet_bridges::import::{self, FORMATS, MeasurementFile};
+use swapmeet_bridges::msccl::{self as xml, StepKind};
+use swapmeet_bridges::schedule::{DocumentEvent, EventHandler, Header, read};
+use swapmeet_bridges::tune::{TimedCase, library};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology;
 use swapmeet_plugin_files::carried_out;
@@ -78,11 +78,11 @@ pub fn experiment(data: &[u8]) {
 /// A schedule is read event by event, or refused with a line number of the text.
 pub fn schedule(data: &[u8]) {
     struct Anyone;
-    impl Reader for Anyone {
-        fn head(&mut self, _: Head) -> Result<(), String> {
+    impl EventHandler for Anyone {
+        fn head(&mut self, _: Header) -> Result<(), String> {
             Ok(())
         }
-        fn event(&mut self, _: Event) -> Result<(), String> {
+        fn event(&mut self, _: DocumentEvent) -> Result<(), String> {
             Ok(())
         }
     }
@@ -103,7 +103,7 @@ pub fn msccl(data: &[u8]) {
                 program.gpus.iter().flat_map(|gpu| &gpu.blocks).flat_map(|block| &block.steps);
             for step in steps {
                 assert!(
-                    Kind::ALL.contains(&step.kind) && step.line <= text.lines().count(),
+                    StepKind::ALL.contains(&step.kind) && step.line <= text.lines().count(),
                     "{step:?}"
                 );
             }
@@ -167,7 +167,7 @@ pub fn ping_pong(data: &[u8]) {
 /// refused.
 pub fn mpich(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let cell = |bytes, algorithm: &str, time_us| Cell {
+    let cell = |bytes, algorithm: &str, time_us| TimedCase {
         collective: "alltoall".to_owned(),
         ranks: 4,
         bytes,
@@ -183,7 +183,7 @@ pub fn mpich(data: &[u8]) {
         "{written}"
     );
     assert!(
-        mpich.losses_of_own(&cells, Some(&written)).is_ok_and(|own| own.is_some()),
+        mpich.losses_of_defaults(&cells, Some(&written)).is_ok_and(|own| own.is_some()),
         "{written}"
     );
 }
@@ -193,8 +193,11 @@ pub fn mpich(data: &[u8]) {
 pub fn measurements(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for format in &FORMATS {
-        let source =
-            Source { path: Path::new("8_pairwise_int8.csv"), text, collective: Some("alltoall") };
+        let source = MeasurementFile {
+            path: Path::new("8_pairwise_int8.csv"),
+            text,
+            collective: Some("alltoall"),
+        };
         match import::read(&source, Some(format.name)) {
             Ok(list) => {
                 for found in list {

@@ -1,16 +1,16 @@
-//! Schedules for other programs. A format is one file and one row of [`FORMATS`].
+//! Exports of schedules for other programs. Each format is one file and one entry of [`FORMATS`].
 //!
-//! A schedule comes step by step, as it is proved, and no format holds more of it than a step.
-//! Formats that are written rank by rank put what they write of each rank aside in a
-//! `spool::Spool`.
+//! A schedule arrives step by step while it is verified, and an export holds no more than one step
+//! of it. Formats that are written rank by rank collect the text of each rank in a `spool::Spool`.
 
-use counts::Counts;
+use counts::ByteCounts;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use swapmeet_interchange::schedule::{
-    BlockSet, Event, Head, Layout, Reader, Runs, Send, joined, sums, sums_of,
+    BlockSet, DocumentEvent, EventHandler, Header, Layout, Runs, Send, distinct_sums, is_reduction,
+    merge_runs,
 };
 
 mod chakra;
@@ -23,196 +23,197 @@ mod spool;
 
 #[derive(Debug)]
 pub struct Format {
-    /// What users call it.
+    /// The name for users.
     pub name: &'static str,
     pub help: &'static str,
-    /// What of it goes where.
-    pub shape: Shape,
-    /// Whether it must know the bytes of each block.
+    /// The files of the format.
+    pub output: OutputKind,
+    /// Whether the format needs the number of bytes of each block.
     pub wants_sizes: bool,
     start: Start,
 }
 
-/// Begins an export into a folder; or why that can't be.
-type Start = fn(&Head, Folder) -> Result<Box<dyn Export>, String>;
+/// Begins an export into a folder; `Err` says why this is impossible.
+type Start = fn(&Header, OutputFolder) -> Result<Box<dyn Export>, String>;
 
 impl Format {
-    /// Whether it says which blocks or sums go, not only how many bytes.
+    /// Returns whether the format names the blocks or sums of a message, and not only its bytes.
     fn wants_blocks(&self) -> bool {
         self.wants_sizes || self.name == "msccl"
     }
 }
 
-/// What a format consists of.
+/// The files that an export consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// One file of this name in the folder that it is written to.
+pub enum OutputKind {
+    /// A single file with this name in the output folder.
     File(&'static str),
     Folder,
 }
 
-/// All formats but the schedule itself as `trace` prints it.
+/// All formats other than the schedule as `trace` prints it.
 pub static FORMATS: [Format; 5] = [
     Format {
         name: "goal",
         help: "GOAL text of LogGOPSim and ATLAHS, one file",
-        shape: Shape::File(goal::FILE),
+        output: OutputKind::File(goal::FILE),
         wants_sizes: false,
         start: |head, folder| Ok(Box::new(goal::Goal::new(head, folder)?)),
     },
     Format {
         name: "chakra",
-        help: "Chakra execution traces of ASTRA-sim's custom collectives, a file a rank",
-        shape: Shape::Folder,
+        help: "Chakra execution traces of ASTRA-sim's custom collectives, one file for each rank",
+        output: OutputKind::Folder,
         wants_sizes: false,
         start: |head, folder| Ok(Box::new(chakra::Chakra::new(head, folder)?)),
     },
     Format {
         name: "mpi",
-        help: "a file of who sends whom which blocks, and the C program that carries it out under MPI-3 and writes measured rows",
-        shape: Shape::Folder,
+        help: "a list of all messages and their blocks, and the C program that executes it under MPI-3 and writes measured rows",
+        output: OutputKind::Folder,
         wants_sizes: true,
         start: |head, folder| Ok(Box::new(mpi::Mpi::new(head, folder)?)),
     },
     Format {
         name: "msccl",
         help: "XML of the MSCCL runtime and RCCL, one file",
-        shape: Shape::File(msccl::FILE),
+        output: OutputKind::File(msccl::FILE),
         wants_sizes: false,
         start: |head, folder| Ok(Box::new(msccl::Msccl::new(head, folder)?)),
     },
     Format {
         name: "simgrid",
         help: "a SimGrid platform with these routes, the messages, and the program that plays them",
-        shape: Shape::Folder,
+        output: OutputKind::Folder,
         wants_sizes: false,
         start: |head, folder| Ok(Box::new(simgrid::SimGrid::new(head, folder)?)),
     },
 ];
 
-/// The schedule itself, as `trace` prints it: its name, and one line.
+/// The name and help text of the format that `trace` prints.
 pub const JSON: (&str, &str) = ("json", "the whole schedule, as `trace --format json` prints it");
-/// The file that it is staged in.
+/// The name of the file that contains the schedule in this format.
 pub const SCHEDULE_FILE: &str = "schedule.json";
 
-/// The format of this name.
+/// Returns the format with this name.
 pub fn format(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
-/// Takes a schedule step by step. Errors are for the user: what can't be written in this format,
-/// and why.
+/// An export in progress. Errors are messages for the user that say what the format cannot
+/// represent.
 pub trait Export {
-    /// Into how many segments blocks are split; before the first step.
+    /// Sets the number of segments of each block; called before the first step.
     fn segments(&mut self, _segments: u64) -> Result<(), String> {
         Ok(())
     }
 
-    /// A step, in which something is sent: if only by nodes to themselves.
+    /// Exports a step in which something is sent, if only by nodes to themselves.
     fn step(&mut self, step: &Step) -> Result<(), String>;
 
-    /// All steps have come, and every block has arrived. `row` is what a row of what is measured
-    /// says but for the figures: columns and texts, with `@NAME@`, `@REPETITION@`, `@TIME@`,
-    /// `@FIRST@`, `@MEAN@` where they go.
+    /// Ends the export after all steps of a verified schedule. `row` has the columns and texts of a
+    /// row for measurements. Its values are placeholders: `@NAME@`, `@REPETITION@`, `@TIME@`,
+    /// `@FIRST@`, `@MEAN@`.
     fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), String>;
 }
 
-/// What is sent at once.
+/// All messages of one step.
 #[derive(Debug, Default)]
 pub struct Step {
-    /// Its number among steps in which something is sent, from 1.
+    /// The number of the step, from 1, among steps in which something is sent.
     pub number: u64,
-    /// Messages between nodes, no two with the same ends, in the order in which the schedule first
-    /// names their ends.
+    /// Messages between nodes, in the order in which the schedule names their ends. Messages with
+    /// equal ends are merged.
     pub messages: Vec<Message>,
-    /// What nodes send themselves.
+    /// Messages of nodes to themselves.
     pub copies: Vec<Message>,
 }
 
-/// All that one node sends another in a step.
+/// Everything that one node sends to another in a step.
 #[derive(Debug, Default)]
 pub struct Message {
     pub from: u64,
     pub to: u64,
     pub bytes: u64,
-    /// The latest step, by [`Step::number`], in which any of them came to the sender; 0 if all were
-    /// there at the start.
+    /// The latest step, by [`Step::number`], in which any of the data arrived at the sender; 0 if
+    /// all was there at the start.
     pub after: u64,
-    /// The vertices passed through, both ends included.
+    /// The vertices of the route, including both ends.
     pub path: Vec<u64>,
-    /// What goes; `None` in a schedule of byte counts.
-    pub blocks: Option<Vec<Moved>>,
-    /// In a schedule of byte counts, destinations and how many bytes for each: where a format wants
+    /// The blocks of the message; `None` in a schedule of byte counts.
+    pub blocks: Option<Vec<BlockTransfer>>,
+    /// In a schedule of byte counts: destinations with their bytes. Empty unless the format needs
     /// sizes.
     pub counts: Vec<(u64, u64)>,
 }
 
-/// Blocks of a message; or sums, each named once, whoever contributed.
+/// Blocks of a message. In a reduction these are sums, and each sum occurs once, whatever its
+/// contributions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Moved {
-    /// Which. Parts that a schedule cuts blocks into are segments here.
+pub struct BlockTransfer {
+    /// The blocks. Parts into which a schedule divides blocks are segments here.
     pub set: BlockSet,
-    /// Whether the sender keeps them.
+    /// Whether the sender keeps a copy.
     pub keeps: bool,
-    /// Whether the receiver adds them to what it has.
+    /// Whether the receiver adds the blocks to its own values.
     pub adds: bool,
 }
 
-/// Where an export writes its files.
+/// The folder into which an export writes.
 #[derive(Debug, Clone)]
-pub struct Folder(PathBuf);
+pub struct OutputFolder(PathBuf);
 
-impl Folder {
+impl OutputFolder {
     fn create(&self, name: &str) -> Result<BufWriter<File>, String> {
         let path = self.0.join(name);
         File::create(&path).map(BufWriter::new).map_err(|e| format!("{}: {e}", path.display()))
     }
 }
 
-/// An output that failed, for the user.
+/// Returns the message for an output that failed.
 #[expect(clippy::needless_pass_by_value, reason = "the shape that `map_err` takes")]
-fn unwritten(error: io::Error) -> String {
+fn write_error(error: io::Error) -> String {
     format!("it can't be written: {error}")
 }
 
-/// Puts a schedule's events together to steps for one format.
+/// Collects the events of a schedule into steps for one format.
 pub struct Exporter {
     format: &'static Format,
-    folder: Folder,
+    folder: OutputFolder,
     export: Option<Box<dyn Export>>,
-    head: Head,
-    /// Segments of a part, and whether there are parts.
+    head: Header,
+    /// The number of segments of a part, and whether blocks are divided into parts.
     layout: Layout,
-    /// Who holds how many bytes, where those are counted and a format wants them.
-    counts: Option<Counts>,
-    /// The schedule's own number of the step under way, and of those before it in which anything
-    /// went from node to node.
-    now: u64,
-    before: Vec<u64>,
+    /// The bytes that each node holds, in schedules of byte counts if the format needs sizes.
+    counts: Option<ByteCounts>,
+    /// The schedule's own number of the current step, and of the earlier steps with messages
+    /// between nodes.
+    current: u64,
+    earlier_steps: Vec<u64>,
     step: Step,
-    /// For each pair of ends, which message of the step is theirs.
-    ends: HashMap<(u64, u64), usize>,
+    /// For each pair of ends, the index of their message in the step.
+    by_ends: HashMap<(u64, u64), usize>,
 }
 
 impl Exporter {
-    /// Will write into a folder, which must be there.
+    /// Creates an exporter that writes into an existing folder.
     pub fn new(format: &'static Format, folder: &Path) -> Self {
-        let (step, ends) = (Step { number: 1, ..Step::default() }, HashMap::new());
+        let (step, by_ends) = (Step { number: 1, ..Step::default() }, HashMap::new());
         Self {
             format,
-            folder: Folder(folder.to_owned()),
+            folder: OutputFolder(folder.to_owned()),
             export: None,
-            head: Head::default(),
+            head: Header::default(),
             layout: Layout { segments: 1, in_parts: false },
             counts: None,
-            now: 0,
+            current: 0,
             step,
-            ends,
-            before: Vec::new(),
+            by_ends,
+            earlier_steps: Vec::new(),
         }
     }
 
-    /// Every event of a verified schedule has come.
+    /// Ends the export after all events of a verified schedule.
     pub fn finish(mut self, row: &[(&str, String)]) -> Result<(), String> {
         self.end_step()?;
         self.export.ok_or("it has no schedule")?.finish(row)
@@ -230,34 +231,34 @@ impl Exporter {
             return Ok(());
         }
         let number = self.step.number;
-        // What stays within nodes is no step of its own.
+        // Copies within nodes are not a step of their own.
         let is_step = !self.step.messages.is_empty();
         let next = number + u64::from(is_step);
         let step = std::mem::replace(&mut self.step, Step { number: next, ..Step::default() });
-        self.ends.clear();
+        self.by_ends.clear();
         if is_step {
-            self.before.push(self.now);
+            self.earlier_steps.push(self.current);
         }
         self.export()?.step(&step)
     }
 
     fn send(&mut self, send: Send) -> Result<(), String> {
-        if send.step != self.now {
+        if send.step != self.current {
             self.end_step()?;
-            self.now = send.step;
+            self.current = send.step;
         }
         let counts = match &send.share {
             Some(share) if self.format.wants_sizes => {
-                let counts = self.counts.get_or_insert_with(|| Counts::new(&self.head));
-                counts.take(send.from, send.to, share)?
+                let counts = self.counts.get_or_insert_with(|| ByteCounts::new(&self.head));
+                counts.extract(send.from, send.to, share)?
             }
             Some(_) | None => Vec::new(),
         };
         let blocks = match &send.blocks {
-            Some(sets) => Some(self.moved(sets, &send)?),
+            Some(sets) => Some(self.transfers(sets, &send)?),
             None => None,
         };
-        let after = self.before.partition_point(|step| *step <= send.after) as u64;
+        let after = self.earlier_steps.partition_point(|step| *step <= send.after) as u64;
         let Send { from, to, bytes, path, .. } = send;
         let message = Message { from, to, bytes, after, path, blocks, counts };
         if message.from == message.to {
@@ -268,7 +269,7 @@ impl Exporter {
             return Ok(());
         }
         match self
-            .ends
+            .by_ends
             .get(&(message.from, message.to))
             .and_then(|at| self.step.messages.get_mut(*at))
         {
@@ -281,7 +282,7 @@ impl Exporter {
                 first.counts.extend(message.counts);
             }
             None => {
-                self.ends.insert((message.from, message.to), self.step.messages.len());
+                self.by_ends.insert((message.from, message.to), self.step.messages.len());
                 self.step.messages.push(message);
             }
         }
@@ -290,18 +291,18 @@ impl Exporter {
 }
 
 impl Exporter {
-    /// Sets as formats see them.
-    fn moved(&self, sets: &[BlockSet], send: &Send) -> Result<Vec<Moved>, String> {
-        let sums = sums(&self.head.collective);
-        if sums && send.is_virtual && self.format.wants_blocks() {
+    /// Converts the sets of a send to block transfers.
+    fn transfers(&self, sets: &[BlockSet], send: &Send) -> Result<Vec<BlockTransfer>, String> {
+        let is_reduction = is_reduction(&self.head.collective);
+        if is_reduction && send.is_virtual && self.format.wants_blocks() {
             return Err(
-                "a node keeps two sums apart, as virtual nodes do, which this format can't say"
+                "a node holds two separate sums (virtual nodes), which this format cannot represent"
                     .to_owned(),
             );
         }
         let Layout { segments, in_parts } = self.layout;
-        let sets = if sums { sums_of(sets, segments) } else { sets.to_vec() };
-        let moved = |mut set: BlockSet| {
+        let sets = if is_reduction { distinct_sums(sets, segments) } else { sets.to_vec() };
+        let transfer = |mut set: BlockSet| {
             if in_parts {
                 let parts = set
                     .destinations
@@ -315,37 +316,39 @@ impl Exporter {
                         of_part.iter().map(move |(a, b)| (part * segments + a, part * segments + b))
                     })
                     .collect();
-                set.segments = Some(joined(runs));
+                set.segments = Some(merge_runs(runs));
             }
-            Moved { set, keeps: send.copy, adds: send.combine }
+            BlockTransfer { set, keeps: send.copy, adds: send.combine }
         };
-        Ok(sets.into_iter().map(moved).collect())
+        Ok(sets.into_iter().map(transfer).collect())
     }
 }
 
-impl Reader for Exporter {
-    fn head(&mut self, head: Head) -> Result<(), String> {
+impl EventHandler for Exporter {
+    fn head(&mut self, head: Header) -> Result<(), String> {
         self.export = Some((self.format.start)(&head, self.folder.clone())?);
         self.head = head;
         Ok(())
     }
 
-    fn event(&mut self, event: Event) -> Result<(), String> {
+    fn event(&mut self, event: DocumentEvent) -> Result<(), String> {
         match event {
-            Event::Layout(layout) => {
+            DocumentEvent::Layout(layout) => {
                 self.layout = Layout { segments: layout.segments.max(1), ..layout };
                 let parts = if layout.in_parts { self.head.nodes } else { 1 };
                 let segments = self.layout.segments.saturating_mul(parts);
                 self.export()?.segments(segments)
             }
-            Event::Send(send) => self.send(send),
-            Event::EndOfStep => self.end_step(),
-            Event::Redistribute(how) if self.format.wants_sizes => {
-                // What nodes sent themselves has come by then, though no step has ended with it.
+            DocumentEvent::Send(send) => self.send(send),
+            DocumentEvent::EndOfStep => self.end_step(),
+            DocumentEvent::Redistribute(how) if self.format.wants_sizes => {
+                // The copies within nodes have arrived by now, although no step ended with them.
                 self.end_step()?;
-                self.counts.get_or_insert_with(|| Counts::new(&self.head)).redistribute(&how)
+                self.counts.get_or_insert_with(|| ByteCounts::new(&self.head)).redistribute(&how)
             }
-            Event::Phase(_) | Event::Rearrange | Event::Redistribute(_) => Ok(()),
+            DocumentEvent::Phase(_) | DocumentEvent::Rearrange | DocumentEvent::Redistribute(_) => {
+                Ok(())
+            }
         }
     }
 }

@@ -1,26 +1,26 @@
-//! Measurements by other programs. A format is one file and one row of [`FORMATS`]; what programs
-//! call a size is turned into ours in [`Measurement::block_bytes`] alone.
+//! Imports of measurements by other programs. Each format is one file and one entry of [`FORMATS`].
+//! Sizes of other programs are converted only in [`Measurement::block_bytes`].
 
 mod imb;
 mod nccl;
+mod numeric_line;
 mod osu;
 mod pico;
-mod table;
 
-pub use swapmeet_interchange::Wrong;
-pub(crate) use table::Cells;
+pub(crate) use numeric_line::NumericLine;
+pub use swapmeet_interchange::ParseError;
 
 /// A format of measurements.
 pub struct Format {
-    /// What users call it.
+    /// The name for users.
     pub name: &'static str,
     pub help: &'static str,
-    /// Whether a text looks like it.
+    /// Returns whether a text appears to have this format.
     is_like: fn(&str) -> bool,
-    read: fn(&Source<'_>) -> Result<Vec<Measurement>, Wrong>,
+    read: fn(&MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError>,
 }
 
-/// All formats, in the order in which a file is compared with them.
+/// All formats, in the order of detection.
 pub static FORMATS: [Format; 5] = [
     Format {
         name: "osu",
@@ -54,79 +54,81 @@ pub static FORMATS: [Format; 5] = [
     },
 ];
 
-/// A file that is to be read.
-pub struct Source<'a> {
-    /// Its name, with the folders it is in: some formats say something by it.
+/// A file of measurements.
+pub struct MeasurementFile<'a> {
+    /// The path of the file. Some formats encode information in it.
     pub path: &'a std::path::Path,
     pub text: &'a str,
-    /// The collective that the user names, for files that don't.
+    /// The collective given by the user, for formats without it.
     pub collective: Option<&'a str>,
 }
 
-/// One time of one size.
+/// One measured time of one size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
-    /// The collective's word, as ours.
+    /// The collective, in our terms.
     pub collective: String,
-    /// Which buffer the size is of.
+    /// The buffer to which the size refers.
     pub size_of: SizeOf,
-    /// What the program calls its size, in bytes.
+    /// The size in the terms of the program, in bytes.
     pub size: u64,
-    /// How many ranks, where the file says so.
+    /// The number of ranks, if the file contains it.
     pub ranks: Option<u64>,
-    /// The library's algorithm, where the file names it.
+    /// The library's algorithm, if the file names it.
     pub algorithm: Option<String>,
-    /// The time of a call: what the program gives first, its mean.
+    /// The mean time of a call, or whatever the program reports first.
     pub time_us: f64,
-    /// What else it says, such as extremes: for people.
+    /// Other values, such as extremes, for people.
     pub note: String,
-    /// Whether the program looked at what arrived and found it right.
+    /// Whether the program checked the received data and found it correct.
     pub is_checked: bool,
-    /// Which line of the file.
+    /// Line number in the file.
     pub line: usize,
 }
 
-/// What a program means by its size, where blocks are of a pair or of a rank.
+/// The meaning of a program's size, for collectives in which blocks belong to a pair or a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SizeOf {
-    /// What a rank has for one other, or for all: MPI's count.
+    /// The data of a rank for one other rank, or for all, as in MPI's count.
     Count,
-    /// The larger of a rank's whole send and receive buffer.
+    /// The larger one of a rank's whole send buffer and receive buffer.
     Buffer,
 }
 
-pub(crate) fn wrong(line: usize, what: impl Into<String>) -> Wrong {
-    Wrong { line, what: what.into() }
+pub(crate) fn error_at(line: usize, message: impl Into<String>) -> ParseError {
+    ParseError { line, message: message.into() }
 }
 
-/// Reads a file in the format of this name, or in the one that it looks like.
-pub fn read(source: &Source<'_>, name: Option<&str>) -> Result<Vec<Measurement>, Wrong> {
+/// Reads a file in the format with this name, or in the detected format.
+pub fn read(
+    source: &MeasurementFile<'_>,
+    name: Option<&str>,
+) -> Result<Vec<Measurement>, ParseError> {
     let found = FORMATS.iter().find(|format| {
         name.map_or_else(|| (format.is_like)(source.text), |name| format.name == name)
     });
     let format = found.ok_or_else(|| {
         let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-        wrong(
+        error_at(
             0,
             format!(
-                "it looks like no format of measurements that is known ({}): name one with --format",
+                "its format is not recognised (known: {}): name one with --format",
                 names.join(", ")
             ),
         )
     })?;
     let list = (format.read)(source)?;
     if list.is_empty() {
-        Err(wrong(0, format!("no measurement in it, expected {}", format.help)))
+        Err(error_at(0, format!("it has no measurement, expected {}", format.help)))
     } else {
         Ok(list)
     }
 }
 
 impl Measurement {
-    /// Bytes of a block as workloads have them, among `ranks`: of a pair where blocks are told
-    /// apart by both ends, of a rank's own block, of the whole vector of a reduction, of a rank's
-    /// result of a reduce-scatter.
-    pub fn block_bytes(&self, ranks: u64) -> Result<u64, Wrong> {
+    /// Returns the bytes of a block, in the terms of workloads: of a pair, of a rank's own block,
+    /// of the whole vector of a reduction, or of a rank's result of a reduce-scatter.
+    pub fn block_bytes(&self, ranks: u64) -> Result<u64, ParseError> {
         let is_split = match (self.collective.as_str(), self.size_of) {
             ("broadcast" | "reduce" | "allreduce", _) => false,
             ("reduce-scatter", _) | (_, SizeOf::Buffer) => true,
@@ -134,7 +136,7 @@ impl Measurement {
         };
         match (is_split, ranks) {
             (true, 1..) if self.size.is_multiple_of(ranks) => Ok(self.size / ranks),
-            (true, _) => Err(wrong(
+            (true, _) => Err(error_at(
                 self.line,
                 format!(
                     "{} bytes are no multiple of {ranks} ranks, among which they are split",
@@ -146,7 +148,7 @@ impl Measurement {
     }
 }
 
-/// Our word for a collective as others name it; `None` where there is none.
+/// Returns our name of a collective; `None` if it is unknown.
 fn collective(name: &str) -> Option<&'static str> {
     let letters: String = name.to_lowercase().chars().filter(char::is_ascii_alphabetic).collect();
     Some(match letters.as_str() {
@@ -162,10 +164,10 @@ fn collective(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The same, or what was expected.
-fn known_collective(line: usize, name: &str) -> Result<String, Wrong> {
+/// Returns our name of a collective, or an error that lists the known ones.
+fn known_collective(line: usize, name: &str) -> Result<String, ParseError> {
     collective(name).map(str::to_owned).ok_or_else(|| {
-        wrong(line, format!("`{name}` is no collective that is known here, expected alltoall, allgather, allreduce, reduce_scatter, reduce, bcast, scatter or gather"))
+        error_at(line, format!("`{name}` is not a known collective, expected alltoall, allgather, allreduce, reduce_scatter, reduce, bcast, scatter or gather"))
     })
 }
 

@@ -1,6 +1,6 @@
-//! Bridges to other programs: schedules go out ([`export`]), measurements come in ([`import`]) and
-//! become machines ([`fit`]), sweeps become decision tables ([`tune`]). A format is a file, and a
-//! row of its side's table.
+//! Bridges to other programs: exports of schedules ([`export`]), imports of measurements
+//! ([`import`]), machines fitted to measurements ([`fit`]), and decision tables made from sweeps
+//! ([`tune`]). Each format is one file and one entry of a table.
 
 pub mod export;
 pub mod fit;

@@ -1,8 +1,8 @@
-//! From a sweep to a decision table: which algorithm a library is to use for how many ranks and
-//! bytes. A library is one file, and one row of [`LIBRARIES`].
+//! Makes decision tables from a sweep: which algorithm a library should use for each number of
+//! ranks and bytes. Each library is one file and one entry of [`LIBRARIES`].
 //!
-//! Only algorithms that the library has are compared; where the fastest changes between two sizes
-//! of the sweep, the later one begins at its own size.
+//! Only algorithms that the library has are compared. Where the fastest algorithm changes between
+//! two sizes of the sweep, the second one is used from its own size on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,41 +13,41 @@ mod openmpi;
 /// A library and a format of its tables.
 #[derive(Debug)]
 pub struct Library {
-    /// What users call it.
+    /// The name for users.
     pub name: &'static str,
     pub help: &'static str,
-    /// Ours and theirs.
+    /// The algorithms that both sides have.
     algorithms: &'static [Algorithm],
-    /// Whether it writes into the library's own table, which must be given.
+    /// Whether the table is merged into the library's own, which the user must give.
     pub is_patch: bool,
-    write: fn(&[Table], Option<&str>) -> Result<String, String>,
-    /// Who chooses where it has no table of ours, for people.
-    pub itself: &'static str,
-    own: fn(Option<&str>) -> Result<Option<Chooser>, String>,
+    write: fn(&[DecisionTable], Option<&str>) -> Result<String, String>,
+    /// What decides in the library without our table, for people.
+    pub default_source: &'static str,
+    defaults: fn(Option<&str>) -> Result<Option<DefaultChoice>, String>,
 }
 
-/// What a library does where nobody gives it a table: its choice for a cell's collective, ranks and
-/// bytes. None of those that it says nothing of.
-type Chooser = Box<dyn Fn(&Cell) -> Option<Choice>>;
+/// Returns a library's default choice for a collective, number of ranks and bytes; `None` if it is
+/// unknown.
+type DefaultChoice = Box<dyn Fn(&TimedCase) -> Option<Choice>>;
 
 /// An algorithm that a library chooses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Choice {
-    /// Our name, where we have it.
+    /// Our name of the algorithm, if we have it.
     ours: Option<&'static str>,
-    /// Theirs.
+    /// The library's name of it.
     theirs: String,
 }
 
-/// An algorithm that both have.
+/// An algorithm that both sides have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Algorithm {
     collective: &'static str,
-    /// Ours: as rows spell it.
+    /// Our name, as in rows.
     ours: &'static str,
-    /// Theirs, by name.
+    /// The library's name.
     name: &'static str,
-    /// Theirs, by number, where it has one.
+    /// The library's number, if it has one.
     number: u32,
 }
 
@@ -58,8 +58,8 @@ pub static LIBRARIES: [Library; 4] = [
         algorithms: &openmpi::ALGORITHMS,
         is_patch: false,
         write: |tables, _| Ok(openmpi::classic(tables)),
-        itself: "Open MPI 4.1",
-        own: openmpi::own,
+        default_source: "Open MPI 4.1",
+        defaults: openmpi::defaults,
     },
     Library {
         name: "openmpi-json",
@@ -67,95 +67,97 @@ pub static LIBRARIES: [Library; 4] = [
         algorithms: &openmpi::ALGORITHMS,
         is_patch: false,
         write: |tables, _| Ok(openmpi::json(tables)),
-        itself: "Open MPI 4.1",
-        own: openmpi::own,
+        default_source: "Open MPI 4.1",
+        defaults: openmpi::defaults,
     },
     Library {
         name: "nccl",
-        help: "the CSV of NCCL's example tuner plugin; all-to-all is not among its collectives",
+        help: "the CSV of NCCL's example tuner plugin, which does not cover all-to-all",
         algorithms: &nccl::ALGORITHMS,
         is_patch: false,
         write: |tables, _| Ok(nccl::csv(tables)),
-        itself: "NCCL",
-        // By a model of machines that it looks at: nobody else knows.
-        own: |_| Ok(None),
+        default_source: "NCCL",
+        // NCCL decides by a model of the machine, so its choice cannot be predicted.
+        defaults: |_| Ok(None),
     },
     Library {
         name: "mpich",
-        help: "MPICH's selection JSON: its own, given with --base, with what is decided put into it",
+        help: "MPICH's selection JSON: its own table, given with --base, with the decisions merged into it",
         algorithms: &mpich::ALGORITHMS,
         is_patch: true,
         write: mpich::json,
-        itself: "the table of --base",
-        own: mpich::own,
+        default_source: "the table of --base",
+        defaults: mpich::defaults,
     },
 ];
 
-/// The library of this name.
+/// Returns the library with this name.
 pub fn library(name: &str) -> Option<&'static Library> {
     LIBRARIES.iter().find(|library| library.name == name)
 }
 
 /// One time of a sweep.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cell {
+pub struct TimedCase {
     pub collective: String,
     pub ranks: u64,
     /// Bytes of a block.
     pub bytes: u64,
-    /// The algorithm, as the row spells it.
+    /// The algorithm, as in rows.
     pub algorithm: String,
-    /// Its time, of all repetitions.
+    /// The time over all repetitions.
     pub time_us: f64,
 }
 
-/// What is decided for one collective.
+/// The decisions for one collective.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub struct DecisionTable {
     collective: &'static str,
-    /// By ranks, ascending; rules by block size, ascending: an algorithm from there on.
+    /// Entries by increasing number of ranks. Each has rules by increasing block size: the
+    /// algorithm from that size on.
     entries: Vec<(u64, Vec<(u64, Algorithm)>)>,
 }
 
-/// What is lost where the library keeps to one algorithm.
+/// The loss by using a given algorithm instead of the fastest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loss {
     pub collective: String,
     pub ranks: u64,
     /// Bytes of a block.
     pub bytes: u64,
-    /// The one that it keeps to there.
-    pub kept: String,
+    /// The algorithm that is used.
+    pub used: String,
     pub best: String,
-    /// How many times as long the other takes.
+    /// Its time divided by that of the fastest.
     pub ratio: f64,
 }
 
-/// What is lost where a library does as it does by itself.
+/// The losses by a library's default choices.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Own {
+pub struct DefaultLosses {
     pub losses: Vec<Loss>,
-    /// Their names of what it chooses where no row has a time of that, and how often.
+    /// The library's names of chosen algorithms without a time in the sweep, and how often each is
+    /// chosen.
     pub without_a_time: BTreeMap<String, u64>,
 }
 
 impl Library {
-    /// The table as the library reads it; of a library whose tables must be whole, in its own.
-    /// Errors are for the user.
-    pub fn written(&self, tables: &[Table], own: Option<&str>) -> Result<String, String> {
-        (self.write)(tables, own)
+    /// Formats the table for the library. `base` is the library's own table, if the new one is
+    /// merged into it. Errors are messages for the user.
+    pub fn written(&self, tables: &[DecisionTable], base: Option<&str>) -> Result<String, String> {
+        (self.write)(tables, base)
     }
 
-    /// Our names of its algorithms.
+    /// Lists our names of the library's algorithms.
     fn ours(&self) -> String {
         let names: BTreeSet<String> =
             self.algorithms.iter().map(|a| format!("{} ({})", a.ours, a.collective)).collect();
         names.into_iter().collect::<Vec<_>>().join(", ")
     }
 
-    /// Decides for every number of ranks and every size of the sweep. `Err` says why there is
-    /// nothing to decide.
-    pub fn decide(&self, cells: &[Cell]) -> Result<Vec<Table>, String> {
+    /// Decides for each number of ranks and each size of the sweep. `Err` says why nothing can be
+    /// decided.
+    pub fn decide(&self, cells: &[TimedCase]) -> Result<Vec<DecisionTable>, String> {
         let mut fastest: BTreeMap<(&str, u64, u64), (f64, Algorithm)> = BTreeMap::new();
         for cell in cells {
             let theirs = self
@@ -176,10 +178,11 @@ impl Library {
                 self.ours()
             ));
         }
-        let mut tables: Vec<Table> = Vec::new();
+        let mut tables: Vec<DecisionTable> = Vec::new();
         for ((collective, ranks, bytes), (_, algorithm)) in fastest {
             if tables.last().is_none_or(|table| table.collective != collective) {
-                tables.push(Table { collective: algorithm.collective, entries: Vec::new() });
+                tables
+                    .push(DecisionTable { collective: algorithm.collective, entries: Vec::new() });
             }
             let Some(table) = tables.last_mut() else { continue };
             match table.entries.last_mut() {
@@ -188,30 +191,33 @@ impl Library {
                         rules.push((bytes, algorithm));
                     }
                 }
-                // Smaller messages than the sweep's do as its smallest.
+                // The first rule also applies to messages shorter than all in the sweep.
                 Some(_) | None => table.entries.push((ranks, vec![(0, algorithm)])),
             }
         }
         Ok(tables)
     }
 
-    /// What `default`, one of our names, loses against the fastest of the library's algorithms,
-    /// cell by cell where it has a time.
-    pub fn losses(&self, cells: &[Cell], default: &str) -> Vec<Loss> {
+    /// Returns the losses by always using the algorithm `default`, compared with the fastest of the
+    /// library's algorithms.
+    pub fn losses(&self, cells: &[TimedCase], default: &str) -> Vec<Loss> {
         cells
             .iter()
             .filter(|cell| cell.algorithm == default)
-            .filter_map(|kept| self.loss(cells, kept))
+            .filter_map(|used| self.loss(cells, used))
             .collect()
     }
 
-    /// The same of what the library chooses by itself, where the sweep has that; `own` is its own
-    /// table, of a library whose tables are patches. And what it chooses where the sweep has no
-    /// time of it. `None` where nobody knows what it chooses.
-    pub fn losses_of_own(&self, cells: &[Cell], own: Option<&str>) -> Result<Option<Own>, String> {
-        let Some(chosen) = (self.own)(own)? else { return Ok(None) };
-        let mut found = Own::default();
-        let cases: BTreeMap<(&str, u64, u64), &Cell> =
+    /// Returns the losses by the library's default choices. `base` is the library's own table, if
+    /// tables are merged into it. `None` if the choices are unknown.
+    pub fn losses_of_defaults(
+        &self,
+        cells: &[TimedCase],
+        base: Option<&str>,
+    ) -> Result<Option<DefaultLosses>, String> {
+        let Some(chosen) = (self.defaults)(base)? else { return Ok(None) };
+        let mut found = DefaultLosses::default();
+        let cases: BTreeMap<(&str, u64, u64), &TimedCase> =
             cells.iter().map(|cell| ((&*cell.collective, cell.ranks, cell.bytes), cell)).collect();
         for (case, any) in cases {
             let Some(Choice { ours, theirs }) = chosen(any) else { continue };
@@ -219,7 +225,7 @@ impl Library {
                 cells.iter().filter(|cell| (&*cell.collective, cell.ranks, cell.bytes) == case);
             match alike
                 .find(|cell| ours == Some(&*cell.algorithm))
-                .and_then(|kept| self.loss(cells, kept))
+                .and_then(|used| self.loss(cells, used))
             {
                 Some(loss) => found.losses.push(loss),
                 None => *found.without_a_time.entry(theirs).or_default() += 1,
@@ -228,24 +234,24 @@ impl Library {
         Ok(Some(found))
     }
 
-    fn loss(&self, cells: &[Cell], kept: &Cell) -> Option<Loss> {
-        let has = |cell: &&Cell| {
+    fn loss(&self, cells: &[TimedCase], used: &TimedCase) -> Option<Loss> {
+        let has = |cell: &&TimedCase| {
             self.algorithms
                 .iter()
                 .any(|a| a.collective == cell.collective && a.ours == cell.algorithm)
         };
-        let of = |one: &Cell, other: &Cell| {
+        let of = |one: &TimedCase, other: &TimedCase| {
             (&one.collective, one.ranks, one.bytes) == (&other.collective, other.ranks, other.bytes)
         };
-        let alike = cells.iter().filter(has).filter(|cell| of(cell, kept));
+        let alike = cells.iter().filter(has).filter(|cell| of(cell, used));
         let best = alike.min_by(|a, b| a.time_us.total_cmp(&b.time_us))?;
         Some(Loss {
-            collective: kept.collective.clone(),
-            ranks: kept.ranks,
-            bytes: kept.bytes,
-            kept: kept.algorithm.clone(),
+            collective: used.collective.clone(),
+            ranks: used.ranks,
+            bytes: used.bytes,
+            used: used.algorithm.clone(),
             best: best.algorithm.clone(),
-            ratio: kept.time_us / best.time_us,
+            ratio: used.time_us / best.time_us,
         })
     }
 }

@@ -9,8 +9,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use swapmeet_bridges::export::{Exporter, Format, SCHEDULE_FILE, Shape, format};
-use swapmeet_bridges::schedule::{FORMAT, Head, Lines, Reader, VERSION};
+use swapmeet_bridges::export::{Exporter, Format, OutputKind, SCHEDULE_FILE, format};
+use swapmeet_bridges::schedule::{EventHandler, FORMAT, Header, LineParser, VERSION};
 use swapmeet_results::atomic_file::StagingFolder;
 use swapmeet_results::{Record, Status, Verified, columns};
 use swapmeet_runner::case::Case;
@@ -23,7 +23,8 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
             "an export is of one schedule: give one size, not a range".to_owned(),
         ));
     };
-    let shape = format(&args.format).map_or(Shape::File(SCHEDULE_FILE), |format| format.shape);
+    let shape =
+        format(&args.format).map_or(OutputKind::File(SCHEDULE_FILE), |format| format.output);
     let place = Place::of(shape, args, case)?;
     let staging = place.staging()?;
     let record = match format(&args.format) {
@@ -66,7 +67,7 @@ pub(crate) fn translated(
         }
     };
     let nodes = case.topology.nodes();
-    let head = Head {
+    let head = Header {
         format: FORMAT.to_owned(),
         version: VERSION,
         topology: case.topology.spec(),
@@ -98,7 +99,7 @@ pub(crate) fn translated(
             .collect(),
     };
     exporter.head(head).map_err(cant)?;
-    let mut lines = Lines::new(&mut exporter);
+    let mut lines = LineParser::new(&mut exporter);
     let (record, written) = trace::events(case, plugins, &mut lines)?;
     written.map_err(|e| cant(e.to_string()))?;
     if let Some(record) = record.as_ref().filter(|record| record.status == Status::Ok) {
@@ -144,30 +145,30 @@ enum Place {
 }
 
 impl Place {
-    fn of(shape: Shape, args: &ExportArgs, case: &Case) -> Result<Self, Failure> {
+    fn of(shape: OutputKind, args: &ExportArgs, case: &Case) -> Result<Self, Failure> {
         let out = args.out.as_path();
         let dash = out == Path::new("-");
         match shape {
-            Shape::File(name) if dash => return Ok(Self::Printed(name)),
-            Shape::Folder if dash => {
+            OutputKind::File(name) if dash => return Ok(Self::Printed(name)),
+            OutputKind::Folder if dash => {
                 return Err(Failure::Usage(
                     "this format is several files: give --out FOLDER".to_owned(),
                 ));
             }
-            Shape::File(_) | Shape::Folder => {}
+            OutputKind::File(_) | OutputKind::Folder => {}
         }
         output::may_write(out, args.over, run::read_for(case))?;
         let is_full = || std::fs::read_dir(out).is_ok_and(|mut files| files.next().is_some());
         // What one export leaves of another would be taken for its own.
-        if matches!(shape, Shape::Folder) && !args.over.force && is_full() {
+        if matches!(shape, OutputKind::Folder) && !args.over.force && is_full() {
             let out = out.display();
             return Err(Failure::Usage(format!(
                 "{out}: it has files in it: --force writes over them"
             )));
         }
         Ok(match shape {
-            Shape::File(name) => Self::File(out.to_owned(), name),
-            Shape::Folder => Self::Folder(out.to_owned()),
+            OutputKind::File(name) => Self::File(out.to_owned(), name),
+            OutputKind::Folder => Self::Folder(out.to_owned()),
         })
     }
 

@@ -7,7 +7,7 @@ use crate::say::say;
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
-use swapmeet_bridges::import::{Measurement, Source, read};
+use swapmeet_bridges::import::{Measurement, MeasurementFile, read};
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_results::{CsvSink, Record, Sink, Status, Verified};
 use swapmeet_runner::topology;
@@ -34,7 +34,8 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     for file in &args.files {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
         let text = read_bounded(file, LONGEST, "measurements").map_err(wrong)?;
-        let source = Source { path: file, text: &text, collective: args.collective.as_deref() };
+        let source =
+            MeasurementFile { path: file, text: &text, collective: args.collective.as_deref() };
         for measurement in
             read(&source, args.format.as_deref()).map_err(|why| wrong(why.to_string()))?
         {

@@ -7,7 +7,7 @@ use crate::say::say;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::ExitCode;
-use swapmeet_bridges::tune::{Cell, Loss, Own, library};
+use swapmeet_bridges::tune::{DefaultLosses, Loss, TimedCase, library};
 use swapmeet_results::stats::Summary;
 use swapmeet_results::{Record, Status, is_measured, read_file};
 use swapmeet_workloads::file::read_bounded;
@@ -47,13 +47,16 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
         }
         say_losses("", &lost);
     }
-    if let Some(Own { losses, without_a_time }) =
-        library.losses_of_own(&cells, base.as_deref()).map_err(Failure::Usage)?
+    if let Some(DefaultLosses { losses, without_a_time }) =
+        library.losses_of_defaults(&cells, base.as_deref()).map_err(Failure::Usage)?
     {
-        say_losses(&format!("by {}: ", library.itself), &losses);
+        say_losses(&format!("by {}: ", library.default_source), &losses);
         for (theirs, times) in without_a_time {
             let cases = if times == 1 { "case" } else { "cases" };
-            say!("by {}: {theirs} in {times} {cases}, of which no row has a time", library.itself);
+            say!(
+                "by {}: {theirs} in {times} {cases}, of which no row has a time",
+                library.default_source
+            );
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -62,7 +65,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
 /// The time of each case, of one machine, and of one topology for each number of nodes: the mean of
 /// what is predicted, and the median of what was measured, which is often of a machine that did
 /// something else, too.
-fn cells(rows: &[Record]) -> Result<Vec<Cell>, Failure> {
+fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
     let one = |texts: BTreeSet<&str>, what: &str, flag: &str| {
         let list: Vec<&str> = texts.into_iter().collect();
         match list.len() {
@@ -98,7 +101,7 @@ fn cells(rows: &[Record]) -> Result<Vec<Cell>, Failure> {
     let cell =
         |((collective, ranks, bytes, algorithm), times): ((&str, u64, u64, &str), Vec<f64>)| {
             let all = Summary::of(&times)?;
-            Some(Cell {
+            Some(TimedCase {
                 collective: collective.to_owned(),
                 ranks,
                 bytes,
@@ -117,11 +120,11 @@ fn own(path: &Path) -> Result<String, Failure> {
         .map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))
 }
 
-/// Says what it costs to keep to what was kept to.
+/// Says what it costs to keep to what was used to.
 fn say_losses(chosen_by: &str, losses: &[Loss]) {
-    for Loss { collective, ranks, bytes, kept, best, ratio } in losses {
+    for Loss { collective, ranks, bytes, used, best, ratio } in losses {
         say!(
-            "{chosen_by}{collective} on {ranks} ranks, {bytes} bytes: `{kept}` takes {ratio:.2} times as long as `{best}`"
+            "{chosen_by}{collective} on {ranks} ranks, {bytes} bytes: `{used}` takes {ratio:.2} times as long as `{best}`"
         );
     }
 }

@@ -1,8 +1,8 @@
-//! Schedules as other programs write and read them: types, and readers that take nothing on trust.
-//! Nothing here knows a topology or a machine.
+//! File formats of schedules: types and strict parsers. This crate does not depend on topologies or
+//! machines.
 
+mod error;
 pub mod msccl;
 pub mod schedule;
-mod wrong;
 
-pub use wrong::Wrong;
+pub use error::ParseError;

@@ -1,7 +1,7 @@
-//! A schedule in full, as JSON (`docs/trace.md`): what `trace --format json` prints, and what any
-//! tool may hand us.
+//! A complete schedule as JSON (`docs/trace.md`). `trace --format json` prints this format, and
+//! other tools can write it.
 //!
-//! A document is read event by event, so that none is ever held as a whole.
+//! A document is parsed event by event and never held in memory as a whole.
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -12,68 +12,69 @@ use std::io::Read;
 
 mod lines;
 
-pub use lines::Lines;
+pub use lines::LineParser;
 
-/// The version that is written; a document of another is refused.
+/// The version of the format; documents of other versions are refused.
 pub const VERSION: u32 = 1;
-/// What documents call themselves.
+/// The value of `format` in a document.
 pub const FORMAT: &str = "swapmeet-schedule";
 
-/// Whether a collective, by its word, sums what comes from different nodes.
-pub fn sums(collective: &str) -> bool {
+/// Returns whether a collective, given by name, sums contributions.
+pub fn is_reduction(collective: &str) -> bool {
     ["reduce", "reduce-scatter", "allreduce"].contains(&collective)
 }
 
-/// Whose schedule it is.
+/// The case of a schedule.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Head {
+pub struct Header {
     pub format: String,
     pub version: u32,
     #[serde(default)]
     pub topology: String,
-    /// How many nodes there.
+    /// The number of nodes.
     pub nodes: u64,
     #[serde(default)]
     pub algorithm: String,
     #[serde(default)]
     pub workload: String,
     pub collective: String,
-    /// The root, where there is one.
+    /// The root of a rooted collective.
     #[serde(default)]
     pub root: Option<u64>,
-    /// At which price: some algorithms plan for it.
+    /// The machine; some algorithms plan for it.
     #[serde(default)]
     pub machine: String,
-    /// The seed of what is drawn.
+    /// The seed of random choices.
     #[serde(default)]
     pub seed: u64,
-    /// Bytes of a block, where all have the same.
+    /// Bytes of a block, if all blocks have the same size.
     #[serde(default)]
     pub block_bytes: Option<u64>,
-    /// Bytes of the unit that is redistributed.
+    /// Bytes of the unit of redistribution.
     #[serde(default)]
     pub element_bytes: u64,
-    /// Microseconds a byte on a link of the machine, where it has such a figure.
+    /// Microseconds per byte on a link of the machine, if it has this parameter.
     #[serde(default)]
     pub byte_us: Option<f64>,
-    /// Whether a message of no bytes is none.
+    /// Whether empty messages are skipped.
     #[serde(default)]
     pub skip_empty: bool,
-    /// Bytes that each node has for each, row by row, where they differ.
+    /// The bytes of each node for each node, row by row, if sizes differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<u64>,
-    /// In a permutation, for each node the one that its block is for.
+    /// In a permutation, the destination of each node's block.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permutation: Vec<u64>,
 }
 
-/// How blocks are split, and who runs what where a schedule has a grid of its own.
+/// How blocks are divided.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct Layout {
-    /// Segments of a block.
+    /// The number of segments of a block.
     #[serde(default = "one")]
     pub segments: u64,
-    /// Whether each block is first cut into a part for each node, which sets name as destinations.
+    /// Whether each block is first divided into a part for each node. Sets name these parts as
+    /// destinations.
     #[serde(default)]
     pub in_parts: bool,
 }
@@ -82,128 +83,127 @@ fn one() -> u64 {
     1
 }
 
-/// Numbers as runs, first and last of each.
+/// Numbers as runs: the first and last number of each.
 pub type Runs = Vec<(u64, u64)>;
 
-/// Every block with an origin, a destination and a segment among these; a side that is left out is
-/// every one there is.
+/// All blocks with one of these origins, destinations and segments. A missing list means all.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct BlockSet {
-    /// Where they come from.
+    /// The origins of the blocks.
     pub origins: Option<Runs>,
     pub destinations: Option<Runs>,
-    /// Which segments of them.
+    /// The segments of the blocks.
     pub segments: Option<Runs>,
 }
 
-/// Something put on its way by one send; nodes are those of the machine.
+/// A message. Its nodes are those of the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Send {
     /// The schedule's own number of the step, from 1.
     pub step: u64,
     pub from: u64,
     pub to: u64,
-    /// How many bytes go.
+    /// The size of the message.
     pub bytes: u64,
-    /// The latest step in which any of them came to the sender; 0 if all were there at the start,
-    /// or if nobody says.
+    /// The latest step in which any of the data arrived at the sender; 0 if all was there at the
+    /// start, and if this is unknown.
     pub after: u64,
-    /// Whether the sender keeps them.
+    /// Whether the sender keeps a copy.
     pub copy: bool,
-    /// Whether the receiver adds them to what it has.
+    /// Whether the receiver adds the data to its own.
     pub combine: bool,
-    /// Whether they go from or to one of several values that a node keeps apart, each at a virtual
-    /// node.
+    /// Whether the data belongs to one of several separate values of a node, each of which is at a
+    /// virtual node.
     pub is_virtual: bool,
-    /// The vertices passed through, both ends included; empty where nobody says.
+    /// The vertices of the route, including both ends; empty if unknown.
     pub path: Vec<u64>,
-    /// What goes; `None` in a schedule of byte counts.
+    /// The blocks; `None` in a schedule of byte counts.
     pub blocks: Option<Vec<BlockSet>>,
-    /// What goes of what is counted; `None` in a schedule of blocks.
+    /// The share of the sender's bytes; `None` in a schedule of blocks.
     pub share: Option<Share>,
-    /// What faults call this send.
+    /// The name of this send in fault messages.
     pub label: Option<String>,
 }
 
-/// What a send takes of bytes that are counted.
+/// The part of the sender's bytes that a send takes, in a schedule of byte counts.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Share {
-    /// A bucket of what was redistributed.
+    /// A bucket of redistributed bytes.
     Bucket(u64),
-    /// So many for each of these destinations.
-    ByteCounts(Vec<(u64, HowMany)>),
+    /// A number of bytes for each of these destinations.
+    ByteCounts(Vec<(u64, ShareSize)>),
 }
 
-/// How many bytes for a destination.
+/// The number of bytes for a destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-pub enum HowMany {
-    /// So many.
+pub enum ShareSize {
+    /// This many bytes.
     Bytes(u64),
-    /// `"all"`: what there are.
-    All(All),
+    /// `"all"`: all that the sender has.
+    All(AllBytes),
 }
 
-/// The word for all there are.
+/// The word `"all"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum All {
+pub enum AllBytes {
     /// `"all"`.
     All,
 }
 
-/// A node deals what it holds into buckets: element x of what it holds for destination d is number
-/// `e = (starts[d] + x) % cycle`, which goes to bucket `(first + firsts[d] + e) % buckets`.
+/// A redistribution of a node's data over buckets. Element x for destination d has the number `e =
+/// (starts[d] + x) % cycle`, and goes to bucket `(first + firsts[d] + e) % buckets`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Redistribution {
-    /// Which node.
+    /// The node.
     pub node: u64,
-    /// How many buckets.
+    /// The number of buckets.
     pub buckets: u64,
-    /// How many numbers there are.
+    /// The number of different element numbers.
     pub cycle: u64,
-    /// Where number 0 goes.
+    /// The bucket of number 0.
     pub first: u64,
-    /// For each destination the number of its first element; empty for 0.
+    /// For each destination, the number of its first element; empty for 0.
     #[serde(default)]
     pub starts: Vec<u64>,
-    /// For each destination what is added to `first`; empty for 0.
+    /// For each destination, an offset added to `first`; empty for 0.
     #[serde(default)]
     pub firsts: Vec<u64>,
 }
 
-/// What happens, in the schedule's order.
+/// An event of a schedule, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Fields")]
-pub enum Event {
-    /// Before the first send.
+#[serde(try_from = "RawEvent")]
+pub enum DocumentEvent {
+    /// The layout of blocks, before the first send.
     Layout(Layout),
-    /// What follows is the phase of this name.
+    /// The beginning of a phase with this name.
     Phase(String),
-    /// Something is put on its way.
+    /// A message.
     Send(Send),
-    /// A node redistributes bytes that are counted.
+    /// A redistribution of a node's bytes.
     Redistribute(Redistribution),
-    /// Every node rearranges what it holds.
+    /// All nodes rearrange their data.
     Rearrange,
-    /// A step has ended in which something left a node.
+    /// The end of a step in which some message left a node.
     EndOfStep,
 }
 
-/// What came of the schedule.
+/// The result of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct Outcome {
-    /// As in a row.
+    /// The status, as in a row.
     pub status: String,
-    /// Why, where it is not `ok`.
+    /// The reason, if the status is not `ok`.
     #[serde(default)]
     pub reason: String,
 }
 
-/// An event as it is written: what is there says which.
+/// An event as it is written; its keys determine its kind.
 #[derive(Deserialize)]
-struct Fields {
+struct RawEvent {
     layout: Option<Layout>,
     phase: Option<String>,
     rearrange: Option<bool>,
@@ -227,11 +227,11 @@ struct Fields {
     label: Option<String>,
 }
 
-impl TryFrom<Fields> for Event {
+impl TryFrom<RawEvent> for DocumentEvent {
     type Error = String;
 
-    fn try_from(fields: Fields) -> Result<Self, String> {
-        let Fields {
+    fn try_from(fields: RawEvent) -> Result<Self, String> {
+        let RawEvent {
             layout,
             phase,
             rearrange,
@@ -280,9 +280,9 @@ impl TryFrom<Fields> for Event {
     }
 }
 
-/// The sums that a send takes. Its sets say who contributed, too, so that one sum may be in
-/// several: here each is named once, by its destination and segment, for it goes as a whole.
-pub fn sums_of(sets: &[BlockSet], segments: u64) -> Vec<BlockSet> {
+/// Returns the distinct sums of a send. The sets of a send also name contributors, so that one sum
+/// may occur in several sets. The result names each sum once, by destination and segment.
+pub fn distinct_sums(sets: &[BlockSet], segments: u64) -> Vec<BlockSet> {
     let numbers = |runs: &Option<Runs>| match runs {
         None => vec![None],
         Some(runs) => runs.iter().flat_map(|(first, last)| *first..=*last).map(Some).collect(),
@@ -299,19 +299,19 @@ pub fn sums_of(sets: &[BlockSet], segments: u64) -> Vec<BlockSet> {
     }
     let mut of_segments: BTreeMap<Runs, Runs> = BTreeMap::new();
     for (destination, runs) in of_destination {
-        let list = of_segments.entry(joined(runs)).or_default();
+        let list = of_segments.entry(merge_runs(runs)).or_default();
         list.extend(destination.map(|number| (number, number)));
     }
     let set = |(segments, destinations): (Runs, Runs)| BlockSet {
         origins: None,
-        destinations: (!destinations.is_empty()).then(|| joined(destinations)),
+        destinations: (!destinations.is_empty()).then(|| merge_runs(destinations)),
         segments: Some(segments),
     };
     of_segments.into_iter().map(set).collect()
 }
 
-/// Runs in order, those that meet made one.
-pub fn joined(mut runs: Runs) -> Runs {
+/// Sorts runs and merges those that touch.
+pub fn merge_runs(mut runs: Runs) -> Runs {
     runs.sort_unstable();
     let mut joined: Runs = Vec::new();
     for (first, last) in runs {
@@ -323,8 +323,8 @@ pub fn joined(mut runs: Runs) -> Runs {
     joined
 }
 
-impl Head {
-    /// Whether this is a document that can be read here; `Err` says what is not.
+impl Header {
+    /// Checks format and version; `Err` says what is wrong.
     pub fn check(&self) -> Result<(), String> {
         if self.format != FORMAT {
             return Err(format!("its format is `{}`, expected `{FORMAT}`", self.format));
@@ -336,19 +336,19 @@ impl Head {
     }
 }
 
-/// Who takes what is read. What it refuses is an error at that place of the document.
-pub trait Reader {
-    /// Comes first.
-    fn head(&mut self, head: Head) -> Result<(), String>;
-    /// Comes next, again and again.
-    fn event(&mut self, event: Event) -> Result<(), String>;
+/// A receiver of parsed contents. Its errors are reported with the position in the document.
+pub trait EventHandler {
+    /// Receives the header, which comes first.
+    fn head(&mut self, head: Header) -> Result<(), String>;
+    /// Receives the next event.
+    fn event(&mut self, event: DocumentEvent) -> Result<(), String>;
 }
 
-/// Reads a document: head, events one by one, and the outcome, if it says one. Errors say line and
-/// column.
+/// Parses a document: the header, the events one by one, and the outcome, if there is one. Errors
+/// give line and column.
 pub fn read(
     document: impl Read,
-    reader: &mut dyn Reader,
+    reader: &mut dyn EventHandler,
 ) -> Result<Option<Outcome>, serde_json::Error> {
     let mut json = serde_json::Deserializer::from_reader(document);
     let outcome = Document(reader).deserialize(&mut json)?;
@@ -356,7 +356,7 @@ pub fn read(
     Ok(outcome)
 }
 
-struct Document<'a>(&'a mut dyn Reader);
+struct Document<'a>(&'a mut dyn EventHandler);
 
 impl<'de> DeserializeSeed<'de> for Document<'_> {
     type Value = Option<Outcome>;
@@ -378,7 +378,7 @@ impl<'de> Visitor<'de> for Document<'_> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "schedule" if !headed => {
-                    let head: Head = map.next_value()?;
+                    let head: Header = map.next_value()?;
                     head.check().and_then(|()| self.0.head(head)).map_err(A::Error::custom)?;
                     headed = true;
                 }
@@ -390,7 +390,7 @@ impl<'de> Visitor<'de> for Document<'_> {
                     return Err(A::Error::custom("`schedule` must stand before `events`"));
                 }
                 "schedule" | "events" => {
-                    return Err(A::Error::custom(format!("`{key}` is there twice")));
+                    return Err(A::Error::custom(format!("`{key}` occurs twice")));
                 }
                 "outcome" => outcome = map.next_value()?,
                 _ => drop(map.next_value::<IgnoredAny>()?),
@@ -404,7 +404,7 @@ impl<'de> Visitor<'de> for Document<'_> {
     }
 }
 
-struct Events<'a>(&'a mut dyn Reader);
+struct Events<'a>(&'a mut dyn EventHandler);
 
 impl<'de> DeserializeSeed<'de> for Events<'_> {
     type Value = ();
@@ -427,8 +427,8 @@ impl<'de> Visitor<'de> for Events<'_> {
     }
 }
 
-/// Refused while the parser is at its end, an event is at the place that the error says.
-struct OneEvent<'a>(&'a mut dyn Reader);
+/// Deserializes one event inside the list, so that errors point at the event.
+struct OneEvent<'a>(&'a mut dyn EventHandler);
 
 impl<'de> DeserializeSeed<'de> for OneEvent<'_> {
     type Value = ();
@@ -446,7 +446,7 @@ impl<'de> Visitor<'de> for OneEvent<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
-        let event = Event::deserialize(MapAccessDeserializer::new(map))?;
+        let event = DocumentEvent::deserialize(MapAccessDeserializer::new(map))?;
         self.0.event(event).map_err(A::Error::custom)
     }
 }

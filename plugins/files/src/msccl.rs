@@ -66,8 +66,8 @@ fn program(problem: &Problem<'_>) -> Result<(String, Program), Stop> {
     let path = path.ok_or_else(|| Stop::unsupported("needs a file, as in msccl:file=X.xml"))?;
     let failed = |what: &dyn fmt::Display| Stop::failed(format!("{path}: {what}"));
     let size = std::fs::metadata(&path).map_err(|e| failed(&e))?.len();
-    if size > msccl::LONGEST as u64 {
-        return Err(failed(&format!("{size} bytes, expected at most {}", msccl::LONGEST)));
+    if size > msccl::MAX_BYTES as u64 {
+        return Err(failed(&format!("{size} bytes, expected at most {}", msccl::MAX_BYTES)));
     }
     let text = std::fs::read_to_string(&path).map_err(|e| failed(&e))?;
     let program = msccl::read(&text).map_err(|wrong| failed(&wrong))?;

@@ -6,7 +6,9 @@
 
 use std::fs::File;
 use std::io::BufReader;
-use swapmeet_interchange::schedule::{Event, Head, Layout, Reader, Runs, Send, read, sums_of};
+use swapmeet_interchange::schedule::{
+    DocumentEvent, EventHandler, Header, Layout, Runs, Send, distinct_sums, read,
+};
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Route, Schedule, Set, Stop,
 };
@@ -63,8 +65,8 @@ struct Retold<'a, 'p, 's> {
     stop: Option<Stop>,
 }
 
-impl Reader for Retold<'_, '_, '_> {
-    fn head(&mut self, head: Head) -> Result<(), String> {
+impl EventHandler for Retold<'_, '_, '_> {
+    fn head(&mut self, head: Header) -> Result<(), String> {
         let other = |what: String| Stop::unsupported(what);
         let nodes = self.problem.topology().nodes();
         let word = word(self.problem.collective());
@@ -86,19 +88,19 @@ impl Reader for Retold<'_, '_, '_> {
         stop.map_or(Ok(()), |stop| self.refuse(stop))
     }
 
-    fn event(&mut self, event: Event) -> Result<(), String> {
+    fn event(&mut self, event: DocumentEvent) -> Result<(), String> {
         match event {
-            Event::Layout(layout) => {
+            DocumentEvent::Layout(layout) => {
                 if self.segments > 0 {
                     return Err("`layout` comes twice, or after the first send".to_owned());
                 }
                 self.lay_out(&layout)
             }
-            Event::Phase(name) => {
+            DocumentEvent::Phase(name) => {
                 let named = self.schedule.phase(&name);
                 self.noted(named)
             }
-            Event::Rearrange => {
+            DocumentEvent::Rearrange => {
                 if self.segments == 0 {
                     // The grid must be set first; until then rearrangements wait.
                     self.waiting += 1;
@@ -107,9 +109,9 @@ impl Reader for Retold<'_, '_, '_> {
                 let rearranged = self.schedule.rearrange();
                 self.noted(rearranged)
             }
-            Event::Send(send) => self.send(&send),
-            Event::EndOfStep => Ok(()),
-            Event::Redistribute(_) => {
+            DocumentEvent::Send(send) => self.send(&send),
+            DocumentEvent::EndOfStep => Ok(()),
+            DocumentEvent::Redistribute(_) => {
                 Err("it redistributes bytes that are counted: only schedules of blocks can be read"
                     .to_owned())
             }
@@ -183,7 +185,7 @@ impl Retold<'_, '_, '_> {
                     .to_owned(),
             );
         }
-        let sets = if sums { sums_of(blocks, self.segments) } else { blocks.clone() };
+        let sets = if sums { distinct_sums(blocks, self.segments) } else { blocks.clone() };
         for set in &sets {
             let nodes = self.problem.topology().nodes();
             let origins = Coordinates::of(&set.origins, nodes, "an origin")?;

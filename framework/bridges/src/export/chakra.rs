@@ -1,52 +1,52 @@
-//! Chakra execution traces, as ASTRA-sim reads them for a custom collective: a file a rank, each
-//! message preceded by its length.
+//! Chakra execution traces, which ASTRA-sim reads as custom collectives: a file for each rank, with
+//! the length before each message.
 //!
-//! A send or receive depends on all that its rank did in the step before. Sizes are those of the
-//! file, whatever the workload says that ASTRA-sim runs: one export a size. Of the schema
-//! (`et_def.proto`) only what its feeder reads is written.
+//! A send or receive depends on all operations of its rank in the previous step. ASTRA-sim uses the
+//! sizes in the file, not those of its workload, so each size needs an export of its own. Of the
+//! schema (`et_def.proto`), only the fields that ASTRA-sim's feeder reads are written.
 
-use super::spool::{Piece, Spool};
-use super::{Export, Folder, Step, unwritten};
+use super::spool::{Spool, SpoolItem};
+use super::{Export, OutputFolder, Step, write_error};
 use std::io::Write as _;
-use swapmeet_interchange::schedule::Head;
+use swapmeet_interchange::schedule::Header;
 
-/// Kinds of node, and of value on the wire, by their numbers in the schema and in the encoding.
+/// Node types of the schema, and wire types of the encoding.
 const COMM_SEND: u64 = 5;
 const COMM_RECV: u64 = 6;
 const VARINT: u64 = 0;
 const BYTES: u64 = 2;
 
 pub(super) struct Chakra {
-    folder: Folder,
+    folder: OutputFolder,
     spool: Spool,
     ranks: Vec<Rank>,
 }
 
-/// What a rank has done: nodes are numbered from 1, one after another.
+/// The state of a rank. Nodes are numbered from 1.
 #[derive(Clone, Default)]
 struct Rank {
     nodes: u64,
     step: u64,
-    /// The nodes of the step before the one under way: first, and the one after the last.
+    /// The nodes of the previous step: the first one, and the one after the last.
     before: (u64, u64),
-    /// The first node of the step under way.
+    /// The first node of the current step.
     begun: u64,
 }
 
 impl Chakra {
-    pub(super) fn new(head: &Head, folder: Folder) -> Result<Self, String> {
+    pub(super) fn new(head: &Header, folder: OutputFolder) -> Result<Self, String> {
         let too_large = |what: &str, most: u64| {
             format!("it has over {most} {what}: ASTRA-sim has 32 bits for them")
         };
         if head.nodes > i32::MAX as u64 {
             return Err(too_large("ranks", i32::MAX as u64));
         }
-        let mut spool = Spool::new(&folder.0, head.nodes).map_err(unwritten)?;
+        let mut spool = Spool::new(&folder.0, head.nodes).map_err(write_error)?;
         // GlobalMetadata: version = 1.
         let mut metadata = Vec::new();
         text(&mut metadata, 1, b"0.0.4");
         for rank in 0..head.nodes {
-            spool.append(rank, &delimited(&metadata)).map_err(unwritten)?;
+            spool.append(rank, &delimited(&metadata)).map_err(write_error)?;
         }
         Ok(Self { folder, spool, ranks: vec![Rank::default(); head.nodes as usize] })
     }
@@ -76,8 +76,7 @@ impl Chakra {
             (known.before.0..known.before.1).for_each(|id| varint(&mut waits_for, id));
             text(&mut node, 5, &waits_for);
         }
-        // Which field of the union holds a value is what the feeder goes by: bool 27, int64 9,
-        // int32 7.
+        // The feeder uses the field number of the union: bool 27, int64 9, int32 7.
         for (name, field, value) in [
             ("is_cpu_op", 27, 0),
             ("comm_size", 9, bytes),
@@ -90,7 +89,7 @@ impl Chakra {
             number(&mut attribute, field, value);
             text(&mut node, 10, &attribute);
         }
-        self.spool.append(rank, &delimited(&node)).map_err(unwritten)
+        self.spool.append(rank, &delimited(&node)).map_err(write_error)
     }
 }
 
@@ -116,17 +115,19 @@ impl Export for Chakra {
         let mut unmade = None;
         let all = spool.finish(|rank, piece| {
             match piece {
-                Piece::Begin => match folder.create(&format!("schedule.{rank}.et")) {
+                SpoolItem::Begin => match folder.create(&format!("schedule.{rank}.et")) {
                     Ok(file) => out = Some(file),
                     Err(why) => unmade = Some(why),
                 },
-                Piece::Text(bytes) => out.as_mut().map_or(Ok(()), |out| out.write_all(bytes))?,
-                Piece::End => out.as_mut().map_or(Ok(()), |out| out.flush())?,
+                SpoolItem::Text(bytes) => {
+                    out.as_mut().map_or(Ok(()), |out| out.write_all(bytes))?
+                }
+                SpoolItem::End => out.as_mut().map_or(Ok(()), |out| out.flush())?,
             }
             Ok(())
         });
         unmade.map_or(Ok(()), Err)?;
-        all.map_err(unwritten)
+        all.map_err(write_error)
     }
 }
 
@@ -138,13 +139,13 @@ fn varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// A number in field `field` of a message.
+/// Writes a number in field `field` of a message.
 fn number(out: &mut Vec<u8>, field: u64, value: u64) {
     varint(out, field << 3 | VARINT);
     varint(out, value);
 }
 
-/// A text, a message or packed numbers in field `field`.
+/// Writes a text, a message or packed numbers in field `field`.
 fn text(out: &mut Vec<u8>, field: u64, content: &[u8]) {
     varint(out, field << 3 | BYTES);
     varint(out, content.len() as u64);

@@ -1,21 +1,21 @@
-//! Bytes that are counted: how many for each destination a message takes, where a schedule only
-//! says which bucket of what was redistributed.
+//! Byte counts. In schedules that redistribute data, a message names a bucket; this module computes
+//! the number of bytes for each destination in it.
 
-use swapmeet_interchange::schedule::{Head, HowMany, Redistribution, Share};
+use swapmeet_interchange::schedule::{Header, Redistribution, Share, ShareSize};
 
-/// Who holds how many elements for whom.
-pub(super) struct Counts {
+/// The number of elements that each node holds for each destination.
+pub(super) struct ByteCounts {
     element: u64,
-    /// For each node, for each destination.
+    /// Elements by node, then by destination.
     held: Vec<Vec<u64>>,
-    /// For each node, for each bucket: destinations, and how many elements.
+    /// Destinations with their elements, by node, then by bucket.
     buckets: Vec<Vec<Vec<(u64, u64)>>>,
-    /// What comes to whom at the end of the step.
+    /// Receivers with the elements that arrive at the end of the step.
     arriving: Vec<(u64, Vec<(u64, u64)>)>,
 }
 
-impl Counts {
-    pub(super) fn new(head: &Head) -> Self {
+impl ByteCounts {
+    pub(super) fn new(head: &Header) -> Self {
         let element = head.element_bytes.max(1);
         let nodes = head.nodes as usize;
         let bytes = |from: usize, to: usize| {
@@ -28,7 +28,7 @@ impl Counts {
         Self { element, held, buckets: vec![Vec::new(); nodes], arriving: Vec::new() }
     }
 
-    /// A node deals all that it holds into buckets.
+    /// Distributes everything that a node holds over buckets.
     pub(super) fn redistribute(&mut self, how: &Redistribution) -> Result<(), String> {
         let Redistribution { node, buckets, cycle, first, starts, firsts } = how;
         if *cycle == 0 || *buckets == 0 || *node >= self.held.len() as u64 {
@@ -41,7 +41,7 @@ impl Counts {
             let of = |list: &Vec<u64>| list.get(destination).copied().unwrap_or(0);
             let (start, more, elements) = (of(starts) % cycle, of(firsts), std::mem::take(held));
             for x in 0..elements.min(*cycle) {
-                // Elements x, x + cycle, x + 2 cycle, .. have one number.
+                // Elements x, x + cycle, x + 2 cycle, etc. have the same number.
                 let number = (start + x) % cycle;
                 let bucket = ((first + more) % buckets + number % buckets) % buckets;
                 let list: &mut Vec<(u64, u64)> = &mut all[bucket as usize];
@@ -56,47 +56,47 @@ impl Counts {
         Ok(())
     }
 
-    /// What a send takes: destinations, and how many bytes for each.
-    pub(super) fn take(
+    /// Removes a share from the sender; returns the destinations with their bytes.
+    pub(super) fn extract(
         &mut self,
         from: u64,
         to: u64,
         share: &Share,
     ) -> Result<Vec<(u64, u64)>, String> {
-        let nobody = || format!("there is no node {}", from.max(to));
-        let held = self.held.get_mut(from as usize).ok_or_else(nobody)?;
-        let taken = match share {
+        let unknown_node = || format!("there is no node {}", from.max(to));
+        let held = self.held.get_mut(from as usize).ok_or_else(unknown_node)?;
+        let extracted = match share {
             Share::Bucket(bucket) => {
                 let buckets = &mut self.buckets[from as usize];
                 let there = buckets.get_mut(*bucket as usize);
                 std::mem::take(there.ok_or_else(|| format!("node {from} has no bucket {bucket}"))?)
             }
             Share::ByteCounts(list) => {
-                let mut taken = Vec::new();
+                let mut extracted = Vec::new();
                 for (destination, many) in list {
                     let there = held.get_mut(*destination as usize);
                     let there = there.ok_or_else(|| format!("there is no node {destination}"))?;
                     let elements = match many {
-                        HowMany::Bytes(bytes) => bytes / self.element,
-                        HowMany::All(_) => *there,
+                        ShareSize::Bytes(bytes) => bytes / self.element,
+                        ShareSize::All(_) => *there,
                     };
                     *there = there.checked_sub(elements).ok_or_else(|| {
                         format!("node {from} has not so many bytes for node {destination}")
                     })?;
-                    taken.push((*destination, elements));
+                    extracted.push((*destination, elements));
                 }
-                taken
+                extracted
             }
         };
-        let bytes = taken
+        let bytes = extracted
             .iter()
             .map(|(destination, elements)| (*destination, elements * self.element))
             .collect();
-        self.arriving.push((to, taken));
+        self.arriving.push((to, extracted));
         Ok(bytes)
     }
 
-    /// The step has ended.
+    /// Adds the elements of the ended step to their receivers.
     pub(super) fn arrive(&mut self) {
         for (to, list) in self.arriving.drain(..) {
             for (destination, elements) in list {

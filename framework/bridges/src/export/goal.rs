@@ -1,55 +1,56 @@
-//! GOAL text, as LogGOPSim and ATLAHS read it (`txt2bin.re` of LogGOPSim is the grammar).
+//! GOAL text for LogGOPSim and ATLAHS. The grammar is `txt2bin.re` of LogGOPSim.
 //!
-//! A rank begins a step once it has ended the one before: its sends and receives of a step wait for
-//! a `calc` of no time that waits for those of the step before, so that there are as many
-//! dependencies as operations. Between ranks only messages wait, told apart by the step's number.
+//! A rank begins a step after it has finished the previous one. The sends and receives of a step
+//! wait for a `calc` of no time, which waits for those of the previous step. There are thus only as
+//! many dependencies as operations. Ranks synchronise through messages alone, which have the step
+//! number as their tag.
 //!
-//! For a machine with `order=data` a rank makes its sends one after another, and one that passes on
-//! what came to it waits, by a `calc`, for all that its rank receives up to the step in which the
-//! last of it came; receives wait for nothing.
+//! For a machine with `order=data`, a rank sends one message after another. A send that forwards
+//! data waits, by a `calc`, for all receives up to the step in which the last of its data arrived.
+//! Receives do not wait.
 
-use super::spool::{Piece, Spool};
-use super::{Export, Folder, Message, Step, unwritten};
+use super::spool::{Spool, SpoolItem};
+use super::{Export, Message, OutputFolder, Step, write_error};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use swapmeet_interchange::schedule::Head;
+use swapmeet_interchange::schedule::Header;
 
 pub(super) const FILE: &str = "schedule.goal";
 
 pub(super) struct Goal {
-    folder: Folder,
+    folder: OutputFolder,
     spool: Spool,
     ranks: Vec<Rank>,
     text: String,
-    /// Whether sends wait for data alone.
-    by_data: bool,
+    /// Whether sends wait only for data (`order=data`).
+    is_data_ordered: bool,
 }
 
-/// How many labels of each kind a rank has used.
+/// The state of a rank: the number of labels used, by kind.
 #[derive(Clone, Default)]
 struct Rank {
-    /// The step in which it last did something.
+    /// The last step in which the rank was active.
     step: u64,
     sends: u64,
     receives: u64,
     joins: u64,
-    /// The first send and the first receive of that step.
+    /// The number of sends and receives before that step.
     since: (u64, u64),
-    /// With `order=data`: the steps of the receives that no `calc` has joined.
+    /// With `order=data`, the steps of receives for which no `calc` waits yet.
     open: VecDeque<u64>,
 }
 
 impl Goal {
-    pub(super) fn new(head: &Head, folder: Folder) -> Result<Self, String> {
-        let spool = Spool::new(&folder.0, head.nodes).map_err(unwritten)?;
+    pub(super) fn new(head: &Header, folder: OutputFolder) -> Result<Self, String> {
+        let spool = Spool::new(&folder.0, head.nodes).map_err(write_error)?;
         let ranks = vec![Rank::default(); head.nodes as usize];
-        let by_data = head.machine.split([':', ',']).any(|word| word == "order=data");
-        Ok(Self { folder, spool, ranks, text: String::new(), by_data })
+        let is_data_ordered = head.machine.split([':', ',']).any(|word| word == "order=data");
+        Ok(Self { folder, spool, ranks, text: String::new(), is_data_ordered })
     }
 
-    /// A send or receive of a rank in this step, where sends wait for data alone.
-    fn by_data(
+    /// Writes a send or receive with `order=data`.
+    fn data_ordered_operation(
         &mut self,
         rank: u64,
         step: u64,
@@ -64,7 +65,7 @@ impl Goal {
             known.receives += 1;
             known.open.push_back(step);
             let _ = writeln!(text, "r{}: recv {bytes}b from {peer} tag {step}", known.receives);
-            return self.spool.append(rank, self.text.as_bytes()).map_err(unwritten);
+            return self.spool.append(rank, self.text.as_bytes()).map_err(write_error);
         }
         let joined = known.open.iter().take_while(|step| **step <= message.after).count() as u64;
         if joined > 0 {
@@ -88,10 +89,10 @@ impl Goal {
         if joined > 0 {
             let _ = writeln!(text, "s{send} requires j{}", known.joins);
         }
-        self.spool.append(rank, self.text.as_bytes()).map_err(unwritten)
+        self.spool.append(rank, self.text.as_bytes()).map_err(write_error)
     }
 
-    /// One operation of a rank in this step.
+    /// Writes a send or receive that waits for the previous step.
     fn operation(
         &mut self,
         rank: u64,
@@ -102,7 +103,7 @@ impl Goal {
     ) -> Result<(), String> {
         let known =
             self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
-        // Labels are written before they are named, or `txt2bin` refuses them.
+        // `txt2bin` requires that a label is defined before it is used.
         self.text.clear();
         let text = &mut self.text;
         if known.step != step {
@@ -120,8 +121,7 @@ impl Goal {
             known.step = step;
             known.since = (known.sends, known.receives);
         }
-        // LogGOPSim counts G for all bytes but one: a message of none would come out as one of 2^64
-        // - 1.
+        // LogGOPSim counts G for all bytes but one, so an empty message would have 2^64 - 1 bytes.
         let bytes = bytes.max(1);
         let (letter, number) = if is_send {
             known.sends += 1;
@@ -135,7 +135,7 @@ impl Goal {
         if known.joins > 0 {
             let _ = writeln!(text, "{letter}{number} requires j{}", known.joins);
         }
-        self.spool.append(rank, self.text.as_bytes()).map_err(unwritten)
+        self.spool.append(rank, self.text.as_bytes()).map_err(write_error)
     }
 }
 
@@ -149,8 +149,8 @@ impl Export for Goal {
         {
             let (rank, peer) =
                 if is_send { (message.from, message.to) } else { (message.to, message.from) };
-            if self.by_data {
-                self.by_data(rank, step.number, (is_send, peer), message)?;
+            if self.is_data_ordered {
+                self.data_ordered_operation(rank, step.number, (is_send, peer), message)?;
             } else {
                 self.operation(rank, step.number, is_send, peer, message.bytes)?;
             }
@@ -163,12 +163,12 @@ impl Export for Goal {
         let write = || {
             writeln!(out, "num_ranks {}", self.ranks.len())?;
             self.spool.finish(|rank, piece| match piece {
-                Piece::Begin => write!(out, "\nrank {rank} {{\n"),
-                Piece::Text(text) => out.write_all(text),
-                Piece::End => writeln!(out, "}}"),
+                SpoolItem::Begin => write!(out, "\nrank {rank} {{\n"),
+                SpoolItem::Text(text) => out.write_all(text),
+                SpoolItem::End => writeln!(out, "}}"),
             })?;
             out.flush()
         };
-        write().map_err(unwritten)
+        write().map_err(write_error)
     }
 }

@@ -1,36 +1,36 @@
-//! A schedule for real ranks: a text file, and the one C program that carries any such file out
-//! under MPI ([`PROGRAM`]).
+//! An export for real ranks: a text file, and the C program that executes any such file under MPI
+//! ([`PROGRAM`]).
 //!
-//! The file says who sends whom which blocks or sums, or how many bytes for whom, rank by rank,
-//! each rank's lines found by their place, so that no rank reads another's. What blocks there are,
-//! who has them and who is to have them the program knows from the collective: it checks delivery
-//! by itself.
+//! The file lists for each rank its sends and receives, with blocks, sums or byte counts. The
+//! position of each rank's lines is given at the beginning, so that a rank reads only its own
+//! lines. The program derives the initial and the expected blocks from the collective, so it
+//! verifies delivery independently of this file.
 
-use super::spool::{Piece, Spool};
-use super::{Export, Folder, Message, Moved, Step, unwritten};
+use super::spool::{Spool, SpoolItem};
+use super::{BlockTransfer, Export, Message, OutputFolder, Step, write_error};
 use std::fmt::Write as _;
 use std::io::Write as _;
-use swapmeet_interchange::schedule::{BlockSet, Head, Runs};
+use swapmeet_interchange::schedule::{BlockSet, Header, Runs};
 
-/// The program's source: the same for every schedule.
+/// The source of the program, which is the same for all schedules.
 pub const PROGRAM: &str = include_str!("mpi/replay.c");
 const FILE: &str = "schedule.txt";
 
 pub(super) struct Mpi {
-    folder: Folder,
+    folder: OutputFolder,
     spool: Spool,
-    head: Head,
+    head: Header,
     segments: u64,
-    /// Whether it moves bytes that are counted.
+    /// Whether the schedule moves byte counts.
     counts: bool,
-    /// For each rank the step of its last line, and how many bytes its lines have.
+    /// For each rank, the step of its last line and the total bytes of its lines.
     ranks: Vec<(u64, u64)>,
     text: String,
 }
 
 impl Mpi {
-    pub(super) fn new(head: &Head, folder: Folder) -> Result<Self, String> {
-        let spool = Spool::new(&folder.0, head.nodes).map_err(unwritten)?;
+    pub(super) fn new(head: &Header, folder: OutputFolder) -> Result<Self, String> {
+        let spool = Spool::new(&folder.0, head.nodes).map_err(write_error)?;
         let ranks = vec![(0, 0); head.nodes as usize];
         Ok(Self {
             folder,
@@ -60,7 +60,7 @@ impl Mpi {
         }
         let _ = write!(self.text, "{letter} {peer}");
         self.counts |= message.blocks.is_none();
-        for Moved { set: BlockSet { origins, destinations, segments }, keeps, adds } in
+        for BlockTransfer { set: BlockSet { origins, destinations, segments }, keeps, adds } in
             message.blocks.iter().flatten()
         {
             let (word, add) =
@@ -78,12 +78,12 @@ impl Mpi {
         }
         self.text.push('\n');
         known.1 += self.text.len() as u64;
-        self.spool.append(rank, self.text.as_bytes()).map_err(unwritten)
+        self.spool.append(rank, self.text.as_bytes()).map_err(write_error)
     }
 
-    /// What stands before the ranks' own lines.
+    /// Returns the text before the ranks' lines.
     fn preamble(&self, row: &[(&str, String)]) -> Result<String, String> {
-        let Head { collective, nodes, root, permutation, block_bytes, sizes, .. } = &self.head;
+        let Header { collective, nodes, root, permutation, block_bytes, sizes, .. } = &self.head;
         let mut text = format!(
             "swapmeet-mpi 2\ncollective {collective}\ncounts-bytes {}\nnodes {nodes}\nsegments {}\nroot {}\n",
             u8::from(self.counts),
@@ -96,7 +96,7 @@ impl Mpi {
         let _ = match (block_bytes, sizes.is_empty()) {
             (Some(bytes), _) => writeln!(text, "bytes {bytes}"),
             (None, false) => writeln!(text, "bytes {}", spaced(sizes)),
-            (None, true) => return Err("it does not say how many bytes its blocks have".to_owned()),
+            (None, true) => return Err("the sizes of its blocks are missing".to_owned()),
         };
         let (names, fields): (Vec<&str>, Vec<String>) =
             row.iter().map(|(name, field)| (*name, quoted(field))).unzip();
@@ -105,7 +105,7 @@ impl Mpi {
     }
 }
 
-/// A field of a row in CSV.
+/// Formats a field of a CSV row.
 fn quoted(field: &str) -> String {
     let field = field.replace(['\n', '\r'], " ");
     if field.contains([',', '"']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
@@ -115,7 +115,8 @@ fn spaced(numbers: &[u64]) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs as `0-3,5`; there is only number 0 of what blocks are not told apart by.
+/// Formats runs as `0-3,5`. If the collective does not distinguish blocks by this side, the only
+/// number is 0.
 fn runs(runs: &Option<Runs>) -> String {
     let Some(runs) = runs else { return "0".to_owned() };
     let one = |(first, last): &(u64, u64)| {
@@ -139,10 +140,9 @@ impl Export for Mpi {
     }
 
     fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), String> {
-        std::fs::write(self.folder.0.join("replay.c"), PROGRAM).map_err(unwritten)?;
+        std::fs::write(self.folder.0.join("replay.c"), PROGRAM).map_err(write_error)?;
         let preamble = self.preamble(row)?;
-        // Places have a fixed width, so that where the first rank's lines begin does not depend on
-        // them.
+        // Positions have a fixed width, so that they do not influence each other.
         const DIGITS: usize = 18;
         let mut at = (preamble.len() + "ranks".len() + (1 + DIGITS) * self.ranks.len() + 1) as u64;
         let mut out = self.folder.create(FILE)?;
@@ -154,12 +154,12 @@ impl Export for Mpi {
             }
             writeln!(out)?;
             self.spool.finish(|rank, piece| match piece {
-                Piece::Begin => writeln!(out, "rank {rank}"),
-                Piece::Text(text) => out.write_all(text),
-                Piece::End => writeln!(out, "end"),
+                SpoolItem::Begin => writeln!(out, "rank {rank}"),
+                SpoolItem::Text(text) => out.write_all(text),
+                SpoolItem::End => writeln!(out, "end"),
             })?;
             out.flush()
         };
-        write().map_err(unwritten)
+        write().map_err(write_error)
     }
 }

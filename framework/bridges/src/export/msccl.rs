@@ -1,78 +1,81 @@
-//! MSCCL's XML: what each GPU's thread blocks do, with buffers, scratch and dependencies.
+//! XML for MSCCL: the steps of each GPU's thread blocks, with buffers, scratch space and
+//! dependencies.
 //!
-//! A thread block of a GPU sends to the one so many numbers further on and receives from the one so
-//! many numbers back. What a GPU does in a step waits for all that it did in the last one before;
-//! what is to go lies together, copied to scratch first where it does not. Values of a reduction
-//! stay at their places in one buffer, so that what is added is added there. What MSCCL can't hold
-//! is refused by the limit's name.
+//! Thread block d of a GPU sends to the GPU d numbers higher and receives from the one d numbers
+//! lower. In each step, a GPU waits for everything that it did in its previous step. The chunks of
+//! a message must be contiguous; if they are not, they are first copied to scratch. In a reduction,
+//! all values keep their positions in one buffer, so that received values are added in place. If a
+//! schedule exceeds a limit of MSCCL, the error names that limit.
 
-use super::{Export, Folder, Message, Moved, Step, unwritten};
+use super::{BlockTransfer, Export, Message, OutputFolder, Step, write_error};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
 use swapmeet_interchange::msccl::{
-    self, Buffer, Collective, Gpu, Kind, Place, Program, ThreadBlock,
+    self, Buffer, ChunkLocation, Collective, Gpu, Program, StepKind, ThreadBlock,
 };
-use swapmeet_interchange::schedule::{Head, Runs};
+use swapmeet_interchange::schedule::{Header, Runs};
 
 pub(super) const FILE: &str = "schedule.xml";
 
-/// Of a thread block, a GPU, a channel, a step.
-const STEPS: usize = 64;
-const THREAD_BLOCKS: usize = 64;
-const ON_A_CHANNEL: u64 = 32;
-const CHANNELS: u64 = 32;
-const CHUNKS: usize = 71;
+/// MSCCL's limits: steps of a thread block, thread blocks of a GPU, thread blocks of a channel,
+/// channels, and chunks of one step.
+const MAX_STEPS: usize = 64;
+const MAX_THREAD_BLOCKS: usize = 64;
+const BLOCKS_PER_CHANNEL: u64 = 32;
+const MAX_CHANNELS: u64 = 32;
+const MAX_CHUNKS_PER_STEP: usize = 71;
 
 pub(super) struct Msccl {
-    folder: Folder,
+    folder: OutputFolder,
     name: String,
     nodes: u64,
     root: u64,
     collective: Collective,
     segments: u64,
-    gpus: Vec<Work>,
+    gpus: Vec<GpuState>,
 }
 
-/// Chunks that one step of a thread block can send, and whether the receiver adds them to what it
-/// has.
-type Piece = (Vec<[u64; 3]>, bool);
+/// The chunks that a thread block can send in one step, and whether the receiver adds them to its
+/// own values.
+type TransferPiece = (Vec<[u64; 3]>, bool);
 
-/// A GPU under way.
+/// The state of a GPU.
 #[derive(Default)]
-struct Work {
+struct GpuState {
     blocks: Vec<ThreadBlock>,
-    /// The thread block for each distance, and for each further piece of a message.
+    /// The thread block for each distance and each piece of a message.
     by_distance: HashMap<(u64, usize), usize>,
     scratch: u64,
-    /// Where each chunk is that the GPU has.
-    at: HashMap<[u64; 3], Place>,
-    /// The last steps of all thread blocks that did something in the last step in which the GPU
-    /// did.
-    ended: BTreeMap<usize, usize>,
-    /// The same of the step under way.
-    ending: BTreeMap<usize, usize>,
+    /// The locations of the chunks that the GPU holds.
+    locations: HashMap<[u64; 3], ChunkLocation>,
+    /// The last step of each thread block that was active in the GPU's previous step.
+    last_steps: BTreeMap<usize, usize>,
+    /// The last step of each thread block that is active in the current step.
+    current_steps: BTreeMap<usize, usize>,
 }
 
 impl Msccl {
-    pub(super) fn new(head: &Head, folder: Folder) -> Result<Self, String> {
+    pub(super) fn new(head: &Header, folder: OutputFolder) -> Result<Self, String> {
         let word = head.collective.replace('-', "");
         let known = Collective::WORDS.iter().find(|(known, _)| *known == word);
         let (_, collective) =
             *known.ok_or_else(|| format!("MSCCL has no `{}`", head.collective))?;
         if head.block_bytes.is_none() {
-            return Err("its blocks differ in size, and MSCCL's chunks are all alike".to_owned());
+            return Err(
+                "its blocks differ in size, and MSCCL's chunks all have the same size".to_owned()
+            );
         }
-        let gpus = (0..head.nodes).map(|_| Work::default()).collect();
+        let gpus = (0..head.nodes).map(|_| GpuState::default()).collect();
         let name = format!("{}_on_{}", head.algorithm, head.topology);
         let root = head.root.unwrap_or(0);
         Ok(Self { folder, name, nodes: head.nodes, root, collective, segments: 0, gpus })
     }
 
-    /// What each GPU has at the start, and copies of what is already there.
+    /// Places the initial chunks of each GPU, and copies those that belong to its output.
     fn begin(&mut self, segments: u64) -> Result<(), String> {
         self.segments = segments;
         for gpu in 0..self.nodes {
-            let base = self.base(gpu);
+            let reduction_buffer = self.reduction_buffer(gpu);
             let (n, k, root) = (self.nodes, segments, gpu == self.root);
             let own: Vec<([u64; 3], u64)> = match self.collective {
                 Collective::AllToAll => (0..n * k).map(|i| ([gpu, i / k, i % k], i)).collect(),
@@ -90,45 +93,50 @@ impl Msccl {
             };
             let mut copies = Vec::new();
             for (chunk, offset) in own {
-                let input = Place { buffer: Buffer::Input, offset };
-                self.gpus[gpu as usize].at.insert(chunk, input);
-                let home = match (base, self.output(gpu, chunk)) {
-                    (Some(buffer), _) => Some(Place { buffer, offset }),
+                let input = ChunkLocation { buffer: Buffer::Input, offset };
+                self.gpus[gpu as usize].locations.insert(chunk, input);
+                let home = match (reduction_buffer, self.output(gpu, chunk)) {
+                    (Some(buffer), _) => Some(ChunkLocation { buffer, offset }),
                     (None, home) => home,
                 };
                 copies.extend(home.map(|home| (chunk, input, home)));
             }
-            // Where others wait for it, what is copied is then at its new place.
-            let moves = base.is_some() || self.collective == Collective::AllGather;
-            self.copied(gpu, &copies)?;
-            let work = &mut self.gpus[gpu as usize];
-            if base == Some(Buffer::Scratch) {
-                work.scratch = copies.len() as u64;
+            // If other steps wait for the copies, the chunks are at their new locations afterwards.
+            let moves = reduction_buffer.is_some() || self.collective == Collective::AllGather;
+            self.initial_copies(gpu, &copies)?;
+            let state = &mut self.gpus[gpu as usize];
+            if reduction_buffer == Some(Buffer::Scratch) {
+                state.scratch = copies.len() as u64;
             }
             if moves {
-                work.at.extend(copies.iter().map(|(chunk, _, home)| (*chunk, *home)));
-                work.ended = std::mem::take(&mut work.ending);
+                state.locations.extend(copies.iter().map(|(chunk, _, home)| (*chunk, *home)));
+                state.last_steps = std::mem::take(&mut state.current_steps);
             }
-            work.ending.clear();
+            state.current_steps.clear();
         }
         Ok(())
     }
 
-    /// Copies at the start, in a thread block that neither sends nor receives.
-    fn copied(&mut self, gpu: u64, copies: &[([u64; 3], Place, Place)]) -> Result<(), String> {
-        let pairs: Vec<(Place, Place)> = copies.iter().map(|(_, from, to)| (*from, *to)).collect();
+    /// Adds the initial copies to a thread block that neither sends nor receives.
+    fn initial_copies(
+        &mut self,
+        gpu: u64,
+        copies: &[([u64; 3], ChunkLocation, ChunkLocation)],
+    ) -> Result<(), String> {
+        let pairs: Vec<(ChunkLocation, ChunkLocation)> =
+            copies.iter().map(|(_, from, to)| (*from, *to)).collect();
         if pairs.is_empty() {
             return Ok(());
         }
         let block = self.thread_block(gpu, (0, 0))?;
         for (from, to, count) in runs_of(&pairs) {
-            self.push(gpu, block, Kind::COPY, from, to, count)?;
+            self.push(gpu, block, StepKind::COPY, from, to, count)?;
         }
         Ok(())
     }
 
-    /// In a reduction, the buffer in which a GPU's values stay.
-    fn base(&self, gpu: u64) -> Option<Buffer> {
+    /// Returns the buffer for a GPU's values in a reduction.
+    fn reduction_buffer(&self, gpu: u64) -> Option<Buffer> {
         match self.collective {
             Collective::AllReduce => Some(Buffer::Output),
             Collective::Reduce if gpu == self.root => Some(Buffer::Output),
@@ -141,8 +149,8 @@ impl Msccl {
         }
     }
 
-    /// Where a chunk is to be at the end, if it is to be at this GPU.
-    fn output(&self, gpu: u64, [origin, destination, segment]: [u64; 3]) -> Option<Place> {
+    /// Returns the final location of a chunk at this GPU, if it belongs to the GPU's output.
+    fn output(&self, gpu: u64, [origin, destination, segment]: [u64; 3]) -> Option<ChunkLocation> {
         let k = self.segments;
         let offset = match self.collective {
             Collective::AllToAll => (destination == gpu).then_some(origin * k + segment),
@@ -154,7 +162,7 @@ impl Msccl {
             Collective::Broadcast | Collective::AllReduce => Some(segment),
             Collective::Reduce => (gpu == self.root).then_some(segment),
         };
-        offset.map(|offset| Place { buffer: Buffer::Output, offset })
+        offset.map(|offset| ChunkLocation { buffer: Buffer::Output, offset })
     }
 
     fn chunks(&self) -> [u64; 2] {
@@ -168,73 +176,75 @@ impl Msccl {
     }
 
     fn thread_block(&mut self, gpu: u64, key: (u64, usize)) -> Result<usize, String> {
-        let work = &mut self.gpus[gpu as usize];
-        if let Some(block) = work.by_distance.get(&key) {
+        let state = &mut self.gpus[gpu as usize];
+        if let Some(block) = state.by_distance.get(&key) {
             return Ok(*block);
         }
-        let channel = key.0.saturating_sub(1) / ON_A_CHANNEL
-            + key.1 as u64 * (self.nodes.div_ceil(ON_A_CHANNEL));
-        if work.blocks.len() == THREAD_BLOCKS {
+        let channel = key.0.saturating_sub(1) / BLOCKS_PER_CHANNEL
+            + key.1 as u64 * (self.nodes.div_ceil(BLOCKS_PER_CHANNEL));
+        if state.blocks.len() == MAX_THREAD_BLOCKS {
             return Err(format!(
-                "GPU {gpu} needs more than {THREAD_BLOCKS} thread blocks, MSCCL's limit for a GPU"
+                "GPU {gpu} needs more than {MAX_THREAD_BLOCKS} thread blocks, MSCCL's limit for a GPU"
             ));
         }
-        if channel >= CHANNELS {
-            return Err(format!("GPU {gpu} needs more than {CHANNELS} channels, MSCCL's limit"));
+        if channel >= MAX_CHANNELS {
+            return Err(format!(
+                "GPU {gpu} needs more than {MAX_CHANNELS} channels, MSCCL's limit"
+            ));
         }
-        work.blocks.push(ThreadBlock {
+        state.blocks.push(ThreadBlock {
             send: None,
             receive: None,
             channel,
             steps: Vec::new(),
             line: 0,
         });
-        work.by_distance.insert(key, work.blocks.len() - 1);
-        Ok(work.blocks.len() - 1)
+        state.by_distance.insert(key, state.blocks.len() - 1);
+        Ok(state.blocks.len() - 1)
     }
 
-    /// One step of a thread block; the first that it does in a step of the schedule waits for all
-    /// that the GPU did before.
+    /// Appends a step to a thread block. The first step in a step of the schedule waits for
+    /// everything that the GPU did before.
     fn push(
         &mut self,
         gpu: u64,
         block: usize,
-        kind: Kind,
-        source: Place,
-        target: Place,
+        kind: StepKind,
+        source: ChunkLocation,
+        target: ChunkLocation,
         count: u64,
     ) -> Result<(), String> {
-        let work = &mut self.gpus[gpu as usize];
+        let state = &mut self.gpus[gpu as usize];
         let mut waits = Vec::new();
-        if !work.ending.contains_key(&block) {
-            let others = work.ended.iter().filter(|(other, _)| **other != block);
+        if !state.current_steps.contains_key(&block) {
+            let others = state.last_steps.iter().filter(|(other, _)| **other != block);
             waits = others.map(|(other, step)| (*other as u64, *step as u64)).collect();
         }
-        let after = waits.pop();
-        let steps = &mut work.blocks[block].steps;
-        let nowhere = Place { buffer: Buffer::Input, offset: 0 };
+        let dependency = waits.pop();
+        let steps = &mut state.blocks[block].steps;
+        let nowhere = ChunkLocation { buffer: Buffer::Input, offset: 0 };
         for wait in waits {
             steps.push(msccl::Step {
-                kind: Kind::WAIT,
+                kind: StepKind::WAIT,
                 source: nowhere,
                 target: nowhere,
                 count: 0,
-                after: Some(wait),
+                dependency: Some(wait),
                 line: 0,
             });
         }
-        steps.push(msccl::Step { kind, source, target, count, after, line: 0 });
-        if steps.len() > STEPS {
+        steps.push(msccl::Step { kind, source, target, count, dependency, line: 0 });
+        if steps.len() > MAX_STEPS {
             return Err(format!(
-                "GPU {gpu}, thread block {block} needs more than {STEPS} steps, MSCCL's limit for a thread block"
+                "GPU {gpu}, thread block {block} needs more than {MAX_STEPS} steps, MSCCL's limit for a thread block"
             ));
         }
-        work.ending.insert(block, steps.len() - 1);
+        state.current_steps.insert(block, steps.len() - 1);
         Ok(())
     }
 
-    /// What a message takes, piece by piece.
-    fn pieces(&self, message: &Message) -> Result<Vec<Piece>, String> {
+    /// Divides a message into pieces.
+    fn pieces(&self, message: &Message) -> Result<Vec<TransferPiece>, String> {
         let Some(blocks) = &message.blocks else {
             return Err(
                 "it moves byte counts, not blocks: MSCCL must know which bytes go where".to_owned()
@@ -242,7 +252,7 @@ impl Msccl {
         };
         let from = &self.gpus[message.from as usize];
         let mut chunks = Vec::new();
-        for Moved { set, adds, .. } in blocks {
+        for BlockTransfer { set, adds, .. } in blocks {
             let numbers = |runs: &Option<Runs>| -> Vec<u64> {
                 let all = vec![(0, 0)];
                 runs.as_ref()
@@ -251,7 +261,7 @@ impl Msccl {
                     .flat_map(|(first, last)| *first..=*last)
                     .collect()
             };
-            // Of blocks that are whole there is one segment, and nothing says so.
+            // Undivided blocks have one segment, which the schedule does not mention.
             let segments = match &set.segments {
                 None => (0..self.segments).collect(),
                 some => numbers(some),
@@ -266,23 +276,26 @@ impl Msccl {
         }
         let mut placed = Vec::new();
         for (chunk, adds) in chunks {
-            let place = from.at.get(&chunk).copied();
+            let place = from.locations.get(&chunk).copied();
             let place = place.ok_or_else(|| {
                 format!("GPU {} has no chunk {chunk:?} in a step that sends it", message.from)
             })?;
             placed.push((place, chunk, adds));
         }
         placed.sort_unstable();
-        let mut pieces: Vec<Piece> = Vec::new();
-        let mut last: Option<Place> = None;
+        let mut pieces: Vec<TransferPiece> = Vec::new();
+        let mut last: Option<ChunkLocation> = None;
         for (place, chunk, adds) in placed {
             let next = last
                 .is_some_and(|last| last.buffer == place.buffer && last.offset + 1 == place.offset);
             last = Some(place);
-            // Values have their places; blocks are put together.
-            let joins = next || !self.collective.sums();
+            // In a reduction, only contiguous chunks form a piece because they stay in place.
+            // Otherwise chunks are copied together.
+            let joins = next || !self.collective.is_reduction();
             match pieces.last_mut() {
-                Some((list, added)) if joins && *added == adds && list.len() < CHUNKS => {
+                Some((list, added))
+                    if joins && *added == adds && list.len() < MAX_CHUNKS_PER_STEP =>
+                {
                     list.push(chunk)
                 }
                 Some(_) | None => pieces.push((vec![chunk], adds)),
@@ -291,14 +304,17 @@ impl Msccl {
         Ok(pieces)
     }
 
-    fn places(&self, gpu: u64, chunks: &[[u64; 3]]) -> Vec<Place> {
-        chunks.iter().filter_map(|chunk| self.gpus[gpu as usize].at.get(chunk).copied()).collect()
+    fn places(&self, gpu: u64, chunks: &[[u64; 3]]) -> Vec<ChunkLocation> {
+        chunks
+            .iter()
+            .filter_map(|chunk| self.gpus[gpu as usize].locations.get(chunk).copied())
+            .collect()
     }
 
-    fn scratch(&mut self, gpu: u64, count: u64) -> Place {
-        let work = &mut self.gpus[gpu as usize];
-        work.scratch += count;
-        Place { buffer: Buffer::Scratch, offset: work.scratch - count }
+    fn scratch(&mut self, gpu: u64, count: u64) -> ChunkLocation {
+        let state = &mut self.gpus[gpu as usize];
+        state.scratch += count;
+        ChunkLocation { buffer: Buffer::Scratch, offset: state.scratch - count }
     }
 
     fn send(&mut self, message: &Message, piece: usize, chunks: &[[u64; 3]]) -> Result<(), String> {
@@ -306,15 +322,16 @@ impl Msccl {
         let block = self.thread_block(gpu, (self.distance(message), piece))?;
         let places = self.places(gpu, chunks);
         let mut source = places[0];
-        if !together(&places) {
+        if !are_contiguous(&places) {
             source = self.scratch(gpu, count);
-            let to = (0..).map(|i| Place { offset: source.offset + i, ..source });
-            let pairs: Vec<(Place, Place)> = places.iter().copied().zip(to).collect();
+            let to = (0..).map(|i| ChunkLocation { offset: source.offset + i, ..source });
+            let pairs: Vec<(ChunkLocation, ChunkLocation)> =
+                places.iter().copied().zip(to).collect();
             for (from, to, count) in runs_of(&pairs) {
-                self.push(gpu, block, Kind::COPY, from, to, count)?;
+                self.push(gpu, block, StepKind::COPY, from, to, count)?;
             }
         }
-        self.push(gpu, block, Kind::SEND, source, source, count)?;
+        self.push(gpu, block, StepKind::SEND, source, source, count)?;
         self.gpus[gpu as usize].blocks[block].send = Some(message.to);
         Ok(())
     }
@@ -329,33 +346,33 @@ impl Msccl {
         let (gpu, count) = (message.to, chunks.len() as u64);
         let block = self.thread_block(gpu, (self.distance(message), piece))?;
         self.gpus[gpu as usize].blocks[block].receive = Some(message.from);
-        if self.collective.sums() {
-            // Where its own value is, or was.
+        if self.collective.is_reduction() {
+            // The location of the GPU's own value.
             let [_, destination, segment] = chunks[0];
-            let buffer = self.base(gpu).unwrap_or(Buffer::Output);
-            let target = Place { buffer, offset: destination * self.segments + segment };
-            let kind = if adds { Kind::ADD_STORE } else { Kind::RECEIVE };
+            let buffer = self.reduction_buffer(gpu).unwrap_or(Buffer::Output);
+            let target = ChunkLocation { buffer, offset: destination * self.segments + segment };
+            let kind = if adds { StepKind::ADD_STORE } else { StepKind::RECEIVE };
             self.push(gpu, block, kind, target, target, count)?;
             return Ok(());
         }
-        let homes: Vec<Option<Place>> =
+        let homes: Vec<Option<ChunkLocation>> =
             chunks.iter().map(|chunk| self.output(gpu, *chunk)).collect();
-        let whole: Option<Vec<Place>> = homes.iter().copied().collect();
-        if let Some(homes) = whole.filter(|homes| together(homes)) {
-            self.push(gpu, block, Kind::RECEIVE, homes[0], homes[0], count)?;
-            self.gpus[gpu as usize].at.extend(chunks.iter().copied().zip(homes));
+        let whole: Option<Vec<ChunkLocation>> = homes.iter().copied().collect();
+        if let Some(homes) = whole.filter(|homes| are_contiguous(homes)) {
+            self.push(gpu, block, StepKind::RECEIVE, homes[0], homes[0], count)?;
+            self.gpus[gpu as usize].locations.extend(chunks.iter().copied().zip(homes));
             return Ok(());
         }
         let target = self.scratch(gpu, count);
-        self.push(gpu, block, Kind::RECEIVE, target, target, count)?;
+        self.push(gpu, block, StepKind::RECEIVE, target, target, count)?;
         let mut pairs = Vec::new();
         for ((i, chunk), home) in (0..).zip(chunks).zip(homes) {
-            let here = Place { offset: target.offset + i, ..target };
-            self.gpus[gpu as usize].at.insert(*chunk, home.unwrap_or(here));
+            let here = ChunkLocation { offset: target.offset + i, ..target };
+            self.gpus[gpu as usize].locations.insert(*chunk, home.unwrap_or(here));
             pairs.extend(home.map(|home| (here, home)));
         }
         for (from, to, count) in runs_of(&pairs) {
-            self.push(gpu, block, Kind::COPY, from, to, count)?;
+            self.push(gpu, block, StepKind::COPY, from, to, count)?;
         }
         Ok(())
     }
@@ -365,20 +382,20 @@ impl Msccl {
     }
 }
 
-/// Whether places follow one another.
-fn together(places: &[Place]) -> bool {
+/// Returns whether locations are contiguous.
+fn are_contiguous(places: &[ChunkLocation]) -> bool {
     places
         .windows(2)
         .all(|two| two[0].buffer == two[1].buffer && two[0].offset + 1 == two[1].offset)
 }
 
-/// Copies of several chunks at once, where both sides follow one another.
-fn runs_of(pairs: &[(Place, Place)]) -> Vec<(Place, Place, u64)> {
-    let mut runs: Vec<(Place, Place, u64)> = Vec::new();
+/// Merges copies of contiguous chunks.
+fn runs_of(pairs: &[(ChunkLocation, ChunkLocation)]) -> Vec<(ChunkLocation, ChunkLocation, u64)> {
+    let mut runs: Vec<(ChunkLocation, ChunkLocation, u64)> = Vec::new();
     for (from, to) in pairs {
         match runs.last_mut() {
             Some((a, b, count))
-                if *count < CHUNKS as u64
+                if *count < MAX_CHUNKS_PER_STEP as u64
                     && (a.buffer, a.offset + *count) == (from.buffer, from.offset)
                     && (b.buffer, b.offset + *count) == (to.buffer, to.offset) =>
             {
@@ -405,7 +422,7 @@ impl Export for Msccl {
             .map(|message| self.pieces(message))
             .collect::<Result<Vec<_>, _>>()?;
         let in_step = |why: String| format!("step {}: {why}", step.number);
-        // A thread block sends before it receives: both at once.
+        // A thread block sends before it receives, so that sends and receives overlap.
         for (message, pieces) in step.messages.iter().zip(&pieces) {
             for (number, (chunks, _)) in pieces.iter().enumerate() {
                 self.send(message, number, chunks).map_err(in_step)?;
@@ -416,8 +433,8 @@ impl Export for Msccl {
                 self.receive(message, number, chunks, *adds).map_err(in_step)?;
             }
         }
-        for work in self.gpus.iter_mut().filter(|work| !work.ending.is_empty()) {
-            work.ended = std::mem::take(&mut work.ending);
+        for state in self.gpus.iter_mut().filter(|state| !state.current_steps.is_empty()) {
+            state.last_steps = std::mem::take(&mut state.current_steps);
         }
         Ok(())
     }
@@ -428,27 +445,27 @@ impl Export for Msccl {
         }
         if self.collective == Collective::ReduceScatter {
             for gpu in 0..self.nodes {
-                let own = |buffer, offset| Place { buffer, offset };
+                let own = |buffer, offset| ChunkLocation { buffer, offset };
                 let block = self.thread_block(gpu, (0, 0))?;
-                let pairs: Vec<(Place, Place)> = (0..self.segments)
+                let pairs: Vec<(ChunkLocation, ChunkLocation)> = (0..self.segments)
                     .map(|i| {
                         (own(Buffer::Scratch, gpu * self.segments + i), own(Buffer::Output, i))
                     })
                     .collect();
                 for (from, to, count) in runs_of(&pairs) {
-                    self.push(gpu, block, Kind::COPY, from, to, count)?;
+                    self.push(gpu, block, StepKind::COPY, from, to, count)?;
                 }
             }
         }
         let [inputs, outputs] = self.chunks();
-        let gpu = |work: Work| Gpu {
-            chunks: [inputs, outputs, work.scratch],
-            blocks: work.blocks,
+        let gpu = |state: GpuState| Gpu {
+            chunks: [inputs, outputs, state.scratch],
+            blocks: state.blocks,
             line: 0,
         };
         let gpus = std::mem::take(&mut self.gpus).into_iter().map(gpu).collect();
         let program = Program { collective: self.collective, in_place: false, gpus };
         let mut out = self.folder.create(FILE)?;
-        msccl::write(&program, &self.name, &mut out).and_then(|()| out.flush()).map_err(unwritten)
+        msccl::write(&program, &self.name, &mut out).and_then(|()| out.flush()).map_err(write_error)
     }
 }

@@ -1,34 +1,33 @@
-//! A SimGrid platform whose routes are those of the schedule, its messages, and a program of ours
-//! that plays them ([`PROGRAM`]).
+//! A SimGrid platform with the routes of the schedule, the messages, and a program that plays them
+//! ([`PROGRAM`]).
 //!
-//! SimGrid's own torus goes its own way where two are equally long; so hosts, links and routes are
-//! written out, each pair's as its messages travel. For a torus there is SimGrid's own, too
-//! (`cluster.xml`): with the axes reversed, for SimGrid counts the first dimension fastest, its
-//! numbers are ours. Latencies are zero: where they are not, SimGrid shares a link by the routes'
-//! round trips.
+//! SimGrid's own torus breaks ties between routes of equal length differently. Therefore hosts,
+//! links and routes are written explicitly. For a torus, `cluster.xml` has SimGrid's own torus in
+//! addition; its axes are reversed because SimGrid counts the first dimension fastest, so that node
+//! numbers agree. Latencies are zero, because SimGrid shares a link by round-trip time otherwise.
 
-use super::{Export, Folder, Step, unwritten};
+use super::{Export, OutputFolder, Step, write_error};
 use std::collections::BTreeSet;
 use std::collections::hash_map::{DefaultHasher, Entry, HashMap};
 use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::io::{self, BufWriter, Seek, Write};
-use swapmeet_interchange::schedule::Head;
+use swapmeet_interchange::schedule::Header;
 
-/// The program's source: the same for every schedule.
+/// The source of the program, which is the same for all schedules.
 const PROGRAM: &str = include_str!("simgrid/replay.cpp");
 
 pub(super) struct SimGrid {
-    folder: Folder,
+    folder: OutputFolder,
     nodes: u64,
-    /// Bytes a second of a link.
+    /// Bandwidth of a link, in bytes per second.
     bandwidth: f64,
     /// The sides of a torus.
     torus: Option<Vec<String>>,
     messages: BufWriter<File>,
-    /// What the platform says of routes, put aside: it says them after the links that are in them.
+    /// The routes, in a temporary file: the platform lists them after the links.
     routes: BufWriter<File>,
-    /// For each pair of ends a digest of its route, of which SimGrid has but one.
+    /// A hash of the route of each pair of ends; SimGrid allows only one route for each.
     known: HashMap<(u32, u32), u64>,
     links: BTreeSet<(u64, u64)>,
 }
@@ -40,19 +39,19 @@ fn digest(path: &[u64]) -> u64 {
 }
 
 impl SimGrid {
-    pub(super) fn new(head: &Head, folder: Folder) -> Result<Self, String> {
+    pub(super) fn new(head: &Header, folder: OutputFolder) -> Result<Self, String> {
         let byte_us = head.byte_us.filter(|us| *us > 0.0);
         let byte_us = byte_us
-            .ok_or("the machine has no `byte_us` above 0, which is a link's bandwidth: name a --machine that has")?;
+            .ok_or("the machine has no `byte_us` above 0, which gives the bandwidth of links: choose a --machine with one")?;
         let mut messages = folder.create("messages.txt")?;
-        writeln!(messages, "swapmeet-simgrid 1\nnodes {}", head.nodes).map_err(unwritten)?;
+        writeln!(messages, "swapmeet-simgrid 1\nnodes {}", head.nodes).map_err(write_error)?;
         let sides = head
             .topology
             .strip_prefix("torus:")
             .map(|sides| sides.split('x').map(str::to_owned).collect());
         let whole = |sides: &Vec<String>| sides.iter().all(|side| side.parse::<u64>().is_ok());
         let torus = sides.filter(whole);
-        let routes = BufWriter::new(tempfile::tempfile_in(&folder.0).map_err(unwritten)?);
+        let routes = BufWriter::new(tempfile::tempfile_in(&folder.0).map_err(write_error)?);
         let (known, links) = (HashMap::new(), BTreeSet::new());
         Ok(Self {
             folder,
@@ -66,7 +65,7 @@ impl SimGrid {
         })
     }
 
-    /// The route of a pair, in the words of a platform.
+    /// Writes the route of a pair in the platform's format.
     fn route(&mut self, from: u64, to: u64, path: &[u64]) -> io::Result<()> {
         write!(self.routes, "    <route src=\"n{from}\" dst=\"n{to}\" symmetrical=\"NO\">")?;
         for ends in path.windows(2) {
@@ -96,7 +95,7 @@ impl SimGrid {
             writeln!(out, "  </zone>\n</platform>")?;
             out.flush()
         };
-        write().map_err(unwritten)
+        write().map_err(write_error)
     }
 
     fn cluster(&self, sides: &[String]) -> Result<(), String> {
@@ -112,7 +111,7 @@ impl SimGrid {
             )?;
             out.flush()
         };
-        write().map_err(unwritten)
+        write().map_err(write_error)
     }
 }
 
@@ -124,7 +123,7 @@ impl Export for SimGrid {
             let (from, to) = (message.from, message.to);
             if message.path.len() < 2 {
                 return Err(format!(
-                    "step {}: nothing says how the message from {from} to {to} travels",
+                    "step {}: the route of the message from {from} to {to} is unknown",
                     step.number
                 ));
             }
@@ -132,28 +131,28 @@ impl Export for SimGrid {
             match self.known.entry((from as u32, to as u32)) {
                 Entry::Vacant(unknown) => {
                     unknown.insert(digest);
-                    self.route(from, to, &message.path).map_err(unwritten)?;
+                    self.route(from, to, &message.path).map_err(write_error)?;
                 }
                 Entry::Occupied(known) if *known.get() == digest => {}
                 Entry::Occupied(_) => {
                     return Err(format!(
-                        "step {}: the message from {from} to {to} takes another way than one before, and SimGrid has one route for each pair",
+                        "step {}: the message from {from} to {to} takes another route than an earlier one, but SimGrid has one route for each pair",
                         step.number
                     ));
                 }
             }
             writeln!(self.messages, "{} {from} {to} {}", step.number, message.bytes)
-                .map_err(unwritten)?;
+                .map_err(write_error)?;
         }
         Ok(())
     }
 
     fn finish(mut self: Box<Self>, _: &[(&str, String)]) -> Result<(), String> {
-        self.messages.flush().map_err(unwritten)?;
+        self.messages.flush().map_err(write_error)?;
         self.platform()?;
         if let Some(sides) = &self.torus {
             self.cluster(sides)?;
         }
-        std::fs::write(self.folder.0.join("replay.cpp"), PROGRAM).map_err(unwritten)
+        std::fs::write(self.folder.0.join("replay.cpp"), PROGRAM).map_err(write_error)
     }
 }

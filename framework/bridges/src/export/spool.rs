@@ -1,46 +1,47 @@
-//! What is written rank by rank but comes step by step: each rank's text is put aside in chunks of
-//! one file, and taken out whole at the end.
+//! A spool for formats that are written rank by rank while the schedule arrives step by step. The
+//! text of each rank is stored in chunks of one temporary file and read in one piece at the end.
 //!
-//! In memory are the last chunk of each rank and the places of the others: 64 MB and eight bytes a
-//! chunk, whatever the schedule's length.
+//! The memory holds the last chunk of each rank and the positions of all others: 64 MB plus eight
+//! bytes for each chunk, however long the schedule is.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Bytes of all last chunks together, and of one at least and at most.
-const ALL: u64 = 64 << 20;
-const LEAST: u64 = 256;
-const MOST: u64 = 64 << 10;
+/// The size limit of all last chunks together, and the minimum and maximum size of a chunk, in
+/// bytes.
+const TOTAL_BYTES: u64 = 64 << 20;
+const MIN_CHUNK: u64 = 256;
+const MAX_CHUNK: u64 = 64 << 10;
 
 pub(super) struct Spool {
     file: File,
     end: u64,
     chunk: usize,
-    parts: Vec<Part>,
+    parts: Vec<RankText>,
 }
 
 #[derive(Default, Clone)]
-struct Part {
-    /// Where its full chunks are in the file.
+struct RankText {
+    /// The positions of its full chunks in the file.
     chunks: Vec<u64>,
     last: Vec<u8>,
 }
 
 impl Spool {
-    /// Nothing of any of so many parts yet. The file is in `folder` and has no name.
+    /// Creates an empty spool for this number of ranks. Its file is in `folder` and has no name.
     pub(super) fn new(folder: &Path, parts: u64) -> io::Result<Self> {
-        let chunk = (ALL / parts.max(1)).clamp(LEAST, MOST) as usize;
+        let chunk = (TOTAL_BYTES / parts.max(1)).clamp(MIN_CHUNK, MAX_CHUNK) as usize;
         let parts = usize::try_from(parts).map_err(io::Error::other)?;
         Ok(Self {
             file: tempfile::tempfile_in(folder)?,
             end: 0,
             chunk,
-            parts: vec![Part::default(); parts],
+            parts: vec![RankText::default(); parts],
         })
     }
 
-    /// More of a part; one that is not there is an error.
+    /// Appends to the text of a rank. Errors if the rank does not exist.
     pub(super) fn append(&mut self, part: u64, mut text: &[u8]) -> io::Result<()> {
         let part = self
             .parts
@@ -60,28 +61,28 @@ impl Spool {
         Ok(())
     }
 
-    /// Parts one after another, each handed to `take` with its number, in pieces.
+    /// Reads the texts rank by rank, and passes them to `take` in pieces.
     pub(super) fn finish(
         mut self,
-        mut take: impl FnMut(u64, Piece<'_>) -> io::Result<()>,
+        mut take: impl FnMut(u64, SpoolItem<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut chunk = vec![0; self.chunk];
         for (number, part) in (0..).zip(std::mem::take(&mut self.parts)) {
-            take(number, Piece::Begin)?;
+            take(number, SpoolItem::Begin)?;
             for at in part.chunks {
                 self.file.seek(SeekFrom::Start(at))?;
                 self.file.read_exact(&mut chunk)?;
-                take(number, Piece::Text(&chunk))?;
+                take(number, SpoolItem::Text(&chunk))?;
             }
-            take(number, Piece::Text(&part.last))?;
-            take(number, Piece::End)?;
+            take(number, SpoolItem::Text(&part.last))?;
+            take(number, SpoolItem::End)?;
         }
         Ok(())
     }
 }
 
-/// What comes of a part.
-pub(super) enum Piece<'a> {
+/// A part of the output of [`Spool::finish`].
+pub(super) enum SpoolItem<'a> {
     Begin,
     Text(&'a [u8]),
     End,
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_went_in_bit_by_bit_comes_out_part_by_part() {
+    fn text_appended_in_pieces_comes_out_by_rank() {
         let mut spool = Spool::new(&std::env::temp_dir(), 3).unwrap();
         let mut expected = vec![Vec::new(); 3];
         for i in 0..40_000_u32 {
@@ -106,9 +107,9 @@ mod tests {
         spool
             .finish(|_, piece| {
                 match piece {
-                    Piece::Begin => parts.push(Vec::new()),
-                    Piece::Text(text) => parts.last_mut().unwrap().extend_from_slice(text),
-                    Piece::End => {}
+                    SpoolItem::Begin => parts.push(Vec::new()),
+                    SpoolItem::Text(text) => parts.last_mut().unwrap().extend_from_slice(text),
+                    SpoolItem::End => {}
                 }
                 Ok(())
             })

@@ -1,29 +1,29 @@
-//! Formats read back by readers that share nothing with their writers, and texts that others
+//! Exported files are parsed by independent code, and compared with texts that other programs
 //! printed.
 
 use super::*;
 use std::collections::{BTreeMap, HashMap};
 use swapmeet_interchange::schedule::{FORMAT, VERSION};
 
-/// The files that a schedule becomes: of each step the messages (from, to, bytes).
+/// Exports a schedule given as messages (from, to, bytes) by step; returns the files.
 fn exported(name: &str, nodes: u64, steps: &[&[(u64, u64, u64)]]) -> BTreeMap<String, Vec<u8>> {
     let folder = tempfile::tempdir().unwrap();
     let mut exporter = Exporter::new(format(name).unwrap(), folder.path());
-    let head = Head {
+    let head = Header {
         format: FORMAT.to_owned(),
         version: VERSION,
         nodes,
         collective: "alltoall".to_owned(),
-        ..Head::default()
+        ..Header::default()
     };
     exporter.head(head).unwrap();
     for (number, sends) in (1..).zip(steps) {
         for &(from, to, bytes) in *sends {
             let send =
                 Send { step: number, from, to, bytes, path: vec![from, to], ..Send::default() };
-            exporter.event(Event::Send(send)).unwrap();
+            exporter.event(DocumentEvent::Send(send)).unwrap();
         }
-        exporter.event(Event::EndOfStep).unwrap();
+        exporter.event(DocumentEvent::EndOfStep).unwrap();
     }
     exporter.finish(&[]).unwrap();
     let files = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap());
@@ -40,9 +40,9 @@ fn goal(nodes: u64, steps: &[&[(u64, u64, u64)]]) -> String {
 const PAIRWISE: [&[(u64, u64, u64)]; 2] =
     [&[(0, 1, 100), (1, 2, 100), (2, 0, 100)], &[(0, 2, 100), (1, 0, 100), (2, 1, 100)]];
 
-/// The text that LogGOPSim took when the format was described, ranks 1 and 2 by rotation.
+/// The text that LogGOPSim accepted; ranks 1 and 2 follow by rotation.
 #[test]
-fn goal_of_two_pairwise_steps_is_the_text_that_loggopsim_took() {
+fn goal_of_two_pairwise_steps_matches_loggopsim_input() {
     let mut expected = "num_ranks 3\n".to_owned();
     for rank in 0..3 {
         let (next, last) = ((rank + 1) % 3, (rank + 2) % 3);
@@ -54,27 +54,27 @@ fn goal_of_two_pairwise_steps_is_the_text_that_loggopsim_took() {
     assert_eq!(goal(3, &PAIRWISE), expected);
 }
 
-/// A chain of three ranks, two segments: node 1 passes on each when it has come.
+/// A chain of three ranks with two segments: node 1 forwards each segment after it has arrived.
 #[test]
-fn goal_of_order_data_waits_for_what_is_passed_on() {
+fn goal_with_order_data_waits_for_forwarded_data() {
     let folder = tempfile::tempdir().unwrap();
     let mut exporter = Exporter::new(format("goal").unwrap(), folder.path());
     let machine = "free:model=loggp,order=data".to_owned();
     exporter
-        .head(Head {
+        .head(Header {
             format: FORMAT.to_owned(),
             version: VERSION,
             nodes: 3,
             machine,
-            ..Head::default()
+            ..Header::default()
         })
         .unwrap();
-    // The schedule's own numbers: in steps 1 and 3 nothing leaves a node.
+    // The schedule's own step numbers: in steps 1 and 3 no message leaves a node.
     for (step, from, after) in [(2, 0, 0), (4, 0, 0), (4, 1, 2), (5, 1, 4)] {
         let send = Send { step, from, to: from + 1, bytes: 50, after, ..Send::default() };
-        exporter.event(Event::Send(send)).unwrap();
+        exporter.event(DocumentEvent::Send(send)).unwrap();
     }
-    exporter.event(Event::EndOfStep).unwrap();
+    exporter.event(DocumentEvent::EndOfStep).unwrap();
     exporter.finish(&[]).unwrap();
     let text = std::fs::read_to_string(folder.path().join("schedule.goal")).unwrap();
     let expected = "num_ranks 3\n\n\
@@ -85,10 +85,10 @@ fn goal_of_order_data_waits_for_what_is_passed_on() {
     assert_eq!(text, expected);
 }
 
-/// LogGP of a GOAL text: when each rank is done, with L, o, g and G in nanoseconds, by reading each
-/// rank's lines in order. A rank's send takes its processor o and its network max(g, o + (s - 1) G)
-/// later may send again; the message is there L + (s - 1) G after the send's o, and takes o to
-/// receive. No more than the tests need: one message at a time between two ranks.
+/// Evaluates a GOAL text under LogGP, with L, o, g and G in nanoseconds; returns when each rank
+/// finishes. A send takes o of the processor; the network is free for the next send after max(g, o
+/// + (s - 1) G). The message arrives L + (s - 1) G after the send's o, and receiving takes o. This
+/// handles only what the tests need: one message at a time between two ranks.
 fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
     let mut ranks: Vec<Vec<Vec<&str>>> = Vec::new();
     for line in text.lines().skip(1).filter(|line| !line.is_empty()) {
@@ -101,7 +101,7 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
             words => ranks.last_mut().unwrap().push(words.to_vec()),
         }
     }
-    // When each label is done, and each message there.
+    // When each label finishes, and when each message arrives.
     let mut done: HashMap<(usize, &str), u64> = HashMap::new();
     let mut there: HashMap<(usize, usize, &str), (u64, u64)> = HashMap::new();
     let mut at = vec![0; ranks.len()];
@@ -109,7 +109,7 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
         let before = at.clone();
         for (rank, lines) in ranks.iter().enumerate() {
             while let Some(line) = lines.get(at[rank]) {
-                // What an operation requires stands after it.
+                // The dependencies of an operation follow it.
                 let label = line[0].trim_end_matches(':');
                 let required: Vec<&str> = lines
                     .iter()
@@ -167,15 +167,15 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
         .collect()
 }
 
-/// What LogGOPSim printed of that text: 2 x (o + L + (s - 1) G + o), on every host.
+/// LogGOPSim printed this time for the text: 2 x (o + L + (s - 1) G + o), on every host.
 #[test]
-fn goal_takes_the_times_that_loggopsim_printed() {
+fn goal_times_match_loggopsim_output() {
     assert_eq!(loggp(&goal(3, &PAIRWISE), (2500, 1500, 6)), [12188; 3]);
     assert_eq!(loggp(&goal(3, &PAIRWISE), (1000, 0, 1)), [2198; 3]);
 }
 
 #[test]
-fn goal_joins_what_has_equal_ends_and_never_writes_a_message_of_no_bytes() {
+fn goal_merges_messages_with_equal_ends_and_has_no_empty_message() {
     let text = goal(2, &[&[(0, 1, 7), (0, 1, 5), (1, 1, 9)], &[(1, 0, 0)]]);
     assert!(text.contains("s1: send 12b to 1 tag 1\n"), "{text}");
     assert!(text.contains("s1: send 1b to 0 tag 2\n"), "{text}");
@@ -183,15 +183,16 @@ fn goal_joins_what_has_equal_ends_and_never_writes_a_message_of_no_bytes() {
 }
 
 #[test]
-fn steps_in_which_a_rank_rests_cost_it_no_line() {
+fn idle_steps_of_a_rank_need_no_line() {
     let text = goal(3, &[&[(0, 1, 1)], &[(1, 2, 1)], &[(2, 0, 1)]]);
     let rank_0 = "rank 0 {\ns1: send 1b to 1 tag 1\nj1: calc 0\nj1 requires s1\nr1: recv 1b from 2 tag 3\nr1 requires j1\n}";
     assert!(text.contains(rank_0), "{text}");
 }
 
-/// The bytes of the description: rank 0 of an exchange of 1024 bytes with rank 1.
+/// The bytes of rank 0 in an exchange of 1024 bytes with rank 1, from the description of the
+/// format.
 #[test]
-fn chakra_of_an_exchange_is_the_bytes_of_the_description() {
+fn chakra_bytes_match_the_description() {
     let files = exported("chakra", 2, &[&[(0, 1, 1024), (1, 0, 1024)]]);
     assert_eq!(files.keys().collect::<Vec<_>>(), ["schedule.0.et", "schedule.1.et"]);
     let mut expected: Vec<u8> = b"\x07\x0a\x050.0.4".to_vec();
@@ -211,7 +212,7 @@ fn chakra_of_an_exchange_is_the_bytes_of_the_description() {
     assert_eq!(files["schedule.0.et"], expected);
 }
 
-/// Fields of a protobuf message, by the rules of its encoding: number, and a varint or bytes.
+/// Decodes the fields of a protobuf message: number, and a varint or bytes.
 fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
     let mut list = Vec::new();
     while !bytes.is_empty() {
@@ -232,7 +233,7 @@ fn varint(bytes: &mut &[u8]) -> u64 {
 }
 
 #[test]
-fn chakra_nodes_wait_for_all_that_their_rank_did_before() {
+fn chakra_nodes_depend_on_the_previous_step() {
     let files = exported("chakra", 3, &PAIRWISE);
     for rank in 0..3_u64 {
         let mut bytes = &files[&format!("schedule.{rank}.et")][..];
@@ -243,7 +244,7 @@ fn chakra_nodes_wait_for_all_that_their_rank_did_before() {
             nodes.push(fields(message));
             bytes = rest;
         }
-        // Metadata, then a send and a receive a step.
+        // The first node is metadata; a send and a receive for each step follow.
         let kinds: Vec<u64> = nodes[1..].iter().map(|node| node[2].1).collect();
         assert_eq!(kinds, [5, 6, 5, 6]);
         for (index, node) in nodes[1..].iter().enumerate() {

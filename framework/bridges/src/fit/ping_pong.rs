@@ -1,10 +1,9 @@
-//! Times of messages there and back: OSU's latency test, Intel's PingPong, or a table of bytes and
-//! times.
+//! Ping-pong times: OSU's latency test, Intel's PingPong, or a table of bytes and times.
 
 use super::Sample;
-use crate::import::{Cells, Wrong, wrong};
+use crate::import::{NumericLine, ParseError, error_at};
 
-/// Whether a text is one of these.
+/// Returns whether a text has one of these formats.
 pub fn is_like(text: &str) -> bool {
     let mut lines = text.lines().take(200);
     lines.any(|line| {
@@ -14,13 +13,14 @@ pub fn is_like(text: &str) -> bool {
     })
 }
 
-/// The first line of a table of one's own.
+/// The first line of a table by the user.
 const TABLE: &str = "bytes,time_us";
 
-/// The times that a text says, of one way of one message each; `source` is its name.
-pub fn read(source: &str, text: &str) -> Result<Vec<Sample>, Wrong> {
+/// Reads the times of a text, each for one message in one direction; `source` is the name of the
+/// text.
+pub fn read(source: &str, text: &str) -> Result<Vec<Sample>, ParseError> {
     let mut samples = Vec::new();
-    // Which column has the time, in which section.
+    // The column of the time in the current section.
     let mut time = None;
     let mut separator = ' ';
     for (number, line) in (1..).zip(text.lines()) {
@@ -34,8 +34,8 @@ pub fn read(source: &str, text: &str) -> Result<Vec<Sample>, Wrong> {
             (time, line.trim().is_empty() || line.trim_start().starts_with('#'))
         {
             let spaced = line.replace(separator, " ");
-            let cells = Cells::of(number, &spaced)
-                .ok_or_else(|| wrong(number, format!("`{line}`: expected bytes and a time")))?;
+            let cells = NumericLine::of(number, &spaced)
+                .ok_or_else(|| error_at(number, format!("`{line}`: expected bytes and a time")))?;
             let bytes = cells.whole(0, "bytes")? as f64;
             let time_us = cells.time(time, "the time")?;
             samples.push(Sample {
@@ -47,7 +47,7 @@ pub fn read(source: &str, text: &str) -> Result<Vec<Sample>, Wrong> {
         }
     }
     match samples.is_empty() {
-        true => Err(wrong(
+        true => Err(error_at(
             0,
             "no time in it, expected OSU's latency test, Intel's PingPong or `bytes,time_us`",
         )),

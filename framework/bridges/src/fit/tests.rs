@@ -1,4 +1,4 @@
-//! Costs that the tests planted, held against closed forms.
+//! Fits are compared with the costs from which the tests computed the times, and with closed forms.
 
 use super::*;
 
@@ -26,9 +26,9 @@ fn exact_times_give_their_costs() {
     assert!(found.fitted.iter().all(|(_, weight)| *weight > 0.99));
 }
 
-/// Collectives: steps one after another, and the bytes of the longest message of each.
+/// Times of collectives, with consecutive steps and the bytes of the longest message of each.
 #[test]
-fn several_messages_one_after_another_are_counted() {
+fn consecutive_messages_are_counted() {
     let samples: Vec<Sample> =
         [(3.0, 300.0), (7.0, 70_000.0), (15.0, 15.0), (4.0, 1e6), (2.0, 2e5), (31.0, 31e3)]
             .map(|(steps, bytes)| sample(steps, bytes, 8.0 * steps + 0.01 * bytes))
@@ -38,10 +38,10 @@ fn several_messages_one_after_another_are_counted() {
     near(found.costs.byte_us.value, 0.01, 1e-6);
 }
 
-/// A fifth of the times are three to ten times too long: they are left out, and the costs are as
-/// planted.
+/// A fifth of the times are three to ten times too long. They are left out, and the fit finds the
+/// true costs.
 #[test]
-fn planted_outliers_are_left_out() {
+fn outliers_are_left_out() {
     let mut samples = line(12.5, 0.002);
     samples.extend(line(12.5, 0.002));
     for (i, far) in [(3, 3.0), (9, 10.0), (14, 5.0), (17, 4.0), (22, 8.0), (30, 3.0)] {
@@ -76,10 +76,10 @@ fn the_size_at_which_costs_change_is_found() {
     near(long.byte_us.value, 0.0004, 1e-6);
 }
 
-/// Weighted least squares, weights 1 / t^2, in closed form: with u = 1/t and v = s/t, of sum (1 - a
-/// u - b v)^2.
+/// The closed form of weighted least squares with weights 1 / t^2: with u = 1/t and v = s/t,
+/// minimise the sum of (1 - a u - b v)^2.
 #[test]
-fn noisy_times_meet_the_closed_form_and_its_interval() {
+fn noisy_times_match_the_closed_form() {
     let data = [
         (100.0, 11.0),
         (1000.0, 19.8),
@@ -90,7 +90,7 @@ fn noisy_times_meet_the_closed_form_and_its_interval() {
     ];
     let samples: Vec<Sample> = data.map(|(bytes, time)| sample(1.0, bytes, time)).into();
     let refs: Vec<&Sample> = samples.iter().collect();
-    let (Pair([a, b]), errors, freedom) = least_squares(&refs, &[1.0; 6]).unwrap();
+    let (CostPair([a, b]), errors, freedom) = least_squares(&refs, &[1.0; 6]).unwrap();
     let sum =
         |f: &dyn Fn(f64, f64) -> f64| data.iter().map(|(s, t)| f(1.0 / t, s / t)).sum::<f64>();
     let (uu, uv, vv, u, v) = (
@@ -117,14 +117,14 @@ fn noisy_times_meet_the_closed_form_and_its_interval() {
 }
 
 #[test]
-fn what_says_nothing_is_refused() {
+fn insufficient_samples_are_refused() {
     assert_eq!(
         fit(&[sample(1.0, 8.0, 1.0)]).unwrap_err(),
         "times of 1 sizes of messages, expected at least 3"
     );
     let nothing = fit(&[sample(1.0, 8.0, 0.0)]).unwrap_err();
     assert!(nothing.contains("expected a time above 0"), "{nothing}");
-    // No start-up explains times that fall off faster than their bytes.
+    // Times that fall faster than their bytes leave no start-up.
     let found = fit(&[
         sample(1.0, 10.0, 0.9),
         sample(1.0, 100.0, 9.9),
@@ -136,7 +136,7 @@ fn what_says_nothing_is_refused() {
 }
 
 #[test]
-fn ping_pongs_are_read_wherever_they_stand() {
+fn ping_pongs_are_read_from_all_formats() {
     let osu = "# OSU MPI Latency Test v7.4\n# Size          Latency (us)\n1                       1.20\n1024                    2.50\n";
     let imb = "# Benchmarking PingPong\n# #processes = 2\n       #bytes #repetitions      t[usec]   Mbytes/sec\n            0         1000         1.10         0.00\n         1024         1000         2.50       400.00\n\n# Benchmarking Alltoall\n 8 1000 1 2 3\n";
     for (text, sizes) in

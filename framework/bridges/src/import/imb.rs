@@ -1,35 +1,37 @@
-//! Intel MPI Benchmarks: sections, each with its benchmark, its processes and a table in
+//! Output of the Intel MPI Benchmarks: sections with a benchmark, its processes and a table in
 //! microseconds.
 
-use super::table::Cells;
-use super::{Measurement, SizeOf, Source, Wrong, collective, wrong};
+use super::numeric_line::NumericLine;
+use super::{Measurement, MeasurementFile, ParseError, SizeOf, collective, error_at};
 
 pub(super) fn is_like(text: &str) -> bool {
     text.lines().any(|line| line.starts_with("# Benchmarking "))
 }
 
-pub(super) fn read(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> {
-    let (mut now, mut ranks, mut columns): (Option<String>, _, Vec<&str>) =
+pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
+    let (mut collective_name, mut ranks, mut columns): (Option<String>, _, Vec<&str>) =
         (None, None, Vec::new());
     let mut list = Vec::new();
     for (number, line) in (1..).zip(source.text.lines()) {
         if let Some(name) = line.strip_prefix("# Benchmarking ") {
-            // Others, such as PingPong, are passed over.
-            now = collective(name.trim()).map(str::to_owned);
+            // Other benchmarks, such as PingPong, are skipped.
+            collective_name = collective(name.trim()).map(str::to_owned);
             (ranks, columns) = (None, Vec::new());
         } else if let Some(count) = line.strip_prefix("# #processes =") {
             let count = count.split_whitespace().next().unwrap_or_default();
             ranks = Some(count.parse().map_err(|_| {
-                wrong(number, format!("`{count}` processes, expected a whole number"))
+                error_at(number, format!("`{count}` processes, expected a whole number"))
             })?);
         } else if line.trim_start().starts_with("#bytes") {
             columns = line.split_whitespace().collect();
-        } else if let (Some(collective), Some(cells)) = (&now, Cells::of(number, line)) {
+        } else if let (Some(collective), Some(cells)) =
+            (&collective_name, NumericLine::of(number, line))
+        {
             let time = columns.iter().position(|name| *name == "t_avg[usec]");
             let time =
-                time.ok_or_else(|| wrong(number, "no column `t_avg[usec]` is named above it"))?;
+                time.ok_or_else(|| error_at(number, "no column `t_avg[usec]` is named above it"))?;
             if cells.len() < columns.len() {
-                return Err(wrong(
+                return Err(error_at(
                     number,
                     format!("{} numbers, expected {}", cells.len(), columns.len()),
                 ));

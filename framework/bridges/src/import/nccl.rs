@@ -1,13 +1,15 @@
-//! nccl-tests, as text or as JSON of version 3. Sizes are those of the larger buffer; times are
-//! those out of place.
+//! nccl-tests output, as text or as JSON of version 3. Sizes are those of the larger buffer; times
+//! are those of out-of-place operations.
 
-use super::table::Cells;
-use super::{Measurement, SizeOf, Source, Wrong, collective, known_collective, wrong};
+use super::numeric_line::NumericLine;
+use super::{
+    Measurement, MeasurementFile, ParseError, SizeOf, collective, error_at, known_collective,
+};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Which collective a program's name says: `./build/alltoall_perf`.
-fn of_program(words: &str) -> Option<&'static str> {
+/// Returns the collective of a program such as `./build/alltoall_perf`.
+fn collective_of_program(words: &str) -> Option<&'static str> {
     let program = words.split_whitespace().find(|word| word.contains("_perf"))?;
     let name = program.rsplit('/').next()?.split("_perf").next()?;
     match name {
@@ -18,13 +20,15 @@ fn of_program(words: &str) -> Option<&'static str> {
     }
 }
 
-fn which(source: &Source<'_>, line: usize, text: &str) -> Result<String, Wrong> {
-    match (source.collective, of_program(text)) {
+fn collective_of(
+    source: &MeasurementFile<'_>,
+    line: usize,
+    text: &str,
+) -> Result<String, ParseError> {
+    match (source.collective, collective_of_program(text)) {
         (Some(name), _) => known_collective(line, name),
         (None, Some(known)) => Ok(known.to_owned()),
-        (None, None) => {
-            Err(wrong(line, "it does not say which collective it is of: name it with --collective"))
-        }
+        (None, None) => Err(error_at(line, "its collective is unknown: name it with --collective")),
     }
 }
 
@@ -33,7 +37,7 @@ pub(super) fn is_like_text(text: &str) -> bool {
         .any(|line| line.starts_with('#') && line.contains("algbw") && line.contains("busbw"))
 }
 
-pub(super) fn read_text(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> {
+pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
     let mut list = Vec::new();
     let ranks = source.text.lines().filter(|line| {
         let words: Vec<&str> = line.trim_start_matches('#').split_whitespace().collect();
@@ -43,17 +47,18 @@ pub(super) fn read_text(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> 
     });
     let ranks = Some(ranks.count() as u64).filter(|ranks| *ranks > 0);
     for (number, line) in (1..).zip(source.text.lines()) {
-        // size count type redop root | time algbw busbw #wrong | the same in place
-        let Some(cells) = Cells::of(number, line.trim_start()) else { continue };
+        // Columns: size, count, type, redop, root; time, algbw, busbw, #wrong; the last four again
+        // for in-place operations.
+        let Some(cells) = NumericLine::of(number, line.trim_start()) else { continue };
         let is_wrong = cells.word(8).unwrap_or("N/A");
         if is_wrong != "N/A" && is_wrong != "0" {
-            return Err(wrong(
+            return Err(error_at(
                 number,
                 format!("{is_wrong} results were wrong, expected 0: not a time of this collective"),
             ));
         }
         list.push(Measurement {
-            collective: which(
+            collective: collective_of(
                 source,
                 number,
                 source.text.lines().find(|line| line.contains("_perf")).unwrap_or_default(),
@@ -77,7 +82,7 @@ struct Document {
     #[serde(default)]
     args: Vec<String>,
     config: Config,
-    results: Vec<ResultOf>,
+    results: Vec<SizeResult>,
 }
 
 #[derive(Deserialize)]
@@ -92,7 +97,7 @@ struct Device {
 }
 
 #[derive(Deserialize)]
-struct ResultOf {
+struct SizeResult {
     size: u64,
     out_of_place: Option<Times>,
 }
@@ -110,28 +115,34 @@ pub(super) fn is_like_json(text: &str) -> bool {
     text.trim_start().starts_with('{') && text.contains("\"nccl_version\"")
 }
 
-pub(super) fn read_json(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> {
+pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
     const VERSION: u64 = 3;
     let document: Document =
-        serde_json::from_str(source.text).map_err(|e| wrong(e.line(), e.to_string()))?;
+        serde_json::from_str(source.text).map_err(|e| error_at(e.line(), e.to_string()))?;
     if document.version != VERSION {
-        return Err(wrong(0, format!("its version is {}, expected {VERSION}", document.version)));
+        return Err(error_at(
+            0,
+            format!("its version is {}, expected {VERSION}", document.version),
+        ));
     }
-    let collective = which(source, 0, &document.args.join(" "))?;
+    let collective = collective_of(source, 0, &document.args.join(" "))?;
     let ranks = document.config.devices.iter().map(|device| device.rank.saturating_add(1)).max();
     let mut list = Vec::new();
     for result in document.results {
         let Some(times) = result.out_of_place else { continue };
         if times.nwrong.is_some_and(|n| n != 0.0) {
-            return Err(wrong(
+            return Err(error_at(
                 0,
-                format!("of {} bytes results were wrong, expected none", result.size),
+                format!("{} bytes: results were wrong, expected none", result.size),
             ));
         }
         if !(times.time.is_finite() && times.time >= 0.0) {
-            return Err(wrong(
+            return Err(error_at(
                 0,
-                format!("of {} bytes the time is {}, expected a time", result.size, times.time),
+                format!(
+                    "{} bytes: the time is {}, expected a time of 0 or more",
+                    result.size, times.time
+                ),
             ));
         }
         let spread = ["min_us", "max_us", "p50_us", "p99_us", "stdev_us"];

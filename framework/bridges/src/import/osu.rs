@@ -1,14 +1,14 @@
-//! OSU micro-benchmarks: a title that names the collective, names of columns, a line a size.
-//! Neither ranks nor hosts are in it.
+//! Output of the OSU micro-benchmarks: a title with the collective, column names, and a line for
+//! each size. It contains neither ranks nor hosts.
 
-use super::table::Cells;
-use super::{Measurement, SizeOf, Source, Wrong, collective, wrong};
+use super::numeric_line::NumericLine;
+use super::{Measurement, MeasurementFile, ParseError, SizeOf, collective, error_at};
 
 pub(super) fn is_like(text: &str) -> bool {
     text.lines().take(20).any(|line| line.starts_with("# OSU "))
 }
 
-/// The collective that a title names: `# OSU MPI Allgather Latency Test v7.4`.
+/// Returns the collective in a title such as `# OSU MPI Allgather Latency Test v7.4`.
 fn title(line: &str) -> Option<Option<&'static str>> {
     let title = line.strip_prefix("# OSU ")?.split(" Latency Test").next()?;
     let name = title.strip_prefix("MPI ").unwrap_or(title);
@@ -16,31 +16,31 @@ fn title(line: &str) -> Option<Option<&'static str>> {
     Some(collective(name))
 }
 
-pub(super) fn read(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> {
-    let mut now = source.collective.map(str::to_owned);
+pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
+    let mut collective_name = source.collective.map(str::to_owned);
     let mut columns: Vec<&str> = Vec::new();
     let mut list = Vec::new();
     for (number, line) in (1..).zip(source.text.lines()) {
         if let Some(found) = title(line) {
             let found = found.map(str::to_owned).or_else(|| source.collective.map(str::to_owned));
-            now = Some(found.ok_or_else(|| {
-                wrong(
+            collective_name = Some(found.ok_or_else(|| {
+                error_at(
                     number,
                     format!(
-                        "`{}` names no collective that is known here: name it with --collective",
+                        "`{}` names no known collective: name it with --collective",
                         line.trim_start_matches("# ")
                     ),
                 )
             })?);
         } else if let Some(names) = line.strip_prefix("# Size") {
-            // Names have spaces in them, columns at least two between them.
+            // Column names contain single spaces and are separated by at least two.
             columns = names.split("  ").map(str::trim).filter(|name| !name.is_empty()).collect();
-        } else if let Some(cells) = Cells::of(number, line) {
-            let collective = now.clone().ok_or_else(|| {
-                wrong(number, "no title says which collective it is of: name it with --collective")
+        } else if let Some(cells) = NumericLine::of(number, line) {
+            let collective = collective_name.clone().ok_or_else(|| {
+                error_at(number, "no title names the collective: name it with --collective")
             })?;
             if columns.first().is_some_and(|name| !name.contains("Latency")) {
-                return Err(wrong(
+                return Err(error_at(
                     number,
                     format!("the first column is `{}`, expected a latency", columns[0]),
                 ));
@@ -62,7 +62,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> {
                 line: number,
             });
         } else if !line.starts_with('#') && !line.trim().is_empty() {
-            return Err(wrong(
+            return Err(error_at(
                 number,
                 format!("`{line}`: expected a comment or a line of numbers"),
             ));

@@ -1,15 +1,15 @@
-//! PICO: one data file a configuration, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, a row an iteration,
-//! in nanoseconds. The collective, and the ranks where only the slowest rank's time was kept, stand
-//! in `SYSTEM_metadata.csv` two folders above, in the row of the folder's timestamp; or the user
-//! names them.
+//! PICO results: one data file for each configuration, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, with a
+//! row for each iteration, in nanoseconds. The collective and the number of ranks are in
+//! `SYSTEM_metadata.csv` two folders above, in the row with the folder's timestamp. The user may
+//! name the collective instead.
 
-use super::{Measurement, SizeOf, Source, Wrong, known_collective, wrong};
+use super::{Measurement, MeasurementFile, ParseError, SizeOf, error_at, known_collective};
 
 pub(super) fn is_like(text: &str) -> bool {
     text.lines().next().is_some_and(|header| header.split(',').next() == Some("highest"))
 }
 
-/// Bytes of an element.
+/// Returns the bytes of an element.
 fn bytes_of(kind: &str) -> Option<u64> {
     Some(match kind {
         "int8" | "uint8" | "char" | "byte" => 1,
@@ -20,8 +20,8 @@ fn bytes_of(kind: &str) -> Option<u64> {
     })
 }
 
-/// Collective and ranks by the metadata, if they are there.
-fn metadata(source: &Source<'_>) -> Option<(String, u64)> {
+/// Returns the collective and the number of ranks from the metadata, if there is any.
+fn metadata(source: &MeasurementFile<'_>) -> Option<(String, u64)> {
     let run = source.path.parent()?;
     let system = run.parent()?;
     let file = system.parent()?.join(format!("{}_metadata.csv", system.file_name()?.to_str()?));
@@ -41,11 +41,11 @@ fn metadata(source: &Source<'_>) -> Option<(String, u64)> {
     Some(((*row.get(collective)?).to_owned(), number(nodes)?.checked_mul(number(tasks)?)?))
 }
 
-pub(super) fn read(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> {
+pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
     let name = source.path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
     let parts: Vec<&str> = name.split('_').collect();
     let named = || {
-        wrong(
+        error_at(
             0,
             format!(
                 "its name is `{name}.csv`, expected COUNT_ALGORITHM[_SEGMENT]_TYPE.csv, such as 1024_bruck_int32.csv"
@@ -60,10 +60,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> {
         (Some(name), _) => known_collective(0, name)?,
         (None, Some((name, _))) => known_collective(0, name)?,
         (None, None) => {
-            return Err(wrong(
-                0,
-                "no metadata says which collective it is of: name it with --collective",
-            ));
+            return Err(error_at(0, "no metadata names the collective: name it with --collective"));
         }
     };
     let mut lines = (1..).zip(source.text.lines());
@@ -79,7 +76,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> {
             let slowest = line.split(',').next().unwrap_or_default().trim();
             let nanoseconds: u64 = slowest
                 .parse()
-                .map_err(|_| wrong(number, format!("`{slowest}`, expected nanoseconds")))?;
+                .map_err(|_| error_at(number, format!("`{slowest}`, expected nanoseconds")))?;
             Ok(Measurement {
                 collective: collective.clone(),
                 size_of: SizeOf::Count,

@@ -1,10 +1,10 @@
-//! Texts as the programs print them, in part after the formats' descriptions.
+//! Reading of texts that the programs printed, or that follow the descriptions of their formats.
 
 use super::*;
 use std::path::Path;
 
 fn read_as(path: &str, text: &str, collective: Option<&str>) -> Result<Vec<Measurement>, String> {
-    read(&Source { path: Path::new(path), text, collective }, None)
+    read(&MeasurementFile { path: Path::new(path), text, collective }, None)
         .map_err(|wrong| wrong.to_string())
 }
 
@@ -17,7 +17,7 @@ const OSU: &str = "\
 ";
 
 #[test]
-fn osu_sizes_are_a_pairs() {
+fn osu_sizes_are_of_a_pair() {
     let list = read_as("a.txt", OSU, None).unwrap();
     let found: Vec<_> =
         list.iter().map(|m| (m.collective.as_str(), m.size, m.time_us, m.block_bytes(7))).collect();
@@ -38,7 +38,7 @@ fn osu_sizes_are_a_pairs() {
 }
 
 #[test]
-fn osu_that_is_broken_is_refused_with_its_line() {
+fn malformed_osu_lines_are_refused() {
     for (from, to, why) in [
         ("18.75", "fast", "line 5: the average latency is `fast`, expected a time"),
         ("18.75 ", "nan ", "line 5: the average latency is `NaN`, expected a time"),
@@ -75,7 +75,7 @@ const IMB: &str = "\
 ";
 
 #[test]
-fn imb_tables_of_collectives_are_read_and_others_passed_over() {
+fn imb_tables_of_collectives_are_read() {
     let list = read_as("a.txt", IMB, None).unwrap();
     assert_eq!(list.len(), 1);
     let m = &list[0];
@@ -100,7 +100,7 @@ const NCCL: &str = "\
 ";
 
 #[test]
-fn nccl_sizes_are_the_whole_buffers() {
+fn nccl_sizes_are_of_the_whole_buffer() {
     let list = read_as("a.txt", NCCL, None).unwrap();
     let m = &list[0];
     assert_eq!(
@@ -145,7 +145,7 @@ fn nccl_json_of_version_3_is_read() {
 }
 
 #[test]
-fn pico_is_named_by_its_file_and_its_metadata() {
+fn pico_uses_file_name_and_metadata() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("results/lumi/2026_11_21___10_00_00");
     std::fs::create_dir_all(&run).unwrap();
@@ -178,13 +178,13 @@ fn pico_is_named_by_its_file_and_its_metadata() {
 }
 
 #[test]
-fn what_looks_like_nothing_known_is_refused() {
+fn unknown_formats_are_refused() {
     assert!(
         read_as("a.txt", "hello\n", None).unwrap_err().contains("osu, imb, nccl-json, nccl, pico")
     );
     assert!(
         read_as("a.txt", "# OSU MPI Allgather Latency Test\n# Size  Latency\n", None)
             .unwrap_err()
-            .starts_with("no measurement in it")
+            .starts_with("it has no measurement")
     );
 }

@@ -1,35 +1,47 @@
-//! MPICH's selection JSON (`MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE`): objects in objects, each
-//! key a test, the innermost the algorithm.
+//! MPICH's selection JSON (`MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE`): nested objects in which
+//! each key is a condition and the innermost one names the algorithm.
 //!
-//! A table must say something of every collective, so the library's own (`generic.json`) is taken
-//! and only what was decided is put in its place; groups smaller than the smallest of the sweep
-//! keep what it had. Order matters there, so members are kept in theirs.
+//! The table must cover all collectives. Therefore our decisions are merged into the library's own
+//! table (`generic.json`), which still decides for fewer ranks than the sweep had. The order of
+//! members matters, so it is kept.
 
-use super::{Algorithm, Choice, Chooser, Table};
+use super::{Algorithm, Choice, DecisionTable, DefaultChoice};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use std::fmt::{self, Write as _};
 
-const fn both(collective: &'static str, ours: &'static str, name: &'static str) -> Algorithm {
+const fn algorithm(collective: &'static str, ours: &'static str, name: &'static str) -> Algorithm {
     Algorithm { collective, ours, name, number: 0 }
 }
 
-/// By the names of its leaves.
+/// The algorithms, by the names of MPICH's leaves.
 pub(super) static ALGORITHMS: [Algorithm; 11] = [
-    both("alltoall", "bruck", "MPIR_Alltoall_intra_brucks"),
-    both("alltoall", "pairwise", "MPIR_Alltoall_intra_pairwise"),
-    both("alltoall", "linear", "MPIR_Alltoall_intra_scattered"),
-    both("allgather", "bruck", "MPIR_Allgather_intra_brucks"),
-    both("allgather", "recursive-doubling-allgather", "MPIR_Allgather_intra_recursive_doubling"),
-    both("allgather", "ring", "MPIR_Allgather_intra_ring"),
-    both("broadcast", "binomial-broadcast", "MPIR_Bcast_intra_binomial"),
-    both("broadcast", "scatter-allgather", "MPIR_Bcast_intra_scatter_ring_allgather"),
-    both("allreduce", "recursive-doubling-allreduce", "MPIR_Allreduce_intra_recursive_doubling"),
-    both("allreduce", "rabenseifner-allreduce", "MPIR_Allreduce_intra_reduce_scatter_allgather"),
-    both("reduce", "binomial-reduce", "MPIR_Reduce_intra_binomial"),
+    algorithm("alltoall", "bruck", "MPIR_Alltoall_intra_brucks"),
+    algorithm("alltoall", "pairwise", "MPIR_Alltoall_intra_pairwise"),
+    algorithm("alltoall", "linear", "MPIR_Alltoall_intra_scattered"),
+    algorithm("allgather", "bruck", "MPIR_Allgather_intra_brucks"),
+    algorithm(
+        "allgather",
+        "recursive-doubling-allgather",
+        "MPIR_Allgather_intra_recursive_doubling",
+    ),
+    algorithm("allgather", "ring", "MPIR_Allgather_intra_ring"),
+    algorithm("broadcast", "binomial-broadcast", "MPIR_Bcast_intra_binomial"),
+    algorithm("broadcast", "scatter-allgather", "MPIR_Bcast_intra_scatter_ring_allgather"),
+    algorithm(
+        "allreduce",
+        "recursive-doubling-allreduce",
+        "MPIR_Allreduce_intra_recursive_doubling",
+    ),
+    algorithm(
+        "allreduce",
+        "rabenseifner-allreduce",
+        "MPIR_Allreduce_intra_reduce_scatter_allgather",
+    ),
+    algorithm("reduce", "binomial-reduce", "MPIR_Reduce_intra_binomial"),
 ];
 
-/// Its word for a collective, the size that it compares, and whether that is a block times the
-/// ranks.
+/// Returns MPICH's name of a collective, the size that it compares, and whether that size is a
+/// block times the ranks.
 fn collective(word: &str) -> Option<(&'static str, &'static str, bool)> {
     Some(match word {
         "alltoall" => ("alltoall", "avg_msg_size", false),
@@ -41,33 +53,33 @@ fn collective(word: &str) -> Option<(&'static str, &'static str, bool)> {
     })
 }
 
-/// An object, its members in order.
+/// An object with its members in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Tree(Vec<(String, Tree)>);
+pub(super) struct JsonObject(Vec<(String, JsonObject)>);
 
-impl<'de> Deserialize<'de> for Tree {
+impl<'de> Deserialize<'de> for JsonObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Members;
         impl<'de> Visitor<'de> for Members {
-            type Value = Tree;
+            type Value = JsonObject;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object of objects, as in MPICH's generic.json")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonObject, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
                 }
-                Ok(Tree(members))
+                Ok(JsonObject(members))
             }
         }
         deserializer.deserialize_map(Members)
     }
 }
 
-impl Tree {
+impl JsonObject {
     pub(super) fn read(text: &str) -> Result<Self, String> {
         serde_json::from_str(text).map_err(|e| e.to_string())
     }
@@ -83,8 +95,7 @@ impl Tree {
         }
         out.push_str("{\n");
         for (number, (key, tree)) in self.0.iter().enumerate() {
-            // Whatever a file of the user's says is written as it was read, line breaks in a key
-            // and all.
+            // Keys of the user's file are written as they were read, including line breaks.
             let _ = write!(
                 out,
                 "{:1$}{key}: ",
@@ -99,15 +110,16 @@ impl Tree {
     }
 }
 
-fn one(key: impl Into<String>, tree: Tree) -> Tree {
-    Tree(vec![(key.into(), tree)])
+fn one(key: impl Into<String>, tree: JsonObject) -> JsonObject {
+    JsonObject(vec![(key.into(), tree)])
 }
 
-/// What leads to an algorithm; where it only runs under conditions, with what MPICH does elsewhere.
-fn leaf(name: &str) -> Tree {
-    let plain = |name: &str| one(format!("algorithm={name}"), Tree::default());
-    let either = |test: &str, tree: Tree, other: &str, else_: Tree| {
-        Tree(vec![(test.to_owned(), tree), (other.to_owned(), else_)])
+/// Returns the object for an algorithm. Some algorithms need conditions; otherwise the object has
+/// what MPICH uses instead.
+fn leaf(name: &str) -> JsonObject {
+    let plain = |name: &str| one(format!("algorithm={name}"), JsonObject::default());
+    let either = |test: &str, tree: JsonObject, other: &str, else_: JsonObject| {
+        JsonObject(vec![(test.to_owned(), tree), (other.to_owned(), else_)])
     };
     match name {
         "MPIR_Allgather_intra_recursive_doubling" => either(
@@ -125,10 +137,10 @@ fn leaf(name: &str) -> Tree {
     }
 }
 
-/// The library's own table with what was decided in it.
-pub(super) fn json(tables: &[Table], own: Option<&str>) -> Result<String, String> {
-    let own = own.ok_or("MPICH's table must say something of every collective: give its own (maint/tuning/coll/mpir/generic.json) with --base")?;
-    let mut tree = Tree::read(own).map_err(|why| format!("--base: {why}"))?;
+/// Returns the library's own table with the decisions merged into it.
+pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<String, String> {
+    let base = base.ok_or("MPICH's table must cover every collective: give its own (maint/tuning/coll/mpir/generic.json) with --base")?;
+    let mut tree = JsonObject::read(base).map_err(|why| format!("--base: {why}"))?;
     for table in tables {
         let Some((word, compared, is_times_ranks)) = collective(table.collective) else { continue };
         let missing =
@@ -151,7 +163,7 @@ pub(super) fn json(tables: &[Table], own: Option<&str>) -> Result<String, String
                 format!("{compared}<={}", bytes.saturating_sub(1))
             });
             let ends = ends.chain([format!("{compared}=any")]);
-            Tree(
+            JsonObject(
                 ends.zip(rules)
                     .map(|(test, (_, algorithm))| (test, leaf(algorithm.name)))
                     .collect(),
@@ -173,9 +185,10 @@ pub(super) fn json(tables: &[Table], own: Option<&str>) -> Result<String, String
     Ok(out)
 }
 
-/// What MPICH's own table chooses: one process a node, the operation built in, the buffers apart.
-pub(super) fn own(own: Option<&str>) -> Result<Option<Chooser>, String> {
-    let tree = Tree::read(own.unwrap_or("{}")).map_err(|why| format!("--base: {why}"))?;
+/// Returns the choices of MPICH's own table for one process per node, a built-in operation and
+/// separate buffers.
+pub(super) fn defaults(base: Option<&str>) -> Result<Option<DefaultChoice>, String> {
+    let tree = JsonObject::read(base.unwrap_or("{}")).map_err(|why| format!("--base: {why}"))?;
     Ok(Some(Box::new(move |cell| {
         let theirs = chosen(&tree, &cell.collective, cell.ranks, cell.bytes)?;
         let ours = ALGORITHMS.iter().find(|a| a.collective == cell.collective && a.name == theirs);
@@ -183,7 +196,7 @@ pub(super) fn own(own: Option<&str>) -> Result<Option<Chooser>, String> {
     })))
 }
 
-fn chosen<'a>(tree: &'a Tree, word: &str, ranks: u64, bytes: u64) -> Option<&'a str> {
+fn chosen<'a>(tree: &'a JsonObject, word: &str, ranks: u64, bytes: u64) -> Option<&'a str> {
     let (theirs, ..) = collective(word)?;
     let mut at = tree
         .0
@@ -199,7 +212,7 @@ fn chosen<'a>(tree: &'a Tree, word: &str, ranks: u64, bytes: u64) -> Option<&'a 
     }
 }
 
-/// Whether a test of the table holds.
+/// Returns whether a condition of the table holds.
 fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
     let split = key.find(['<', '=']).unwrap_or(key.len());
     let (what, test) = key.split_at(split);
@@ -211,7 +224,7 @@ fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
         "comm_size" => ranks,
         "avg_msg_size" => bytes,
         "per_proc_msg_size" | "total_msg_size" => whole,
-        // Elements, of which there are four bytes each in the usual case.
+        // A number of elements; the most common ones have four bytes.
         "count" => bytes / 4,
         "comm_avg_ppn" => 1,
         _ => {

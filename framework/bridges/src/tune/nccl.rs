@@ -1,6 +1,6 @@
 //! The CSV that NCCL's example tuner plugin reads. Bytes are those of the larger buffer.
 
-use super::{Algorithm, Table};
+use super::{Algorithm, DecisionTable};
 use std::fmt::Write as _;
 
 pub(super) static ALGORITHMS: [Algorithm; 2] = [
@@ -8,7 +8,7 @@ pub(super) static ALGORITHMS: [Algorithm; 2] = [
     Algorithm { collective: "allreduce", ours: "ring-allreduce", name: "ring", number: 1 },
 ];
 
-pub(super) fn csv(tables: &[Table]) -> String {
+pub(super) fn csv(tables: &[DecisionTable]) -> String {
     let mut out =
         "# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n".to_owned();
     for table in tables {

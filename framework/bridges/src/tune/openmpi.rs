@@ -1,15 +1,14 @@
-//! Open MPI's coll/tuned, in both formats that it reads.
+//! Rules for Open MPI's coll/tuned, in both formats that it reads.
 //!
-//! The size that it compares is not a block's everywhere: for alltoall, allgather and gather it is
-//! the block times the ranks.
+//! For alltoall, allgather and gather, the compared size is the block times the ranks.
 
-use super::{Algorithm, Chooser, Table};
+use super::{Algorithm, DecisionTable, DefaultChoice};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 mod fixed;
 
-const fn both(
+const fn algorithm(
     collective: &'static str,
     ours: &'static str,
     name: &'static str,
@@ -18,34 +17,35 @@ const fn both(
     Algorithm { collective, ours, name, number }
 }
 
-/// By the numbers and names of `ompi_info --param coll tuned --level 9`, those of 4.1 among them.
+/// The algorithms, with the numbers and names of `ompi_info --param coll tuned --level 9`,
+/// including those of 4.1.
 pub(super) static ALGORITHMS: [Algorithm; 22] = [
-    both("alltoall", "linear", "linear", 1),
-    both("alltoall", "pairwise", "pairwise", 2),
-    both("alltoall", "bruck", "modified_bruck", 3),
-    both("alltoall", "linear-sync", "linear_sync", 4),
-    both("allgather", "linear", "linear", 1),
-    both("allgather", "bruck", "bruck", 2),
-    both("allgather", "recursive-doubling-allgather", "recursive_doubling", 3),
-    both("allgather", "ring", "ring", 4),
-    both("allgather", "neighbour-allgather", "neighbor", 5),
-    both("broadcast", "linear", "basic_linear", 1),
-    both("broadcast", "chain-broadcast", "chain", 2),
-    both("broadcast", "binomial-broadcast", "binomial", 6),
-    both("broadcast", "scatter-allgather", "scatter_allgather", 8),
-    both("gather", "linear", "basic_linear", 1),
-    both("gather", "binomial-gather", "binomial", 2),
-    both("scatter", "linear", "basic_linear", 1),
-    both("scatter", "binomial-scatter", "binomial", 2),
-    both("allreduce", "recursive-doubling-allreduce", "recursive_doubling", 3),
-    both("allreduce", "ring-allreduce", "ring", 4),
-    both("allreduce", "rabenseifner-allreduce", "rabenseifner", 6),
-    both("reduce", "linear", "linear", 1),
-    both("reduce", "binomial-reduce", "binomial", 5),
+    algorithm("alltoall", "linear", "linear", 1),
+    algorithm("alltoall", "pairwise", "pairwise", 2),
+    algorithm("alltoall", "bruck", "modified_bruck", 3),
+    algorithm("alltoall", "linear-sync", "linear_sync", 4),
+    algorithm("allgather", "linear", "linear", 1),
+    algorithm("allgather", "bruck", "bruck", 2),
+    algorithm("allgather", "recursive-doubling-allgather", "recursive_doubling", 3),
+    algorithm("allgather", "ring", "ring", 4),
+    algorithm("allgather", "neighbour-allgather", "neighbor", 5),
+    algorithm("broadcast", "linear", "basic_linear", 1),
+    algorithm("broadcast", "chain-broadcast", "chain", 2),
+    algorithm("broadcast", "binomial-broadcast", "binomial", 6),
+    algorithm("broadcast", "scatter-allgather", "scatter_allgather", 8),
+    algorithm("gather", "linear", "basic_linear", 1),
+    algorithm("gather", "binomial-gather", "binomial", 2),
+    algorithm("scatter", "linear", "basic_linear", 1),
+    algorithm("scatter", "binomial-scatter", "binomial", 2),
+    algorithm("allreduce", "recursive-doubling-allreduce", "recursive_doubling", 3),
+    algorithm("allreduce", "ring-allreduce", "ring", 4),
+    algorithm("allreduce", "rabenseifner-allreduce", "rabenseifner", 6),
+    algorithm("reduce", "linear", "linear", 1),
+    algorithm("reduce", "binomial-reduce", "binomial", 5),
 ];
 
-/// Its number of a collective, its name, and whether the size that is compared is a block times the
-/// ranks.
+/// Returns Open MPI's number and name of a collective, and whether the compared size is a block
+/// times the ranks.
 fn collective(word: &str) -> Option<(u32, &'static str, bool)> {
     Some(match word {
         "allgather" => (0, "allgather", true),
@@ -59,22 +59,23 @@ fn collective(word: &str) -> Option<(u32, &'static str, bool)> {
     })
 }
 
-/// The size that is compared.
+/// Returns the compared size.
 fn compared(bytes: u64, ranks: u64, is_times_ranks: bool) -> u64 {
     if is_times_ranks { bytes.saturating_mul(ranks) } else { bytes }
 }
 
-/// What it does without a file.
-pub(super) fn own(_: Option<&str>) -> Result<Option<Chooser>, String> {
+/// Returns the choices that Open MPI makes without a file.
+pub(super) fn defaults(_: Option<&str>) -> Result<Option<DefaultChoice>, String> {
     fixed::chooser().map(Some)
 }
 
-pub(super) fn classic(tables: &[Table]) -> String {
+pub(super) fn classic(tables: &[DecisionTable]) -> String {
     let known: Vec<_> =
         tables.iter().filter_map(|table| Some((table, collective(table.collective)?))).collect();
     let mut out = format!("{}  # collectives\n", known.len());
     for (table, (number, name, times)) in known {
-        // Fewer ranks than the first entry's would take that entry, not Open MPI's own decision.
+        // Without this entry, fewer ranks would use the first entry and not Open MPI's own
+        // decision.
         let guard = table.entries.first().is_some_and(|(ranks, _)| *ranks > 1);
         let _ = writeln!(
             out,
@@ -107,7 +108,7 @@ pub(super) fn classic(tables: &[Table]) -> String {
     out
 }
 
-pub(super) fn json(tables: &[Table]) -> String {
+pub(super) fn json(tables: &[DecisionTable]) -> String {
     let mut collectives = serde_json::Map::new();
     for table in tables {
         let Some((_, name, times)) = collective(table.collective) else { continue };

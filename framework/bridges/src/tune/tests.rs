@@ -1,7 +1,7 @@
 use super::*;
 
-fn cell(collective: &str, ranks: u64, bytes: u64, algorithm: &str, time_us: f64) -> Cell {
-    Cell {
+fn cell(collective: &str, ranks: u64, bytes: u64, algorithm: &str, time_us: f64) -> TimedCase {
+    TimedCase {
         collective: collective.to_owned(),
         ranks,
         bytes,
@@ -10,9 +10,9 @@ fn cell(collective: &str, ranks: u64, bytes: u64, algorithm: &str, time_us: f64)
     }
 }
 
-/// Bruck below a KiB on 4 ranks, pairwise above; always linear_sync on 64. What Open MPI lacks is
-/// fastest everywhere.
-fn sweep() -> Vec<Cell> {
+/// On 4 ranks, Bruck is the fastest below 1 KiB and pairwise above; on 64 ranks, linear_sync always
+/// is. An algorithm that Open MPI lacks is the fastest everywhere.
+fn sweep() -> Vec<TimedCase> {
     let mut cells = Vec::new();
     for (bytes, bruck, pairwise) in
         [(16, 3.0, 5.0), (512, 4.0, 5.0), (1024, 9.0, 7.0), (4096, 20.0, 9.0)]
@@ -26,10 +26,10 @@ fn sweep() -> Vec<Cell> {
     cells
 }
 
-/// The file of the format's description, in which the size is that of all ranks' blocks together;
-/// with a guard before the first entry.
+/// The file from the description of the format. Sizes are those of all ranks' blocks together, and
+/// a guard precedes the first entry.
 #[test]
-fn classic_rules_are_of_ranks_times_bytes() {
+fn classic_rules_compare_ranks_times_bytes() {
     let library = library("openmpi").unwrap();
     let text = library.written(&library.decide(&sweep()).unwrap(), None).unwrap();
     let numbers: Vec<String> =
@@ -53,7 +53,7 @@ fn classic_rules_are_of_ranks_times_bytes() {
 }
 
 #[test]
-fn json_rules_leave_no_gap_and_overlap_nowhere() {
+fn json_rules_have_no_gaps_or_overlaps() {
     let library = library("openmpi-json").unwrap();
     let text = library.written(&library.decide(&sweep()).unwrap(), None).unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -73,7 +73,7 @@ fn json_rules_leave_no_gap_and_overlap_nowhere() {
 }
 
 #[test]
-fn nccl_lines_have_no_spaces_and_are_of_the_whole_buffer() {
+fn nccl_lines_have_no_spaces_and_whole_buffers() {
     let library = library("nccl").unwrap();
     let cells = [cell("allgather", 8, 64, "ring", 1.0), cell("allgather", 8, 128, "ring", 2.0)];
     let text = library.written(&library.decide(&cells).unwrap(), None).unwrap();
@@ -86,7 +86,7 @@ fn nccl_lines_have_no_spaces_and_are_of_the_whole_buffer() {
 }
 
 #[test]
-fn losses_are_against_the_fastest_that_the_library_has() {
+fn losses_compare_with_the_fastest_of_the_library() {
     let losses = library("openmpi").unwrap().losses(&sweep(), "pairwise");
     let found: Vec<_> = losses
         .iter()
@@ -99,7 +99,7 @@ fn losses_are_against_the_fastest_that_the_library_has() {
     );
 }
 
-/// As MPICH's own is made: tests in tests, in order.
+/// A table like MPICH's own: nested conditions, in order.
 const OWN: &str = r#"{ "collective=bcast": { "algorithm=MPIR_Bcast_intra_binomial": {} },
   "collective=alltoall": { "comm_type=intra": { "is_sendbuf_inplace=yes": { "algorithm=MPIR_Alltoall_intra_pairwise_sendrecv_replace": {} },
     "is_sendbuf_inplace=no": { "comm_size<8": { "avg_msg_size<=32768": { "algorithm=MPIR_Alltoall_intra_scattered": {} },
@@ -108,10 +108,10 @@ const OWN: &str = r#"{ "collective=bcast": { "algorithm=MPIR_Bcast_intra_binomia
                                                   "avg_msg_size=any": { "algorithm=MPIR_Alltoall_intra_pairwise": {} } } } },
     "comm_type=inter": { "algorithm=MPIR_Alltoall_inter_pairwise_exchange": {} } } }"#;
 
-/// What was decided stands where MPICH's own decision was, which smaller groups keep; a rule holds
-/// up to the byte before the next. All else stays, in order.
+/// The decisions replace MPICH's own, which remain for smaller groups. A rule holds up to the byte
+/// before the next one. Everything else stays in order.
 #[test]
-fn mpich_keeps_all_of_its_table_but_what_was_decided() {
+fn mpich_keeps_the_rest_of_its_table() {
     let library = library("mpich").unwrap();
     let text = library.written(&library.decide(&sweep()).unwrap(), Some(OWN)).unwrap();
     let squeezed: String = text.split_whitespace().collect();
@@ -135,17 +135,19 @@ fn mpich_keeps_all_of_its_table_but_what_was_decided() {
     assert_eq!(why, "--base: it has no `collective=alltoall`, expected MPICH's generic.json");
 }
 
-/// On 4 ranks MPICH scatters up to 32 KiB; on 64 it takes Bruck up to 256 bytes, then pairwise.
+/// On 4 ranks MPICH uses the scattered algorithm up to 32 KiB; on 64 ranks it uses Bruck up to 256
+/// bytes, then pairwise.
 #[test]
-fn losses_are_against_what_mpichs_own_table_chooses() {
+fn losses_by_mpichs_own_table() {
     let library = library("mpich").unwrap();
     let mut cells = sweep();
     cells.push(cell("alltoall", 4, 16, "linear", 6.0));
     cells.push(cell("alltoall", 64, 4096, "linear", 1.0));
-    let Own { losses, without_a_time } = library.losses_of_own(&cells, Some(OWN)).unwrap().unwrap();
+    let DefaultLosses { losses, without_a_time } =
+        library.losses_of_defaults(&cells, Some(OWN)).unwrap().unwrap();
     let found: Vec<_> = losses
         .iter()
-        .map(|loss| (loss.ranks, loss.bytes, loss.kept.as_str(), loss.best.as_str(), loss.ratio))
+        .map(|loss| (loss.ranks, loss.bytes, loss.used.as_str(), loss.best.as_str(), loss.ratio))
         .collect();
     assert!(found.contains(&(4, 16, "linear", "bruck", 2.0)), "{found:?}");
     assert!(
@@ -161,18 +163,18 @@ fn losses_are_against_what_mpichs_own_table_chooses() {
     assert_eq!(without_a_time, of_others.map(|(name, times)| (name.to_owned(), times)).into());
 }
 
-/// On 4 ranks Open MPI 4.1 takes linear_sync below 8 KiB; on 64 Bruck below a KiB, linear from
-/// there, linear_sync from 2 KiB, linear from 4 KiB.
+/// On 4 ranks Open MPI 4.1 uses linear_sync below 8 KiB. On 64 ranks it uses Bruck below 1 KiB,
+/// then linear, linear_sync from 2 KiB, and linear again from 4 KiB.
 #[test]
-fn losses_are_against_what_open_mpi_decides_by_itself() {
+fn losses_by_open_mpis_default_choices() {
     let mut cells = sweep();
     cells.push(cell("alltoall", 4, 16, "linear-sync", 6.0));
     cells.push(cell("alltoall", 64, 16, "bruck", 4.0));
     for name in ["openmpi", "openmpi-json"] {
-        let Own { losses, without_a_time } =
-            library(name).unwrap().losses_of_own(&cells, None).unwrap().unwrap();
+        let DefaultLosses { losses, without_a_time } =
+            library(name).unwrap().losses_of_defaults(&cells, None).unwrap().unwrap();
         let found: Vec<_> =
-            losses.iter().map(|l| (l.ranks, l.bytes, &*l.kept, &*l.best, l.ratio)).collect();
+            losses.iter().map(|l| (l.ranks, l.bytes, &*l.used, &*l.best, l.ratio)).collect();
         assert_eq!(
             found,
             [(4, 16, "linear-sync", "bruck", 2.0), (64, 16, "bruck", "linear-sync", 4.0)]
@@ -180,5 +182,5 @@ fn losses_are_against_what_open_mpi_decides_by_itself() {
         let of_others = [("linear", 2), ("linear_sync", 3), ("modified_bruck", 1)];
         assert_eq!(without_a_time, of_others.map(|(name, times)| (name.to_owned(), times)).into());
     }
-    assert_eq!(library("nccl").unwrap().losses_of_own(&cells, None).unwrap(), None);
+    assert_eq!(library("nccl").unwrap().losses_of_defaults(&cells, None).unwrap(), None);
 }

@@ -1,4 +1,5 @@
-//! Writes what [`read`](super::read) reads, with all attributes that RCCL's reader asks for.
+//! Writes documents that [`read`](super::read) accepts, with all attributes that RCCL's parser
+//! needs.
 
 use super::{Program, Step};
 use std::collections::HashSet;
@@ -29,11 +30,11 @@ pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<(
     for (id, gpu) in program.gpus.iter().enumerate() {
         let [i, o, s] = gpu.chunks;
         writeln!(out, "  <gpu id=\"{id}\" i_chunks=\"{i}\" o_chunks=\"{o}\" s_chunks=\"{s}\">")?;
-        let waited_for: HashSet<(u64, u64)> = gpu
+        let awaited: HashSet<(u64, u64)> = gpu
             .blocks
             .iter()
             .flat_map(|block| &block.steps)
-            .filter_map(|step| step.after)
+            .filter_map(|step| step.dependency)
             .collect();
         for (number, block) in (0..).zip(&gpu.blocks) {
             let (send, receive) = (or_none(block.send), or_none(block.receive));
@@ -43,7 +44,7 @@ pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<(
                 block.channel
             )?;
             for (s, step) in (0..).zip(&block.steps) {
-                step_line(s, step, waited_for.contains(&(number, s)), out)?;
+                step_line(s, step, awaited.contains(&(number, s)), out)?;
             }
             writeln!(out, "    </tb>")?;
         }
@@ -52,10 +53,12 @@ pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<(
     writeln!(out, "</algo>")
 }
 
-fn step_line(s: u64, step: &Step, is_waited_for: bool, out: &mut dyn Write) -> io::Result<()> {
-    let Step { kind, source, target, count, after, .. } = step;
-    let (block, number) =
-        (or_none(after.map(|(block, _)| block)), or_none(after.map(|(_, number)| number)));
+fn step_line(s: u64, step: &Step, is_awaited: bool, out: &mut dyn Write) -> io::Result<()> {
+    let Step { kind, source, target, count, dependency, .. } = step;
+    let (block, number) = (
+        or_none(dependency.map(|(block, _)| block)),
+        or_none(dependency.map(|(_, number)| number)),
+    );
     writeln!(
         out,
         "      <step s=\"{s}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" dstoff=\"{}\" cnt=\"{count}\" depid=\"{block}\" deps=\"{number}\" hasdep=\"{}\"/>",
@@ -64,7 +67,7 @@ fn step_line(s: u64, step: &Step, is_waited_for: bool, out: &mut dyn Write) -> i
         source.offset,
         target.buffer.letter(),
         target.offset,
-        u8::from(is_waited_for)
+        u8::from(is_awaited)
     )
 }
 

@@ -1,24 +1,25 @@
-//! A document as `trace --format json` prints it, taken in while it is printed: a line is the head,
-//! an event or the outcome.
+//! Parses the output of `trace --format json` while it is printed. Each line is the header, an
+//! event or the outcome.
 
-use super::{Event, Head, Outcome, Reader};
+use super::{DocumentEvent, EventHandler, Header, Outcome};
 use serde::Deserialize;
 use std::io::{self, Write};
 
-/// Hands a printed document on to a reader, line by line. What the reader refuses fails the write.
-pub struct Lines<'a> {
-    reader: &'a mut dyn Reader,
+/// A writer that parses a printed document line by line and passes its contents to a handler. An
+/// error of the handler fails the write.
+pub struct LineParser<'a> {
+    reader: &'a mut dyn EventHandler,
     line: Vec<u8>,
     outcome: Option<Outcome>,
 }
 
-impl<'a> Lines<'a> {
-    /// Nothing printed yet.
-    pub fn new(reader: &'a mut dyn Reader) -> Self {
+impl<'a> LineParser<'a> {
+    /// Creates a parser before the first line.
+    pub fn new(reader: &'a mut dyn EventHandler) -> Self {
         Self { reader, line: Vec::new(), outcome: None }
     }
 
-    /// What came of the schedule, once it is printed.
+    /// Returns the outcome of the schedule, after the whole document was printed.
     pub fn outcome(self) -> Option<Outcome> {
         self.outcome
     }
@@ -27,7 +28,7 @@ impl<'a> Lines<'a> {
         let line = std::mem::take(&mut self.line);
         let text = std::str::from_utf8(&line).map_err(io::Error::other)?;
         if let Some(head) = text.strip_prefix("{\"schedule\":") {
-            let head: Head = parsed(head.strip_suffix(',').unwrap_or(head))?;
+            let head: Header = parsed(head.strip_suffix(',').unwrap_or(head))?;
             return head.check().and_then(|()| self.reader.head(head)).map_err(io::Error::other);
         }
         if let Some(outcome) = text.strip_prefix("\"outcome\":") {
@@ -37,7 +38,7 @@ impl<'a> Lines<'a> {
         if matches!(text, "\"events\":[" | "],") {
             return Ok(());
         }
-        let event: Event = parsed(text.strip_prefix(',').unwrap_or(text))?;
+        let event: DocumentEvent = parsed(text.strip_prefix(',').unwrap_or(text))?;
         self.reader.event(event).map_err(io::Error::other)
     }
 }
@@ -46,7 +47,7 @@ fn parsed<'a, T: Deserialize<'a>>(text: &'a str) -> io::Result<T> {
     serde_json::from_str(text).map_err(io::Error::other)
 }
 
-impl Write for Lines<'_> {
+impl Write for LineParser<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match bytes.iter().position(|b| *b == b'\n') {
             Some(end) => {

@@ -1,22 +1,22 @@
 use super::*;
 use std::io::Write;
 
-/// All that was read, in words.
+/// All parsed events as texts.
 #[derive(Default)]
 struct Events(Vec<String>);
 
-impl Reader for Events {
-    fn head(&mut self, head: Head) -> Result<(), String> {
+impl EventHandler for Events {
+    fn head(&mut self, head: Header) -> Result<(), String> {
         self.0.push(format!("{} nodes, {}", head.nodes, head.collective));
         Ok(())
     }
 
-    fn event(&mut self, event: Event) -> Result<(), String> {
+    fn event(&mut self, event: DocumentEvent) -> Result<(), String> {
         self.0.push(match event {
-            Event::Send(send) if send.from > 8 => {
+            DocumentEvent::Send(send) if send.from > 8 => {
                 return Err(format!("there is no node {}", send.from));
             }
-            Event::Send(send) => {
+            DocumentEvent::Send(send) => {
                 format!("{}: {} -> {}, {} bytes", send.step, send.from, send.to, send.bytes)
             }
             other => format!("{other:?}"),
@@ -39,11 +39,11 @@ fn refused(document: &str) -> String {
 }
 
 #[test]
-fn a_document_reads_the_same_whole_and_line_by_line() {
+fn parsing_line_by_line_gives_the_same_result() {
     let (mut whole, mut printed) = (Events::default(), Events::default());
     let outcome = read(DOCUMENT.as_bytes(), &mut whole).unwrap();
-    let mut lines = Lines::new(&mut printed);
-    // In pieces that end anywhere.
+    let mut lines = LineParser::new(&mut printed);
+    // The document is written in pieces that end anywhere.
     DOCUMENT.as_bytes().chunks(7).for_each(|piece| lines.write_all(piece).unwrap());
     assert_eq!(lines.outcome(), outcome);
     assert_eq!(outcome.map(|o| o.status).as_deref(), Some("ok"));
@@ -53,7 +53,7 @@ fn a_document_reads_the_same_whole_and_line_by_line() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_line() {
+fn errors_name_their_line() {
     for (from, to, why) in [
         ("\"version\":1", "\"version\":2", "its version is 2, expected 1 at line 1"),
         (

@@ -6,7 +6,7 @@ use super::shape::Shape;
 use super::{StepLocation, invalid};
 use std::collections::HashMap;
 use std::rc::Rc;
-use swapmeet_interchange::msccl::{Kind, Place, Program};
+use swapmeet_interchange::msccl::{StepKind, ChunkLocation, Program};
 use swapmeet_sdk::Stop;
 
 /// Index of a value in [`Execution::values`].
@@ -108,7 +108,7 @@ pub(super) fn execute(
                 receiver: at,
                 chunks,
             });
-        } else if op.kind == Kind::COPY {
+        } else if op.kind == StepKind::COPY {
             let copied: Vec<(ValueId, ValueId)> = run
                 .read(at, op.kind, op.source, op.count)?
                 .into_iter()
@@ -124,7 +124,7 @@ pub(super) fn execute(
             )?;
             copied.iter().for_each(|(id, _)| run.values[*id].reads += 1);
             actions.push(Action::Copied(copied));
-        } else if op.kind == Kind::ADD {
+        } else if op.kind == StepKind::ADD {
             let (more, to) = (
                 run.read(at, op.kind, op.source, op.count)?,
                 run.read(at, op.kind, op.target, op.count)?,
@@ -182,13 +182,13 @@ impl Executor<'_> {
     fn read(
         &mut self,
         at: StepLocation,
-        kind: Kind,
-        place: Place,
+        kind: StepKind,
+        place: ChunkLocation,
         count: u64,
     ) -> Result<Vec<ValueId>, Stop> {
         let chunks = self.shape.chunks(at, kind, place, count)?;
         let list = (0..).zip(chunks).map(|(i, chunk)| {
-            let from = Place { offset: place.offset + i, ..place };
+            let from = ChunkLocation { offset: place.offset + i, ..place };
             self.at.get(&(at.gpu, chunk)).copied().ok_or_else(|| {
                 invalid(
                     at.line,
@@ -202,8 +202,8 @@ impl Executor<'_> {
     fn write(
         &mut self,
         at: StepLocation,
-        kind: Kind,
-        place: Place,
+        kind: StepKind,
+        place: ChunkLocation,
         list: &[ValueId],
     ) -> Result<(), Stop> {
         for (chunk, id) in self.shape.chunks(at, kind, place, list.len() as u64)?.zip(list) {

@@ -61,7 +61,7 @@ impl<'a> Order<'a> {
                 let at_once = step.kind.receives && before.sends;
                 own_waits.push((last(op - 1), if at_once { 0 } else { moves }));
             }
-            if let Some((block, number)) = step.after {
+            if let Some((block, number)) = step.dependency {
                 let gpu = &program.gpus[at.gpu as usize];
                 let there = gpu
                     .blocks

@@ -4,7 +4,7 @@
 use super::{StepLocation, invalid};
 use std::ops::Range;
 use std::rc::Rc;
-use swapmeet_interchange::msccl::{Buffer, Collective, Kind, Place, Program};
+use swapmeet_interchange::msccl::{Buffer, Collective, StepKind, ChunkLocation, Program};
 use swapmeet_sdk::Stop;
 
 /// The buffers of a program.
@@ -51,7 +51,7 @@ impl Shape {
             return Err(invalid(first.line, what));
         }
         let sizes = program.gpus.iter().map(|gpu| gpu.chunks).collect();
-        let sums = collective.sums();
+        let sums = collective.is_reduction();
         let mut shape = Self {
             gpus,
             collective,
@@ -156,7 +156,7 @@ impl Shape {
     }
 
     /// Returns place, chunk and number of each block or sum that a GPU must have at the end.
-    pub(super) fn ends_with(&self, gpu: u64) -> Vec<(Place, u64, u64)> {
+    pub(super) fn ends_with(&self, gpu: u64) -> Vec<(ChunkLocation, u64, u64)> {
         let k = self.segments;
         let what = |chunk: u64| match self.collective {
             Collective::AllToAll => self.what(chunk / k, gpu, chunk % k),
@@ -167,7 +167,7 @@ impl Shape {
             }
         };
         let one = |chunk: u64| {
-            let place = Place { buffer: Buffer::Output, offset: chunk };
+            let place = ChunkLocation { buffer: Buffer::Output, offset: chunk };
             (place, self.chunk(gpu, Buffer::Output, chunk), what(chunk))
         };
         self.outputs(gpu).map(one).collect()
@@ -207,8 +207,8 @@ impl Shape {
     pub(super) fn chunks(
         &self,
         at: StepLocation,
-        kind: Kind,
-        place: Place,
+        kind: StepKind,
+        place: ChunkLocation,
         count: u64,
     ) -> Result<impl Iterator<Item = u64> + use<>, Stop> {
         let [inputs, outputs, scratch] = self.sizes[at.gpu as usize];

@@ -379,7 +379,11 @@ fn what_cant_be_read_is_an_error_with_its_line() {
         ),
         ("proto=\"Simple\"", "proto=\"Sumple\"", "proto=\"Sumple\", expected Simple, LL or LL128"),
         ("type=\"cpy\"", "type=\"mov\"", "line 4: type=\"mov\", expected s, r, rcs"),
-        ("<gpu id=\"1\"", "<gpu id=\"2\"", "gpu id=\"2\", expected 1: they are in order, from 0"),
+        (
+            "<gpu id=\"1\"",
+            "<gpu id=\"2\"",
+            "gpu id=\"2\", expected 1: elements are numbered in order from 0",
+        ),
         ("ngpus=\"3\"", "ngpus=\"4\"", "ngpus=\"4\" and 3 GPUs, expected as many"),
         ("</tb>", "", "line "),
         ("srcoff=\"1\"", "", "line 5: `step` has no `srcoff`"),

@@ -77,7 +77,7 @@ fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
             "ring:4",
             "bruck",
             "irregular:dist=pareto,mean=64,cv=2",
-            "its blocks differ in size, and MSCCL's chunks are all alike",
+            "its blocks differ in size, and MSCCL's chunks all have the same size",
         ),
     ] {
         let args = [

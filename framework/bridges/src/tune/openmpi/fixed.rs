@@ -1,31 +1,31 @@
-//! What Open MPI 4.1 chooses by itself: its fixed decisions, as data (`fixed-4.1.txt`).
+//! The default choices of Open MPI 4.1: its fixed decisions, as data (`fixed-4.1.txt`).
 
 use super::ALGORITHMS;
-use crate::tune::{Choice, Chooser};
+use crate::tune::{Choice, DefaultChoice};
 use std::collections::HashMap;
 
 const DECISIONS: &str = include_str!("fixed-4.1.txt");
 
-/// From how many bytes on which algorithm, by number.
+/// Minimum bytes, with the number of the algorithm from there on.
 type Rules = Vec<(u64, usize)>;
 
-/// The decisions of one collective.
+/// The decisions for one collective.
 #[derive(Debug, Default)]
 struct Decisions<'a> {
-    /// Their names, from number 1 on.
+    /// The names of the algorithms, from number 1 on.
     names: Vec<&'a str>,
-    /// From how many ranks on which rules.
+    /// Minimum ranks, with the rules from there on.
     entries: Vec<(u64, Rules)>,
 }
 
-/// Who decides; an error is one of the file's.
-pub(super) fn chooser() -> Result<Chooser, String> {
+/// Reads the decisions. An error is in the data file.
+pub(super) fn chooser() -> Result<DefaultChoice, String> {
     let decisions = read(DECISIONS)?;
     Ok(Box::new(move |cell| {
         let of = decisions.get(&*cell.collective)?;
         let (_, rules) = of.entries.iter().rev().find(|(ranks, _)| *ranks <= cell.ranks)?;
         let (_, number) = rules.iter().rev().find(|(bytes, _)| *bytes <= cell.bytes)?;
-        let number = carried_out(&cell.collective, *number, cell.ranks);
+        let number = executed_algorithm(&cell.collective, *number, cell.ranks);
         let ours = ALGORITHMS
             .iter()
             .find(|a| a.collective == cell.collective && a.number as usize == number);
@@ -33,9 +33,10 @@ pub(super) fn chooser() -> Result<Chooser, String> {
     }))
 }
 
-/// What Open MPI carries out for what it decided: recursive doubling of an allgather wants a power
-/// of two, else it is Bruck's; exchanges of neighbours want an even number, else it is the ring.
-fn carried_out(collective: &str, number: usize, ranks: u64) -> usize {
+/// Returns the algorithm that Open MPI executes for its decision. Recursive doubling of an
+/// allgather needs a power of two and is replaced by Bruck's algorithm; the neighbour exchange
+/// needs an even number and is replaced by the ring.
+fn executed_algorithm(collective: &str, number: usize, ranks: u64) -> usize {
     match (collective, number) {
         ("allgather", 3) if !ranks.is_power_of_two() => 2,
         ("allgather", 5) if !ranks.is_multiple_of(2) => 4,
@@ -71,10 +72,10 @@ fn read(text: &'static str) -> Result<HashMap<&'static str, Decisions<'static>>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tune::Cell;
+    use crate::tune::TimedCase;
 
     fn chosen(collective: &str, ranks: u64, bytes: u64) -> String {
-        let cell = Cell {
+        let cell = TimedCase {
             collective: collective.to_owned(),
             ranks,
             bytes,
@@ -84,10 +85,10 @@ mod tests {
         chooser().unwrap()(&cell).unwrap().theirs
     }
 
-    /// Cells on both sides of thresholds, as the source of Open MPI 4.1's
-    /// `coll_tuned_decision_fixed.c` reads.
+    /// Decisions on both sides of thresholds, from the source of Open MPI 4.1
+    /// (`coll_tuned_decision_fixed.c`).
     #[test]
-    fn open_mpi_decides_as_its_source_reads() {
+    fn default_choices_match_open_mpis_source() {
         for (collective, ranks, bytes, expected) in [
             ("alltoall", 4, 8191, "linear_sync"),
             ("alltoall", 4, 8192, "linear"),

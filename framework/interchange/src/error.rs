@@ -2,18 +2,18 @@ use std::fmt;
 
 /// What is wrong with a file, and in which line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
-    /// From 1; 0 for the file as a whole.
+pub struct ParseError {
+    /// The line number, from 1; 0 for the whole file.
     pub line: usize,
     /// What was found, and what was expected.
-    pub what: String,
+    pub message: String,
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            0 => f.write_str(&self.what),
-            line => write!(f, "line {line}: {}", self.what),
+            0 => f.write_str(&self.message),
+            line => write!(f, "line {line}: {}", self.message),
         }
     }
 }
