@@ -48,7 +48,7 @@ fn malformed_osu_lines_are_refused() {
             "1024",
             "line 5: the average latency is missing",
         ),
-        ("All-to-All Personalized Exchange", "Bandwidth", "names no collective that is known here"),
+        ("All-to-All Personalized Exchange", "Bandwidth", "names no known collective"),
         (
             "Avg Latency(us)",
             "Bandwidth (MB/s)",

@@ -6,7 +6,7 @@ use super::shape::Shape;
 use super::{StepLocation, invalid};
 use std::collections::HashMap;
 use std::rc::Rc;
-use swapmeet_interchange::msccl::{StepKind, ChunkLocation, Program};
+use swapmeet_interchange::msccl::{ChunkLocation, Program, StepKind};
 use swapmeet_sdk::Stop;
 
 /// Index of a value in [`Execution::values`].

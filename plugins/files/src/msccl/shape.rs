@@ -4,7 +4,7 @@
 use super::{StepLocation, invalid};
 use std::ops::Range;
 use std::rc::Rc;
-use swapmeet_interchange::msccl::{Buffer, Collective, StepKind, ChunkLocation, Program};
+use swapmeet_interchange::msccl::{Buffer, ChunkLocation, Collective, Program, StepKind};
 use swapmeet_sdk::Stop;
 
 /// The buffers of a program.
