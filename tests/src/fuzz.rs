@@ -9,7 +9,7 @@ use swapmeet_bridges::schedule::{DocumentEvent, EventHandler, Header, read};
 use swapmeet_bridges::tune::{TimedCase, library};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology;
-use swapmeet_plugin_files::carried_out;
+use swapmeet_plugin_files::count_steps;
 use swapmeet_results::{CsvSink, Record, Sink, read_bytes};
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_workloads::{Matrix, Workload};
@@ -124,7 +124,7 @@ pub fn msccl_steps(data: &[u8]) {
     }
     let operations: usize =
         program.gpus.iter().flat_map(|gpu| &gpu.blocks).map(|block| block.steps.len()).sum();
-    match carried_out(&program, 0) {
+    match count_steps(&program, 0) {
         Ok(steps) => {
             assert!(steps <= 2 * operations as u64, "{steps} steps of {operations} operations")
         }

@@ -30,13 +30,6 @@ pub enum Collective {
     AllReduce,
 }
 
-/// The nodes that have blocks at the start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum InitialHolders {
-    EveryNode,
-    Root,
-}
-
 /// The blocks that nodes must hold at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FinalBlocks {
@@ -62,17 +55,9 @@ impl Collective {
         Self::AllReduce,
     ];
 
-    pub(crate) fn initial_holders(self) -> InitialHolders {
-        match self {
-            Self::Broadcast | Self::Scatter => InitialHolders::Root,
-            Self::AllToAll
-            | Self::Gather
-            | Self::AllGather
-            | Self::Permutation
-            | Self::Reduce
-            | Self::ReduceScatter
-            | Self::AllReduce => InitialHolders::EveryNode,
-        }
+    /// Returns whether only the root has blocks at the start.
+    pub(crate) fn starts_at_root(self) -> bool {
+        matches!(self, Self::Broadcast | Self::Scatter)
     }
 
     pub(crate) fn final_blocks(self) -> FinalBlocks {
@@ -96,7 +81,7 @@ impl Collective {
 
     /// Returns whether blocks are distinguished by their origins.
     pub(crate) fn distinguishes_origins(self) -> bool {
-        self.initial_holders() == InitialHolders::EveryNode && !self.is_reduction()
+        !self.starts_at_root() && !self.is_reduction()
     }
 
     /// Returns whether blocks are distinguished by their destinations.

@@ -11,8 +11,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use swapmeet_abi::{
     SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_ERROR, SWM_INVALID, SWM_MAGIC, SWM_OK, SWM_STOPPED,
-    SWM_UNSUPPORTED, SwmAlgorithm, SwmHead, SwmHost, SwmParamInfo, SwmPlugin, SwmProblem, SwmStr,
-    read_sized,
+    SWM_UNSUPPORTED, SwmAlgorithm, SwmHead, SwmHost, SwmParamInfo, SwmPlugin, SwmProblem, SwmRun,
+    SwmStr, read_sized,
 };
 
 /// The description of an algorithm, as lists show it.
@@ -160,7 +160,7 @@ pub fn entry(
         capture_panics();
         let algorithms: Vec<*const SwmAlgorithm> = algorithms
             .iter()
-            .map(|a| std::ptr::from_ref(Box::leak(Box::new(describe_or_explain(*a)))))
+            .map(|a| std::ptr::from_ref(Box::leak(Box::new(describe(*a)))))
             .collect();
         let algorithms: &'static [*const SwmAlgorithm] = algorithms.leak();
         Exported {
@@ -185,32 +185,16 @@ pub fn entry(
 
 /// Describes an algorithm. If its `about` panics, the result has neither name nor functions, and
 /// its title is the message of the panic.
-fn describe_or_explain(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
-    catch_unwind(AssertUnwindSafe(|| describe(algorithm))).unwrap_or_else(|_| SwmAlgorithm {
-        size: size_of::<SwmAlgorithm>() as u32,
-        reserved: 0,
-        name: SwmStr::EMPTY,
-        title: SwmStr::new(panicked().leak()),
-        paper: SwmStr::EMPTY,
-        accepts: SwmStr::EMPTY,
-        collectives: 0,
-        params: std::ptr::null(),
-        param_count: 0,
-        user: std::ptr::null(),
-        supports: None,
-        plan: None,
-        ports: 0,
-    })
-}
-
 fn describe(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
-    let about = algorithm.about();
-    let params: Vec<*const SwmParamInfo> = about
+    let about = catch_unwind(AssertUnwindSafe(|| algorithm.about()));
+    let is_described = about.is_ok();
+    let about = about.unwrap_or_else(|_| About { title: panicked().leak(), ..About::DEFAULT });
+    let params: &'static [*const SwmParamInfo] = about
         .params
         .iter()
         .map(|param| std::ptr::from_ref(Box::leak(Box::new(describe_param(param)))))
-        .collect();
-    let params: &'static [*const SwmParamInfo] = params.leak();
+        .collect::<Vec<_>>()
+        .leak();
     let user: &'static &'static dyn Algorithm = Box::leak(Box::new(algorithm));
     SwmAlgorithm {
         size: size_of::<SwmAlgorithm>() as u32,
@@ -223,8 +207,8 @@ fn describe(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
         params: params.as_ptr(),
         param_count: params.len() as u64,
         user: std::ptr::from_ref(user).cast::<c_void>(),
-        supports: Some(supports),
-        plan: Some(plan),
+        supports: is_described.then_some(supports as SwmRun),
+        plan: is_described.then_some(plan as SwmRun),
         ports: about.ports,
     }
 }

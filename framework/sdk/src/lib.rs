@@ -74,7 +74,7 @@ pub use rehearsal::{
 pub use rounds::{Straight, serialized_rounds};
 pub use schedule::Schedule;
 pub use send::{Blocks, Bucket, ByteCount, Bytes, Redistribution, Route};
-pub use set::{Axis, Set};
+pub use set::{Axis, Set, bit_words};
 pub use stop::Stop;
 pub use symmetry::{Planned, PlannedNodes, Symmetry};
 

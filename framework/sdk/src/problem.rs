@@ -49,6 +49,18 @@ pub struct Problem<'a> {
     declared: &'static [ParamInfo],
 }
 
+/// Defines methods that read a value from the host. An older host without the function has the
+/// default.
+macro_rules! host_values {
+    ($($(#[$attribute:meta])* $name:ident -> $type:ty: $default:expr;)+) => {
+        $($(#[$attribute])* pub fn $name(&self) -> $type {
+            // SAFETY: the function and its context come from the host's table, which is valid
+            // during the call.
+            self.host.$name.map_or($default, |f| unsafe { f(self.host.ctx) })
+        })+
+    };
+}
+
 impl<'a> Problem<'a> {
     /// Reads the host's structs, which may be of an older or a newer version.
     ///
@@ -112,61 +124,43 @@ impl<'a> Problem<'a> {
         self.host.destination.map_or(from, |f| unsafe { f(self.host.ctx, from) })
     }
 
-    /// Returns the size of each block in bytes. Where sizes differ, returns the size of the largest
-    /// block.
-    pub fn block_bytes(&self) -> u64 {
-        // SAFETY: the function and its context come from the host's table, which is valid during
-        // the call.
-        self.host.block_bytes.map_or(0, |f| unsafe { f(self.host.ctx) })
-    }
-
     /// Returns the bytes that node `from` of the machine has for node `to`, which may be the same
     /// node. After this call the plan is used only for cases with exactly these sizes.
     pub fn pair_bytes(&self, from: u64, to: u64) -> u64 {
-        // SAFETY: as above.
+        // SAFETY: the function and its context come from the host's table, which is valid during
+        // the call.
         self.host.pair_bytes.map_or(0, |f| unsafe { f(self.host.ctx, from, to) })
     }
 
-    /// Returns the port limit of the machine: the number of messages that a node may send, and may
-    /// receive, at the same time. `u64::MAX` means all its links at once. The promise of an
-    /// algorithm is [`About::ports`](crate::About::ports).
-    pub fn ports(&self) -> u64 {
-        // SAFETY: as above.
-        self.host.ports.map_or(1, |f| unsafe { f(self.host.ctx) })
-    }
+    host_values! {
+        /// Returns the size of each block in bytes. Where sizes differ, returns the size of the
+        /// largest block.
+        block_bytes -> u64: 0;
 
-    /// Returns the number of circuits that a directed link carries at the same time (q in the
-    /// papers).
-    pub fn virtual_channels(&self) -> u64 {
-        // SAFETY: as above.
-        self.host.virtual_channels.map_or(1, |f| unsafe { f(self.host.ctx) })
-    }
+        /// Returns the port limit of the machine: the number of messages that a node may send, and
+        /// may receive, at the same time. `u64::MAX` means all its links at once. The promise of an
+        /// algorithm is [`About::ports`](crate::About::ports).
+        ports -> u64: 1;
 
-    /// Returns the size of an element in bytes: the unit of redistribution in a schedule of byte
-    /// counts. Block sizes are multiples of it.
-    pub fn element_bytes(&self) -> u64 {
-        // SAFETY: as above.
-        self.host.element_bytes.map_or(1, |f| unsafe { f(self.host.ctx) })
-    }
+        /// Returns the number of circuits that a directed link carries at the same time (q in the
+        /// papers).
+        virtual_channels -> u64: 1;
 
-    /// Returns the start-up time of a message in microseconds (alpha), 0 if the machine has none.
-    /// Use this method and the next two to choose among forms that the algorithm declares as a
-    /// parameter, not to build a different schedule for each machine.
-    pub fn startup_us(&self) -> f64 {
-        // SAFETY: as above.
-        self.host.startup_us.map_or(0.0, |f| unsafe { f(self.host.ctx) })
-    }
+        /// Returns the size of an element in bytes: the unit of redistribution in a schedule of
+        /// byte counts. Block sizes are multiples of it.
+        element_bytes -> u64: 1;
 
-    /// Returns the time per link of a route in microseconds, 0 if the machine has none.
-    pub fn hop_us(&self) -> f64 {
-        // SAFETY: as above.
-        self.host.hop_us.map_or(0.0, |f| unsafe { f(self.host.ctx) })
-    }
+        /// Returns the start-up time of a message in microseconds (alpha), 0 if the machine has
+        /// none. Use this method and the next two to choose among forms that the algorithm declares
+        /// as a parameter, not to build a different schedule for each machine.
+        startup_us -> f64: 0.0;
 
-    /// Returns the time per byte of a message in microseconds (beta), 0 if the machine has none.
-    pub fn byte_us(&self) -> f64 {
-        // SAFETY: as above.
-        self.host.byte_us.map_or(0.0, |f| unsafe { f(self.host.ctx) })
+        /// Returns the time per link of a route in microseconds, 0 if the machine has none.
+        hop_us -> f64: 0.0;
+
+        /// Returns the time per byte of a message in microseconds (beta), 0 if the machine has
+        /// none.
+        byte_us -> f64: 0.0;
     }
 
     /// Returns the parameter `key`: the user's value, or the declared default.

@@ -80,6 +80,19 @@ impl<'a> Axis<'a> {
     }
 }
 
+/// Returns the words for [`Axis::bits`] that select these coordinates of an axis of `radix`
+/// coordinates.
+///
+/// ```
+/// # use swapmeet_sdk::bit_words;
+/// assert_eq!(bit_words(100, [0, 3, 64]), [0b1001, 1]);
+/// ```
+pub fn bit_words(radix: u64, coordinates: impl IntoIterator<Item = u64>) -> Vec<u64> {
+    let mut words = vec![0; radix.div_ceil(64) as usize];
+    coordinates.into_iter().for_each(|c| words[(c / 64) as usize] |= 1 << (c % 64));
+    words
+}
+
 /// A set of nodes of the schedule's grid: all nodes, one node, or a product of one [`Axis`] for
 /// each dimension.
 ///

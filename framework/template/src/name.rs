@@ -22,67 +22,11 @@ pub enum NameError {
 
 /// Names that a crate, a type or a C function cannot have. Cargo refuses the crate names `test`,
 /// `core` and `std`.
-const RESERVED: [&str; 59] = [
-    "abstract",
-    "as",
-    "async",
-    "await",
-    "become",
-    "box",
-    "break",
-    "const",
-    "continue",
-    "core",
-    "crate",
-    "do",
-    "dyn",
-    "else",
-    "enum",
-    "extern",
-    "false",
-    "final",
-    "fn",
-    "for",
-    "gen",
-    "if",
-    "impl",
-    "in",
-    "let",
-    "loop",
-    "macro",
-    "match",
-    "mod",
-    "move",
-    "mut",
-    "override",
-    "priv",
-    "proc-macro",
-    "pub",
-    "ref",
-    "return",
-    "self",
-    "static",
-    "std",
-    "struct",
-    "super",
-    "swapmeet-abi",
-    "swapmeet-sdk",
-    "test",
-    "trait",
-    "true",
-    "try",
-    "type",
-    "typeof",
-    "union",
-    "unsafe",
-    "unsized",
-    "use",
-    "virtual",
-    "where",
-    "while",
-    "yield",
-    "alloc",
-];
+const RESERVED: &str = "\
+    abstract as async await become box break const continue core crate do dyn else enum extern \
+    false final fn for gen if impl in let loop macro match mod move mut override priv proc-macro \
+    pub ref return self static std struct super swapmeet-abi swapmeet-sdk test trait true try \
+    type typeof union unsafe unsized use virtual where while yield alloc";
 
 impl Name {
     /// The largest number of letters of a name.
@@ -106,7 +50,7 @@ impl Name {
         if text.len() > Self::MAX_LETTERS {
             return Err(NameError::TooLong(text.len()));
         }
-        if RESERVED.contains(&text) {
+        if RESERVED.split_whitespace().any(|word| word == text) {
             return Err(NameError::Reserved(text.to_owned()));
         }
         Ok(Self(text.to_owned()))

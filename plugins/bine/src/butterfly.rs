@@ -16,7 +16,7 @@
 use crate::{ANYWHERE, reach, steps};
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Planned, Problem, Schedule, Set, Stop,
-    Symmetry,
+    Symmetry, bit_words,
 };
 
 pub(crate) struct Butterfly {
@@ -72,9 +72,7 @@ fn reached(r: u64, i: u32, steps: u32) -> Vec<u64> {
         let partners: Vec<u64> = reached.iter().map(|r| partner(*r, i, n)).collect();
         reached.extend(partners);
     }
-    let mut words = vec![0; n.div_ceil(64) as usize];
-    reached.into_iter().for_each(|r| words[(r / 64) as usize] |= 1 << (r % 64));
-    words
+    bit_words(n, reached)
 }
 
 /// Declares the symmetry and returns the nodes to plan. Even ranks use one direction and odd ranks

@@ -24,7 +24,7 @@
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Planned, Problem, Schedule, Set, Stop,
-    Symmetry,
+    Symmetry, bit_words,
 };
 
 pub(crate) struct Bruck;
@@ -122,11 +122,7 @@ pub(crate) struct Distances {
 
 impl Distances {
     pub(crate) fn matching(n: u64, has: impl Fn(u64) -> bool) -> Self {
-        let mut bits = vec![0; n.div_ceil(64) as usize];
-        for distance in (0..n).filter(|distance| has(*distance)) {
-            bits[(distance / 64) as usize] |= 1 << (distance % 64);
-        }
-        Self { n, bits }
+        Self { n, bits: bit_words(n, (0..n).filter(|distance| has(*distance))) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -217,11 +213,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn a_radix_below_two_is_refused() {
-        let refused = Rehearsal::on("ring", &[4]).param("radix", "1").plan(&Bruck).unwrap_err();
-        assert!(refused.to_string().starts_with("`radix=1`: "));
     }
 }

@@ -34,8 +34,6 @@ const ANYWHERE: About = About {
 /// Sets a grid of one axis and returns the number of its nodes.
 pub(crate) fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<u64, Stop> {
     let n = problem.topology().nodes();
-    u32::try_from(n)
-        .map_err(|_| Stop::unsupported(format!("{n} nodes are more than one axis can have")))?;
     schedule.layout(&[n], 1)?;
     Ok(n)
 }

@@ -132,7 +132,7 @@ impl<'a> Blocks<'a> {
                         .for_each(|(axis, c)| *axis = Axis::one(c));
                 }
                 NodeSelection::Product(axes) => {
-                    blocks.axes[start..start + width].copy_from_slice(axes)
+                    blocks.axes[start..start + width].copy_from_slice(axes);
                 }
                 NodeSelection::Hole => blocks.hole = start,
             }

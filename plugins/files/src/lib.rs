@@ -4,9 +4,10 @@
 use swapmeet_sdk::export_plugin;
 
 mod msccl;
+mod numbers;
 mod schedule;
 
-pub use msccl::carried_out;
+pub use msccl::count_steps;
 
 use msccl::Msccl;
 use schedule::FromSchedule;

@@ -9,6 +9,7 @@
 //! 3. [`blocks`], [`sums`]: the messages between GPUs are passed to the host as a schedule of
 //!    blocks or of sums.
 
+use crate::numbers::Numbers;
 use std::fmt;
 use swapmeet_interchange::msccl::{self, Program};
 use swapmeet_sdk::{About, Algorithm, Axis, Collective, ParamInfo, Problem, Schedule, Set, Stop};
@@ -101,7 +102,7 @@ fn to_sdk(collective: msccl::Collective) -> Collective {
 
 /// Executes an algorithm with names instead of data, without a host. Returns the number of its
 /// steps, or its first error.
-pub fn carried_out(program: &Program, root: u64) -> Result<u64, Stop> {
+pub fn count_steps(program: &Program, root: u64) -> Result<u64, Stop> {
     let (_, order, execution) = run(program, root)?;
     let steps = order.parts.last().map_or(0, |(step, _)| *step);
     execution.wrong.map_or(Ok(steps), Err)
@@ -144,36 +145,6 @@ impl fmt::Display for StepLocation {
 /// Makes the error of a wrong line of the file.
 fn invalid(line: usize, what: impl fmt::Display) -> Stop {
     Stop::invalid(format!("line {line}: {what}"))
-}
-
-/// A set of numbers, as a range or as bits.
-enum Numbers {
-    Run(u64, u64),
-    Bits(Vec<u64>),
-}
-
-impl Numbers {
-    fn new(bits: &[u64]) -> Self {
-        let list: Vec<u64> = (0..)
-            .zip(bits)
-            .flat_map(|(at, word)| {
-                (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 64 * at + bit)
-            })
-            .collect();
-        match (list.first(), list.last()) {
-            (Some(first), Some(last)) if last - first + 1 == list.len() as u64 => {
-                Self::Run(*first, list.len() as u64)
-            }
-            _ => Self::Bits(bits.to_vec()),
-        }
-    }
-
-    fn axis(&self) -> Axis<'_> {
-        match self {
-            Self::Run(first, count) => Axis::range(*first, *count),
-            Self::Bits(words) => Axis::bits(words),
-        }
-    }
 }
 
 /// Returns blocks as products of origins, destinations and segments. Blocks that differ in only one

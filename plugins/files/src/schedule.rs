@@ -4,6 +4,7 @@
 //! Events are passed on as they are read. Nodes are those of the machine: messages between virtual
 //! nodes of the same machine node are ignored.
 
+use crate::numbers::Numbers;
 use std::fs::File;
 use std::io::BufReader;
 use swapmeet_interchange::schedule::{
@@ -11,6 +12,7 @@ use swapmeet_interchange::schedule::{
 };
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Route, Schedule, Set, Stop,
+    bit_words,
 };
 
 const FILE: ParamInfo =
@@ -188,12 +190,12 @@ impl Retold<'_, '_, '_> {
         let sets = if sums { distinct_sums(blocks, self.segments) } else { blocks.clone() };
         for set in &sets {
             let nodes = self.problem.topology().nodes();
-            let origins = Coordinates::of(&set.origins, nodes, "an origin")?;
-            let destinations = Coordinates::of(&set.destinations, nodes, "a destination")?;
-            let segments = Coordinates::of(&set.segments, self.segments, "a segment")?;
-            let (o, d) = ([origins.axis()], [destinations.axis()]);
+            let origins = coordinates(&set.origins, nodes, "an origin")?;
+            let destinations = coordinates(&set.destinations, nodes, "a destination")?;
+            let segments = coordinates(&set.segments, self.segments, "a segment")?;
+            let (o, d) = ([axis(&origins)], [axis(&destinations)]);
             let mut moved =
-                Blocks::new(send.from, send.to).segments(segments.axis()).strict().label(&label);
+                Blocks::new(send.from, send.to).segments(axis(&segments)).strict().label(&label);
             if set.origins.is_some() {
                 moved = moved.origins(Set::product(&o));
             }
@@ -216,39 +218,24 @@ impl Retold<'_, '_, '_> {
     }
 }
 
-/// The subset of an axis that a set of a send selects.
-enum Coordinates {
-    All,
-    Run(u64, u64),
-    Bits(Vec<u64>),
+/// Returns the coordinates that a set of a send selects on an axis; `None` for all.
+fn coordinates(runs: &Option<Runs>, radix: u64, what: &str) -> Result<Option<Numbers>, String> {
+    let Some(runs) = runs else { return Ok(None) };
+    if let Some((first, last)) = runs.iter().find(|(first, last)| first > last || *last >= radix) {
+        return Err(format!(
+            "a run from {first} to {last}, expected {what} below {radix}, the last not below the first"
+        ));
+    }
+    let members = runs.iter().flat_map(|(first, last)| *first..=*last);
+    Ok(Some(match runs.as_slice() {
+        [(first, last)] => Numbers::Run(*first, last - first + 1),
+        _ => Numbers::Bits(bit_words(radix, members)),
+    }))
 }
 
-impl Coordinates {
-    fn of(runs: &Option<Runs>, most: u64, what: &str) -> Result<Self, String> {
-        let Some(runs) = runs else { return Ok(Self::All) };
-        if let Some((first, last)) = runs.iter().find(|(first, last)| first > last || *last >= most)
-        {
-            return Err(format!(
-                "a run from {first} to {last}, expected {what} below {most}, the last not below the first"
-            ));
-        }
-        if let [(first, last)] = runs.as_slice() {
-            return Ok(Self::Run(*first, last - first + 1));
-        }
-        let mut words = vec![0_u64; most.div_ceil(64) as usize];
-        for at in runs.iter().flat_map(|(first, last)| *first..=*last) {
-            words[(at / 64) as usize] |= 1 << (at % 64);
-        }
-        Ok(Self::Bits(words))
-    }
-
-    fn axis(&self) -> Axis<'_> {
-        match self {
-            Self::All => Axis::ALL,
-            Self::Run(first, count) => Axis::range(*first, *count),
-            Self::Bits(words) => Axis::bits(words),
-        }
-    }
+/// Returns the axis for coordinates, where `None` selects all.
+fn axis(numbers: &Option<Numbers>) -> Axis<'_> {
+    numbers.as_ref().map_or(Axis::ALL, Numbers::axis)
 }
 
 /// Returns the name of a collective in schedule files.

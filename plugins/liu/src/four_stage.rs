@@ -3,7 +3,7 @@
 //! L + remainders of divisions in elements) beta if p is a square.
 
 use crate::array::{Array, Stall};
-use crate::{ANYWHERE, collect, line};
+use crate::{ANYWHERE, collect};
 use swapmeet_sdk::{
     About, Algorithm, Bucket, ParamInfo, Problem, Redistribution, Schedule, Stop, words,
 };
@@ -54,7 +54,7 @@ impl Algorithm for FourStage {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (start, stall) = (problem.choice("start", &STARTS)?, problem.choice("stall", &STALLS)?);
-        let array = Array::new(line(problem)?);
+        let array = Array::new(problem.topology().nodes());
         schedule.move_byte_counts(&[array.p])?;
         schedule.phase("stage I: redistribute along rows")?;
         schedule.rearrange()?;

@@ -43,14 +43,6 @@ fn ring(j: u64, s: u64, n: u64) -> u64 {
     (j + s) % n
 }
 
-/// Returns the number of nodes, which must fit one axis of a grid.
-fn line(problem: &Problem<'_>) -> Result<u64, Stop> {
-    let p = problem.topology().nodes();
-    u32::try_from(p)
-        .map_err(|_| Stop::unsupported(format!("{p} nodes are more than one axis can have")))?;
-    Ok(p)
-}
-
 /// A1: p alpha + L beta; section 3.1.1, equations (3) and (4).
 struct Direct;
 
@@ -96,7 +88,7 @@ impl Algorithm for TwoStage {
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let p = line(problem)?;
+        let p = problem.topology().nodes();
         let slices: u64 = problem.given("slices")?.unwrap_or(p);
         if !(1..=p).contains(&slices) {
             return Err(Stop::unsupported(format!(
@@ -167,7 +159,7 @@ impl Algorithm for RowColumn {
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let side = line(problem)?.isqrt();
+        let side = problem.topology().nodes().isqrt();
         schedule.layout(&[side, side], 1)?;
         schedule.phase("stage 1: along rows")?;
         schedule.rearrange()?;

@@ -87,11 +87,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn an_empty_window_is_refused() {
-        let refused =
-            Rehearsal::on("ring", &[4]).param("window", "0").plan(&LinearSync).unwrap_err();
-        assert!(refused.to_string().starts_with("`window=0`: "));
-    }
 }

@@ -34,7 +34,7 @@ use crate::torus::{Torus, Variant};
 use crate::{CircuitCollective, TORUS};
 use swapmeet_sdk::{
     About, Axis, Blocks, Collective, ParamInfo, Planned, Problem, Route, Schedule, Set, Stop,
-    Symmetry, words,
+    Symmetry, bit_words, words,
 };
 
 const VARIANTS: [(&str, Variant); 3] =
@@ -251,21 +251,16 @@ fn messages(
                 RingMessage {
                     to: at_place(next),
                     plus,
-                    origins: bits(n, |c| m.origins.contains(from(c), p)),
-                    destinations: bits(n, |c| m.destinations.contains(from(c), p)),
+                    origins: bit_words(n, (0..n).filter(|c| m.origins.contains(from(*c), p))),
+                    destinations: bit_words(
+                        n,
+                        (0..n).filter(|c| m.destinations.contains(from(*c), p)),
+                    ),
                 }
             });
             ring_messages.collect()
         })
         .collect()
-}
-
-fn bits(n: u64, contains: impl Fn(u64) -> bool) -> Vec<u64> {
-    let mut words = vec![0; n.div_ceil(64) as usize];
-    for c in (0..n).filter(|c| contains(*c)) {
-        words[(c / 64) as usize] |= 1 << (c % 64);
-    }
-    words
 }
 
 /// Number of a lane, its dimension, and its sends in a round, by the coordinate in that dimension.

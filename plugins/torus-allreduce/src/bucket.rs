@@ -14,10 +14,11 @@
 //! dimensions, whatever the topology: within groups, across groups, within groups.
 
 use crate::shares::{
-    Coordinates, PartMessage, ShareCollective, all, allreduce, collectives_at_once, set,
-    wraps_around,
+    Coordinates, PartMessage, ShareCollective, allreduce, collectives_at_once, wraps_around,
 };
-use swapmeet_sdk::{About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop};
+use swapmeet_sdk::{
+    About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop, bit_words,
+};
 
 pub(crate) struct Bucket {
     about: About,
@@ -154,7 +155,7 @@ impl ShareCollective for Rings {
             (true, true) => -1,
         };
         let part = self.along(c, radix - t, dimension);
-        vec![PartMessage { to: self.along(c, 1, dimension), sign, parts: set(radix, [part]) }]
+        vec![PartMessage { to: self.along(c, 1, dimension), sign, parts: bit_words(radix, [part]) }]
     }
 
     /// All nodes do the same relative to their own coordinates.
@@ -166,7 +167,11 @@ impl ShareCollective for Rings {
         let turn =
             |dimension: usize| (dimension + self.radices.len() - self.first) % self.radices.len();
         let radix = self.radices[dimension];
-        if turn(dimension) < turn(self.dimension(step)) { set(radix, [c]) } else { all(radix) }
+        if turn(dimension) < turn(self.dimension(step)) {
+            bit_words(radix, [c])
+        } else {
+            bit_words(radix, 0..radix)
+        }
     }
 }
 

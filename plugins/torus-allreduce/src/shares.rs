@@ -87,18 +87,6 @@ pub(crate) fn wraps_around(problem: &Problem<'_>) -> bool {
 /// A set of coordinates, as bits.
 pub(crate) type Coordinates = Vec<u64>;
 
-/// Returns the set with these members.
-pub(crate) fn set(radix: u64, members: impl IntoIterator<Item = u64>) -> Coordinates {
-    let mut words = vec![0; radix.div_ceil(64) as usize];
-    members.into_iter().for_each(|c| words[(c / 64) as usize] |= 1 << (c % 64));
-    words
-}
-
-/// Returns the set of all coordinates.
-pub(crate) fn all(radix: u64) -> Coordinates {
-    set(radix, 0..radix)
-}
-
 /// Returns the first dimension of each collective, and whether it uses the opposite direction.
 /// There is a single collective, or one for each direction of each dimension.
 pub(crate) fn collectives_at_once(

@@ -18,9 +18,11 @@
 
 use crate::shares::{
     Alternation, Coordinates, PartMessage, ShareCollective, allreduce, collectives_at_once,
-    exchange_whole, grid_of_powers, set, wraps_around,
+    exchange_whole, grid_of_powers, wraps_around,
 };
-use swapmeet_sdk::{About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop};
+use swapmeet_sdk::{
+    About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop, bit_words,
+};
 
 pub(crate) struct Swing;
 
@@ -133,7 +135,7 @@ impl ShareCollective for Swings {
     fn messages(&self, step: usize, c: u64) -> Vec<PartMessage> {
         let (dimension, s) = self.turns.at(step);
         let to = self.partner(dimension, s, c);
-        let parts = set(self.radices[dimension], self.reached(dimension, s + 1, to));
+        let parts = bit_words(self.radices[dimension], self.reached(dimension, s + 1, to));
         // On a ring of two nodes both directions are equally short; request that of the swing.
         let sign = if self.is_directed { self.distance(c, s).signum() as i8 } else { 0 };
         vec![PartMessage { to, sign, parts }]
@@ -146,7 +148,10 @@ impl ShareCollective for Swings {
     }
 
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates {
-        set(self.radices[dimension], self.reached(dimension, self.turns.done(step, dimension), c))
+        bit_words(
+            self.radices[dimension],
+            self.reached(dimension, self.turns.done(step, dimension), c),
+        )
     }
 }
 

@@ -13,9 +13,11 @@
 
 use crate::shares::{
     Alternation, Coordinates, PartMessage, ShareCollective, allreduce, exchange_whole,
-    grid_of_powers, set,
+    grid_of_powers,
 };
-use swapmeet_sdk::{About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop};
+use swapmeet_sdk::{
+    About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop, bit_words,
+};
 
 pub(crate) struct Trivance;
 
@@ -82,7 +84,7 @@ impl TernaryExchange {
     /// Returns the coordinates that are equal to `c` modulo 3^s.
     fn congruent(&self, dimension: usize, s: u32, c: u64) -> Coordinates {
         let (radix, stride) = (self.radices[dimension], 3_u64.pow(s));
-        set(radix, (c % stride..radix).step_by(stride as usize))
+        bit_words(radix, (c % stride..radix).step_by(stride as usize))
     }
 }
 

@@ -65,7 +65,7 @@ impl Affine {
                         term.sheared = step;
                     }
                     _ if reflected => {
-                        (term.axis, term.negated, term.plus) = (axis, true, (term.plus + 1) % n)
+                        (term.axis, term.negated, term.plus) = (axis, true, (term.plus + 1) % n);
                     }
                     1 => (term.axis, term.negated) = (axis, false),
                     _ => return Err(refusal()),

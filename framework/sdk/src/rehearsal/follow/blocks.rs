@@ -1,7 +1,7 @@
 //! Verification block by block.
 
 use super::{Goal, Holdings, Places};
-use crate::collective::{FinalBlocks, InitialHolders};
+use crate::collective::FinalBlocks;
 use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -78,18 +78,18 @@ impl<'a> Blocks<'a> {
 
     /// Returns the blocks that a node of the machine has at the start.
     fn initial_blocks(&self, node: u64) -> impl Iterator<Item = Block> + '_ {
-        let others = match self.goal.collective.initial_holders() {
-            InitialHolders::Root if node != self.goal.root => 0..0,
-            InitialHolders::Root | InitialHolders::EveryNode => 0..self.goal.nodes,
+        let others = match self.goal.collective.starts_at_root() && node != self.goal.root {
+            true => 0..0,
+            false => 0..self.goal.nodes,
         };
         others.flat_map(move |other| self.blocks_between(node, other))
     }
 
     /// Returns the blocks that a node of the machine must have at the end.
     fn final_blocks(&self, node: u64) -> impl Iterator<Item = Block> + '_ {
-        let sources = match self.goal.collective.initial_holders() {
-            InitialHolders::Root => self.goal.root..self.goal.root + 1,
-            InitialHolders::EveryNode => 0..self.goal.nodes,
+        let sources = match self.goal.collective.starts_at_root() {
+            true => self.goal.root..self.goal.root + 1,
+            false => 0..self.goal.nodes,
         };
         let origins = match self.goal.collective.final_blocks() {
             FinalBlocks::ByDestination | FinalBlocks::AllBlocks => sources,
