@@ -9,7 +9,6 @@ use crate::spec::{Spec, SpecError};
 use std::fmt;
 use std::sync::Arc;
 
-mod delegate;
 mod dragonfly;
 mod fat_tree;
 mod field;
@@ -21,6 +20,7 @@ mod hypercube;
 mod hyperx;
 mod jellyfish;
 mod placed;
+mod properties;
 mod random;
 mod rdn;
 mod route;
@@ -35,6 +35,7 @@ pub use fully_connected::FullyConnected;
 pub use graph::{Graph, GraphError};
 pub use grid::{GridNet, GridShape};
 pub use hypercube::Hypercube;
+pub use properties::Properties;
 pub use rdn::Rdn;
 pub use route::{Route, RouteError, Run};
 
@@ -101,15 +102,23 @@ pub enum Regularity<'a> {
 
 /// A network.
 pub trait Topology: fmt::Debug + Send + Sync {
+    /// Returns the properties that are the same from every node.
+    fn properties(&self) -> &Properties;
     /// Returns the spec in canonical form, such as `torus:16x16`.
-    fn spec(&self) -> String;
+    fn spec(&self) -> String {
+        self.properties().spec.clone()
+    }
     /// Returns the name of the family, such as `torus`.
-    fn kind(&self) -> &'static str;
+    fn kind(&self) -> &'static str {
+        self.properties().kind
+    }
     /// Returns the number of nodes, at most 2^31. They are numbered from 0.
-    fn nodes(&self) -> u64;
+    fn nodes(&self) -> u64 {
+        self.properties().nodes
+    }
     /// Returns the number of switches: vertices without a rank, numbered after the nodes.
     fn switches(&self) -> u64 {
-        0
+        self.properties().switches
     }
     /// Returns the network of nodes if several ranks share a node. The nodes of this topology are
     /// then the ranks.
@@ -127,7 +136,9 @@ pub trait Topology: fmt::Debug + Send + Sync {
         None
     }
     /// Returns the radix of each axis of the grid of node numbers.
-    fn radices(&self) -> &[u64];
+    fn radices(&self) -> &[u64] {
+        &self.properties().radices
+    }
     /// Returns the base of a dual-net and the number of levels above it; `None` for other
     /// topologies.
     fn base(&self) -> Option<(&dyn Topology, u64)> {
@@ -138,19 +149,25 @@ pub trait Topology: fmt::Debug + Send + Sync {
         Regularity::Irregular
     }
     /// Returns an upper bound of link numbers. Not every number below it is a link.
-    fn link_slots(&self) -> u64;
+    fn link_slots(&self) -> u64 {
+        self.properties().link_slots
+    }
     /// Returns the planes, which together have all link numbers; empty if there are none.
     fn planes(&self) -> &[Plane] {
-        &[]
+        &self.properties().planes
     }
     /// Returns the most hops of a shortest route between two nodes.
-    fn diameter(&self) -> u64;
+    fn diameter(&self) -> u64 {
+        self.properties().diameter
+    }
     /// Returns the most hops of a shortest route from this node.
     fn eccentricity(&self, _node: u64) -> u64 {
         self.diameter()
     }
     /// Returns the number of links out of each node, if it is the same for all nodes.
-    fn degree(&self) -> Option<u64>;
+    fn degree(&self) -> Option<u64> {
+        self.properties().degree
+    }
     /// Returns the number of links out of a node, if it is known without a search.
     fn links_from(&self, _node: u64) -> Option<u64> {
         self.degree()
@@ -158,22 +175,26 @@ pub trait Topology: fmt::Debug + Send + Sync {
     /// Returns the number of directed links, or an upper bound of it.
     fn max_links(&self) -> u64 {
         let regular = self.degree().filter(|_| self.switches() == 0);
-        regular.map_or(self.link_slots(), |degree| degree * self.nodes())
+        let links = regular.map_or(self.link_slots(), |degree| degree * self.nodes());
+        self.properties().max_links.unwrap_or(links)
     }
     /// Returns the best known balanced cut.
     fn bisection(&self) -> Option<Bisection> {
-        None
+        self.properties().bisection
     }
     /// Returns the sum of distances from a node to all others, if it is the same for all nodes.
-    fn distance_sum(&self) -> Option<u64>;
+    fn distance_sum(&self) -> Option<u64> {
+        self.properties().distance_sum
+    }
     /// Returns the sum of distances over all pairs of nodes, if it is known without a search.
     fn hops_of_all_pairs(&self) -> Option<u128> {
-        self.distance_sum().map(|sum| u128::from(sum) * u128::from(self.nodes()))
+        let all_equal = || Some(u128::from(self.distance_sum()?) * u128::from(self.nodes()));
+        self.properties().hops_of_all_pairs.or_else(all_equal)
     }
     /// Returns the smallest and the largest bandwidth of a link, as multiples of the machine's
     /// bandwidth; `None` if all links have this bandwidth.
     fn bandwidths(&self) -> Option<(f64, f64)> {
-        None
+        self.properties().bandwidths
     }
     /// Returns the bandwidth of an existing link, as a multiple of the machine's bandwidth.
     fn bandwidth(&self, _link: u64) -> f64 {
@@ -182,7 +203,7 @@ pub trait Topology: fmt::Debug + Send + Sync {
     /// Returns the smallest and the largest latency of a link, as multiples of the machine's
     /// `hop_us`; `None` if all links have this latency.
     fn latencies(&self) -> Option<(f64, f64)> {
-        None
+        self.properties().latencies
     }
     /// Returns the latency of an existing link, as a multiple of the machine's `hop_us`.
     fn latency(&self, _link: u64) -> f64 {

@@ -22,8 +22,6 @@ struct Dragonfly {
     routers: u64,
     /// Global links of each router, except for the last routers of a group, which may have fewer.
     global: u64,
-    /// Groups, routers of each group, and nodes of each router.
-    radices: [u64; 3],
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
@@ -33,7 +31,7 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     const EXPECTED: &str =
         "groups, routers per group and nodes per router, as in `dragonfly:33x8x4`";
     let word = FamilyArgs::of(spec, EXPECTED, &[])?.word;
-    let radices = spec.dims_array(word, EXPECTED)?;
+    let radices: [u64; 3] = spec.dims_array(word, EXPECTED)?;
     let [groups, routers, nodes] = radices;
     let global = (groups - 1).div_ceil(routers);
     if routers.max(global) > MAX_PORTS {
@@ -42,7 +40,9 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
         );
         return Err(spec.bad_value(word, &most));
     }
-    Ok(Arc::new(Switched::new(Dragonfly { groups, routers, global, radices }, nodes)))
+    let fabric = Dragonfly { groups, routers, global };
+    let arguments = radices.map(|n| n.to_string()).join("x");
+    Ok(Arc::new(Switched::new(fabric, "dragonfly", &arguments, radices.to_vec(), nodes)))
 }
 
 impl Dragonfly {
@@ -64,18 +64,6 @@ impl Dragonfly {
 }
 
 impl Fabric for Dragonfly {
-    fn kind(&self) -> &'static str {
-        "dragonfly"
-    }
-
-    fn arguments(&self) -> String {
-        self.radices.map(|n| n.to_string()).join("x")
-    }
-
-    fn radices(&self) -> &[u64] {
-        &self.radices
-    }
-
     fn switches(&self) -> u64 {
         self.groups * self.routers
     }

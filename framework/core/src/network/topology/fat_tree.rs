@@ -12,7 +12,7 @@
 //! down, level by level from the nodes on, and within a level by the switch (or node) below and the
 //! digit.
 
-use super::{Bisection, Route, RouteError, Run, Topology, explicit_route};
+use super::{Bisection, Properties, Route, RouteError, Run, Topology, explicit_route};
 use crate::limits;
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
@@ -20,9 +20,9 @@ use std::sync::Arc;
 /// A k-ary fat tree of L levels.
 #[derive(Debug, Clone)]
 pub struct FatTree {
+    properties: Properties,
     k: u64,
-    /// The radices of node numbers: k, L times.
-    digits: Vec<u64>,
+    levels: u64,
     nodes: u64,
 }
 
@@ -48,7 +48,26 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
 impl FatTree {
     /// Creates a tree of at most 2^31 nodes, with k of at least 2 ([`super::parse`] checks this).
     pub fn new(k: u64, levels: u32) -> Self {
-        Self { k, digits: vec![k; levels as usize], nodes: k.pow(levels) }
+        let (nodes, height) = (k.pow(levels), u64::from(levels));
+        // Half of the subtrees below the top are cut from the rest: as many links as nodes.
+        let side = k / 2 * (nodes / k);
+        // (k - 1) k^(l - 1) nodes are reached through a switch of level l but through no lower one:
+        // l levels up and l levels down.
+        let distances = (1..=levels).map(|l| 2 * u64::from(l) * (k - 1) * k.pow(l - 1));
+        let properties = Properties {
+            spec: format!("fat-tree:{k}x{levels}"),
+            kind: "fat-tree",
+            nodes,
+            switches: height * (nodes / k),
+            radices: vec![k; levels as usize],
+            link_slots: 2 * height * nodes,
+            degree: Some(1),
+            diameter: 2 * height,
+            bisection: Some(Bisection { side, links: side, exact: k.is_multiple_of(2) }),
+            distance_sum: Some(distances.sum()),
+            ..Properties::default()
+        };
+        Self { properties, k, levels: height, nodes }
     }
 
     fn digit(&self, number: u64, index: u32) -> u64 {
@@ -62,7 +81,7 @@ impl FatTree {
     /// Returns the link across a boundary between levels. Boundary 0 is between nodes and switches.
     fn link(&self, up: bool, boundary: u32, below: u64, digit: u64) -> Run {
         let within = if boundary == 0 { below } else { below * self.k + digit };
-        let level = u64::from(boundary) + if up { 0 } else { self.digits.len() as u64 };
+        let level = u64::from(boundary) + if up { 0 } else { self.levels };
         Run::link(level * self.nodes + within)
     }
 
@@ -73,49 +92,8 @@ impl FatTree {
 }
 
 impl Topology for FatTree {
-    fn spec(&self) -> String {
-        format!("fat-tree:{}x{}", self.k, self.digits.len())
-    }
-
-    fn kind(&self) -> &'static str {
-        "fat-tree"
-    }
-
-    fn nodes(&self) -> u64 {
-        self.nodes
-    }
-
-    fn switches(&self) -> u64 {
-        self.digits.len() as u64 * (self.nodes / self.k)
-    }
-
-    fn radices(&self) -> &[u64] {
-        &self.digits
-    }
-
-    fn link_slots(&self) -> u64 {
-        2 * self.digits.len() as u64 * self.nodes
-    }
-
-    fn degree(&self) -> Option<u64> {
-        Some(1)
-    }
-
-    fn diameter(&self) -> u64 {
-        2 * self.digits.len() as u64
-    }
-
-    /// Cuts half of the subtrees below the top from the rest: as many links as nodes.
-    fn bisection(&self) -> Option<Bisection> {
-        let side = self.k / 2 * (self.nodes / self.k);
-        Some(Bisection { side, links: side, exact: self.k.is_multiple_of(2) })
-    }
-
-    fn distance_sum(&self) -> Option<u64> {
-        // (k - 1) k^(l - 1) nodes are reached through a switch of level l but through no lower one:
-        // l levels up and l levels down.
-        let levels = 1..=self.digits.len() as u32;
-        Some(levels.map(|l| 2 * u64::from(l) * (self.k - 1) * self.k.pow(l - 1)).sum())
+    fn properties(&self) -> &Properties {
+        &self.properties
     }
 
     fn route(
@@ -154,7 +132,7 @@ impl Topology for FatTree {
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
-        let levels = self.digits.len() as u64;
+        let levels = self.levels;
         let (level, within) = (link / self.nodes, link % self.nodes);
         let (up, boundary) = (level < levels, level % levels);
         if level >= 2 * levels {

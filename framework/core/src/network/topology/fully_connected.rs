@@ -1,13 +1,13 @@
 //! Complete graphs: a link from every node to every other node.
 
-use super::{Bisection, Regularity, Route, RouteError, Run, Topology, explicit_route};
+use super::{Bisection, Properties, Regularity, Route, RouteError, Run, Topology, explicit_route};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
 /// The complete graph. Link `from * n + to` leads from `from` to `to`, for n nodes.
 #[derive(Debug, Clone)]
 pub struct FullyConnected {
-    nodes: [u64; 1],
+    properties: Properties,
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
@@ -24,7 +24,21 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
 impl FullyConnected {
     /// Creates the complete graph of `nodes` nodes.
     pub fn new(nodes: u64) -> Self {
-        Self { nodes: [nodes] }
+        let side = nodes / 2;
+        let bisection = Bisection { side, links: side * (nodes - side), exact: true };
+        let properties = Properties {
+            spec: format!("fully-connected:{nodes}"),
+            kind: "fully-connected",
+            nodes,
+            radices: vec![nodes],
+            link_slots: nodes * nodes,
+            degree: Some(nodes - 1),
+            diameter: u64::from(nodes > 1),
+            bisection: (side > 0).then_some(bisection),
+            distance_sum: Some(nodes - 1),
+            ..Properties::default()
+        };
+        Self { properties }
     }
 
     fn link(&self, from: u64, to: u64) -> Option<Run> {
@@ -33,45 +47,12 @@ impl FullyConnected {
 }
 
 impl Topology for FullyConnected {
-    fn spec(&self) -> String {
-        format!("fully-connected:{}", self.nodes())
-    }
-
-    fn kind(&self) -> &'static str {
-        "fully-connected"
-    }
-
-    fn nodes(&self) -> u64 {
-        self.nodes[0]
-    }
-
-    fn radices(&self) -> &[u64] {
-        &self.nodes
+    fn properties(&self) -> &Properties {
+        &self.properties
     }
 
     fn regularity(&self) -> Regularity<'_> {
         Regularity::Complete
-    }
-
-    fn link_slots(&self) -> u64 {
-        self.nodes() * self.nodes()
-    }
-
-    fn degree(&self) -> Option<u64> {
-        Some(self.nodes() - 1)
-    }
-
-    fn diameter(&self) -> u64 {
-        u64::from(self.nodes() > 1)
-    }
-
-    fn bisection(&self) -> Option<Bisection> {
-        let (n, side) = (self.nodes(), self.nodes() / 2);
-        (side > 0).then(|| Bisection { side, links: side * (n - side), exact: true })
-    }
-
-    fn distance_sum(&self) -> Option<u64> {
-        Some(self.nodes() - 1)
     }
 
     fn route(

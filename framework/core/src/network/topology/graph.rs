@@ -9,7 +9,7 @@
 //! size of graphs.
 
 use super::routing_table::RoutingTable;
-use super::{ReadFile, Route, RouteError, Run, Topology, explicit_route};
+use super::{Properties, ReadFile, Route, RouteError, Run, Topology, explicit_route};
 use crate::spec::{Spec, SpecError};
 use edge_list::EdgeList;
 use std::sync::Arc;
@@ -29,9 +29,7 @@ pub struct GraphError {
 /// A network given by a list of edges.
 #[derive(Debug, Clone)]
 pub struct Graph {
-    file: String,
-    nodes: [u64; 1],
-    switches: u64,
+    properties: Properties,
     table: RoutingTable,
     bandwidths: Vec<f64>,
     latencies: Vec<f64>,
@@ -69,17 +67,29 @@ impl Graph {
         })?;
         let parallel =
             links.windows(2).any(|pair| (pair[0].from, pair[0].to) == (pair[1].from, pair[1].to));
-        let bandwidths = links.iter().map(|link| link.bandwidth).collect();
-        let latencies = links.iter().map(|link| link.latency).collect();
-        Ok(Self {
-            file: file.to_owned(),
-            nodes: [nodes],
+        let bandwidths: Vec<f64> = links.iter().map(|link| link.bandwidth).collect();
+        let latencies: Vec<f64> = links.iter().map(|link| link.latency).collect();
+        let reach = || (0..nodes).map(|node| table.distances(node));
+        let degrees = || (0..nodes).map(|node| table.links_of(node).len() as u64);
+        let degree = degrees().next().filter(|first| degrees().all(|degree| degree == *first));
+        let first = table.distances(0);
+        let properties = Properties {
+            spec: format!("graph:{file}"),
+            kind: "graph",
+            nodes,
             switches,
-            table,
-            bandwidths,
-            latencies,
-            parallel,
-        })
+            radices: vec![nodes],
+            link_slots: table.links(),
+            max_links: Some(table.links()),
+            degree,
+            diameter: reach().map(|(farthest, _)| farthest).max().unwrap_or(0),
+            distance_sum: reach().all(|other| other == first).then_some(first.1),
+            hops_of_all_pairs: Some(reach().map(|(_, sum)| u128::from(sum)).sum()),
+            bandwidths: extremes(&bandwidths),
+            latencies: extremes(&latencies),
+            ..Properties::default()
+        };
+        Ok(Self { properties, table, bandwidths, latencies, parallel })
     }
 
     fn link(&self, from: u64, to: u64) -> Option<Run> {
@@ -109,70 +119,20 @@ fn run(link: usize) -> Run {
 }
 
 impl Topology for Graph {
-    fn spec(&self) -> String {
-        format!("graph:{}", self.file)
-    }
-
-    fn kind(&self) -> &'static str {
-        "graph"
-    }
-
-    fn nodes(&self) -> u64 {
-        self.nodes[0]
-    }
-
-    fn switches(&self) -> u64 {
-        self.switches
-    }
-
-    fn radices(&self) -> &[u64] {
-        &self.nodes
-    }
-
-    fn link_slots(&self) -> u64 {
-        self.table.links()
-    }
-
-    fn degree(&self) -> Option<u64> {
-        let degree = self.table.links_of(0).len();
-        (0..self.nodes()).all(|v| self.table.links_of(v).len() == degree).then_some(degree as u64)
-    }
-
-    fn diameter(&self) -> u64 {
-        (0..self.nodes()).map(|node| self.eccentricity(node)).max().unwrap_or(0)
+    fn properties(&self) -> &Properties {
+        &self.properties
     }
 
     fn links_from(&self, node: u64) -> Option<u64> {
         Some(self.table.links_of(node).len() as u64)
     }
 
-    fn max_links(&self) -> u64 {
-        self.table.links()
-    }
-
-    fn hops_of_all_pairs(&self) -> Option<u128> {
-        Some((0..self.nodes()).map(|node| u128::from(self.table.distances(node).1)).sum())
-    }
-
     fn eccentricity(&self, node: u64) -> u64 {
         self.table.distances(node).0
     }
 
-    fn distance_sum(&self) -> Option<u64> {
-        let first = self.table.distances(0);
-        (1..self.nodes()).all(|node| self.table.distances(node) == first).then_some(first.1)
-    }
-
-    fn bandwidths(&self) -> Option<(f64, f64)> {
-        extremes(&self.bandwidths)
-    }
-
     fn bandwidth(&self, link: u64) -> f64 {
         self.bandwidths[link as usize]
-    }
-
-    fn latencies(&self) -> Option<(f64, f64)> {
-        extremes(&self.latencies)
     }
 
     fn latency(&self, link: u64) -> f64 {

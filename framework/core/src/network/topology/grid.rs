@@ -5,7 +5,9 @@
 //! v` in the minus direction. In a mesh, some of these links do not exist. In a torus, a dimension
 //! of 2 has two links in each direction between its two nodes, and a dimension of 1 has none.
 
-use super::{Bisection, Plane, Regularity, Route, RouteError, Run, Topology, strides, walk_path};
+use super::{
+    Bisection, Plane, Properties, Regularity, Route, RouteError, Run, Topology, strides, walk_path,
+};
 use crate::spec::{Spec, SpecError, parse_dims};
 use std::sync::Arc;
 
@@ -25,13 +27,13 @@ pub enum GridShape {
 /// A torus, mesh or ring.
 #[derive(Debug, Clone)]
 pub struct GridNet {
+    properties: Properties,
     shape: GridShape,
     dims: Vec<u64>,
     /// Whether the lines of each dimension are closed.
     closed: Vec<bool>,
     strides: Vec<u64>,
     nodes: u64,
-    planes: Vec<Plane>,
 }
 
 pub(super) fn parse(spec: &Spec, shape: GridShape) -> Result<Arc<dyn Topology>, SpecError> {
@@ -69,7 +71,7 @@ pub(super) fn parse(spec: &Spec, shape: GridShape) -> Result<Arc<dyn Topology>, 
     Ok(Arc::new(match open {
         0 => GridNet::new(shape, &dims),
         _ if open == dims.len() => GridNet::new(GridShape::Mesh, &dims),
-        _ => GridNet { shape: GridShape::Mixed, closed, ..GridNet::new(GridShape::Torus, &dims) },
+        _ => GridNet::with_closed(GridShape::Mixed, &dims, closed),
     }))
 }
 
@@ -77,15 +79,68 @@ impl GridNet {
     /// Creates a grid of at least one dimension, each of at least 1, with at most 2^31 nodes
     /// ([`super::parse`] checks this).
     pub fn new(shape: GridShape, dims: &[u64]) -> Self {
-        let nodes: u64 = dims.iter().product();
-        let strides = strides(dims);
-        Self {
-            shape,
-            dims: dims.to_vec(),
-            closed: vec![shape != GridShape::Mesh; dims.len()],
-            planes: planes(dims, &strides),
-            strides,
-            nodes,
+        Self::with_closed(shape, dims, vec![shape != GridShape::Mesh; dims.len()])
+    }
+
+    fn with_closed(shape: GridShape, dims: &[u64], closed: Vec<bool>) -> Self {
+        let (nodes, strides) = (dims.iter().product(), strides(dims));
+        let properties = Properties::default();
+        let mut net = Self { properties, shape, dims: dims.to_vec(), closed, strides, nodes };
+        net.properties = net.find_properties();
+        net
+    }
+
+    fn find_properties(&self) -> Properties {
+        let mixed = self.shape == GridShape::Mixed;
+        let side = |(n, closed): (u64, bool)| {
+            if mixed && !closed { format!("{n}o") } else { n.to_string() }
+        };
+        let sides: Vec<String> = self.sides().map(side).collect();
+        let (family, kind) = match self.shape {
+            GridShape::Torus => ("torus", "torus"),
+            GridShape::Mesh => ("mesh", "mesh"),
+            GridShape::Ring => ("ring", "ring"),
+            // Algorithms for tori do not run on these.
+            GridShape::Mixed => ("torus", "mixed-torus"),
+        };
+        // In an open line of more than two nodes, the nodes at its ends have fewer links than the
+        // others.
+        let regular = self.sides().all(|(n, closed)| closed || n <= 2);
+        let links = self.sides().filter(|(n, _)| *n > 1).map(|(_, closed)| 1 + u64::from(closed));
+        // The cut divides the dimension in which the most pairs of nodes must cross each link. If
+        // its size is even, it is the longest dimension, and no balanced cut is better. If its size
+        // is odd, the cut is unbalanced by one layer, unless there is no other dimension.
+        let cuts = self.sides().filter(|(n, _)| *n > 1).map(|(n, closed)| {
+            let layer = self.nodes / n;
+            let links = if closed { 2 * layer } else { layer };
+            let exact = n == self.nodes || (!mixed && n % 2 == 0);
+            Bisection { side: n / 2 * layer, links, exact }
+        });
+        let pressure =
+            |b: &Bisection| b.side as f64 * (self.nodes - b.side) as f64 / b.links as f64;
+        // The distances from a node in a ring of n nodes add up to n^2 / 4, rounded down. Each
+        // distance occurs once for every line of the other dimensions.
+        let rings = self.closed.iter().all(|closed| *closed);
+        let from_node = self.dims.iter().map(|n| self.nodes / n * (n * n / 4));
+        // The distances over all pairs in a line of n nodes add up to (n^3 - n) / 3. Each occurs
+        // between every two lines.
+        let on_line = |n: u128, closed| if closed { n * (n * n / 4) } else { n * (n * n - 1) / 3 };
+        let all_pairs = self
+            .sides()
+            .map(|(n, closed)| u128::from(self.nodes / n).pow(2) * on_line(u128::from(n), closed));
+        Properties {
+            spec: format!("{family}:{}", sides.join("x")),
+            kind,
+            nodes: self.nodes,
+            radices: self.dims.clone(),
+            link_slots: 2 * self.dims.len() as u64 * self.nodes,
+            planes: planes(&self.dims, &self.strides),
+            degree: regular.then(|| links.sum()),
+            diameter: self.sides().map(|(n, closed)| if closed { n / 2 } else { n - 1 }).sum(),
+            bisection: cuts.max_by(|a, b| pressure(a).total_cmp(&pressure(b))),
+            distance_sum: rings.then(|| from_node.sum()),
+            hops_of_all_pairs: Some(all_pairs.sum()),
+            ..Properties::default()
         }
     }
 
@@ -255,31 +310,8 @@ fn shorter(n: u64, closed: bool, a: u64, b: u64) -> (bool, u64) {
 }
 
 impl Topology for GridNet {
-    fn spec(&self) -> String {
-        let marked = self.shape == GridShape::Mixed;
-        let side = |(n, closed): (u64, bool)| {
-            if marked && !closed { format!("{n}o") } else { n.to_string() }
-        };
-        let dims: Vec<String> = self.sides().map(side).collect();
-        format!("{}:{}", if marked { "torus" } else { self.kind() }, dims.join("x"))
-    }
-
-    fn kind(&self) -> &'static str {
-        match self.shape {
-            GridShape::Torus => "torus",
-            GridShape::Mesh => "mesh",
-            GridShape::Ring => "ring",
-            // Algorithms for tori do not run on these.
-            GridShape::Mixed => "mixed-torus",
-        }
-    }
-
-    fn nodes(&self) -> u64 {
-        self.nodes
-    }
-
-    fn radices(&self) -> &[u64] {
-        &self.dims
+    fn properties(&self) -> &Properties {
+        &self.properties
     }
 
     fn regularity(&self) -> Regularity<'_> {
@@ -290,67 +322,12 @@ impl Topology for GridNet {
         }
     }
 
-    fn link_slots(&self) -> u64 {
-        2 * self.dims.len() as u64 * self.nodes
-    }
-
-    fn planes(&self) -> &[Plane] {
-        &self.planes
-    }
-
-    fn degree(&self) -> Option<u64> {
-        // In an open line of more than two nodes, the nodes at its ends have fewer links than the
-        // others.
-        let regular = self.sides().all(|(n, closed)| closed || n <= 2);
-        regular.then(|| {
-            self.sides().filter(|(n, _)| *n > 1).map(|(_, closed)| 1 + u64::from(closed)).sum()
-        })
-    }
-
-    fn diameter(&self) -> u64 {
-        self.sides().map(|(n, closed)| if closed { n / 2 } else { n - 1 }).sum()
-    }
-
     fn eccentricity(&self, node: u64) -> u64 {
         let farthest = |(dim, (n, closed)): (usize, (u64, bool))| {
             let at = self.coordinate(node, dim);
             if closed { n / 2 } else { at.max(n - 1 - at) }
         };
         self.sides().enumerate().map(farthest).sum()
-    }
-
-    /// Cuts the dimension in which the most pairs of nodes must cross each link. If its size is
-    /// even, it is the longest dimension, and no balanced cut is better. If its size is odd, the
-    /// cut is unbalanced by one layer, unless there is no other dimension.
-    fn bisection(&self) -> Option<Bisection> {
-        let alike = self.shape != GridShape::Mixed;
-        let cuts = self.sides().filter(|(n, _)| *n > 1).map(|(n, closed)| {
-            let layer = self.nodes / n;
-            let links = if closed { 2 * layer } else { layer };
-            Bisection {
-                side: n / 2 * layer,
-                links,
-                exact: n == self.nodes || (alike && n % 2 == 0),
-            }
-        });
-        let pressure =
-            |b: &Bisection| b.side as f64 * (self.nodes - b.side) as f64 / b.links as f64;
-        cuts.max_by(|a, b| pressure(a).total_cmp(&pressure(b)))
-    }
-
-    fn distance_sum(&self) -> Option<u64> {
-        // The distances from a node in a ring of n nodes add up to n^2 / 4, rounded down. Each
-        // distance occurs once for every line of the other dimensions.
-        let rings = self.closed.iter().all(|closed| *closed);
-        rings.then(|| self.dims.iter().map(|n| self.nodes / n * (n * n / 4)).sum())
-    }
-
-    fn hops_of_all_pairs(&self) -> Option<u128> {
-        // The distances over all pairs in a line of n nodes add up to (n^3 - n) / 3. Each occurs
-        // between every two lines.
-        let lines = |n: u64| u128::from(self.nodes / n).pow(2);
-        let on_line = |n: u128, closed| if closed { n * (n * n / 4) } else { n * (n * n - 1) / 3 };
-        Some(self.sides().map(|(n, closed)| lines(n) * on_line(u128::from(n), closed)).sum())
     }
 
     fn links_from(&self, node: u64) -> Option<u64> {

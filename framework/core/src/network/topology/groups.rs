@@ -8,7 +8,7 @@
 //! their latency is H times the machine's `hop_us`.
 
 use super::switched::FamilyArgs;
-use super::{Bisection, Route, RouteError, Run, Topology, explicit_route};
+use super::{Bisection, Properties, Route, RouteError, Run, Topology, explicit_route};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use std::sync::Arc;
 /// leads to the joining switch, 3 n + v back.
 #[derive(Debug, Clone)]
 struct Groups {
+    properties: Properties,
     /// Groups, and ranks of each group.
     radices: [u64; 2],
     /// The bandwidth of links within a group, as a multiple of that across.
@@ -28,7 +29,7 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     const EXPECTED: &str = "groups and ranks of each, as in `groups:16x8`";
     const MAX: f64 = super::Graph::MAX_BANDWIDTH;
     let word = FamilyArgs::of(spec, EXPECTED, &["inside", "inside_hop"])?.word;
-    let radices = spec.dims_array(word, EXPECTED)?;
+    let radices: [u64; 2] = spec.dims_array(word, EXPECTED)?;
     let factor = |key: &str, least: f64, what: &str| match spec
         .args()
         .iter()
@@ -48,7 +49,34 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
         factor("inside", 1.0 / MAX, "a bandwidth")?,
         factor("inside_hop", 0.0, "a latency")? + 0.0,
     );
-    Ok(Arc::new(Groups { radices, inside, inside_hop }))
+    let [groups, ranks] = radices;
+    let argument = |key: &str, value: f64| {
+        if value == 1.0 { String::new() } else { format!(",{key}={value}") }
+    };
+    let range = |value: f64| (value != 1.0).then(|| (value.min(1.0), value.max(1.0)));
+    // Half of the groups are cut from the rest: the links across of the ranks on the smaller side.
+    let (nodes, side) = (groups * ranks, groups / 2 * ranks);
+    let properties = Properties {
+        spec: format!(
+            "groups:{groups}x{ranks}{}{}",
+            argument("inside", inside),
+            argument("inside_hop", inside_hop)
+        ),
+        kind: "groups",
+        nodes,
+        // One switch for each group, and the joining switch.
+        switches: groups + 1,
+        radices: radices.to_vec(),
+        link_slots: 4 * nodes,
+        degree: Some(2),
+        diameter: 2 * u64::from(nodes > 1),
+        bisection: (side > 0).then_some(Bisection { side, links: side, exact: false }),
+        distance_sum: Some(2 * (nodes - 1)),
+        bandwidths: range(inside),
+        latencies: range(inside_hop),
+        ..Properties::default()
+    };
+    Ok(Arc::new(Groups { properties, radices, inside, inside_hop }))
 }
 
 impl Groups {
@@ -58,68 +86,12 @@ impl Groups {
 }
 
 impl Topology for Groups {
-    fn spec(&self) -> String {
-        let [groups, ranks] = self.radices;
-        let inside =
-            if self.inside == 1.0 { String::new() } else { format!(",inside={}", self.inside) };
-        let inside_hop = if self.inside_hop == 1.0 {
-            String::new()
-        } else {
-            format!(",inside_hop={}", self.inside_hop)
-        };
-        format!("groups:{groups}x{ranks}{inside}{inside_hop}")
-    }
-
-    fn kind(&self) -> &'static str {
-        "groups"
-    }
-
-    fn nodes(&self) -> u64 {
-        self.radices.iter().product()
-    }
-
-    /// One switch for each group, and the joining switch.
-    fn switches(&self) -> u64 {
-        self.radices[0] + 1
-    }
-
-    fn radices(&self) -> &[u64] {
-        &self.radices
-    }
-
-    fn link_slots(&self) -> u64 {
-        4 * self.nodes()
-    }
-
-    fn diameter(&self) -> u64 {
-        2 * u64::from(self.nodes() > 1)
-    }
-
-    fn degree(&self) -> Option<u64> {
-        Some(2)
-    }
-
-    /// Cuts half of the groups from the rest: the links across of the ranks on the smaller side.
-    fn bisection(&self) -> Option<Bisection> {
-        let [groups, ranks] = self.radices;
-        let side = groups / 2 * ranks;
-        (side > 0).then_some(Bisection { side, links: side, exact: false })
-    }
-
-    fn distance_sum(&self) -> Option<u64> {
-        Some(2 * (self.nodes() - 1))
-    }
-
-    fn bandwidths(&self) -> Option<(f64, f64)> {
-        (self.inside != 1.0).then(|| (self.inside.min(1.0), self.inside.max(1.0)))
+    fn properties(&self) -> &Properties {
+        &self.properties
     }
 
     fn bandwidth(&self, link: u64) -> f64 {
         if link < 2 * self.nodes() { self.inside } else { 1.0 }
-    }
-
-    fn latencies(&self) -> Option<(f64, f64)> {
-        (self.inside_hop != 1.0).then(|| (self.inside_hop.min(1.0), self.inside_hop.max(1.0)))
     }
 
     fn latency(&self, link: u64) -> f64 {

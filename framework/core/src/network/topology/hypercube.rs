@@ -1,14 +1,15 @@
 //! Hypercubes: two nodes are linked if their numbers differ in one bit.
 
-use super::{Bisection, Regularity, Route, RouteError, Run, Topology, explicit_route};
+use super::{Bisection, Properties, Regularity, Route, RouteError, Run, Topology, explicit_route};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
-/// A hypercube of D = `dims.len()` dimensions. Link `node * D + d` leaves `node` and changes the
+/// A hypercube of D = `dims` dimensions. Link `node * D + d` leaves `node` and changes the
 /// bit of value `2^d`.
 #[derive(Debug, Clone)]
 pub struct Hypercube {
-    dims: Vec<u64>,
+    properties: Properties,
+    dims: u64,
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
@@ -24,7 +25,21 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
 impl Hypercube {
     /// Creates a hypercube of at most 31 dimensions.
     pub fn new(dims: u32) -> Self {
-        Self { dims: vec![2; dims as usize] }
+        let (nodes, half, bits) = (1_u64 << dims, (1_u64 << dims) / 2, u64::from(dims));
+        let bisection = Bisection { side: half, links: half, exact: true };
+        let properties = Properties {
+            spec: format!("hypercube:{dims}"),
+            kind: "hypercube",
+            nodes,
+            radices: vec![2; dims as usize],
+            link_slots: nodes * bits,
+            degree: Some(bits),
+            diameter: bits,
+            bisection: (half > 0).then_some(bisection),
+            distance_sum: Some(bits * nodes / 2),
+            ..Properties::default()
+        };
+        Self { properties, dims: bits }
     }
 
     fn link(&self, from: u64, to: u64) -> Option<Run> {
@@ -33,50 +48,17 @@ impl Hypercube {
     }
 
     fn run(&self, from: u64, dim: u64) -> Run {
-        Run::link(from * self.dims.len() as u64 + dim)
+        Run::link(from * self.dims + dim)
     }
 }
 
 impl Topology for Hypercube {
-    fn spec(&self) -> String {
-        format!("hypercube:{}", self.dims.len())
-    }
-
-    fn kind(&self) -> &'static str {
-        "hypercube"
-    }
-
-    fn nodes(&self) -> u64 {
-        1 << self.dims.len()
-    }
-
-    fn radices(&self) -> &[u64] {
-        &self.dims
+    fn properties(&self) -> &Properties {
+        &self.properties
     }
 
     fn regularity(&self) -> Regularity<'_> {
-        Regularity::Hypercube(self.dims.len() as u32)
-    }
-
-    fn link_slots(&self) -> u64 {
-        self.nodes() * self.dims.len() as u64
-    }
-
-    fn degree(&self) -> Option<u64> {
-        Some(self.dims.len() as u64)
-    }
-
-    fn diameter(&self) -> u64 {
-        self.dims.len() as u64
-    }
-
-    fn bisection(&self) -> Option<Bisection> {
-        let half = self.nodes() / 2;
-        (half > 0).then_some(Bisection { side: half, links: half, exact: true })
-    }
-
-    fn distance_sum(&self) -> Option<u64> {
-        Some(self.dims.len() as u64 * self.nodes() / 2)
+        Regularity::Hypercube(self.dims as u32)
     }
 
     /// e-cube routing: along the lowest differing bit first.
@@ -102,7 +84,7 @@ impl Topology for Hypercube {
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
-        let d = self.dims.len() as u64;
+        let d = self.dims;
         (link < self.link_slots()).then(|| (link / d, (link / d) ^ (1 << (link % d))))
     }
 }

@@ -15,11 +15,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct HyperX {
     dims: Vec<u64>,
-    /// The dimensions, followed by the number of nodes at a switch.
-    radices: Vec<u64>,
     /// For each dimension, the distance of neighbours in switch numbers, and the first port.
     lines: Vec<(u64, u64)>,
-    nodes_each: u64,
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
@@ -30,23 +27,13 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     let first_ports = (0..dims.len()).map(|d| dims[..d].iter().sum());
     let lines = strides(&dims).into_iter().zip(first_ports).collect();
     let radices = [&dims[..], &[nodes_each]].concat();
-    Ok(Arc::new(Switched::new(HyperX { dims, radices, lines, nodes_each }, nodes_each)))
+    let sides: Vec<String> = dims.iter().map(u64::to_string).collect();
+    let arguments = sides.join("x") + &nodes_argument(nodes_each);
+    let fabric = HyperX { dims, lines };
+    Ok(Arc::new(Switched::new(fabric, "hyperx", &arguments, radices, nodes_each)))
 }
 
 impl Fabric for HyperX {
-    fn kind(&self) -> &'static str {
-        "hyperx"
-    }
-
-    fn arguments(&self) -> String {
-        let dims: Vec<String> = self.dims.iter().map(u64::to_string).collect();
-        dims.join("x") + &nodes_argument(self.nodes_each)
-    }
-
-    fn radices(&self) -> &[u64] {
-        &self.radices
-    }
-
     fn switches(&self) -> u64 {
         self.dims.iter().product()
     }

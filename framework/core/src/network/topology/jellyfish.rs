@@ -16,10 +16,8 @@ use std::sync::Arc;
 
 #[derive(Debug)]
 struct Jellyfish {
+    switches: u64,
     degree: u64,
-    seed: u64,
-    /// Switches, and nodes of each switch.
-    radices: [u64; 2],
     table: RoutingTable,
 }
 
@@ -46,10 +44,10 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
         .find_map(|_| RoutingTable::find(&linked(switches, degree, &mut draw), switches).ok());
     let table = table
         .ok_or_else(|| spec.bad_value(word, "numbers for which a connected network is drawn"))?;
-    Ok(Arc::new(Switched::new(
-        Jellyfish { degree, seed, radices: [switches, nodes], table },
-        nodes,
-    )))
+    let seed = if seed == 0 { String::new() } else { format!(",seed={seed}") };
+    let arguments = format!("{switches}x{degree}x{nodes}{seed}");
+    let fabric = Jellyfish { switches, degree, table };
+    Ok(Arc::new(Switched::new(fabric, "jellyfish", &arguments, vec![switches, nodes], nodes)))
 }
 
 /// Draws the links, and returns the neighbours of each switch in ascending order.
@@ -98,22 +96,8 @@ fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
 }
 
 impl Fabric for Jellyfish {
-    fn kind(&self) -> &'static str {
-        "jellyfish"
-    }
-
-    fn arguments(&self) -> String {
-        let [switches, nodes] = self.radices;
-        let seed = if self.seed == 0 { String::new() } else { format!(",seed={}", self.seed) };
-        format!("{switches}x{}x{nodes}{seed}", self.degree)
-    }
-
-    fn radices(&self) -> &[u64] {
-        &self.radices
-    }
-
     fn switches(&self) -> u64 {
-        self.radices[0]
+        self.switches
     }
 
     fn radix(&self) -> u64 {

@@ -5,8 +5,7 @@
 //! ranks: in the network's own grid or, if nodes have several ranks, in a grid of nodes and ranks.
 //! Routes and links are those of the nodes. There is no link between two ranks of one node.
 
-use super::delegate::delegate_to_base;
-use super::{Bisection, ReadFile, Route, RouteError, Run, Topology};
+use super::{Bisection, Properties, ReadFile, Route, RouteError, Run, Topology};
 use crate::spec::{Arg, Spec, SpecError};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,13 +17,10 @@ const EXPECTED: &str = "block, cyclic, random:SEED, hilbert or file:FILE";
 
 #[derive(Debug)]
 struct Placed {
+    properties: Properties,
     base: Arc<dyn Topology>,
     /// Ranks of each node.
     ranks_each: u64,
-    /// The value of `place=`, if it is not the default.
-    place: Option<String>,
-    /// The grid of rank numbers if nodes have several ranks.
-    grid: [u64; 2],
     /// For each rank, its node.
     node: Vec<u32>,
     /// For each node, its rank; empty if nodes have several ranks.
@@ -116,13 +112,40 @@ pub(super) fn parse(
         }
         _ => return Err(bad(EXPECTED)),
     };
-    let grid = if word == "cyclic" { [ranks_each, nodes] } else { [nodes, ranks_each] };
     // With one rank for each node, find the rank of each node.
     let mut rank = vec![0; if ranks_each == 1 { nodes as usize } else { 0 }];
     if ranks_each == 1 {
         (0..).zip(&node).for_each(|(r, at)| rank[*at as usize] = r);
     }
-    Ok(Arc::new(Placed { base, ranks_each, place, grid, node, rank }))
+    let place = place.map_or(String::new(), |place| format!(",place={place}"));
+    let properties = Properties {
+        spec: base.spec() + &place,
+        bisection: base.bisection().map(|cut| Bisection { side: cut.side * ranks_each, ..cut }),
+        distance_sum: base.distance_sum().map(|sum| sum * ranks_each),
+        hops_of_all_pairs: base
+            .hops_of_all_pairs()
+            .map(|hops| hops * u128::from(ranks_each).pow(2)),
+        max_links: Some(base.max_links()),
+        ..base.properties().clone()
+    };
+    let properties = match ranks_each {
+        1 => properties,
+        _ => Properties {
+            spec: format!("{},ranks={ranks_each}{place}", base.spec()),
+            // An algorithm for a torus does not necessarily run on a torus whose nodes have several
+            // ranks.
+            kind: "ranks",
+            nodes: count,
+            switches: base.switches() + nodes,
+            radices: if word == "cyclic" {
+                vec![ranks_each, nodes]
+            } else {
+                vec![nodes, ranks_each]
+            },
+            ..properties
+        },
+    };
+    Ok(Arc::new(Placed { properties, base, ranks_each, node, rank }))
 }
 
 impl Placed {
@@ -144,26 +167,8 @@ impl Placed {
 }
 
 impl Topology for Placed {
-    delegate_to_base! { link_slots planes diameter degree max_links bandwidths bandwidth latencies latency }
-
-    fn spec(&self) -> String {
-        let ranks =
-            if self.shares_nodes() { format!(",ranks={}", self.ranks_each) } else { String::new() };
-        let place = self.place.as_ref().map_or(String::new(), |place| format!(",place={place}"));
-        format!("{}{ranks}{place}", self.base.spec())
-    }
-
-    /// An algorithm for a torus does not necessarily run on a torus whose nodes have several ranks.
-    fn kind(&self) -> &'static str {
-        if self.shares_nodes() { "ranks" } else { self.base.kind() }
-    }
-
-    fn nodes(&self) -> u64 {
-        self.node.len() as u64
-    }
-
-    fn switches(&self) -> u64 {
-        self.base.switches() + if self.shares_nodes() { self.base.nodes() } else { 0 }
+    fn properties(&self) -> &Properties {
+        &self.properties
     }
 
     fn node_network(&self) -> Option<&dyn Topology> {
@@ -174,10 +179,6 @@ impl Topology for Placed {
         if self.shares_nodes() { self.node(rank) } else { rank }
     }
 
-    fn radices(&self) -> &[u64] {
-        if self.shares_nodes() { &self.grid } else { self.base.radices() }
-    }
-
     fn base(&self) -> Option<(&dyn Topology, u64)> {
         if self.shares_nodes() { None } else { self.base.base() }
     }
@@ -186,22 +187,16 @@ impl Topology for Placed {
         self.base.eccentricity(self.node(rank))
     }
 
+    fn bandwidth(&self, link: u64) -> f64 {
+        self.base.bandwidth(link)
+    }
+
+    fn latency(&self, link: u64) -> f64 {
+        self.base.latency(link)
+    }
+
     fn links_from(&self, rank: u64) -> Option<u64> {
         self.base.links_from(self.node(rank))
-    }
-
-    fn bisection(&self) -> Option<Bisection> {
-        self.base.bisection().map(|cut| Bisection { side: cut.side * self.ranks_each, ..cut })
-    }
-
-    fn distance_sum(&self) -> Option<u64> {
-        self.base.distance_sum().map(|sum| sum * self.ranks_each)
-    }
-
-    fn hops_of_all_pairs(&self) -> Option<u128> {
-        self.base
-            .hops_of_all_pairs()
-            .map(|hops| hops * u128::from(self.ranks_each) * u128::from(self.ranks_each))
     }
 
     fn route(

@@ -10,7 +10,9 @@
 //! destination. To another cluster of the same type: across, within a cluster of the other type,
 //! across again, and within the cluster to the destination. No route is shorter.
 
-use super::{Bisection, ReadFile, Regularity, Route, RouteError, Run, Topology, explicit_route};
+use super::{
+    Bisection, Properties, ReadFile, Regularity, Route, RouteError, Run, Topology, explicit_route,
+};
 use crate::limits;
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
@@ -18,16 +20,11 @@ use std::sync::Arc;
 /// A dual-net of one more level than `base`.
 #[derive(Debug, Clone)]
 pub struct Rdn {
-    /// The number of levels, including this one.
-    level: u32,
+    properties: Properties,
     /// The network of a cluster.
     base: Arc<dyn Topology>,
-    /// The spec within the parentheses.
-    innermost: String,
     /// The number of nodes of a cluster.
     n: u64,
-    /// The radices of node numbers: those of the type, the cluster and the node within the cluster.
-    digits: Vec<u64>,
 }
 
 pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
@@ -84,8 +81,46 @@ impl Rdn {
     fn new(level: u32, base: Arc<dyn Topology>, innermost: &str) -> Option<Self> {
         let n = base.nodes();
         n.checked_mul(n).and_then(|m| m.checked_mul(2)).filter(|nodes| *nodes <= limits::NODES)?;
-        let digits = [&[2], base.radices(), base.radices()].concat();
-        Some(Self { level, innermost: innermost.to_owned(), n, digits, base })
+        // The bisection is the better of two cuts.
+        //
+        // 1. Whole clusters, as many of one type as are left out of the other type. Two clusters of
+        //    different type are joined by one edge, and half of these edges are cut.
+        // 2. If the base has a cut into halves, let H be the node numbers of one half: the clusters
+        //    of type 0 with numbers in H, and of each cluster of type 1 the nodes in H. No
+        //    cross-edge is cut, and only n clusters are.
+        //
+        // Theorem 1 claims n_k / 4, which is the first cut.
+        let halves = base.bisection().filter(|cut| 2 * cut.side == n);
+        let links =
+            halves.map_or(u64::MAX, |cut| cut.links.saturating_mul(n)).min((n * n).div_ceil(2));
+        // The distance to a node (u, d, y) of the other type is L(x, d) + 1 + L(c, y), and to a
+        // node of another cluster of the same type L(c, d) + 2 + L(x, y). If all nodes of a cluster
+        // have the same sum of distances, so have all nodes of the dual-net.
+        let distance_sum = base.distance_sum().map(|below| {
+            let other_type = 2 * n * below + n * n;
+            below + other_type + n * below + 2 * n * (n - 1) + (n - 1) * below
+        });
+        // Cross-edges have the machine's bandwidth and latency.
+        let with_1 = |(least, most): (f64, f64)| (least.min(1.0), most.max(1.0));
+        let nodes = 2 * n * n;
+        let properties = Properties {
+            spec: format!("rdn:{level}({innermost})"),
+            kind: "rdn",
+            nodes,
+            // Each cluster has its own switches.
+            switches: 2 * n * base.switches(),
+            // Those of the type, the cluster and the node within the cluster.
+            radices: [&[2], base.radices(), base.radices()].concat(),
+            link_slots: 2 * n * base.link_slots() + nodes,
+            degree: base.degree().map(|degree| degree + 1),
+            diameter: if n == 1 { 1 } else { 2 * base.diameter() + 2 },
+            bisection: Some(Bisection { side: n * n, links, exact: false }),
+            distance_sum,
+            bandwidths: base.bandwidths().map(with_1),
+            latencies: base.latencies().map(with_1),
+            ..Properties::default()
+        };
+        Some(Self { properties, n, base })
     }
 
     fn split(&self, node: u64) -> (u64, u64, u64) {
@@ -132,25 +167,8 @@ impl Rdn {
 }
 
 impl Topology for Rdn {
-    fn spec(&self) -> String {
-        format!("rdn:{}({})", self.level, self.innermost)
-    }
-
-    fn kind(&self) -> &'static str {
-        "rdn"
-    }
-
-    fn nodes(&self) -> u64 {
-        2 * self.n * self.n
-    }
-
-    /// Each cluster has its own switches.
-    fn switches(&self) -> u64 {
-        2 * self.n * self.base.switches()
-    }
-
-    fn radices(&self) -> &[u64] {
-        &self.digits
+    fn properties(&self) -> &Properties {
+        &self.properties
     }
 
     /// The two types: each route from (t, c, x) corresponds to a route from (1 - t, c, x).
@@ -158,18 +176,10 @@ impl Topology for Rdn {
         Regularity::Halves { within: self.n * self.base.link_slots() }
     }
 
-    fn link_slots(&self) -> u64 {
-        2 * self.n * self.base.link_slots() + self.nodes()
-    }
-
     /// Returns the innermost base and the number of levels.
     fn base(&self) -> Option<(&dyn Topology, u64)> {
         let below = self.base.base().map(|(base, levels)| (base, levels + 1));
         Some(below.unwrap_or((self.base.as_ref(), 1)))
-    }
-
-    fn diameter(&self) -> u64 {
-        if self.n == 1 { 1 } else { 2 * self.base.diameter() + 2 }
     }
 
     fn eccentricity(&self, node: u64) -> u64 {
@@ -180,50 +190,9 @@ impl Topology for Rdn {
         if self.n == 1 { 1 } else { self.base.eccentricity(x) + self.base.eccentricity(c) + 2 }
     }
 
-    fn degree(&self) -> Option<u64> {
-        self.base.degree().map(|d| d + 1)
-    }
-
-    /// Returns the better of two cuts.
-    ///
-    /// 1. Whole clusters, as many of one type as are left out of the other type. Two clusters of
-    ///    different type are joined by one edge, and half of these edges are cut.
-    /// 2. If the base has a cut into halves, let H be the node numbers of one half: the clusters of
-    ///    type 0 with numbers in H, and of each cluster of type 1 the nodes in H. No cross-edge is
-    ///    cut, and only n clusters are.
-    ///
-    /// Theorem 1 claims n_k / 4, which is the first cut.
-    fn bisection(&self) -> Option<Bisection> {
-        let n = self.n;
-        let halves = self.base.bisection().filter(|cut| 2 * cut.side == n);
-        let links =
-            halves.map_or(u64::MAX, |cut| cut.links.saturating_mul(n)).min((n * n).div_ceil(2));
-        Some(Bisection { side: n * n, links, exact: false })
-    }
-
-    /// The distance to a node (u, d, y) of the other type is L(x, d) + 1 + L(c, y), and to a node
-    /// of another cluster of the same type L(c, d) + 2 + L(x, y). If all nodes of a cluster have
-    /// the same sum of distances, so have all nodes of the dual-net.
-    fn distance_sum(&self) -> Option<u64> {
-        let (n, below) = (self.n, self.base.distance_sum()?);
-        let other_type = 2 * n * below + n * n;
-        let other_clusters = n * below + 2 * n * (n - 1) + (n - 1) * below;
-        Some(below + other_type + other_clusters)
-    }
-
-    fn bandwidths(&self) -> Option<(f64, f64)> {
-        // Cross-edges have the machine's bandwidth.
-        self.base.bandwidths().map(|(least, most)| (least.min(1.0), most.max(1.0)))
-    }
-
     fn bandwidth(&self, link: u64) -> f64 {
         let within = link < 2 * self.n * self.base.link_slots();
         if within { self.base.bandwidth(link % self.base.link_slots()) } else { 1.0 }
-    }
-
-    fn latencies(&self) -> Option<(f64, f64)> {
-        // Cross-edges have the machine's latency.
-        self.base.latencies().map(|(least, most)| (least.min(1.0), most.max(1.0)))
     }
 
     fn latency(&self, link: u64) -> f64 {

@@ -9,9 +9,8 @@
 //! [`Topology::route`] returns a single route, which is drawn from a seed and is the same for all
 //! messages of a pair. [`RandomRouting`] has expected loads over all draws.
 
-use super::delegate::delegate_to_base;
 use super::random::SplitMix64;
-use super::{RandomRouting, Route, RouteError, Run, Topology};
+use super::{Properties, RandomRouting, Route, RouteError, Run, Topology};
 use crate::spec::{Arg, Spec, SpecError};
 use ecmp::Ecmp;
 use std::sync::Arc;
@@ -22,6 +21,7 @@ mod valiant;
 
 #[derive(Debug, Clone)]
 struct Routed {
+    properties: Properties,
     base: Arc<dyn Topology>,
     routing: Routing,
     seed: u64,
@@ -70,7 +70,12 @@ pub(super) fn parse(
     } else {
         Routing::Valiant(Arc::new(Valiant::new(network)))
     };
-    Ok(Arc::new(Routed { base, routing, seed: 0 }))
+    let properties = Properties {
+        spec: format!("{},routing={}", base.spec(), arg.value()),
+        max_links: Some(base.max_links()),
+        ..base.properties().clone()
+    };
+    Ok(Arc::new(Routed { properties, base, routing, seed: 0 }))
 }
 
 impl Routed {
@@ -119,17 +124,32 @@ impl RandomRouting for Routed {
 }
 
 impl Topology for Routed {
-    delegate_to_base! {
-        kind nodes switches node_network host radices base link_slots planes diameter eccentricity degree links_from
-        max_links bisection distance_sum hops_of_all_pairs link_ends
+    fn properties(&self) -> &Properties {
+        &self.properties
     }
 
-    fn spec(&self) -> String {
-        let routing = match self.routing {
-            Routing::Valiant(_) => "valiant",
-            Routing::Ecmp(_) => "ecmp",
-        };
-        format!("{},routing={routing}", self.base.spec())
+    fn node_network(&self) -> Option<&dyn Topology> {
+        self.base.node_network()
+    }
+
+    fn host(&self, rank: u64) -> u64 {
+        self.base.host(rank)
+    }
+
+    fn base(&self) -> Option<(&dyn Topology, u64)> {
+        self.base.base()
+    }
+
+    fn eccentricity(&self, node: u64) -> u64 {
+        self.base.eccentricity(node)
+    }
+
+    fn links_from(&self, node: u64) -> Option<u64> {
+        self.base.links_from(node)
+    }
+
+    fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
+        self.base.link_ends(link)
     }
 
     fn random_routing(&self) -> Option<&dyn RandomRouting> {

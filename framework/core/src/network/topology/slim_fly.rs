@@ -24,7 +24,6 @@ struct SlimFly {
     field: Field,
     /// The sets X and X'.
     sets: [Generators; 2],
-    radices: [u64; 4],
 }
 
 /// The differences of linked routers within a column.
@@ -52,11 +51,13 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     let field = Field::of(q)
         .ok_or_else(|| wrong(&format!("a prime power q (near: {})", Field::near(q))))?;
     let nodes_each = words.nodes_each(2 * q * q)?;
-    Ok(Arc::new(Switched::new(SlimFly::new(field, nodes_each), nodes_each)))
+    let (arguments, radices) = (q.to_string() + &nodes_argument(nodes_each), [2, q, q, nodes_each]);
+    let fabric = SlimFly::new(field);
+    Ok(Arc::new(Switched::new(fabric, "slim-fly", &arguments, radices.to_vec(), nodes_each)))
 }
 
 impl SlimFly {
-    fn new(field: Field, nodes_each: u64) -> Self {
+    fn new(field: Field) -> Self {
         let q = field.size();
         // The exponents of the elements: every second one. For q = 4 w - 1 those in the second half
         // are shifted by one.
@@ -74,7 +75,7 @@ impl SlimFly {
             }
         };
         let sets = [0, 1].map(|first| Generators::new(&field, halves(first)));
-        Self { field, sets, radices: [2, q, q, nodes_each] }
+        Self { field, sets }
     }
 
     fn split(&self, switch: u64) -> (usize, u64, u64) {
@@ -118,19 +119,6 @@ impl Generators {
 }
 
 impl Fabric for SlimFly {
-    fn kind(&self) -> &'static str {
-        "slim-fly"
-    }
-
-    fn arguments(&self) -> String {
-        let [_, q, _, nodes_each] = self.radices;
-        q.to_string() + &nodes_argument(nodes_each)
-    }
-
-    fn radices(&self) -> &[u64] {
-        &self.radices
-    }
-
     fn switches(&self) -> u64 {
         2 * self.field.size() * self.field.size()
     }

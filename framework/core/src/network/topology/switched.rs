@@ -6,19 +6,13 @@
 //! (port p of switch s is link 2 n + s * radix + p). A family defines where ports lead, and the
 //! next port of a route.
 
-use super::{Bisection, Route, RouteError, Run, Topology, explicit_route};
+use super::{Bisection, Properties, Route, RouteError, Run, Topology, explicit_route};
 use crate::limits;
 use crate::spec::{Arg, Spec, SpecError};
 use std::fmt;
 
 /// The links between the switches of a family.
 pub(super) trait Fabric: fmt::Debug + Send + Sync {
-    /// The name of the family, such as `dragonfly`.
-    fn kind(&self) -> &'static str;
-    /// The part of the spec after the colon, in canonical form.
-    fn arguments(&self) -> String;
-    /// The grid of node numbers.
-    fn radices(&self) -> &[u64];
     fn switches(&self) -> u64;
     /// The number of a switch's ports to other switches. Not every port is used.
     fn radix(&self) -> u64;
@@ -39,35 +33,49 @@ pub(super) trait Fabric: fmt::Debug + Send + Sync {
 
 #[derive(Debug)]
 pub(super) struct Switched<F> {
+    properties: Properties,
     fabric: F,
     /// Nodes at each switch.
     nodes_each: u64,
     nodes: u64,
-    diameter: u64,
-    distance_sum: Option<u64>,
-    hops_of_all_pairs: u128,
 }
 
 impl<F: Fabric> Switched<F> {
     /// Creates a network with this number of nodes at each switch: at least one, and at most 2^31
-    /// nodes together.
-    pub(super) fn new(fabric: F, nodes_each: u64) -> Self {
-        let nodes = fabric.switches() * nodes_each;
-        let mut net = Self {
-            fabric,
-            nodes_each,
+    /// nodes together. `arguments` is the part of the spec after the colon.
+    pub(super) fn new(
+        fabric: F,
+        kind: &'static str,
+        arguments: &str,
+        radices: Vec<u64>,
+        nodes_each: u64,
+    ) -> Self {
+        let (switches, nodes) = (fabric.switches(), fabric.switches() * nodes_each);
+        // The bisection is the fabric's cut, or the links of the nodes on its smaller side if they
+        // are fewer.
+        let bisection = fabric.cut().map(|(on_side, links)| {
+            let side = on_side.min(switches - on_side) * nodes_each;
+            Bisection { side, links: links.min(side), exact: false }
+        });
+        let properties = Properties {
+            spec: format!("{kind}:{arguments}"),
+            kind,
             nodes,
-            diameter: 0,
-            distance_sum: None,
-            hops_of_all_pairs: 0,
+            switches,
+            radices,
+            link_slots: 2 * nodes + switches * fabric.radix(),
+            degree: Some(1),
+            bisection,
+            ..Properties::default()
         };
-        let alike = net.fabric.symmetry_period();
-        let seen: Vec<(u64, u64)> = (0..alike).map(|switch| net.distances_from(switch)).collect();
+        let period = fabric.symmetry_period();
+        let mut net = Self { properties, fabric, nodes_each, nodes };
+        let seen: Vec<(u64, u64)> = (0..period).map(|switch| net.distances_from(switch)).collect();
         let sum: u128 = seen.iter().map(|(_, sum)| u128::from(*sum)).sum();
-        net.hops_of_all_pairs = sum * u128::from(nodes / alike);
-        net.diameter = seen.iter().map(|(farthest, _)| *farthest).max().unwrap_or(0);
+        net.properties.hops_of_all_pairs = Some(sum * u128::from(nodes / period));
+        net.properties.diameter = seen.iter().map(|(farthest, _)| *farthest).max().unwrap_or(0);
         let first = seen[0];
-        net.distance_sum = seen.iter().all(|other| *other == first).then_some(first.1);
+        net.properties.distance_sum = seen.iter().all(|other| *other == first).then_some(first.1);
         net
     }
 
@@ -81,55 +89,12 @@ impl<F: Fabric> Switched<F> {
 }
 
 impl<F: Fabric> Topology for Switched<F> {
-    fn spec(&self) -> String {
-        format!("{}:{}", self.fabric.kind(), self.fabric.arguments())
-    }
-
-    fn kind(&self) -> &'static str {
-        self.fabric.kind()
-    }
-
-    fn nodes(&self) -> u64 {
-        self.nodes
-    }
-
-    fn switches(&self) -> u64 {
-        self.fabric.switches()
-    }
-
-    fn radices(&self) -> &[u64] {
-        self.fabric.radices()
-    }
-
-    fn link_slots(&self) -> u64 {
-        2 * self.nodes + self.fabric.switches() * self.fabric.radix()
-    }
-
-    fn diameter(&self) -> u64 {
-        self.diameter
+    fn properties(&self) -> &Properties {
+        &self.properties
     }
 
     fn eccentricity(&self, node: u64) -> u64 {
         self.distances_from(node / self.nodes_each % self.fabric.symmetry_period()).0
-    }
-
-    fn degree(&self) -> Option<u64> {
-        Some(1)
-    }
-
-    /// Returns the fabric's cut, or the links of the nodes on its smaller side if they are fewer.
-    fn bisection(&self) -> Option<Bisection> {
-        let (switches, links) = self.fabric.cut()?;
-        let side = switches.min(self.fabric.switches() - switches) * self.nodes_each;
-        Some(Bisection { side, links: links.min(side), exact: false })
-    }
-
-    fn distance_sum(&self) -> Option<u64> {
-        self.distance_sum
-    }
-
-    fn hops_of_all_pairs(&self) -> Option<u128> {
-        Some(self.hops_of_all_pairs)
     }
 
     fn route(

@@ -11,19 +11,17 @@
 //! at half of a long side.
 
 use super::grid::planes;
-use super::{Bisection, Plane, Route, RouteError, Run, Topology, explicit_route, strides};
+use super::{Bisection, Properties, Route, RouteError, Run, Topology, explicit_route, strides};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
 #[derive(Debug)]
 struct TwistedTorus {
+    properties: Properties,
     dims: Vec<u64>,
     strides: Vec<u64>,
     a: u64,
     nodes: u64,
-    planes: Vec<Plane>,
-    /// The hops from any node to the farthest node, and the sum over all nodes.
-    reach: (u64, u64),
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
@@ -56,12 +54,27 @@ impl TwistedTorus {
     fn new(dims: Vec<u64>) -> Self {
         let nodes = dims.iter().product();
         let strides = strides(&dims);
-        let planes = planes(&dims, &strides);
         let a = dims.iter().copied().min().unwrap_or(1);
-        let mut net = Self { a, strides, nodes, planes, reach: (0, 0), dims };
-        net.reach = (0..nodes)
+        let sides: Vec<String> = dims.iter().map(u64::to_string).collect();
+        // The cut divides a short side: its rings are cut twice, wherever the closing links arrive
+        // along the other sides.
+        let layer = nodes / a;
+        let properties = Properties {
+            spec: format!("twisted-torus:{}", sides.join("x")),
+            kind: "twisted-torus",
+            nodes,
+            radices: dims.clone(),
+            link_slots: 2 * dims.len() as u64 * nodes,
+            planes: planes(&dims, &strides),
+            degree: Some(2 * dims.len() as u64),
+            bisection: Some(Bisection { side: a / 2 * layer, links: 2 * layer, exact: false }),
+            ..Properties::default()
+        };
+        let mut net = Self { properties, a, strides, nodes, dims };
+        let (diameter, sum) = (0..nodes)
             .map(|to| length(&net.shortest(0, to)))
             .fold((0, 0), |(most, sum), hops| (most.max(hops), sum + hops));
+        (net.properties.diameter, net.properties.distance_sum) = (diameter, Some(sum));
         net
     }
 
@@ -157,48 +170,8 @@ fn length(steps: &Offsets) -> u64 {
 }
 
 impl Topology for TwistedTorus {
-    fn spec(&self) -> String {
-        let dims: Vec<String> = self.dims.iter().map(u64::to_string).collect();
-        format!("twisted-torus:{}", dims.join("x"))
-    }
-
-    fn kind(&self) -> &'static str {
-        "twisted-torus"
-    }
-
-    fn nodes(&self) -> u64 {
-        self.nodes
-    }
-
-    fn radices(&self) -> &[u64] {
-        &self.dims
-    }
-
-    fn link_slots(&self) -> u64 {
-        2 * self.dims.len() as u64 * self.nodes
-    }
-
-    fn planes(&self) -> &[Plane] {
-        &self.planes
-    }
-
-    fn diameter(&self) -> u64 {
-        self.reach.0
-    }
-
-    fn degree(&self) -> Option<u64> {
-        Some(2 * self.dims.len() as u64)
-    }
-
-    /// Cuts a short side: its rings are cut twice, wherever the closing links arrive along the
-    /// other sides.
-    fn bisection(&self) -> Option<Bisection> {
-        let layer = self.nodes / self.a;
-        Some(Bisection { side: self.a / 2 * layer, links: 2 * layer, exact: false })
-    }
-
-    fn distance_sum(&self) -> Option<u64> {
-        Some(self.reach.1)
+    fn properties(&self) -> &Properties {
+        &self.properties
     }
 
     fn route(

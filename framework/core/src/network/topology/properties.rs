@@ -1,0 +1,27 @@
+//! The properties of a topology that are the same from every node. They are calculated once, when
+//! the topology is created.
+
+use super::{Bisection, Plane};
+
+/// The properties of a topology. The methods of [`super::Topology`] with the same names describe
+/// them.
+#[derive(Debug, Clone, Default)]
+pub struct Properties {
+    pub(super) spec: String,
+    pub(super) kind: &'static str,
+    pub(super) nodes: u64,
+    pub(super) switches: u64,
+    pub(super) radices: Vec<u64>,
+    pub(super) link_slots: u64,
+    pub(super) planes: Vec<Plane>,
+    pub(super) diameter: u64,
+    pub(super) degree: Option<u64>,
+    pub(super) bisection: Option<Bisection>,
+    pub(super) distance_sum: Option<u64>,
+    /// `None` stands for the sum of distances from a node times the number of nodes.
+    pub(super) hops_of_all_pairs: Option<u128>,
+    /// `None` stands for the links of all nodes, or all link numbers if nodes differ.
+    pub(super) max_links: Option<u64>,
+    pub(super) bandwidths: Option<(f64, f64)>,
+    pub(super) latencies: Option<(f64, f64)>,
+}
