@@ -1,5 +1,5 @@
-//! Delivery: what a collective gives everyone, what a schedule moves, and the proof that all of it
-//! arrives.
+//! Delivery: the blocks of a collective, their movement by a schedule, and the verification that
+//! each block reaches its destination.
 
 pub mod boxes;
 pub mod byte_counts;

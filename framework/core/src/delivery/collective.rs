@@ -1,9 +1,8 @@
-//! Which block is to reach whom.
+//! Collectives: the blocks that each node holds at the start and must hold at the end.
 //!
-//! A collective is what each node holds before and what each is to hold after: a row of
-//! [`COLLECTIVES`]. All else follows: by what blocks are told apart, which sets a schedule may
-//! name, whether there is a root, which sizes there can be, what must move at least. Whoever adds
-//! one adds its row.
+//! Each collective is a row of [`COLLECTIVES`]. Its other properties follow from the row: the sides
+//! by which blocks are distinguished, the sets that a send may use, whether there is a root, which
+//! block sizes are possible, and the lower bounds. A new collective needs only a new row.
 
 use crate::delivery::boxes::Side;
 use std::fmt;
@@ -13,61 +12,60 @@ mod sizes;
 
 pub use sizes::{BlockSizes, MaxTraffic};
 
-/// What each node holds at the start.
+/// The blocks that each node holds at the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InitialBlocks {
-    /// Each node the blocks that come from it.
+    /// Each node holds the blocks that come from it.
     Own,
-    /// The root every block, the others none.
+    /// The root holds all blocks.
     AllAtRoot,
 }
 
-/// What each node is to hold at the end.
+/// The blocks that each node must hold at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FinalBlocks {
-    /// Each node the blocks that are for it.
+    /// Each node holds the blocks that are destined for it.
     ForNode,
-    /// Each node every block.
+    /// Each node holds all blocks.
     All,
-    /// The root every block.
+    /// The root holds all blocks.
     AllAtRoot,
-    /// Each node the block of the node that a permutation takes to it.
+    /// Each node holds the block of the node that the permutation maps to it.
     Permuted,
 }
 
-/// What it means that a block comes to a node that has it already.
+/// The consequence when a node receives a block that it already holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedundantDelivery {
-    /// A message longer than it need be.
+    /// The message is longer than necessary.
     Allowed,
-    /// A fault that ends the case.
+    /// A fault ends the case.
     Fault,
 }
 
-/// A collective, but for its root or permutation.
+/// A collective without its root or permutation.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CollectiveKind {
-    /// The word in specs and rows.
+    /// Name in specs and rows.
     pub word: &'static str,
-    /// What each node has and is to have, for lists.
+    /// Description of the initial and the required blocks, for lists.
     pub help: &'static str,
-    /// Its number at the plugin boundary.
+    /// Number in the plugin ABI.
     pub code: u32,
-    /// What each node holds at the start.
+    /// The blocks that each node holds at the start.
     pub initial: InitialBlocks,
-    /// What each node is to hold at the end.
+    /// The blocks that each node must hold at the end.
     pub required: FinalBlocks,
-    /// Whether nodes may receive what they have.
+    /// Whether a node may receive a block that it already holds.
     pub redundant_delivery: RedundantDelivery,
-    /// Whether it can be done by byte counts for each destination: where it does not matter where
-    /// data comes from.
+    /// Whether a schedule may trace byte counts per destination instead of blocks. This requires
+    /// that the origin of the data does not matter.
     pub by_byte_counts: bool,
-    /// Whether what comes from different nodes is summed: then a node holds one value where
-    /// elsewhere it holds a block from each.
+    /// Whether it is a reduction. Each node then holds one value in place of one block per origin.
     pub sums: bool,
 }
 
-/// Every node has a block for every node (its own included, which needs no message).
+/// Each node has a block for each node. A node's block for itself needs no message.
 pub static ALL_TO_ALL: CollectiveKind = CollectiveKind {
     word: "alltoall",
     help: "every node has a block for every node; its own is there already",
@@ -79,7 +77,7 @@ pub static ALL_TO_ALL: CollectiveKind = CollectiveKind {
     sums: false,
 };
 
-/// The root has one block, which everyone is to have.
+/// The root has one block for all nodes.
 pub static BROADCAST: CollectiveKind = CollectiveKind {
     word: "broadcast",
     help: "the root has one block, which everyone is to have",
@@ -91,7 +89,7 @@ pub static BROADCAST: CollectiveKind = CollectiveKind {
     sums: false,
 };
 
-/// The root has a block for each.
+/// The root has a block for each node.
 pub static SCATTER: CollectiveKind = CollectiveKind {
     word: "scatter",
     help: "the root has a block for each",
@@ -103,7 +101,7 @@ pub static SCATTER: CollectiveKind = CollectiveKind {
     sums: false,
 };
 
-/// Each has a block for the root.
+/// Each node has a block for the root.
 pub static GATHER: CollectiveKind = CollectiveKind {
     word: "gather",
     help: "each has a block for the root",
@@ -115,7 +113,7 @@ pub static GATHER: CollectiveKind = CollectiveKind {
     sums: false,
 };
 
-/// Each has a block that everyone is to have.
+/// Each node has a block for all nodes.
 pub static ALL_GATHER: CollectiveKind = CollectiveKind {
     word: "allgather",
     help: "each has a block that everyone is to have",
@@ -127,7 +125,7 @@ pub static ALL_GATHER: CollectiveKind = CollectiveKind {
     sums: false,
 };
 
-/// Each has a block for one other.
+/// Each node has a block for one other node.
 pub static PERMUTATION: CollectiveKind = CollectiveKind {
     word: "permutation",
     help: "each has a block for one other",
@@ -139,7 +137,7 @@ pub static PERMUTATION: CollectiveKind = CollectiveKind {
     sums: false,
 };
 
-/// Each has a vector; the root is to have their sum.
+/// Each node has a vector. The root receives their sum.
 pub static REDUCE: CollectiveKind = CollectiveKind {
     word: "reduce",
     help: "each has a vector, whose sum the root is to have",
@@ -151,7 +149,7 @@ pub static REDUCE: CollectiveKind = CollectiveKind {
     sums: true,
 };
 
-/// Each has a vector with a result for each node; each is to have the sum of those for it.
+/// Each node has a vector with one element per node. Each node receives the sum of its elements.
 pub static REDUCE_SCATTER: CollectiveKind = CollectiveKind {
     word: "reduce-scatter",
     help: "each has a term for each node's result, and each is to have the sum of those for it",
@@ -163,7 +161,7 @@ pub static REDUCE_SCATTER: CollectiveKind = CollectiveKind {
     sums: true,
 };
 
-/// Each has a vector; everyone is to have their sum.
+/// Each node has a vector. All nodes receive their sum.
 pub static ALL_REDUCE: CollectiveKind = CollectiveKind {
     word: "allreduce",
     help: "each has a vector, whose sum everyone is to have",
@@ -188,24 +186,24 @@ pub static COLLECTIVES: [&CollectiveKind; 9] = [
     &ALL_REDUCE,
 ];
 
-/// The collectives of a set that has bit `1 << code` for each.
+/// Returns the collectives whose bit `1 << code` is set.
 pub fn of_bits(bits: u64) -> impl Iterator<Item = &'static CollectiveKind> {
     COLLECTIVES.into_iter().filter(move |kind| bits >> kind.code & 1 == 1)
 }
 
 impl CollectiveKind {
-    /// Whether one node has, or is to have, everything.
+    /// Returns whether one node holds all blocks at the start or at the end.
     pub fn is_rooted(&self) -> bool {
         self.initial == InitialBlocks::AllAtRoot || self.required == FinalBlocks::AllAtRoot
     }
 
-    /// Whether a permutation says where blocks go.
+    /// Returns whether a permutation determines the destinations.
     pub fn permutes(&self) -> bool {
         self.required == FinalBlocks::Permuted
     }
 
-    /// Whether blocks are told apart by `side`: a broadcast's block has neither origin nor
-    /// destination to tell it from others.
+    /// Returns whether blocks are distinguished by `side`. The block of a broadcast is
+    /// distinguished neither by its origin nor by its destination.
     pub fn distinguishes(&self, side: Side) -> bool {
         match side {
             Side::Origins => self.initial == InitialBlocks::Own,
@@ -214,7 +212,8 @@ impl CollectiveKind {
         }
     }
 
-    /// Whether each block goes from one node to one other, and its size can depend on both.
+    /// Returns whether each block has one origin and one destination, so that its size may depend
+    /// on both.
     pub fn is_sized_by_pair(&self) -> bool {
         match self.required {
             FinalBlocks::ForNode | FinalBlocks::AllAtRoot => !self.sums,
@@ -222,8 +221,8 @@ impl CollectiveKind {
         }
     }
 
-    /// Whether blocks go to everyone, so that their sizes can depend on who has them, and on
-    /// nothing else.
+    /// Returns whether each block goes to all nodes, so that its size may depend on its origin
+    /// only.
     pub fn is_sized_by_origin(&self) -> bool {
         match self.required {
             FinalBlocks::All => !self.sums,
@@ -231,7 +230,7 @@ impl CollectiveKind {
         }
     }
 
-    /// Whether what each node has goes to every other.
+    /// Returns whether each node sends data to every other node.
     pub fn connects_all_pairs(&self) -> bool {
         match (self.initial, self.required) {
             (InitialBlocks::Own, FinalBlocks::ForNode | FinalBlocks::All) => true,
@@ -240,13 +239,14 @@ impl CollectiveKind {
         }
     }
 
-    /// Whether a send may name a set of `side`: what was summed goes as a whole.
+    /// Returns whether a send may select by `side`. A value of a reduction is sent as a whole, so
+    /// origins cannot be selected.
     fn may_name(&self, side: Side) -> bool {
         self.distinguishes(side) && !(self.sums && side == Side::Origins)
     }
 
-    /// Why a set of `side` says nothing about its blocks; `None` if it does. Taken for all, it
-    /// would send more than was meant.
+    /// Returns why a send cannot select by `side`, or `None` if it can. Ignoring such a set would
+    /// send more blocks than intended.
     pub fn set_error(&self, side: Side) -> Option<String> {
         if self.may_name(side) {
             return None;
@@ -261,13 +261,13 @@ impl CollectiveKind {
         Some(format!("can't be used in {}, {known}", self.with_article()))
     }
 
-    /// `a scatter`, `an allgather`.
+    /// Returns the name with its article, such as `an allgather`.
     pub fn with_article(&self) -> String {
         format!("{} {}", if self.word.starts_with('a') { "an" } else { "a" }, self.word)
     }
 }
 
-/// A collective operation over nodes 0 .. n-1 of the machine.
+/// A collective operation over the nodes 0 to n-1 of a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collective {
     kind: &'static CollectiveKind,
@@ -275,7 +275,7 @@ pub struct Collective {
     permutation: Option<Permutation>,
 }
 
-/// A permutation with its name, such as `transpose-2d`.
+/// A permutation and its name, such as `transpose-2d`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Permutation {
     name: String,
@@ -283,33 +283,33 @@ pub struct Permutation {
     from: Arc<[u32]>,
 }
 
-/// Blocks, of all that there are.
+/// A subset of the blocks of a collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blocks {
-    /// No block at all.
+    /// No block.
     None,
-    /// Every block of the collective.
+    /// All blocks of the collective.
     All,
-    /// Those that come from a node.
+    /// The blocks that come from a node.
     From(u64),
-    /// Those that are for a node.
+    /// The blocks that are destined for a node.
     For(u64),
 }
 
 impl Collective {
-    /// One of this kind, its root, where it has one, at node 0. A permutation takes every node to
-    /// itself: see [`Collective::permutation`].
+    /// Returns a collective of this kind. Its root, if it has one, is node 0. A permutation maps
+    /// each node to itself; see [`Collective::permutation`].
     pub fn of(kind: &'static CollectiveKind) -> Self {
         Self { kind, root: 0, permutation: None }
     }
 
-    /// The same with its root at `root`.
+    /// Sets the root.
     #[must_use]
     pub fn at(self, root: u64) -> Self {
         Self { root, ..self }
     }
 
-    /// The permutation of this name, which takes node i to `to[i]`, every node once.
+    /// Returns a named permutation that maps node i to `to[i]`. The values must be distinct.
     pub fn permutation(name: &str, to: Arc<[u32]>) -> Self {
         let mut from = vec![0; to.len()];
         for (sender, receiver) in (0..).zip(to.iter()) {
@@ -319,27 +319,27 @@ impl Collective {
         Self { kind: &PERMUTATION, root: 0, permutation: Some(permutation) }
     }
 
-    /// Its row of the table of collectives.
+    /// Returns the row in the table of collectives.
     pub fn kind(&self) -> &'static CollectiveKind {
         self.kind
     }
 
-    /// The root, where there is one.
+    /// Returns the root, if there is one.
     pub fn root(&self) -> Option<u64> {
         self.kind.is_rooted().then_some(self.root)
     }
 
-    /// The permutation's name, where there is one.
+    /// Returns the name of the permutation, if there is one.
     pub fn permutation_name(&self) -> Option<&str> {
         self.permutation.as_ref().map(|permutation| &*permutation.name)
     }
 
-    /// Where a permutation takes each node; `None` where there is none.
+    /// Returns the node to which the permutation maps each node, if there is one.
     pub fn images(&self) -> Option<&[u32]> {
         self.permutation.as_ref().map(|permutation| &*permutation.to)
     }
 
-    /// What `node` holds at the start.
+    /// Returns the blocks that `node` holds at the start.
     pub fn initial(&self, node: u64) -> Blocks {
         match self.kind.initial {
             InitialBlocks::Own => Blocks::From(node),
@@ -347,7 +347,7 @@ impl Collective {
         }
     }
 
-    /// What `node` is to hold at the end.
+    /// Returns the blocks that `node` must hold at the end.
     pub fn required(&self, node: u64) -> Blocks {
         match (self.kind.required, &self.permutation) {
             (FinalBlocks::ForNode, _) => Blocks::For(node),
@@ -380,7 +380,7 @@ mod tests {
         assert!((0..).zip(COLLECTIVES).all(|(code, kind)| kind.code == code));
     }
 
-    /// One that is not would run, and be taken for the one that has its number.
+    /// A collective that is missing in the table would be taken for the one with its number.
     #[test]
     fn every_row_of_this_file_stands_in_the_table() {
         let is_row =

@@ -1,4 +1,4 @@
-//! What a schedule can do wrong, and where.
+//! Faults: the ways in which a schedule can be wrong.
 
 mod delivery;
 mod end;
@@ -10,61 +10,61 @@ pub use end::EndFault;
 pub use place::{Block, BlockLocation, Count, PlacedNode};
 pub use send::SendFault;
 
-/// A broken rule: the schedule does not do what it should. Steps count from 1 and include those in
-/// which nothing was sent.
+/// A rule that a schedule breaks. Steps are counted from 1, including steps in which nothing is
+/// sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// In this step, a send that can't be.
+    /// An invalid send in a step.
     #[error("step {0}: {1}")]
     Send(u64, SendFault),
-    /// In this step, a send that delivers what it can't.
+    /// A send or delivery in a step that contradicts the holdings of the nodes.
     #[error("step {0}: {1}")]
     Delivery(u64, DeliveryFault),
-    /// After this step, the last, something is missing.
+    /// An incomplete result after the last step.
     #[error("after step {0}: {1}")]
     End(u64, EndFault),
-    /// A redistribution that makes no sense.
+    /// An invalid redistribution.
     #[error("after step {step}: node {node} {what}")]
     BadRedistribution {
-        /// The step before it.
+        /// The number of the last step before it.
         step: u64,
         /// The node of the schedule's grid that redistributes.
         node: u64,
-        /// What is wrong, as the end of a sentence.
+        /// The reason, as the end of a sentence.
         what: String,
     },
-    /// A grid or a placement that doesn't fit the machine.
+    /// A grid or placement that does not fit the machine.
     #[error("the schedule's grid: {0}")]
     BadGrid(String),
     /// A group that does not act on the grid.
     #[error("the schedule's symmetry: {0}")]
     BadSymmetry(String),
-    /// What is wrong at a node is wrong at so many others, for a group maps the schedule onto
-    /// itself.
+    /// A fault of a representative, and the number of other nodes of its orbit, which have the same
+    /// fault because of the symmetry.
     #[error("{0}, and so at {1}")]
     ForOrbit(Box<Fault>, Count),
-    /// What the plugin calls the send at fault.
+    /// A fault of a send to which the plugin gave a label.
     #[error("{fault} [{label}]")]
     Labelled {
-        /// The plugin's own text, as it gave it.
+        /// The label, unchanged.
         label: String,
-        /// What is wrong with it.
+        /// The fault.
         fault: Box<Fault>,
     },
-    /// What a plugin found wrong with a schedule that it was given to hand on.
+    /// A fault that a plugin found in a schedule that it read.
     #[error("{0}")]
     Plugin(String),
-    /// No broken rule: the case asks for more than can be followed, or for what doesn't go
-    /// together.
+    /// A case that exceeds a limit or combines options that exclude each other. The schedule itself
+    /// breaks no rule.
     #[error("{0}")]
     Refused(String),
-    /// A call at the wrong time.
+    /// A call that is not permitted at this point of the schedule.
     #[error("{0}")]
     OutOfOrder(&'static str),
 }
 
 impl Fault {
-    /// The same, of a send that the plugin calls so; an empty label says nothing.
+    /// Adds the label of the send, unless the label is empty or the schedule is not at fault.
     #[must_use]
     pub fn labelled(self, label: String) -> Self {
         match self {

@@ -1,8 +1,8 @@
-//! Mixed-radix numbering: nodes as coordinates, row-major, the last axis fastest.
+//! Grids with mixed radices. Nodes are numbered in row-major order: the last axis changes fastest.
 
 use crate::limits;
 
-/// A mixed-radix grid of nodes, such as 4 x 8.
+/// A grid of nodes, such as 4 x 8.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
     radices: Vec<u64>,
@@ -10,7 +10,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid with these radices; `Err` says what is wrong with them.
+    /// Returns the grid with these radices. Errors if a radix is 0 or the grid exceeds a limit.
     pub fn new(radices: &[u64]) -> Result<Self, String> {
         let mut nodes = 1_u64;
         for (axis, &radix) in radices.iter().enumerate() {
@@ -31,17 +31,17 @@ impl Grid {
         Ok(Self { radices: radices.to_vec(), nodes })
     }
 
-    /// Radix of each axis.
+    /// Returns the number of coordinates of each axis.
     pub fn radices(&self) -> &[u64] {
         &self.radices
     }
 
-    /// How many nodes it has: the product of its radices.
+    /// Returns the number of nodes, which is the product of the radices.
     pub fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// The coordinates of a node.
+    /// Returns the coordinates of a node.
     pub fn coordinates(&self, node: u64) -> Vec<u64> {
         let mut rest = node;
         let mut coordinates = vec![0; self.radices.len()];

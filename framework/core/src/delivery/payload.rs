@@ -1,4 +1,4 @@
-//! What a schedule moves: blocks, followed one by one, or byte counts.
+//! The state of a schedule's data: blocks or byte counts.
 
 use crate::delivery::boxes::{BitLayout, Layout};
 use crate::delivery::byte_counts::{ByteCountUnits, ByteCounts, ByteSend, Redistribution};
@@ -8,39 +8,39 @@ use crate::delivery::fault::{Block, Fault, PlacedNode};
 use crate::delivery::placement::Placement;
 use std::sync::Arc;
 
-/// How delivery was proved.
+/// The subject of the verification of delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Proof {
-    /// Every block was followed to its destination.
+    /// Each block was traced to its destination.
     #[default]
     Blocks,
-    /// The bytes for each destination were followed to it.
+    /// The bytes for each destination were traced to it.
     ByteCounts,
-    /// Every contribution was followed into the sums, and is in each of them once.
+    /// Each contribution was traced, and each result contains each of its contributions once.
     Contributions,
 }
 
 impl Proof {
-    /// What can be proved of blocks that are followed.
+    /// Returns what an exchange of blocks verifies.
     pub(crate) fn of<L: Layout>(exchange: &Exchange<L>) -> Self {
         if exchange.sums() { Self::Contributions } else { Self::Blocks }
     }
 }
 
-/// The state of an exchange of either kind.
+/// The holdings of all nodes, as blocks or byte counts.
 #[derive(Debug)]
 pub(crate) enum Payload {
-    /// Blocks, every one followed to its destination.
+    /// Blocks, traced on every node.
     Blocks(Exchange),
-    /// Blocks, every one followed to its destination on one node of each orbit.
+    /// Blocks, traced on one node per orbit.
     Orbits(OrbitExchange),
-    /// Bytes for each destination, in narrow numbers.
+    /// Bytes per destination, with 32 bits per count.
     ByteCounts(ByteCounts<u32>),
-    /// The same in wide ones, where narrow ones could overflow.
+    /// Bytes per destination, with 64 bits per count, for totals that exceed 32 bits.
     LargeByteCounts(ByteCounts<u64>),
 }
 
-/// Calls the same method of either kind.
+/// Calls a method that all payloads have.
 macro_rules! either {
     ($payload:expr, $kind:ident => $call:expr) => {
         match $payload {
@@ -53,8 +53,8 @@ macro_rules! either {
 }
 
 impl Payload {
-    /// Byte counts, as the workload gives them. Nobody can hold more for a node than all have for
-    /// it together.
+    /// Creates byte counts from the sizes of a workload. The total for a destination is the largest
+    /// count that a node can hold.
     pub(crate) fn byte_counts(
         placement: Placement,
         sizes: Option<Arc<dyn BlockSizes>>,
@@ -70,7 +70,7 @@ impl Payload {
         })
     }
 
-    /// A node redistributes all it holds.
+    /// Redistributes all that a node holds.
     pub(crate) fn redistribute(
         &mut self,
         redistribution: &Redistribution<'_>,
@@ -84,7 +84,7 @@ impl Payload {
         }
     }
 
-    /// Carries out one send of byte counts; the load that went, if any did.
+    /// Executes one send of byte counts and returns its load, or `None` if it is empty.
     pub(crate) fn send_bytes(&mut self, share: &ByteSend<'_>) -> Result<Option<u64>, Fault> {
         match self {
             Self::Blocks(_) | Self::Orbits(_) => Err(Fault::OutOfOrder(
@@ -95,7 +95,7 @@ impl Payload {
         }
     }
 
-    /// What delivery can be proved of.
+    /// Returns what will be verified.
     pub(crate) fn proof(&self) -> Proof {
         match self {
             Self::Blocks(exchange) => Proof::of(exchange),
@@ -104,18 +104,17 @@ impl Payload {
         }
     }
 
-    /// Begins the next step.
     pub(crate) fn begin_step(&mut self) {
         either!(self, payload => payload.begin_step());
     }
 
-    /// Ends the step: what was sent has arrived.
+    /// Ends the step: everything in flight is received.
     pub(crate) fn end_step(&mut self) -> Result<(), Fault> {
         either!(self, payload => payload.end_step())
     }
 
-    /// The first block of the step that has ended which came where it was already, and no fault;
-    /// where blocks are followed node by node.
+    /// Returns and clears the first block of the last step that reached a node which already held
+    /// it, where the collective permits this. Only full planning of blocks reports it.
     pub(crate) fn take_redundant(&mut self) -> Option<(PlacedNode, Block)> {
         match self {
             Self::Blocks(exchange) => exchange.take_redundant(),
@@ -128,17 +127,17 @@ impl Payload {
         either!(self, payload => payload.verify())
     }
 
-    /// The step under way, from 1.
+    /// Returns the number of the current step, from 1.
     pub(crate) fn step(&self) -> u64 {
         either!(self, payload => payload.step())
     }
 
-    /// Parts of the unit in which loads are counted.
+    /// Returns the number of load units per block.
     pub(crate) fn segments(&self) -> u64 {
         either!(self, payload => payload.segments())
     }
 
-    /// Whether blocks are cut into a part for each node.
+    /// Returns whether each block is divided into one part per node.
     pub(crate) fn in_parts(&self) -> bool {
         match self {
             Self::Blocks(exchange) => exchange.in_parts(),
@@ -147,17 +146,17 @@ impl Payload {
         }
     }
 
-    /// Load that each node of the machine holds, or each representative.
+    /// Returns the load that each node of the machine, or each representative, holds.
     pub(crate) fn held(&self) -> &[u64] {
         either!(self, payload => payload.held())
     }
 
-    /// The most load that one node held at the end of a step.
+    /// Returns the largest load that a node held at the start or at the end of a step.
     pub(crate) fn peak(&self) -> u64 {
         either!(self, payload => payload.peak())
     }
 
-    /// The most load that one node added to what it had, in the step that has ended.
+    /// Returns the largest load that a node reduced in the step that ended last.
     pub(crate) fn most_summed(&self) -> u64 {
         match self {
             Self::Blocks(exchange) => exchange.most_summed(),
@@ -166,8 +165,8 @@ impl Payload {
         }
     }
 
-    /// The load that each node of the machine, or each representative, added to what it had, in the
-    /// step that has ended; empty if none did.
+    /// Returns the load that each node of the machine, or each representative, reduced in the step
+    /// that ended last; empty if none did.
     pub(crate) fn summed(&self) -> &[u64] {
         match self {
             Self::Blocks(exchange) => exchange.summed(),
@@ -176,24 +175,24 @@ impl Payload {
         }
     }
 
-    /// Of what the last send took, the latest step in which any came to its sender, as far as
-    /// arrivals are followed.
+    /// Returns the last step in which the sender of the most recent send received any of the data
+    /// sent; 0 if arrivals are not tracked.
     pub(crate) fn latest_arrival(&self) -> u64 {
         match self {
             Self::Blocks(exchange) => exchange.latest_arrival(),
-            // Who asks for arrivals has everyone planned for.
+            // Listeners that need arrivals enable full planning.
             Self::Orbits(_) => 0,
             Self::ByteCounts(byte_counts) => byte_counts.latest_arrival(),
             Self::LargeByteCounts(byte_counts) => byte_counts.latest_arrival(),
         }
     }
 
-    /// Which node of the machine runs which node of the schedule's grid.
+    /// Returns the mapping from nodes of the schedule's grid to nodes of the machine.
     pub(crate) fn placement(&self) -> &Placement {
         either!(self, payload => payload.placement())
     }
 
-    /// How sets are laid out, where all nodes are followed.
+    /// Returns the layout of boxes, if every node is planned.
     pub(crate) fn layout(&self) -> Option<&BitLayout> {
         match self {
             Self::Blocks(exchange) => Some(exchange.layout()),
@@ -203,7 +202,7 @@ impl Payload {
         }
     }
 
-    /// Nodes that are followed.
+    /// Returns the number of nodes on which delivery is verified.
     pub(crate) fn verified_on(&self) -> u64 {
         match self {
             Self::Orbits(exchange) => exchange.group().representatives(),

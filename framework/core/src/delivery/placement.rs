@@ -1,46 +1,48 @@
-//! Which node of the machine runs which node of the schedule's grid.
+//! The mapping from nodes of the schedule's grid to nodes of the machine.
 
 use crate::delivery::fault::{Fault, PlacedNode};
 use crate::delivery::grid::Grid;
 
 const NOBODY: u32 = u32::MAX;
 
-/// A grid of virtual nodes that run on the machine's physical ones. Each physical node has one
-/// *home* in the grid, the virtual node that has its blocks; the other virtual nodes only pass on
-/// blocks of others.
+/// A grid of virtual nodes, each of which runs on a physical node of the machine. Each physical
+/// node has one *home* in the grid, the virtual node that holds its initial and required blocks.
+/// Other virtual nodes only forward blocks.
 #[derive(Debug, Clone)]
 pub struct Placement {
     grid: Grid,
     machine_nodes: u64,
-    /// `None` while node i runs on node i and is its home.
+    /// `None` if node i of the grid runs on node i of the machine and is its home.
     table: Option<Table>,
 }
 
 #[derive(Debug, Clone)]
 struct Table {
-    /// The physical node of each virtual one.
+    /// The physical node of each virtual node.
     physical: Vec<u32>,
     /// The home of each physical node.
     home: Vec<u32>,
 }
 
 impl Placement {
-    /// Node i of the grid runs on node i, once [`Placement::place`] says nothing else.
+    /// Returns the placement of node i of the grid on node i of the machine, until
+    /// [`Placement::place`] is called.
     pub fn new(grid: Grid, machine_nodes: u64) -> Self {
         Self { grid, machine_nodes, table: None }
     }
 
-    /// The grid whose nodes are placed.
+    /// Returns the grid of virtual nodes.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// Nodes of the machine.
+    /// Returns the number of nodes of the machine.
     pub(crate) fn machine_nodes(&self) -> u64 {
         self.machine_nodes
     }
 
-    /// Virtual node `virtual_node` runs on physical node `physical`, as its home or not.
+    /// Places a virtual node on a physical node, as its home if `home`. Errors if either is unknown
+    /// or already placed.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         let (nodes, machine_nodes) = (self.grid.nodes(), self.machine_nodes);
         if virtual_node >= nodes || physical >= machine_nodes {
@@ -71,7 +73,7 @@ impl Placement {
         Ok(())
     }
 
-    /// Checks that every node has its place and every node of the machine its home.
+    /// Errors if a virtual node has no place or a physical node has no home.
     pub fn check(&self) -> Result<(), Fault> {
         let Some(table) = &self.table else {
             if self.grid.nodes() == self.machine_nodes {
@@ -92,22 +94,22 @@ impl Placement {
         Ok(())
     }
 
-    /// Whether node i runs on node i.
+    /// Returns whether node i of the grid runs on node i of the machine.
     pub fn is_identity(&self) -> bool {
         self.table.is_none()
     }
 
-    /// The physical node that runs a node of the grid.
+    /// Returns the physical node that runs a virtual node.
     pub fn physical(&self, virtual_node: u64) -> u64 {
         self.table.as_ref().map_or(virtual_node, |t| u64::from(t.physical[virtual_node as usize]))
     }
 
-    /// The home in the grid of a node of the machine.
+    /// Returns the home of a physical node.
     pub fn home(&self, physical: u64) -> u64 {
         self.table.as_ref().map_or(physical, |t| u64::from(t.home[physical as usize]))
     }
 
-    /// Both numbers of a node of the grid.
+    /// Returns both numbers of a virtual node.
     pub(crate) fn locate(&self, virtual_node: u64) -> PlacedNode {
         PlacedNode { virtual_node, physical: self.physical(virtual_node) }
     }

@@ -1,5 +1,4 @@
-//! Selections: boxes to select by, narrowed axis by axis from sets as schedules name them, and what
-//! they cut out of other boxes.
+//! Sets as sends describe them, and the selection of blocks by such sets.
 
 use super::{Element, Layout, Side};
 use crate::delivery::grid::Grid;
@@ -7,34 +6,34 @@ use crate::delivery::grid::Grid;
 /// A subset of the coordinates of one axis.
 #[derive(Debug, Clone, Copy, Hash)]
 pub enum Axis<'a> {
-    /// Every coordinate of the axis.
+    /// All coordinates of the axis.
     All,
-    /// `first`, `first + stride`, .. (`count` of them), modulo the radix.
+    /// An arithmetic sequence `first`, `first + stride`, etc., modulo the radix of the axis.
     Range {
-        /// The first one, below the radix.
+        /// The first coordinate, below the radix.
         first: u32,
-        /// What is added from one to the next, at least 1.
+        /// The difference between consecutive coordinates, at least 1.
         stride: u32,
-        /// How many there are, none twice.
+        /// Number of coordinates. They must be distinct.
         count: u32,
     },
-    /// The coordinates whose bits are set.
+    /// The coordinates whose bits are set, in words of 64 bits, lowest first.
     Bits(&'a [u64]),
 }
 
 /// A set of nodes of the schedule's grid.
 #[derive(Debug, Clone, Copy, Hash)]
 pub enum NodeSet<'a> {
-    /// Every node of the grid.
+    /// All nodes of the grid.
     All,
-    /// This node of the grid alone.
+    /// One node of the grid.
     One(u64),
-    /// The product of one subset an axis.
+    /// The product of one subset per axis.
     Axes(&'a [Axis<'a>]),
 }
 
 impl NodeSet<'_> {
-    /// `Err` says why it is no set of a grid's nodes.
+    /// Errors if the set does not fit the grid.
     pub(crate) fn check(&self, grid: &Grid) -> Result<(), String> {
         match self {
             Self::All => Ok(()),
@@ -57,7 +56,7 @@ impl NodeSet<'_> {
 }
 
 impl Axis<'_> {
-    /// `Err` says why it is no subset of so many coordinates.
+    /// Errors if the set is not a valid subset of `radix` coordinates.
     pub(crate) fn check(&self, radix: u64) -> Result<(), String> {
         match *self {
             Axis::All => Ok(()),
@@ -218,9 +217,9 @@ pub enum Cut {
     Part(u64),
 }
 
-/// Whether `count` members `stride` apart come up twice modulo `radix`.
+/// Returns whether `count` coordinates `stride` apart repeat one modulo `radix`.
 fn wraps_onto_itself(radix: u32, stride: u32, count: u32) -> bool {
-    // The walk first returns to its start after radix / gcd(radix, stride) members.
+    // The sequence first returns to its start after radix / gcd(radix, stride) coordinates.
     let (mut a, mut b) = (radix, stride);
     while b > 0 {
         (a, b) = (b, a % b);

@@ -1,9 +1,9 @@
-//! Subsets of the coordinates of one axis: a word where it has up to 64, and runs or bits where it
-//! has more.
+//! Subsets of the coordinates of one axis, stored as a word for at most 64 coordinates, else as
+//! runs or bits.
 //!
-//! Runs say in a few words what ranges and rotations of them are, whatever the axis's length; sets
-//! of strides, as Bruck's, are bits once their runs would take more words than bits do. Which of
-//! the two a set is follows from what it contains, so that equal sets compare equal.
+//! A few runs describe ranges and their rotations on axes of any length. Sets with strides, as in
+//! Bruck's algorithm, are stored as bits if their runs would need more words than their bits. The
+//! contents of a set determine which of the two is used, so equal sets compare equal.
 
 use super::Axis;
 use crate::delivery::grid::Grid;
@@ -12,20 +12,20 @@ use smallvec::{SmallVec, smallvec};
 
 type Runs = SmallVec<[(u32, u32); 2]>;
 
-/// A subset. Its axis's radix is known to whoever has it.
+/// A subset of the coordinates of an axis. The radix of the axis is not stored.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Set {
-    /// Bit c is coordinate c, on an axis of up to 64.
+    /// At most 64 coordinates: bit c is coordinate c.
     Word(u64),
-    /// Half-open runs, ascending, no two touching.
+    /// Half-open runs in ascending order. Consecutive runs do not touch.
     Runs(Runs),
     /// Bit `c % 64` of word `c / 64` is coordinate c.
     Bits(Box<[u64]>),
 }
 
 impl Clone for Set {
-    /// Runs as a whole: a vector's own clone goes one by one, which was a tenth of what an
-    /// all-to-all by orbits took.
+    /// Copies runs in one piece. `SmallVec::clone` copies element by element, which took a tenth of
+    /// the time of a symmetric all-to-all.
     fn clone(&self) -> Self {
         match self {
             Self::Word(word) => Self::Word(*word),
@@ -39,7 +39,7 @@ fn words(radix: u64) -> usize {
     radix.div_ceil(64) as usize
 }
 
-/// The lowest `count` bits.
+/// Returns a word with the lowest `count` bits set.
 fn low(count: u64) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
@@ -61,7 +61,7 @@ impl Set {
         }
     }
 
-    /// A subset as a schedule names it, which fits the axis ([`Axis::check`]); `None` for all.
+    /// Returns the set that a send describes, which must fit the axis ([`Axis::check`]).
     pub(super) fn of(axis: Axis<'_>, radix: u64) -> Self {
         match axis {
             Axis::All => Self::full(radix),
@@ -97,7 +97,7 @@ impl Set {
         }
     }
 
-    /// The numbers of the nodes in a product of subsets, of a grid of so many nodes.
+    /// Returns the numbers of the nodes in a product of subsets.
     pub(super) fn of_product(sets: &[Axis<'_>], grid: &Grid) -> Self {
         let (mut members, nodes) = (vec![0_u64], grid.nodes());
         for (set, radix) in sets.iter().zip(grid.radices()) {
@@ -116,7 +116,8 @@ impl Set {
         }
     }
 
-    /// What of bits is runs: where a coordinate is there and the one before is not.
+    /// Returns a set of bits, converted to runs if these are shorter. A run starts at each bit that
+    /// is set and follows one that is not.
     fn of_bits(bits: Box<[u64]>, radix: u64) -> Self {
         let mut before = 0;
         let mut count = 0;
@@ -226,7 +227,7 @@ impl Set {
         }
     }
 
-    /// Moved by an element of the group that acts on the axis.
+    /// Returns the image of the set under an element of the group that acts on the axis.
     pub(super) fn moved(&self, axis: GroupAxis, element: u64) -> Self {
         if element == 0 {
             return self.clone();
@@ -258,7 +259,7 @@ impl Set {
     }
 }
 
-/// Adds a run behind others, joined if they touch.
+/// Appends a run, joined with the last one if they touch.
 fn push(runs: &mut Runs, (from, to): (u32, u32)) {
     if from < to {
         match runs.last_mut() {
@@ -268,7 +269,8 @@ fn push(runs: &mut Runs, (from, to): (u32, u32)) {
     }
 }
 
-/// One pass over the ends of both, keeping what `keep` says of being in one and in the other.
+/// Combines two sets in one pass over the ends of their runs. `keep` says whether a coordinate is
+/// in the result, given whether it is in each set.
 fn swept(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
     let end = |runs: &Runs, i: usize| {
         runs.get(i / 2).map_or(u32::MAX, |run| if i.is_multiple_of(2) { run.0 } else { run.1 })
@@ -287,7 +289,7 @@ fn swept(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
     }
 }
 
-/// Runs shifted round the axis: what goes over its end comes first.
+/// Rotates runs. Parts that pass the end of the axis continue at its start.
 fn rotated(runs: &Runs, radix: u32, by: u32) -> Runs {
     let mut out = Runs::new();
     for &(from, to) in runs {
@@ -299,8 +301,8 @@ fn rotated(runs: &Runs, radix: u32, by: u32) -> Runs {
     out
 }
 
-/// Runs under exclusive-or, which takes a power of two of coordinates, aligned, to another such
-/// piece.
+/// Applies exclusive-or to runs, which maps each aligned piece of a power of two of coordinates to
+/// another such piece.
 fn exchanged(runs: &Runs, with: u32) -> Runs {
     let mut pieces: Vec<(u32, u32)> = Vec::new();
     for &(mut from, to) in runs {
@@ -318,7 +320,7 @@ fn exchanged(runs: &Runs, with: u32) -> Runs {
     out
 }
 
-/// The bits of a word at their places under exclusive-or with `with`.
+/// Returns the word whose bit `i ^ with` is bit i of `word`.
 fn swapped(word: u64, with: u64) -> u64 {
     const HALVES: [u64; 6] = [
         0x5555_5555_5555_5555,
@@ -334,7 +336,8 @@ fn swapped(word: u64, with: u64) -> u64 {
     })
 }
 
-/// Sets in `to`, from place `at` on, the `len` bits of `bits` from place `from` on.
+/// Copies `len` bits of `bits`, starting with bit `from`, to `to`, starting with bit `at`, where
+/// they must be 0.
 fn copy(bits: &[u64], from: u64, len: u64, to: &mut [u64], at: u64) {
     let mut done = 0;
     while done < len {
@@ -362,7 +365,7 @@ mod tests {
         Set::of(Axis::Bits(&bits), radix)
     }
 
-    /// Some ranges and some single coordinates of an axis, so that runs and bits both come up.
+    /// Sets of ranges and single coordinates, so that both runs and bits occur.
     fn subsets(radix: u64) -> impl Strategy<Value = BTreeSet<u64>> {
         let runs = prop::collection::vec((0..radix, 0..radix), 0..4);
         (runs, prop::collection::btree_set(0..radix, 0..40)).prop_map(move |(runs, mut all)| {
@@ -372,8 +375,8 @@ mod tests {
     }
 
     proptest! {
-        /// Words, runs and bits do what sets of numbers do, and equal sets are equal however they
-        /// came about.
+        /// Compares all operations with those of `BTreeSet`. Equal sets must have equal
+        /// representations.
         #[test]
         fn sets_are_sets_of_numbers(
             (radix, a, b, by) in prop_oneof![Just(5_u64), Just(64), Just(65), Just(128), Just(512), Just(1000)]
@@ -394,7 +397,6 @@ mod tests {
             }
         }
 
-        /// A range as a schedule names it is the coordinates that it says.
         #[test]
         fn ranges_are_what_they_say(radix in 1_u64..300, first in 0_u64..300, stride in 1_u64..7, count in 1_u64..300) {
             let first = first % radix;

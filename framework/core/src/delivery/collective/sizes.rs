@@ -1,14 +1,15 @@
-//! Sizes of blocks, where they differ.
+//! Blocks of different sizes.
 
 use std::fmt;
 
-/// Blocks of different sizes. Uniform sizes have no table: blocks are counted instead.
+/// The sizes of blocks. Blocks of uniform size have no table; they are counted instead.
 pub trait BlockSizes: fmt::Debug + Send + Sync {
-    /// Bytes of the block from node `origin` to node `destination` of the machine; whatever the
-    /// destination, of a block that is for everyone.
+    /// Returns the bytes of the block from node `origin` to node `destination` of the machine. If
+    /// blocks go to all nodes, `destination` is ignored.
     fn bytes(&self, origin: u64, destination: u64) -> u64;
 
-    /// Bytes of all blocks from one of `origins` to one of `destinations`, both ascending.
+    /// Returns the total bytes of the blocks from `origins` to `destinations`. Both are in
+    /// ascending order.
     fn total(&self, origins: &[u64], destinations: &[u64]) -> u64 {
         origins
             .iter()
@@ -17,10 +18,10 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
             .sum()
     }
 
-    /// The largest block in bytes, 0 if there is none.
+    /// Returns the bytes of the largest block; 0 if there are no blocks.
     fn largest(&self) -> u64;
 
-    /// What the busiest of so many nodes have to send and receive.
+    /// Returns the maximum traffic among the nodes 0 to `nodes` - 1.
     fn max_traffic(&self, nodes: u64) -> MaxTraffic {
         let mut received = vec![(0_u64, 0_u64); nodes as usize];
         let mut busiest = MaxTraffic::default();
@@ -44,15 +45,15 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
     }
 }
 
-/// What the busiest nodes have to send and receive.
+/// Maxima over all nodes of what a node sends to and receives from the other nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MaxTraffic {
-    /// The most bytes that one node has for all others together.
+    /// Maximum bytes that one node has for all other nodes.
     pub sent: u64,
-    /// The most bytes that all others together have for one.
+    /// Maximum bytes that all other nodes have for one node.
     pub received: u64,
-    /// The most others that one node has something for, or that have something for it.
+    /// Maximum number of other nodes to which, or from which, one node's blocks are not empty.
     pub peers: u64,
-    /// Pairs of different nodes of which the first has something for the second.
+    /// Number of pairs of different nodes whose block is not empty.
     pub pairs: u64,
 }

@@ -1,46 +1,47 @@
-//! What following blocks found in a step.
+//! Faults that are found during a step.
 
 use super::place::{Block, BlockLocation, PlacedNode};
 
-/// A send of what isn't there, or is there already.
+/// A contradiction between a send and the holdings of a node.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeliveryFault {
-    /// A strict send of what the sender doesn't hold.
+    /// A strict send selects a block that the sender does not hold.
     #[error("{from} sends {to} {block}, which it does not hold{location}")]
     NotHeld {
-        /// The node that sends it.
+        /// The sender.
         from: PlacedNode,
-        /// The node it is sent to.
+        /// The receiver.
         to: PlacedNode,
-        /// The first such block.
+        /// The first missing block.
         block: Block,
-        /// Where the block is instead.
+        /// The location of the block.
         location: BlockLocation,
     },
-    /// A block reached a node that has it.
+    /// A node receives a block that it already holds.
     #[error("{block} is delivered twice, {node} has it already")]
     DeliveredTwice {
-        /// The node that has it.
+        /// The receiver.
         node: PlacedNode,
         /// The first such block.
         block: Block,
     },
-    /// A sum with a contribution in it that the receiver's own has, too.
+    /// A received value and the receiver's value, which are to be combined, contain the same
+    /// contribution.
     #[error(
         "{node} counts {block} twice: its own value has it, and so has what it is sent to combine"
     )]
     CountedTwice {
-        /// The receiver, which has a value of its own.
+        /// The receiver.
         node: PlacedNode,
         /// The first such contribution.
         block: Block,
     },
-    /// A value replaced by one without a contribution of its own.
+    /// A received value that replaces the receiver's value lacks one of its contributions.
     #[error(
         "{node} loses {block}: what it is sent replaces its own value, which has it (combine the two)"
     )]
     Replaced {
-        /// The receiver, which has a value of its own.
+        /// The receiver.
         node: PlacedNode,
         /// The first such contribution.
         block: Block,

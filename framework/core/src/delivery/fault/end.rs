@@ -1,27 +1,27 @@
-//! What is missing once the schedule has ended.
+//! Faults that are found after the last step.
 
 use super::place::{Block, BlockLocation, Count, PlacedNode};
 
-/// Something that is not where it should be at the end.
+/// An incomplete result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EndFault {
-    /// The schedule ended too early.
+    /// A node lacks a block that it must hold.
     #[error(
         "{block} was never delivered to {node}{location}; {missing} in all are missing, at {nodes}"
     )]
     NeverDelivered {
-        /// Who should have it.
+        /// The node.
         node: PlacedNode,
-        /// The first such block.
+        /// The first missing block.
         block: Block,
-        /// Where the block is instead.
+        /// The location of the block.
         location: BlockLocation,
-        /// How many are missing.
+        /// Number of missing blocks or contributions.
         missing: Count,
-        /// How many nodes miss some.
+        /// Number of nodes that lack a block.
         nodes: Count,
     },
-    /// The schedule ended with something redistributed and not sent.
+    /// A bucket of a redistribution was not sent.
     #[error("node {node} has not sent bucket {bucket} of what it redistributed")]
     BucketUnsent {
         /// The node of the schedule's grid that redistributed.
@@ -29,20 +29,20 @@ pub enum EndFault {
         /// The first such bucket.
         bucket: u64,
     },
-    /// The schedule of byte counts ended too early.
+    /// A node holds bytes for another node.
     #[error(
         "{node} still has {bytes} for node {destination}; {all} in all are not at their destination, at {nodes}"
     )]
     MisplacedBytes {
-        /// The node that has them.
+        /// The first such node.
         node: PlacedNode,
-        /// The node that should have them.
+        /// The destination of the bytes.
         destination: u64,
-        /// How many it has for that destination.
+        /// Number of bytes that the node holds for this destination.
         bytes: Count,
-        /// How many are astray in all.
+        /// Number of bytes that are not at their destination.
         all: Count,
-        /// How many nodes hold some.
+        /// Number of nodes that hold such bytes.
         nodes: Count,
     },
 }

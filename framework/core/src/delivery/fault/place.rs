@@ -1,21 +1,22 @@
-//! What faults speak of: blocks, where they are, and how many.
+//! The blocks, nodes and counts that messages of faults mention.
 
 use std::fmt;
 
-/// A block, by nodes of the machine; a side that a collective doesn't tell blocks apart by is left
-/// out. Where blocks are summed, what a node contributes to a sum, or the sum itself where no
-/// origin is named.
+/// A block, identified by nodes of the machine. Sides by which the collective does not distinguish
+/// blocks are `None`.
+///
+/// In a reduction it is a contribution, or a whole value if `origin` is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
-    /// Where it comes from.
+    /// The node that the block comes from.
     pub origin: Option<u64>,
-    /// Where it is to end.
+    /// The node that the block is destined for.
     pub destination: Option<u64>,
-    /// Which of the parts it is, one a node, where the schedule lays blocks out in them.
+    /// The part of the block, if blocks are divided into one part per node.
     pub part: Option<u64>,
-    /// Which segment of it, where blocks are split.
+    /// The segment of the block, if blocks are divided into segments.
     pub segment: Option<u64>,
-    /// Whether it is to be summed with others.
+    /// Whether the collective is a reduction.
     pub is_summed: bool,
 }
 
@@ -41,12 +42,12 @@ impl fmt::Display for Block {
     }
 }
 
-/// A node of the schedule's grid, with the node of the machine that runs it where the two differ.
+/// A node of the schedule's grid and the node of the machine that runs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlacedNode {
-    /// In the schedule's grid.
+    /// The node of the schedule's grid.
     pub virtual_node: u64,
-    /// The node of the machine that runs it.
+    /// The node of the machine.
     pub physical: u64,
 }
 
@@ -61,18 +62,18 @@ impl fmt::Display for PlacedNode {
     }
 }
 
-/// Where a block is that isn't where it should be.
+/// The location of a block that is not where it should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockLocation {
     /// Another node holds it.
     At(PlacedNode),
-    /// Another node holds it, to which this step took it.
+    /// Another node holds it since the given step.
     AtSince(PlacedNode, u64),
-    /// It is on its way there in this very step.
+    /// It is in flight to this node in the current step.
     Arriving(PlacedNode),
     /// Its destination holds it.
     Delivered(PlacedNode),
-    /// There is no such block.
+    /// No node holds it.
     Nowhere,
 }
 
@@ -92,7 +93,7 @@ impl fmt::Display for BlockLocation {
     }
 }
 
-/// A number with its noun.
+/// A count and the noun in singular, such as `Count(2, "node")`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count(pub u64, pub &'static str);
 

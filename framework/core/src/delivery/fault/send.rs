@@ -1,67 +1,67 @@
-//! What a send said that can't be.
+//! Invalid sends.
 
 use super::place::PlacedNode;
 use crate::network::topology::RouteError;
 
-/// A send that can't be carried out, whoever holds what.
+/// A send that is invalid whatever the nodes hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendFault {
-    /// A node number out of range.
+    /// A node number is out of range.
     #[error("{role} {node} is unknown, the schedule's grid has nodes 0 to {last}")]
     UnknownNode {
-        /// What it was to be: `sender` or `receiver`.
+        /// The role of the node: `sender` or `receiver`.
         role: &'static str,
-        /// The number that was given.
+        /// The node number.
         node: u64,
-        /// The highest that exists.
+        /// The largest valid node number.
         last: u64,
     },
-    /// Sender and receiver are the same, and the send isn't marked as a local copy.
+    /// Sender and receiver are the same node, and the send is not marked as a local copy.
     #[error("{node} sends to itself, which is no message (mark a local copy as such)")]
     SentToItself {
-        /// Sender and receiver at once.
+        /// The node.
         node: PlacedNode,
     },
-    /// A set that makes no sense in the schedule's grid.
+    /// A set that does not fit the schedule's grid.
     #[error("in the send from {from} to {to}, the set of {side} {what}")]
     BadSet {
-        /// The sender, in the schedule's grid.
+        /// The sender, as a node of the schedule's grid.
         from: u64,
-        /// The receiver, in the schedule's grid.
+        /// The receiver, as a node of the schedule's grid.
         to: u64,
-        /// `origins`, `destinations` or `segments`.
+        /// The set: `origins`, `destinations` or `segments`.
         side: &'static str,
-        /// What is wrong with it.
+        /// The reason, as the end of a sentence.
         what: String,
     },
-    /// A send of what can't be sent.
+    /// An invalid selection of bytes.
     #[error("what node {from} sends node {to} {what}")]
     BadByteSend {
-        /// The sender, in the schedule's grid.
+        /// The sender, as a node of the schedule's grid.
         from: u64,
-        /// The receiver, in the schedule's grid.
+        /// The receiver, as a node of the schedule's grid.
         to: u64,
-        /// What is wrong, as the end of a sentence.
+        /// The reason, as the end of a sentence.
         what: String,
     },
-    /// A route that doesn't exist.
+    /// An invalid route.
     #[error("the message from node {from} to node {to} can't be routed: {source}")]
     BadRoute {
-        /// The sender, on the machine.
+        /// The sender, as a node of the machine.
         from: u64,
-        /// The receiver, on the machine.
+        /// The receiver, as a node of the machine.
         to: u64,
-        /// What is wrong with the route.
+        /// The reason.
         source: RouteError,
     },
-    /// A send of a node that the schedule was not to plan for.
+    /// The sender is not the representative of its orbit.
     #[error(
         "node {from} sends, which is not planned for: what it sends follows from what node {representative} does"
     )]
     NotPlanned {
-        /// The sender, in the schedule's grid.
+        /// The sender, as a node of the schedule's grid.
         from: u64,
-        /// The one that is planned for in its orbit.
+        /// The representative of its orbit.
         representative: u64,
     },
 }
