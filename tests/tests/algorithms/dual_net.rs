@@ -142,7 +142,7 @@ fn printed_broadcast_and_scatter_reach_every_node_only_from_few_roots() {
         Collective::of(&BROADCAST).at(1),
     ));
     let error = error.unwrap_err();
-    assert!(error.ends_with("56 blocks in all are missing, at 56 nodes"), "{error}");
+    assert!(error.ends_with("missing in total: 56 blocks at 56 nodes"), "{error}");
 }
 
 /// Rounds and words of an independent implementation that moves every block; `None` if the printed

@@ -213,7 +213,7 @@ fn faults_are_reported_in_the_same_step_as_with_full_planning() {
         ("shifts-two-a-port", "up to 2 simultaneous messages at a node with ports=1"),
         ("sums-mended", ""),
         ("sums-counted-twice", "counts node"),
-        ("sums-left-out", "contributions in all are missing"),
+        ("sums-left-out", "missing in total: "),
         ("sums-replaced", "what it is sent replaces its own value"),
     ] {
         let algorithm = plugin.algorithms.iter().find(|algorithm| algorithm.name == name).unwrap();

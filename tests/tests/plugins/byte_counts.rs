@@ -11,12 +11,12 @@ const BYTE_COUNTS: [Case; 24] = [
     (
         "redistribution_of_blocks",
         "SwmRedistribution d = redistribution_of(0, 2); return host->redistribute(host->ctx, &d);",
-        "the schedule redistributes, but did not say that it moves byte counts",
+        "the schedule redistributes, but did not declare byte counts",
     ),
     (
         "bucket_of_blocks",
         "SwmBucket s = bucket(0, 1, 0); return one_bucket(host, &s);",
-        "the schedule sends byte counts, but did not say that it moves them",
+        "the schedule sends byte counts, but did not declare them",
     ),
     (
         "unknown_layout_flag",
@@ -31,7 +31,7 @@ const BYTE_COUNTS: [Case; 24] = [
     (
         "byte_counts_placed",
         "uint64_t v; move_byte_counts(host); for (v = 0; v < 4; v++) host->place(host->ctx, v, 3 - v, 1); return host->step(host->ctx);",
-        "the schedule's grid: a schedule of byte counts runs each node on its own, expected a grid of as many nodes as the machine, none placed",
+        "the schedule's grid: a schedule of byte counts needs a grid of as many nodes as the machine, without placements",
     ),
     (
         "redistribution_null",
@@ -81,7 +81,7 @@ const BYTE_COUNTS: [Case; 24] = [
     (
         "bucket_twice",
         "SwmRedistribution d = redistribution_of(0, 2); SwmBucket s = bucket(0, 1, 0); move_byte_counts(host); host->redistribute(host->ctx, &d); one_bucket(host, &s); return one_bucket(host, &s);",
-        "step 3: what node 0 sends node 1 is bucket 0, which node 0 has sent already",
+        "step 3: the send of bytes from node 0 to node 1 selects bucket 0, which node 0 has already sent",
     ),
     (
         "bucket_kept",
@@ -96,12 +96,12 @@ const BYTE_COUNTS: [Case; 24] = [
     (
         "blocks_beside_byte_counts",
         "SwmBlocks s = everything(0, 1); move_byte_counts(host); return one_step(host, &s);",
-        "the schedule sends blocks, but said that it moves byte counts",
+        "the schedule sends blocks, but declared byte counts",
     ),
     (
         "bytes_of_blocks",
         "const SwmByteCount a = {1, 1}; SwmBytes s = bytes(0, 1, &a, 1); return one_of_bytes(host, &s);",
-        "the schedule sends byte counts, but did not say that it moves them",
+        "the schedule sends byte counts, but did not declare them",
     ),
     (
         "bytes_size_forgotten",
@@ -111,17 +111,17 @@ const BYTE_COUNTS: [Case; 24] = [
     (
         "named_null",
         "SwmBytes s = bytes(0, 1, 0, 2); move_byte_counts(host); return one_of_bytes(host, &s);",
-        "step 1: what node 0 sends node 1 has null for its byte counts",
+        "step 1: the send of bytes from node 0 to node 1 has null for its byte counts",
     ),
     (
         "named_too_many",
         "const SwmByteCount a = {1, 1}; SwmBytes s = bytes(0, 1, &a, UINT64_MAX); move_byte_counts(host); return one_of_bytes(host, &s);",
-        "step 1: what node 0 sends node 1 has over 134217728 byte counts",
+        "step 1: the send of bytes from node 0 to node 1 has over 134217728 byte counts",
     ),
     (
         "named_too_much",
         "const SwmByteCount a = {1, 1025}; SwmBytes s = bytes(0, 1, &a, 1); move_byte_counts(host); return one_of_bytes(host, &s);",
-        "step 1: what node 0 sends node 1 names 1025 bytes for node 1, but node 0 holds only 1024",
+        "step 1: the send of bytes from node 0 to node 1 names 1025 bytes for node 1, but node 0 holds only 1024",
     ),
     (
         "byte_counts_astray",

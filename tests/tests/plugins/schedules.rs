@@ -41,7 +41,7 @@ const SENDS: [Case; 16] = [
     (
         "astray",
         "SwmBlocks s = block(1, 0, 1, 2); one_step(host, &s); return SWM_OK;",
-        "after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 2, where step 1 took it); 12 blocks in all are missing, at 4 nodes",
+        "after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 2 since step 1); missing in total: 12 blocks at 4 nodes",
     ),
     (
         "labelled",
@@ -157,7 +157,7 @@ const GRIDS: [Case; 19] = [
         "one_place_missing",
         "const uint64_t n = 5; uint64_t v; lay_out(host, &n, 1); for (v = 0; v < 4; v++) host->place(host->ctx, v, v, 1); \
          return shift(problem, host);",
-        "the schedule's grid: node 4 is placed nowhere",
+        "the schedule's grid: node 4 is not placed",
     ),
     (
         "placed_twice",
@@ -167,12 +167,12 @@ const GRIDS: [Case; 19] = [
     (
         "two_owners",
         "host->place(host->ctx, 0, 0, 1); return host->place(host->ctx, 1, 0, 1);",
-        "the schedule's grid: node 0 of the machine is home to two, nodes 0 and 1",
+        "the schedule's grid: node 0 of the machine has two homes, nodes 0 and 1",
     ),
     (
         "no_owner",
         "uint64_t v; for (v = 0; v < 4; v++) host->place(host->ctx, v, v, v > 0); return shift(problem, host);",
-        "the schedule's grid: node 0 of the machine is home to none",
+        "the schedule's grid: node 0 of the machine has no home",
     ),
     (
         "placed_outside",

@@ -535,7 +535,7 @@ fn a_topology_too_large_to_run_is_unsupported_not_out_of_memory() {
     assert_eq!(row.status, Status::Unsupported);
     assert_eq!(
         row.reason,
-        "its sets over 1000000 nodes in axes of [1000000] would take 465 GiB, at most 8 may: a grid of more, shorter axes takes less"
+        "its sets of 1000000 nodes on axes of [1000000] need 465 GiB, more than the limit of 8 GiB: a grid with more, shorter axes needs less"
     );
 }
 

@@ -266,6 +266,6 @@ fn a_wrong_msccl_algorithm_gives_a_row_with_the_position() {
     std::fs::write(&file, twice).unwrap();
     let algorithm = format!("msccl:file={}", file.display());
     let row = rows(&["--topology", "ring:2", "--algorithm", &algorithm]).remove(0);
-    let why = "step 2: block 0 -> 1 is delivered twice, node 1 has it already [GPU 0, thread block 0, step 3, line 6]";
+    let why = "step 2: block 0 -> 1 is delivered twice: node 1 already holds it [GPU 0, thread block 0, step 3, line 6]";
     assert_eq!((row.status, row.reason.as_str()), (Status::Invalid, why));
 }

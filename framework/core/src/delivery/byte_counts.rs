@@ -146,11 +146,11 @@ impl<T: Cell> ByteCounts<T> {
     ) -> Result<Self, Fault> {
         let nodes = placement.grid().nodes();
         if nodes != placement.machine_nodes() || !placement.is_identity() {
-            return Err(Fault::BadGrid("a schedule of byte counts runs each node on its own, expected a grid of as many nodes as the machine, none placed".to_owned()));
+            return Err(Fault::BadGrid("a schedule of byte counts needs a grid of as many nodes as the machine, without placements".to_owned()));
         }
         if nodes.saturating_mul(nodes) > limits::HELD_BYTES / size_of::<T>() as u64 {
             return Err(Fault::Refused(format!(
-                "byte counts for each of {nodes} destinations at {nodes} nodes would take {} GiB, at most {} may",
+                "byte counts for each of {nodes} destinations at {nodes} nodes need {} GiB, more than the limit of {} GiB",
                 nodes.saturating_mul(nodes).saturating_mul(size_of::<T>() as u64) >> 30,
                 limits::HELD_BYTES >> 30
             )));
@@ -237,7 +237,7 @@ impl<T: Cell> ByteCounts<T> {
             return Ok(bytes / element);
         }
         Err(Fault::Refused(format!(
-            "node {from} has {bytes} bytes for node {to}, which is no multiple of the element of {element} bytes that is redistributed"
+            "node {from} has {bytes} bytes for node {to}, which is not a multiple of the element size of {element} bytes"
         )))
     }
 

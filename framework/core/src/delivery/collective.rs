@@ -68,7 +68,7 @@ pub struct CollectiveKind {
 /// Each node has a block for each node. A node's block for itself needs no message.
 pub static ALL_TO_ALL: CollectiveKind = CollectiveKind {
     word: "alltoall",
-    help: "every node has a block for every node; its own is there already",
+    help: "every node has a block for every node, itself included",
     code: 0,
     initial: InitialBlocks::Own,
     required: FinalBlocks::ForNode,
@@ -80,7 +80,7 @@ pub static ALL_TO_ALL: CollectiveKind = CollectiveKind {
 /// The root has one block for all nodes.
 pub static BROADCAST: CollectiveKind = CollectiveKind {
     word: "broadcast",
-    help: "the root has one block, which everyone is to have",
+    help: "the root sends one block to all nodes",
     code: 1,
     initial: InitialBlocks::AllAtRoot,
     required: FinalBlocks::All,
@@ -92,7 +92,7 @@ pub static BROADCAST: CollectiveKind = CollectiveKind {
 /// The root has a block for each node.
 pub static SCATTER: CollectiveKind = CollectiveKind {
     word: "scatter",
-    help: "the root has a block for each",
+    help: "the root has a block for each node",
     code: 2,
     initial: InitialBlocks::AllAtRoot,
     required: FinalBlocks::ForNode,
@@ -104,7 +104,7 @@ pub static SCATTER: CollectiveKind = CollectiveKind {
 /// Each node has a block for the root.
 pub static GATHER: CollectiveKind = CollectiveKind {
     word: "gather",
-    help: "each has a block for the root",
+    help: "each node has a block for the root",
     code: 3,
     initial: InitialBlocks::Own,
     required: FinalBlocks::AllAtRoot,
@@ -116,7 +116,7 @@ pub static GATHER: CollectiveKind = CollectiveKind {
 /// Each node has a block for all nodes.
 pub static ALL_GATHER: CollectiveKind = CollectiveKind {
     word: "allgather",
-    help: "each has a block that everyone is to have",
+    help: "each node sends one block to all nodes",
     code: 4,
     initial: InitialBlocks::Own,
     required: FinalBlocks::All,
@@ -128,7 +128,7 @@ pub static ALL_GATHER: CollectiveKind = CollectiveKind {
 /// Each node has a block for one other node.
 pub static PERMUTATION: CollectiveKind = CollectiveKind {
     word: "permutation",
-    help: "each has a block for one other",
+    help: "each node has a block for one other node",
     code: 5,
     initial: InitialBlocks::Own,
     required: FinalBlocks::Permuted,
@@ -140,7 +140,7 @@ pub static PERMUTATION: CollectiveKind = CollectiveKind {
 /// Each node has a vector. The root receives their sum.
 pub static REDUCE: CollectiveKind = CollectiveKind {
     word: "reduce",
-    help: "each has a vector, whose sum the root is to have",
+    help: "each node has a vector; the root receives their sum",
     code: 6,
     initial: InitialBlocks::Own,
     required: FinalBlocks::AllAtRoot,
@@ -152,7 +152,7 @@ pub static REDUCE: CollectiveKind = CollectiveKind {
 /// Each node has a vector with one element per node. Each node receives the sum of its elements.
 pub static REDUCE_SCATTER: CollectiveKind = CollectiveKind {
     word: "reduce-scatter",
-    help: "each has a term for each node's result, and each is to have the sum of those for it",
+    help: "each node has a vector with one element per node and receives the sum of its elements",
     code: 7,
     initial: InitialBlocks::Own,
     required: FinalBlocks::ForNode,
@@ -164,7 +164,7 @@ pub static REDUCE_SCATTER: CollectiveKind = CollectiveKind {
 /// Each node has a vector. All nodes receive their sum.
 pub static ALL_REDUCE: CollectiveKind = CollectiveKind {
     word: "allreduce",
-    help: "each has a vector, whose sum everyone is to have",
+    help: "each node has a vector; all nodes receive their sum",
     code: 8,
     initial: InitialBlocks::Own,
     required: FinalBlocks::All,
@@ -252,10 +252,10 @@ impl CollectiveKind {
             return None;
         }
         let known = match (self.may_name(Side::Origins), self.may_name(Side::Destinations)) {
-            _ if self.sums && side == Side::Origins => "which sums what comes from different nodes",
-            (true, _) => "whose blocks are known by their origins",
-            (false, true) => "whose blocks are known by their destinations",
-            (false, false) if self.sums => "whose vector is not laid out in parts",
+            _ if self.sums && side == Side::Origins => "which combines the values of all origins",
+            (true, _) => "whose blocks are distinguished by origin only",
+            (false, true) => "whose blocks are distinguished by destination only",
+            (false, false) if self.sums => "whose vector is not divided into parts",
             (false, false) => "in which there is one block",
         };
         Some(format!("can't be used in {}, {known}", self.with_article()))
@@ -419,24 +419,22 @@ mod tests {
         );
         assert_eq!(
             refused(&SCATTER)[0],
-            some("can't be used in a scatter, whose blocks are known by their destinations")
+            some("can't be used in a scatter, whose blocks are distinguished by destination only")
         );
         assert_eq!(
             refused(&ALL_GATHER)[1],
-            some("can't be used in an allgather, whose blocks are known by their origins")
+            some("can't be used in an allgather, whose blocks are distinguished by origin only")
         );
         assert_eq!(
             refused(&REDUCE_SCATTER),
             [
-                some(
-                    "can't be used in a reduce-scatter, which sums what comes from different nodes"
-                ),
+                some("can't be used in a reduce-scatter, which combines the values of all origins"),
                 None
             ]
         );
         assert_eq!(
             refused(&REDUCE)[1],
-            some("can't be used in a reduce, whose vector is not laid out in parts")
+            some("can't be used in a reduce, whose vector is not divided into parts")
         );
     }
 }

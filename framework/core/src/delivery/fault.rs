@@ -41,7 +41,7 @@ pub enum Fault {
     BadSymmetry(String),
     /// A fault of a representative, and the number of other nodes of its orbit, which have the same
     /// fault because of the symmetry.
-    #[error("{0}, and so at {1}")]
+    #[error("{0}; the same fault occurs at {1}")]
     ForOrbit(Box<Fault>, Count),
     /// A fault of a send to which the plugin gave a label.
     #[error("{fault} [{label}]")]
@@ -75,5 +75,5 @@ impl Fault {
     }
 
     pub(crate) const COMBINES_NOTHING: Self =
-        Self::OutOfOrder("the schedule combines what it sends, in a collective that sums nothing");
+        Self::OutOfOrder("the schedule combines values, but the collective is not a reduction");
 }

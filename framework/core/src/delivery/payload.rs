@@ -77,7 +77,7 @@ impl Payload {
     ) -> Result<(), Fault> {
         match self {
             Self::Blocks(_) | Self::Orbits(_) => Err(Fault::OutOfOrder(
-                "the schedule redistributes, but did not say that it moves byte counts",
+                "the schedule redistributes, but did not declare byte counts",
             )),
             Self::ByteCounts(byte_counts) => byte_counts.redistribute(redistribution),
             Self::LargeByteCounts(byte_counts) => byte_counts.redistribute(redistribution),
@@ -87,9 +87,9 @@ impl Payload {
     /// Executes one send of byte counts and returns its load, or `None` if it is empty.
     pub(crate) fn send_bytes(&mut self, share: &ByteSend<'_>) -> Result<Option<u64>, Fault> {
         match self {
-            Self::Blocks(_) | Self::Orbits(_) => Err(Fault::OutOfOrder(
-                "the schedule sends byte counts, but did not say that it moves them",
-            )),
+            Self::Blocks(_) | Self::Orbits(_) => {
+                Err(Fault::OutOfOrder("the schedule sends byte counts, but did not declare them"))
+            }
             Self::ByteCounts(byte_counts) => byte_counts.send(share),
             Self::LargeByteCounts(byte_counts) => byte_counts.send(share),
         }

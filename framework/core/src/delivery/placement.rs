@@ -65,7 +65,7 @@ impl Placement {
             let known = &mut table.home[physical as usize];
             if *known != NOBODY {
                 return Err(Fault::BadGrid(format!(
-                    "node {physical} of the machine is home to two, nodes {known} and {virtual_node}"
+                    "node {physical} of the machine has two homes, nodes {known} and {virtual_node}"
                 )));
             }
             *known = virtual_node as u32;
@@ -86,10 +86,10 @@ impl Placement {
             )));
         };
         if let Some(virtual_node) = table.physical.iter().position(|r| *r == NOBODY) {
-            return Err(Fault::BadGrid(format!("node {virtual_node} is placed nowhere")));
+            return Err(Fault::BadGrid(format!("node {virtual_node} is not placed")));
         }
         if let Some(physical) = table.home.iter().position(|o| *o == NOBODY) {
-            return Err(Fault::BadGrid(format!("node {physical} of the machine is home to none")));
+            return Err(Fault::BadGrid(format!("node {physical} of the machine has no home")));
         }
         Ok(())
     }

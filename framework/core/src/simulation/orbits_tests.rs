@@ -395,17 +395,17 @@ fn what_is_wrong_at_a_representative_is_wrong_at_its_orbit() {
     let said = |fault: Result<(), Fault>| fault.unwrap_err().to_string();
     assert_eq!(
         said(simulation.send(&send(2, 2, 3), None)),
-        "step 1: node 2 sends, which is not planned for: what it sends follows from what node 0 does"
+        "step 1: node 2 sends, but the schedule is planned for its representative, node 0"
     );
     simulation.send(&send(0, 0, 3), None).unwrap();
     simulation.step().unwrap();
     // Node 1 has the block that node 0 sent on; so node 5 has that of node 4 for node 1.
     assert_eq!(
         said(simulation.send(&send(1, 4, 1), None)),
-        "step 2: node 1 sends node 2 block 4 -> 1, which it does not hold (it is at node 5), and so at 2 other nodes"
+        "step 2: node 1 sends node 2 block 4 -> 1, which it does not hold (it is at node 5); the same fault occurs at 2 other nodes"
     );
     assert_eq!(
         said(simulation.finish().map(|_| ())),
-        "after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 1); 30 blocks in all are missing, at 6 nodes"
+        "after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 1); missing in total: 30 blocks at 6 nodes"
     );
 }

@@ -197,7 +197,7 @@ impl Recorder {
         let is_local = flags & SWM_LOCAL != 0;
         if from == to && !is_local {
             return Err(format!(
-                "node {from} sends to itself, which is no message (mark a local copy as such)"
+                "node {from} sends to itself (a local copy must be marked as such)"
             ));
         }
         Ok(RehearsedSend { from, to, is_local, route, ..RehearsedSend::default() })

@@ -85,7 +85,7 @@ fn invalid_calls_are_refused() {
         schedule.send(&Blocks::new(1, 1).local())?;
         schedule.send(&Blocks::new(1, 1))
     });
-    assert_eq!(itself, "node 1 sends to itself, which is no message (mark a local copy as such)");
+    assert_eq!(itself, "node 1 sends to itself (a local copy must be marked as such)");
     let late = refused(|_, schedule| {
         schedule.step()?;
         schedule.layout(&[2, 2], 1)
@@ -222,7 +222,7 @@ fn blocks_are_verified_one_by_one() {
         }
         Ok(())
     });
-    assert_eq!(twice, "step 2: block 0 -> 1 is delivered twice, node 1 has it already");
+    assert_eq!(twice, "step 2: block 0 -> 1 is delivered twice: node 1 already holds it");
     let at_once = disproof(Collective::Broadcast, |_, schedule| {
         schedule.step()?;
         schedule.send(&Blocks::new(1, 2).copy())?;

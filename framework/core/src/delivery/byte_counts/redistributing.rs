@@ -100,7 +100,7 @@ impl<T: Cell> ByteCounts<T> {
         self.buckets += redistribution.buckets;
         if self.buckets.saturating_mul(size_of::<[u64; 2]>() as u64) > limits::HELD_BYTES {
             return Err(Fault::Refused(format!(
-                "{} buckets at once would take over {} GiB",
+                "{} buckets need more than the limit of {} GiB",
                 self.buckets,
                 limits::HELD_BYTES >> 30
             )));

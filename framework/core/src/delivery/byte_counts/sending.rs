@@ -37,7 +37,7 @@ impl<T: Cell> ByteCounts<T> {
         let bad = |what: String| Fault::Send(step, SendFault::BadByteSend { from, to, what });
         let Some(redistributed) = &mut self.redistributed[from as usize] else {
             return Err(bad(format!(
-                "is bucket {bucket} of a redistribution, but node {from} has redistributed nothing"
+                "selects bucket {bucket}, but node {from} has redistributed nothing"
             )));
         };
         let buckets = redistributed.sizes.len();
@@ -45,12 +45,14 @@ impl<T: Cell> ByteCounts<T> {
             usize::try_from(bucket).ok().and_then(|h| redistributed.receivers.get_mut(h))
         else {
             return Err(bad(format!(
-                "is bucket {bucket}, but node {from} redistributed buckets 0 to {}",
+                "selects bucket {bucket}, but node {from} redistributed buckets 0 to {}",
                 buckets - 1
             )));
         };
         if *receiver != UNSENT {
-            return Err(bad(format!("is bucket {bucket}, which node {from} has sent already")));
+            return Err(bad(format!(
+                "selects bucket {bucket}, which node {from} has already sent"
+            )));
         }
         *receiver = to as u32;
         self.latest_arrival = redistributed.latest_arrival;

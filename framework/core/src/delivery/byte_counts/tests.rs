@@ -107,7 +107,7 @@ fn what_arrives_in_a_step_cannot_be_sent_on_in_it() {
     );
     assert_eq!(
         message(too_early),
-        "step 1: what node 1 sends node 2 names 4 bytes for node 2, but node 1 holds only 0"
+        "step 1: the send of bytes from node 1 to node 2 names 4 bytes for node 2, but node 1 holds only 0"
     );
 }
 
@@ -143,7 +143,7 @@ fn what_is_not_at_its_destination_is_named() {
     .unwrap();
     assert_eq!(
         message(x.verify()),
-        "after step 1: node 1 still has 4 bytes for node 0; 12 bytes in all are not at their destination, at 2 nodes"
+        "after step 1: node 1 still holds 4 bytes for node 0; misplaced in total: 12 bytes at 2 nodes"
     );
     let mut x = uniform(2, 1);
     x.redistribute(&redistribute(1, 2)).unwrap();
@@ -201,19 +201,19 @@ fn sends_that_make_no_sense_are_refused() {
     };
     assert_eq!(
         refused(share(0, 1, ByteSelection::Bucket(0))),
-        "step 1: what node 0 sends node 1 is bucket 0, which node 0 has sent already"
+        "step 1: the send of bytes from node 0 to node 1 selects bucket 0, which node 0 has already sent"
     );
     assert_eq!(
         refused(share(0, 1, ByteSelection::Bucket(2))),
-        "step 1: what node 0 sends node 1 is bucket 2, but node 0 redistributed buckets 0 to 1"
+        "step 1: the send of bytes from node 0 to node 1 selects bucket 2, but node 0 redistributed buckets 0 to 1"
     );
     assert_eq!(
         refused(share(1, 0, ByteSelection::Bucket(0))),
-        "step 1: what node 1 sends node 0 is bucket 0 of a redistribution, but node 1 has redistributed nothing"
+        "step 1: the send of bytes from node 1 to node 0 selects bucket 0, but node 1 has redistributed nothing"
     );
     assert_eq!(
         refused(share(1, 0, ByteSelection::Listed(&[(3, 1)]))),
-        "step 1: what node 1 sends node 0 names bytes for node 3, the last node is 2"
+        "step 1: the send of bytes from node 1 to node 0 names bytes for node 3, the last node is 2"
     );
     assert_eq!(
         refused(share(1, 5, ByteSelection::Bucket(0))),
@@ -221,7 +221,7 @@ fn sends_that_make_no_sense_are_refused() {
     );
     assert_eq!(
         refused(ByteSend { local: false, ..share(1, 1, ByteSelection::Bucket(0)) }),
-        "step 1: node 1 sends to itself, which is no message (mark a local copy as such)"
+        "step 1: node 1 sends to itself (a local copy must be marked as such)"
     );
 }
 
@@ -230,12 +230,12 @@ fn only_whole_elements_are_redistributed_and_listed() {
     let mut x = byte_counts(vec![vec![8, 12], vec![8, 8]], 8).unwrap();
     assert_eq!(
         message(x.redistribute(&redistribute(0, 2))),
-        "node 0 has 12 bytes for node 1, which is no multiple of the element of 8 bytes that is redistributed"
+        "node 0 has 12 bytes for node 1, which is not a multiple of the element size of 8 bytes"
     );
     x.begin_step();
     assert_eq!(
         message(x.send(&share(1, 0, ByteSelection::Listed(&[(0, 7)])))),
-        "step 1: what node 1 sends node 0 names 7 bytes for node 0, expected a multiple of 8"
+        "step 1: the send of bytes from node 1 to node 0 names 7 bytes for node 0, expected a multiple of 8"
     );
 }
 
@@ -252,7 +252,7 @@ fn what_would_not_fit_is_refused() {
     };
     assert_eq!(
         message(new(40_000, 1)),
-        "byte counts for each of 40000 destinations at 40000 nodes would take 11 GiB, at most 8 may"
+        "byte counts for each of 40000 destinations at 40000 nodes need 11 GiB, more than the limit of 8 GiB"
     );
     assert_eq!(
         message(new(1 << 10, 1 << 43)),

@@ -68,7 +68,7 @@ impl Inventory {
             return Ok(());
         }
         Err(Fault::Refused(format!(
-            "its sets over {} nodes in axes of {:?} would take {} GiB, at most {} may: a grid of more, shorter axes takes less",
+            "its sets of {} nodes on axes of {:?} need {} GiB, more than the limit of {} GiB: a grid with more, shorter axes needs less",
             layout.grid().nodes(),
             layout.grid().radices(),
             least >> 30,

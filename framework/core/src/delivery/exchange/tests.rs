@@ -80,7 +80,7 @@ fn a_missing_send_is_named_with_the_block_and_where_it_stayed() {
     }
     assert_eq!(
         message(x.verify()),
-        "after step 3: block 1 -> 3 was never delivered to node 3 (it is at node 1); 1 block in all are missing, at 1 node"
+        "after step 3: block 1 -> 3 was never delivered to node 3 (it is at node 1); missing in total: 1 block at 1 node"
     );
 }
 
@@ -90,7 +90,7 @@ fn what_arrives_in_a_step_cannot_be_sent_on_in_it() {
     let passed_on = [block(0, 2, 0, 1), block(0, 2, 1, 2)];
     assert_eq!(
         message(step(&mut x, &passed_on)),
-        "step 1: node 1 sends node 2 block 0 -> 2, which it does not hold (it arrives at node 1 in this step, and can be sent on in the next)"
+        "step 1: node 1 sends node 2 block 0 -> 2, which it does not hold (it reaches node 1 in this step and can be forwarded in the next)"
     );
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     assert_eq!(step(&mut x, &passed_on[..1]).and_then(|()| step(&mut x, &passed_on[1..])), Ok(()));
@@ -112,14 +112,14 @@ fn a_copy_of_a_block_cannot_be_delivered_twice() {
     step(&mut x, &[Rule { copy: true, ..block(0, 2, 0, 2) }]).unwrap();
     assert_eq!(
         message(step(&mut x, &[block(0, 2, 0, 2)])),
-        "step 2: block 0 -> 2 is delivered twice, node 2 has it already"
+        "step 2: block 0 -> 2 is delivered twice: node 2 already holds it"
     );
     // Two copies that meet within one step are no better.
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     step(&mut x, &[Rule { copy: true, ..block(0, 2, 0, 1) }]).unwrap();
     assert_eq!(
         message(step(&mut x, &[block(0, 2, 0, 2), block(0, 2, 1, 2)])),
-        "step 2: block 0 -> 2 is delivered twice, node 2 has it already"
+        "step 2: block 0 -> 2 is delivered twice: node 2 already holds it"
     );
 }
 
@@ -136,7 +136,7 @@ fn nodes_that_do_not_exist_and_sends_to_oneself_are_refused() {
     );
     assert_eq!(
         message(step(&mut x, &[rule(1, 1)])),
-        "step 3: node 1 sends to itself, which is no message (mark a local copy as such)"
+        "step 3: node 1 sends to itself (a local copy must be marked as such)"
     );
     assert_eq!(step(&mut x, &[Rule { local: true, ..rule(1, 1) }]), Ok(()));
 }
@@ -172,7 +172,7 @@ fn virtual_nodes_pass_on_what_others_hold() {
     assert_eq!(x.held(), [2, 2]);
     assert_eq!(
         message(x.verify()),
-        "after step 1: block 0 -> 0 was never delivered to node 0 (it is at node 2 (on node 0 of the machine)); 3 blocks in all are missing, at 2 nodes"
+        "after step 1: block 0 -> 0 was never delivered to node 0 (it is at node 2 (on node 0 of the machine)); missing in total: 3 blocks at 2 nodes"
     );
     step(&mut x, &[block(0, 0, 2, 0), block(0, 1, 2, 1), block(1, 0, 1, 0)]).unwrap();
     assert_eq!(x.verify(), Ok(()));
@@ -198,15 +198,15 @@ fn placements_that_leave_somebody_out_are_refused() {
     );
     assert_eq!(
         p.place(1, 0, true).unwrap_err().to_string(),
-        "the schedule's grid: node 0 of the machine is home to two, nodes 0 and 1"
+        "the schedule's grid: node 0 of the machine has two homes, nodes 0 and 1"
     );
     assert_eq!(
         p.place(3, 0, true).unwrap_err().to_string(),
         "the schedule's grid: node 3 is placed on node 0, but the grid has 3 nodes and the machine 2"
     );
-    assert_eq!(text(p.clone()), "the schedule's grid: node 2 is placed nowhere");
+    assert_eq!(text(p.clone()), "the schedule's grid: node 2 is not placed");
     p.place(2, 0, false).unwrap();
-    assert_eq!(text(p), "the schedule's grid: node 1 of the machine is home to none");
+    assert_eq!(text(p), "the schedule's grid: node 1 of the machine has no home");
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn a_broadcast_may_waste_but_must_reach_everyone() {
     assert_eq!(x.held(), [1, 1, 1, 0], "what came twice is held once");
     assert_eq!(
         message(x.verify()),
-        "after step 2: the root's block was never delivered to node 3 (it is at node 0); 1 block in all are missing, at 1 node"
+        "after step 2: the root's block was never delivered to node 3 (it is at node 0); missing in total: 1 block at 1 node"
     );
     step(&mut x, &[copy(2, 3)]).unwrap();
     assert_eq!(x.verify(), Ok(()));
@@ -236,7 +236,7 @@ fn parts_of_blocks_travel_apart() {
     step(&mut x, &[segment(1, 0, 1)]).unwrap();
     assert_eq!(
         message(x.verify()),
-        "after step 1: segment 0 of the root's block was never delivered to node 1 (it is at node 0); 1 block in all are missing, at 1 node"
+        "after step 1: segment 0 of the root's block was never delivered to node 1 (it is at node 0); missing in total: 1 block at 1 node"
     );
     step(&mut x, &[segment(0, 0, 1)]).unwrap();
     assert_eq!(x.verify(), Ok(()));
@@ -272,7 +272,7 @@ fn scatter_gather_allgather_and_permutation_end_where_they_should() {
     x.begin_step();
     assert_eq!(
         x.send(&Rule { destinations: NodeSet::One(1), ..rule(0, 1) }).unwrap_err().to_string(),
-        "step 1: in the send from 0 to 1, the set of destinations can't be used in a permutation, whose blocks are known by their origins"
+        "step 1: in the send from 0 to 1, the set of destinations can't be used in a permutation, whose blocks are distinguished by origin only"
     );
     step(&mut x, &[rule(0, 1), rule(1, 2), rule(2, 0)]).unwrap();
     assert_eq!(x.verify(), Ok(()));
@@ -293,7 +293,7 @@ fn a_set_that_tells_no_blocks_apart_is_no_set() {
     let to = Rule { destinations: NodeSet::One(1), copy: true, ..rule(0, 1) };
     assert_eq!(
         refused(Collective::of(&ALL_GATHER), to),
-        "step 1: in the send from 0 to 1, the set of destinations can't be used in an allgather, whose blocks are known by their origins"
+        "step 1: in the send from 0 to 1, the set of destinations can't be used in an allgather, whose blocks are distinguished by origin only"
     );
 }
 

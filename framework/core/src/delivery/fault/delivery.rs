@@ -18,7 +18,7 @@ pub enum DeliveryFault {
         location: BlockLocation,
     },
     /// A node receives a block that it already holds.
-    #[error("{block} is delivered twice, {node} has it already")]
+    #[error("{block} is delivered twice: {node} already holds it")]
     DeliveredTwice {
         /// The receiver.
         node: PlacedNode,
@@ -27,9 +27,7 @@ pub enum DeliveryFault {
     },
     /// A received value and the receiver's value, which are to be combined, contain the same
     /// contribution.
-    #[error(
-        "{node} counts {block} twice: its own value has it, and so has what it is sent to combine"
-    )]
+    #[error("{node} counts {block} twice: it is in both its own value and the received one")]
     CountedTwice {
         /// The receiver.
         node: PlacedNode,
@@ -38,7 +36,7 @@ pub enum DeliveryFault {
     },
     /// A received value that replaces the receiver's value lacks one of its contributions.
     #[error(
-        "{node} loses {block}: what it is sent replaces its own value, which has it (combine the two)"
+        "{node} loses {block}: the received value replaces its own value, which contains it (combine the two)"
     )]
     Replaced {
         /// The receiver.

@@ -7,7 +7,7 @@ use super::place::{Block, BlockLocation, Count, PlacedNode};
 pub enum EndFault {
     /// A node lacks a block that it must hold.
     #[error(
-        "{block} was never delivered to {node}{location}; {missing} in all are missing, at {nodes}"
+        "{block} was never delivered to {node}{location}; missing in total: {missing} at {nodes}"
     )]
     NeverDelivered {
         /// The node.
@@ -31,7 +31,7 @@ pub enum EndFault {
     },
     /// A node holds bytes for another node.
     #[error(
-        "{node} still has {bytes} for node {destination}; {all} in all are not at their destination, at {nodes}"
+        "{node} still holds {bytes} for node {destination}; misplaced in total: {all} at {nodes}"
     )]
     MisplacedBytes {
         /// The first such node.

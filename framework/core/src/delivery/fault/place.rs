@@ -82,13 +82,13 @@ impl fmt::Display for BlockLocation {
         match self {
             Self::At(place) => write!(f, " (it is at {place})"),
             Self::AtSince(place, step) => {
-                write!(f, " (it is at {place}, where step {step} took it)")
+                write!(f, " (it is at {place} since step {step})")
             }
             Self::Arriving(place) => {
-                write!(f, " (it arrives at {place} in this step, and can be sent on in the next)")
+                write!(f, " (it reaches {place} in this step and can be forwarded in the next)")
             }
             Self::Delivered(place) => write!(f, " (it is at {place}, its destination)"),
-            Self::Nowhere => write!(f, " (nobody holds such a block)"),
+            Self::Nowhere => write!(f, " (no node holds it)"),
         }
     }
 }

@@ -17,7 +17,7 @@ pub enum SendFault {
         last: u64,
     },
     /// Sender and receiver are the same node, and the send is not marked as a local copy.
-    #[error("{node} sends to itself, which is no message (mark a local copy as such)")]
+    #[error("{node} sends to itself (a local copy must be marked as such)")]
     SentToItself {
         /// The node.
         node: PlacedNode,
@@ -35,7 +35,7 @@ pub enum SendFault {
         what: String,
     },
     /// An invalid selection of bytes.
-    #[error("what node {from} sends node {to} {what}")]
+    #[error("the send of bytes from node {from} to node {to} {what}")]
     BadByteSend {
         /// The sender, as a node of the schedule's grid.
         from: u64,
@@ -56,7 +56,7 @@ pub enum SendFault {
     },
     /// The sender is not the representative of its orbit.
     #[error(
-        "node {from} sends, which is not planned for: what it sends follows from what node {representative} does"
+        "node {from} sends, but the schedule is planned for its representative, node {representative}"
     )]
     NotPlanned {
         /// The sender, as a node of the schedule's grid.

@@ -24,9 +24,9 @@ impl AtOnce {
         match &self.payload {
             Payload::Blocks(_) => self.send_blocks(listeners, rule, route),
             Payload::Orbits(_) => self.send_of_all(listeners, rule, route),
-            Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => Err(Fault::OutOfOrder(
-                "the schedule sends blocks, but said that it moves byte counts",
-            )),
+            Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => {
+                Err(Fault::OutOfOrder("the schedule sends blocks, but declared byte counts"))
+            }
         }
     }
 

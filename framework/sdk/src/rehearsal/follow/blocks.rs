@@ -166,7 +166,7 @@ impl Holdings for Blocks<'_> {
         let is_shared = self.goal.collective.allows_copies();
         for (to, block) in std::mem::take(&mut self.arriving) {
             if !self.held[to as usize].insert(block) && !is_shared {
-                return Err(format!("{block} is delivered twice, node {to} has it already"));
+                return Err(format!("{block} is delivered twice: node {to} already holds it"));
             }
         }
         Ok(())

@@ -27,7 +27,7 @@ fn a_contribution_counted_twice_is_named_with_step_node_and_segment() {
         Rule { segments: Axis::Range { first: 1, stride: 1, count: 1 }, ..adding(1, 0, true) };
     assert_eq!(
         message(step(&mut x, &[second])),
-        "step 2: node 0 counts node 0's contribution to segment 1 of the vector twice: its own value has it, and so has what it is sent to combine"
+        "step 2: node 0 counts node 0's contribution to segment 1 of the vector twice: it is in both its own value and the received one"
     );
 }
 
@@ -36,7 +36,7 @@ fn a_value_that_replaces_another_has_all_its_contributions() {
     let mut x = exchange(Collective::of(&ALL_REDUCE), &[2], 1);
     assert_eq!(
         message(step(&mut x, &[Rule { copy: true, ..rule(0, 1) }])),
-        "step 1: node 1 loses node 1's contribution to the vector: what it is sent replaces its own value, which has it (combine the two)"
+        "step 1: node 1 loses node 1's contribution to the vector: the received value replaces its own value, which contains it (combine the two)"
     );
     let mut x = exchange(Collective::of(&ALL_REDUCE), &[2], 1);
     step(&mut x, &[adding(0, 1, true)]).unwrap();
@@ -54,7 +54,7 @@ fn a_contribution_left_out_is_missing_at_the_end() {
     assert_eq!(x.most_summed(), 2);
     assert_eq!(
         message(x.verify()),
-        "after step 1: node 2's contribution to the result of node 1 was never delivered to node 1 (it is at node 2); 1 contribution in all are missing, at 1 node"
+        "after step 1: node 2's contribution to the result of node 1 was never delivered to node 1 (it is at node 2); missing in total: 1 contribution at 1 node"
     );
     sends = vec![Rule { destinations: NodeSet::One(0), ..adding(1, 2, false) }];
     assert_eq!(
