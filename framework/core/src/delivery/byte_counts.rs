@@ -1,20 +1,19 @@
-//! The second kind of exchange: byte counts instead of blocks.
+//! Traces byte counts per destination, for algorithms that do not track where data comes from.
 //!
-//! Some algorithms forget where data comes from: they redistribute what they hold element by
-//! element, so that every message is about as long as every other (Liu, Wang & Prasanna, section 3;
-//! Bader et al.). There a node holds *so many bytes for each destination*, and what is proved is
-//! that none are lost or made on the way and that all end where they should: `verified` is then
-//! `amounts`.
+//! Some algorithms redistribute what a node holds element by element, so that all messages have
+//! about the same length (Liu, Wang & Prasanna, section 3; Bader et al.). In their schedules a node
+//! holds a number of bytes for each destination. Verification ensures that no bytes are lost or
+//! created, and that all reach their destination. `verified` is then `amounts`.
 //!
-//! A node's holdings are one number a destination. What a node redistributed stays with it as it
-//! was, with a note of who got which bucket; only when a receiver needs to know what it holds are
-//! the notes settled, for all nodes that share their receivers together. That costs a few
-//! operations a node and destination, however many buckets there are: an exchange of a full matrix
-//! takes time in proportion to its N x N entries.
+//! A redistribution does not change the holdings of its node. It is recorded, with the receiver of
+//! each bucket, and *settled* when a receiver's holdings are needed: the elements of all buckets
+//! received so far are added to the holdings of their receivers, for all nodes with the same
+//! receivers at once. This costs a few operations per node and destination, whatever the number of
+//! buckets. An exchange of a full matrix of N x N entries takes time proportional to its size.
 
 use crate::delivery::boxes::BitLayout;
 use crate::delivery::collective::BlockSizes;
-use crate::delivery::fault::{Count, EndFault, Fault, PlacedNode};
+use crate::delivery::fault::{Count, EndFault, Fault};
 use crate::delivery::placement::Placement;
 use crate::limits;
 use pattern::Pattern;
@@ -26,80 +25,80 @@ mod pattern;
 mod redistributing;
 mod sending;
 
-/// How big things are, which a schedule of byte counts depends on.
+/// Sizes on which a schedule of byte counts depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteCountUnits {
-    /// Bytes of each block when sizes are uniform.
+    /// Bytes of each block, if sizes are uniform.
     pub block_bytes: u64,
-    /// Bytes of the unit that is redistributed.
+    /// Bytes of the element, which is redistributed as a whole.
     pub element_bytes: u64,
 }
 
-/// A node redistributes all it holds, element by element, over buckets. Element x (from 0) of what
-/// it holds for destination d has number `c = (starts[d] + x) % cycle` and goes to bucket `(first +
-/// firsts[d] + c) % buckets`.
+/// A redistribution of all that a node holds, element by element, over buckets.
+///
+/// Element x (from 0) for destination d has number `c = (starts[d] + x) % cycle` and goes to bucket
+/// `(first + firsts[d] + c) % buckets`.
 #[derive(Debug, Clone, Copy, Hash)]
 pub struct Redistribution<'a> {
-    /// The node of the schedule's grid that redistributes what it holds.
+    /// The node, as a node of the schedule's grid.
     pub node: u64,
-    /// How many buckets there are.
+    /// Number of buckets.
     pub buckets: u64,
-    /// How many numbers there are before they begin again at 0.
+    /// Number of element numbers, after which they start again at 0.
     pub cycle: u64,
-    /// The bucket that number 0 goes to.
+    /// The bucket of element number 0.
     pub first: u64,
-    /// For each destination the number its elements begin with; empty for 0 everywhere.
+    /// The number of the first element for each destination. Empty if all are 0.
     pub starts: &'a [u32],
-    /// For each destination what is added to `first`; empty for 0 everywhere.
+    /// An offset to `first` for each destination. Empty if all are 0.
     pub firsts: &'a [u32],
 }
 
-/// In [`ByteSelection::Listed`]: all that the sender holds for a destination.
+/// In [`ByteSelection::Listed`]: all bytes that the sender holds for a destination.
 pub const ALL_BYTES: u64 = u64::MAX;
 
-/// One send of byte counts.
+/// A send of bytes.
 #[derive(Debug, Clone, Copy, Hash)]
 pub struct ByteSend<'a> {
-    /// Sender, a node of the schedule's grid.
+    /// Sender, as a node of the schedule's grid.
     pub from: u64,
-    /// Receiver, a node of the schedule's grid.
+    /// Receiver, as a node of the schedule's grid.
     pub to: u64,
-    /// Sender and receiver may be the same.
+    /// Whether sender and receiver may be the same node.
     pub local: bool,
-    /// A bucket, or so many bytes for each of some destinations.
+    /// The bytes sent.
     pub what: ByteSelection<'a>,
 }
 
-/// What a send of byte counts takes.
+/// The bytes of one send.
 #[derive(Debug, Clone, Copy, Hash)]
 pub enum ByteSelection<'a> {
-    /// A bucket of what was redistributed.
+    /// A bucket of the sender's last redistribution.
     Bucket(u64),
-    /// So many bytes for each of these destinations, or [`ALL_BYTES`].
+    /// Pairs of a destination and its number of bytes, which may be [`ALL_BYTES`].
     Listed(&'a [(u64, u64)]),
 }
 
-/// A number of elements for one destination. Narrow where all that anybody can hold for one
-/// destination fits: the table of a large exchange is gigabytes, and going through it is what costs
-/// time.
-pub trait Cell: Copy + Default + fmt::Debug + Into<u64> {
-    /// From a number that is known to fit.
+/// A number of elements for one destination. The table of a large exchange takes gigabytes, and
+/// reading it is most of the cost, so `u32` is used where all totals fit.
+pub trait ElementCount: Copy + Default + fmt::Debug + Into<u64> {
+    /// Converts a number that is known to fit.
     fn of(elements: u64) -> Self;
 }
 
-impl Cell for u32 {
+impl ElementCount for u32 {
     fn of(elements: u64) -> Self {
         elements as Self
     }
 }
 
-impl Cell for u64 {
+impl ElementCount for u64 {
     fn of(elements: u64) -> Self {
         elements
     }
 }
 
-/// Who holds how much for whom.
+/// The number of elements that each node holds for each destination.
 #[derive(Debug)]
 pub(crate) struct ByteCounts<T> {
     nodes: usize,
@@ -107,38 +106,40 @@ pub(crate) struct ByteCounts<T> {
     units: ByteCountUnits,
     placement: Placement,
     layout: BitLayout,
-    /// Elements that each node holds for each destination; empty for none at all.
+    /// Rows of the table: the elements that each node holds for each destination. A row is empty
+    /// until it is needed, or if the node holds nothing.
     holdings: Vec<Vec<T>>,
-    /// Holdings no longer needed, whose memory is.
-    spare: Vec<Vec<T>>,
-    /// Whether a node's holdings still are what it started with, and not written down yet.
-    untouched: Vec<bool>,
+    /// Rows that are free for reuse.
+    unused_rows: Vec<Vec<T>>,
+    /// Whether a node still holds its initial elements and its row has not been computed.
+    is_initial: Vec<bool>,
     redistributed: Vec<Option<Redistributed<T>>>,
-    /// Nodes with something redistributed.
+    /// Nodes with a redistribution that is not settled.
     redistributors: Vec<u32>,
-    /// Buckets sent whose receivers don't know yet what is in them.
+    /// Number of sent buckets that are not settled.
     unsettled: usize,
-    /// No such bucket was sent before this step.
+    /// All buckets sent before this step are settled.
     unsettled_since: u64,
-    /// The pattern last used: nodes of one phase redistribute alike.
+    /// The most recent pattern. Nodes of one phase usually have the same one.
     pattern: Option<Arc<Pattern>>,
-    /// What arrives at the end of the step: receiver, destination, elements.
+    /// Elements in flight: receiver, destination and number.
     arriving: Vec<(u32, u32, u64)>,
     receivers: Vec<u32>,
-    /// The last step in which each node received something.
+    /// The last step in which each node received anything.
     last_receipts: Vec<u64>,
-    /// That of the last send's sender, before it had what it sent.
+    /// See [`ByteCounts::latest_arrival`].
     latest_arrival: u64,
     /// Bytes that each node holds.
     held: Vec<u64>,
     peak: u64,
     step: u64,
-    /// Words that buckets take.
-    buckets: u64,
+    /// Total number of buckets of the redistributions that are stored.
+    total_buckets: u64,
 }
 
-impl<T: Cell> ByteCounts<T> {
-    /// Everyone holds what the workload gives them. Block sizes must be multiples of the element.
+impl<T: ElementCount> ByteCounts<T> {
+    /// Creates the state before the first step: each node holds what the workload gives it. Errors
+    /// if the counts exceed a limit or a node of the grid is placed on another node.
     pub(crate) fn new(
         placement: Placement,
         sizes: Option<Arc<dyn BlockSizes>>,
@@ -177,8 +178,8 @@ impl<T: Cell> ByteCounts<T> {
             units: ByteCountUnits { element_bytes: units.element_bytes.max(1), ..units },
             layout,
             holdings: vec![Vec::new(); nodes],
-            spare: Vec::new(),
-            untouched: vec![true; nodes],
+            unused_rows: Vec::new(),
+            is_initial: vec![true; nodes],
             redistributed: (0..nodes).map(|_| None).collect(),
             redistributors: Vec::new(),
             unsettled: 0,
@@ -191,32 +192,31 @@ impl<T: Cell> ByteCounts<T> {
             peak: held.iter().copied().max().unwrap_or(0),
             held,
             step: 0,
-            buckets: 0,
+            total_buckets: 0,
         })
     }
 
-    /// Begins the next step.
     pub(crate) fn begin_step(&mut self) {
         self.step += 1;
     }
 
-    /// All that a node holds, by destination; it holds nothing any more.
-    fn take_all(&mut self, node: usize) -> Result<Vec<T>, Fault> {
-        self.write_down(node)?;
+    /// Removes and returns all elements that a node holds, by destination.
+    fn take_holdings(&mut self, node: usize) -> Result<Vec<T>, Fault> {
+        self.materialize(node)?;
         Ok(std::mem::take(&mut self.holdings[node]))
     }
 
-    /// Makes sure that a node's holdings are in the table.
-    fn write_down(&mut self, node: usize) -> Result<(), Fault> {
+    /// Computes a node's row of the table if it is empty.
+    fn materialize(&mut self, node: usize) -> Result<(), Fault> {
         if !self.holdings[node].is_empty() {
             return Ok(());
         }
-        let mut row = self.spare.pop().unwrap_or_default();
+        let mut row = self.unused_rows.pop().unwrap_or_default();
         row.clear();
-        if std::mem::take(&mut self.untouched[node]) {
+        if std::mem::take(&mut self.is_initial[node]) {
             row.reserve_exact(self.nodes);
             for to in 0..self.nodes {
-                row.push(T::of(self.elements(node, to)?));
+                row.push(T::of(self.initial_elements(node, to)?));
             }
         } else {
             row.resize(self.nodes, T::default());
@@ -225,8 +225,9 @@ impl<T: Cell> ByteCounts<T> {
         Ok(())
     }
 
-    /// What `from` has for `to` in the beginning.
-    fn elements(&self, from: usize, to: usize) -> Result<u64, Fault> {
+    /// Returns the elements that `from` holds for `to` at the start. Errors if the block is not a
+    /// multiple of the element size.
+    fn initial_elements(&self, from: usize, to: usize) -> Result<u64, Fault> {
         let bytes =
             self.sizes.as_ref().map_or(self.units.block_bytes, |s| s.bytes(from as u64, to as u64));
         let element = self.units.element_bytes;
@@ -241,11 +242,11 @@ impl<T: Cell> ByteCounts<T> {
         )))
     }
 
-    /// Ends the step: what was sent has arrived.
+    /// Ends the step: everything in flight is received.
     pub(crate) fn end_step(&mut self) -> Result<(), Fault> {
         let mut arriving = std::mem::take(&mut self.arriving);
         for (to, destination, elements) in arriving.drain(..) {
-            self.write_down(to as usize)?;
+            self.materialize(to as usize)?;
             add(&mut self.holdings[to as usize][destination as usize], elements);
         }
         self.arriving = arriving;
@@ -256,7 +257,7 @@ impl<T: Cell> ByteCounts<T> {
         Ok(())
     }
 
-    /// Proves that all bytes are where they should be.
+    /// Verifies that all buckets were sent and all bytes are at their destination.
     pub(crate) fn verify(&mut self) -> Result<(), Fault> {
         self.settle(self.step + 1)?;
         let unsent = self
@@ -269,79 +270,75 @@ impl<T: Cell> ByteCounts<T> {
                 EndFault::BucketUnsent { node: u64::from(node), bucket },
             ));
         }
-        let (mut astray, mut nodes, mut first) = (0_u64, 0_u64, None);
+        let (mut misplaced, mut nodes, mut first) = (0_u64, 0_u64, None);
         for node in 0..self.nodes {
-            self.write_down(node)?;
+            self.materialize(node)?;
             let held = std::mem::take(&mut self.holdings[node]);
             let held = held.into_iter().map(Into::<u64>::into);
-            let others = held.enumerate().filter(|(d, byte_count)| *d != node && *byte_count > 0);
+            let others = held.enumerate().filter(|(d, count)| *d != node && *count > 0);
             let mut any = false;
-            for (destination, byte_count) in others {
+            for (destination, count) in others {
                 any = true;
-                astray += byte_count;
-                first.get_or_insert((node as u64, destination as u64, byte_count));
+                misplaced += count;
+                first.get_or_insert((node as u64, destination as u64, count));
             }
             nodes += u64::from(any);
         }
-        let Some((node, destination, byte_count)) = first else { return Ok(()) };
+        let Some((node, destination, count)) = first else { return Ok(()) };
         let element = self.units.element_bytes;
         Err(Fault::End(
             self.step,
             EndFault::MisplacedBytes {
-                node: place(node),
+                node: self.placement.locate(node),
                 destination,
-                bytes: Count(byte_count * element, "byte"),
-                all: Count(astray * element, "byte"),
+                bytes: Count(count * element, "byte"),
+                all: Count(misplaced * element, "byte"),
                 nodes: Count(nodes, "node"),
             },
         ))
     }
 
-    /// The last step in which the last send's sender received anything before it had what it sent:
-    /// before the redistribution, if that is a bucket; 0 if it received nothing. Where bytes come
-    /// from is forgotten: they may be of that step or of any earlier one.
+    /// Returns the last step in which the sender of the most recent send received anything before
+    /// it had the data: before its redistribution for a bucket; 0 if it received nothing. The
+    /// origin of bytes is not tracked, so they may have been received in any earlier step.
     pub(crate) fn latest_arrival(&self) -> u64 {
         self.latest_arrival
     }
 
-    /// The step under way, from 1.
+    /// Returns the number of the current step, from 1.
     pub(crate) fn step(&self) -> u64 {
         self.step
     }
 
-    /// Who runs what: every node itself.
+    /// Returns the placement, which is the identity.
     pub(crate) fn placement(&self) -> &Placement {
         &self.placement
     }
 
-    /// How sets of destinations are laid out.
+    /// Returns the layout of sets of destinations.
     pub(crate) fn layout(&self) -> &BitLayout {
         &self.layout
     }
 
-    /// What loads are to be divided by to be in blocks, where those are counted: loads are bytes.
+    /// Returns the number of load units per block. Loads are bytes. With explicit sizes blocks are
+    /// not counted, and the result is 1.
     pub(crate) fn segments(&self) -> u64 {
         if self.sizes.is_some() { 1 } else { self.units.block_bytes.max(1) }
     }
 
-    /// Bytes that each node holds.
+    /// Returns the bytes that each node holds.
     pub(crate) fn held(&self) -> &[u64] {
         &self.held
     }
 
-    /// The most bytes that one node held at the end of a step.
+    /// Returns the most bytes that a node held at the start or at the end of a step.
     pub(crate) fn peak(&self) -> u64 {
         self.peak
     }
 }
 
-fn add<T: Cell>(cell: &mut T, elements: u64) {
+fn add<T: ElementCount>(cell: &mut T, elements: u64) {
     *cell = T::of((*cell).into() + elements);
-}
-
-/// In a schedule of byte counts every node runs on its own.
-fn place(node: u64) -> PlacedNode {
-    PlacedNode { virtual_node: node, physical: node }
 }
 
 #[cfg(test)]

@@ -1,32 +1,31 @@
-//! Redistributing elements over buckets: which gets how many, by arithmetic instead of element by
-//! element.
+//! The number of elements that a redistribution assigns to each bucket, without a loop over
+//! elements.
 //!
-//! A run of consecutive numbers gives every bucket the same number and some of them one more; the
-//! buckets that get one more are a run as well. So a redistribution of any size is a few additions
-//! to a table of differences over buckets.
+//! An interval of consecutive numbers gives each bucket the same number of elements, and some of
+//! the buckets one more. These buckets are an interval, too. A redistribution of any size therefore
+//! needs only a few additions to a table of differences between buckets.
 
-/// How a node redistributes. Element x of what it holds for destination d has number `c =
-/// (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + c) % buckets`; `first` is the
-/// redistributing node's own.
+/// A redistribution without its node. See [`super::Redistribution`] for the assignment of elements
+/// to buckets. `first` is not included because it usually differs between nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
-    /// How many buckets the elements go to.
+    /// Number of buckets.
     pub buckets: u32,
-    /// How many numbers there are before they begin again at 0.
+    /// Number of element numbers, after which they start again at 0.
     pub cycle: u32,
-    /// For each destination the number its elements begin with; empty for 0 everywhere.
+    /// The number of the first element for each destination. Empty if all are 0.
     pub starts: Vec<u32>,
-    /// For each destination what is added to the first bucket; empty for 0 everywhere.
+    /// An offset to the first bucket for each destination. Empty if all are 0.
     pub firsts: Vec<u32>,
 }
 
-/// How many elements each bucket got.
+/// The number of elements in each bucket.
 #[derive(Debug)]
 pub(super) struct Tally {
-    /// What every bucket got.
+    /// Elements in every bucket.
     all: u64,
-    /// At h: how much more the buckets below h got (wrapping: a run of buckets is one addition and
-    /// one subtraction).
+    /// Entry h: elements that each bucket below h has in addition, modulo 2^64. An interval of
+    /// buckets is one addition and one subtraction.
     below: Vec<u64>,
 }
 
@@ -40,9 +39,9 @@ impl Tally {
         self.below.fill(0);
     }
 
-    /// Buckets that the elements with numbers from `from` to before `to` went to, number c to
-    /// bucket c modulo how many there are.
-    fn add_run(&mut self, from: u64, to: u64, times: u64) {
+    /// Adds elements with the numbers `from` to `to` - 1 to their buckets, `times` times. The
+    /// bucket is the number modulo the number of buckets.
+    fn add_interval(&mut self, from: u64, to: u64, times: u64) {
         let buckets = self.below.len() as u64 - 1;
         let (rounds_from, rounds_to) = (from / buckets, to / buckets);
         self.all = self.all.wrapping_add(times.wrapping_mul(rounds_to - rounds_from));
@@ -52,13 +51,13 @@ impl Tally {
         *start = start.wrapping_sub(times);
     }
 
-    /// Takes back what a bucket got.
-    pub(super) fn take(&mut self, bucket: u32, elements: u64) {
+    /// Subtracts elements from a bucket.
+    pub(super) fn subtract(&mut self, bucket: u32, elements: u64) {
         let bucket = u64::from(bucket);
-        self.add_run(bucket, bucket + 1, elements.wrapping_neg());
+        self.add_interval(bucket, bucket + 1, elements.wrapping_neg());
     }
 
-    /// Calls `each` with every bucket, the last first, and what it got.
+    /// Calls `each` with every bucket and its number of elements, in descending order of buckets.
     pub(super) fn for_each(&self, mut each: impl FnMut(usize, u64)) {
         let mut more = 0_u64;
         for bucket in (0..self.below.len() - 1).rev() {
@@ -69,30 +68,30 @@ impl Tally {
 }
 
 impl Pattern {
-    /// Redistributes `byte_count` elements for `destination`, by a redistributing node whose first
-    /// bucket is `first`.
+    /// Adds to `tally` the buckets of `count` elements for `destination`, where `first` is the
+    /// first bucket of the node.
     pub(super) fn redistribute(
         &self,
         first: u32,
         destination: usize,
-        byte_count: u64,
+        count: u64,
         tally: &mut Tally,
     ) {
-        self.for_each_run(first, destination, byte_count, |from, to, times| {
-            tally.add_run(from, to, times)
+        self.for_each_interval(first, destination, count, |from, to, times| {
+            tally.add_interval(from, to, times)
         });
     }
 
-    /// Calls `each` with the runs of numbers that a redistribution consists of, three at most:
-    /// from, to, how many times.
-    fn for_each_run(
+    /// Calls `each` with up to three intervals of element numbers that a redistribution consists
+    /// of: their start, end and number of repetitions.
+    fn for_each_interval(
         &self,
         first: u32,
         destination: usize,
-        byte_count: u64,
+        count: u64,
         mut each: impl FnMut(u64, u64, u64),
     ) {
-        if byte_count == 0 {
+        if count == 0 {
             return;
         }
         let (buckets, cycle) = (u64::from(self.buckets), u64::from(self.cycle));
@@ -101,11 +100,8 @@ impl Pattern {
         if shift >= buckets {
             shift -= buckets;
         }
-        let (rounds, rest) = if byte_count < cycle {
-            (0, byte_count)
-        } else {
-            (byte_count / cycle, byte_count % cycle)
-        };
+        let (rounds, rest) =
+            if count < cycle { (0, count) } else { (count / cycle, count % cycle) };
         if rounds > 0 {
             each(shift, shift + cycle, rounds);
         }
@@ -122,18 +118,19 @@ impl Pattern {
         }
     }
 
-    /// What one bucket gets, in a few operations however many buckets there are.
-    pub(super) fn share(
+    /// Returns the number of elements in one bucket. The cost does not depend on the number of
+    /// buckets.
+    pub(super) fn bucket_elements(
         &self,
         first: u32,
         destination: usize,
-        byte_count: u64,
+        count: u64,
         bucket: u32,
     ) -> u64 {
         let (buckets, bucket) = (u64::from(self.buckets), u64::from(bucket));
         let below = |number: u64| number / buckets + u64::from(number % buckets > bucket);
         let mut share = 0;
-        self.for_each_run(first, destination, byte_count, |from, to, times| {
+        self.for_each_interval(first, destination, count, |from, to, times| {
             share += times * (below(to) - below(from))
         });
         share
@@ -146,25 +143,25 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The arithmetic redistributes as one does by hand, element by element.
+        /// Compares with a loop over elements.
         #[test]
         fn a_redistribution_is_what_going_element_by_element_gives(
-            buckets in 1_u32..12, cycle in 1_u32..40, start in any::<u32>(), first in any::<u32>(), more in any::<u32>(), byte_count in 0_u64..200,
+            buckets in 1_u32..12, cycle in 1_u32..40, start in any::<u32>(), first in any::<u32>(), more in any::<u32>(), count in 0_u64..200,
         ) {
             let pattern = Pattern { buckets, cycle, starts: vec![0, start % cycle], firsts: vec![0, more % buckets] };
             let first = first % buckets;
             let mut expected = vec![0; buckets as usize];
-            for x in 0..byte_count {
+            for x in 0..count {
                 let number = (u64::from(start % cycle) + x) % u64::from(cycle);
                 expected[((u64::from(first) + u64::from(more % buckets) + number) % u64::from(buckets)) as usize] += 1;
             }
             let mut tally = Tally::new(buckets);
-            pattern.redistribute(first, 1, byte_count, &mut tally);
+            pattern.redistribute(first, 1, count, &mut tally);
             let mut redistributed = vec![0; buckets as usize];
             tally.for_each(|bucket, elements| redistributed[bucket] = elements);
             prop_assert_eq!(&redistributed, &expected);
             for bucket in 0..buckets {
-                prop_assert_eq!(pattern.share(first, 1, byte_count, bucket), expected[bucket as usize]);
+                prop_assert_eq!(pattern.bucket_elements(first, 1, count, bucket), expected[bucket as usize]);
             }
         }
     }

@@ -1,29 +1,29 @@
-//! Redistributing, and finding out later what came to whom.
+//! Redistributions, and their settlement.
 
 use super::pattern::{Pattern, Tally};
-use super::{ByteCounts, Cell, Redistribution, add};
+use super::{ByteCounts, ElementCount, Redistribution, add};
 use crate::delivery::fault::Fault;
 use crate::limits;
 use std::sync::Arc;
 
-/// In `Redistributed::receivers`: nobody has it yet.
+/// In `Redistributed::receivers`: the bucket was not sent.
 pub(super) const UNSENT: u32 = u32::MAX;
-/// In `Redistributed::receivers`: its receiver knows what is in it.
+/// In `Redistributed::receivers`: the bucket was sent and settled.
 const SETTLED: u32 = u32::MAX - 1;
 
-/// What a node has redistributed and not yet all been settled.
+/// A redistribution with buckets that are not settled.
 #[derive(Debug)]
 pub(super) struct Redistributed<T> {
-    /// Elements for each destination, before the redistribution.
-    pub(super) byte_counts: Vec<T>,
+    /// Elements for each destination before the redistribution.
+    pub(super) elements: Vec<T>,
     pub(super) pattern: Arc<Pattern>,
     pub(super) first: u32,
-    /// Elements of each bucket.
+    /// Number of elements in each bucket.
     pub(super) sizes: Vec<u64>,
-    /// Who has each bucket, and since which step.
+    /// The receiver of each bucket, and the step in which it was sent.
     pub(super) receivers: Vec<u32>,
     pub(super) steps: Vec<u32>,
-    /// The last step before it in which the node received anything.
+    /// The last step before the redistribution in which the node received anything.
     pub(super) latest_arrival: u64,
 }
 
@@ -32,14 +32,14 @@ impl<T> Redistributed<T> {
         self.receivers.iter().position(|r| *r == UNSENT).map(|bucket| bucket as u64)
     }
 
-    /// Whether a bucket was sent before step `before` and is not settled yet.
+    /// Returns whether a bucket was sent before step `before` and is not settled.
     fn arrived(&self, bucket: usize, before: u64) -> bool {
         self.receivers[bucket] < SETTLED && u64::from(self.steps[bucket]) < before
     }
 }
 
-impl<T: Cell> ByteCounts<T> {
-    /// A node redistributes all it holds.
+impl<T: ElementCount> ByteCounts<T> {
+    /// Redistributes all that a node holds.
     pub(crate) fn redistribute(
         &mut self,
         redistribution: &Redistribution<'_>,
@@ -49,6 +49,7 @@ impl<T: Cell> ByteCounts<T> {
             node: redistribution.node,
             what,
         };
+        // Check the rule.
         let nodes = self.nodes as u64;
         if redistribution.node >= nodes {
             return Err(bad(format!(
@@ -97,26 +98,28 @@ impl<T: Cell> ByteCounts<T> {
                 "redistributes again, but has not sent bucket {bucket} of its last redistribution"
             )));
         }
-        self.buckets += redistribution.buckets;
-        if self.buckets.saturating_mul(size_of::<[u64; 2]>() as u64) > limits::HELD_BYTES {
+        // Check the memory of all buckets.
+        self.total_buckets += redistribution.buckets;
+        if self.total_buckets.saturating_mul(size_of::<[u64; 2]>() as u64) > limits::HELD_BYTES {
             return Err(Fault::Refused(format!(
                 "{} buckets need more than the limit of {} GiB",
-                self.buckets,
+                self.total_buckets,
                 limits::HELD_BYTES >> 30
             )));
         }
+        // Distribute the node's elements.
         self.settle(self.step + 1)?;
-        let byte_counts = self.take_all(node)?;
+        let elements = self.take_holdings(node)?;
         let pattern = self.shared_pattern(redistribution);
         let (first, mut tally) = (redistribution.first as u32, Tally::new(pattern.buckets));
-        for (destination, byte_count) in byte_counts.iter().enumerate() {
-            pattern.redistribute(first, destination, (*byte_count).into(), &mut tally);
+        for (destination, count) in elements.iter().enumerate() {
+            pattern.redistribute(first, destination, (*count).into(), &mut tally);
         }
         let mut sizes = vec![0; pattern.buckets as usize];
-        tally.for_each(|bucket, elements| sizes[bucket] = elements);
+        tally.for_each(|bucket, size| sizes[bucket] = size);
         let buckets = sizes.len();
         self.redistributed[node] = Some(Redistributed {
-            byte_counts,
+            elements,
             pattern,
             first,
             sizes,
@@ -147,7 +150,7 @@ impl<T: Cell> ByteCounts<T> {
         pattern
     }
 
-    /// Writes down what is in all buckets that were sent before step `before`.
+    /// Settles all buckets that were sent before step `before`.
     pub(super) fn settle(&mut self, before: u64) -> Result<(), Fault> {
         if self.unsettled == 0 || self.unsettled_since >= before {
             return Ok(());
@@ -159,7 +162,7 @@ impl<T: Cell> ByteCounts<T> {
                 .filter(|bucket| redistributed.arrived(*bucket, before))
                 .count();
             if arrived > 0 && arrived * 2 < redistributed.receivers.len() {
-                self.settle_one_by_one(node as usize, before)?;
+                self.settle_node(node as usize, before)?;
             } else if arrived > 0 {
                 match groups.iter_mut().find(|group| group.fits(redistributed, before)) {
                     Some(group) => group.join(node, redistributed, before),
@@ -169,20 +172,20 @@ impl<T: Cell> ByteCounts<T> {
             }
             self.redistributors.push(node);
         }
-        // Sums don't depend on the order of groups.
+        // The order of groups does not affect sums.
         for group in groups {
-            self.settle_together(&group, before)?;
+            self.settle_group(&group, before)?;
         }
         self.unsettled_since = before;
-        let (redistributed, buckets, spare) =
-            (&mut self.redistributed, &mut self.buckets, &mut self.spare);
+        let (redistributed, buckets, unused_rows) =
+            (&mut self.redistributed, &mut self.total_buckets, &mut self.unused_rows);
         self.redistributors.retain(|node| {
             let redistributed = &mut redistributed[*node as usize];
             let done = redistributed
                 .take_if(|redistributed| redistributed.receivers.iter().all(|r| *r == SETTLED));
             if let Some(done) = done {
                 *buckets -= done.receivers.len() as u64;
-                spare.push(done.byte_counts);
+                unused_rows.push(done.elements);
                 return false;
             }
             true
@@ -190,16 +193,15 @@ impl<T: Cell> ByteCounts<T> {
         Ok(())
     }
 
-    /// Settles what the members of a group redistributed, destination by destination, all buckets
-    /// at once.
-    fn settle_together(&mut self, group: &Group, before: u64) -> Result<(), Fault> {
+    /// Settles the redistributions of a group, destination by destination, for all buckets at once.
+    fn settle_group(&mut self, group: &Group, before: u64) -> Result<(), Fault> {
         let known = |receiver: &&u32| **receiver != UNSENT;
         for receiver in group.receivers.iter().filter(known) {
-            self.write_down(*receiver as usize)?;
+            self.materialize(*receiver as usize)?;
         }
         let members =
             || group.members.iter().filter_map(|node| self.redistributed[*node as usize].as_ref());
-        // Buckets that others of the group have sent, but not this one.
+        // Buckets that other members of the group have sent, but not this one.
         let missing = |redistributed: &Redistributed<T>| -> Vec<u32> {
             let sent =
                 group.receivers.iter().enumerate().filter(|(_, receiver)| **receiver != UNSENT);
@@ -213,10 +215,13 @@ impl<T: Cell> ByteCounts<T> {
         for destination in 0..self.nodes {
             tally.clear();
             for (d, missing) in &redistributed {
-                let byte_count = d.byte_counts[destination].into();
-                d.pattern.redistribute(d.first, destination, byte_count, &mut tally);
+                let count = d.elements[destination].into();
+                d.pattern.redistribute(d.first, destination, count, &mut tally);
                 for bucket in missing {
-                    tally.take(*bucket, d.pattern.share(d.first, destination, byte_count, *bucket));
+                    tally.subtract(
+                        *bucket,
+                        d.pattern.bucket_elements(d.first, destination, count, *bucket),
+                    );
                 }
             }
             tally.for_each(|bucket, elements| {
@@ -241,8 +246,9 @@ impl<T: Cell> ByteCounts<T> {
         Ok(())
     }
 
-    /// Settles the buckets of one node that have arrived, where they are few.
-    fn settle_one_by_one(&mut self, node: usize, before: u64) -> Result<(), Fault> {
+    /// Settles the buckets of one node that were sent before step `before`. Faster than a group if
+    /// these are less than half of all buckets.
+    fn settle_node(&mut self, node: usize, before: u64) -> Result<(), Fault> {
         let Some(mut redistributed) = self.redistributed[node].take() else { return Ok(()) };
         for bucket in 0..redistributed.receivers.len() {
             if !redistributed.arrived(bucket, before) {
@@ -250,12 +256,12 @@ impl<T: Cell> ByteCounts<T> {
             }
             let receiver =
                 std::mem::replace(&mut redistributed.receivers[bucket], SETTLED) as usize;
-            self.write_down(receiver)?;
-            for (destination, byte_count) in redistributed.byte_counts.iter().enumerate() {
-                let share = redistributed.pattern.share(
+            self.materialize(receiver)?;
+            for (destination, count) in redistributed.elements.iter().enumerate() {
+                let share = redistributed.pattern.bucket_elements(
                     redistributed.first,
                     destination,
-                    (*byte_count).into(),
+                    (*count).into(),
                     bucket as u32,
                 );
                 add(&mut self.holdings[receiver][destination], share);
@@ -267,10 +273,10 @@ impl<T: Cell> ByteCounts<T> {
     }
 }
 
-/// Nodes whose buckets go to the same receivers, as far as they have arrived: what they
-/// redistributed is added up before it is written down.
+/// Nodes whose buckets have the same receivers, as far as they have been sent. Their elements are
+/// summed before they are added to the receivers.
 struct Group {
-    /// Who has each bucket of every member that has sent it; [`UNSENT`] where none has.
+    /// The receiver of each bucket that a member has sent, else [`UNSENT`].
     receivers: Vec<u32>,
     members: Vec<u32>,
 }

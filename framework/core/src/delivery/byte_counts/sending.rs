@@ -1,13 +1,13 @@
-//! Sends of byte counts: a bucket, or so many bytes for each of some destinations.
+//! Sends of byte counts.
 
 use super::redistributing::UNSENT;
-use super::{ALL_BYTES, ByteCounts, ByteSelection, ByteSend, Cell, place};
+use super::{ALL_BYTES, ByteCounts, ByteSelection, ByteSend, ElementCount};
 use crate::delivery::fault::{Fault, SendFault};
 
-impl<T: Cell> ByteCounts<T> {
-    /// Carries out one send and returns the bytes that went, `None` if nothing did.
-    pub(crate) fn send(&mut self, share: &ByteSend<'_>) -> Result<Option<u64>, Fault> {
-        let (from, to) = (share.from, share.to);
+impl<T: ElementCount> ByteCounts<T> {
+    /// Executes one send and returns its bytes, or `None` if there are none.
+    pub(crate) fn send(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault> {
+        let (from, to) = (send.from, send.to);
         for (role, node) in [("sender", from), ("receiver", to)] {
             if node >= self.nodes as u64 {
                 return Err(Fault::Send(
@@ -16,10 +16,13 @@ impl<T: Cell> ByteCounts<T> {
                 ));
             }
         }
-        if from == to && !share.local {
-            return Err(Fault::Send(self.step, SendFault::SentToItself { node: place(from) }));
+        if from == to && !send.local {
+            return Err(Fault::Send(
+                self.step,
+                SendFault::SentToItself { node: self.placement.locate(from) },
+            ));
         }
-        let elements = match share.what {
+        let elements = match send.what {
             ByteSelection::Bucket(bucket) => self.send_bucket(from, to, bucket)?,
             ByteSelection::Listed(byte_counts) => self.send_listed(from, to, byte_counts)?,
         };
@@ -71,7 +74,7 @@ impl<T: Cell> ByteCounts<T> {
         byte_counts: &[(u64, u64)],
     ) -> Result<u64, Fault> {
         self.settle(self.step)?;
-        self.write_down(from as usize)?;
+        self.materialize(from as usize)?;
         self.latest_arrival = self.last_receipts[from as usize];
         let (step, element, nodes) = (self.step, self.units.element_bytes, self.nodes as u64);
         let bad = |what: String| Fault::Send(step, SendFault::BadByteSend { from, to, what });
