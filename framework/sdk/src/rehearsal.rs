@@ -304,6 +304,7 @@ impl Rehearsal {
         &self,
         plan: impl FnOnce(&SwmProblem, &SwmHost, &dyn Fn() -> String) -> Result<(), Stop>,
     ) -> Result<Rehearsed, Stop> {
+        // Fill in the structs of the ABI.
         let topology = |kind: &str, spec: &str, dims: &[u64]| SwmTopology {
             size: size_of::<SwmTopology>() as u32,
             dim_count: dims.len() as u32,
@@ -337,6 +338,7 @@ impl Rehearsal {
             param_count: params.len() as u64,
             permutation: SwmStr::new(&self.permutation),
         };
+        // Record the schedule.
         let recorder = RefCell::new(Recorder::new(
             self.settings.clone(),
             self.collective,

@@ -168,11 +168,11 @@ fn assign(items: &[Assignable], room: &[usize]) -> Option<Vec<usize>> {
         if nearer(&items[*item]) == 0 { [centre, corner] } else { [corner, centre] }
     };
     let exchanged = share(&order.iter().map(buckets).collect::<Vec<_>>(), room)?;
-    let mut assign = vec![0; items.len()];
+    let mut chosen = vec![0; items.len()];
     for (item, exchanged) in order.into_iter().zip(exchanged) {
-        assign[item] = if exchanged == 0 { nearer(&items[item]) } else { 1 - nearer(&items[item]) };
+        chosen[item] = if exchanged == 0 { nearer(&items[item]) } else { 1 - nearer(&items[item]) };
     }
-    Some(assign)
+    Some(chosen)
 }
 
 /// Case 1 (q >= 3): all quarters are divided in the same way into q forward sections and further
@@ -203,12 +203,14 @@ fn equal_quarters(
                 (2 * (position % square.side) + 1).abs_diff(square.side);
         }
     }
+    // Assign the items to the two families of squares.
     let room = ((parameters.q + parameters.q / 3) as usize).saturating_mul(size);
-    let assign = assign(&items, &vec![room; squares.len()])?;
+    let chosen = assign(&items, &vec![room; squares.len()])?;
+    // Divide each quarter of each square into sections.
     let mut sections = Vec::new();
     for (i, square) in squares.iter().enumerate() {
         let side = square.side as i64;
-        let taken = |node| item(node).is_some_and(|item| assign[item] == square.about);
+        let taken = |node| item(node).is_some_and(|item| chosen[item] == square.about);
         let quarter: Vec<i64> = (0..side)
             .filter(|position| (0..4).any(|turn| taken(square.node(position + turn * side))))
             .collect();
@@ -290,9 +292,9 @@ fn by_anchors(
     if items.iter().flat_map(|item| item.buckets).any(|bucket| bucket == NONE) {
         return None;
     }
-    let assign = assign(&items, &room)?;
+    let chosen = assign(&items, &room)?;
     let mut cycle_of = vec![NONE; collects.len()];
-    free.iter().zip(&assign).for_each(|(node, about)| cycle_of[*node] = *about);
+    free.iter().zip(&chosen).for_each(|(node, about)| cycle_of[*node] = *about);
     let mut sections = Vec::new();
     let mut gaps = backward.into_iter();
     for (i, square) in squares.iter().enumerate() {

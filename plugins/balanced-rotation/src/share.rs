@@ -15,14 +15,17 @@ pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> 
     for (item, buckets) in items.iter().enumerate() {
         buckets.iter().for_each(|bucket| touching[*bucket].push(item));
     }
+    // Stage 1: first choices.
     for (item, buckets) in items.iter().enumerate().rev() {
         chosen[item] = usize::from(left[buckets[0]] <= 0 && left[buckets[1]] > 0);
         left[buckets[chosen[item]]] -= 1;
     }
+    // Stage 2: exchanges, for each bucket that is too full.
     let mut seen = vec![usize::MAX; room.len()];
     let mut chains = 0;
     for bucket in 0..room.len() {
         while left[bucket] < 0 {
+            // Breadth-first search for a bucket with room.
             let mut reached = vec![(bucket, 0, 0)];
             seen[bucket] = chains;
             let mut at = 0;
@@ -42,6 +45,7 @@ pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> 
                 }
                 at += 1;
             };
+            // Carry out the exchanges along the chain.
             left[reached[end].0] -= 1;
             left[bucket] += 1;
             let mut link = end;

@@ -93,6 +93,7 @@ impl Algorithm for Butterfly {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (s, n) = (steps(problem)?, problem.topology().nodes());
         let collective = problem.collective();
+        // Case 1: each step exchanges the whole vector.
         if collective == Collective::AllReduce
             && problem.choice("variant", &[("shares", false), ("whole", true)])?
         {
@@ -106,6 +107,7 @@ impl Algorithm for Butterfly {
             }
             return Ok(());
         }
+        // Case 2: shares of the vector, or blocks. Reduce-scatter, near ranks first.
         if collective == Collective::AllReduce {
             schedule.layout_in_parts(&[n], 1)?;
         } else {
@@ -126,6 +128,7 @@ impl Algorithm for Butterfly {
                 }
             }
         }
+        // Allgather, far ranks first.
         if collective != Collective::ReduceScatter {
             schedule.phase("allgather")?;
             for i in (0..s).rev() {

@@ -131,6 +131,7 @@ impl AllToAll<'_, '_> {
         if level == 0 {
             return self.within_bases(clusters);
         }
+        // Shorthands: a restriction to nodes, and one to all clusters except c.
         let sets = self.sets;
         let of = |b: &Blocks<'static>, t: u64, c: &NodeSelection<'_>, x: &NodeSelection<'_>| {
             b.restrict(sets, level, t, c, x)
@@ -143,6 +144,7 @@ impl AllToAll<'_, '_> {
                     .collect()
             };
         match (self.payload, self.variant) {
+            // Algorithm 3, steps 1 to 4.
             (Payload::Shared, variant) => {
                 self.inside(level, clusters, &|b, t, c| {
                     vec![of(b, t, &NodeSelection::One(c), &NodeSelection::Hole)]
@@ -160,6 +162,7 @@ impl AllToAll<'_, '_> {
                     Variant::Lean => but(b, 1 - t, x, &NodeSelection::All),
                 })
             }
+            // Algorithm 4 as printed, steps 1 to 4.
             (Payload::Personal, Variant::Printed) => {
                 self.cross(level, clusters, &|b, t, c, x| {
                     let mut blocks = but(b, t, c, &NodeSelection::All);
@@ -179,6 +182,7 @@ impl AllToAll<'_, '_> {
                     vec![of(b, t, &NodeSelection::One(c), &NodeSelection::Hole)]
                 })
             }
+            // Algorithm 4, lean, steps 1 to 4.
             (Payload::Personal, Variant::Lean) => {
                 self.inside(level, clusters, &|b, t, _| {
                     vec![

@@ -39,10 +39,11 @@ impl Algorithm for FromSchedule {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let path = file(problem)?;
         let content = File::open(&path).map_err(|e| Stop::failed(format!("{path}: {e}")))?;
-        let mut retold = Retold { problem, schedule, waiting: 0, segments: 0, step: 0, stop: None };
-        let outcome = read(BufReader::new(content), &mut retold);
+        let mut reader =
+            FileReader { problem, schedule, waiting: 0, segments: 0, step: 0, stop: None };
+        let outcome = read(BufReader::new(content), &mut reader);
         // An error of the host is not an error of the file's format.
-        if let Some(stop) = retold.stop {
+        if let Some(stop) = reader.stop {
             return Err(stop);
         }
         outcome.map(|_| ()).map_err(|e| Stop::failed(format!("{path}: {e}")))
@@ -51,11 +52,11 @@ impl Algorithm for FromSchedule {
 
 fn file(problem: &Problem<'_>) -> Result<String, Stop> {
     let given = problem.given::<String>("file")?;
-    given.ok_or_else(|| Stop::unsupported("it is in a file: name it, as in schedule:file=X.json"))
+    given.ok_or_else(|| Stop::unsupported("needs a file, as in schedule:file=X.json"))
 }
 
 /// The state of reading: it passes the events of the file to the schedule.
-struct Retold<'a, 'p, 's> {
+struct FileReader<'a, 'p, 's> {
     problem: &'a Problem<'p>,
     schedule: &'a mut Schedule<'s>,
     /// Number of rearrangements before the grid is set.
@@ -67,20 +68,22 @@ struct Retold<'a, 'p, 's> {
     stop: Option<Stop>,
 }
 
-impl EventHandler for Retold<'_, '_, '_> {
+impl EventHandler for FileReader<'_, '_, '_> {
     fn head(&mut self, head: Header) -> Result<(), String> {
-        let other = |what: String| Stop::unsupported(what);
         let nodes = self.problem.topology().nodes();
         let word = word(self.problem.collective());
         let stop = if head.nodes != nodes {
-            Some(other(format!(
-                "the file's schedule is for {} nodes, and there are {nodes}",
+            Some(Stop::unsupported(format!(
+                "the file's schedule is for {} nodes, but the topology has {nodes}",
                 head.nodes
             )))
         } else if head.collective != word {
-            Some(other(format!("the file's schedule does `{}`, not `{word}`", head.collective)))
+            Some(Stop::unsupported(format!(
+                "the file's schedule does `{}`, not `{word}`",
+                head.collective
+            )))
         } else if head.root.is_some_and(|root| root != self.problem.root()) {
-            Some(other(format!(
+            Some(Stop::unsupported(format!(
                 "the file's schedule has its root at {}",
                 head.root.unwrap_or_default()
             )))
@@ -94,13 +97,13 @@ impl EventHandler for Retold<'_, '_, '_> {
         match event {
             DocumentEvent::Layout(layout) => {
                 if self.segments > 0 {
-                    return Err("`layout` comes twice, or after the first send".to_owned());
+                    return Err("`layout` is repeated, or after the first send".to_owned());
                 }
                 self.lay_out(&layout)
             }
             DocumentEvent::Phase(name) => {
-                let named = self.schedule.phase(&name);
-                self.noted(named)
+                let result = self.schedule.phase(&name);
+                self.check(result)
             }
             DocumentEvent::Rearrange => {
                 if self.segments == 0 {
@@ -108,28 +111,28 @@ impl EventHandler for Retold<'_, '_, '_> {
                     self.waiting += 1;
                     return Ok(());
                 }
-                let rearranged = self.schedule.rearrange();
-                self.noted(rearranged)
+                let result = self.schedule.rearrange();
+                self.check(result)
             }
             DocumentEvent::Send(send) => self.send(&send),
             DocumentEvent::EndOfStep => Ok(()),
             DocumentEvent::Redistribute(_) => {
-                Err("it redistributes bytes that are counted: only schedules of blocks can be read"
+                Err("it redistributes byte counts: only schedules of blocks are supported"
                     .to_owned())
             }
         }
     }
 }
 
-impl Retold<'_, '_, '_> {
+impl FileReader<'_, '_, '_> {
     fn refuse(&mut self, stop: Stop) -> Result<(), String> {
-        let why = stop.to_string();
+        let reason = stop.to_string();
         self.stop = Some(stop);
-        Err(why)
+        Err(reason)
     }
 
-    fn noted(&mut self, answer: Result<(), Stop>) -> Result<(), String> {
-        answer.or_else(|stop| self.refuse(stop))
+    fn check(&mut self, result: Result<(), Stop>) -> Result<(), String> {
+        result.or_else(|stop| self.refuse(stop))
     }
 
     /// Sets a grid of one axis, whatever the topology.
@@ -139,23 +142,22 @@ impl Retold<'_, '_, '_> {
             .map_err(|_| format!("{segments} segments, expected at most 2^32 - 1"))?;
         self.segments = segments;
         let grid = [self.problem.topology().nodes()];
-        let laid_out = match layout.in_parts {
+        let result = match layout.in_parts {
             true => self.schedule.layout_in_parts(&grid, split),
             false => self.schedule.layout(&grid, split),
         };
-        self.noted(laid_out)?;
+        self.check(result)?;
         for _ in 0..std::mem::take(&mut self.waiting) {
-            let rearranged = self.schedule.rearrange();
-            self.noted(rearranged)?;
+            let result = self.schedule.rearrange();
+            self.check(result)?;
         }
         Ok(())
     }
 
     fn send(&mut self, send: &Send) -> Result<(), String> {
+        // Check the send, and begin its step.
         let Some(blocks) = &send.blocks else {
-            return Err(
-                "it sends bytes that are counted: only schedules of blocks can be read".to_owned()
-            );
+            return Err("it sends byte counts: only schedules of blocks are supported".to_owned());
         };
         if self.segments == 0 {
             self.lay_out(&Layout::default())?;
@@ -165,12 +167,13 @@ impl Retold<'_, '_, '_> {
         }
         if send.step > self.step {
             self.step = send.step;
-            let begun = self.schedule.step();
-            self.noted(begun)?;
+            let result = self.schedule.step();
+            self.check(result)?;
         }
         if send.from == send.to {
             return Ok(());
         }
+        // Choose label, route and sets.
         let label = match &send.label {
             Some(label) => label.clone(),
             None => format!("step {} of the file", send.step),
@@ -183,11 +186,12 @@ impl Retold<'_, '_, '_> {
         );
         if sums && send.is_virtual {
             return Err(
-                "its node keeps two sums apart, as virtual nodes do, which a file can't place"
+                "it comes from a virtual node with a separate sum, which a file cannot place"
                     .to_owned(),
             );
         }
         let sets = if sums { distinct_sums(blocks, self.segments) } else { blocks.clone() };
+        // Pass on one send for each set.
         for set in &sets {
             let nodes = self.problem.topology().nodes();
             let origins = coordinates(&set.origins, nodes, "an origin")?;
@@ -211,8 +215,8 @@ impl Retold<'_, '_, '_> {
             if !path.is_empty() {
                 moved = moved.route(&route);
             }
-            let sent = self.schedule.send(&moved);
-            self.noted(sent)?;
+            let result = self.schedule.send(&moved);
+            self.check(result)?;
         }
         Ok(())
     }

@@ -165,6 +165,7 @@ fn choose(torus: &Torus, cycles: Option<u64>) -> Result<Vec<TwoPhase>, Stop> {
 
 /// Plans a gossip or a multi-scatter.
 fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    // Choose the cycles, and declare the symmetry.
     let two_phase = choose(torus, problem.given("cycles")?)?;
     let lanes = torus.lanes();
     schedule.layout(&torus.dims, lanes.len() as u32)?;
@@ -172,6 +173,7 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     let planned = schedule
         .symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())?;
     let coordinates = if planned.is_everyone() { &torus.dims } else { &periods };
+    // Each lane crosses its dimensions in order, in two phases for each.
     for stage in 0..torus.cycles.len() {
         for phase in 0..2 {
             let rounds =
@@ -183,6 +185,7 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
                     phase + 1
                 ))?;
             }
+            // The lanes that still have rounds in this phase send at the same time.
             for round in 1..=rounds {
                 schedule.step()?;
                 let active = (0..).zip(&lanes).map(|(lane, order)| (lane, order[stage]));

@@ -66,6 +66,7 @@ pub(crate) fn divide(
     loop {
         let reach = reaches.next();
         let (mut circuits, mut next) = (Vec::new(), Vec::new());
+        // Each section with more than one node passes a part to each side on.
         for section in sections.iter().filter(|s| s.count > 1) {
             let (left, right) = match reach {
                 None => one_port(section, q),
@@ -101,6 +102,7 @@ pub(crate) fn divide(
                 }
             }
         }
+        // Every section has one node: the division is complete.
         if circuits.is_empty() {
             return rounds;
         }

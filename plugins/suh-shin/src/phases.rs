@@ -171,11 +171,13 @@ fn step(
     moves: impl Fn(&[u64], u64) -> Option<GridSend>,
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
+    // Collect the sends of all planned nodes.
     let mut all = Vec::new();
     network.each_node(|x, node| {
         all.extend(moves(x, node));
         Ok(())
     })?;
+    // Divide them into rounds, if homes have two partners.
     let mut rounds = vec![0; all.len()];
     if is_exchange && network.nodes.has_virtual_nodes() {
         let on_machine = |m: &GridSend| {
@@ -200,6 +202,7 @@ fn step(
             &all.iter().map(on_machine).collect::<Vec<_>>(),
         );
     }
+    // Pass them on round by round.
     let (mut sets, mut signs) =
         (vec![Axis::ALL; 2 * network.axes.len()], vec![0; network.axes.len()]);
     for round in 0..=rounds.iter().copied().max().unwrap_or(0) {

@@ -179,6 +179,7 @@ fn add_step(
     (planned, coordinates): (&Planned, &[u64]),
     (step, sums): (usize, bool),
 ) -> Result<(), Stop> {
+    // The messages of each collective do not depend on the other coordinates of a node.
     let begin = |(segment, collective): (u64, &&dyn ShareCollective)| {
         let dimension = collective.dimension(step);
         let sends = |c| {
@@ -198,6 +199,7 @@ fn add_step(
     schedule.step()?;
     let unfinished: Vec<StepMessages> =
         (0..).zip(all).filter(|(_, collective)| step < collective.steps()).map(begin).collect();
+    // Each planned node sends the messages of its coordinate.
     for node in planned {
         for StepMessages { segment, dimension, sends, kept } in &unfinished {
             for message in &sends[grid.coordinate(node, *dimension) as usize] {

@@ -104,7 +104,7 @@ fn a_handwritten_schedule_is_verified_and_faults_print_its_labels() {
             "\"nodes\":3",
             "\"nodes\":4",
             Status::Unsupported,
-            "the file's schedule is for 4 nodes, and there are 3",
+            "the file's schedule is for 4 nodes, but the topology has 3",
         ),
         (
             "allgather",
@@ -213,7 +213,7 @@ fn a_wrong_msccl_algorithm_gives_a_row_with_the_position() {
             "type=\"rcs\"",
             "type=\"r\"",
             Status::Invalid,
-            "ring.xml: line 15: GPU 1, thread block 0, step 3 receives what nobody sends",
+            "ring.xml: line 15: GPU 1, thread block 0, step 3 has no matching send",
         ),
         (
             "dstoff=\"2\"",

@@ -133,7 +133,9 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
     let mut proved = Proved { rearrangements: schedule.rearrangements, ..Proved::default() };
     let (mut total, mut critical, mut summed) = (0, 0, 0);
     holdings.redistribute_after(0).map_err(wrong(0))?;
+    // Carry out step after step.
     for (number, step) in (1..).zip(&schedule.steps) {
+        // Sends with the same sender and receiver are one message.
         let mut messages: BTreeMap<(u64, u64), u128> = BTreeMap::new();
         for send in &step.sends {
             let ends = (places.physical[send.from as usize], places.physical[send.to as usize]);
@@ -147,6 +149,7 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
             .arrive()
             .and_then(|()| holdings.redistribute_after(number as u64))
             .map_err(wrong(number))?;
+        // Count the step.
         proved.steps += u64::from(!messages.is_empty());
         proved.messages += messages.len() as u64;
         total += messages.values().sum::<u128>();
@@ -157,6 +160,7 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
         proved.max_receives =
             proved.max_receives.max(max_frequency(messages.keys().map(|(_, to)| *to)));
     }
+    // Check the result.
     holdings.verify().map_err(wrong(schedule.steps.len()))?;
     proved.total_bytes = total as u64;
     proved.critical_bytes = critical as u64;

@@ -212,6 +212,7 @@ impl Recorder {
         if self.schedule.moves_byte_counts {
             return Err("the schedule sends blocks, but moves byte counts".to_owned());
         }
+        // Check that the sets suit the collective.
         for (side, set, distinguishes) in [
             ("origins", &send.origins, self.collective.distinguishes_origins()),
             (
@@ -231,6 +232,7 @@ impl Recorder {
         if combines && !self.collective.is_reduction() {
             return Err("the schedule combines values in a collective without sums".to_owned());
         }
+        // Write out the sets.
         let bad =
             |reason: &str| format!("the send from {} to {} has a set {reason}", send.from, send.to);
         // SAFETY: as above.
@@ -248,6 +250,7 @@ impl Recorder {
             label: String::from_utf8_lossy(unsafe { send.label.bytes() }).into_owned(),
             ..envelope
         };
+        // Record the send, or its images under the group.
         match self.orbits.as_ref().filter(|_| self.by_orbits) {
             Some(orbits) => orbits.images(&send)?.into_iter().try_for_each(|image| self.add(image)),
             None => self.add(send),

@@ -15,6 +15,7 @@ pub(super) fn pass_on(
 ) -> Result<(), Stop> {
     let segments = u32::try_from(shape.segments).unwrap_or(u32::MAX);
     schedule.layout(&[shape.gpus], segments)?;
+    // Set the grid, and choose the sets that sends name.
     let (has_origins, has_destinations, copies) = match shape.collective {
         Collective::AllToAll => (true, true, false),
         Collective::Scatter => (false, true, false),
@@ -35,6 +36,7 @@ pub(super) fn pass_on(
             }
         }
     }
+    // Pass the messages on, step by step.
     let mut now = 0;
     for action in &execution.actions {
         let Action::Message { step, sender, receiver, chunks } = action else { continue };

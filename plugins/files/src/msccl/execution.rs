@@ -61,6 +61,7 @@ pub(super) fn execute(
     order: &Order<'_>,
 ) -> Result<Execution, Stop> {
     let mut run = Executor { shape, values: Vec::new(), at: HashMap::new(), terms: HashMap::new() };
+    // Fill the buffers.
     let mut initial = Vec::new();
     for gpu in 0..shape.gpus {
         let terms = run.own_terms(gpu);
@@ -75,8 +76,10 @@ pub(super) fn execute(
     let mut received: HashMap<usize, Vec<ValueId>> = HashMap::new();
     let mut in_flight: HashMap<usize, Vec<ValueId>> = HashMap::new();
     let mut actions = Vec::new();
+    // Execute the parts in their order.
     for (step, part) in &order.parts {
         let (at, op) = order.ops[part.op];
+        // Case 1: a send.
         if op.kind.sends && (part.forwards || !op.kind.receives) {
             let sent = if part.forwards {
                 received.remove(&part.op).unwrap_or_default()
@@ -226,7 +229,7 @@ impl Executor<'_> {
             if !self.shape.sums {
                 return Err(invalid(
                     at.line,
-                    format!("{at} adds, and in this collective nothing is summed"),
+                    format!("{at} adds values in a collective without sums"),
                 ));
             }
             self.values[initial].reads += 1;

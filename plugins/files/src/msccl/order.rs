@@ -69,7 +69,7 @@ impl<'a> Order<'a> {
                     .is_some_and(|block| number < block.steps.len() as u64);
                 if !there {
                     let what = format!(
-                        "{at} waits for thread block {block}, step {number}, expected one that there is"
+                        "{at} waits for thread block {block}, step {number}, which does not exist"
                     );
                     return Err(invalid(at.line, what));
                 }
@@ -120,11 +120,14 @@ fn match_messages(
         sends: Vec<usize>,
         receives: Vec<usize>,
     }
+    // Collect the sends and receives of each channel.
     let mut channels: BTreeMap<(u64, u64, u64), ChannelUse> = BTreeMap::new();
     for (op, (at, step)) in ops.iter().enumerate() {
         let block = &program.gpus[at.gpu as usize].blocks[at.block as usize];
-        let peer = |peer: Option<u64>, does: &str, key: &str| match peer {
-            Some(peer) if peer == at.gpu => Err(invalid(block.line, format!("{at} {does} itself"))),
+        let peer = |peer: Option<u64>, key: &str| match peer {
+            Some(peer) if peer == at.gpu => {
+                Err(invalid(block.line, format!("{at}: its thread block has its own GPU as {key}")))
+            }
             Some(peer) if peer < program.gpus.len() as u64 => Ok(peer),
             Some(peer) => Err(invalid(
                 block.line,
@@ -132,18 +135,19 @@ fn match_messages(
             )),
             None => Err(invalid(
                 at.line,
-                format!("{at} {does} nobody: its thread block has {key}=\"-1\""),
+                format!("{at} has no partner: its thread block has {key}=\"-1\""),
             )),
         };
         if step.kind.sends {
-            let to = peer(block.send, "sends", "send")?;
+            let to = peer(block.send, "send")?;
             channels.entry((at.gpu, to, block.channel)).or_default().sends.push(op);
         }
         if step.kind.receives {
-            let from = peer(block.receive, "receives from", "recv")?;
+            let from = peer(block.receive, "recv")?;
             channels.entry((from, at.gpu, block.channel)).or_default().receives.push(op);
         }
     }
+    // Check each channel, and match its sends and receives.
     let mut sender_of = vec![None; ops.len()];
     for ((from, to, channel), line) in &channels {
         for (list, does) in [(&line.sends, "send"), (&line.receives, "receive")] {
@@ -157,20 +161,19 @@ fn match_messages(
                 return Err(invalid(other.line, what));
             }
         }
+        // There must be as many sends as receives.
         let (sends, receives) = (line.sends.len(), line.receives.len());
         if sends != receives {
             let op = if sends > receives { line.sends[receives] } else { line.receives[sends] };
             let (at, _) = ops[op];
-            let does = if sends > receives {
-                "sends what nobody receives"
-            } else {
-                "receives what nobody sends"
-            };
+            let does =
+                if sends > receives { "has no matching receive" } else { "has no matching send" };
             let what = format!(
-                "{at} {does}: on channel {channel} GPU {from} sends {sends} times to GPU {to}, which receives {receives} times, expected as often"
+                "{at} {does}: on channel {channel} GPU {from} sends {sends} times to GPU {to}, which receives {receives} times"
             );
             return Err(invalid(at.line, what));
         }
+        // The k-th send belongs to the k-th receive, and both have as many chunks.
         for (send, receive) in line.sends.iter().zip(&line.receives) {
             let ((sent, s), (received, r)) = (ops[*send], ops[*receive]);
             if s.count != r.count {
@@ -208,6 +211,7 @@ fn sort_parts(
             seen[root] = VisitState::Open;
             open.push((root, 0));
         }
+        // An entry without further waits is finished; otherwise its next wait is visited.
         while let Some((part, next)) = open.last_mut() {
             let Some((other, _)) = waits[*part].get(*next) else {
                 let kind = ops[*part / 2].1.kind;

@@ -24,6 +24,7 @@ impl Shape {
     pub(super) fn new(program: &Program, root: u64) -> Result<Self, Stop> {
         let gpus = program.gpus.len() as u64;
         let collective = program.collective;
+        // Find the number of chunks of a block.
         let at = match collective {
             Collective::Broadcast | Collective::Scatter => root,
             Collective::AllToAll
@@ -61,6 +62,7 @@ impl Shape {
             in_place: program.in_place,
             sizes,
         };
+        // Check the sizes of the buffers.
         for (number, gpu) in (0..).zip(&program.gpus) {
             let needed = [shape.inputs(number).end, shape.outputs(number).end];
             for (buffer, needed) in needed.into_iter().enumerate() {

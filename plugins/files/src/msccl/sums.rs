@@ -63,6 +63,7 @@ pub(super) fn pass_on(
         touched: HashMap::new(),
         since: 0,
     };
+    // Stage 1: assign slots to all values, and collect the transfers between slots.
     for id in &execution.initial {
         slots.put(*id);
     }
@@ -91,6 +92,7 @@ pub(super) fn pass_on(
     }
     slots.results();
     let Slots { slots, batches, .. } = slots;
+    // Stage 2: set the grid, with as many slots as any GPU needs.
     let most = slots.values().map(Vec::len).max().unwrap_or(1) as u64;
     let segments = u32::try_from(shape.segments).unwrap_or(u32::MAX);
     if most == 1 {
@@ -101,6 +103,7 @@ pub(super) fn pass_on(
             schedule.place(slot * shape.gpus + gpu, gpu, slot == 0)?;
         }
     }
+    // Stage 3: pass the transfers on as steps.
     for Batch(sends) in batches {
         schedule.step()?;
         for (at, from, to, transfers) in sends {
@@ -188,6 +191,7 @@ impl Slots<'_> {
                 keeps.push((self.slot_of[chunk.sent], kept));
             }
         }
+        // Received values get a slot, or replace the value that they are added to.
         let mut keeps = keeps.into_iter();
         let mut arrived = HashSet::new();
         for action in messages {

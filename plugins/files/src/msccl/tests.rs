@@ -158,7 +158,7 @@ fn all_pairs(n: u64) -> Xml {
 }
 
 #[test]
-fn an_all_to_all_in_two_steps_is_two_steps_of_one_message_each() {
+fn an_all_to_all_takes_two_steps_of_one_message() {
     let proved = two_steps().proved();
     assert_eq!((proved.steps, proved.messages, proved.critical_bytes), (2, 6, 120));
     assert_eq!((proved.max_sends, proved.max_receives), (1, 1));
@@ -166,7 +166,7 @@ fn an_all_to_all_in_two_steps_is_two_steps_of_one_message_each() {
 
 /// 2 (n - 1) (alpha + m/n beta) + (n - 1) m/n gamma: the ring of `ring-allreduce`.
 #[test]
-fn a_ring_allreduce_has_the_steps_bytes_and_sums_of_its_closed_form() {
+fn a_ring_allreduce_has_the_cost_of_the_closed_form() {
     for n in [2, 3, 5, 6] {
         let proved = ring_allreduce(n).proved();
         assert_eq!((proved.steps, proved.messages), (2 * (n - 1), 2 * n * (n - 1)), "{n}");
@@ -181,7 +181,7 @@ fn a_ring_allreduce_has_the_steps_bytes_and_sums_of_its_closed_form() {
 /// Partial sums stay apart in scratch: 2 steps, in each of which each GPU sends m/n to each other
 /// GPU.
 #[test]
-fn sums_that_are_kept_apart_in_scratch_are_followed() {
+fn partial_sums_in_scratch_are_verified() {
     for n in [2, 4, 6] {
         let proved = all_pairs(n).proved();
         assert_eq!(
@@ -222,7 +222,7 @@ fn a_pipelined_broadcast_takes_links_plus_chunks_minus_one_steps() {
 
 /// In place, the block of a GPU lies at its final position, so no step copies it.
 #[test]
-fn an_allgather_in_place_reads_its_own_block_where_it_lies() {
+fn an_allgather_in_place_needs_no_copy() {
     let mut xml = Xml::new("allgather", 3, "inplace=\"1\" outofplace=\"0\"");
     for gpu in 0..3_u64 {
         let (next, last) = ((gpu + 1) % 3, (gpu + 2) % 3);
@@ -239,7 +239,7 @@ fn an_allgather_in_place_reads_its_own_block_where_it_lies() {
 
 /// Scatter, gather, reduce and reduce-scatter, each with direct messages.
 #[test]
-fn the_other_collectives_are_said_too() {
+fn all_other_collectives_are_supported() {
     let n = 3_u64;
     for (collective, chunks) in [
         ("scatter", [n, 1, 0]),
@@ -295,14 +295,14 @@ fn the_other_collectives_are_said_too() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_line_step_and_what_was_expected() {
+fn errors_name_line_step_and_expected_value() {
     let xml = two_steps();
     let step = |s: u64, word: &str| format!("<step s=\"{s}\" type=\"{word}\"");
     for (from, to, why) in [
         (
             "<tb id=\"1\" send=\"2\" recv=\"1\" chan=\"0\">".to_owned(),
             "<tb id=\"1\" send=\"2\" recv=\"1\" chan=\"1\">".to_owned(),
-            "line 32: GPU 2, thread block 1, step 1 receives what nobody sends: on channel 0 GPU 0 sends 0 times to GPU 2, which receives 1 times, expected as often",
+            "line 32: GPU 2, thread block 1, step 1 has no matching send: on channel 0 GPU 0 sends 0 times to GPU 2, which receives 1 times",
         ),
         (
             "srcoff=\"1\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\"".to_owned(),
@@ -327,20 +327,20 @@ fn what_is_wrong_is_said_with_line_step_and_what_was_expected() {
         (
             "depid=\"0\" deps=\"2\"".to_owned(),
             "depid=\"4\" deps=\"2\"".to_owned(),
-            "GPU 0, thread block 1, step 0 waits for thread block 4, step 2, expected one that there is",
+            "GPU 0, thread block 1, step 0 waits for thread block 4, step 2, which does not exist",
         ),
-        (step(2, "r"), step(2, "s"), "sends what nobody receives"),
+        (step(2, "r"), step(2, "s"), "has no matching receive"),
         (
             "send=\"1\" recv=\"2\"".to_owned(),
             "send=\"-1\" recv=\"2\"".to_owned(),
-            "GPU 0, thread block 0, step 1 sends nobody: its thread block has send=\"-1\"",
+            "GPU 0, thread block 0, step 1 has no partner: its thread block has send=\"-1\"",
         ),
         (
             "send=\"1\" recv=\"2\"".to_owned(),
             "send=\"9\" recv=\"2\"".to_owned(),
             "send=\"9\", expected a GPU below 3",
         ),
-        (step(2, "r"), step(2, "rrc"), "adds, and in this collective nothing is summed"),
+        (step(2, "r"), step(2, "rrc"), "adds values in a collective without sums"),
     ] {
         let stop = xml.broken(&from, &to);
         assert!(matches!(stop, Stop::Invalid(_)), "{from} -> {to}: {stop:?}");
@@ -349,7 +349,7 @@ fn what_is_wrong_is_said_with_line_step_and_what_was_expected() {
 }
 
 #[test]
-fn a_deadlock_names_who_waits_for_whom() {
+fn a_deadlock_names_the_waiting_steps() {
     // Each of two GPUs first receives and then sends.
     let mut xml = Xml::new("alltoall", 2, "");
     for gpu in 0..2 {
@@ -368,7 +368,7 @@ fn a_deadlock_names_who_waits_for_whom() {
 }
 
 #[test]
-fn what_cant_be_read_is_an_error_with_its_line() {
+fn unreadable_files_are_errors_with_a_line() {
     let xml = two_steps();
     for (from, to, why) in [
         ("<algo", "<!DOCTYPE a [<!ENTITY b \"c\">]>\n<algo", "line 1: "),
@@ -402,7 +402,7 @@ fn what_cant_be_read_is_an_error_with_its_line() {
 
 /// One contribution is counted twice, and one is missing.
 #[test]
-fn sums_that_go_wrong_are_named() {
+fn wrong_sums_are_named() {
     let xml = all_pairs(4);
     let from = "<step s=\"1\" type=\"re\"";
     let stop = xml.broken(from, "<step s=\"1\" type=\"cpy\"");

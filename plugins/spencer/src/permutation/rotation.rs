@@ -108,6 +108,7 @@ impl Rotation {
             })
             .collect();
         let count = torus.dims[first] * torus.dims[second];
+        // Number the nodes section by section, plane by plane.
         schedule.layout(&[nodes], 1)?;
         let mut logical = vec![0; nodes as usize];
         for (i, base) in (0..).zip(&bases) {
@@ -134,6 +135,7 @@ impl Rotation {
                 self.sections.iter().map(on)
             })
         };
+        // Collection, permutation and distribution.
         let last = self.collection_rounds();
         if last > 0 {
             schedule.phase("collection")?;

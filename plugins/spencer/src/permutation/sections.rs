@@ -97,6 +97,7 @@ impl Sections {
             && all_ports
             && n.is_multiple_of(count)
             && size.is_multiple_of(2);
+        // Start with an empty division.
         let mut sections = Self {
             costs: Vec::new(),
             collectors: Vec::with_capacity(count as usize),
@@ -104,12 +105,14 @@ impl Sections {
             shared,
             circuits: vec![Vec::new(); n as usize],
         };
+        // Add each section with its circuits and costs.
         for i in 0..count {
             let (first, end) = (i * n / count, (i + 1) * n / count + u64::from(shared));
             let at = collectors.place(end - first, i, count, variant);
             sections.section[(first + at) as usize] = Some(i as usize);
             sections.collectors.push(first + at);
             let rounds = divide(end - first, at, q, variant, Payload::Bundle);
+            // Nodes at the ends of a shared section send one half of their block.
             let half = |node: u64| {
                 if shared && node == 0 { Some(1) } else { (shared && node == size).then_some(0) }
             };
@@ -123,6 +126,7 @@ impl Sections {
             let costs = bundle_costs(&rounds, |node| node as i64, blocks);
             sections.costs.resize(sections.costs.len().max(costs.len()), Cost::default());
             sections.costs.iter_mut().zip(costs).for_each(|(all, own)| *all = all.parallel(own));
+            // Store each circuit at its far end.
             for (round, circuits) in rounds.into_iter().enumerate() {
                 for Circuit { from, to, first: served, count } in circuits {
                     let circuit = Circuit {

@@ -59,6 +59,7 @@ impl Stage {
         map: &Affine,
         times: MachineTimes,
     ) -> Result<Self, Stop> {
+        // The candidates are separate rounds, and all rounds joined into one.
         let (mirrors, n, q) = (mirrors(axes, map)?, torus.dims[axes[0]], torus.q);
         let joined = (mirrors.rounds.len() > 1).then(|| vec![mirrors.rounds.concat()]);
         let candidates: Vec<Vec<Vec<Mirror>>> =
@@ -80,6 +81,7 @@ impl Stage {
                     sections,
                     Middle::Mirrors(rounds.clone()),
                 );
+                // Skip candidates whose rounds and collection alone cost more than the best.
                 let least = Cost { rounds: rounds.len() as u64, ..Cost::default() }
                     + stage.collection() * 2;
                 let so_far = best.as_ref().map(|(_, cost)| *cost);
@@ -329,6 +331,7 @@ impl Stage {
         let names: Vec<String> = self.axes.iter().map(usize::to_string).collect();
         let names =
             format!("dimension{} {}", if names.len() == 1 { "" } else { "s" }, names.join(", "));
+        // Collection: the circuits in reverse order.
         let last = self.collection_rounds();
         if last > 0 {
             schedule.phase(&format!("collection, {names}"))?;
@@ -339,6 +342,7 @@ impl Stage {
                 self.collect(torus, parts, node, from_last, schedule)?;
             }
         }
+        // Permutation: follow each collector through the middle rounds.
         schedule.phase(&format!("permutation, {names}"))?;
         let collectors = (0..nodes).filter(|node| self.collects(torus, *node));
         let mut at: Vec<(u64, u64)> = collectors.map(|node| (node, node)).collect();
@@ -359,6 +363,7 @@ impl Stage {
                 *node = *to;
             }
         }
+        // Distribution: the circuits of the images in forward order.
         if last > 0 {
             schedule.phase(&format!("distribution, {names}"))?;
         }

@@ -118,6 +118,7 @@ impl<'a> Blocks<'a> {
 
 impl Holdings for Blocks<'_> {
     fn send(&mut self, send: &RehearsedSend) -> Result<Option<u128>, String> {
+        // Select the blocks and, unless they are copied, remove them.
         let within = |side: Option<u64>, nodes: &[u64]| {
             side.is_none_or(|node| nodes.binary_search(&node).is_ok())
         };
@@ -133,6 +134,7 @@ impl Holdings for Blocks<'_> {
                 held.remove(block);
             });
         }
+        // In a strict send, every named block must have been selected.
         if send.is_strict {
             let collective = self.goal.collective;
             let in_parts = self.parts != [None];
@@ -157,6 +159,7 @@ impl Holdings for Blocks<'_> {
                 }
             }
         }
+        // The blocks arrive at the end of the step.
         self.arriving.extend(selected.iter().map(|block| (send.to, *block)));
         let load = selected.iter().map(|block| u128::from(self.bytes(*block))).sum();
         Ok((!selected.is_empty()).then_some(load))

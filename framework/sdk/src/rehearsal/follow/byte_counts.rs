@@ -45,6 +45,7 @@ impl<'a> ByteCounts<'a> {
     /// Puts one element after another into its bucket.
     fn redistribute(&mut self, redistribution: &RehearsedRedistribution) -> Result<(), String> {
         let nodes = self.held.len();
+        // Check the request.
         let bad =
             |what: &str| Err(format!("the redistribution of node {} {what}", redistribution.node));
         let below = |table: &[u32], most: u64| table.iter().all(|value| u64::from(*value) < most);
@@ -68,6 +69,7 @@ impl<'a> ByteCounts<'a> {
         if self.buckets[node].iter().any(Option::is_some) {
             return bad("comes before its previous buckets are sent");
         }
+        // Put one element after another into its bucket.
         let at = |table: &[u32], destination: usize| {
             table.get(destination).map_or(0, |value| u64::from(*value))
         };
