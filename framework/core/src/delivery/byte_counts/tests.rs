@@ -38,7 +38,7 @@ fn share(from: u64, to: u64, what: ByteSelection<'_>) -> ByteSend<'_> {
     ByteSend { from, to, local: true, what }
 }
 
-fn step<T: Cell>(x: &mut ByteCounts<T>, sends: &[ByteSend<'_>]) -> Result<(), Fault> {
+fn step<T: ElementCount>(x: &mut ByteCounts<T>, sends: &[ByteSend<'_>]) -> Result<(), Fault> {
     x.begin_step();
     for send in sends {
         x.send(send)?;
