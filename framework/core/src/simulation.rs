@@ -1,14 +1,14 @@
-//! A schedule's way through the framework: sends go into the exchange, what moved is measured,
-//! listeners see each step.
+//! Runs a schedule: sends go into the exchange, the moved data is measured, and listeners are
+//! notified of each step.
 //!
-//! Nothing outlives its step: a schedule of a billion messages takes no more memory than its
-//! largest step.
+//! Nothing outlives its step. A schedule of a billion messages therefore takes no more memory than
+//! its largest step.
 
-mod at_once;
 mod buffers;
 pub mod listener;
 mod listeners;
 mod messages;
+mod running;
 mod setup;
 pub mod step;
 pub(crate) mod step_statistics;
@@ -20,25 +20,25 @@ use crate::delivery::fault::Fault;
 use crate::delivery::payload::Proof;
 use crate::network::symmetry::Symmetry;
 use crate::network::topology::{Route, Topology};
-use crate::simulation::at_once::AtOnce;
 use crate::simulation::listener::Listener;
 use crate::simulation::listeners::Listeners;
+use crate::simulation::running::Running;
 use crate::simulation::setup::Setup;
 use crate::simulation::step::Totals;
 use std::sync::Arc;
 
 pub use setup::affordable;
 
-/// What a schedule is to do.
+/// The task of a schedule.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// The network it runs on.
+    /// The network.
     pub topology: Arc<dyn Topology>,
-    /// What is to reach whom.
+    /// Which data each node holds before, and must hold at the end.
     pub collective: Collective,
-    /// Sizes of blocks; `None` for uniform ones, which are counted.
+    /// The sizes of blocks; `None` for uniform blocks, which are counted instead.
     pub sizes: Option<Arc<dyn BlockSizes>>,
-    /// Whether a message of no bytes is none. Its blocks are followed all the same.
+    /// Whether messages of no bytes are skipped. Their blocks are followed in any case.
     pub skip_empty: bool,
     /// Which nodes delivery is to be verified on.
     pub proof_scope: ProofScope,
@@ -56,19 +56,19 @@ pub enum ProofScope {
 }
 
 impl Task {
-    /// A task on blocks of the same size.
+    /// Creates a task with blocks of uniform size.
     pub fn new(topology: Arc<dyn Topology>, collective: Collective) -> Self {
         Self { topology, collective, sizes: None, skip_empty: false, proof_scope: ProofScope::Auto }
     }
 }
 
-/// How far a schedule is, and who carries it out from its first step on.
+/// The progress of a schedule.
 #[derive(Debug)]
 enum State {
-    /// Grid and placement may still be set.
-    Open(Setup),
-    /// What is sent is carried out as it comes.
-    AtOnce(Box<AtOnce>),
+    /// Before the first step: grid, placement and symmetry can still be set.
+    Setup(Setup),
+    /// From the first step on.
+    Running(Box<Running>),
 }
 
 const NOT_BEGUN: Fault = Fault::OutOfOrder("the schedule has not begun");
@@ -77,7 +77,8 @@ const BETWEEN_STEPS: Fault = Fault::OutOfOrder(
     "the schedule sends between steps: a new one must begin after a phase's name, a redistribution or a rearrangement",
 );
 
-/// A schedule under way: what it may do when, and to whom it goes.
+/// One run of a schedule. Its methods are the calls of a plugin, which it accepts only in an order
+/// that makes sense.
 pub struct Simulation<'a> {
     task: Task,
     state: State,
@@ -86,159 +87,156 @@ pub struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    /// Begins a schedule for `task`; `listeners` see each step.
+    /// Begins a schedule for `task`. `listeners` are notified of its events.
     pub fn new(task: Task, listeners: Vec<&'a mut dyn Listener>) -> Result<Self, Fault> {
-        let state = State::Open(Setup::new(&task)?);
+        let state = State::Setup(Setup::new(&task)?);
         Ok(Self { task, state, listeners: Listeners::new(listeners), in_step: false })
     }
 
-    /// Sets the schedule's own grid (empty for the topology's), how blocks are cut up, and the
-    /// sizes that byte counts depend on if byte counts are to be moved instead of blocks.
+    /// Sets the schedule's own grid (the topology's if `radices` is empty) and how blocks are cut
+    /// up. With `byte_counts` the schedule moves byte counts of these units instead of blocks.
     pub fn layout(
         &mut self,
         radices: &[u64],
         division: Division,
         byte_counts: Option<ByteCountUnits>,
     ) -> Result<(), Fault> {
-        let laid_out = Setup::laid_out(&self.task, radices, division, byte_counts)?;
+        let laid_out = Setup::with_layout(&self.task, radices, division, byte_counts)?;
         match &mut self.state {
-            State::Open(setup) => setup.lay_out(laid_out),
-            State::AtOnce(_) => {
+            State::Setup(setup) => setup.replace_by(laid_out),
+            State::Running(_) => {
                 Err(Fault::OutOfOrder("the schedule sets its grid after its first step"))
             }
         }
     }
 
-    /// Node `logical` of the grid runs on node `real` of the machine.
+    /// Has node `physical` of the machine run node `virtual_node` of the grid. With `home` the data
+    /// of the former starts and ends at the latter.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         match &mut self.state {
-            State::Open(setup) => setup.place(virtual_node, physical, home),
-            State::AtOnce(_) => {
+            State::Setup(setup) => setup.place(virtual_node, physical, home),
+            State::Running(_) => {
                 Err(Fault::OutOfOrder("the schedule places a node after its first step"))
             }
         }
     }
 
-    /// The schedule is invariant under the group that does these things to the axes of its grid.
-    /// Returns for how many coordinates of each axis, from 0 on, it is to be planned.
+    /// Declares that the schedule is invariant under the group with these actions on the axes of
+    /// its grid. Returns for each axis how many coordinates, from 0 on, the plugin must plan.
     pub fn symmetric(&mut self, symmetries: &[Symmetry]) -> Result<Vec<u64>, Fault> {
         match &mut self.state {
-            State::Open(setup) => setup.symmetric(&self.task, &self.listeners, symmetries),
-            State::AtOnce(_) => Err(Fault::OutOfOrder(
-                "the schedule says what maps it onto itself after its first step",
-            )),
+            State::Setup(setup) => setup.symmetric(&self.task, &self.listeners, symmetries),
+            State::Running(_) => {
+                Err(Fault::OutOfOrder("the schedule declares its symmetry after its first step"))
+            }
         }
     }
 
     /// Names the steps that follow.
     pub fn phase(&mut self, name: &str) -> Result<(), Fault> {
         self.end_step()?;
-        match &mut self.state {
-            State::Open(_) => self.listeners.phase(name),
-            State::AtOnce(at_once) => {
-                at_once.begin_phase();
-                self.listeners.phase(name);
-            }
+        if let State::Running(running) = &mut self.state {
+            running.begin_phase();
         }
+        self.listeners.phase(name);
         Ok(())
     }
 
-    /// Begins a step: what was sent in the one before has arrived.
+    /// Begins a step. Everything that was sent in the previous one has arrived.
     pub fn step(&mut self) -> Result<(), Fault> {
         self.end_step()?;
-        self.begin()?;
-        match &mut self.state {
-            State::Open(_) => {}
-            State::AtOnce(at_once) => at_once.begin_step(),
-        }
+        self.begin()?.begin_step();
         self.in_step = true;
         Ok(())
     }
 
-    /// Nothing of the grid can change any more.
-    fn begin(&mut self) -> Result<(), Fault> {
-        if let State::Open(setup) = &self.state {
-            self.state = setup.begin(&self.task, &self.listeners)?;
+    /// Ends the setup, if it has not ended yet.
+    fn begin(&mut self) -> Result<&mut Running, Fault> {
+        if let State::Setup(setup) = &self.state {
+            self.state = State::Running(Box::new(setup.begin(&self.task, &self.listeners)?));
         }
-        Ok(())
+        match &mut self.state {
+            State::Running(running) => Ok(running),
+            State::Setup(_) => Err(NOT_BEGUN),
+        }
     }
 
     fn end_step(&mut self) -> Result<(), Fault> {
-        if !std::mem::take(&mut self.in_step) {
-            return Ok(());
-        }
         match &mut self.state {
-            State::Open(_) => Ok(()),
-            State::AtOnce(at_once) => at_once.end_step(&mut self.listeners),
+            State::Running(running) if std::mem::take(&mut self.in_step) => {
+                running.end_step(&mut self.listeners)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the schedule if a step is under way, in which alone it may send, and its listeners.
+    #[inline]
+    fn sending(&mut self) -> Result<(&mut Running, &mut Listeners<'a>), Fault> {
+        match &mut self.state {
+            State::Running(running) if self.in_step => Ok((running, &mut self.listeners)),
+            State::Running(_) => Err(BETWEEN_STEPS),
+            State::Setup(_) => Err(NO_STEP),
         }
     }
 
     /// Adds a send of blocks to the step.
     #[inline]
     pub fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
-        match &mut self.state {
-            State::Open(_) => Err(NO_STEP),
-            State::AtOnce(_) if !self.in_step => Err(BETWEEN_STEPS),
-            State::AtOnce(at_once) => at_once.send(&mut self.listeners, rule, route),
-        }
+        let (running, listeners) = self.sending()?;
+        running.send(listeners, rule, route)
     }
 
     /// Adds a send of byte counts to the step.
-    pub fn send_bytes(&mut self, share: &ByteSend<'_>, route: Option<&Route>) -> Result<(), Fault> {
-        match &mut self.state {
-            State::Open(_) => Err(NO_STEP),
-            State::AtOnce(_) if !self.in_step => Err(BETWEEN_STEPS),
-            State::AtOnce(at_once) => at_once.send_bytes(&mut self.listeners, share, route),
-        }
+    pub fn send_bytes(&mut self, send: &ByteSend<'_>, route: Option<&Route>) -> Result<(), Fault> {
+        let (running, listeners) = self.sending()?;
+        running.send_bytes(listeners, send, route)
     }
 
     /// Whether the schedule moves byte counts.
     pub fn moves_byte_counts(&self) -> bool {
         match &self.state {
-            State::Open(setup) => setup.moves_byte_counts(),
-            State::AtOnce(at_once) => at_once.proof() == Proof::ByteCounts,
+            State::Setup(setup) => setup.moves_byte_counts(),
+            State::Running(running) => running.proof() == Proof::ByteCounts,
         }
     }
 
-    /// In a schedule of byte counts, a node redistributes all it holds, what has just arrived
-    /// included.
+    /// In a schedule of byte counts, has a node redistribute everything that it holds, including
+    /// what has just arrived.
     pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
         self.end_step()?;
         self.begin()?;
         match &mut self.state {
-            State::Open(_) => Err(NOT_BEGUN),
-            State::AtOnce(at_once) => at_once.redistribute(&mut self.listeners, redistribution),
+            State::Setup(_) => Err(NOT_BEGUN),
+            State::Running(running) => running.redistribute(&mut self.listeners, redistribution),
         }
     }
 
-    /// Every node rearranges all it holds.
+    /// Has every node rearrange everything that it holds.
     pub fn rearrange(&mut self) -> Result<(), Fault> {
         self.end_step()?;
         self.begin()?;
-        match &mut self.state {
-            State::Open(_) => return Err(NOT_BEGUN),
-            State::AtOnce(at_once) => at_once.rearrange(&mut self.listeners),
+        if let State::Running(running) = &self.state {
+            running.rearrange(&mut self.listeners);
         }
         Ok(())
     }
 
-    /// The schedule's own number of the step under way, from 1; 0 before the first.
+    /// Returns the schedule's own number of the current step, from 1; 0 before the first step.
     pub fn step_number(&self) -> u64 {
         match &self.state {
-            State::Open(_) => 0,
-            State::AtOnce(at_once) => at_once.step(),
+            State::Setup(_) => 0,
+            State::Running(running) => running.step(),
         }
     }
 
-    /// Ends the schedule: proves that all has arrived and returns what no machine changes.
+    /// Ends the schedule. Verifies that everything has arrived, and returns the totals.
     pub fn finish(mut self) -> Result<Totals, Fault> {
         self.end_step()?;
-        // A schedule may have had no step.
+        // The schedule may have no step.
         self.begin()?;
-        let (mut payload, buffers) = match self.state {
-            State::Open(_) => return Err(NOT_BEGUN),
-            State::AtOnce(at_once) => at_once.end(),
-        };
+        let State::Running(running) = self.state else { return Err(NOT_BEGUN) };
+        let (mut payload, buffers) = running.end();
         payload.verify()?;
         let (send_buffer, receive_buffer) = buffers.most();
         Ok(Totals {
@@ -264,11 +262,11 @@ mod tests {
     use crate::delivery::exchange::Rule;
     use crate::network::topology::parse;
 
-    /// Node 1 gets nothing, the others a byte.
+    /// Block sizes: no bytes for node 1, one byte for each other node.
     #[derive(Debug)]
-    struct NothingForOne;
+    struct NothingForNode1;
 
-    impl BlockSizes for NothingForOne {
+    impl BlockSizes for NothingForNode1 {
         fn bytes(&self, _: u64, destination: u64) -> u64 {
             u64::from(destination != 1)
         }
@@ -278,11 +276,11 @@ mod tests {
         }
     }
 
-    /// What is empty is followed either way; whether it is a message the task says.
+    /// Blocks of no bytes are followed in any case.
     #[test]
-    fn a_message_of_no_bytes_is_none_where_the_task_skips_them() {
+    fn empty_messages_are_skipped_on_request() {
         let totals = |skip_empty, reached: &[u64]| {
-            let sizes: Option<Arc<dyn BlockSizes>> = Some(Arc::new(NothingForOne));
+            let sizes: Option<Arc<dyn BlockSizes>> = Some(Arc::new(NothingForNode1));
             let task = Task {
                 sizes,
                 skip_empty,

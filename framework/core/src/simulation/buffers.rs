@@ -1,19 +1,21 @@
-//! What each node sends and receives in one phase, what it sends itself included.
+//! The load that passes through each node's send and receive buffers in one phase, including what a
+//! node sends to itself.
 
-/// Sums of one node; stale unless `phase` is the current one.
+/// The sums of one node. They are stale unless `phase` is the current phase.
 #[derive(Debug, Clone, Copy, Default)]
-struct OfNode {
+struct NodeBuffers {
     phase: u32,
+    /// The upper 16 bits of the sums.
     carried: [u16; 2],
     low: [u64; 2],
 }
 
-impl OfNode {
+impl NodeBuffers {
     const SENT: usize = 0;
     const RECEIVED: usize = 1;
 
-    /// Adds to one of the sums and returns it. Two of 128 bits would make the table of all nodes
-    /// twice as large, and reading it is what costs time.
+    /// Adds to one of the sums and returns it. Two sums of 128 bits would double the size of the
+    /// table of all nodes, and reading that table is what takes time.
     #[inline]
     fn add(&mut self, phase: u32, which: usize, load: u64) -> u128 {
         if self.phase != phase {
@@ -29,30 +31,31 @@ impl OfNode {
 /// The buffers of all nodes.
 #[derive(Debug)]
 pub(super) struct Buffers {
-    nodes: Vec<OfNode>,
+    nodes: Vec<NodeBuffers>,
     phase: u32,
     most: (u128, u128),
 }
 
 impl Buffers {
     pub(super) fn new(nodes: usize) -> Self {
-        Self { nodes: vec![OfNode::default(); nodes], phase: 0, most: (0, 0) }
+        Self { nodes: vec![NodeBuffers::default(); nodes], phase: 0, most: (0, 0) }
     }
 
-    /// Begins a phase: buffers are empty again.
+    /// Begins a phase, with empty buffers.
     pub(super) fn begin_phase(&mut self) {
         self.phase += 1;
     }
 
-    /// A node sends a load, to another or to itself.
+    /// Adds a load that a node sends, to another node or to itself.
     #[inline]
     pub(super) fn moved(&mut self, from: u32, to: u32, load: u64) {
-        let sent = self.nodes[from as usize].add(self.phase, OfNode::SENT, load);
-        let received = self.nodes[to as usize].add(self.phase, OfNode::RECEIVED, load);
+        let sent = self.nodes[from as usize].add(self.phase, NodeBuffers::SENT, load);
+        let received = self.nodes[to as usize].add(self.phase, NodeBuffers::RECEIVED, load);
         self.most = (self.most.0.max(sent), self.most.1.max(received));
     }
 
-    /// The most that one node sends in one phase, and the most that one receives.
+    /// Returns the largest load that one node sends in one phase, and the largest that one node
+    /// receives.
     pub(super) fn most(&self) -> (u128, u128) {
         self.most
     }
@@ -63,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_goes_through_a_buffer_in_a_phase_is_exact_beyond_64_bits() {
+    fn sums_of_a_phase_are_exact_beyond_64_bits() {
         let mut buffers = Buffers::new(4);
         buffers.begin_phase();
         (0..5).for_each(|_| buffers.moved(0, 3, u64::MAX));

@@ -108,12 +108,12 @@ fn choices(axes: usize) -> impl Strategy<Value = Vec<Vec<Choice>>> {
 
 /// A topology, a collective, whether blocks are cut into a part for each node, and the radices of
 /// the schedule's grid.
-type ByteSelection<'a> = (&'a str, &'static CollectiveKind, bool, &'a [u64]);
+type Setting<'a> = (&'a str, &'static CollectiveKind, bool, &'a [u64]);
 
 /// Sends what is chosen, node by node, each what follows for it from the choice of its
 /// representative where everyone is planned for.
 fn simulate(
-    (spec, kind, in_parts, radices): ByteSelection<'_>,
+    (spec, kind, in_parts, radices): Setting<'_>,
     symmetries: &[Symmetry],
     steps: &[Vec<Choice>],
     (everything, proof_scope): (bool, ProofScope),

@@ -1,7 +1,7 @@
-//! What a schedule says before its first step: its grid, where its nodes run, what maps it onto
-//! itself; and what follows for how it is carried out.
+//! ByteSelection a schedule declares before its first step: its grid, where the nodes of the grid run, and
+//! its symmetry. All of these together decide how the schedule is traced.
 
-use super::{ProofScope, State, Task};
+use super::{ProofScope, Task};
 use crate::delivery::boxes::{BitLayout, Side};
 use crate::delivery::byte_counts::ByteCountUnits;
 use crate::delivery::collective::Collective;
@@ -11,54 +11,54 @@ use crate::delivery::grid::Grid;
 use crate::delivery::payload::Payload;
 use crate::delivery::placement::Placement;
 use crate::limits;
-use crate::network::symmetry::{Group, Symmetry};
-use crate::simulation::at_once::AtOnce;
+use crate::network::symmetry::{Group, GroupAxis, Symmetry};
 use crate::simulation::listeners::Listeners;
+use crate::simulation::running::Running;
 
-/// What is known before the first step.
+/// The declarations of a schedule before its first step.
 #[derive(Debug)]
 pub(super) struct Setup {
     placement: Placement,
     division: Division,
-    /// Where byte counts are moved instead of blocks.
+    /// The units of byte counts, if these are moved instead of blocks.
     byte_counts: Option<ByteCountUnits>,
-    laid_out: bool,
-    claimed: Option<Claim>,
-}
-
-/// A group that the schedule says maps it onto itself.
-#[derive(Debug)]
-struct Claim {
-    group: Group,
-    /// Whether one node of each orbit is planned for.
-    taken: bool,
+    has_layout: bool,
+    /// Whether the plugin has declared a symmetry.
+    is_declared: bool,
+    /// The declared group, if only one node of each of its orbits is planned.
+    group: Option<Group>,
 }
 
 impl Setup {
-    /// On the topology's own grid.
+    /// Creates a setup with the topology's own grid.
     pub(super) fn new(task: &Task) -> Result<Self, Fault> {
-        let grid = Grid::new(task.topology.radices()).map_err(Fault::BadGrid)?;
-        let placement = Placement::new(grid, task.topology.nodes());
+        Self::on_grid(task, task.topology.radices())
+    }
+
+    fn on_grid(task: &Task, radices: &[u64]) -> Result<Self, Fault> {
+        let grid = Grid::new(radices).map_err(Fault::BadGrid)?;
         Ok(Self {
-            placement,
+            placement: Placement::new(grid, task.topology.nodes()),
             division: Division::WHOLE,
             byte_counts: None,
-            laid_out: false,
-            claimed: None,
+            has_layout: false,
+            is_declared: false,
+            group: None,
         })
     }
 
-    /// On a grid of the schedule's own (the topology's, if `radices` are empty).
-    pub(super) fn laid_out(
+    /// Creates a setup with a grid of the schedule's own (the topology's if `radices` is empty).
+    pub(super) fn with_layout(
         task: &Task,
         radices: &[u64],
         division: Division,
         byte_counts: Option<ByteCountUnits>,
     ) -> Result<Self, Fault> {
         let Division { in_parts, segments } = division;
-        let own = task.topology.radices();
-        let grid =
-            Grid::new(if radices.is_empty() { own } else { radices }).map_err(Fault::BadGrid)?;
+        let setup = Self::on_grid(
+            task,
+            if radices.is_empty() { task.topology.radices() } else { radices },
+        )?;
         if u64::from(segments) > limits::SEGMENTS {
             return Err(Fault::BadGrid(format!(
                 "blocks are to be split in {segments} segments, expected at most {}",
@@ -80,68 +80,65 @@ impl Setup {
                 "only an all-to-all can be done by byte counts: elsewhere it matters where data comes from",
             ));
         }
-        let placement = Placement::new(grid, task.topology.nodes());
         let division = Division { segments: segments.max(1), ..division };
-        Ok(Self { placement, division, byte_counts, laid_out: true, claimed: None })
+        Ok(Self { division, byte_counts, has_layout: true, ..setup })
     }
 
-    /// Takes the schedule's own grid in place of the topology's.
-    pub(super) fn lay_out(&mut self, laid_out: Self) -> Result<(), Fault> {
-        if self.laid_out {
+    /// Uses the schedule's own layout instead of the default one.
+    pub(super) fn replace_by(&mut self, laid_out: Self) -> Result<(), Fault> {
+        if self.has_layout {
             return Err(Fault::OutOfOrder("the schedule sets its grid twice"));
         }
-        if self.claimed.is_some() {
-            return Err(Fault::OutOfOrder(
-                "the schedule sets its grid after it has said what maps it onto itself",
-            ));
+        if self.is_declared {
+            return Err(Fault::OutOfOrder("the schedule sets its grid after its symmetry"));
         }
         *self = laid_out;
         Ok(())
     }
 
+    /// See [`super::Simulation::place`].
     pub(super) fn place(
         &mut self,
         virtual_node: u64,
         physical: u64,
         home: bool,
     ) -> Result<(), Fault> {
-        if self.claimed.is_some() {
-            return Err(Fault::OutOfOrder(
-                "the schedule places a node after it has said what maps it onto itself",
-            ));
+        if self.is_declared {
+            return Err(Fault::OutOfOrder("the schedule places a node after its symmetry"));
         }
         self.placement.place(virtual_node, physical, home)
     }
 
-    /// As [`super::Simulation::symmetric`].
+    /// See [`super::Simulation::symmetric`].
     pub(super) fn symmetric(
         &mut self,
         task: &Task,
         listeners: &Listeners<'_>,
         symmetries: &[Symmetry],
     ) -> Result<Vec<u64>, Fault> {
-        if self.claimed.is_some() {
-            return Err(Fault::OutOfOrder("the schedule says twice what maps it onto itself"));
+        if self.is_declared {
+            return Err(Fault::OutOfOrder("the schedule declares its symmetry twice"));
         }
         let placement = &self.placement;
         let (own, nodes) = (placement.grid().radices(), [placement.grid().nodes()]);
-        // One symmetry speaks of the nodes' numbers, whatever the grid.
+        // A single symmetry acts on the numbers of nodes, whatever the grid.
         let radices = if symmetries.len() == 1 { &nodes } else { own };
         let group = Group::new(radices, symmetries).map_err(Fault::BadSymmetry)?;
-        let blocks_alike = self.byte_counts.is_none() && task.sizes.is_none();
-        let own_nodes = placement.is_identity() && placement.check().is_ok();
-        let taken = group.order() > 1
+        let is_uniform = self.byte_counts.is_none() && task.sizes.is_none();
+        let is_identity = placement.is_identity() && placement.check().is_ok();
+        let is_used = group.order() > 1
             && task.proof_scope == ProofScope::Auto
             && !listeners.interests.arrivals
-            && blocks_alike
-            && own_nodes
-            // What shares ports is counted rank by rank.
+            && is_uniform
+            && is_identity
+            // Ranks that send the ports of a node are counted rank by rank.
             && task.topology.node_network().is_none()
             && Grid::new(radices).is_ok()
             && is_invariant(&task.collective, &group);
-        let planned =
-            group.axes().iter().map(|axis| if taken { axis.unit } else { axis.radix }).collect();
-        self.claimed = Some(Claim { group, taken });
+        let planned = |axis: &GroupAxis| if is_used { axis.unit } else { axis.radix };
+        let planned = group.axes().iter().map(planned).collect();
+        self.is_declared = true;
+        self.group = is_used.then_some(group);
         Ok(planned)
     }
 
@@ -149,60 +146,56 @@ impl Setup {
         self.byte_counts.is_some()
     }
 
-    /// The first step begins: from here on it is known what is followed, of whom, and by whom.
-    pub(super) fn begin(&self, task: &Task, listeners: &Listeners<'_>) -> Result<State, Fault> {
-        let Task { topology, sizes, collective, .. } = task;
-        let (placement, division, sizes) = (self.placement.clone(), self.division, sizes.clone());
-        let group =
-            self.claimed.as_ref().filter(|claim| claim.taken).map(|claim| claim.group.clone());
-        let planned = group.as_ref().map_or(topology.nodes(), Group::representatives);
-        let all_written_out = listeners.read_all_nodes();
-        // What is looked at node by node, whoever is planned for.
-        let nodes = if all_written_out { topology.nodes() } else { planned };
+    /// Begins the first step: chooses how the data is traced, and for which nodes.
+    pub(super) fn begin(&self, task: &Task, listeners: &Listeners<'_>) -> Result<Running, Fault> {
+        let all_nodes = task.topology.nodes();
+        let planned = self.group.as_ref().map_or(all_nodes, Group::representatives);
+        // The nodes whose messages are measured.
+        let is_expanded = self.group.is_some() && listeners.read_all_nodes();
+        let nodes = if is_expanded { all_nodes } else { planned };
         affordable(nodes).map_err(Fault::Refused)?;
-        let nobody_looks = !listeners.interests.sends && !listeners.interests.arrivals;
-        let (collective, nodes) = (collective.clone(), nodes as usize);
-        let at_once = match (self.byte_counts, group) {
-            (Some(units), _) => {
-                AtOnce::new(task, listeners, Payload::byte_counts(placement, sizes, units)?, nodes)
-            }
-            (None, Some(group)) => {
-                let exchange = OrbitExchange::of_orbits(collective, placement, division, group)?;
-                let of_orbits =
-                    if all_written_out { AtOnce::written_out } else { AtOnce::of_representatives };
-                of_orbits(task, listeners, exchange, nodes)
-            }
-            (None, None)
-                if nobody_looks
-                    && sizes.is_none()
-                    && has_long_axes(&collective, division, &placement) =>
-            {
-                let exchange = OrbitExchange::of_everyone(collective, placement, division)?;
-                AtOnce::new(task, listeners, Payload::Orbits(exchange), nodes)
-            }
-            (None, None) => {
-                let exchange = Exchange::new(collective, placement, division, sizes)?;
-                let exchange = if listeners.interests.arrivals {
-                    exchange.with_arrival_tracking()
-                } else {
-                    exchange
-                };
-                AtOnce::new(task, listeners, Payload::Blocks(exchange), nodes)
-            }
-        };
-        Ok(State::AtOnce(Box::new(at_once)))
+        let payload = self.payload(task, listeners)?;
+        let is_symmetric = self.group.is_some() && !is_expanded;
+        Ok(Running::new(task, listeners, payload, nodes as usize, is_symmetric))
+    }
+
+    /// Creates the state of the data before the first step.
+    fn payload(&self, task: &Task, listeners: &Listeners<'_>) -> Result<Payload, Fault> {
+        let Task { collective, sizes, .. } = task;
+        let (placement, division) = (self.placement.clone(), self.division);
+        if let Some(units) = self.byte_counts {
+            return Payload::byte_counts(placement, sizes.clone(), units);
+        }
+        let collective = collective.clone();
+        if let Some(group) = &self.group {
+            let group = group.clone();
+            return OrbitExchange::of_orbits(collective, placement, division, group)
+                .map(Payload::Orbits);
+        }
+        let follows_sends = listeners.interests.sends || listeners.interests.arrivals;
+        if !follows_sends && sizes.is_none() && has_long_axes(&collective, division, &placement) {
+            return OrbitExchange::of_everyone(collective, placement, division)
+                .map(Payload::Orbits);
+        }
+        let exchange = Exchange::new(collective, placement, division, sizes.clone())?;
+        let tracks_arrivals = listeners.interests.arrivals;
+        Ok(Payload::Blocks(if tracks_arrivals {
+            exchange.with_arrival_tracking()
+        } else {
+            exchange
+        }))
     }
 }
 
-/// Whether sets are better followed as runs, every node its own orbit: where they would take many
-/// words, of which ranges and single coordinates need few. Not where they wouldn't be affordable as
-/// bits: how many runs a schedule makes of them, nobody knows beforehand.
+/// Whether sets of nodes are better stored as runs of coordinates than as bits. This is so on long
+/// axes, where bits take many words, and most sets are a few ranges. Sets that could not be
+/// stored as bits are excluded: nothing limits the number of runs that a schedule makes.
 fn has_long_axes(collective: &Collective, division: Division, placement: &Placement) -> bool {
-    /// Measured: on shorter axes boxes of bits are faster.
+    /// Measured: on shorter axes bits are faster.
     const LONG_AXIS: u64 = 1 << 15;
     let is_long = |radix: &u64| *radix >= LONG_AXIS;
-    let told_apart = Inventory::<BitLayout>::distinguishes(collective, division).contains(&true);
-    told_apart
+    let distinguishes = Inventory::<BitLayout>::distinguishes(collective, division);
+    distinguishes.contains(&true)
         && placement.is_identity()
         && placement.check().is_ok()
         && placement.grid().radices().iter().any(is_long)
@@ -210,7 +203,7 @@ fn has_long_axes(collective: &Collective, division: Division, placement: &Placem
             <= limits::HELD_BYTES
 }
 
-/// Whether a case may be planned for so many nodes; `Err` says why not.
+/// Returns an error if a case with so many planned nodes would be too large.
 pub fn affordable(planned: u64) -> Result<(), String> {
     const MOST: u64 = limits::CASE_NODES;
     if planned <= MOST {
@@ -220,8 +213,8 @@ pub fn affordable(planned: u64) -> Result<(), String> {
     }
 }
 
-/// Whether a group maps a collective onto itself: it takes what each node has to what another has,
-/// and what each is to have.
+/// Whether a group maps a collective onto itself: what a node holds before, and must hold at the
+/// end, is mapped to that of the node's image.
 fn is_invariant(collective: &Collective, group: &Group) -> bool {
     !collective.kind().is_rooted()
         && collective.images().is_none_or(|images| group.commutes_with(images))

@@ -1,106 +1,109 @@
-//! One step after resolution: what really moved, and the facts about it that no machine changes.
+//! One step of a schedule: the messages that were really sent, and facts about it that do not
+//! depend on a machine.
 
 use crate::delivery::payload::Proof;
 use crate::network::symmetry::Group;
 use crate::network::topology::Route;
 pub use crate::network::transfer::Transfer;
 
-/// What no machine changes about a step. Loads are in blocks when sizes are uniform, in bytes
-/// otherwise; times the number of segments where blocks are split.
+/// The facts of a step that do not depend on a machine. Loads count blocks if sizes are uniform and
+/// bytes otherwise. If blocks are split, loads count segments of them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepFacts {
-    /// Messages between different nodes; local copies are none.
+    /// The number of messages between different nodes. Local copies are not messages.
     pub messages: u64,
-    /// Load of the longest message.
+    /// The load of the longest message.
     pub max_load: u64,
-    /// Load of all messages together.
+    /// The load of all messages.
     pub total_load: u64,
-    /// Links of the longest route.
+    /// The number of links of the longest route.
     pub max_hops: u64,
-    /// Load times hops, over all messages.
+    /// The sum over all messages of load times hops.
     pub load_hops: u128,
-    /// The most messages on one directed link.
+    /// The largest number of messages on one directed link.
     pub max_link_messages: u64,
-    /// The most load on one directed link.
+    /// The largest load on one directed link.
     pub max_link_load: u64,
-    /// The most, over all messages, of a message's load times the most messages on a link of its
-    /// route; `None` unless a listener wants it.
+    /// The largest product, over all messages, of a message's load and the largest number of
+    /// messages on a link of its route. `None` unless a listener needs it.
     pub max_multiplexed_load: Option<u128>,
-    /// The most messages one node sends; those of all its ranks where it has several.
+    /// The largest number of messages that one node sends. If a node has several ranks, those of
+    /// all its ranks count.
     pub max_sends: u64,
-    /// The most messages one node receives.
+    /// The largest number of messages that one node receives.
     pub max_receives: u64,
-    /// The most load one node sends or receives.
+    /// The largest load that one node sends or receives.
     pub max_node_load: u64,
-    /// The most load one node sends or receives over links: all of it, but where several ranks
-    /// share a node.
+    /// The largest load that one node sends or receives over links. This differs from
+    /// [`Self::max_node_load`] only if several ranks share a node.
     pub max_injected_load: u64,
-    /// The most load that one node sends and receives in messages of more than one block; `None`
-    /// unless a listener wants it.
+    /// The largest load that one node sends and receives in messages of more than one block. `None`
+    /// unless a listener needs it.
     pub max_packed_load: Option<u64>,
     /// Whether some node sends to one node and receives from another.
     pub one_directional: bool,
-    /// The most that crossing the links of a message's route costs, in hops of the machine's;
-    /// `None` where every link costs one.
+    /// The largest latency of a route, in hops of the machine. `None` if every link costs one hop.
     pub max_latency: Option<f64>,
-    /// What is expected where routes are drawn among several; the facts of links and hops are those
-    /// of one draw then.
+    /// The expected values if routes are drawn at random. The facts of links and hops are then
+    /// those of one draw.
     pub expected: Option<Expected>,
-    /// What bandwidths make of loads; `None` where all links have the machine's.
+    /// The times that follow from the bandwidths of links. `None` if all links have the machine's
+    /// bandwidth.
     pub bandwidth_times: Option<BandwidthTimes>,
 }
 
-/// What is expected of links and ways where routes are drawn among several.
+/// The expected values of links and routes if routes are drawn at random.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Expected {
-    /// The most messages on a directed link.
+    /// The largest expected number of messages on a directed link.
     pub messages: f64,
-    /// The most load on a directed link.
+    /// The largest expected load on a directed link.
     pub load: f64,
-    /// The most hops of a message.
+    /// The largest expected number of hops of a message.
     pub hops: f64,
 }
 
-/// The same facts as times of a step: loads over the bandwidths of the links they cross.
+/// The facts of a step as times: loads divided by the bandwidths of the links that they cross.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BandwidthTimes {
-    /// The most, over all messages, of a load over the least bandwidth on its way.
+    /// The largest quotient, over all messages, of the load and the lowest bandwidth on the route.
     pub message: f64,
-    /// The most, over all links, of the load over the bandwidth.
+    /// The largest quotient, over all links, of the load and the bandwidth.
     pub link: f64,
-    /// The most, over all messages and the links of their ways, of the load times the messages on
-    /// the link over its bandwidth.
+    /// The largest value, over all messages and the links of their routes, of the load times the
+    /// number of messages on the link divided by its bandwidth. Equal to [`Self::message`] unless a
+    /// listener needs it.
     pub multiplexed: f64,
-    /// The most, over all nodes, of what its messages take one after another, those that it sends
-    /// or those that it receives.
+    /// The largest sum, over all nodes, of the times of the messages that a node sends, or of those
+    /// that it receives.
     pub node: f64,
 }
 
 impl StepFacts {
-    /// What the longest route costs, in hops of the machine's.
+    /// Returns the latency of the longest route, in hops of the machine.
     pub fn latency(&self) -> f64 {
         self.max_latency.unwrap_or(self.max_hops as f64)
     }
 
-    /// How long the slowest message takes by itself, in loads at the machine's bandwidth.
+    /// Returns the time of the slowest message by itself, in loads at the machine's bandwidth.
     pub fn longest(&self) -> f64 {
         self.bandwidth_times.map_or(self.max_load as f64, |bandwidth_times| bandwidth_times.message)
     }
 
-    /// How long the busiest link takes.
+    /// Returns the time of the most loaded link.
     pub(crate) fn through_link(&self) -> f64 {
         self.bandwidth_times
             .map_or(self.max_link_load as f64, |bandwidth_times| bandwidth_times.link)
     }
 
-    /// How long the messages of the busiest node take, one after another, those that it sends or
-    /// those that it receives.
+    /// Returns the time that the messages of one node take one after the other: the maximum over
+    /// all nodes of those that it sends, and of those that it receives.
     pub(crate) fn through_node(&self) -> f64 {
         self.bandwidth_times.map_or(self.max_node_load as f64, |times| times.node)
     }
 
-    /// How long the circuit takes that shares its links with most; as [`StepFacts::longest`] unless
-    /// that is measured.
+    /// Returns the time of the circuit that shares its links with most others. Equal to
+    /// [`StepFacts::longest`] if this was not measured.
     pub(crate) fn multiplexed(&self) -> f64 {
         match (self.bandwidth_times, self.max_multiplexed_load) {
             (Some(bandwidth_times), _) => bandwidth_times.multiplexed,
@@ -109,51 +112,53 @@ impl StepFacts {
     }
 }
 
-/// A step in which something was sent.
+/// A step in which at least one message was sent.
 #[derive(Debug)]
 pub struct Step<'a> {
-    /// What moves: with [`Proof::ByteCounts`] loads are bytes.
+    /// What moves. With [`Proof::ByteCounts`] loads are bytes.
     pub proof: Proof,
-    /// Its number among such steps, from 1.
+    /// The number of the step among those in which messages were sent, from 1.
     pub number: u64,
-    /// The schedule's own number of it, from 1, which counts steps in which nothing leaves a node.
+    /// The schedule's own number of the step, from 1. It also counts steps in which nothing leaves
+    /// a node.
     pub schedule_step: u64,
-    /// The phase it belongs to; empty if the schedule names none.
+    /// The name of the step's phase; empty if the schedule names none.
     pub phase: &'a str,
-    /// Number of the phase, from 1.
+    /// The number of the phase, from 1.
     pub phase_number: u32,
-    /// Every message, no two with the same ends, in the order in which the schedule first named
-    /// their ends. Where one node of each orbit is planned for and nobody reads more than
-    /// [`Detail::Representatives`](crate::simulation::listener::Detail), only what these nodes
-    /// send, and without hops: [`Step::symmetry`].
+    /// All messages, no two with the same ends, in the order in which the schedule first named
+    /// their ends. In a symmetric schedule of which no listener reads more than
+    /// [`Detail::Representatives`](crate::simulation::listener::Detail), only the messages of the
+    /// planned nodes, without hops; see [`Step::symmetry`].
     pub transfers: &'a [Transfer],
-    /// The group whose elements take these transfers to all; `None` where all are there.
+    /// The group whose elements map these messages to those of all nodes; `None` if `transfers` has
+    /// all messages.
     pub symmetry: Option<&'a Group>,
-    /// For each transfer the latest step, by the schedule's own number, in which any of what it
-    /// carries came to its sender: 0 if all was there at the start. Empty unless a listener wants
-    /// it ([`Interests::arrivals`](crate::simulation::listener::Interests)).
+    /// For each message the latest step, by the schedule's own number, in which any of its data
+    /// arrived at its sender; 0 if the sender held everything at the start. Empty unless a listener
+    /// needs it ([`Interests::arrivals`](crate::simulation::listener::Interests)).
     pub latest_arrivals: &'a [u32],
-    /// Ways that transfers refer to.
+    /// The routes that messages refer to.
     pub routes: &'a [Route],
-    /// In how many segments blocks are split; loads are in such segments.
+    /// Into how many segments a block is split. Loads count such segments.
     pub segments: u64,
-    /// For each transfer the sum over its links of one over their bandwidths; empty where all links
-    /// have the machine's.
+    /// For each message the sum of 1 / bandwidth over its links. Empty if all links have the
+    /// machine's bandwidth.
     pub inverse_bandwidth: &'a [f64],
-    /// For each transfer the hops that are expected of it; empty unless routes are drawn among
-    /// several.
+    /// For each message its expected hops. Empty unless routes are drawn at random.
     pub mean_hops: &'a [f64],
-    /// Messages and time of links, in loads at the machine's bandwidth: those of which no other has
-    /// more of both; empty unless a listener wants it.
+    /// The number of messages on a link and their time, in loads at the machine's bandwidth, for
+    /// each link for which no other link has more of both. Empty unless a listener needs it.
     pub busiest_links: &'a [(u64, f64)],
-    /// What no machine changes.
+    /// The facts that do not depend on a machine.
     pub facts: StepFacts,
-    /// What each node of the machine holds at its end, in loads; or each that is planned for.
+    /// The load that each node of the machine, or each planned node, holds at the end of the step.
     pub held: &'a [u64],
 }
 
 impl<'a> Step<'a> {
-    /// One whose number and phase are not yet known, with all that nobody has to want empty.
+    /// Creates a step whose number and phase are not known yet, without the fields that a listener
+    /// must request.
     pub(crate) fn of(
         proof: Proof,
         segments: u64,
@@ -181,46 +186,46 @@ impl<'a> Step<'a> {
     }
 }
 
-/// What no machine changes about a whole schedule. The loads of one step fit 64 bits, the sums of
-/// many steps need not.
+/// The totals of a schedule that do not depend on a machine. The loads of one step fit 64 bits, the
+/// sums over steps need not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
-    /// How delivery was proved.
+    /// What delivery was verified by.
     pub proof: Proof,
-    /// In how many segments blocks are split; loads are in such segments.
+    /// Into how many segments a block is split. Loads count such segments.
     pub segments: u64,
-    /// Steps in which anything was sent.
+    /// The number of steps in which anything was sent.
     pub steps: u64,
-    /// Messages over all steps.
+    /// The number of messages over all steps.
     pub messages: u64,
-    /// Sum over steps of the longest message.
+    /// The sum over steps of the longest message.
     pub critical_load: u128,
-    /// Sum over steps of the longest route.
+    /// The sum over steps of the longest route.
     pub critical_hops: u64,
-    /// Load over all messages.
+    /// The load of all messages.
     pub total_load: u128,
-    /// Load times hops over all messages.
+    /// The sum over all messages of load times hops.
     pub load_hops: u128,
-    /// The most messages on one directed link in one step.
+    /// The largest number of messages on one directed link in one step.
     pub max_link_messages: u64,
-    /// Sum over steps of the most messages on one directed link.
+    /// The sum over steps of the largest number of messages on one directed link.
     pub sum_link_messages: u64,
-    /// The most messages one node sends in one step.
+    /// The largest number of messages that one node sends in one step.
     pub max_sends: u64,
-    /// The most messages one node receives in one step.
+    /// The largest number of messages that one node receives in one step.
     pub max_receives: u64,
-    /// The most load one node holds, at the start or a step's end.
+    /// The largest load that one node holds at the start or at the end of a step.
     pub peak_load: u64,
-    /// The most load one node sends in one phase, what it sends itself included.
+    /// The largest load that one node sends in one phase, including what it sends to itself.
     pub send_buffer: u128,
-    /// The most load one node receives in one phase, what it sends itself included.
+    /// The largest load that one node receives in one phase, including what it sends to itself.
     pub receive_buffer: u128,
-    /// How often nodes rearrange what they hold.
+    /// How often nodes rearrange their data.
     pub rearrangements: u64,
-    /// Sum over steps of the most load that one node adds to what it has.
+    /// The sum over steps of the largest load that one node reduces.
     pub critical_summed: u128,
-    /// Nodes that were planned for, and on which delivery was proved: one of each orbit where a
-    /// group maps the schedule onto itself, else all.
+    /// The number of planned nodes, on which delivery was verified: one node of each orbit of a
+    /// symmetric schedule, otherwise all nodes.
     pub verified_on: u64,
 }
 

@@ -4,8 +4,8 @@
 //! share of that walk. A second walk follows only if a listener requests values that depend on the
 //! final number of messages on each link of a route, and messages share links.
 
-mod orbits;
 mod port;
+mod symmetric;
 
 use crate::delivery::fault::{Fault, SendFault};
 use crate::network::links::LinkLoad;
@@ -15,8 +15,8 @@ use crate::simulation::step::{BandwidthTimes, Expected, StepFacts, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub(super) use orbits::Orbits;
 use port::Port;
+pub(super) use symmetric::SymmetricLinks;
 
 /// The ends of a message: the index of each end in the table of ports, and its partner.
 #[derive(Debug, Clone, Copy)]

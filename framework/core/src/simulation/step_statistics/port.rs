@@ -1,35 +1,34 @@
-//! What goes through a node's ports in a step.
+//! The messages and loads that pass a node's ports in a step.
 
 use crate::simulation::step::StepFacts;
 
-/// What one node does in the current step; stale unless `step` is the current one.
+/// The activity of one node in the current step. It is stale unless `step` is that step.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Port {
     step: u64,
     sends: u32,
     receives: u32,
-    /// The node it exchanges with, if `several` is false.
+    /// The node's only partner, unless `several_partners` is set.
     partner: u32,
-    /// Whether it exchanges with more than one node.
-    several: bool,
+    several_partners: bool,
     sent: u64,
     received: u64,
 }
 
 impl Port {
     #[inline]
-    fn meets(&mut self, step: u64, node: u32) {
+    fn add_partner(&mut self, step: u64, node: u32) {
         if self.step != step {
             *self = Self { step, ..Self::default() };
         }
-        self.several |= self.sends + self.receives > 0 && self.partner != node;
+        self.several_partners |= self.sends + self.receives > 0 && self.partner != node;
         self.partner = node;
     }
 
-    /// It sends a load to another node.
+    /// Adds a message that the node sends.
     #[inline]
     pub(super) fn sends(&mut self, step: u64, to: u32, load: u64, facts: &mut StepFacts) {
-        self.meets(step, to);
+        self.add_partner(step, to);
         self.sends += 1;
         self.sent += load;
         facts.one_directional |= self.one_directional();
@@ -37,9 +36,10 @@ impl Port {
         facts.max_node_load = facts.max_node_load.max(self.sent);
     }
 
+    /// Adds a message that the node receives.
     #[inline]
     pub(super) fn receives(&mut self, step: u64, from: u32, load: u64, facts: &mut StepFacts) {
-        self.meets(step, from);
+        self.add_partner(step, from);
         self.receives += 1;
         self.received += load;
         facts.one_directional |= self.one_directional();
@@ -47,8 +47,8 @@ impl Port {
         facts.max_node_load = facts.max_node_load.max(self.received);
     }
 
-    /// Whether it sends to one node and receives from another.
+    /// Whether the node sends to one node and receives from another.
     fn one_directional(&self) -> bool {
-        self.several && self.sends > 0 && self.receives > 0
+        self.several_partners && self.sends > 0 && self.receives > 0
     }
 }

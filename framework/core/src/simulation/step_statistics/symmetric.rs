@@ -1,4 +1,4 @@
-//! Measures steps of which only the messages of one node of each orbit are known.
+//! Measures steps of which only the messages of representatives are known: one node of each orbit.
 
 use super::{Ends, StepStatistics, bad_route, too_much};
 use crate::delivery::fault::Fault;
@@ -10,28 +10,28 @@ use crate::simulation::buffers::Buffers;
 use crate::simulation::step::{StepFacts, Transfer};
 use std::sync::Arc;
 
-/// Whose images the messages are, and how these are counted.
+/// Counts the messages and loads on links of all nodes by the messages of representatives.
 #[derive(Debug)]
-pub(in crate::simulation) struct Orbits {
+pub(in crate::simulation) struct SymmetricLinks {
     group: Group,
     links: OrbitLinkLoad,
-    /// Of the nodes of the machine, for steps that are expanded.
-    everyone: Option<Box<StepStatistics>>,
+    /// Measures all nodes, for steps that can't be counted by orbits.
+    all_nodes: Option<Box<StepStatistics>>,
     expanded: Vec<Transfer>,
     routes: Vec<Route>,
 }
 
-impl Orbits {
+impl SymmetricLinks {
     pub(in crate::simulation) fn new(topology: &dyn Topology, group: Group) -> Self {
         let links = OrbitLinkLoad::new(topology, &group);
-        Self { group, links, everyone: None, expanded: Vec::new(), routes: Vec::new() }
+        Self { group, links, all_nodes: None, expanded: Vec::new(), routes: Vec::new() }
     }
 
     pub(in crate::simulation) fn group(&self) -> &Group {
         &self.group
     }
 
-    /// Writes out what all nodes send, orbit by orbit.
+    /// Fills `expanded` with the messages of all nodes, and `routes` with their routes.
     fn expand(
         &mut self,
         number: u64,
@@ -41,16 +41,18 @@ impl Orbits {
         let order = self.group.order();
         if (messages.len() as u64).saturating_mul(order) > limits::STEP_MESSAGES {
             return Err(Fault::Refused(format!(
-                "step {number} has {} messages that would have to be looked at one by one, at most {} may",
+                "step {number} has {} messages that would have to be counted one by one, at most {} can be",
                 messages.len() as u128 * u128::from(order),
                 limits::STEP_MESSAGES
             )));
         }
+        self.expanded.clear();
         self.routes.clear();
         self.routes.extend_from_slice(routes);
         for element in self.group.elements() {
             let moved = |node: u32| self.group.moved(node.into(), element);
             for t in messages {
+                // The image of a path is another path.
                 let mut route = t.route;
                 let path = route
                     .checked_sub(1)
@@ -71,44 +73,44 @@ impl Orbits {
 }
 
 impl StepStatistics {
-    /// Measures one step by the messages of representatives, which come with the number of their
-    /// sender among these and leave with its node. What is said of ports and buffers is said of
-    /// representatives.
+    /// Measures one step by the messages of representatives. The sender of each message is given as
+    /// an index among the representatives, and is replaced by its node. Ports and buffers are those
+    /// of representatives.
     ///
-    /// Multiplexed loads, blocks of messages and the busiest links two ways are asked for by those
-    /// who look at every message anyway, as circuits do, whose rounds are arranged: they read the
-    /// schedule written out, and no step of it comes here.
+    /// Multiplexed loads, blocks of messages and the busiest links are not measured. Models that
+    /// need these read all messages ([`Detail::AllNodes`](crate::simulation::listener::Detail)).
     pub(in crate::simulation) fn measure_orbits(
         &mut self,
         number: u64,
         messages: &mut [Transfer],
         routes: &[Route],
-        orbits: &mut Orbits,
+        symmetric: &mut SymmetricLinks,
         buffers: &mut Buffers,
     ) -> Result<StepFacts, Fault> {
         self.step += 1;
-        let order = orbits.group.order();
+        let group = &symmetric.group;
+        let order = group.order();
         let mut facts =
             StepFacts { messages: messages.len() as u64 * order, ..StepFacts::default() };
+
+        // Ports, buffers and loads.
         for t in messages.iter_mut() {
             let sender = t.from;
-            t.from = orbits.group.representative(sender as usize) as u32;
-            // Who sends to the receiver's representative as this one does to the receiver.
-            let (receiver, element) = orbits.group.home(t.to.into());
-            let from = orbits.group.moved(t.from.into(), orbits.group.inverse(element)) as u32;
-            self.count_ports(
-                Ends { sender, to: t.to, receiver: receiver as u32, from },
-                t.load,
-                &mut facts,
-            );
-            buffers.moved(sender, receiver as u32, t.load);
+            t.from = group.representative(sender as usize) as u32;
+            // The receiver's representative receives the image of this message, from `from`.
+            let (receiver, element) = group.home(t.to.into());
+            let from = group.moved(t.from.into(), group.inverse(element)) as u32;
+            let receiver = receiver as u32;
+            self.count_ports(Ends { sender, to: t.to, receiver, from }, t.load, &mut facts);
+            buffers.moved(sender, receiver, t.load);
             let all = t.load.checked_mul(order).and_then(|all| facts.total_load.checked_add(all));
             facts.total_load = all.ok_or_else(|| too_much(number))?;
             facts.max_load = facts.max_load.max(t.load);
         }
         facts.max_injected_load = facts.max_node_load;
-        orbits.expanded.clear();
-        let counted = orbits.links.count(self.topology.as_ref(), messages, routes);
+
+        // Links: counted by orbits, if the topology and the routes permit it.
+        let counted = symmetric.links.count(self.topology.as_ref(), messages, routes);
         let counted = counted.map_err(|(i, source)| bad_route(number, &messages[i], source))?;
         if let Some((counted, max_link_load)) = counted {
             facts.max_link_messages = counted.max_messages;
@@ -118,11 +120,13 @@ impl StepStatistics {
                 messages.iter().zip(&counted.hops).map(|(t, hops)| u128::from(t.load) * hops).sum();
             return Ok(facts);
         }
-        orbits.expand(number, messages, routes)?;
+
+        // Otherwise all messages are measured one by one.
+        symmetric.expand(number, messages, routes)?;
         let (topology, interests) = (&self.topology, self.interests);
-        let everyone = orbits
-            .everyone
+        let all_nodes = symmetric
+            .all_nodes
             .get_or_insert_with(|| Box::new(Self::new(Arc::clone(topology), interests)));
-        everyone.measure(number, &mut orbits.expanded, None, &orbits.routes)
+        all_nodes.measure(number, &mut symmetric.expanded, None, &symmetric.routes)
     }
 }

@@ -1,0 +1,184 @@
+//! A schedule from its first step on: each send changes the exchange immediately, and the messages
+//! of a step are measured when it ends.
+
+mod expansion;
+mod sends;
+
+use super::Task;
+use crate::delivery::byte_counts::Redistribution;
+use crate::delivery::fault::Fault;
+use crate::delivery::payload::{Payload, Proof};
+use crate::network::topology::{Route, Topology};
+use crate::simulation::buffers::Buffers;
+use crate::simulation::listener::{ScheduleEvent, Summed};
+use crate::simulation::listeners::Listeners;
+use crate::simulation::messages::Messages;
+use crate::simulation::step::Step;
+use crate::simulation::step_statistics::{StepStatistics, SymmetricLinks};
+use expansion::Expansion;
+use std::sync::Arc;
+
+/// The data that nodes hold, and the sends of the current step.
+#[derive(Debug)]
+pub(super) struct Running {
+    topology: Arc<dyn Topology>,
+    /// Whether messages of no bytes are skipped.
+    skip_empty: bool,
+    payload: Payload,
+    reported: Reported,
+    statistics: StepStatistics,
+    messages: Messages,
+    routes: Vec<Route>,
+    buffers: Buffers,
+}
+
+/// The nodes whose messages are measured and reported.
+#[derive(Debug)]
+enum Reported {
+    /// All nodes. Each of them is planned.
+    All,
+    /// The representatives of a symmetric schedule.
+    Representatives(SymmetricLinks),
+    /// All nodes of a symmetric schedule, of which only the representatives are planned.
+    Expanded(Expansion),
+}
+
+impl Running {
+    /// Begins a schedule whose messages are measured at this number of `nodes`. If `is_symmetric`,
+    /// these are the representatives.
+    pub(super) fn new(
+        task: &Task,
+        listeners: &Listeners<'_>,
+        payload: Payload,
+        nodes: usize,
+        is_symmetric: bool,
+    ) -> Self {
+        let (topology, interests) = (Arc::clone(&task.topology), listeners.interests);
+        let reported = match &payload {
+            Payload::Orbits(exchange) if is_symmetric => {
+                let group = exchange.group().clone();
+                Reported::Representatives(SymmetricLinks::new(topology.as_ref(), group))
+            }
+            Payload::Orbits(exchange) if exchange.group().order() > 1 => {
+                Reported::Expanded(Expansion::new(exchange))
+            }
+            _ => Reported::All,
+        };
+        Self {
+            statistics: StepStatistics::for_nodes(Arc::clone(&topology), nodes, interests),
+            messages: if is_symmetric {
+                Messages::of_some(nodes)
+            } else {
+                Messages::new(nodes, interests)
+            },
+            topology,
+            skip_empty: task.skip_empty,
+            payload,
+            reported,
+            routes: Vec::new(),
+            buffers: Buffers::new(nodes),
+        }
+    }
+
+    pub(super) fn proof(&self) -> Proof {
+        self.payload.proof()
+    }
+
+    /// Returns the number of the current step, from 1.
+    pub(super) fn step(&self) -> u64 {
+        self.payload.step()
+    }
+
+    pub(super) fn begin_phase(&mut self) {
+        self.buffers.begin_phase();
+    }
+
+    pub(super) fn begin_step(&mut self) {
+        self.payload.begin_step();
+    }
+
+    /// In a schedule of byte counts, has a node redistribute everything that it holds.
+    pub(super) fn redistribute(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        redistribution: &Redistribution<'_>,
+    ) -> Result<(), Fault> {
+        self.payload.redistribute(redistribution)?;
+        listeners.notify_of_send(ScheduleEvent::Redistribution(redistribution));
+        Ok(())
+    }
+
+    /// Has every node rearrange everything that it holds.
+    pub(super) fn rearrange(&self, listeners: &mut Listeners<'_>) {
+        let most = self.payload.held().iter().copied().max().unwrap_or(0);
+        listeners.rearrangement(most, self.payload.segments());
+    }
+
+    /// Ends the step: everything that was sent arrives, and the messages are measured.
+    pub(super) fn end_step(&mut self, listeners: &mut Listeners<'_>) -> Result<(), Fault> {
+        self.expand_sends(listeners, None);
+        self.payload.end_step()?;
+        if let Some((node, block)) = self.payload.take_redundant() {
+            listeners.redundant_block(self.payload.step(), node, block);
+        }
+        self.report_reductions(listeners);
+        if !self.messages.is_empty() {
+            self.measure(listeners)?;
+            self.messages.clear();
+        }
+        self.routes.clear();
+        Ok(())
+    }
+
+    /// Reports what nodes have reduced in the step, if they have reduced anything.
+    fn report_reductions(&mut self, listeners: &mut Listeners<'_>) {
+        let Self { payload, reported, .. } = self;
+        let (most, segments) = (payload.most_summed(), payload.segments());
+        if most == 0 {
+            return;
+        }
+        let (of, symmetry) = match reported {
+            Reported::All => (payload.summed(), None),
+            Reported::Representatives(links) => (payload.summed(), Some(links.group())),
+            Reported::Expanded(expansion) => (expansion.to_all_nodes(payload.summed()), None),
+        };
+        listeners.summed(Summed { most, of, symmetry, segments });
+    }
+
+    /// Measures the messages of the step.
+    fn measure(&mut self, listeners: &mut Listeners<'_>) -> Result<(), Fault> {
+        let Self { payload, reported, statistics, messages, routes, buffers, .. } = self;
+        let number = payload.step();
+        let (merged, blocks) = messages.merged();
+        let facts = match reported {
+            Reported::All | Reported::Expanded(_) => {
+                merged.iter().for_each(|t| buffers.moved(t.from, t.to, t.load));
+                statistics.measure(number, merged, blocks, routes)?
+            }
+            Reported::Representatives(links) => {
+                statistics.measure_orbits(number, merged, routes, links, buffers)?
+            }
+        };
+        let (held, symmetry) = match reported {
+            Reported::All => (payload.held(), None),
+            Reported::Representatives(links) => (payload.held(), Some(links.group())),
+            Reported::Expanded(expansion) => (expansion.to_all_nodes(payload.held()), None),
+        };
+        listeners.step(&Step {
+            inverse_bandwidth: statistics.inverse_bandwidth(),
+            mean_hops: statistics.mean_hops(),
+            busiest_links: statistics.busiest_links(),
+            transfers: messages.as_slice(),
+            symmetry,
+            latest_arrivals: messages.latest_arrivals(),
+            held,
+            ..Step::of(payload.proof(), payload.segments(), number, facts, routes)
+        });
+        Ok(())
+    }
+
+    /// Returns the final state of the data, and the loads of buffers.
+    pub(super) fn end(self) -> (Payload, Buffers) {
+        (self.payload, self.buffers)
+    }
+}

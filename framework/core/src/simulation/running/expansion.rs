@@ -1,0 +1,179 @@
+//! The expansion of a symmetric schedule: only representatives are planned and traced, but a listener
+//! reads what all nodes do.
+//!
+//! The sends of a step are reported in the order of a full plan: by sender, and for each sender in
+//! its own order. A plan visits the planned nodes once per step, so both orders agree.
+
+use super::{Reported, Running};
+use crate::delivery::boxes::BitLayout;
+use crate::delivery::exchange::{OrbitExchange, Rule, SentBoxes};
+use crate::delivery::fault::Fault;
+use crate::delivery::payload::Payload;
+use crate::limits;
+use crate::network::symmetry::Group;
+use crate::network::topology::Route;
+use crate::simulation::listener::Sent;
+use crate::simulation::listeners::Listeners;
+use crate::simulation::messages::{SendNotes, number_of};
+
+/// The sends of representatives in the current step.
+#[derive(Debug)]
+pub(super) struct Expansion {
+    group: Group,
+    sends: Vec<RepresentativeSend>,
+    routes: Vec<Route>,
+    /// The layout of expanded boxes.
+    layout: BitLayout,
+    /// A buffer for the load of each node.
+    loads: Vec<u64>,
+}
+
+/// A send of a representative.
+#[derive(Debug)]
+struct RepresentativeSend {
+    /// The sender's index among the representatives.
+    sender: u32,
+    to: u64,
+    copy: bool,
+    combine: bool,
+    /// The load; `None` if the send moved nothing.
+    load: Option<u64>,
+    /// The number of blocks, if these are counted.
+    blocks: u32,
+    /// The boxes that moved, if a listener follows sends.
+    boxes: SentBoxes,
+    /// The index of the route in the list, plus 1; 0 for the topology's own route.
+    route: u32,
+}
+
+impl Expansion {
+    pub(super) fn new(exchange: &OrbitExchange) -> Self {
+        Self {
+            group: exchange.group().clone(),
+            sends: Vec::new(),
+            routes: Vec::new(),
+            layout: exchange.expanded_layout(),
+            loads: Vec::new(),
+        }
+    }
+
+    /// Returns the loads of all nodes, given those of representatives.
+    pub(super) fn to_all_nodes(&mut self, of_representatives: &[u64]) -> &[u64] {
+        let nodes = self.group.representatives() * self.group.order();
+        self.loads.clear();
+        self.loads.extend((0..nodes).map(|node| of_representatives[self.group.home(node).0]));
+        &self.loads
+    }
+
+    /// Adds a send of a representative, whose boxes in flight begin with number `first`.
+    pub(super) fn add(
+        &mut self,
+        exchange: &OrbitExchange,
+        rule: &Rule<'_>,
+        first: usize,
+        load: Option<u64>,
+        route: Option<&Route>,
+        listeners: &Listeners<'_>,
+    ) -> Result<(), Fault> {
+        let order = self.group.order();
+        if (self.sends.len() as u64).saturating_mul(order) >= limits::STEP_MESSAGES {
+            return Err(Fault::Refused(format!(
+                "step {} has more than {} messages, the most that a model can read one by one if one node of each orbit is planned",
+                exchange.step(),
+                limits::STEP_MESSAGES
+            )));
+        }
+        let route = match (load, route) {
+            (Some(_), Some(route)) => {
+                self.routes.push(route.clone());
+                self.routes.len() as u32
+            }
+            _ => 0,
+        };
+        let interests = listeners.interests;
+        let counts_blocks = load.is_some() && (interests.sends || interests.packing);
+        let follows_boxes = load.is_some() && interests.sends;
+        self.sends.push(RepresentativeSend {
+            sender: self.group.home(rule.from).0 as u32,
+            to: rule.to,
+            copy: rule.copy,
+            combine: rule.combine,
+            load,
+            blocks: if counts_blocks { exchange.in_flight_blocks(first) } else { 0 },
+            boxes: if follows_boxes { exchange.sent_boxes(first) } else { SentBoxes::default() },
+            route,
+        });
+        Ok(())
+    }
+}
+
+impl Running {
+    /// Expands the sends of the step, if only representatives are planned: those of all nodes, or
+    /// of all up to `last`.
+    pub(super) fn expand_sends(&mut self, listeners: &mut Listeners<'_>, last: Option<u64>) {
+        // Taken out, because reporting a send needs the rest of the schedule's state.
+        let mut expansion = match std::mem::replace(&mut self.reported, Reported::All) {
+            Reported::Expanded(expansion) => expansion,
+            other => return self.reported = other,
+        };
+        if !expansion.sends.is_empty() {
+            self.report_sends(listeners, &mut expansion, last);
+        }
+        expansion.sends.clear();
+        expansion.routes.clear();
+        self.reported = Reported::Expanded(expansion);
+    }
+
+    fn report_sends(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        expansion: &mut Expansion,
+        last: Option<u64>,
+    ) {
+        let Expansion { group, sends, routes, layout, .. } = expansion;
+        // The sends of each representative, one after the other.
+        sends.sort_by_key(|send| send.sender);
+        let first = |sender: u64| sends.partition_point(|send| u64::from(send.sender) < sender);
+        let firsts: Vec<usize> = (0..=group.representatives()).map(first).collect();
+        let nodes = self.payload.placement().machine_nodes();
+        for node in 0..last.map_or(nodes, |last| nodes.min(last.saturating_add(1))) {
+            let (index, element) = group.home(node);
+            for send in &sends[firsts[index]..firsts[index + 1]] {
+                let route = (send.route as usize)
+                    .checked_sub(1)
+                    .map(|i| moved(&routes[i], |node| group.moved(node, element)));
+                let ends = (node, group.moved(send.to, element));
+                self.report_send(listeners, ends, send, element, layout, route.as_ref());
+            }
+        }
+    }
+
+    /// Reports the image of a representative's send under one element of the group.
+    fn report_send(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        ends: (u64, u64),
+        send: &RepresentativeSend,
+        element: u64,
+        layout: &BitLayout,
+        route: Option<&Route>,
+    ) {
+        let Some(load) = send.load else {
+            return self.report_empty_send(listeners, ends, false);
+        };
+        if let (true, Payload::Orbits(exchange)) = (listeners.interests.sends, &self.payload) {
+            let boxes = exchange.expand(&send.boxes, element, layout);
+            let boxes = boxes.iter().map(Vec::as_slice).collect();
+            let RepresentativeSend { copy, combine, .. } = *send;
+            listeners.sent(&Sent { boxes, copy, combine, load, route, ..self.sent(ends, layout) });
+        }
+        let route = route.map_or(0, |route| number_of(&mut self.routes, route));
+        let notes = SendNotes { blocks: send.blocks, latest_arrival: 0 };
+        self.add_message(listeners, ends, load, notes, route);
+    }
+}
+
+/// Returns a route with the nodes of its path, if it has one, mapped to other nodes.
+fn moved(route: &Route, node: impl Fn(u64) -> u64) -> Route {
+    Route { path: route.path.iter().map(|on| node(*on)).collect(), ..route.clone() }
+}

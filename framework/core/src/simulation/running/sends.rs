@@ -1,0 +1,218 @@
+//! Sends: from a call of the plugin to a message of the step.
+
+use super::{Reported, Running};
+use crate::delivery::boxes::{BitLayout, Layout};
+use crate::delivery::byte_counts::{ByteSelection, ByteSend};
+use crate::delivery::exchange::{Exchange, Rule};
+use crate::delivery::fault::Fault;
+use crate::delivery::payload::Payload;
+use crate::network::topology::Route;
+use crate::simulation::listener::{EmptySend, ScheduleEvent, Sent};
+use crate::simulation::listeners::Listeners;
+use crate::simulation::messages::{SendNotes, number_of};
+use crate::simulation::step::Transfer;
+
+impl Running {
+    /// Carries out a send of blocks. Its route gets a number only if something moves.
+    #[inline]
+    pub(in crate::simulation) fn send(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        rule: &Rule<'_>,
+        route: Option<&Route>,
+    ) -> Result<(), Fault> {
+        // Send, and count blocks if some listener needs them.
+        let counts_blocks = listeners.interests.sends || listeners.interests.packing;
+        let (first, sent) = match &mut self.payload {
+            Payload::Blocks(exchange) => send_and_count(exchange, rule, counts_blocks),
+            Payload::Orbits(exchange) => send_and_count(exchange, rule, counts_blocks),
+            Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => {
+                let message = "the schedule sends blocks, but declared byte counts";
+                return Err(Fault::OutOfOrder(message));
+            }
+        };
+        let ends = (rule.from, rule.to);
+        match (&mut self.reported, sent) {
+            // Case 1: each node is planned, and something moves.
+            (Reported::All, Ok(Some((load, blocks)))) => {
+                if listeners.interests.sends {
+                    self.report_boxes(listeners, rule, first, load, route);
+                }
+                let route = route.map_or(0, |route| number_of(&mut self.routes, route));
+                let notes = SendNotes { blocks, latest_arrival: self.latest_arrival() };
+                self.add_message(listeners, ends, load, notes, route);
+                Ok(())
+            }
+            // Case 2: only representatives are planned and reported.
+            (Reported::Representatives(links), Ok(Some((load, _)))) => {
+                let sender = links.group().home(rule.from).0 as u32;
+                self.add_representative_message(rule, sender, load, route);
+                Ok(())
+            }
+            // Case 3: all nodes are reported at the end of the step.
+            (Reported::Expanded(expansion), Ok(sent)) => {
+                let Payload::Orbits(exchange) = &self.payload else { return Ok(()) };
+                expansion.add(exchange, rule, first, sent.map(|(load, _)| load), route, listeners)
+            }
+            // Case 4: nothing moves, perhaps because the send breaks a rule. A full plan would have
+            // come to the sends of earlier nodes before.
+            (_, sent) => {
+                let fault = sent.err();
+                if fault.is_some() {
+                    self.expand_sends(listeners, Some(rule.from));
+                }
+                self.report_empty_send(listeners, ends, fault.is_some());
+                fault.map_or(Ok(()), Err)
+            }
+        }
+    }
+
+    /// Reports the boxes that a send moved, from box number `first` on.
+    fn report_boxes(
+        &self,
+        listeners: &mut Listeners<'_>,
+        rule: &Rule<'_>,
+        first: usize,
+        load: u64,
+        route: Option<&Route>,
+    ) {
+        let Payload::Blocks(exchange) = &self.payload else { return };
+        let boxes = exchange.in_flight(first).map(|(_, bits)| bits).collect();
+        let Rule { copy, combine, .. } = *rule;
+        let sent = self.sent((rule.from, rule.to), exchange.layout());
+        listeners.sent(&Sent { boxes, copy, combine, load, route, ..sent });
+    }
+
+    /// Carries out a send of byte counts.
+    pub(in crate::simulation) fn send_bytes(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        send: &ByteSend<'_>,
+        route: Option<&Route>,
+    ) -> Result<(), Fault> {
+        let ends = (send.from, send.to);
+        let sent = self.payload.send_bytes(send);
+        let Ok(Some(load)) = sent else {
+            self.report_empty_send(listeners, ends, sent.is_err());
+            return sent.map(|_| ());
+        };
+        if let (true, Some(layout)) = (listeners.interests.sends, self.payload.layout()) {
+            listeners.notify_of_send(ScheduleEvent::ByteSend(send));
+            listeners.sent(&Sent { load, route, ..self.sent(ends, layout) });
+        }
+        // Byte counts do not know where data comes from. The data for one node is contiguous, a
+        // bucket has data for many.
+        let blocks = match send.what {
+            ByteSelection::Bucket(_) => u32::MAX,
+            ByteSelection::Listed(destinations) => {
+                u32::try_from(destinations.len()).unwrap_or(u32::MAX)
+            }
+        };
+        let route = route.map_or(0, |route| number_of(&mut self.routes, route));
+        let notes = SendNotes { blocks, latest_arrival: self.latest_arrival() };
+        self.add_message(listeners, ends, load, notes, route);
+        Ok(())
+    }
+
+    /// Reports a send that moved nothing.
+    pub(super) fn report_empty_send(
+        &self,
+        listeners: &mut Listeners<'_>,
+        (from, to): (u64, u64),
+        is_refused: bool,
+    ) {
+        let placement = self.payload.placement();
+        if from.max(to) < placement.grid().nodes() {
+            let (from, to) = (placement.locate(from), placement.locate(to));
+            listeners.empty_send(EmptySend { step: self.payload.step(), from, to, is_refused });
+        }
+    }
+
+    /// Returns the fields that all sends between two nodes of the schedule's grid have in common.
+    pub(super) fn sent<'a>(&'a self, (from, to): (u64, u64), layout: &'a BitLayout) -> Sent<'a> {
+        let (payload, placement) = (&self.payload, self.payload.placement());
+        Sent {
+            step: payload.step(),
+            latest_arrival: payload.latest_arrival(),
+            from: placement.locate(from),
+            to: placement.locate(to),
+            proof: payload.proof(),
+            boxes: Vec::new(),
+            layout,
+            placement,
+            topology: self.topology.as_ref(),
+            copy: false,
+            combine: false,
+            in_parts: payload.in_parts(),
+            segments: payload.segments(),
+            load: 0,
+            route: None,
+        }
+    }
+
+    /// Returns the latest step in which any data of the last send arrived at its sender. A step
+    /// whose number exceeds 32 bits counts as the last one that fits.
+    #[inline]
+    fn latest_arrival(&self) -> u32 {
+        u32::try_from(self.payload.latest_arrival()).unwrap_or(u32::MAX)
+    }
+
+    /// Adds a send between two nodes of the schedule's grid to the messages of the step.
+    #[inline]
+    pub(super) fn add_message(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        (from, to): (u64, u64),
+        load: u64,
+        notes: SendNotes,
+        route: u32,
+    ) {
+        if load == 0 && self.skip_empty {
+            return;
+        }
+        let Self { payload, messages, buffers, .. } = self;
+        let (placement, step) = (payload.placement(), payload.step());
+        let (from, to) = (placement.physical(from) as u32, placement.physical(to) as u32);
+        if from == to {
+            buffers.moved(from, from, load);
+            listeners.local_copy(step, from, load, payload.segments());
+        } else {
+            messages.add(step, Transfer { from, to, route, hops: 0, load }, notes);
+        }
+    }
+
+    /// Adds a send of a representative. `sender` is its index among the representatives.
+    fn add_representative_message(
+        &mut self,
+        rule: &Rule<'_>,
+        sender: u32,
+        load: u64,
+        route: Option<&Route>,
+    ) {
+        if rule.from == rule.to {
+            return self.buffers.moved(sender, sender, load);
+        }
+        let route = route.map_or(0, |route| number_of(&mut self.routes, route));
+        let transfer = Transfer { from: sender, to: rule.to as u32, route, hops: 0, load };
+        self.messages.add(self.payload.step(), transfer, SendNotes::default());
+    }
+}
+
+/// The load and the number of blocks of a send; `None` if it moved nothing.
+type Moved = Option<(u64, u32)>;
+
+/// Carries out a send. Returns the number of its first box in flight, and what it moved. Blocks are
+/// only counted if `counts_blocks`.
+#[inline]
+fn send_and_count<L: Layout>(
+    exchange: &mut Exchange<L>,
+    rule: &Rule<'_>,
+    counts_blocks: bool,
+) -> (usize, Result<Moved, Fault>) {
+    let first = exchange.in_flight_boxes();
+    let sent = exchange.send(rule).map(|load| {
+        let count = || if counts_blocks { exchange.in_flight_blocks(first) } else { 0 };
+        load.map(|load| (load, count()))
+    });
+    (first, sent)
+}
