@@ -58,7 +58,7 @@ mod tests {
     fn every_square_has_the_cost_of_the_closed_form() {
         for d in 0..5_u64 {
             let side = 1 << d;
-            let (steps, blocks, hops, max_link) = measure(&Binary, side);
+            let (steps, blocks, hops, max_link) = measure(&Binary, "mesh", side);
             assert_eq!(
                 (steps, blocks, hops),
                 (2 * d, d * side * side, 4 * side - 2 * d - 4),

@@ -74,7 +74,7 @@ mod tests {
         for d in 1..5_u64 {
             let side = 1 << d;
             assert_eq!(
-                measure(&Cyclic, side),
+                measure(&Cyclic, "mesh", side),
                 (side, side.pow(3) / 2, (side * side).div_ceil(3), 1),
                 "{side}"
             );
@@ -85,6 +85,6 @@ mod tests {
 
     #[test]
     fn a_single_node_sends_nothing() {
-        assert_eq!(measure(&Cyclic, 1), (0, 0, 0, 0));
+        assert_eq!(measure(&Cyclic, "mesh", 1), (0, 0, 0, 0));
     }
 }

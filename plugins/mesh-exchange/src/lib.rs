@@ -74,20 +74,35 @@ mod tests {
     /// Returns the number of steps, the sum over steps of the longest message in blocks, the sum
     /// over steps of the longest route in links, and the largest number of messages on a link in
     /// one step.
-    pub(crate) fn measure(algorithm: &dyn Algorithm, side: u64) -> (u64, u64, u64, u64) {
-        let problem = Rehearsal::on("mesh", &[side, side]);
+    pub(crate) fn measure(
+        algorithm: &dyn Algorithm,
+        kind: &str,
+        side: u64,
+    ) -> (u64, u64, u64, u64) {
+        let problem = Rehearsal::on(kind, &[side, side]);
         let proved = problem.verify(algorithm).unwrap();
         assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
+        let grid = Grid::new(&[side, side]).unwrap();
         let (mut hops, mut max_link) = (0, 0);
         for step in problem.plan(algorithm).unwrap() {
-            let mut loads: HashMap<(u64, u64, u64), u64> = HashMap::new();
+            let mut loads: HashMap<(u64, usize, i64), u64> = HashMap::new();
             let mut longest = 0;
             for send in &step.sends {
-                let (low, high) = (send.from.min(send.to), send.from.max(send.to));
-                let stride = if low / side == high / side { 1 } else { side };
-                longest = longest.max((high - low) / stride);
-                for link in (low..high).step_by(stride as usize) {
-                    *loads.entry((link, stride, u64::from(send.to > send.from))).or_default() += 1;
+                let row = |node| grid.coordinate(node, 0);
+                let dimension = usize::from(row(send.from) == row(send.to));
+                let [from, to] = [send.from, send.to].map(|node| grid.coordinate(node, dimension));
+                let ahead = (to + side - from) % side;
+                // If both directions are equally short, a torus uses the upward one.
+                let up = match send.route.signs.get(dimension) {
+                    Some(sign) => *sign > 0,
+                    None if kind == "mesh" => to > from,
+                    None => 2 * ahead <= side,
+                };
+                let (way, links) = if up { (1, ahead) } else { (-1, side - ahead) };
+                longest = longest.max(links);
+                for link in 0..links as i64 {
+                    let node = grid.shift(send.from, dimension, way * link);
+                    *loads.entry((node, dimension, way)).or_default() += 1;
                 }
             }
             hops += longest;

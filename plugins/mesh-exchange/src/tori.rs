@@ -129,7 +129,7 @@ fn exchange_between_groups(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashMap;
+    use crate::tests::measure;
     use swapmeet_sdk::Rehearsal;
 
     /// Steps, blocks, hops and rearranged blocks of Table 2's row of [19], in integers, with at
@@ -138,37 +138,9 @@ mod tests {
     fn every_square_torus_has_the_cost_of_table_2() {
         for d in 2..6_u32 {
             let side = 1_u64 << d;
-            let problem = Rehearsal::on("torus", &[side, side]);
-            let proved = problem.verify(&Tori).unwrap();
-            assert_eq!((proved.max_sends, proved.max_receives), (1, 1));
-            assert_eq!(proved.steps, side / 2 + 2);
-            assert_eq!(proved.critical_bytes, side.pow(3) / 4 + side.pow(2));
-            let mut hops = 0;
-            for step in problem.plan(&Tori).unwrap() {
-                let mut used: HashMap<(u64, usize, i64), u64> = HashMap::new();
-                let grid = Grid::new(&[side, side]).unwrap();
-                let mut longest = 0;
-                for send in &step.sends {
-                    let dimension =
-                        usize::from(grid.coordinate(send.from, 0) == grid.coordinate(send.to, 0));
-                    let apart = (grid.coordinate(send.to, dimension) + side
-                        - grid.coordinate(send.from, dimension))
-                        % side;
-                    // If both directions are equally short, a torus uses the upward one.
-                    let up =
-                        send.route.signs.get(dimension).map_or(2 * apart <= side, |sign| *sign > 0);
-                    let (way, links) = if up { (1, apart) } else { (-1, side - apart) };
-                    longest = longest.max(links);
-                    for link in 0..links as i64 {
-                        *used
-                            .entry((grid.shift(send.from, dimension, way * link), dimension, way))
-                            .or_default() += 1;
-                    }
-                }
-                assert!(used.values().all(|messages| *messages == 1), "{side}: a link is shared");
-                hops += longest;
-            }
-            assert_eq!(3 * hops, side.pow(2) / 2 + 10, "{side}");
+            let blocks = side.pow(3) / 4 + side.pow(2);
+            let hops = (side.pow(2) / 2 + 10) / 3;
+            assert_eq!(measure(&Tori, "torus", side), (side / 2 + 2, blocks, hops, 1), "{side}");
         }
     }
 

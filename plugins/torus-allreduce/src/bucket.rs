@@ -14,7 +14,8 @@
 //! dimensions, whatever the topology: within groups, across groups, within groups.
 
 use crate::shares::{
-    Coordinates, PartMessage, ShareCollective, allreduce, collectives_at_once, wraps_around,
+    Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, collectives_at_once,
+    wraps_around,
 };
 use swapmeet_sdk::{
     About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop, bit_words,
@@ -78,8 +79,6 @@ impl Algorithm for Bucket {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (grid, rings) = (self.rings)(problem)?;
-        let rings: Vec<&dyn ShareCollective> =
-            rings.iter().map(|rings| rings as &dyn ShareCollective).collect();
         allreduce(&grid, &rings, schedule)
     }
 }
@@ -102,10 +101,10 @@ fn by_group(problem: &Problem<'_>) -> Result<GridRings, Stop> {
     Ok((grid, rings))
 }
 
-/// A ring along each dimension, beginning with dimension `first`.
+/// A ring along each dimension, one after another.
 struct Rings {
     radices: Vec<u64>,
-    first: usize,
+    order: StepOrder,
     down: bool,
     /// Whether sends request their direction. If both directions are in use, this is needed on
     /// rings of two nodes, where both are equally short.
@@ -114,20 +113,9 @@ struct Rings {
 
 impl Rings {
     fn new(grid: &Grid, first: usize, down: bool, is_directed: bool) -> Self {
-        Self { radices: grid.radices().to_vec(), first, down, is_directed }
-    }
-
-    /// Returns the dimension of a step and the number of the step in that dimension, from 1.
-    fn place(&self, step: usize) -> (usize, u64) {
-        let mut left = step as u64;
-        for turn in 0..self.radices.len() {
-            let dimension = (self.first + turn) % self.radices.len();
-            if left < self.radices[dimension] - 1 {
-                return (dimension, left + 1);
-            }
-            left -= self.radices[dimension] - 1;
-        }
-        (self.first, left)
+        let radices = grid.radices().to_vec();
+        let steps: Vec<u32> = radices.iter().map(|radix| *radix as u32 - 1).collect();
+        Self { order: StepOrder::sequential(&steps, first), radices, down, is_directed }
     }
 
     fn along(&self, c: u64, by: u64, dimension: usize) -> u64 {
@@ -138,23 +126,19 @@ impl Rings {
 }
 
 impl ShareCollective for Rings {
-    fn steps(&self) -> usize {
-        self.radices.iter().map(|radix| *radix as usize - 1).sum()
-    }
-
-    fn dimension(&self, step: usize) -> usize {
-        self.place(step).0
+    fn order(&self) -> &StepOrder {
+        &self.order
     }
 
     fn messages(&self, step: usize, c: u64) -> Vec<PartMessage> {
-        let (dimension, t) = self.place(step);
+        let (dimension, s) = self.order.at(step);
         let radix = self.radices[dimension];
         let sign = match (self.is_directed, self.down) {
             (false, _) => 0,
             (true, false) => 1,
             (true, true) => -1,
         };
-        let part = self.along(c, radix - t, dimension);
+        let part = self.along(c, radix - 1 - u64::from(s), dimension);
         vec![PartMessage { to: self.along(c, 1, dimension), sign, parts: bit_words(radix, [part]) }]
     }
 
@@ -164,13 +148,10 @@ impl ShareCollective for Rings {
     }
 
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates {
-        let turn =
-            |dimension: usize| (dimension + self.radices.len() - self.first) % self.radices.len();
         let radix = self.radices[dimension];
-        if turn(dimension) < turn(self.dimension(step)) {
-            bit_words(radix, [c])
-        } else {
-            bit_words(radix, 0..radix)
+        match self.order.done(step, dimension) {
+            0 => bit_words(radix, 0..radix),
+            _ => bit_words(radix, [c]),
         }
     }
 }

@@ -7,13 +7,11 @@ use swapmeet_sdk::{Axis, Blocks, Grid, Planned, Problem, Route, Schedule, Set, S
 /// One of the collectives that run at the same time, each on its own segment of the parts of the
 /// vector. A part is named by the node that completes its sum.
 pub(crate) trait ShareCollective {
-    /// Returns the number of steps of the reduce-scatter.
-    fn steps(&self) -> usize;
+    /// Returns the dimensions of the steps of the reduce-scatter.
+    fn order(&self) -> &StepOrder;
 
-    /// Returns the dimension in which nodes send in step number `step`.
-    fn dimension(&self, step: usize) -> usize;
-
-    /// Returns the sends of a node with coordinate `c` in that dimension in step number `step`.
+    /// Returns the sends in step number `step` of a node with coordinate `c` in the dimension of
+    /// that step.
     fn messages(&self, step: usize, c: u64) -> Vec<PartMessage>;
 
     /// Returns, for another dimension, the coordinates of the parts that a node with coordinate `c`
@@ -35,18 +33,23 @@ pub(crate) struct PartMessage {
     pub parts: Coordinates,
 }
 
-/// Steps that alternate among the dimensions: for each step its dimension, and its number in that
-/// dimension, from 0.
-pub(crate) struct Alternation(Vec<(usize, u32)>);
+/// The order of steps: for each step its dimension, and its number in that dimension, from 0.
+pub(crate) struct StepOrder(Vec<(usize, u32)>);
 
-impl Alternation {
-    /// Makes the order for dimensions with these numbers of steps, beginning with dimension
-    /// `first`. A dimension whose steps are used up is left out.
-    pub(crate) fn new(steps: &[u32], first: usize) -> Self {
-        let longest = steps.iter().copied().max().unwrap_or(0);
-        let round = |s: u32| (0..steps.len()).map(move |turn| (turn, s));
-        let turns = (0..longest).flat_map(round).map(|(turn, s)| ((turn + first) % steps.len(), s));
-        Self(turns.filter(|(dimension, s)| *s < steps[*dimension]).collect())
+impl StepOrder {
+    /// Makes an order for dimensions with these numbers of steps, beginning with dimension `first`:
+    /// one dimension after another.
+    pub(crate) fn sequential(steps: &[u32], first: usize) -> Self {
+        let dimensions = (0..steps.len()).map(|turn| (turn + first) % steps.len());
+        Self(dimensions.flat_map(|d| (0..steps[d]).map(move |s| (d, s))).collect())
+    }
+
+    /// As [`StepOrder::sequential`], but one step of each dimension in turn. A dimension whose
+    /// steps are used up is left out.
+    pub(crate) fn alternating(steps: &[u32], first: usize) -> Self {
+        let mut order = Self::sequential(steps, first);
+        order.0.sort_by_key(|(_, s)| *s);
+        order
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -124,8 +127,8 @@ pub(crate) fn exchange_whole(
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
     let (planned, coordinates) = planned(grid, &[collective], schedule)?;
-    for step in 0..collective.steps() {
-        let dimension = collective.dimension(step);
+    for step in 0..collective.order().len() {
+        let dimension = collective.order().at(step).0;
         let messages: Vec<Vec<PartMessage>> =
             (0..coordinates[dimension]).map(|c| collective.messages(step, c)).collect();
         schedule.step()?;
@@ -143,12 +146,13 @@ pub(crate) fn exchange_whole(
 /// Runs several collectives at the same time.
 pub(crate) fn allreduce(
     grid: &Grid,
-    all: &[&dyn ShareCollective],
+    all: &[impl ShareCollective],
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
+    let all: &[&dyn ShareCollective] = &all.iter().map(|one| one as _).collect::<Vec<_>>();
     schedule.layout_in_parts(grid.radices(), all.len() as u32)?;
     let (planned, coordinates) = planned(grid, all, schedule)?;
-    let steps = all.iter().map(|collective| collective.steps()).max().unwrap_or(0);
+    let steps = all.iter().map(|collective| collective.order().len()).max().unwrap_or(0);
     schedule.phase("reduce-scatter")?;
     for step in 0..steps {
         add_step(grid, all, schedule, (&planned, &coordinates), (step, true))?;
@@ -181,7 +185,7 @@ fn add_step(
 ) -> Result<(), Stop> {
     // The messages of each collective do not depend on the other coordinates of a node.
     let begin = |(segment, collective): (u64, &&dyn ShareCollective)| {
-        let dimension = collective.dimension(step);
+        let dimension = collective.order().at(step).0;
         let sends = |c| {
             if sums {
                 collective.messages(step, c)
@@ -197,8 +201,11 @@ fn add_step(
         StepMessages { segment, dimension, sends, kept: (0..grid.dimensions()).map(kept).collect() }
     };
     schedule.step()?;
-    let unfinished: Vec<StepMessages> =
-        (0..).zip(all).filter(|(_, collective)| step < collective.steps()).map(begin).collect();
+    let unfinished: Vec<StepMessages> = (0..)
+        .zip(all)
+        .filter(|(_, collective)| step < collective.order().len())
+        .map(begin)
+        .collect();
     // Each planned node sends the messages of its coordinate.
     for node in planned {
         for StepMessages { segment, dimension, sends, kept } in &unfinished {

@@ -17,7 +17,7 @@
 //! dimension k, and half of the collectives are mirrored: they use -rho.
 
 use crate::shares::{
-    Alternation, Coordinates, PartMessage, ShareCollective, allreduce, collectives_at_once,
+    Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, collectives_at_once,
     exchange_whole, grid_of_powers, wraps_around,
 };
 use swapmeet_sdk::{
@@ -73,11 +73,7 @@ impl Algorithm for Swing {
         let swings: Vec<Swings> = swings
             .map(|(first, mirrored)| Swings::new(&grid, first, mirrored, wraps_around(problem)))
             .collect();
-        allreduce(
-            &grid,
-            &swings.iter().map(|one| one as &dyn ShareCollective).collect::<Vec<_>>(),
-            schedule,
-        )
+        allreduce(&grid, &swings, schedule)
     }
 }
 
@@ -95,14 +91,14 @@ struct Swings {
     radices: Vec<u64>,
     mirrored: bool,
     is_directed: bool,
-    turns: Alternation,
+    order: StepOrder,
 }
 
 impl Swings {
     fn new(grid: &Grid, first: usize, mirrored: bool, is_directed: bool) -> Self {
         let radices = grid.radices().to_vec();
         let steps: Vec<u32> = radices.iter().map(|radix| radix.trailing_zeros()).collect();
-        Self { turns: Alternation::new(&steps, first), radices, mirrored, is_directed }
+        Self { order: StepOrder::alternating(&steps, first), radices, mirrored, is_directed }
     }
 
     fn distance(&self, c: u64, s: u32) -> i64 {
@@ -124,16 +120,12 @@ impl Swings {
 }
 
 impl ShareCollective for Swings {
-    fn steps(&self) -> usize {
-        self.turns.len()
-    }
-
-    fn dimension(&self, step: usize) -> usize {
-        self.turns.at(step).0
+    fn order(&self) -> &StepOrder {
+        &self.order
     }
 
     fn messages(&self, step: usize, c: u64) -> Vec<PartMessage> {
-        let (dimension, s) = self.turns.at(step);
+        let (dimension, s) = self.order.at(step);
         let to = self.partner(dimension, s, c);
         let parts = bit_words(self.radices[dimension], self.reached(dimension, s + 1, to));
         // On a ring of two nodes both directions are equally short; request that of the swing.
@@ -150,7 +142,7 @@ impl ShareCollective for Swings {
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates {
         bit_words(
             self.radices[dimension],
-            self.reached(dimension, self.turns.done(step, dimension), c),
+            self.reached(dimension, self.order.done(step, dimension), c),
         )
     }
 }

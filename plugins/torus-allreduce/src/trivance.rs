@@ -12,8 +12,7 @@
 //! are equal to the partner's coordinate.
 
 use crate::shares::{
-    Alternation, Coordinates, PartMessage, ShareCollective, allreduce, exchange_whole,
-    grid_of_powers,
+    Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, exchange_whole, grid_of_powers,
 };
 use swapmeet_sdk::{
     About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop, bit_words,
@@ -52,11 +51,7 @@ impl Algorithm for Trivance {
         }
         let exchanges: Vec<TernaryExchange> =
             (0..grid.dimensions()).map(|first| TernaryExchange::new(&grid, first)).collect();
-        allreduce(
-            &grid,
-            &exchanges.iter().map(|one| one as &dyn ShareCollective).collect::<Vec<_>>(),
-            schedule,
-        )
+        allreduce(&grid, &exchanges, schedule)
     }
 }
 
@@ -71,14 +66,14 @@ fn log3(radix: u64) -> u32 {
 /// Exchanges at distances that are powers of three along each dimension, in alternating steps.
 struct TernaryExchange {
     radices: Vec<u64>,
-    turns: Alternation,
+    order: StepOrder,
 }
 
 impl TernaryExchange {
     fn new(grid: &Grid, first: usize) -> Self {
         let radices = grid.radices().to_vec();
         let steps: Vec<u32> = radices.iter().map(|radix| log3(*radix)).collect();
-        Self { turns: Alternation::new(&steps, first), radices }
+        Self { order: StepOrder::alternating(&steps, first), radices }
     }
 
     /// Returns the coordinates that are equal to `c` modulo 3^s.
@@ -89,16 +84,12 @@ impl TernaryExchange {
 }
 
 impl ShareCollective for TernaryExchange {
-    fn steps(&self) -> usize {
-        self.turns.len()
-    }
-
-    fn dimension(&self, step: usize) -> usize {
-        self.turns.at(step).0
+    fn order(&self) -> &StepOrder {
+        &self.order
     }
 
     fn messages(&self, step: usize, c: u64) -> Vec<PartMessage> {
-        let (dimension, s) = self.turns.at(step);
+        let (dimension, s) = self.order.at(step);
         let (radix, distance) = (self.radices[dimension], 3_u64.pow(s));
         let message =
             |to: u64| PartMessage { to, sign: 0, parts: self.congruent(dimension, s + 1, to) };
@@ -111,7 +102,7 @@ impl ShareCollective for TernaryExchange {
     }
 
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates {
-        self.congruent(dimension, self.turns.done(step, dimension), c)
+        self.congruent(dimension, self.order.done(step, dimension), c)
     }
 }
 

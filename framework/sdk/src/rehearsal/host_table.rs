@@ -51,6 +51,15 @@ unsafe fn with_recorder<T>(ctx: *mut c_void, work: impl FnOnce(&mut Recorder) ->
     work(&mut recorder.borrow_mut())
 }
 
+/// Carries out a call that can be refused, and returns its code.
+///
+/// # Safety
+/// As for [`with_recorder`].
+unsafe fn record(ctx: *mut c_void, work: impl FnOnce(&mut Recorder) -> Result<(), String>) -> i32 {
+    // SAFETY: the caller guarantees this.
+    unsafe { with_recorder(ctx, |recorder| recorder.call(work)) }
+}
+
 unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
     // SAFETY: the plugin calls this through the host of the current rehearsal, with arguments that
     // are valid during the call; so in all functions below.
@@ -95,17 +104,13 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
     unsafe {
         let layout = &*layout;
         let radices = list(layout.radices, layout.axis_count as usize);
-        with_recorder(ctx, |recorder| recorder.call(|recorder| recorder.layout(radices, layout)))
+        record(ctx, |recorder| recorder.layout(radices, layout))
     }
 }
 
 unsafe extern "C" fn place(ctx: *mut c_void, node: u64, physical: u64, home: u32) -> i32 {
     // SAFETY: see `fail`.
-    unsafe {
-        with_recorder(ctx, |recorder| {
-            recorder.call(|recorder| recorder.place(node, physical, home != 0))
-        })
-    }
+    unsafe { record(ctx, |recorder| recorder.place(node, physical, home != 0)) }
 }
 
 unsafe extern "C" fn symmetric(
@@ -120,9 +125,7 @@ unsafe extern "C" fn symmetric(
         let write = |counts: Vec<u64>| {
             (0..).zip(counts).for_each(|(axis, count)| planned.add(axis).write(count));
         };
-        with_recorder(ctx, |recorder| {
-            recorder.call(|recorder| recorder.symmetric(&axes).map(write))
-        })
+        record(ctx, |recorder| recorder.symmetric(&axes).map(write))
     }
 }
 
@@ -130,23 +133,21 @@ unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
     // SAFETY: see `fail`.
     unsafe {
         let name = String::from_utf8_lossy(name.bytes()).into_owned();
-        with_recorder(ctx, |recorder| {
-            recorder.call(|recorder| {
-                (recorder.phase, recorder.in_step) = (name, false);
-                Ok(())
-            })
+        record(ctx, |recorder| {
+            (recorder.phase, recorder.in_step) = (name, false);
+            Ok(())
         })
     }
 }
 
 unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
     // SAFETY: see `fail`.
-    unsafe { with_recorder(ctx, |recorder| recorder.call(Recorder::step)) }
+    unsafe { record(ctx, Recorder::step) }
 }
 
 unsafe extern "C" fn send_blocks(ctx: *mut c_void, send: *const SwmBlocks) -> i32 {
     // SAFETY: see `fail`.
-    unsafe { with_recorder(ctx, |recorder| recorder.call(|recorder| recorder.add_blocks(&*send))) }
+    unsafe { record(ctx, |recorder| recorder.add_blocks(&*send)) }
 }
 
 unsafe extern "C" fn send_bucket(ctx: *mut c_void, send: *const SwmBucket) -> i32 {
@@ -154,11 +155,9 @@ unsafe extern "C" fn send_bucket(ctx: *mut c_void, send: *const SwmBucket) -> i3
     unsafe {
         let send = &*send;
         let route = route(send.route);
-        with_recorder(ctx, |recorder| {
-            recorder.call(|recorder| {
-                let envelope = recorder.envelope(send.from, send.to, send.flags, route)?;
-                recorder.add_byte_counts(RehearsedSend { bucket: Some(send.bucket), ..envelope })
-            })
+        record(ctx, |recorder| {
+            let envelope = recorder.envelope(send.from, send.to, send.flags, route)?;
+            recorder.add_byte_counts(RehearsedSend { bucket: Some(send.bucket), ..envelope })
         })
     }
 }
@@ -168,11 +167,9 @@ unsafe extern "C" fn send_bytes(ctx: *mut c_void, send: *const SwmBytes) -> i32 
     unsafe {
         let send = &*send;
         let (route, byte_counts) = (route(send.route), list(send.counts, send.count as usize));
-        with_recorder(ctx, |recorder| {
-            recorder.call(|recorder| {
-                let envelope = recorder.envelope(send.from, send.to, send.flags, route)?;
-                recorder.add_byte_counts(RehearsedSend { byte_counts, ..envelope })
-            })
+        record(ctx, |recorder| {
+            let envelope = recorder.envelope(send.from, send.to, send.flags, route)?;
+            recorder.add_byte_counts(RehearsedSend { byte_counts, ..envelope })
         })
     }
 }
@@ -193,18 +190,16 @@ unsafe extern "C" fn redistribute(
             starts: list(raw.starts, raw.node_count as usize),
             firsts: list(raw.firsts, raw.node_count as usize),
         };
-        with_recorder(ctx, |recorder| recorder.call(|recorder| recorder.redistribute(how)))
+        record(ctx, |recorder| recorder.redistribute(how))
     }
 }
 
 unsafe extern "C" fn rearrange(ctx: *mut c_void) -> i32 {
     // SAFETY: see `fail`.
     unsafe {
-        with_recorder(ctx, |recorder| {
-            recorder.call(|recorder| {
-                recorder.schedule.rearrangements += 1;
-                recorder.begin()
-            })
+        record(ctx, |recorder| {
+            recorder.schedule.rearrangements += 1;
+            recorder.begin()
         })
     }
 }
