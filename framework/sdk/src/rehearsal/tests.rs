@@ -65,47 +65,42 @@ fn a_plan_reads_the_settings() {
 
 #[test]
 fn invalid_calls_are_refused() {
-    let refused = |plan| Rehearsal::on("ring", &[4]).plan(&PlanOnly(plan)).unwrap_err().to_string();
-    assert_eq!(
-        refused(|_, schedule| schedule.send(&Blocks::new(0, 1))),
-        "the schedule sends before its first step"
-    );
-    let outside = refused(|_, schedule| {
-        schedule.step()?;
-        schedule.send(&Blocks::new(0, 1).destinations(Set::one(4)))
-    });
-    assert_eq!(outside, "the send from 0 to 1 has a set outside the grid");
-    let far = refused(|_, schedule| {
-        schedule.step()?;
-        schedule.send(&Blocks::new(0, 99))
-    });
-    assert_eq!(far, "the send from 0 to 99 is outside the schedule's grid of 4 nodes");
-    let itself = refused(|_, schedule| {
-        schedule.step()?;
-        schedule.send(&Blocks::new(1, 1).local())?;
-        schedule.send(&Blocks::new(1, 1))
-    });
-    assert_eq!(itself, "node 1 sends to itself (a local copy must be marked as such)");
-    let late = refused(|_, schedule| {
-        schedule.step()?;
-        schedule.layout(&[2, 2], 1)
-    });
-    assert_eq!(late, "the schedule sets its grid twice, or after its first step or placement");
-    let unplaced = refused(|_, schedule| {
-        schedule.layout(&[5], 1)?;
-        schedule.step()
-    });
-    assert_eq!(
-        unplaced,
-        "the schedule's grid has 5 nodes and the machine 4: every node must be placed"
-    );
-    let nowhere = refused(|_, schedule| schedule.place(0, 4, true));
-    assert_eq!(nowhere, "node 0 of a grid of 4 can't be placed on node 4 of a machine of 4");
-    let twice = refused(|_, schedule| {
-        schedule.step()?;
-        schedule.send(&Blocks::new(0, 1).destinations(Set::product(&[Axis::stride(0, 2, 3)])))
-    });
-    assert_eq!(twice, "the send from 0 to 1 has a set that names a coordinate twice");
+    type Plan = fn(&Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>;
+    let cases: [(&str, Plan); 8] = [
+        ("the schedule sends before its first step", |_, s| s.send(&Blocks::new(0, 1))),
+        ("the send from 0 to 1 has a set outside the grid", |_, s| {
+            s.step()?;
+            s.send(&Blocks::new(0, 1).destinations(Set::one(4)))
+        }),
+        ("the send from 0 to 99 is outside the schedule's grid of 4 nodes", |_, s| {
+            s.step()?;
+            s.send(&Blocks::new(0, 99))
+        }),
+        ("node 1 sends to itself (a local copy must be marked as such)", |_, s| {
+            s.step()?;
+            s.send(&Blocks::new(1, 1).local())?;
+            s.send(&Blocks::new(1, 1))
+        }),
+        ("the schedule sets its grid twice, or after its first step or placement", |_, s| {
+            s.step()?;
+            s.layout(&[2, 2], 1)
+        }),
+        ("the schedule's grid has 5 nodes and the machine 4: every node must be placed", |_, s| {
+            s.layout(&[5], 1)?;
+            s.step()
+        }),
+        ("node 0 of a grid of 4 can't be placed on node 4 of a machine of 4", |_, s| {
+            s.place(0, 4, true)
+        }),
+        ("the send from 0 to 1 has a set that names a coordinate twice", |_, s| {
+            s.step()?;
+            s.send(&Blocks::new(0, 1).destinations(Set::product(&[Axis::stride(0, 2, 3)])))
+        }),
+    ];
+    for (reason, plan) in cases {
+        let stop = Rehearsal::on("ring", &[4]).plan(&PlanOnly(plan)).unwrap_err();
+        assert_eq!(stop.to_string(), reason);
+    }
 }
 
 #[test]
