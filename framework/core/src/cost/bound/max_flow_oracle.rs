@@ -192,8 +192,10 @@ fn bounds_on_links_are_at_most_the_optimum_and_mostly_near_it() {
     }
     all.sort_by(f64::total_cmp);
     assert!(*all.last().unwrap() < 1.0 + 1e-6, "{}", all.last().unwrap());
-    // The optimal flow need not fill any cut. The smallest ratio is 0.92, most bounds are exact.
-    assert!(all[0] > 0.9 && all[all.len() / 4] > 1.0 - 1e-6, "{} {}", all[0], all[all.len() / 4]);
+    // The optimal flow need not fill any cut. The smallest ratio is 0.92. All but two bounds are
+    // exact; without the local search, fewer are.
+    let exact = all.iter().filter(|ratio| **ratio > 1.0 - 1e-6).count();
+    assert!(all[0] > 0.9 && exact >= 238, "{} {exact}", all[0]);
 }
 
 #[test]

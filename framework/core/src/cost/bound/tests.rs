@@ -22,18 +22,18 @@ fn the_bisection_bounds_transmission_as_in_suh_and_shin() {
     // n N1 / 8 blocks on a torus, n N1 / 4 on a mesh
     assert_eq!(bound("torus:16x16", "free:byte_us=1").transmission_us, 256.0 * 16.0 / 8.0);
     assert_eq!(bound("mesh:8x16", "free:byte_us=1").transmission_us, 128.0 * 16.0 / 4.0);
-    // a link that carries two messages at full speed
+    // A link carries two messages at full speed.
     assert_eq!(
         bound("mesh:8x16", "free:byte_us=1,free_contention=2").transmission_us,
         128.0 * 16.0 / 8.0
     );
-    // on small or dense networks the ports are what bounds
+    // On small or dense networks the ports are the bottleneck.
     assert_eq!(bound("fully-connected:64", "free:byte_us=1").transmission_us, 63.0);
     assert_eq!(bound("fully-connected:64", "free:byte_us=1,ports=3").transmission_us, 21.0);
 }
 
 #[test]
-fn data_doubles_its_reach_a_step_with_one_port() {
+fn reached_nodes_double_in_each_step_with_one_port() {
     assert_eq!(bound("torus:4x4", "free:startup_us=1").startup_us, 4.0);
     assert_eq!(bound("ring:5", "free:startup_us=1").startup_us, 3.0);
     assert_eq!(bound("ring:9", "free:startup_us=1,ports=2").startup_us, 2.0);
@@ -43,13 +43,13 @@ fn data_doubles_its_reach_a_step_with_one_port() {
 }
 
 #[test]
-fn odd_sides_are_cut_as_evenly_as_they_can_be() {
-    // 2 of 5 nodes against 3, two links one way
+fn odd_sides_are_cut_as_evenly_as_possible() {
+    // 2 nodes against 3, with two links in each direction.
     assert_eq!(bound("ring:5", "free:byte_us=1,ports=all").transmission_us, 3.0);
 }
 
 #[test]
-fn a_permutation_is_a_step_at_least_and_fills_the_links() {
+fn permutations_take_a_step_and_load_the_links() {
     // Translations by half of a torus: max{1, d n/2, n/4} (Spencer, section 4.6).
     let topology = parse("torus:8x8").unwrap();
     let half = |node: u32| (node / 8 + 4) % 8 * 8 + (node + 4) % 8;
@@ -68,7 +68,7 @@ fn a_permutation_is_a_step_at_least_and_fills_the_links() {
     assert_eq!(machine.lower_bound(topology.as_ref(), &still), Bound::default());
 }
 
-/// The bound for blocks of 100 bytes, and what shows it.
+/// Returns the bound for blocks of 100 bytes, and its argument.
 fn of_blocks(topology: &str, collective: Collective, machine: &str) -> (f64, BoundKind) {
     const TWO_K5: &str = "0 1\n0 2\n0 3\n0 4\n1 2\n1 3\n1 4\n2 3\n2 4\n3 4\n5 6\n5 7\n5 8\n5 9\n6 7\n6 8\n6 9\n7 8\n7 9\n8 9\n4 5\n";
     let read =
@@ -81,8 +81,9 @@ fn of_blocks(topology: &str, collective: Collective, machine: &str) -> (f64, Bou
 }
 
 #[test]
-fn any_cut_that_is_found_bounds_a_network_of_ones_own() {
-    // 25 blocks over the one link between two fives; over a link of half the speed 3 of 100 bytes.
+fn cuts_bound_user_defined_networks() {
+    // 25 blocks cross the only link between two groups of five; 3 blocks cross a link of half the
+    // speed.
     let all_to_all = || Collective::of(&ALL_TO_ALL);
     assert_eq!(of_blocks("graph:two-k5", all_to_all(), "ports=1"), (2500.0, BoundKind::Cut));
     assert_eq!(of_blocks("graph:fast", all_to_all(), "ports=all"), (600.0, BoundKind::NodeLinks));
@@ -90,7 +91,7 @@ fn any_cut_that_is_found_bounds_a_network_of_ones_own() {
 }
 
 #[test]
-fn a_block_that_may_be_copied_crosses_a_cut_once() {
+fn blocks_that_may_be_copied_cross_a_cut_once() {
     assert_eq!(
         of_blocks("graph:two-k5", Collective::of(&ALL_GATHER), "ports=all"),
         (500.0, BoundKind::Cut)
@@ -111,13 +112,12 @@ fn a_node_has_no_more_ports_than_links() {
 }
 
 #[test]
-fn distances_count_where_nodes_see_different_networks() {
+fn distances_bound_irregular_networks() {
     let stored = of_blocks("mesh:8x8", Collective::of(&ALL_TO_ALL), "model=store-and-forward");
     assert_eq!(stored, (33_600.0, BoundKind::Distances));
 }
 
-/// Nodes 0 to 7 of a ring of 16 each have a byte for each of the others: more than what is even
-/// would put on the middle.
+/// Each of the nodes 0 to 7 of a ring of 16 has a byte for each other of them.
 #[derive(Debug)]
 struct HalfToHalf;
 
@@ -132,7 +132,7 @@ impl BlockSizes for HalfToHalf {
 }
 
 #[test]
-fn uneven_traffic_has_cuts_and_distances_of_its_own() {
+fn uneven_traffic_is_bounded_by_its_own_cuts_and_distances() {
     let task = Task::new(parse("ring:16").unwrap(), Collective::of(&ALL_TO_ALL));
     let traffic = Traffic::of(&Task { sizes: Some(Arc::new(HalfToHalf)), ..task.clone() });
     let machine = Machine::parse("free:byte_us=1,ports=all").unwrap();
@@ -145,7 +145,7 @@ fn uneven_traffic_has_cuts_and_distances_of_its_own() {
     assert_eq!((traffic.hop_bytes, traffic.farthest), (344.0, 8));
 }
 
-/// What each of four nodes has for everyone.
+/// The block sizes of four nodes in an allgatherv.
 #[derive(Debug)]
 struct OfOrigins([u64; 4]);
 
@@ -159,10 +159,10 @@ impl BlockSizes for OfOrigins {
     }
 }
 
-/// An allgatherv: who has least receives most, all that the others have; in a broadcast the root's
-/// block alone counts.
+/// In an allgatherv the node with the smallest block receives most. In a broadcast only the root's
+/// block counts.
 #[test]
-fn blocks_for_everyone_count_as_often_as_they_must_move() {
+fn blocks_for_all_nodes_count_as_often_as_they_must_move() {
     let of = |topology: &str, collective: Collective, own: [u64; 4], machine: &str| {
         let topology = parse(topology).unwrap();
         let sizes: Option<Arc<dyn BlockSizes>> = Some(Arc::new(OfOrigins(own)));
@@ -198,8 +198,8 @@ fn hops_are_startups_when_messages_are_stored() {
     assert_eq!(b.startup_us, 20.0, "the diameter");
 }
 
-/// Table II of Li, Peng & Chu has 512 and 294912 words for these two nets, fewer than any schedule
-/// can do with.
+/// Table II of Li, Peng & Chu has 512 and 294912 words for these two networks, which is below the
+/// lower bound.
 #[test]
 fn blocks_cross_as_many_links_as_their_ends_are_apart_when_messages_are_stored() {
     let words =
@@ -214,8 +214,8 @@ fn blocks_cross_as_many_links_as_their_ends_are_apart_when_messages_are_stored()
     assert_eq!(words("mesh:8"), 21.0, "168 hops over 8 nodes");
 }
 
-/// Blocks of a scatter from node 0: much for node 11, a little for node 1, nothing (but blocks) for
-/// the rest.
+/// Block sizes of a scatter from node 0: a large one for node 11, a small one for node 1, and empty
+/// ones for the others.
 #[derive(Debug)]
 struct TwoBlocks;
 
@@ -233,10 +233,10 @@ impl BlockSizes for TwoBlocks {
     }
 }
 
-/// What goes far and what is long need not be one message: while empty blocks travel 6 hops, the
-/// root gets rid of its bytes.
+/// The message with most hops need not be the longest one: while empty blocks travel 6 hops, the root
+/// sends its bytes.
 #[test]
-fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
+fn hops_of_one_message_overlap_with_bytes_of_another_when_messages_are_stored() {
     let machine = Machine::parse("free:model=store-and-forward,startup_us=1,byte_us=1").unwrap();
     let topology = parse("ring:12").unwrap();
     let scatter = Task::new(Arc::clone(&topology), Collective::of(&SCATTER));
@@ -249,7 +249,7 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
         background: None,
     });
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
-    // (from, to, first and last destination of what is sent)
+    // (sender, receiver, first and last destination of the blocks)
     let steps: [&[(u64, u64, u32, u32)]; 5] = [
         &[(0, 1, 2, 10)],
         &[(0, 11, 11, 11), (1, 7, 5, 10)],
@@ -280,7 +280,7 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
 }
 
 #[test]
-fn who_has_something_for_a_few_need_not_wait_for_all() {
+fn startups_depend_on_the_number_of_peers() {
     let machine = Machine::parse("free:startup_us=1,hop_us=1").unwrap();
     let few = |peers| {
         let traffic =
@@ -291,19 +291,19 @@ fn who_has_something_for_a_few_need_not_wait_for_all() {
 }
 
 #[test]
-fn messages_that_cross_no_link_ask_nothing_of_links() {
+fn messages_without_links_have_no_link_bound() {
     let fluid = Machine::parse("free:model=fluid,byte_us=1,injection_byte_us=2,hop_us=5").unwrap();
     let between = |farthest| {
         let traffic =
             Traffic { sent: 10.0, received: 10.0, peers: 1, farthest, ..Traffic::default() };
         fluid.lower_bound(parse("ring:8").unwrap().as_ref(), &traffic).total_us()
     };
-    // Ten bytes through a node's own way, one latency before them; or the farthest way alone.
+    // One latency and ten bytes through an injection link, or the latency of the longest route.
     assert_eq!([0, 1, 4, 6].map(between), [0.0, 25.0, 25.0, 30.0]);
 }
 
 #[test]
-fn a_flat_machine_composes_copies_and_transmits_what_a_node_must() {
+fn flat_bounds_have_composing_copying_and_transmission() {
     let traffic =
         Traffic { sent: 10.0, received: 6.0, by_same_node: true, peers: 3, ..Traffic::default() };
     let parts = |spec: &str, by_same_node| {

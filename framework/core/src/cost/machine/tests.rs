@@ -28,7 +28,7 @@ fn the_paragons_barrier_grows_with_log2_of_the_nodes() {
 }
 
 #[test]
-fn a_barrier_may_be_so_much_a_round() {
+fn barriers_can_have_a_time_per_round() {
     for barrier in ["50", "126d-113", "3.5d", "3d+0.25"] {
         assert_eq!(
             print(&format!("free:barrier_us={barrier}")),
@@ -42,7 +42,7 @@ fn a_barrier_may_be_so_much_a_round() {
 }
 
 #[test]
-fn overrides_print_in_the_order_of_parameters_whatever_the_order_given() {
+fn settings_are_printed_in_the_order_of_parameters() {
     assert_eq!(print("paragon"), "paragon");
     assert_eq!(
         print("paragon:ports=all,model=circuit,virtual_channels=2"),
@@ -52,21 +52,21 @@ fn overrides_print_in_the_order_of_parameters_whatever_the_order_given() {
 }
 
 #[test]
-fn a_byte_one_way_costs_what_a_byte_costs_unless_said_otherwise() {
+fn unpaired_bytes_cost_as_much_as_others_by_default() {
     let cost = |text| Machine::parse(text).unwrap().number("unpaired_byte_us");
     assert_eq!(cost("paragon:byte_us=2"), Some(2.0));
     assert_eq!(cost("delta"), Some(0.363));
 }
 
 #[test]
-fn ports_say_how_many_rounds_a_step_takes() {
+fn port_limits_determine_the_rounds_of_a_step() {
     assert_eq!(PortLimit::Count(1).rounds(0), 1);
     assert_eq!(PortLimit::Count(2).rounds(5), 3);
     assert_eq!(PortLimit::All.rounds(5), 1);
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_what_was_expected() {
+fn errors_of_invalid_values_say_what_was_expected() {
     assert_eq!(error("paragn"), "machine `paragn`: unknown name `paragn`; did you mean `paragon`?");
     let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
     assert_eq!(
@@ -96,7 +96,7 @@ fn what_makes_no_sense_is_refused_with_what_was_expected() {
 }
 
 #[test]
-fn factors_and_weights_that_mean_nothing_are_refused() {
+fn invalid_factors_and_weights_are_refused() {
     let expects = |setting: &str| {
         error(&format!("free:model=fluid,{setting}")).rsplit_once("expected ").unwrap().1.to_owned()
     };
@@ -129,7 +129,7 @@ fn factors_and_weights_that_mean_nothing_are_refused() {
 }
 
 #[test]
-fn what_neither_model_nor_planning_reads_is_refused_with_what_they_do_read() {
+fn errors_of_unused_parameters_list_the_used_ones() {
     assert_eq!(
         error("paragon:mode=nonblocking,buffers=2"),
         "machine `paragon:mode=nonblocking,buffers=2`: `mode` is not read by the model `wormhole`, whose parameters are model, startup_us, byte_us, hop_us, \
@@ -139,13 +139,13 @@ fn what_neither_model_nor_planning_reads_is_refused_with_what_they_do_read() {
         error("free:free_contention=2,model=circuit")
             .contains("`free_contention` is not read by the model `circuit`")
     );
-    // In any order, and of two at fault the first.
+    // The order of parameters does not matter; the first of two errors is reported.
     assert_eq!(print("paragon:mode=nonblocking,model=flat"), "paragon:model=flat,mode=nonblocking");
     assert!(
         error("sp2:hop_us=1,free_contention=2")
             .contains("`hop_us` is not read by the model `flat`")
     );
-    // Plugins may ask for these, whatever prices what they plan.
+    // Plugins can request these, whatever the model.
     for read in [
         "sp2:virtual_channels=2",
         "paragon:virtual_channels=2",
@@ -156,7 +156,7 @@ fn what_neither_model_nor_planning_reads_is_refused_with_what_they_do_read() {
 }
 
 #[test]
-fn what_a_base_has_and_the_model_does_not_read_is_dropped_and_can_be_seen() {
+fn values_of_a_base_that_the_model_does_not_read_are_listed_as_unused() {
     let unused = |machine: &Machine| {
         machine
             .unused()
@@ -181,7 +181,7 @@ fn what_a_base_has_and_the_model_does_not_read_is_dropped_and_can_be_seen() {
 }
 
 #[test]
-fn a_value_is_the_users_the_presets_or_the_default() {
+fn values_have_their_origin() {
     let machine = Machine::parse("paragon:startup_us=220").unwrap();
     let origin =
         |key: &str| machine.values().into_iter().find(|v| v.parameter.key() == key).unwrap().origin;
@@ -195,7 +195,7 @@ fn a_value_is_the_users_the_presets_or_the_default() {
 }
 
 #[test]
-fn a_name_of_ones_own_stands_for_a_spec_of_presets() {
+fn machines_of_an_experiment_have_a_spec_of_presets() {
     let mine = Machine::parse("paragon:startup_us=220").unwrap().renamed("mine");
     assert_eq!(
         (mine.to_string().as_str(), mine.stands_for()),
@@ -212,7 +212,7 @@ fn a_name_of_ones_own_stands_for_a_spec_of_presets() {
 }
 
 #[test]
-fn one_machine_has_one_spelling() {
+fn equal_machines_have_equal_specs() {
     let spelled = |text: &str, own: &[Machine]| Machine::parse_with(text, own).unwrap().to_string();
     assert_eq!(spelled("paragon:ports=2,startup_us=75.0", &[]), "paragon:ports=2");
     assert_eq!(spelled("paragon:ports=1,byte_us=0.0110,model=wormhole", &[]), "paragon");
@@ -232,9 +232,9 @@ fn one_machine_has_one_spelling() {
     );
 }
 
-/// A table that can't be read, or whose figure no model reads, is a slip of ours.
+/// Every value of a preset can be parsed and is read by its model.
 #[test]
-fn every_preset_is_read_by_its_model_and_says_where_its_figures_are_from() {
+fn presets_are_valid_and_name_their_sources() {
     for preset in presets() {
         let machine = Machine::parse(preset.name).unwrap();
         assert!(machine.unused().is_empty(), "{}", preset.name);
@@ -254,7 +254,7 @@ fn every_preset_is_read_by_its_model_and_says_where_its_figures_are_from() {
     }
 }
 
-/// Two models may share a parameter, but a key means one thing.
+/// Models can share parameters, but a key has only one meaning.
 #[test]
 fn a_key_is_the_same_parameter_in_every_model() {
     for kind in models() {
@@ -266,9 +266,9 @@ fn a_key_is_the_same_parameter_in_every_model() {
     }
 }
 
-/// A default that can't be read would make the model of no use.
+/// Every default value can be parsed.
 #[test]
-fn every_model_can_be_had_without_any_figure() {
+fn every_model_has_defaults_for_all_parameters() {
     for kind in models() {
         let machine = Machine::parse(&format!("free:model={kind}")).unwrap();
         assert_eq!(machine.model.name, kind.name);

@@ -267,7 +267,7 @@ impl Stages {
             let composing_us = composing.map(|bytes| bytes * self.machine.rearrange_byte_us);
             let messages = &self.stage.messages;
             let of_stage = (messages.len(), messages.first().map(|message| message.step));
-            accounting.begin(of_stage, self.clock.at, barriers_us, composing_us, start);
+            accounting.begin_stage(of_stage, self.clock.at, barriers_us, composing_us, start);
         }
         self.stage.run_with(&self.machine, start, compose, self.accounting.as_deref_mut())
     }
@@ -277,7 +277,7 @@ impl Stages {
     fn step(&mut self, step: &Step<'_>) {
         self.enter_phase(step.phase_number);
         if let Some(accounting) = &mut self.accounting {
-            accounting.step(step.schedule_step);
+            accounting.add_step(step.schedule_step);
         }
         for (i, t) in step.transfers.iter().enumerate() {
             let bytes = self.bytes(t.load, step.segments);
@@ -290,7 +290,7 @@ impl Stages {
                 bytes,
             });
         }
-        self.stage.add_up(step.schedule_step, &std::mem::take(&mut self.summed));
+        self.stage.add_reductions(step.schedule_step, &std::mem::take(&mut self.summed));
     }
 
     fn summed(&mut self, summed: Summed<'_>) {
@@ -317,7 +317,7 @@ impl Stages {
                     bytes,
                 });
             }
-            SelfMessages::Free => self.stage.copy(node, bytes),
+            SelfMessages::Free => self.stage.compose(node, bytes),
         }
     }
 }
@@ -345,7 +345,7 @@ impl Evaluator for Stages {
                     .to_owned(),
             );
         }
-        self.stage.add_up(u64::MAX, &std::mem::take(&mut self.summed));
+        self.stage.add_reductions(u64::MAX, &std::mem::take(&mut self.summed));
         let clock = self.end_of_stage(false);
         let barriers = (self.stages + u64::from(!self.stage.is_empty())).saturating_sub(1);
         let barrier = Some(barriers as f64 * self.machine.barrier_us.us(self.nodes));
@@ -359,7 +359,7 @@ impl Evaluator for Stages {
     }
 
     fn time_space(&mut self) -> Option<TimeSpace> {
-        self.accounting.take().map(|accounting| accounting.done())
+        self.accounting.take().map(|accounting| accounting.finish())
     }
 }
 

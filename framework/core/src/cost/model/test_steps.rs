@@ -1,4 +1,4 @@
-//! Steps made by hand, for the tests of models.
+//! Hand-written steps for the tests of models.
 
 use super::time_space::TimeSpace;
 use super::{Cost, Evaluator, PricingContext};
@@ -12,10 +12,10 @@ use crate::simulation::step::{Step, Transfer};
 use crate::simulation::step_statistics::StepStatistics;
 use std::sync::Arc;
 
-/// Messages of steps: from, to, bytes, and the step in which the last of them came to the sender.
+/// Messages of steps: sender, receiver, bytes, and the latest step in which the sender received them.
 pub(super) type Sends = Vec<Vec<(u32, u32, u64, u32)>>;
 
-/// What a machine asks for steps of messages (from, to, bytes).
+/// Returns the cost of steps of messages (sender, receiver, bytes).
 pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) -> Cost {
     let steps: Vec<Vec<_>> = steps
         .iter()
@@ -24,18 +24,18 @@ pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) 
     cost_of_forwarding(topology, machine, &steps)
 }
 
-/// The same of messages (from, to, bytes, the step in which the last of them came to the sender).
+/// Returns the cost of steps of messages with their latest arrival at the sender.
 pub(super) fn cost_of_forwarding(topology: &str, machine: &str, steps: &Sends) -> Cost {
     try_cost(topology, machine, steps).unwrap()
 }
 
-/// The same, or why there is none.
+/// Returns the cost, or the reason why there is none.
 pub(super) fn try_cost(topology: &str, machine: &str, steps: &Sends) -> Result<Cost, String> {
     try_cost_by_routes(topology, machine, steps, &[], |_, _| 0)
 }
 
-/// The same by routes other than the topology's own: `route_of` says which of them a message takes,
-/// from 1 on, or 0.
+/// Returns the cost with other routes than the topology's: `route_of` returns the number of a
+/// message's route, from 1; 0 for the topology's own.
 pub(super) fn cost_by_routes(
     topology: &str,
     machine: &str,
@@ -59,7 +59,7 @@ fn try_cost_by_routes(
     evaluator.cost()
 }
 
-/// What ranks do there, and what it costs.
+/// Returns the cost and the time-space record.
 pub(super) fn time_space_of(topology: &str, machine: &str, steps: &Sends) -> (Cost, TimeSpace) {
     let topology = parse(topology).unwrap();
     let mut evaluator = evaluator(&topology, machine);
@@ -68,9 +68,8 @@ pub(super) fn time_space_of(topology: &str, machine: &str, steps: &Sends) -> (Co
     (evaluator.cost().unwrap(), evaluator.time_space().unwrap())
 }
 
-/// The same of messages (from, to, bytes) beside what others send, on a machine that names a file
-/// of that.
-pub(super) fn cost_beside(
+/// Returns the cost with background traffic.
+pub(super) fn cost_with_background(
     background: Background,
     topology: &str,
     machine: &str,
@@ -103,7 +102,7 @@ fn evaluator(topology: &Arc<dyn Topology>, machine: &str) -> Box<dyn Evaluator> 
     })
 }
 
-/// Shows steps to an evaluator.
+/// Reports steps to an evaluator.
 pub(super) fn run(
     topology: &Arc<dyn Topology>,
     evaluator: &mut dyn Evaluator,
@@ -111,12 +110,11 @@ pub(super) fn run(
     routes: &[Route],
     route_of: impl Fn(u32, u32) -> u32,
 ) {
-    run_of_some(topology, evaluator, steps, None, routes, route_of);
+    run_with_orbits(topology, evaluator, steps, None, routes, route_of);
 }
 
-/// The same of what one node of each orbit of a group sends, where there is one, of all that is
-/// listed.
-pub(super) fn run_of_some(
+/// Reports steps to an evaluator. With a group, only the messages of one node per orbit.
+pub(super) fn run_with_orbits(
     topology: &Arc<dyn Topology>,
     evaluator: &mut dyn Evaluator,
     steps: &Sends,

@@ -1,33 +1,34 @@
-//! What nodes' time goes into, where somebody asked for that.
+//! Time-space accounting of `flat`.
 //!
-//! Nodes are told of as they work through a stage's messages; while a processor has nothing to do
-//! it waits for what it takes next: for its sender to start it (a peer), for engines and ports
-//! (contention), and while it is copied and crosses (transmission).
+//! Times are charged while nodes work through the messages of a stage. An idle processor waits for
+//! the message that it handles next: first for its sender (peer), then for engines and ports
+//! (contention), and while it is copied and crosses the network (transmission).
 
 use crate::cost::model::clock::{Clock, Ticks, us};
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
 
-/// What is known of a message under way.
+/// The times of a message.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CrossingTimes {
-    /// When its sender had started it.
+    /// When the sender had started it.
     pub started: Ticks,
-    /// When it was ready to cross, and what copying it at the sender took.
+    /// When it was ready to cross.
     pub ready: Ticks,
+    /// The duration of its copying at the sender.
     pub copying: Ticks,
-    /// When it began to cross, and came.
+    /// When it began to cross.
     pub crossing: Ticks,
-    pub came: Ticks,
+    pub arrived: Ticks,
 }
 
 #[derive(Debug)]
 pub(super) struct Accounting {
     record: TimeSpace,
-    /// The schedule's own numbers of the steps so far in which something left a node.
+    /// The schedule's numbers of the steps so far in which anything was sent.
     steps: Vec<u64>,
-    /// What barriers before the stage took: clocks don't know.
+    /// Duration of the barriers before the stage, which clocks do not include.
     barriers_us: f64,
-    /// Of each message of the stage.
+    /// The times of the messages of the stage.
     pub crossings: Vec<CrossingTimes>,
 }
 
@@ -36,19 +37,19 @@ impl Accounting {
         Self { record, steps: Vec::new(), barriers_us: 0.0, crossings: Vec::new() }
     }
 
-    pub(super) fn done(self) -> TimeSpace {
+    pub(super) fn finish(self) -> TimeSpace {
         self.record.finish()
     }
 
-    /// The schedule's step of this number has come.
-    pub(super) fn step(&mut self, schedule_step: u64) {
+    /// Adds a step.
+    pub(super) fn add_step(&mut self, schedule_step: u64) {
         self.steps.push(schedule_step);
     }
 
-    /// A stage of so many messages begins, the first in the schedule's step of this number, if
-    /// there is one: all have ended the one before at this moment, and pass a barrier if it was not
-    /// the first. Each composes for so long, and waits for the last.
-    pub(super) fn begin(
+    /// Begins a stage with this number of messages and this first step. The previous stage ended at
+    /// `ended`. Then follow a barrier, and the composing of each node until the last node is ready
+    /// at `start`.
+    pub(super) fn begin_stage(
         &mut self,
         (messages, first_step): (usize, Option<u64>),
         ended: Ticks,
@@ -74,7 +75,7 @@ impl Accounting {
         }
     }
 
-    /// The node comes to the schedule's step of this number.
+    /// Begins a step of a node.
     pub(super) fn enter(&mut self, node: u32, schedule_step: u64) {
         let step = self
             .steps
@@ -87,19 +88,19 @@ impl Accounting {
         self.record.charge(node as usize, kind, us(until) + self.barriers_us);
     }
 
-    /// The node has made a send, after a start-up and copying.
+    /// Records that the node has made a send.
     pub(super) fn sent(&mut self, node: u32) {
         self.record.sent(node as usize);
     }
 
-    /// The node had nothing to do but wait for a message.
-    pub(super) fn awaited(&mut self, node: u32, message: u32) {
-        let CrossingTimes { started, ready, copying, crossing, came } =
+    /// Charges the time in which the node had nothing to do but wait for a message.
+    pub(super) fn charge_wait(&mut self, node: u32, message: u32) {
+        let CrossingTimes { started, ready, copying, crossing, arrived } =
             self.crossings[message as usize];
         self.charge(node, TimeKind::Peer, started);
         self.charge(node, TimeKind::Contention, ready.saturating_sub(copying));
         self.charge(node, TimeKind::Transmission, ready);
         self.charge(node, TimeKind::Contention, crossing);
-        self.charge(node, TimeKind::Transmission, came);
+        self.charge(node, TimeKind::Transmission, arrived);
     }
 }

@@ -1,5 +1,4 @@
-//! A stage in nonblocking mode: processors, copying engines, and ports (the rules:
-//! [`super::stage`]).
+//! A stage in nonblocking mode: processors, copying engines and ports. [`super::stage`] has the rules.
 
 use super::Flat;
 use super::accounting::Accounting;
@@ -14,7 +13,7 @@ use std::collections::{BinaryHeap, VecDeque};
 pub(super) struct Nonblocking<'a> {
     messages: &'a [StageMessage],
     times: MessageTimes,
-    /// Whether received data are composed for the next stage at once.
+    /// Whether received data is composed for the next stage at once.
     composes: bool,
     start: Clock,
     processor: Vec<Clock>,
@@ -22,17 +21,16 @@ pub(super) struct Nonblocking<'a> {
     crossing: Crossing,
     reductions: Reductions<'a>,
     events: BinaryHeap<StageEvent>,
-    /// What sends wait for, where any does.
-    waits: Option<Dependencies>,
-    kept: Option<&'a mut Accounting>,
+    /// The receives that sends wait for, if data is forwarded within the stage.
+    dependencies: Option<Dependencies>,
+    accounting: Option<&'a mut Accounting>,
 }
 
-/// What is sent on in the stage in which it came.
+/// The dependencies of sends on receives of the same stage.
 struct Dependencies {
-    /// The messages that each node has still to start, in its order.
+    /// The messages that each node has not started, in its order.
     unsent: Vec<VecDeque<u32>>,
-    /// Those from others that it has still to complete, in the schedule's order, and some that it
-    /// has.
+    /// The messages that each node has not received, in the schedule's order; some may be complete.
     uncompleted: Vec<VecDeque<u32>>,
     completed: Vec<bool>,
 }
@@ -49,17 +47,18 @@ impl Dependencies {
         Self { unsent, uncompleted, completed: vec![false; messages.len()] }
     }
 
-    /// The next send that a node can start: all has come to it that came by then.
+    /// Removes and returns the next send of a node, if it has received everything up to the step on
+    /// which the send depends.
     fn next(&mut self, node: usize, messages: &[StageMessage]) -> Option<u32> {
         let next = *self.unsent[node].front()?;
         let uncompleted = &mut self.uncompleted[node];
         while uncompleted.front().is_some_and(|message| self.completed[*message as usize]) {
             uncompleted.pop_front();
         }
-        let waits = uncompleted
+        let is_blocked = uncompleted
             .front()
             .is_some_and(|m| messages[*m as usize].step <= messages[next as usize].after);
-        if waits { None } else { self.unsent[node].pop_front() }
+        if is_blocked { None } else { self.unsent[node].pop_front() }
     }
 }
 
@@ -69,7 +68,7 @@ impl<'a> Nonblocking<'a> {
         machine: &Flat,
         start: Clock,
         composes: bool,
-        kept: Option<&'a mut Accounting>,
+        accounting: Option<&'a mut Accounting>,
     ) -> Self {
         let (nodes, messages) = (stage.composed.len(), &stage.messages[..]);
         let first_step = messages.iter().map(|m| m.step).min().unwrap_or(0);
@@ -84,20 +83,21 @@ impl<'a> Nonblocking<'a> {
             crossing: Crossing::new(nodes, ports_each(machine, nodes), messages.len()),
             reductions: Reductions::new(stage, machine),
             events: BinaryHeap::with_capacity(messages.len()),
-            waits: forwards.then(|| Dependencies::new(nodes, messages)),
-            kept,
+            dependencies: forwards.then(|| Dependencies::new(nodes, messages)),
+            accounting,
         }
     }
 
     pub(super) fn run(mut self) -> Clock {
-        if self.waits.is_some() {
-            (0..self.processor.len()).for_each(|node| self.start_what_can(node));
+        // Start the sends.
+        if self.dependencies.is_some() {
+            (0..self.processor.len()).for_each(|node| self.start_available(node));
         } else {
             (0..self.messages.len()).for_each(|message| self.start(message as u32));
         }
         while let Some(event) = self.events.pop() {
-            self.happens(event);
-            // What goes is chosen when all that is ready and free at this moment is known.
+            self.process(event);
+            // Select messages to cross when all events of this time have been processed.
             let now = event.at.at;
             if self.events.peek().is_some_and(|next| next.at.at == now) {
                 continue;
@@ -105,9 +105,9 @@ impl<'a> Nonblocking<'a> {
             while let Some(next) = self.crossing.next() {
                 let bytes = self.messages[next.message as usize].bytes;
                 let at = next.ready.waited_until(now).transmitted(of_bytes(self.times.byte, bytes));
-                if let Some(kept) = &mut self.kept {
-                    let way = &mut kept.crossings[next.message as usize];
-                    (way.crossing, way.came) = (now, at.at);
+                if let Some(accounting) = &mut self.accounting {
+                    let times = &mut accounting.crossings[next.message as usize];
+                    (times.crossing, times.arrived) = (now, at.at);
                 }
                 self.events.push(StageEvent {
                     at,
@@ -117,45 +117,48 @@ impl<'a> Nonblocking<'a> {
                 });
             }
         }
-        self.reductions.rest(&mut self.processor);
-        if let Some(kept) = &mut self.kept {
+        self.reductions.add_local(&mut self.processor);
+        if let Some(accounting) = &mut self.accounting {
             (0..)
                 .zip(&self.processor)
-                .for_each(|(node, clock)| kept.charge(node, TimeKind::Reduction, clock.at));
+                .for_each(|(node, clock)| accounting.charge(node, TimeKind::Reduction, clock.at));
         }
         self.processor.into_iter().fold(self.start, Clock::later)
     }
 
-    /// A processor starts a send.
+    /// Starts a send at its sender's processor.
     fn start(&mut self, message: u32) {
         let node = self.messages[message as usize].from;
         let at = self.processor[node as usize].started(self.times.half_start);
         self.processor[node as usize] = at;
-        if let Some(kept) = &mut self.kept {
-            kept.enter(node, self.messages[message as usize].step);
-            kept.charge(node, TimeKind::Startup, at.at);
-            kept.sent(node);
-            kept.crossings[message as usize].started = at.at;
+        if let Some(accounting) = &mut self.accounting {
+            accounting.enter(node, self.messages[message as usize].step);
+            accounting.charge(node, TimeKind::Startup, at.at);
+            accounting.sent(node);
+            accounting.crossings[message as usize].started = at.at;
         }
         self.events.push(StageEvent { at, node, message, kind: StageEventKind::Started });
     }
 
-    fn start_what_can(&mut self, node: usize) {
-        while let Some(message) =
-            self.waits.as_mut().and_then(|waits| waits.next(node, self.messages))
+    /// Starts the sends of a node that do not wait for a receive.
+    fn start_available(&mut self, node: usize) {
+        while let Some(message) = self
+            .dependencies
+            .as_mut()
+            .and_then(|dependencies| dependencies.next(node, self.messages))
         {
             self.start(message);
         }
     }
 
-    fn happens(&mut self, event: StageEvent) {
+    fn process(&mut self, event: StageEvent) {
         let m = self.messages[event.message as usize];
         match event.kind {
             StageEventKind::Started => {
                 let at = self.copied(m.from, event.at, m.bytes);
-                if let Some(kept) = &mut self.kept {
-                    let way = &mut kept.crossings[event.message as usize];
-                    (way.ready, way.copying) = (at.at, of_bytes(self.times.half_copy, m.bytes));
+                if let Some(accounting) = &mut self.accounting {
+                    let times = &mut accounting.crossings[event.message as usize];
+                    (times.ready, times.copying) = (at.at, of_bytes(self.times.half_copy, m.bytes));
                 }
                 self.events.push(StageEvent { at, kind: StageEventKind::Ready, ..event });
             }
@@ -171,26 +174,26 @@ impl<'a> Nonblocking<'a> {
                 let (copied, to) = (self.copied(m.to, event.at, m.bytes), m.to as usize);
                 let received = self.processor[to].later(copied).started(self.times.half_start);
                 self.processor[to] = self.reductions.received(event.message, received);
-                if let Some(kept) = &mut self.kept {
-                    kept.awaited(m.to, event.message);
-                    kept.charge(
+                if let Some(accounting) = &mut self.accounting {
+                    accounting.charge_wait(m.to, event.message);
+                    accounting.charge(
                         m.to,
                         TimeKind::Contention,
                         copied.at - of_bytes(self.times.half_copy, m.bytes),
                     );
-                    kept.charge(m.to, TimeKind::Transmission, copied.at);
-                    kept.charge(m.to, TimeKind::Startup, received.at);
-                    kept.charge(m.to, TimeKind::Reduction, self.processor[to].at);
+                    accounting.charge(m.to, TimeKind::Transmission, copied.at);
+                    accounting.charge(m.to, TimeKind::Startup, received.at);
+                    accounting.charge(m.to, TimeKind::Reduction, self.processor[to].at);
                 }
-                if let Some(waits) = &mut self.waits {
-                    waits.completed[event.message as usize] = true;
-                    self.start_what_can(to);
+                if let Some(dependencies) = &mut self.dependencies {
+                    dependencies.completed[event.message as usize] = true;
+                    self.start_available(to);
                 }
                 if self.composes {
                     self.processor[to] =
                         self.processor[to].rearranged(of_bytes(self.times.compose, m.bytes));
-                    if let Some(kept) = &mut self.kept {
-                        kept.charge(m.to, TimeKind::Rearrangement, self.processor[to].at);
+                    if let Some(accounting) = &mut self.accounting {
+                        accounting.charge(m.to, TimeKind::Rearrangement, self.processor[to].at);
                     }
                 }
                 self.crossing.release(m.from, m.to);
@@ -198,7 +201,7 @@ impl<'a> Nonblocking<'a> {
         }
     }
 
-    /// A node's engine has copied a message that was ready at this moment.
+    /// Copies a message that was ready at the time `ready`. Returns the end.
     fn copied(&mut self, node: u32, ready: Clock, bytes: f64) -> Clock {
         let engine = &mut self.engine[node as usize];
         let done = ready.waited_until(*engine).transmitted(of_bytes(self.times.half_copy, bytes));

@@ -1,24 +1,28 @@
-//! One stage on a flat machine, event by event.
+//! Event-driven simulation of one stage of the model `flat`.
 //!
-//! Half of a message's start-up and half of its copying are spent at either end; `m` is its bytes.
+//! Half of a message's start-up and half of its copying take place at either end. `m` is its size in
+//! bytes.
 //!
 //! **Blocking** (Liu et al., section 2.3 (1), Figs. 2 and 3): a node does one thing at a time. In
 //! each step of the schedule it sends, then receives:
 //! - a send takes Ts/2 + m tc/2, waits for a free port at the receiver, and takes m td more;
-//! - a receive waits until the message has come, and takes Ts/2 + m tc/2.
+//! - a receive waits until the message has arrived, and takes Ts/2 + m tc/2.
 //!
-//! **Nonblocking** (section 2.3 (2)): a node's processor starts all sends one after another, Ts/2
-//! each, then completes receives as they come, Ts/2 each. Data that come in the same stage can be
-//! sent on when their receive is completed, and not before: a send of such, and with it all that
-//! follow it in the node's order, waits for that (`super::nonblocking`). Beside it a copying engine
-//! (DMA) takes m tc/2 for each message, out or in, in the order in which they are ready; a message
-//! then waits until an output port of its sender and an input port of its receiver are free
-//! (section 2.3: messages compete for both), and takes m td through the two (`super::crossing`).
-//! With a second send buffer the processor composes each message's data for the next stage as soon
-//! as it has completed the receive.
+//! **Nonblocking** (section 2.3 (2)): three parts of a node work at the same time
+//! (`super::nonblocking`):
+//! - The processor starts all sends one after another, Ts/2 each. Then it completes receives in the
+//!   order of arrival, Ts/2 each. If data is received and forwarded in the same stage, its send waits
+//!   until the receive is complete, and all later sends of the node wait, too.
+//! - A copying engine (DMA) takes m tc/2 for each message, in or out, in the order in which messages
+//!   are ready.
+//! - Ports: a message waits until an output port of its sender and an input port of its receiver are
+//!   free (section 2.3: messages compete for both), and takes m td to cross (`super::crossing`).
 //!
-//! **At one moment** the lower kind of event comes first, then the lower node, then the earlier
-//! message; moments are exact ([`crate::cost::model::clock`]), so that no rounding decides.
+//! With a second send buffer, the processor composes the data of each message for the next stage as
+//! soon as it has completed the receive.
+//!
+//! **Simultaneous events** are ordered by kind, then by node, then by message. Times are exact
+//! ([`crate::cost::model::clock`]), so that rounding has no influence.
 
 use super::Flat;
 use super::accounting::Accounting;
@@ -34,81 +38,84 @@ pub struct StageMessage {
     pub from: u32,
     /// Receiver, a node of the machine.
     pub to: u32,
-    /// The step of the schedule it belongs to: nodes work through their messages in this order.
+    /// The step of the schedule. Nodes work through their messages in the order of steps.
     pub step: u64,
-    /// The latest step in which any of it came to its sender; it is no stage's that has ended.
+    /// The latest step in which its sender received any of its data. Steps of earlier stages count
+    /// as complete.
     pub after: u64,
-    /// Its length in bytes.
+    /// Size in bytes.
     pub bytes: f64,
 }
 
-/// The messages of a stage, in the schedule's order, and what each node composes.
+/// The messages of a stage, and the data that nodes compose.
 #[derive(Debug, Clone)]
 pub struct Stage {
-    /// As the schedule has them.
+    /// The messages in the schedule's order.
     pub messages: Vec<StageMessage>,
-    /// Bytes that each node puts into its send buffer.
+    /// Bytes that each node composes in its send buffer.
     pub composed: Vec<f64>,
-    /// Whether there is anything in it.
+    /// Whether the stage is not empty.
     used: bool,
-    /// What nodes add up, in the order of steps.
-    sums: Vec<Reduction>,
-    /// For each message its receiver's sum, plus one; 0 if there is none, as for those beyond the
-    /// end.
-    sum_of: Vec<u32>,
+    /// The reductions in the order of steps.
+    reductions: Vec<Reduction>,
+    /// For each message the index of its receiver's reduction, plus one; 0 if there is none. Messages
+    /// beyond the end have none.
+    reduction_of: Vec<u32>,
 }
 
-/// What a node adds to what it has when all that it receives in a step has come.
+/// A reduction of a node, when it has received all of its messages of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Reduction {
     node: u32,
     bytes: f64,
-    /// Messages of the step that the node receives.
+    /// Number of messages of the step that the node receives.
     messages: u32,
 }
 
-/// What is left to come for each sum of a stage.
+/// The progress of the reductions of a stage.
 #[derive(Debug)]
 pub(super) struct Reductions<'a> {
     stage: &'a Stage,
     byte: Ticks,
-    left: Vec<u32>,
+    /// Messages that each reduction still waits for.
+    missing: Vec<u32>,
 }
 
 impl<'a> Reductions<'a> {
     pub(super) fn new(stage: &'a Stage, machine: &Flat) -> Self {
-        let left = stage.sums.iter().map(|sum| sum.messages).collect();
-        Self { stage, byte: ticks(machine.reduce_byte_us), left }
+        let missing = stage.reductions.iter().map(|sum| sum.messages).collect();
+        Self { stage, byte: ticks(machine.reduce_byte_us), missing }
     }
 
-    /// Its receiver has the message at this moment, and adds up if that was the last of its step.
+    /// Counts a message that its receiver has received at the time `at`. Returns the receiver's clock
+    /// after the reduction, if that was the last message of the step.
     pub(super) fn received(&mut self, message: u32, at: Clock) -> Clock {
-        let sum = self.stage.sum_of.get(message as usize).and_then(|sum| sum.checked_sub(1));
+        let sum = self.stage.reduction_of.get(message as usize).and_then(|sum| sum.checked_sub(1));
         let Some(sum) = sum.map(|sum| sum as usize) else { return at };
-        self.left[sum] -= 1;
-        if self.left[sum] > 0 {
+        self.missing[sum] -= 1;
+        if self.missing[sum] > 0 {
             at
         } else {
-            at.reduced(of_bytes(self.byte, self.stage.sums[sum].bytes))
+            at.reduced(of_bytes(self.byte, self.stage.reductions[sum].bytes))
         }
     }
 
-    /// What nodes add up of what they sent themselves.
-    pub(super) fn rest(&self, clocks: &mut [Clock]) {
-        for sum in self.stage.sums.iter().filter(|sum| sum.messages == 0) {
+    /// Adds the reductions of data that nodes have sent to themselves.
+    pub(super) fn add_local(&self, clocks: &mut [Clock]) {
+        for sum in self.stage.reductions.iter().filter(|sum| sum.messages == 0) {
             let clock = &mut clocks[sum.node as usize];
             *clock = clock.reduced(of_bytes(self.byte, sum.bytes));
         }
     }
 }
 
-/// Something that takes requests in the order of time; at equal times, of nodes and messages.
+/// An event, ordered by time, kind, node and message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct StageEvent {
     pub at: Clock,
     pub node: u32,
     pub message: u32,
-    /// What it is about, in nonblocking mode.
+    /// The kind; in blocking mode always `Ready`.
     pub kind: StageEventKind,
 }
 
@@ -118,14 +125,14 @@ pub(super) enum StageEventKind {
     Started,
     /// The message waits for its ports.
     Ready,
-    /// The message has come.
+    /// The message has arrived.
     Arrived,
 }
 
 impl Eq for StageEvent {}
 
 impl Ord for StageEvent {
-    /// The earliest is the greatest, for a heap.
+    /// The earliest event is the greatest, for use in a max-heap.
     fn cmp(&self, other: &Self) -> Ordering {
         let time = other.at.at.cmp(&self.at.at);
         time.then_with(|| {
@@ -140,7 +147,7 @@ impl PartialOrd for StageEvent {
     }
 }
 
-/// What a machine asks for, in ticks.
+/// The costs of a message, in ticks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MessageTimes {
     pub half_start: Ticks,
@@ -162,7 +169,7 @@ impl MessageTimes {
 
 /// The input ports of all nodes.
 struct Ports {
-    /// When each port is free; empty where ports are never short.
+    /// When each port is free; empty without a limit.
     free: Vec<Ticks>,
     each: usize,
 }
@@ -174,7 +181,7 @@ impl Ports {
         Self { free, each }
     }
 
-    /// A message takes `time` through the first free port of `node`.
+    /// Occupies the first free port of `node` for `time`. Returns the end.
     fn take(&mut self, node: u32, ready: Clock, time: Ticks) -> Clock {
         let first = node as usize * self.each;
         let ports = self.free.get_mut(first..first + self.each).unwrap_or_default();
@@ -185,73 +192,78 @@ impl Ports {
     }
 }
 
-/// Ports that are never short are as many as nodes.
+/// Returns the number of ports per node; without a limit, the number of nodes.
 pub(super) fn ports_each(machine: &Flat, nodes: usize) -> usize {
     machine.ports.count().min(nodes as u64) as usize
 }
 
 impl Stage {
-    /// No messages among so many nodes.
+    /// Creates an empty stage.
     pub fn new(nodes: usize) -> Self {
         Self {
             messages: Vec::new(),
             composed: vec![0.0; nodes],
             used: false,
-            sums: Vec::new(),
-            sum_of: Vec::new(),
+            reductions: Vec::new(),
+            reduction_of: Vec::new(),
         }
     }
 
-    /// Adds a message, which its sender composes.
+    /// Adds a message, and its composing at the sender.
     pub fn add(&mut self, message: StageMessage) {
-        self.copy(message.from, message.bytes);
+        self.compose(message.from, message.bytes);
         self.messages.push(message);
     }
 
-    /// Bytes that each node adds to what it has when all has come that it receives in this step,
-    /// the last one added; empty if none does.
-    pub(crate) fn add_up(&mut self, step: u64, bytes: &[f64]) {
+    /// Adds the reductions of the last step: the bytes of each node; empty if there are none.
+    pub(crate) fn add_reductions(&mut self, step: u64, bytes: &[f64]) {
+        // Create the reductions.
         let first = self.messages.partition_point(|message| message.step < step);
         let mut of_node = vec![0; bytes.len()];
         for (node, bytes) in (0..).zip(bytes).filter(|(_, bytes)| **bytes > 0.0) {
-            self.sums.push(Reduction { node, bytes: *bytes, messages: 0 });
-            (of_node[node as usize], self.used) = (self.sums.len() as u32, true);
+            self.reductions.push(Reduction { node, bytes: *bytes, messages: 0 });
+            (of_node[node as usize], self.used) = (self.reductions.len() as u32, true);
         }
         if bytes.is_empty() {
             return;
         }
-        self.sum_of.resize(self.messages.len(), 0);
-        for (message, sum) in
-            self.messages.iter().zip(&mut self.sum_of).skip(first).filter(|(m, _)| m.from != m.to)
+        // Assign the messages of the step to them.
+        self.reduction_of.resize(self.messages.len(), 0);
+        for (message, sum) in self
+            .messages
+            .iter()
+            .zip(&mut self.reduction_of)
+            .skip(first)
+            .filter(|(m, _)| m.from != m.to)
         {
             *sum = of_node[message.to as usize];
             if let Some(sum) = sum.checked_sub(1) {
-                self.sums[sum as usize].messages += 1;
+                self.reductions[sum as usize].messages += 1;
             }
         }
     }
 
-    /// A node composes what it doesn't send.
-    pub fn copy(&mut self, node: u32, bytes: f64) {
+    /// Adds composing of data that the node does not send.
+    pub fn compose(&mut self, node: u32, bytes: f64) {
         self.composed[node as usize] += bytes;
         self.used = true;
     }
 
-    /// Whether nobody sends or composes anything.
+    /// Returns whether no node sends or composes anything.
     pub fn is_empty(&self) -> bool {
         !self.used
     }
 
-    /// Forgets the messages of the phase before.
+    /// Removes all messages.
     pub fn clear(&mut self) {
         self.messages.clear();
-        self.sums.clear();
-        self.sum_of.clear();
+        self.reductions.clear();
+        self.reduction_of.clear();
         self.composed.fill(0.0);
         self.used = false;
     }
 
-    /// Bytes that each node receives.
+    /// Returns the bytes that each node receives.
     pub fn received(&self) -> Vec<f64> {
         let mut received = vec![0.0; self.composed.len()];
         for m in &self.messages {
@@ -265,21 +277,22 @@ impl Stage {
 pub(super) struct Blocking<'a> {
     stage: &'a Stage,
     times: MessageTimes,
-    /// Each node's list: a message's number times 2, plus 1 if the node receives it. Lists of all
-    /// nodes one after another.
+    /// The tasks of all nodes, one node after another. A task is the number of a message times 2, plus
+    /// 1 if the node receives it.
     tasks: Vec<u32>,
-    /// Where each node is in its list, and where that ends.
+    /// Each node's next task.
     next: Vec<u32>,
+    /// The end of each node's tasks.
     end: Vec<u32>,
     clock: Vec<Clock>,
-    /// When each message came.
-    came: Vec<Option<Clock>>,
-    /// Whether a node waits for the message it is to receive next.
-    waits: Vec<bool>,
+    /// When each message arrived.
+    arrived: Vec<Option<Clock>>,
+    /// Whether each node waits for a message that it receives next.
+    waiting: Vec<bool>,
     ports: Ports,
     reductions: Reductions<'a>,
     events: BinaryHeap<StageEvent>,
-    kept: Option<&'a mut Accounting>,
+    accounting: Option<&'a mut Accounting>,
 }
 
 impl<'a> Blocking<'a> {
@@ -287,8 +300,9 @@ impl<'a> Blocking<'a> {
         stage: &'a Stage,
         machine: &Flat,
         start: Clock,
-        kept: Option<&'a mut Accounting>,
+        accounting: Option<&'a mut Accounting>,
     ) -> Self {
+        // Count the tasks of each node; `next` has the start of its list.
         let nodes = stage.composed.len();
         let mut next = vec![0_u32; nodes + 1];
         for m in &stage.messages {
@@ -298,6 +312,7 @@ impl<'a> Blocking<'a> {
         for node in 0..nodes {
             next[node + 1] += next[node];
         }
+        // Fill the lists: in each step, sends before receives.
         let mut tasks = vec![0; stage.messages.len() * 2];
         let mut end = next[..nodes].to_vec();
         let mut put = |node: u32, task: u32| {
@@ -322,12 +337,12 @@ impl<'a> Blocking<'a> {
             next,
             end,
             clock: vec![start; nodes],
-            came: vec![None; stage.messages.len()],
-            waits: vec![false; nodes],
+            arrived: vec![None; stage.messages.len()],
+            waiting: vec![false; nodes],
             ports: Ports::new(nodes, machine, start.at),
             reductions: Reductions::new(stage, machine),
             events: BinaryHeap::new(),
-            kept,
+            accounting,
         }
     }
 
@@ -335,40 +350,39 @@ impl<'a> Blocking<'a> {
         for node in 0..self.next.len() {
             self.proceed(node);
         }
-        // Every request is made no earlier than the one that led to it was granted: granting them
-        // by time is right.
+        // Serve requests for ports in the order of time. A request never leads to an earlier one.
         while let Some(event) = self.events.pop() {
             let m = self.stage.messages[event.message as usize];
             let crossing = of_bytes(self.times.byte, m.bytes);
             let done = self.ports.take(m.to, event.at, crossing);
-            if let Some(kept) = &mut self.kept {
-                let way = &mut kept.crossings[event.message as usize];
-                // Its sender copies it itself: until it has, the receiver waits for it.
-                (way.started, way.ready, way.crossing, way.came) =
+            if let Some(accounting) = &mut self.accounting {
+                let times = &mut accounting.crossings[event.message as usize];
+                // The sender copies it itself; the receiver waits for its peer until then.
+                (times.started, times.ready, times.crossing, times.arrived) =
                     (event.at.at, event.at.at, done.at - crossing, done.at);
-                kept.awaited(m.from, event.message);
-                kept.sent(m.from);
+                accounting.charge_wait(m.from, event.message);
+                accounting.sent(m.from);
             }
-            self.came[event.message as usize] = Some(done);
+            self.arrived[event.message as usize] = Some(done);
             self.clock[m.from as usize] = done;
             self.next[m.from as usize] += 1;
             self.proceed(m.from as usize);
             let to = m.to as usize;
-            if self.waits[to] && self.tasks[self.next[to] as usize] == event.message * 2 + 1 {
-                self.waits[to] = false;
+            if self.waiting[to] && self.tasks[self.next[to] as usize] == event.message * 2 + 1 {
+                self.waiting[to] = false;
                 self.proceed(to);
             }
         }
-        self.reductions.rest(&mut self.clock);
-        if let Some(kept) = &mut self.kept {
+        self.reductions.add_local(&mut self.clock);
+        if let Some(accounting) = &mut self.accounting {
             (0..)
                 .zip(&self.clock)
-                .for_each(|(node, clock)| kept.charge(node, TimeKind::Reduction, clock.at));
+                .for_each(|(node, clock)| accounting.charge(node, TimeKind::Reduction, clock.at));
         }
         self.clock.into_iter().reduce(Clock::later).unwrap_or_default()
     }
 
-    /// A node goes on until it has to wait.
+    /// Works through the tasks of a node until it has to wait.
     fn proceed(&mut self, node: usize) {
         let MessageTimes { half_start, half_copy, .. } = self.times;
         while self.next[node] < self.end[node] {
@@ -376,14 +390,15 @@ impl<'a> Blocking<'a> {
             let message = task / 2;
             let m = &self.stage.messages[message as usize];
             let copying = of_bytes(half_copy, m.bytes);
-            if let Some(kept) = &mut self.kept {
-                kept.enter(node as u32, m.step);
+            if let Some(accounting) = &mut self.accounting {
+                accounting.enter(node as u32, m.step);
             }
+            // Send: copy, then request a port of the receiver.
             if task.is_multiple_of(2) {
                 let at = self.clock[node].started(half_start).transmitted(copying);
-                if let Some(kept) = &mut self.kept {
-                    kept.charge(node as u32, TimeKind::Startup, at.at - copying);
-                    kept.charge(node as u32, TimeKind::Transmission, at.at);
+                if let Some(accounting) = &mut self.accounting {
+                    accounting.charge(node as u32, TimeKind::Startup, at.at - copying);
+                    accounting.charge(node as u32, TimeKind::Transmission, at.at);
                 }
                 self.events.push(StageEvent {
                     at,
@@ -393,17 +408,18 @@ impl<'a> Blocking<'a> {
                 });
                 return;
             }
-            let Some(came) = self.came[message as usize] else {
-                self.waits[node] = true;
+            // Receive: wait for the message, then copy.
+            let Some(arrived) = self.arrived[message as usize] else {
+                self.waiting[node] = true;
                 return;
             };
-            let received = self.clock[node].later(came).started(half_start).transmitted(copying);
+            let received = self.clock[node].later(arrived).started(half_start).transmitted(copying);
             self.clock[node] = self.reductions.received(message, received);
-            if let Some(kept) = &mut self.kept {
-                kept.awaited(node as u32, message);
-                kept.charge(node as u32, TimeKind::Startup, received.at - copying);
-                kept.charge(node as u32, TimeKind::Transmission, received.at);
-                kept.charge(node as u32, TimeKind::Reduction, self.clock[node].at);
+            if let Some(accounting) = &mut self.accounting {
+                accounting.charge_wait(node as u32, message);
+                accounting.charge(node as u32, TimeKind::Startup, received.at - copying);
+                accounting.charge(node as u32, TimeKind::Transmission, received.at);
+                accounting.charge(node as u32, TimeKind::Reduction, self.clock[node].at);
             }
             self.next[node] += 1;
         }

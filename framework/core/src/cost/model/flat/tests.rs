@@ -32,14 +32,14 @@ fn run(stage: &Stage, machine: &Machine) -> Clock {
     stage.run(&flat(machine), Clock::default(), false)
 }
 
-/// Everyone sends everyone `bytes`, in ring order.
+/// Every node sends `bytes` to every other node, in ring order.
 fn uniform(nodes: u32, bytes: f64) -> Stage {
     let steps: Vec<Vec<_>> =
         (1..nodes).map(|s| (0..nodes).map(|j| (j, (j + s) % nodes, bytes)).collect()).collect();
     stage(nodes as usize, &steps.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
-/// Equation (1): a step takes Ts + m (tc + td) when all messages are as long as each other.
+/// Equation (1): a step of equal messages takes Ts + m (tc + td).
 #[test]
 fn equal_messages_in_blocking_mode_cost_equation_1() {
     let clock = run(&uniform(8, 100.0), &machine("startup_us=40,copy_byte_us=0.02,byte_us=0.03"));
@@ -48,7 +48,7 @@ fn equal_messages_in_blocking_mode_cost_equation_1() {
 }
 
 /// Equation (2): in nonblocking mode the largest of start-ups, copying and transfer hides the
-/// others, but for filling and emptying the pipeline.
+/// others, except for filling and draining the pipeline.
 #[test]
 fn equal_messages_in_nonblocking_mode_cost_the_largest_term_of_equation_2() {
     let near = |text: &str, expected: f64| {
@@ -63,13 +63,13 @@ fn equal_messages_in_nonblocking_mode_cost_the_largest_term_of_equation_2() {
     near("startup_us=4,copy_byte_us=0.02,byte_us=3", 63.0 * 300.0);
 }
 
-/// Two long messages for one node: the second waits while the first is taken.
+/// Two long messages for one node: the second waits until the first has been received.
 #[test]
-fn a_receiver_takes_one_message_at_a_time() {
+fn a_node_receives_one_message_at_a_time() {
     let two = stage(3, &[&[(0, 2, 100.0), (1, 2, 100.0)]]);
     let blocking = run(&two, &machine("startup_us=10,byte_us=1"));
-    // 5 to start, 100, and again 100 for the second; 5 to complete each, the first one's hidden
-    // behind the second's transfer
+    // 5 to start, 100 for each message, and 5 to complete each. The completion of the first message
+    // overlaps with the transfer of the second.
     assert_eq!(
         (
             blocking.us(),
@@ -87,7 +87,7 @@ fn a_receiver_takes_one_message_at_a_time() {
     assert_eq!(run(&two, &machine("startup_us=10,byte_us=1,ports=all")).path.contention, 0.0);
 }
 
-/// Figs. 2 and 3: what delays a message delays what its sender sends next, to another node.
+/// Figs. 2 and 3: the delay of a message also delays the next message of its sender.
 #[test]
 fn contention_at_one_node_delays_others() {
     let steps: [&[(u32, u32, f64)]; 3] = [
@@ -96,15 +96,15 @@ fn contention_at_one_node_delays_others() {
         &[(0, 1, 30.0)],
     ];
     let held = run(&stage(4, &steps), &machine("byte_us=1"));
-    // node 0 would send to node 2 at 10, whose port is taken until 50
+    // Node 0 could send to node 2 at 10, but the port is occupied until 50.
     assert_eq!((held.us(), held.path.contention), (90.0, 40.0));
     let free = run(&stage(4, &steps), &machine("byte_us=1,ports=all"));
     assert_eq!((free.us(), free.path.contention), (50.0, 0.0));
 }
 
 #[test]
-fn a_blocking_node_waits_for_what_it_is_to_receive_before_it_sends_on() {
-    // node 1 must have node 0's long message before its second step
+fn a_blocking_node_receives_everything_of_a_step_before_it_continues() {
+    // Node 1 receives node 0's long message before its second step.
     let chain = stage(3, &[&[(0, 1, 100.0)], &[(1, 2, 1.0)]]);
     assert_eq!(run(&chain, &machine("byte_us=1")).us(), 101.0);
     assert_eq!(run(&chain, &machine("byte_us=1,mode=nonblocking")).us(), 100.0);
@@ -133,7 +133,7 @@ fn a_clock_is_the_sum_of_its_parts() {
     }
 }
 
-/// A part of the block of one node for another, sent straight there.
+/// A direct send of a part of a block.
 fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
     Rule {
         origins: NodeSet::One(from),
@@ -145,7 +145,7 @@ fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
     }
 }
 
-/// An all-to-all of two phases, each a direct exchange of half of the parts, under `machine`.
+/// The parts of time of an all-to-all with two phases, each a direct exchange of half of the data.
 fn two_phases(machine: &str) -> Parts {
     let topology = parse("ring:4").unwrap();
     let mut evaluator = self::machine(machine).evaluator(PricingContext {
@@ -173,14 +173,14 @@ fn two_phases(machine: &str) -> Parts {
 }
 
 #[test]
-fn a_stage_is_a_phase_with_its_composing_and_a_barrier_between_two() {
+fn phases_are_stages_with_composing_and_barriers_between_them() {
     let parts = two_phases("rearrange_byte_us=0.1,barrier_us=3,startup_us=1");
-    // four half blocks a phase, the one to oneself too
+    // Each node composes four half blocks per phase, including its own.
     assert_eq!((parts.rearrangement, parts.barrier), (Some(2.0 * 4.0 * 50.0 * 0.1), Some(3.0)));
     assert_eq!((parts.startup, parts.propagation), (Some(6.0), None));
 }
 
-/// The time of a direct exchange of one phase. Every step names (sender, receiver, half of the
+/// Returns the time of a direct exchange in one phase, with steps of (sender, receiver, half of the
 /// block).
 fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
     let topology = parse("fully-connected:8").unwrap();
@@ -206,7 +206,7 @@ fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
 }
 
 #[test]
-fn a_node_works_through_its_messages_of_one_step_in_the_order_in_which_they_are_named() {
+fn nodes_send_in_the_order_of_the_schedule() {
     let halves = |pairs: &[(u64, u64)], half: u32| {
         pairs.iter().map(|(f, t)| (*f, *t, half)).collect::<Vec<_>>()
     };
@@ -241,7 +241,7 @@ fn a_node_works_through_its_messages_of_one_step_in_the_order_in_which_they_are_
     );
 }
 
-/// Each of so many segments goes from node to node, in the step after that in which it came.
+/// A pipeline: each segment is forwarded in the step after that in which it was received.
 fn pipelined_chain(nodes: u32, segments: u64, bytes: f64) -> Stage {
     let mut stage = Stage::new(nodes as usize);
     for step in 1..segments + u64::from(nodes) - 1 {
@@ -261,9 +261,9 @@ fn pipelined_chain(nodes: u32, segments: u64, bytes: f64) -> Stage {
     stage
 }
 
-/// Nothing is sent on before it has come: a chain takes (P - 1) (Ts + m (tc + td)) in either mode.
+/// Data is forwarded only after its arrival: a chain takes (P - 1) (Ts + m (tc + td)) in either mode.
 #[test]
-fn a_chain_takes_a_chains_time_in_either_mode() {
+fn chains_take_the_same_time_in_both_modes() {
     for mode in ["blocking", "nonblocking", "nonblocking,buffers=2"] {
         let m = machine(&format!("startup_us=46,copy_byte_us=0.02,byte_us=0.03,mode={mode}"));
         let clock = run(&pipelined_chain(64, 1, 1000.0), &m);
@@ -272,22 +272,22 @@ fn a_chain_takes_a_chains_time_in_either_mode() {
     }
 }
 
-/// In nonblocking mode a node's ports work at the same time: k segments over P - 1 links take k + P
-/// - 2 of one segment's.
+/// In nonblocking mode the ports of a node work at the same time: k segments over P - 1 links take
+/// k + P - 2 times as long as one segment.
 #[test]
 fn segments_follow_each_other_through_a_chain() {
     let us = run(&pipelined_chain(6, 9, 100.0), &machine("byte_us=2,mode=nonblocking")).us();
     assert!((us - (9.0 + 6.0 - 2.0) * 200.0).abs() < 1e-9, "{us}");
 }
 
-/// Sends start in the schedule's order: what was there at the start follows what is waited for.
+/// Sends start in the schedule's order, even if a later one has its data from the start.
 #[test]
-fn a_send_that_waits_holds_up_those_after_it() {
+fn a_waiting_send_delays_the_sends_after_it() {
     let mut s = Stage::new(4);
     for (from, to, step, after) in [(0, 1, 1, 0), (1, 2, 2, 1), (1, 3, 2, 0)] {
         s.add(StageMessage { from, to, step, after, bytes: 10.0 });
     }
-    // 10 bytes, 10 more; then through node 1's one port again.
+    // 10 bytes, 10 more, and again 10 through node 1's only port.
     assert_eq!(run(&s, &machine("byte_us=1,mode=nonblocking")).us(), 30.0);
     assert_eq!(run(&s, &machine("byte_us=1,mode=nonblocking,ports=all")).us(), 20.0);
 }
@@ -308,8 +308,8 @@ fn a_second_buffer_hides_composing_behind_transfers() {
 }
 
 proptest! {
-    /// However long messages are, nobody is done before it has received all its bytes, and a
-    /// schedule without contention can't be slowed by more ports.
+    /// No node ends before it has received all of its bytes, and more ports never make a schedule
+    /// without contention slower.
     #[test]
     fn a_stage_lasts_as_long_as_its_busiest_port(
         bytes in prop::collection::vec(0.0_f64..1000.0, 30), nonblocking in any::<bool>(),
@@ -331,10 +331,9 @@ proptest! {
     }
 }
 
-/// Three tenths by two crossings: as sums of floating-point numbers they differ, and the later message
-/// would come first.
+/// Two paths take 0.3 µs. As floating-point sums they would differ, in the wrong order.
 #[test]
-fn moments_that_are_equal_are_equal_however_their_terms_were_added() {
+fn equal_times_do_not_depend_on_the_order_of_additions() {
     let ends = |bytes: &[f64]| {
         let steps: Vec<[(u32, u32, f64); 1]> = bytes.iter().map(|bytes| [(0, 1, *bytes)]).collect();
         let steps: Vec<&[_]> = steps.iter().map(<[_; 1]>::as_slice).collect();
@@ -342,15 +341,15 @@ fn moments_that_are_equal_are_equal_however_their_terms_were_added() {
     };
     assert_eq!(ends(&[1.0, 2.0]).us(), ends(&[3.0]).us());
     assert_ne!(0.1 + 0.2, 0.3, "what floating-point numbers say");
-    // Nodes 0 and 1 both reach node 2 after 0.3 us, by one message and by two: the lower node's is
-    // taken first.
+    // Nodes 0 and 1 both reach node 2 after 0.3 µs, with one message and with two. The message of the
+    // lower node is first.
     let steps: [&[(u32, u32, f64)]; 3] =
         [&[(0, 3, 3.0), (1, 4, 1.0)], &[(1, 5, 2.0)], &[(0, 2, 10.0), (1, 2, 20.0)]];
     assert_eq!(run(&stage(6, &steps), &machine("byte_us=0.1")).path.contention, 1.0);
 }
 
 #[test]
-fn a_stage_in_which_nodes_only_keep_things_has_its_barrier() {
+fn stages_with_only_local_data_have_a_barrier() {
     let topology = parse("ring:4").unwrap();
     let mut evaluator = machine("rearrange_byte_us=1,barrier_us=3").evaluator(PricingContext {
         topology: &topology,

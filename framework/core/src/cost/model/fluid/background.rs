@@ -51,7 +51,7 @@ mod tests {
     use crate::cost::background::Background;
     use crate::cost::machine::Machine;
     use crate::cost::model::Cost;
-    use crate::cost::model::test_steps::cost_beside;
+    use crate::cost::model::test_steps::cost_with_background;
 
     fn cost_with_flows(
         nodes: u64,
@@ -65,7 +65,7 @@ mod tests {
         };
         let bytes = |from, to| flows.iter().find(is_from(from, to)).map_or(0, |flow| flow.2);
         let machine = format!("free:model=fluid,background=flows.csv,{machine}");
-        cost_beside(Background::new(nodes, bytes), network, &machine, steps).unwrap()
+        cost_with_background(Background::new(nodes, bytes), network, &machine, steps).unwrap()
     }
 
     /// A message of m bytes and a flow of b bytes share a link with one byte per µs. Each has half of
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn invalid_background_is_refused() {
         let priced = |ranks| {
-            cost_beside(
+            cost_with_background(
                 Background::new(ranks, |_, _| 1),
                 "mesh:3",
                 "free:model=fluid,background=f.csv",

@@ -225,8 +225,8 @@ impl MessagesInFlight {
         } else {
             self.messages[number] = message;
         }
-        self.shares.describe(number, bytes, weight, &self.route);
-        if self.shares.room() > MAX_HOPS {
+        self.shares.define(number, bytes, weight, &self.route);
+        if self.shares.reserved_hops() > MAX_HOPS {
             let most = format!("messages in flight of up to {MAX_HOPS} hops, this case has more");
             self.refused = Some(format!("the model `fluid` simulates {most}"));
         }

@@ -1,5 +1,5 @@
-//! Links by level, the lowest first: buckets of a sixteenth of an octave, unsorted, and a heap for
-//! the bucket that the sweep is in.
+//! A priority queue of links by level, the lowest first: unsorted buckets of a sixteenth of an octave,
+//! and a heap for the current bucket.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,19 +8,21 @@ const BUCKETS: usize = 512;
 
 #[derive(Debug)]
 pub(super) struct LevelQueue {
-    /// What lies in the bucket at hand or below, by the bits of its level: levels are not negative,
-    /// so bits are in their order.
+    /// The links of the current bucket and below, by the bits of their levels. The bits of
+    /// non-negative numbers have the order of the numbers.
     near: BinaryHeap<Reverse<(u64, u32)>>,
     buckets: Vec<Vec<u32>>,
-    /// A bit a bucket: whether anything is in it.
+    /// One bit per bucket: whether it is not empty.
     full: [u64; BUCKETS / 64],
+    /// The current bucket.
     at: Option<usize>,
+    /// The [`sixteenth`] of the first bucket.
     base: u64,
 }
 
 impl LevelQueue {
-    /// For levels of about `top` and 32 octaves below it; what is beyond lies in the first or last
-    /// bucket.
+    /// Creates a queue for levels from about `top` to 32 octaves below it. Other levels are in the
+    /// first or last bucket.
     pub(super) fn new(top: f64) -> Self {
         let base = (sixteenth(top) + 16).saturating_sub(BUCKETS as u64);
         let buckets = vec![Vec::new(); BUCKETS];
@@ -31,7 +33,7 @@ impl LevelQueue {
         (sixteenth(level).saturating_sub(self.base) as usize).min(BUCKETS - 1)
     }
 
-    /// Queues a link that is queued at `old`, or at infinity if it is not.
+    /// Queues a link whose previous level is `old`; infinity if it is not queued.
     pub(super) fn push(&mut self, level: f64, old: f64, link: u32) {
         let bucket = self.bucket(level);
         if self.at.is_some_and(|at| bucket <= at) {
@@ -42,13 +44,13 @@ impl LevelQueue {
         }
     }
 
-    /// The lowest link of the bucket at hand, and the bits of its level.
+    /// Removes the lowest link of the current bucket. Returns the bits of its level, and the link.
     pub(super) fn pop(&mut self) -> Option<(u64, u32)> {
         self.near.pop().map(|Reverse(first)| first)
     }
 
-    /// Turns to the next bucket with anything in it; its links are to be queued again where they
-    /// want it.
+    /// Moves to the next bucket that is not empty, and removes its links. The caller queues those
+    /// again that are still needed.
     pub(super) fn next_bucket(&mut self) -> Option<(usize, Vec<u32>)> {
         let word = self.full.iter().position(|word| *word != 0)?;
         let bucket = word * 64 + self.full[word].trailing_zeros() as usize;
@@ -57,24 +59,23 @@ impl LevelQueue {
         Some((bucket, std::mem::take(&mut self.buckets[bucket])))
     }
 
-    /// Whether a level is of this bucket.
     pub(super) fn is_in(&self, level: f64, bucket: usize) -> bool {
         self.bucket(level) == bucket
     }
 
-    /// Whether another link is queued below the level. Those in buckets to come are above the one
-    /// at hand.
+    /// Returns whether another link may be queued below the level. Later buckets are above the current
+    /// one.
     pub(super) fn has_lower(&self, level: f64) -> bool {
         let beyond = self.at.is_none_or(|at| self.bucket(level) > at);
         beyond || self.near.peek().is_some_and(|Reverse((bits, _))| *bits < level.to_bits())
     }
 
-    /// Begins a sweep from below.
+    /// Starts again from the lowest bucket.
     pub(super) fn rewind(&mut self) {
         self.at = None;
     }
 
-    /// Empties the queue, and hands out what was in it.
+    /// Removes and returns all links.
     pub(super) fn drain(&mut self) -> Vec<u32> {
         let mut links: Vec<u32> = self.near.drain().map(|Reverse((_, link))| link).collect();
         while let Some((_, bucket)) = self.next_bucket() {
@@ -85,7 +86,7 @@ impl LevelQueue {
     }
 }
 
-/// The exponent and the first four bits of the fraction.
+/// Returns the exponent and the first four bits of the fraction: the sixteenth of an octave.
 fn sixteenth(level: f64) -> u64 {
     level.to_bits() >> 48
 }

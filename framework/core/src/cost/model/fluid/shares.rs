@@ -1,8 +1,9 @@
-//! Weighted max-min fair shares of links, repaired when flows come and go instead of solved anew.
+//! Weighted max-min fair shares of links. They are updated when flows start or end, instead of being
+//! computed again.
 //!
-//! A flow's *level* is its rate over its weight. Shares are max-min when every flow has a full link
-//! on which no flow's level is above its own: that link *binds* it. Who shares what stands here,
-//! how a solve repairs it in [`sweep`].
+//! The *level* of a flow is its rate divided by its weight. Shares are max-min fair if every flow has
+//! a full link on which no other flow has a higher level: that link *binds* the flow. This module
+//! stores flows and links; [`sweep`] updates the rates.
 
 use super::level_queue::LevelQueue;
 use link::Link;
@@ -10,77 +11,88 @@ use link::Link;
 mod link;
 mod sweep;
 
-/// A link on a flow's way, and how often it is crossed.
+/// A link of a flow's route, and how often the route crosses it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Hop {
     pub link: u32,
     pub times: f32,
 }
 
-/// Where a flow has its rate from.
+/// The state of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Binding {
-    /// It does not share.
+    /// The flow does not use its links.
     Idle,
-    /// It has come since the last solve.
+    /// The flow has started since the last solve.
     New,
-    /// It awaits a rate in this sweep.
+    /// The flow gets a rate in this sweep.
     Open,
+    /// The flow is bound by this link.
     By(u32),
 }
 
-/// What the sweep reads of a flow.
+/// The properties of a flow that the sweep uses.
 #[derive(Debug, Clone, Copy)]
 struct Flow {
     rate: f64,
     weight: f64,
     level: f64,
     bound: Binding,
-    /// How often the link that binds it is on its way.
+    /// How often its route crosses the link that binds it.
     bound_times: f32,
 }
 
-/// The rest of it.
+/// The other properties of a flow.
 #[derive(Debug, Clone, Copy)]
 struct Progress {
-    /// Bytes that were left at the moment `since`.
+    /// Bytes that were left at the time `since`.
     left: f64,
     since: f64,
-    /// Its rate before the solve of this number.
+    /// Its rate before the solve with the number `solve`.
     before: f64,
     solve: u64,
     hops: u32,
 }
 
-/// The flows of a network, and what each has of its links.
+/// The flows of a network, and their shares of its links.
 #[derive(Debug)]
 pub(super) struct Shares {
     links: Vec<Link>,
     flows: Vec<Flow>,
     rest: Vec<Progress>,
-    /// Room for `1 << shift` hops a flow.
+    /// Binary logarithm of the number of hops that are reserved for each flow.
     shift: u32,
     hops: Vec<Hop>,
-    /// Where in its link's list each hop stands.
+    /// Position of each hop in its link's list.
     place: Vec<u32>,
     levels: LevelQueue,
+    /// Flows that have started since the last solve.
     added: Vec<u32>,
+    /// Number of flows that have ended since the last solve.
     removed: usize,
+    /// Number of flows that share links.
     sharing: usize,
-    /// Hops of all flows that share, and those that this solve has looked at.
+    /// Number of hops of all flows that share links.
     load: usize,
+    /// Number of hops that this solve has examined.
     visits: usize,
+    /// Links that lost a flow since the last solve.
     dirty: Vec<u32>,
+    /// Links of newly opened flows.
     pending: Vec<u32>,
+    /// Newly opened flows.
     fresh: Vec<u32>,
     takers: Vec<u32>,
+    /// Flows whose rates may have changed in this solve.
     changed: Vec<u32>,
+    /// Number of the solve.
     solve: u64,
     now: f64,
 }
 
 impl Shares {
-    /// Links of these capacities; `least_weight` is about the least of a flow, for speed alone.
+    /// Creates links with these capacities. `least_weight` is an estimate of the smallest weight of a
+    /// flow; it affects only speed.
     pub(super) fn new(capacities: impl Iterator<Item = f64>, least_weight: f64) -> Self {
         let links: Vec<Link> = capacities.map(Link::new).collect();
         let most = links.iter().map(|l| l.capacity).fold(0.0, f64::max);
@@ -107,8 +119,8 @@ impl Shares {
         }
     }
 
-    /// Memory that its flows take, in hops.
-    pub(super) fn room(&self) -> usize {
+    /// Returns the number of hops that are reserved in memory.
+    pub(super) fn reserved_hops(&self) -> usize {
         self.hops.len()
     }
 
@@ -116,10 +128,10 @@ impl Shares {
         self.links[link as usize].capacity
     }
 
-    /// Describes flow number `flow`, at most one beyond those that there are: it shares from
-    /// [`Shares::add`] on.
-    pub(super) fn describe(&mut self, flow: usize, bytes: f64, weight: f64, way: &[Hop]) {
-        while way.len() > 1 << self.shift {
+    /// Sets the properties of a flow. `flow` is at most one beyond the existing numbers. The flow uses
+    /// its links after [`Shares::add`].
+    pub(super) fn define(&mut self, flow: usize, bytes: f64, weight: f64, route: &[Hop]) {
+        while route.len() > 1 << self.shift {
             self.widen();
         }
         if flow == self.flows.len() {
@@ -136,11 +148,11 @@ impl Shares {
         }
         self.flows[flow].weight = weight;
         self.rest[flow].left = bytes;
-        self.rest[flow].hops = way.len() as u32;
-        self.hops[flow << self.shift..][..way.len()].copy_from_slice(way);
+        self.rest[flow].hops = route.len() as u32;
+        self.hops[flow << self.shift..][..route.len()].copy_from_slice(route);
     }
 
-    /// Makes room for ways twice as long.
+    /// Doubles the number of hops that are reserved for each flow.
     fn widen(&mut self) {
         let (old, flows) = (self.shift, self.flows.len());
         self.shift += 1;
@@ -161,7 +173,7 @@ impl Shares {
         first..first + self.rest[flow as usize].hops as usize
     }
 
-    /// What of a flow is left.
+    /// Returns the bytes of a flow that are left.
     pub(super) fn left(&self, flow: usize, now: f64) -> f64 {
         let rest = &self.rest[flow];
         if self.is_sharing(flow) {
@@ -175,12 +187,12 @@ impl Shares {
         self.flows[flow].weight
     }
 
-    /// Whether the flow shares.
+    /// Returns whether the flow uses its links.
     pub(super) fn is_sharing(&self, flow: usize) -> bool {
         self.flows[flow].bound != Binding::Idle
     }
 
-    /// The flow begins to share; it has its rate after the next solve.
+    /// Adds a flow to its links. It gets a rate in the next solve.
     pub(super) fn add(&mut self, flow: usize, now: f64) {
         for hop in self.hops_of(flow as u32) {
             let on = &mut self.links[self.hops[hop].link as usize].on;
@@ -194,6 +206,7 @@ impl Shares {
         self.load += self.rest[flow].hops as usize;
     }
 
+    /// Removes a flow from its links.
     pub(super) fn remove(&mut self, flow: usize) {
         self.unbind(flow as u32);
         let rate = self.flows[flow].rate;
@@ -217,7 +230,7 @@ impl Shares {
         self.load -= self.rest[flow].hops as usize;
     }
 
-    /// Whether flows have come or gone since the last solve.
+    /// Returns whether rates must be computed again.
     pub(super) fn is_disturbed(&self) -> bool {
         !self.added.is_empty() || !self.dirty.is_empty()
     }

@@ -1,10 +1,10 @@
-//! A folded schedule takes what the same schedule takes with each rank followed by itself.
+//! Compares folded simulations with simulations of every rank.
 
 use super::oracle;
 use super::simulation::Simulation;
 use super::{EPSILON_US, Fluid};
 use crate::cost::machine::Machine;
-use crate::cost::model::test_steps::{Sends, run_of_some};
+use crate::cost::model::test_steps::{Sends, run_with_orbits};
 use crate::cost::model::time_space::TimeSpace;
 use crate::cost::model::{Cost, Evaluator, PricingContext};
 use crate::network::symmetry::Group;
@@ -13,13 +13,13 @@ use crate::network::topology::parse;
 
 type Step = Vec<(u32, u32, u64)>;
 
-/// The cost, how many orbits there were at the end, and what each rank did; each by itself, if
-/// `plain`.
+/// Returns the cost, the number of orbits at the end, and the time-space record. `plain`: without
+/// folding.
 fn priced(topology: &str, machine: &str, steps: &[Step], plain: bool) -> (Cost, usize, TimeSpace) {
     priced_of(None, topology, machine, steps, plain)
 }
 
-/// The same of steps of which one node of each orbit of a group is told.
+/// The same with orbit planning: only messages of one node per orbit of a group are reported.
 fn priced_of(
     group: Option<&Group>,
     topology: &str,
@@ -41,7 +41,7 @@ fn priced_of(
     ranks.record_time_space(TimeSpace::new(network.nodes(), None, 1 << 16)).unwrap();
     let first = |step: &Step| step.iter().map(|&(from, to, bytes)| (from, to, bytes, 0)).collect();
     let sends: Sends = steps.iter().map(first).collect();
-    run_of_some(&network, &mut ranks, &sends, group, &[], |_, _| 0);
+    run_with_orbits(&network, &mut ranks, &sends, group, &[], |_, _| 0);
     (ranks.cost().unwrap(), ranks.orbits(), ranks.time_space().unwrap())
 }
 
@@ -55,15 +55,15 @@ fn schedule(name: &str, n: u32) -> Vec<Step> {
         "gen" => (1..n).map(|k| shift(k, 700)).collect(),
         "ring" => (1..n).map(|k| shift(1, 100 * u64::from(n - k))).collect(),
         "linear" => vec![everyone(300)],
-        // All alike at first, and then less and less: the last step is one message.
+        // The steps have less and less symmetry.
         "broken" => {
             vec![shift(n / 2, 500), everyone(40), shift(1, 300), vec![(0, 1, 900)], shift(3, 200)]
         }
-        // Loads differ, places don't.
+        // Loads differ, destinations are symmetric.
         "uneven" => (1..n)
             .map(|k| (0..n).map(|r| (r, r ^ k, 300 + 100 * u64::from(r % 2))).collect())
             .collect(),
-        // Each sends to two, in an order of its own.
+        // Each rank sends to two others, in an order of its own.
         "two" => (1..n / 2)
             .map(|k| {
                 (0..n)
@@ -93,7 +93,7 @@ const NETWORKS: [(&str, u32); 6] = [
 const SCHEDULES: [&str; 7] = ["pairwise", "gen", "ring", "linear", "broken", "uneven", "two"];
 
 #[test]
-fn folded_times_are_those_of_each_rank_by_itself() {
+fn folded_simulations_equal_those_of_every_rank() {
     for (network, n) in NETWORKS {
         for name in SCHEDULES {
             let steps = schedule(name, n);
@@ -130,7 +130,7 @@ fn folded_times_are_those_of_each_rank_by_itself() {
                             "{network} {name} {machine}: {rank}: {a:?} {b:?}"
                         );
                     }
-                    // What is symmetric is folded, what is broken is not.
+                    // Symmetric schedules are folded, others are not.
                     let is_folded = orbits < n as usize;
                     assert!(
                         name == "two" || is_folded == (name != "broken"),
@@ -143,7 +143,7 @@ fn folded_times_are_those_of_each_rank_by_itself() {
 }
 
 #[test]
-fn folded_times_are_the_naive_ones() {
+fn folded_times_equal_those_of_the_oracle() {
     for (network, n) in NETWORKS {
         for name in SCHEDULES {
             let steps = schedule(name, n);
@@ -168,9 +168,9 @@ fn folded_times_are_the_naive_ones() {
     }
 }
 
-/// To the last bit: from representatives as from everyone.
+/// Results are equal to the last bit with orbit planning and with full planning.
 #[test]
-fn what_is_found_does_not_depend_on_whose_messages_are_told() {
+fn symmetries_do_not_depend_on_the_kind_of_planning() {
     let pairs = |n: u32, bit: u32, bytes| (0..n).map(|r| (r, r ^ bit, bytes)).collect::<Vec<_>>();
     let mixed = [pairs(16, 4, 60), pairs(16, 12, 120), pairs(16, 1, 240), pairs(16, 3, 240)];
     let both = [Shift(2), Shift(2)];
@@ -202,13 +202,13 @@ fn what_is_found_does_not_depend_on_whose_messages_are_told() {
     }
 }
 
-/// As many orbits as a hand counts.
+/// The numbers of orbits were counted by hand.
 #[test]
 fn the_translations_of_a_schedule_are_found_in_its_messages() {
     let orbits = |network: &str, name: &str, n| {
         priced(network, "byte_us=0.003,hop_us=0.4", &schedule(name, n), false).1
     };
-    // Everyone does the same.
+    // All nodes do the same.
     assert_eq!(
         (
             orbits("torus:4x4", "linear", 16),
@@ -217,14 +217,14 @@ fn the_translations_of_a_schedule_are_found_in_its_messages() {
         ),
         (1, 1, 1)
     );
-    // A shift by a row; half of each ring, which is the highest bit of each coordinate.
+    // Shifts by a row; shifts by half of each ring, which change the highest bit of each coordinate.
     assert_eq!((orbits("torus:8x4", "gen", 32), orbits("torus:8x4", "pairwise", 32)), (4, 8));
-    // What sends in an order of its own is folded where the order doesn't count.
+    // Schedules with individual orders of sends are folded only if the order does not matter.
     let two = |startup: &str| {
         priced("ring:8", &format!("byte_us=0.003{startup}"), &schedule("two", 8), false).1
     };
     assert_eq!((two(""), two(",startup_us=1")), (1, 2));
-    // Nothing is where ranks are not alike.
+    // Nothing is folded if ranks or links differ.
     for machine in ["byte_us=0.003,noise=0.1", "byte_us=0.003,order=data"] {
         assert_eq!(priced("ring:8", machine, &schedule("gen", 8), false).1, 8, "{machine}");
     }

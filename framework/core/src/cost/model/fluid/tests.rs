@@ -3,7 +3,7 @@ use crate::network::topology::Route;
 
 const SIMGRID: &str = include_str!("simgrid.csv");
 
-/// (from, to, bytes) of each step, as SimGrid was given them.
+/// Returns the messages (from, to, bytes) of each step, as in the input of SimGrid.
 fn schedule(name: &str, n: u32, block: u64) -> Vec<Vec<(u32, u32, u64)>> {
     let rotated = |k: u32, bytes: u64| (0..n).map(|r| (r, (r + k) % n, bytes)).collect::<Vec<_>>();
     let powers = || (0..32).map(|i| 1_u32 << i).take_while(|k| *k < n);
@@ -30,9 +30,9 @@ fn priced(topology: &str, machine: &str, steps: &[Vec<(u32, u32, u64)>]) -> (f64
     (parts.iter().sum(), cost.ranks.unwrap().mean, parts)
 }
 
-/// Every solve on the way is proved max-min, too ([`super::shares::Shares::check`]).
+/// In tests, every solve is also checked for max-min fairness ([`super::shares::Shares::check`]).
 #[test]
-fn times_are_simgrids() {
+fn times_equal_those_of_simgrid() {
     let mut rows = 0;
     for row in SIMGRID.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = row.split(',').collect();
@@ -55,9 +55,8 @@ fn times_are_simgrids() {
     assert_eq!(rows, 70);
 }
 
-/// SimGrid's own torus zone goes the other way round from the middle of an even ring to its
-/// beginning: torus:4x4, blocks of 1,024 and 65,536 bytes, microseconds until the last rank is
-/// done, by SimGrid 3.32 as the others.
+/// In an even ring, SimGrid's torus zone uses the opposite direction between opposite nodes. The values
+/// are times in µs on torus:4x4 with blocks of 1,024 and 65,536 bytes, by SimGrid 3.32.
 const BY_SIMGRIDS_ZONE: [(&str, [f64; 2]); 4] = [
     ("pairwise", [25.728, 1444.992]),
     ("gen", [28.455937, 1594.380375]),
@@ -66,7 +65,7 @@ const BY_SIMGRIDS_ZONE: [(&str, [f64; 2]); 4] = [
 ];
 
 #[test]
-fn times_by_other_routes_are_simgrids_too() {
+fn times_with_other_routes_equal_those_of_simgrid() {
     let signs = |signs: [i8; 2]| Route { signs: signs.to_vec(), ..Route::default() };
     let routes = [signs([-1, 0]), signs([0, -1]), signs([-1, -1])];
     let goes_back = |from: u32, to: u32| u32::from(from == 2 && to == 0);
@@ -97,21 +96,20 @@ fn times_by_other_routes_are_simgrids_too() {
 #[test]
 fn parts_follow_the_critical_path() {
     let machine = "startup_us=2,hop_us=1,byte_us=0.1";
-    // Alone: a start-up, two links, ten bytes.
+    // A single message: a start-up, two links, ten bytes.
     assert_eq!(priced("ring:8", machine, &[vec![(0, 2, 10)]]).2, [2.0, 1.0, 2.0, 0.0, 0.0]);
-    // Two over one link: the second half as fast.
+    // Two messages share a link.
     let (us, _, parts) =
         priced("mesh:4", "byte_us=0.1,fairness=equal", &[vec![(0, 3, 10), (1, 3, 10)]]);
     assert_eq!((us, parts), (2.0, [0.0, 1.0, 0.0, 0.0, 1.0]));
-    // A rank that is late holds up who waits for it, by its own path.
+    // The critical path follows a late rank.
     let late = [vec![(0, 1, 1000)], vec![(1, 2, 10)]];
     assert_eq!(priced("mesh:4", machine, &late).2, [4.0, 101.0, 2.0, 0.0, 0.0]);
 }
 
-/// Two messages whose ends are 0.4 us apart share a link to the end of the first; taken as one
-/// event, neither has it alone.
+/// Two messages start at times that differ by 0.4 µs, unless these count as simultaneous.
 #[test]
-fn a_second_run_says_where_rounding_moves_the_time() {
+fn a_second_simulation_reports_the_influence_of_rounding() {
     let steps: [&[_]; 2] = [&[(0, 1, 100), (2, 3, 104)], &[(1, 0, 1000), (3, 2, 1000)]];
     let note = |eps: &str| {
         cost("mesh:4", &format!("free:model=fluid,byte_us=0.1,order=barrier{eps}"), &steps).note
@@ -128,7 +126,7 @@ fn a_second_run_says_where_rounding_moves_the_time() {
 }
 
 #[test]
-fn a_nodes_own_way_in_and_out_is_shared_too() {
+fn injection_links_are_shared() {
     let incast: Vec<_> = (1..5).map(|r| (r, 0, 100)).collect();
     assert_eq!(priced("fully-connected:5", "byte_us=0.1", std::slice::from_ref(&incast)).0, 10.0);
     let (us, _, parts) =
@@ -137,12 +135,12 @@ fn a_nodes_own_way_in_and_out_is_shared_too() {
 }
 
 #[test]
-fn weights_are_by_round_trips_or_equal() {
-    // Three links and one: by round trips the near one has three quarters.
+fn weights_are_inverse_round_trip_times_or_equal() {
+    // Routes of three links and one link: the shorter one gets three quarters of the shared link.
     let both = [vec![(0, 3, 100), (2, 3, 100)]];
     assert_eq!(priced("mesh:4", "byte_us=1,fairness=equal", &both).0, 200.0);
     let (us, mean, _) = priced("mesh:4", "byte_us=1,hop_us=0.000001", &both);
     assert!((us - 200.0).abs() < 0.01, "{us}");
-    // Simulation 2 and 0, 3: the near message ends after 100 / 0.75.
+    // The message between ranks 2 and 3 ends after 100 / 0.75 µs.
     assert!((mean - (200.0 + 200.0 + 400.0 / 3.0) / 4.0).abs() < 0.01, "{mean}");
 }

@@ -1,6 +1,6 @@
 use crate::cost::model::test_steps::cost;
 
-/// Machines in the units of LogGOPSim's, nanoseconds.
+/// Machines in µs; one unit of LogGOPSim is a nanosecond.
 const MACHINES: [&str; 4] = [
     "latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006",
     "latency_us=1,byte_us=0.001",
@@ -8,8 +8,8 @@ const MACHINES: [&str; 4] = [
     "latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006,rendezvous_bytes=500",
 ];
 
-/// What LogGOPSim 76451de gives, in ns, for each machine: a schedule is a GOAL file in which a
-/// `calc 0` joins the sends and receives of a rank's step, and those of the next require it.
+/// The times of LogGOPSim 76451de in ns, for each machine. The schedules were GOAL files in which a
+/// `calc 0` joins the sends and receives of a rank's step, and those of the next step require it.
 const LOGGOPSIM: [(&str, u32, u64, [u64; 4]); 10] = [
     ("gen", 3, 100, [12188, 2198, 4092, 12188]),
     ("pairwise", 16, 1000, [172410, 29985, 158850, 172410]),
@@ -23,7 +23,7 @@ const LOGGOPSIM: [(&str, u32, u64, [u64; 4]); 10] = [
     ("uneven", 17, 400, [160306, 23673, 87813, 184030]),
 ];
 
-/// (from, to, bytes) of each step.
+/// Returns the messages (from, to, bytes) of each step.
 fn schedule(name: &str, n: u32, m: u64) -> Vec<Vec<(u32, u32, u64)>> {
     let rotated = |k: u32, bytes: u64| (0..n).map(|r| (r, (r + k) % n, bytes)).collect::<Vec<_>>();
     let doubling = || (0..32).map(|i| 1_u32 << i).take_while(|k| *k < n);
@@ -40,7 +40,7 @@ fn schedule(name: &str, n: u32, m: u64) -> Vec<Vec<(u32, u32, u64)>> {
         "binomial" => doubling()
             .map(|k| (0..k).filter(|r| r + k < n).map(|r| (r, r + k, m)).collect())
             .collect(),
-        // Some ranks have nothing in some step, and sizes differ.
+        // Some ranks have no messages in some steps, and sizes differ.
         "uneven" => {
             let bytes =
                 |r: u32, k: u32| 1 + (u64::from(r) * 7919 + u64::from(k) * 104_729) % (2 * m);
@@ -62,7 +62,7 @@ fn parts(machine: &str, n: u32, steps: &[Vec<(u32, u32, u64)>]) -> [f64; 5] {
 }
 
 #[test]
-fn times_are_loggopsims() {
+fn times_equal_those_of_loggopsim() {
     for (name, n, m, expected) in LOGGOPSIM {
         for (machine, ns) in MACHINES.iter().zip(expected) {
             let us: f64 = parts(machine, n, &schedule(name, n, m)).iter().sum();
@@ -82,14 +82,14 @@ fn a_message_is_overhead_latency_bytes_and_overhead() {
 }
 
 #[test]
-fn what_comes_at_once_waits_for_the_receivers_processor() {
+fn simultaneous_messages_wait_for_the_receivers_processor() {
     let incast = [vec![(1, 0, 1), (2, 0, 1), (3, 0, 1)]];
     assert_eq!(parts("latency_us=10,overhead_us=2", 4, &incast), [4.0, 0.0, 10.0, 0.0, 4.0]);
 }
 
 #[test]
-fn nobody_waits_for_anothers_step_but_at_a_barrier() {
-    // Node 0's long message is none of node 2's and 3's business.
+fn ranks_wait_for_other_ranks_steps_only_at_barriers() {
+    // Node 0's long message does not delay nodes 2 and 3.
     let steps = [vec![(0, 1, 1001), (2, 3, 1)], vec![(1, 0, 1), (2, 3, 1001)]];
     let total =
         |more: &str| parts(&format!("latency_us=1,byte_us=1{more}"), 4, &steps).iter().sum::<f64>();
@@ -97,4 +97,16 @@ fn nobody_waits_for_anothers_step_but_at_a_barrier() {
         [total(""), total(",order=barrier"), total(",barrier_us=5")],
         [1002.0, 2002.0, 2007.0]
     );
+}
+
+/// A rank sends two messages of 100 bytes in two steps. If they are longer than `rendezvous_bytes`,
+/// the second one starts when the first one is matched, otherwise when it has been sent.
+#[test]
+fn messages_of_exactly_the_rendezvous_size_do_not_wait_for_a_match() {
+    let steps = [vec![(0, 1, 100)], vec![(0, 1, 100)]];
+    let total = |rendezvous_bytes: u64| {
+        let machine = format!("latency_us=8,overhead_us=2,rendezvous_bytes={rendezvous_bytes}");
+        parts(&machine, 2, &steps).iter().sum::<f64>()
+    };
+    assert_eq!([99, 100, 101].map(total), [22.0, 14.0, 14.0]);
 }

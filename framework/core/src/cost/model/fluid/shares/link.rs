@@ -1,26 +1,29 @@
-//! A link that flows share: what it carries, and the level at which it is full.
+//! A link that flows share: its load, and the level at which it is full.
 
-/// Two levels closer than this are one.
+/// Levels with a smaller relative difference are equal.
 pub(super) const TOLERANCE: f64 = 1e-9;
 
 #[derive(Debug, Clone)]
 pub(super) struct Link {
     pub capacity: f64,
-    /// Rates of its flows that have one.
+    /// Sum of the rates of its flows.
     pub used: f64,
-    /// Weights of its open flows, and how many they are.
+    /// Sum of the weights of its open flows.
     pub open: f64,
+    /// Number of its open flows.
     pub opened: u32,
-    /// Weights of the flows that it binds, how many they are, and their level.
+    /// Sum of the weights of the flows that it binds.
     pub binds: f64,
+    /// Number of flows that it binds.
     pub bound: u32,
+    /// Level of the flows that it binds.
     pub level: f64,
-    /// Where it is queued; infinity if it is not.
+    /// The level at which it is queued; infinity if it is not.
     pub key: f64,
-    /// The solve before which one of its flows has gone.
+    /// Number of the solve before which one of its flows has ended.
     pub dirty: u64,
     pub is_pending: bool,
-    /// Its flows, as numbers of hops.
+    /// The hops of its flows.
     pub on: Vec<u32>,
 }
 
@@ -41,8 +44,8 @@ impl Link {
         }
     }
 
-    /// The level at which it is full, if the flows that it neither binds nor has open keep their
-    /// rates: a lower bound, since these may be cut.
+    /// Returns the level at which it is full, if the flows that are bound by other links keep their
+    /// rates. This is a lower bound, because those rates may fall.
     pub(super) fn share(&self) -> f64 {
         ((self.capacity - self.used + self.level * self.binds) / (self.open + self.binds)).max(0.0)
     }
@@ -51,8 +54,8 @@ impl Link {
         self.used > self.capacity * (1.0 + TOLERANCE)
     }
 
-    /// At which level it first differs from what it was, if anywhere.
-    pub(super) fn wants(&self) -> Option<f64> {
+    /// Returns the lowest level at which its flows may change; `None` if they do not.
+    pub(super) fn next_change(&self) -> Option<f64> {
         if self.bound == 0 {
             return if self.opened > 0 {
                 Some(self.share())

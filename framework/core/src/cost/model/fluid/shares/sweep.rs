@@ -1,21 +1,21 @@
-//! A solve: a sweep over the links' levels, upwards.
+//! A solve: a sweep over the levels of links, from the lowest to the highest.
 //!
-//! A flow is let go (*opened*) only when the sweep comes to its old level and the link that binds
-//! it has more to give; it is cut when a link on its way is full below its level; all others keep
-//! their rates. If that comes to looking at more than all there is, every flow is opened and the
-//! sweep starts again, which then ends after each link has been filled.
+//! A flow is *opened* (loses its rate) only when the sweep reaches its old level and the link that
+//! binds it has capacity left. A flow is reduced if a link of its route is full below its level. All
+//! other flows keep their rates. If this examines more hops than there are, every flow is opened and
+//! the sweep starts again; it then fills each link once.
 
 use super::link::TOLERANCE;
 use super::{Binding, Flow, Hop, Shares};
 
 const TINY: f64 = 1e-12;
-/// When more than one in so many flows have come or gone, all that they reach are opened at once.
+/// If more than one in this number of flows has started or ended, all flows that they can affect are
+/// opened at once.
 const WHOLE: usize = 4;
 
 impl Shares {
-    /// Repairs the shares, looking at no more than `most` links: it takes off how many it looked
-    /// at. Hands out the flows whose rates have changed, with when each will end if nothing changes
-    /// again.
+    /// Updates the rates. Examines at most `most` links, and subtracts their number from it. Calls
+    /// `ends` for each flow with a changed rate, with its new end.
     pub(in super::super) fn solve(
         &mut self,
         now: f64,
@@ -29,7 +29,7 @@ impl Shares {
         let mut whole =
             (self.added.len() + self.removed) * WHOLE > self.sharing && self.sharing > 64;
         if whole {
-            self.open_all_reached();
+            self.open_all_affected();
         }
         for flow in std::mem::take(&mut self.added) {
             if self.flows[flow as usize].bound == Binding::New {
@@ -45,12 +45,12 @@ impl Shares {
         while *most > 0 {
             if !whole && self.visits > self.load {
                 whole = true;
-                self.start_anew();
+                self.restart();
             }
             match self.levels.pop() {
                 Some((bits, link)) => {
                     *most -= 1;
-                    self.look_at(bits, link);
+                    self.visit(bits, link);
                 }
                 None if self.next_bucket() => {}
                 None => break,
@@ -64,15 +64,16 @@ impl Shares {
         }
     }
 
-    /// The sweep has come to a link.
-    fn look_at(&mut self, bits: u64, number: u32) {
+    /// Processes a link that the sweep has reached.
+    fn visit(&mut self, bits: u64, number: u32) {
         let link = &mut self.links[number as usize];
         if bits != link.key.to_bits() {
             return;
         }
         let key = std::mem::replace(&mut link.key, f64::INFINITY);
         if link.opened + link.bound == 0 {
-            // A flow that was open here has its rate from another link: others may have to yield.
+            // A flow that was open here has got a rate from another link. Other flows may have to be
+            // reduced.
             if link.is_overfull() {
                 self.fill(number, key, key);
             }
@@ -81,7 +82,7 @@ impl Shares {
         let (share, level) = (link.share(), link.level);
         if link.bound > 0 {
             if share > level * (1.0 + TOLERANCE) {
-                // Its flows may rise: at their old level they are let go.
+                // The rates of its flows may rise: open them when the sweep reaches their level.
                 if self.levels.has_lower(level) {
                     self.queue_again(level, number);
                     return;
@@ -109,7 +110,7 @@ impl Shares {
         }
     }
 
-    /// Turns to the next bucket, without the links that want nothing any more.
+    /// Moves to the next bucket of the queue. Drops links that do not change any more.
     fn next_bucket(&mut self) -> bool {
         let Some((bucket, links)) = self.levels.next_bucket() else { return false };
         for number in links {
@@ -117,7 +118,7 @@ impl Shares {
             if link.key == f64::INFINITY || !self.levels.is_in(link.key, bucket) {
                 continue;
             }
-            match link.wants() {
+            match link.next_change() {
                 None => link.key = f64::INFINITY,
                 Some(key) => {
                     let key = key.max(link.key);
@@ -128,8 +129,8 @@ impl Shares {
         true
     }
 
-    /// Repair costs more than it saves: all flows are opened.
-    fn start_anew(&mut self) {
+    /// Opens all flows, when updates are more expensive than a new solution.
+    fn restart(&mut self) {
         for link in self.levels.drain() {
             self.links[link as usize].key = f64::INFINITY;
         }
@@ -142,8 +143,8 @@ impl Shares {
         (0..self.links.len() as u32).for_each(|link| self.touch(link));
     }
 
-    /// Everything that changed links reach is opened.
-    fn open_all_reached(&mut self) {
+    /// Opens all flows that the changed links can affect.
+    fn open_all_affected(&mut self) {
         let mut dirty = std::mem::take(&mut self.dirty);
         for flow in self.added.clone() {
             self.open(flow);
@@ -161,7 +162,7 @@ impl Shares {
         }
     }
 
-    /// The link is full: its open flows, those that it binds, and those with a higher level get its
+    /// Fills a link: its open flows, the flows that it binds, and those with a higher level get its
     /// share.
     fn fill(&mut self, number: u32, share: f64, key: f64) {
         let mut takers = std::mem::take(&mut self.takers);
@@ -178,7 +179,7 @@ impl Shares {
         self.takers = takers;
     }
 
-    /// Who gets a share of the full link, and how large it is exactly.
+    /// Finds the hops of the flows that get a share of a full link. Returns the exact share.
     fn takers_of(&mut self, number: u32, mut share: f64, takers: &mut Vec<u32>) -> Option<f64> {
         let link = &self.links[number as usize];
         self.visits += link.on.len();
@@ -208,13 +209,13 @@ impl Shares {
         }
     }
 
-    /// Whether other links come first: one that is queued below, or one, not queued, that would
-    /// bind an open flow before.
+    /// Returns whether another link must be filled first: one that is queued below, or one that is not
+    /// queued and binds an open flow at a lower level.
     fn must_wait(&mut self, number: u32, share: f64, key: f64, takers: &[u32]) -> bool {
         if share > key * (1.0 + TOLERANCE) && self.levels.has_lower(share) {
             return true;
         }
-        let (mut waits, shift) = (false, self.shift);
+        let (mut must_wait, shift) = (false, self.shift);
         for flow in takers.iter().map(|hop| hop >> shift) {
             if self.flows[flow as usize].bound != Binding::Open {
                 continue;
@@ -226,14 +227,14 @@ impl Shares {
                 let is_tighter = left < share * (1.0 - TOLERANCE) * (link.open + link.binds);
                 if is_tighter && link.key == f64::INFINITY && other != number {
                     self.touch(other);
-                    waits = true;
+                    must_wait = true;
                 }
             }
         }
-        waits
+        must_wait
     }
 
-    /// A flow of the full link gets its share of it.
+    /// Gives a flow its share of a full link.
     fn give(&mut self, hop: u32, number: u32, share: f64) {
         let flow = hop >> self.shift;
         let Flow { rate, weight, level, bound, .. } = self.flows[flow as usize];
@@ -263,9 +264,10 @@ impl Shares {
         self.bind(flow, number, self.hops[hop as usize].times);
     }
 
+    /// Queues a link if its flows may change at a lower level than that at which it is queued.
     fn touch(&mut self, number: u32) {
         let link = &mut self.links[number as usize];
-        if let Some(key) = link.wants().filter(|key| *key < link.key) {
+        if let Some(key) = link.next_change().filter(|key| *key < link.key) {
             self.levels.push(key, link.key, number);
             link.key = key;
         }
@@ -276,7 +278,7 @@ impl Shares {
         self.levels.push(key, f64::INFINITY, number);
     }
 
-    /// The flow's rate is about to change.
+    /// Brings a flow's remaining bytes up to date before its rate changes.
     fn settle(&mut self, flow: u32, rate: f64) {
         let rest = &mut self.rest[flow as usize];
         if rest.solve != self.solve {
@@ -286,6 +288,7 @@ impl Shares {
         }
     }
 
+    /// Opens a flow: removes its rate from its links.
     fn open(&mut self, number: u32) {
         self.unbind(number);
         let flow = &mut self.flows[number as usize];
@@ -305,8 +308,8 @@ impl Shares {
         }
     }
 
-    /// Queues what newly opened flows need: the links that bind others, and for each flow the one
-    /// link that seems to bind it. [`Shares::fill`] finds out if it is another.
+    /// Queues the links of newly opened flows that bind other flows, and for each flow the link that
+    /// seems to bind it. [`Shares::fill`] detects if another link does.
     fn queue_opened(&mut self) {
         while let Some(number) = self.pending.pop() {
             let link = &mut self.links[number as usize];
@@ -326,8 +329,8 @@ impl Shares {
         }
     }
 
-    /// Panics unless every link holds what it carries, and every flow has a full link on which none
-    /// is above it.
+    /// Panics unless the rates are max-min fair: no link is overloaded, and every flow has a full link
+    /// on which no other flow has a higher level.
     #[cfg(test)]
     pub(in super::super) fn check(&self) {
         let carried = |link: &super::Link| -> f64 {
