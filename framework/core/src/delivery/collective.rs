@@ -376,27 +376,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_stand_in_the_order_of_their_numbers() {
+    fn rows_are_in_the_order_of_their_numbers() {
         assert!((0..).zip(COLLECTIVES).all(|(code, kind)| kind.code == code));
     }
 
     /// A collective that is missing in the table would be taken for the one with its number.
     #[test]
-    fn every_row_of_this_file_stands_in_the_table() {
+    fn every_row_of_this_file_is_in_the_table() {
         let is_row =
             |line: &&str| line.starts_with("pub static") && line.contains(": CollectiveKind =");
         assert_eq!(include_str!("collective.rs").lines().filter(is_row).count(), COLLECTIVES.len());
     }
 
     #[test]
-    fn a_permutation_ends_with_what_its_sender_had() {
+    fn a_permutation_requires_the_block_of_the_node_mapped_to_each() {
         let rotate = Collective::permutation("rotate", [1, 2, 0].into());
         assert_eq!((rotate.initial(0), rotate.required(0)), (Blocks::From(0), Blocks::From(2)));
         assert_eq!(Collective::of(&PERMUTATION).required(1), Blocks::From(1));
     }
 
     #[test]
-    fn a_root_alone_begins_or_ends_with_everything() {
+    fn only_the_root_holds_all_blocks() {
         let scatter = Collective::of(&SCATTER).at(2);
         assert_eq!(
             [0, 1, 2].map(|node| scatter.initial(node)),
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_that_tell_no_blocks_apart_are_refused() {
+    fn sets_that_distinguish_no_blocks_are_refused() {
         let refused = |kind: &CollectiveKind| {
             [Side::Origins, Side::Destinations].map(|side| kind.set_error(side))
         };

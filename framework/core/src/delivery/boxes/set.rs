@@ -35,12 +35,12 @@ impl Clone for Set {
     }
 }
 
-fn words(radix: u64) -> usize {
+fn words_of(radix: u64) -> usize {
     radix.div_ceil(64) as usize
 }
 
 /// Returns a word with the lowest `count` bits set.
-fn low(count: u64) -> u64 {
+fn low_bits(count: u64) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
@@ -55,7 +55,7 @@ impl Set {
 
     fn run(radix: u64, from: u64, to: u64) -> Self {
         if radix <= 64 {
-            Self::Word(low(to) & !low(from))
+            Self::Word(low_bits(to) & !low_bits(from))
         } else {
             Self::Runs(smallvec![(from as u32, to as u32)])
         }
@@ -72,7 +72,7 @@ impl Set {
                     (u64::from(first), u64::from(stride), u64::from(count));
                 let straight = (radix - first).min(count);
                 if count > 1 && stride != 1 {
-                    let mut bits = vec![0; words(radix)];
+                    let mut bits = vec![0; words_of(radix)];
                     let (mut c, stride) = (first, stride % radix);
                     for _ in 0..count {
                         bits[(c / 64) as usize] |= 1 << (c % 64);
@@ -87,11 +87,13 @@ impl Set {
                     };
                 }
                 if radix <= 64 {
-                    return Self::Word(low(count - straight) | low(first + straight) & !low(first));
+                    return Self::Word(
+                        low_bits(count - straight) | low_bits(first + straight) & !low_bits(first),
+                    );
                 }
                 let mut runs = Runs::new();
-                push(&mut runs, (0, (count - straight) as u32));
-                push(&mut runs, (first as u32, (first + straight) as u32));
+                push_run(&mut runs, (0, (count - straight) as u32));
+                push_run(&mut runs, (first as u32, (first + straight) as u32));
                 Self::Runs(runs)
             }
         }
@@ -108,7 +110,7 @@ impl Set {
                 .flat_map(|m| coordinates.iter().map(move |c| m * radix + c))
                 .collect();
         }
-        let mut bits = vec![0; words(nodes)];
+        let mut bits = vec![0; words_of(nodes)];
         members.into_iter().for_each(|member| bits[(member / 64) as usize] |= 1 << (member % 64));
         match bits[..] {
             [word] if nodes <= 64 => Self::Word(word),
@@ -125,7 +127,7 @@ impl Set {
             count += (word & !(word << 1 | before)).count_ones() as usize;
             before = word >> 63;
         }
-        if count > words(radix) {
+        if count > words_of(radix) {
             return Self::Bits(bits);
         }
         let mut runs = Runs::with_capacity(count);
@@ -134,7 +136,7 @@ impl Set {
             while rest != 0 {
                 let from = rest.trailing_zeros();
                 let len = (rest >> from).trailing_ones();
-                push(&mut runs, (base + from, base + from + len));
+                push_run(&mut runs, (base + from, base + from + len));
                 rest = if from + len >= 64 { 0 } else { rest & !((1 << (from + len)) - 1) };
             }
         }
@@ -142,7 +144,7 @@ impl Set {
     }
 
     fn of_runs(runs: Runs, radix: u64) -> Self {
-        if runs.len() > words(radix) {
+        if runs.len() > words_of(radix) {
             Self::Bits(Self::Runs(runs).bits(radix))
         } else {
             Self::Runs(runs)
@@ -154,12 +156,12 @@ impl Set {
             Self::Word(word) => [*word].into(),
             Self::Bits(bits) => bits.clone(),
             Self::Runs(runs) => {
-                let mut bits = vec![0; words(radix)];
+                let mut bits = vec![0; words_of(radix)];
                 for &(from, to) in runs {
                     let (mut at, to) = (u64::from(from), u64::from(to));
                     while at < to {
                         let here = (64 - at % 64).min(to - at);
-                        bits[(at / 64) as usize] |= low(here) << (at % 64);
+                        bits[(at / 64) as usize] |= low_bits(here) << (at % 64);
                         at += here;
                     }
                 }
@@ -195,18 +197,18 @@ impl Set {
     }
 
     pub(super) fn and(&self, other: &Self, radix: u64) -> Self {
-        self.with(other, radix, |a, b| a & b, |a, b| a && b)
+        self.combined(other, radix, |a, b| a & b, |a, b| a && b)
     }
 
     pub(super) fn minus(&self, other: &Self, radix: u64) -> Self {
-        self.with(other, radix, |a, b| a & !b, |a, b| a && !b)
+        self.combined(other, radix, |a, b| a & !b, |a, b| a && !b)
     }
 
     pub(super) fn or(&self, other: &Self, radix: u64) -> Self {
-        self.with(other, radix, |a, b| a | b, |a, b| a || b)
+        self.combined(other, radix, |a, b| a | b, |a, b| a || b)
     }
 
-    fn with(
+    fn combined(
         &self,
         other: &Self,
         radix: u64,
@@ -215,7 +217,7 @@ impl Set {
     ) -> Self {
         match (self, other) {
             (Self::Word(a), Self::Word(b)) => Self::Word(word(*a, *b)),
-            (Self::Runs(a), Self::Runs(b)) => Self::of_runs(swept(a, b, keep), radix),
+            (Self::Runs(a), Self::Runs(b)) => Self::of_runs(merged_runs(a, b, keep), radix),
             (a, b) => {
                 let mut bits = a.bits(radix);
                 match b {
@@ -233,25 +235,25 @@ impl Set {
             return self.clone();
         }
         match self {
-            Self::Word(word) if axis.xor => Self::Word(swapped(*word, element)),
-            Self::Word(word) => {
-                Self::Word((word << element | word >> (axis.radix - element)) & low(axis.radix))
-            }
+            Self::Word(word) if axis.xor => Self::Word(xor_bits(*word, element)),
+            Self::Word(word) => Self::Word(
+                (word << element | word >> (axis.radix - element)) & low_bits(axis.radix),
+            ),
             Self::Runs(runs) if axis.xor => {
-                Self::of_runs(exchanged(runs, element as u32), axis.radix)
+                Self::of_runs(xor_runs(runs, element as u32), axis.radix)
             }
             Self::Runs(runs) => {
-                Self::of_runs(rotated(runs, axis.radix as u32, element as u32), axis.radix)
+                Self::of_runs(rotated_runs(runs, axis.radix as u32, element as u32), axis.radix)
             }
             Self::Bits(bits) => {
                 let mut to = vec![0; bits.len()];
                 if axis.xor {
                     for (i, word) in bits.iter().enumerate() {
-                        to[i ^ (element / 64) as usize] = swapped(*word, element);
+                        to[i ^ (element / 64) as usize] = xor_bits(*word, element);
                     }
                 } else {
-                    copy(bits, 0, axis.radix - element, &mut to, element);
-                    copy(bits, axis.radix - element, element, &mut to, 0);
+                    copy_bits(bits, 0, axis.radix - element, &mut to, element);
+                    copy_bits(bits, axis.radix - element, element, &mut to, 0);
                 }
                 Self::of_bits(to.into(), axis.radix)
             }
@@ -260,7 +262,7 @@ impl Set {
 }
 
 /// Appends a run, joined with the last one if they touch.
-fn push(runs: &mut Runs, (from, to): (u32, u32)) {
+fn push_run(runs: &mut Runs, (from, to): (u32, u32)) {
     if from < to {
         match runs.last_mut() {
             Some(last) if last.1 == from => last.1 = to,
@@ -271,7 +273,7 @@ fn push(runs: &mut Runs, (from, to): (u32, u32)) {
 
 /// Combines two sets in one pass over the ends of their runs. `keep` says whether a coordinate is
 /// in the result, given whether it is in each set.
-fn swept(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
+fn merged_runs(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
     let end = |runs: &Runs, i: usize| {
         runs.get(i / 2).map_or(u32::MAX, |run| if i.is_multiple_of(2) { run.0 } else { run.1 })
     };
@@ -280,7 +282,7 @@ fn swept(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
         let (of_a, of_b) = (end(a, i), end(b, j));
         let next = of_a.min(of_b);
         if keep(i % 2 == 1, j % 2 == 1) {
-            push(&mut out, (at, next));
+            push_run(&mut out, (at, next));
         }
         if next == u32::MAX {
             return out;
@@ -290,20 +292,20 @@ fn swept(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
 }
 
 /// Rotates runs. Parts that pass the end of the axis continue at its start.
-fn rotated(runs: &Runs, radix: u32, by: u32) -> Runs {
+fn rotated_runs(runs: &Runs, radix: u32, by: u32) -> Runs {
     let mut out = Runs::new();
     for &(from, to) in runs {
-        push(&mut out, ((from + by).max(radix) - radix, (to + by).max(radix) - radix));
+        push_run(&mut out, ((from + by).max(radix) - radix, (to + by).max(radix) - radix));
     }
     for &(from, to) in runs {
-        push(&mut out, ((from + by).min(radix), (to + by).min(radix)));
+        push_run(&mut out, ((from + by).min(radix), (to + by).min(radix)));
     }
     out
 }
 
 /// Applies exclusive-or to runs, which maps each aligned piece of a power of two of coordinates to
 /// another such piece.
-fn exchanged(runs: &Runs, with: u32) -> Runs {
+fn xor_runs(runs: &Runs, with: u32) -> Runs {
     let mut pieces: Vec<(u32, u32)> = Vec::new();
     for &(mut from, to) in runs {
         while from < to {
@@ -316,12 +318,12 @@ fn exchanged(runs: &Runs, with: u32) -> Runs {
     }
     pieces.sort_unstable();
     let mut out = Runs::new();
-    pieces.into_iter().for_each(|piece| push(&mut out, piece));
+    pieces.into_iter().for_each(|piece| push_run(&mut out, piece));
     out
 }
 
 /// Returns the word whose bit `i ^ with` is bit i of `word`.
-fn swapped(word: u64, with: u64) -> u64 {
+fn xor_bits(word: u64, with: u64) -> u64 {
     const HALVES: [u64; 6] = [
         0x5555_5555_5555_5555,
         0x3333_3333_3333_3333,
@@ -338,13 +340,13 @@ fn swapped(word: u64, with: u64) -> u64 {
 
 /// Copies `len` bits of `bits`, starting with bit `from`, to `to`, starting with bit `at`, where
 /// they must be 0.
-fn copy(bits: &[u64], from: u64, len: u64, to: &mut [u64], at: u64) {
+fn copy_bits(bits: &[u64], from: u64, len: u64, to: &mut [u64], at: u64) {
     let mut done = 0;
     while done < len {
         let (source, target) = (from + done, at + done);
         let here = (64 - source % 64).min(64 - target % 64).min(len - done);
         to[(target / 64) as usize] |=
-            (bits[(source / 64) as usize] >> (source % 64) & low(here)) << (target % 64);
+            (bits[(source / 64) as usize] >> (source % 64) & low_bits(here)) << (target % 64);
         done += here;
     }
 }
@@ -359,8 +361,8 @@ mod tests {
         (0..radix).filter(|c| set.contains(*c)).collect()
     }
 
-    fn made(radix: u64, of: &BTreeSet<u64>) -> Set {
-        let mut bits = vec![0; words(radix)];
+    fn set_of(radix: u64, of: &BTreeSet<u64>) -> Set {
+        let mut bits = vec![0; words_of(radix)];
         of.iter().for_each(|c| bits[(c / 64) as usize] |= 1 << (c % 64));
         Set::of(Axis::Bits(&bits), radix)
     }
@@ -378,33 +380,33 @@ mod tests {
         /// Compares all operations with those of `BTreeSet`. Equal sets must have equal
         /// representations.
         #[test]
-        fn sets_are_sets_of_numbers(
+        fn sets_behave_like_sets_of_numbers(
             (radix, a, b, by) in prop_oneof![Just(5_u64), Just(64), Just(65), Just(128), Just(512), Just(1000)]
                 .prop_flat_map(|radix| (Just(radix), subsets(radix), subsets(radix), 0..radix))
         ) {
-            let (x, y) = (made(radix, &a), made(radix, &b));
+            let (x, y) = (set_of(radix, &a), set_of(radix, &b));
             prop_assert_eq!(&members(&x, radix), &a);
-            prop_assert_eq!(x.and(&y, radix), made(radix, &(&a & &b)));
-            prop_assert_eq!(x.or(&y, radix), made(radix, &(&a | &b)));
-            prop_assert_eq!(x.minus(&y, radix), made(radix, &(&a - &b)));
+            prop_assert_eq!(x.and(&y, radix), set_of(radix, &(&a & &b)));
+            prop_assert_eq!(x.or(&y, radix), set_of(radix, &(&a | &b)));
+            prop_assert_eq!(x.minus(&y, radix), set_of(radix, &(&a - &b)));
             prop_assert_eq!((x.count(), x.is_empty()), (a.len() as u64, a.is_empty()));
             let shift = GroupAxis { radix, unit: 1, xor: false };
             let images = a.iter().map(|c| (c + by) % radix).collect();
-            prop_assert_eq!(x.moved(shift, by), made(radix, &images));
+            prop_assert_eq!(x.moved(shift, by), set_of(radix, &images));
             if radix.is_power_of_two() {
                 let images = a.iter().map(|c| c ^ by).collect();
-                prop_assert_eq!(x.moved(GroupAxis { xor: true, ..shift }, by), made(radix, &images));
+                prop_assert_eq!(x.moved(GroupAxis { xor: true, ..shift }, by), set_of(radix, &images));
             }
         }
 
         #[test]
-        fn ranges_are_what_they_say(radix in 1_u64..300, first in 0_u64..300, stride in 1_u64..7, count in 1_u64..300) {
+        fn ranges_have_their_coordinates(radix in 1_u64..300, first in 0_u64..300, stride in 1_u64..7, count in 1_u64..300) {
             let first = first % radix;
             let all: Vec<u64> = (0..count).map(|i| (first + i * stride) % radix).collect();
             let distinct: BTreeSet<u64> = all.iter().copied().collect();
             prop_assume!(distinct.len() as u64 == count);
             let axis = Axis::Range { first: first as u32, stride: stride as u32, count: count as u32 };
-            prop_assert_eq!(Set::of(axis, radix), made(radix, &distinct));
+            prop_assert_eq!(Set::of(axis, radix), set_of(radix, &distinct));
         }
     }
 }

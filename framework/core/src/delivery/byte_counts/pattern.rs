@@ -145,7 +145,7 @@ mod tests {
     proptest! {
         /// Compares with a loop over elements.
         #[test]
-        fn a_redistribution_is_what_going_element_by_element_gives(
+        fn a_redistribution_is_that_of_its_elements(
             buckets in 1_u32..12, cycle in 1_u32..40, start in any::<u32>(), first in any::<u32>(), more in any::<u32>(), count in 0_u64..200,
         ) {
             let pattern = Pattern { buckets, cycle, starts: vec![0, start % cycle], firsts: vec![0, more % buckets] };

@@ -2,7 +2,7 @@ use super::*;
 use crate::delivery::grid::Grid;
 use proptest::prelude::*;
 
-/// M[i][j] bytes from i to j.
+/// Entry (i, j) is the bytes from i to j.
 #[derive(Debug)]
 struct Table(Vec<Vec<u64>>);
 
@@ -34,14 +34,14 @@ fn redistribute(node: u64, buckets: u64) -> Redistribution<'static> {
     Redistribution { node, buckets, cycle: buckets, first: 0, starts: &[], firsts: &[] }
 }
 
-fn share(from: u64, to: u64, what: ByteSelection<'_>) -> ByteSend<'_> {
+fn send(from: u64, to: u64, what: ByteSelection<'_>) -> ByteSend<'_> {
     ByteSend { from, to, local: true, what }
 }
 
 fn step<T: ElementCount>(x: &mut ByteCounts<T>, sends: &[ByteSend<'_>]) -> Result<(), Fault> {
     x.begin_step();
-    for send in sends {
-        x.send(send)?;
+    for one in sends {
+        x.send(one)?;
     }
     x.end_step()
 }
@@ -50,14 +50,14 @@ fn message<T: std::fmt::Debug>(result: Result<T, Fault>) -> String {
     result.unwrap_err().to_string()
 }
 
-/// Everyone sends everyone its own.
+/// Ends with a direct exchange.
 fn finish(x: &mut ByteCounts<u32>, nodes: u64) -> Result<(), Fault> {
     for distance in 1..nodes {
         let to = |from| (from + distance) % nodes;
         let all: Vec<_> = (0..nodes).map(|from| [(to(from), ALL_BYTES)]).collect();
         let sends: Vec<_> = (0..nodes)
             .zip(&all)
-            .map(|(from, all)| share(from, to(from), ByteSelection::Listed(all)))
+            .map(|(from, all)| send(from, to(from), ByteSelection::Listed(all)))
             .collect();
         step(x, &sends)?;
     }
@@ -65,21 +65,21 @@ fn finish(x: &mut ByteCounts<u32>, nodes: u64) -> Result<(), Fault> {
 }
 
 #[test]
-fn what_is_redistributed_is_where_its_buckets_went() {
-    // node 0 has 5 elements for node 2 and redistributes them to three buckets: 2, 2, 1
+fn buckets_arrive_at_their_receivers() {
+    // Node 0 redistributes 5 elements for node 2 to buckets of 2, 2 and 1.
     let mut x = byte_counts(vec![vec![0, 0, 5], vec![0; 3], vec![0; 3]], 1).unwrap();
     x.redistribute(&redistribute(0, 3)).unwrap();
     x.begin_step();
     let loads: Vec<_> =
-        (0..3).map(|h| x.send(&share(0, h, ByteSelection::Bucket(h))).unwrap()).collect();
+        (0..3).map(|h| x.send(&send(0, h, ByteSelection::Bucket(h))).unwrap()).collect();
     assert_eq!(loads, [Some(2), Some(2), Some(1)]);
     x.end_step().unwrap();
-    assert_eq!((x.held(), x.peak()), (&[2, 2, 1][..], 5), "all five were at one node at the start");
+    assert_eq!((x.held(), x.peak()), (&[2, 2, 1][..], 5), "the peak includes the start");
     step(
         &mut x,
         &[
-            share(0, 2, ByteSelection::Listed(&[(2, ALL_BYTES)])),
-            share(1, 2, ByteSelection::Listed(&[(2, 2)])),
+            send(0, 2, ByteSelection::Listed(&[(2, ALL_BYTES)])),
+            send(1, 2, ByteSelection::Listed(&[(2, 2)])),
         ],
     )
     .unwrap();
@@ -87,23 +87,23 @@ fn what_is_redistributed_is_where_its_buckets_went() {
 }
 
 #[test]
-fn a_bucket_without_elements_is_no_message() {
+fn an_empty_bucket_is_an_empty_send() {
     let mut x = byte_counts(vec![vec![0, 1], vec![0, 0]], 1).unwrap();
     x.redistribute(&redistribute(0, 2)).unwrap();
     x.begin_step();
-    assert_eq!(x.send(&share(0, 1, ByteSelection::Bucket(0))).unwrap(), Some(1));
-    assert_eq!(x.send(&share(0, 1, ByteSelection::Bucket(1))).unwrap(), None);
+    assert_eq!(x.send(&send(0, 1, ByteSelection::Bucket(0))).unwrap(), Some(1));
+    assert_eq!(x.send(&send(0, 1, ByteSelection::Bucket(1))).unwrap(), None);
     x.end_step().unwrap();
     x.verify().unwrap();
 }
 
 #[test]
-fn what_arrives_in_a_step_cannot_be_sent_on_in_it() {
+fn bytes_cannot_be_forwarded_in_the_step_of_their_arrival() {
     let mut x = byte_counts(vec![vec![0, 0, 4], vec![0; 3], vec![0; 3]], 1).unwrap();
     x.redistribute(&redistribute(0, 1)).unwrap();
     let too_early = step(
         &mut x,
-        &[share(0, 1, ByteSelection::Bucket(0)), share(1, 2, ByteSelection::Listed(&[(2, 4)]))],
+        &[send(0, 1, ByteSelection::Bucket(0)), send(1, 2, ByteSelection::Listed(&[(2, 4)]))],
     );
     assert_eq!(
         message(too_early),
@@ -112,33 +112,33 @@ fn what_arrives_in_a_step_cannot_be_sent_on_in_it() {
 }
 
 #[test]
-fn buckets_may_be_sent_in_different_steps_and_redistributed_again_in_between() {
+fn received_buckets_can_be_redistributed_before_the_last_is_sent() {
     let mut x = uniform(3, 6);
     x.redistribute(&redistribute(0, 2)).unwrap();
-    step(&mut x, &[share(0, 1, ByteSelection::Bucket(0))]).unwrap();
-    // half of what node 0 redistributed is here, and is redistributed on with node 1's own
+    step(&mut x, &[send(0, 1, ByteSelection::Bucket(0))]).unwrap();
+    // Node 1 redistributes half of node 0's elements together with its own.
     x.redistribute(&redistribute(1, 3)).unwrap();
     step(
         &mut x,
         &[
-            share(1, 0, ByteSelection::Bucket(0)),
-            share(1, 1, ByteSelection::Bucket(1)),
-            share(1, 2, ByteSelection::Bucket(2)),
+            send(1, 0, ByteSelection::Bucket(0)),
+            send(1, 1, ByteSelection::Bucket(1)),
+            send(1, 2, ByteSelection::Bucket(2)),
         ],
     )
     .unwrap();
-    step(&mut x, &[share(0, 2, ByteSelection::Bucket(1))]).unwrap();
+    step(&mut x, &[send(0, 2, ByteSelection::Bucket(1))]).unwrap();
     assert_eq!(x.held(), [9, 9, 36]);
     finish(&mut x, 3).unwrap();
     assert_eq!(x.held(), [18, 18, 18]);
 }
 
 #[test]
-fn what_is_not_at_its_destination_is_named() {
+fn misplaced_bytes_and_unsent_buckets_are_reported() {
     let mut x = uniform(3, 2);
     step(
         &mut x,
-        &[share(0, 1, ByteSelection::Listed(&[(0, ALL_BYTES), (1, ALL_BYTES), (2, ALL_BYTES)]))],
+        &[send(0, 1, ByteSelection::Listed(&[(0, ALL_BYTES), (1, ALL_BYTES), (2, ALL_BYTES)]))],
     )
     .unwrap();
     assert_eq!(
@@ -147,7 +147,7 @@ fn what_is_not_at_its_destination_is_named() {
     );
     let mut x = uniform(2, 1);
     x.redistribute(&redistribute(1, 2)).unwrap();
-    step(&mut x, &[share(1, 0, ByteSelection::Bucket(0))]).unwrap();
+    step(&mut x, &[send(1, 0, ByteSelection::Bucket(0))]).unwrap();
     assert_eq!(
         message(x.verify()),
         "after step 1: node 1 has not sent bucket 1 of what it redistributed"
@@ -155,7 +155,7 @@ fn what_is_not_at_its_destination_is_named() {
 }
 
 #[test]
-fn redistributions_that_make_no_sense_are_refused() {
+fn invalid_redistributions_are_refused() {
     let refused =
         |redistribution: &Redistribution<'_>| message(uniform(3, 2).redistribute(redistribution));
     assert_eq!(
@@ -191,42 +191,42 @@ fn redistributions_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn sends_that_make_no_sense_are_refused() {
+fn invalid_sends_are_refused() {
     let refused = |what| {
         let mut x = uniform(3, 2);
         x.redistribute(&redistribute(0, 2)).unwrap();
         x.begin_step();
-        x.send(&share(0, 1, ByteSelection::Bucket(0))).unwrap();
+        x.send(&send(0, 1, ByteSelection::Bucket(0))).unwrap();
         message(x.send(&what))
     };
     assert_eq!(
-        refused(share(0, 1, ByteSelection::Bucket(0))),
+        refused(send(0, 1, ByteSelection::Bucket(0))),
         "step 1: the send of bytes from node 0 to node 1 selects bucket 0, which node 0 has already sent"
     );
     assert_eq!(
-        refused(share(0, 1, ByteSelection::Bucket(2))),
+        refused(send(0, 1, ByteSelection::Bucket(2))),
         "step 1: the send of bytes from node 0 to node 1 selects bucket 2, but node 0 redistributed buckets 0 to 1"
     );
     assert_eq!(
-        refused(share(1, 0, ByteSelection::Bucket(0))),
+        refused(send(1, 0, ByteSelection::Bucket(0))),
         "step 1: the send of bytes from node 1 to node 0 selects bucket 0, but node 1 has redistributed nothing"
     );
     assert_eq!(
-        refused(share(1, 0, ByteSelection::Listed(&[(3, 1)]))),
+        refused(send(1, 0, ByteSelection::Listed(&[(3, 1)]))),
         "step 1: the send of bytes from node 1 to node 0 names bytes for node 3, the last node is 2"
     );
     assert_eq!(
-        refused(share(1, 5, ByteSelection::Bucket(0))),
+        refused(send(1, 5, ByteSelection::Bucket(0))),
         "step 1: receiver 5 is unknown, the schedule's grid has nodes 0 to 2"
     );
     assert_eq!(
-        refused(ByteSend { local: false, ..share(1, 1, ByteSelection::Bucket(0)) }),
+        refused(ByteSend { local: false, ..send(1, 1, ByteSelection::Bucket(0)) }),
         "step 1: node 1 sends to itself (a local copy must be marked as such)"
     );
 }
 
 #[test]
-fn only_whole_elements_are_redistributed_and_listed() {
+fn bytes_must_be_multiples_of_the_element_size() {
     let mut x = byte_counts(vec![vec![8, 12], vec![8, 8]], 8).unwrap();
     assert_eq!(
         message(x.redistribute(&redistribute(0, 2))),
@@ -234,13 +234,13 @@ fn only_whole_elements_are_redistributed_and_listed() {
     );
     x.begin_step();
     assert_eq!(
-        message(x.send(&share(1, 0, ByteSelection::Listed(&[(0, 7)])))),
+        message(x.send(&send(1, 0, ByteSelection::Listed(&[(0, 7)])))),
         "step 1: the send of bytes from node 1 to node 0 names 7 bytes for node 0, expected a multiple of 8"
     );
 }
 
 #[test]
-fn what_would_not_fit_is_refused() {
+fn counts_beyond_the_limits_are_refused() {
     let placement = |nodes| Placement::new(Grid::new(&[nodes]).unwrap(), nodes);
     let new = |nodes, block_bytes| {
         ByteCounts::<u64>::new(
@@ -261,10 +261,9 @@ fn what_would_not_fit_is_refused() {
 }
 
 proptest! {
-    /// Any redistributions, in any order, then a direct exchange: every byte arrives, and nobody's
-    /// load is ever wrong.
+    /// After any redistributions, a direct exchange delivers all bytes.
     #[test]
-    fn whatever_is_redistributed_to_whom_arrives(
+    fn redistributed_bytes_are_delivered(
         sizes in prop::collection::vec(0_u64..30, 25),
         redistributes in prop::collection::vec((0_u64..5, 1_u64..7, 1_u64..9, any::<u32>(), any::<[u64; 6]>()), 0..8),
     ) {
@@ -274,8 +273,8 @@ proptest! {
         for (node, buckets, cycle, seed, to) in redistributes {
             let starts: Vec<u32> = (0..5).map(|d| seed.rotate_left(d) % cycle as u32).collect();
             x.redistribute(&Redistribution { node, buckets, cycle, first: u64::from(seed) % buckets, starts: &starts, firsts: &[] }).unwrap();
-            // two steps, so that buckets of one redistribution arrive at different times
-            let sends: Vec<_> = (0..buckets).map(|h| share(node, to[h as usize] % 5, ByteSelection::Bucket(h))).collect();
+            // Two steps, so that the buckets of a redistribution arrive at different times.
+            let sends: Vec<_> = (0..buckets).map(|h| send(node, to[h as usize] % 5, ByteSelection::Bucket(h))).collect();
             let (now, later) = sends.split_at(sends.len() / 2);
             step(&mut x, now).unwrap();
             step(&mut x, later).unwrap();
@@ -285,10 +284,10 @@ proptest! {
         prop_assert_eq!(x.held(), &columns[..]);
     }
 
-    /// All redistribute at once; some send some buckets late, or to others, with sends of plain
-    /// bytes in between.
+    /// All nodes redistribute at once, and send some buckets late or to other nodes, with sends of
+    /// listed bytes in between.
     #[test]
-    fn buckets_held_back_arrive_when_they_are_sent(
+    fn late_buckets_are_delivered(
         sizes in prop::collection::vec(0_u64..30, 25),
         late in prop::collection::vec(0_u8..6, 25),
         astray in prop::collection::vec((0_usize..25, 0_u64..5), 0..4),
@@ -305,37 +304,37 @@ proptest! {
             for (i, _) in late.iter().enumerate().filter(|(_, late)| round.contains(*late)) {
                 let (from, bucket) = (i as u64 / 5, i as u64 % 5);
                 let to = astray.iter().find(|(at, _)| at == &i).map_or(bucket, |(_, to)| *to);
-                sends.push(share(from, to, ByteSelection::Bucket(bucket)));
+                sends.push(send(from, to, ByteSelection::Bucket(bucket)));
             }
             step(&mut x, &sends).unwrap();
             let all = [[(2, ALL_BYTES)], [(1, ALL_BYTES)]];
-            step(&mut x, &[share(1, 2, ByteSelection::Listed(&all[0])), share(2, 1, ByteSelection::Listed(&all[1]))]).unwrap();
+            step(&mut x, &[send(1, 2, ByteSelection::Listed(&all[0])), send(2, 1, ByteSelection::Listed(&all[1]))]).unwrap();
         }
         finish(&mut x, 5).unwrap();
         prop_assert_eq!(x.held(), &columns[..]);
     }
 }
 
-/// A bucket was what it is at its redistribution; what is listed may be what came last.
+/// A bucket has the last receipt before its redistribution, listed bytes the last receipt at all.
 #[test]
-fn bytes_are_sent_after_the_last_receipt_before_they_were_there() {
+fn a_send_follows_the_last_receipt_of_its_bytes() {
     let mut x = uniform(3, 6);
-    step(&mut x, &[share(1, 0, ByteSelection::Listed(&[(2, 6)]))]).unwrap();
+    step(&mut x, &[send(1, 0, ByteSelection::Listed(&[(2, 6)]))]).unwrap();
     x.redistribute(&redistribute(0, 3)).unwrap();
     step(
         &mut x,
         &[
-            share(2, 0, ByteSelection::Listed(&[(1, 6)])),
-            share(2, 1, ByteSelection::Listed(&[(1, 0)])),
+            send(2, 0, ByteSelection::Listed(&[(1, 6)])),
+            send(2, 1, ByteSelection::Listed(&[(1, 0)])),
         ],
     )
     .unwrap();
     x.begin_step();
     let mut after = |from, to, what| {
-        x.send(&share(from, to, what)).unwrap();
+        x.send(&send(from, to, what)).unwrap();
         x.latest_arrival()
     };
     assert_eq!([0, 1, 2].map(|to| after(0, to, ByteSelection::Bucket(to))), [1; 3]);
     assert_eq!(after(0, 1, ByteSelection::Listed(&[(1, 6)])), 2);
-    assert_eq!(after(1, 2, ByteSelection::Listed(&[(2, 0)])), 0, "nothing came to it");
+    assert_eq!(after(1, 2, ByteSelection::Listed(&[(2, 0)])), 0, "node 1 has received nothing");
 }

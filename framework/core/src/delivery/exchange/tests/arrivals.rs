@@ -1,14 +1,14 @@
-//! After which step a send can be made: the one in which the last of what it takes came.
+//! The step after which a send is possible: the last arrival of the blocks sent.
 
 use super::*;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Block by block: a send is after the step in which the last of its blocks came, and no later
-    /// than anything came to its sender.
+    /// Compares with arrivals per block. Boxes that were joined have the latest arrival of their
+    /// blocks, so the result may be later, but not later than the sender's last receipt.
     #[test]
-    fn a_send_is_after_all_that_it_takes_has_come(
+    fn a_send_follows_the_arrivals_of_its_blocks(
         moves in prop::collection::vec(prop::collection::vec((0_u64..6, 1_u64..6, 0_u64..6, 1_u32..5), 1..6), 1..12),
     ) {
         let mut x = exchange(Collective::of(&ALL_TO_ALL), &[6], 1).with_arrival_tracking();
@@ -20,7 +20,7 @@ proptest! {
             for (from, distance, first, count) in sends {
                 let to = (from + distance) % 6;
                 let axes = [Axis::Range { first: first as u32, stride: 1, count }];
-                let went = x.send(&Rule { destinations: NodeSet::Axes(&axes), ..rule(from, to) }).unwrap();
+                let went = x.send(&Rule { destinations: NodeSet::Axes(&axes), ..Rule::new(from, to) }).unwrap();
                 let taken = |(_, destination, node, _): &(u64, u64, u64, u64)| {
                     *node == from && (destination + 6 - first) % 6 < u64::from(count)
                 };
@@ -39,21 +39,26 @@ proptest! {
 }
 
 #[test]
-fn what_a_send_waits_for_is_the_latest_arrival_of_what_it_takes() {
-    // A ring allgather passes on what came in the step before.
+fn a_send_follows_the_latest_arrival_of_its_blocks_only() {
+    // A ring allgather forwards the block received in the previous step.
     let mut ring = exchange(Collective::of(&ALL_GATHER), &[5], 1).with_arrival_tracking();
     for number in 1..5 {
         ring.begin_step();
         for from in 0..5 {
             let origins = NodeSet::One((from + 6 - number) % 5);
-            ring.send(&Rule { origins, copy: true, strict: true, ..rule(from, (from + 1) % 5) })
-                .unwrap();
+            ring.send(&Rule {
+                origins,
+                copy: true,
+                strict: true,
+                ..Rule::new(from, (from + 1) % 5)
+            })
+            .unwrap();
             assert_eq!(ring.latest_arrival(), number - 1);
         }
         ring.end_step().unwrap();
     }
     assert_eq!(ring.verify(), Ok(()));
-    // A direct exchange passes nothing on, whatever has come meanwhile.
+    // A direct exchange forwards nothing.
     let mut direct = exchange(Collective::of(&ALL_TO_ALL), &[4], 1).with_arrival_tracking();
     step(&mut direct, &[block(1, 0, 1, 0)]).unwrap();
     direct.begin_step();
@@ -61,10 +66,8 @@ fn what_a_send_waits_for_is_the_latest_arrival_of_what_it_takes() {
     assert_eq!(direct.latest_arrival(), 0);
 }
 
-/// What is handed from a node of the grid to another on the same node of the machine has been there
-/// since it came.
 #[test]
-fn what_stays_within_a_node_has_been_there_since_it_came() {
+fn a_transfer_within_a_node_of_the_machine_keeps_the_arrival() {
     let mut placement = Placement::new(Grid::new(&[4]).unwrap(), 3);
     (0..3).for_each(|node| placement.place(node, node, true).unwrap());
     placement.place(3, 2, false).unwrap();

@@ -1,4 +1,4 @@
-//! How much nodes hold: blocks, or bytes where blocks have sizes of their own.
+//! The loads that nodes hold: blocks, or bytes where blocks have sizes.
 
 use super::*;
 
@@ -15,7 +15,7 @@ impl BlockSizes for OriginSized {
 }
 
 #[test]
-fn loads_are_bytes_where_blocks_differ() {
+fn loads_are_bytes_where_blocks_have_sizes() {
     let grid = Grid::new(&[3]).unwrap();
     let mut x = Exchange::new(
         Collective::of(&ALL_TO_ALL),
@@ -30,9 +30,9 @@ fn loads_are_bytes_where_blocks_differ() {
     assert_eq!(x.held(), [3, 21, 75]);
 }
 
-/// In segments of 12 / 5 bytes, which are 3: a fraction of a byte doesn't travel.
+/// A segment of 12 / 5 bytes is rounded up to 3.
 #[test]
-fn segments_of_blocks_that_differ_are_padded() {
+fn segment_sizes_are_rounded_up() {
     let grid = Grid::new(&[3]).unwrap();
     let division = Division { segments: 5, ..Division::WHOLE };
     let placement = Placement::new(grid, 3);
@@ -62,7 +62,7 @@ impl BlockSizes for Huge {
 }
 
 #[test]
-fn parts_that_add_up_beyond_what_a_number_holds_are_refused() {
+fn a_total_load_beyond_2_to_the_63_is_refused() {
     let with = |nodes, segments| {
         let grid = Grid::new(&[nodes]).unwrap();
         Exchange::new(
@@ -81,20 +81,35 @@ fn parts_that_add_up_beyond_what_a_number_holds_are_refused() {
     }
 }
 
+#[test]
+fn the_total_load_of_a_symmetric_schedule_counts_all_nodes() {
+    use crate::network::symmetry::{Group, Symmetry};
+    let side = 1 << 13;
+    let of_segments = |segments| {
+        let grid = Grid::new(&[side, side]).unwrap();
+        let group = Group::new(&[side, side], &[Symmetry::Shift(1); 2]).unwrap();
+        let placement = Placement::new(grid, side * side);
+        let division = Division { segments, ..Division::WHOLE };
+        OrbitExchange::of_orbits(Collective::of(&ALL_TO_ALL), placement, division, group)
+    };
+    assert!(of_segments(1 << 11).is_ok(), "2^52 blocks of 2^11 segments");
+    assert!(of_segments((1 << 11) + 1).is_err());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// However much comes twice, from many senders in one step, nobody ever holds more than exists:
-    /// blocks, or bytes where each node's block has a size of its own.
+    /// Loads are those of the boxes held after each step, however many redundant blocks arrive. No
+    /// load exceeds the total.
     #[test]
-    fn nobody_holds_more_than_exists(
+    fn redundant_blocks_do_not_count(
         broadcast in any::<bool>(),
         sized in any::<bool>(),
         segments in 1_u32..4,
         steps in prop::collection::vec(prop::collection::vec((0_u64..8, 1_u64..8, 0_u64..8, 1_u32..8, any::<bool>()), 1..20), 1..8),
     ) {
         let collective = if broadcast { Collective::of(&BROADCAST).at(3) } else { Collective::of(&ALL_GATHER) };
-        // Of a segment; the root's own block, where there is one, is of 33 bytes.
+        // Bytes of a segment. The root's block has 33 bytes.
         let bytes = |origin: u64| if sized { (10 * origin).div_ceil(segments.into()) } else { 1 };
         let of_root = if sized { 33_u64.div_ceil(segments.into()) } else { 1 };
         let exists = u64::from(segments) * if broadcast { of_root } else { (0..8).map(bytes).sum() };
@@ -109,7 +124,7 @@ proptest! {
                 let origins = if all || broadcast { NodeSet::All } else { NodeSet::Axes(&axes) };
                 let segment = Axis::Range { first: first as u32 % segments, stride: 1, count: 1 };
                 let segments = if all { Axis::All } else { segment };
-                let send = Rule { origins, segments, copy: true, ..rule(from, (from + distance) % 8) };
+                let send = Rule { origins, segments, copy: true, ..Rule::new(from, (from + distance) % 8) };
                 x.send(&send).unwrap();
             }
             x.end_step().unwrap();

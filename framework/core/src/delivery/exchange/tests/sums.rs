@@ -1,30 +1,30 @@
-//! Values that are summed: who contributes, what replaces what.
+//! Reductions: combining and replacing values.
 
 use super::*;
 
-/// Adds what is sent to what the receiver has; where it `copy`s, the sender keeps it.
-fn adding<'a>(from: u64, to: u64, copy: bool) -> Rule<'a> {
-    Rule { combine: true, strict: true, copy, ..rule(from, to) }
+/// A strict send of all values, which the receiver combines with its own.
+fn combine<'a>(from: u64, to: u64, copy: bool) -> Rule<'a> {
+    Rule { combine: true, strict: true, copy, ..Rule::new(from, to) }
 }
 
 #[test]
-fn sums_are_one_value_whoever_contributes_and_hold_each_contribution_once() {
+fn a_sum_is_as_long_as_one_contribution() {
     let mut x = exchange(Collective::of(&REDUCE), &[4], 1);
     assert_eq!((x.held(), x.sums()), (&[1; 4][..], true));
-    step(&mut x, &[adding(1, 0, false), adding(3, 2, false)]).unwrap();
+    step(&mut x, &[combine(1, 0, false), combine(3, 2, false)]).unwrap();
     assert_eq!((x.held(), x.most_summed()), (&[1, 0, 1, 0][..], 1));
     x.begin_step();
-    assert_eq!(x.send(&adding(2, 0, false)), Ok(Some(1)), "a sum of two is as long as one");
+    assert_eq!(x.send(&combine(2, 0, false)), Ok(Some(1)), "a sum of two contributions");
     x.end_step().unwrap();
     assert_eq!((x.verify(), x.peak()), (Ok(()), 1));
 }
 
 #[test]
-fn a_contribution_counted_twice_is_named_with_step_node_and_segment() {
+fn a_contribution_counted_twice_is_reported() {
     let mut x = exchange(Collective::of(&ALL_REDUCE), &[3], 2);
-    step(&mut x, &[adding(0, 1, true)]).unwrap();
+    step(&mut x, &[combine(0, 1, true)]).unwrap();
     let second =
-        Rule { segments: Axis::Range { first: 1, stride: 1, count: 1 }, ..adding(1, 0, true) };
+        Rule { segments: Axis::Range { first: 1, stride: 1, count: 1 }, ..combine(1, 0, true) };
     assert_eq!(
         message(step(&mut x, &[second])),
         "step 2: node 0 counts node 0's contribution to segment 1 of the vector twice: it is in both its own value and the received one"
@@ -32,23 +32,23 @@ fn a_contribution_counted_twice_is_named_with_step_node_and_segment() {
 }
 
 #[test]
-fn a_value_that_replaces_another_has_all_its_contributions() {
+fn a_value_that_replaces_another_must_contain_its_contributions() {
     let mut x = exchange(Collective::of(&ALL_REDUCE), &[2], 1);
     assert_eq!(
-        message(step(&mut x, &[Rule { copy: true, ..rule(0, 1) }])),
+        message(step(&mut x, &[Rule { copy: true, ..Rule::new(0, 1) }])),
         "step 1: node 1 loses node 1's contribution to the vector: the received value replaces its own value, which contains it (combine the two)"
     );
     let mut x = exchange(Collective::of(&ALL_REDUCE), &[2], 1);
-    step(&mut x, &[adding(0, 1, true)]).unwrap();
-    step(&mut x, &[Rule { copy: true, ..rule(1, 0) }]).unwrap();
+    step(&mut x, &[combine(0, 1, true)]).unwrap();
+    step(&mut x, &[Rule { copy: true, ..Rule::new(1, 0) }]).unwrap();
     assert_eq!((x.verify(), x.held(), x.most_summed()), (Ok(()), &[1, 1][..], 0));
 }
 
 #[test]
-fn a_contribution_left_out_is_missing_at_the_end() {
+fn a_missing_contribution_is_reported() {
     let mut x = exchange(Collective::of(&REDUCE_SCATTER), &[3], 1);
     let mut sends: Vec<_> = [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0)]
-        .map(|(from, to)| Rule { destinations: NodeSet::One(to), ..adding(from, to, false) })
+        .map(|(from, to)| Rule { destinations: NodeSet::One(to), ..combine(from, to, false) })
         .to_vec();
     step(&mut x, &sends).unwrap();
     assert_eq!(x.most_summed(), 2);
@@ -56,7 +56,7 @@ fn a_contribution_left_out_is_missing_at_the_end() {
         message(x.verify()),
         "after step 1: node 2's contribution to the result of node 1 was never delivered to node 1 (it is at node 2); missing in total: 1 contribution at 1 node"
     );
-    sends = vec![Rule { destinations: NodeSet::One(0), ..adding(1, 2, false) }];
+    sends = vec![Rule { destinations: NodeSet::One(0), ..combine(1, 2, false) }];
     assert_eq!(
         message(step(&mut x, &sends)),
         "step 2: node 1 sends node 2 the result of node 0, which it does not hold (it is at node 0, its destination)"
@@ -64,22 +64,22 @@ fn a_contribution_left_out_is_missing_at_the_end() {
 }
 
 #[test]
-fn a_virtual_node_keeps_a_second_value_apart() {
+fn a_virtual_node_holds_a_second_value() {
     let mut placement = Placement::new(Grid::new(&[3]).unwrap(), 2);
     for (node, physical, home) in [(0, 0, true), (1, 1, true), (2, 1, false)] {
         placement.place(node, physical, home).unwrap();
     }
     let mut x =
         Exchange::new(Collective::of(&REDUCE).at(1), placement, Division::WHOLE, None).unwrap();
-    step(&mut x, &[rule(0, 2)]).unwrap();
+    step(&mut x, &[Rule::new(0, 2)]).unwrap();
     assert_eq!((x.held(), x.most_summed()), (&[0, 2][..], 0));
-    step(&mut x, &[adding(2, 1, false)]).unwrap();
+    step(&mut x, &[combine(2, 1, false)]).unwrap();
     assert_eq!((x.held(), x.most_summed(), x.verify()), (&[0, 1][..], 1, Ok(())));
 }
 
-/// Recursive halving over two axes: what is told apart by the vector's parts is sent part by part.
+/// Recursive halving over two axes.
 #[test]
-fn parts_of_a_vector_are_named_by_nodes() {
+fn parts_of_a_vector_are_selected_by_destination() {
     let grid = Grid::new(&[2, 2]).unwrap();
     let parts = Division { in_parts: true, segments: 1 };
     let mut x =
@@ -98,7 +98,7 @@ fn parts_of_a_vector_are_named_by_nodes() {
             let send = Rule {
                 destinations: theirs,
                 strict: false,
-                ..adding(node, node ^ distance, false)
+                ..combine(node, node ^ distance, false)
             };
             assert_eq!(x.send(&send), Ok(Some(distance)));
         }
@@ -106,18 +106,18 @@ fn parts_of_a_vector_are_named_by_nodes() {
     }
     for distance in [1, 2] {
         let sends: Vec<_> =
-            (0..4).map(|node| Rule { copy: true, ..rule(node, node ^ distance) }).collect();
+            (0..4).map(|node| Rule { copy: true, ..Rule::new(node, node ^ distance) }).collect();
         step(&mut x, &sends).unwrap();
     }
     assert_eq!(x.verify(), Ok(()));
 }
 
 #[test]
-fn a_sum_is_sent_after_all_its_contributions_have_come() {
+fn a_sum_follows_the_arrivals_of_its_contributions() {
     let mut sum = exchange(Collective::of(&REDUCE), &[4], 1).with_arrival_tracking();
-    step(&mut sum, &[adding(3, 2, false)]).unwrap();
-    step(&mut sum, &[adding(2, 1, false)]).unwrap();
+    step(&mut sum, &[combine(3, 2, false)]).unwrap();
+    step(&mut sum, &[combine(2, 1, false)]).unwrap();
     sum.begin_step();
-    sum.send(&adding(1, 0, false)).unwrap();
+    sum.send(&combine(1, 0, false)).unwrap();
     assert_eq!(sum.latest_arrival(), 2);
 }
