@@ -54,7 +54,7 @@ impl<'a> Args<'a> {
         let bytes =
             parse_size(arg.value()).map_err(|expected| self.spec.bad_value(arg, &expected))?;
         if bytes > MAX_BYTES {
-            return Err(self.spec.bad_value(arg, "a size of at most 1024GiB a pair"));
+            return Err(self.spec.bad_value(arg, "a size of at most 1024GiB for each pair"));
         }
         Ok(bytes)
     }

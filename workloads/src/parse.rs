@@ -114,60 +114,47 @@ mod tests {
         parse(text).unwrap_err().to_string()
     }
 
+    /// Splits lines of the form `left => right`.
+    fn table(text: &str) -> impl Iterator<Item = (&str, &str)> {
+        text.lines().map(|line| line.trim().split_once(" => ").unwrap())
+    }
+
     fn ring(nodes: u64) -> Arc<dyn swapmeet_core::network::topology::Topology> {
         swapmeet_core::network::topology::parse(&format!("ring:{nodes}")).unwrap()
     }
 
     #[test]
     fn specs_have_one_canonical_form() {
-        for (given, printed) in [
-            ("uniform:64", "uniform:64"),
-            ("uniform:64B", "uniform:64"),
-            ("alltoall/uniform:4096", "uniform:4KiB"),
-            ("gather/uniform:0", "gather/uniform:0"),
-            ("uniform:64,element=8", "uniform:64,element=8"),
-            ("one-spike:rest=8,max=1024", "one-spike:max=1KiB,rest=8"),
-            ("scatter/transpose:max=1KiB,rest=0", "scatter/transpose:max=1KiB,rest=0"),
-            ("irregular:mean=512,dist=lognormal,cv=2.0", "irregular:dist=lognormal,mean=512,cv=2"),
-            ("irregular:dist=exponential,mean=1MiB,cv=1.0", "irregular:dist=exponential,mean=1MiB"),
-            ("irregular:dist=zipf,density=1,exponent=1.0,mean=8", "irregular:dist=zipf,mean=8"),
-            (
-                "irregular:density=0.1,dist=zipf,exponent=2,mean=8",
-                "irregular:dist=zipf,mean=8,exponent=2,density=0.1",
-            ),
-            (
-                "irregular:density=.5,dist=exponential,mean=8",
-                "irregular:dist=exponential,mean=8,density=0.5",
-            ),
-            ("hot:share=0.50,receivers=2,mean=1024", "hot:receivers=2,share=0.5,mean=1KiB"),
-            (
-                "moe:bytes=7168,experts=64,top=8,tokens=128,skew=0",
-                "moe:experts=64,top=8,tokens=128,bytes=7KiB",
-            ),
-            (
-                "moe:bytes=8,violation=2,experts=64,top=8,tokens=128,experts_at=cyclic",
-                "moe:experts=64,top=8,tokens=128,bytes=8,violation=2,experts_at=cyclic",
-            ),
-            ("uniform:0,empty=send", "uniform:0"),
-            ("uniform:empty=skip,0", "uniform:0,empty=skip"),
-            ("one-spike:max=8,rest=0,empty=skip", "one-spike:max=8,rest=0"),
-            (
-                "one-spike:max=8,rest=0,empty=send,element=8",
-                "one-spike:max=8,rest=0,element=8,empty=send",
-            ),
-            ("broadcast/uniform:root=3,64", "broadcast/uniform:64,root=3"),
-            ("gather/one-spike:root=00,max=8,rest=1,element=1B", "gather/one-spike:max=8,rest=1"),
-            ("scatter/uniform:64,element=8,root=7", "scatter/uniform:64,root=7,element=8"),
-            ("permutation/transpose-2d:64B", "permutation/transpose-2d:64"),
-            ("permutation/transpose-1d:axis=0,64", "permutation/transpose-1d:64"),
-            ("permutation/transpose-1d:64,axis=2", "permutation/transpose-1d:64,axis=2"),
-            (
-                "permutation/translate:by=3x-9x007,4096,element=8",
-                "permutation/translate:4KiB,by=3x-9x7,element=8",
-            ),
-            ("permutation/shear-2d:8,by=1", "permutation/shear-2d:8"),
-            ("permutation/axes:8,to=z.-y.x", "permutation/axes:8,to=z.-y.x"),
-        ] {
+        for (given, printed) in table(
+            "uniform:64 => uniform:64
+             uniform:64B => uniform:64
+             alltoall/uniform:4096 => uniform:4KiB
+             gather/uniform:0 => gather/uniform:0
+             uniform:64,element=8 => uniform:64,element=8
+             one-spike:rest=8,max=1024 => one-spike:max=1KiB,rest=8
+             scatter/transpose:max=1KiB,rest=0 => scatter/transpose:max=1KiB,rest=0
+             irregular:mean=512,dist=lognormal,cv=2.0 => irregular:dist=lognormal,mean=512,cv=2
+             irregular:dist=exponential,mean=1MiB,cv=1.0 => irregular:dist=exponential,mean=1MiB
+             irregular:dist=zipf,density=1,exponent=1.0,mean=8 => irregular:dist=zipf,mean=8
+             irregular:density=0.1,dist=zipf,exponent=2,mean=8 => irregular:dist=zipf,mean=8,exponent=2,density=0.1
+             irregular:density=.5,dist=exponential,mean=8 => irregular:dist=exponential,mean=8,density=0.5
+             hot:share=0.50,receivers=2,mean=1024 => hot:receivers=2,share=0.5,mean=1KiB
+             moe:bytes=7168,experts=64,top=8,tokens=128,skew=0 => moe:experts=64,top=8,tokens=128,bytes=7KiB
+             moe:bytes=8,violation=2,experts=64,top=8,tokens=128,experts_at=cyclic => moe:experts=64,top=8,tokens=128,bytes=8,violation=2,experts_at=cyclic
+             uniform:0,empty=send => uniform:0
+             uniform:empty=skip,0 => uniform:0,empty=skip
+             one-spike:max=8,rest=0,empty=skip => one-spike:max=8,rest=0
+             one-spike:max=8,rest=0,empty=send,element=8 => one-spike:max=8,rest=0,element=8,empty=send
+             broadcast/uniform:root=3,64 => broadcast/uniform:64,root=3
+             gather/one-spike:root=00,max=8,rest=1,element=1B => gather/one-spike:max=8,rest=1
+             scatter/uniform:64,element=8,root=7 => scatter/uniform:64,root=7,element=8
+             permutation/transpose-2d:64B => permutation/transpose-2d:64
+             permutation/transpose-1d:axis=0,64 => permutation/transpose-1d:64
+             permutation/transpose-1d:64,axis=2 => permutation/transpose-1d:64,axis=2
+             permutation/translate:by=3x-9x007,4096,element=8 => permutation/translate:4KiB,by=3x-9x7,element=8
+             permutation/shear-2d:8,by=1 => permutation/shear-2d:8
+             permutation/axes:8,to=z.-y.x => permutation/axes:8,to=z.-y.x",
+        ) {
             let workload = parse(given).unwrap();
             assert_eq!(workload.to_string(), printed);
             assert_eq!(parse(printed).unwrap(), workload);
@@ -209,114 +196,43 @@ mod tests {
     #[test]
     fn arguments_are_checked_one_by_one() {
         let after = |text: &str| error(text).split_once("`: ").unwrap().1.to_owned();
-        assert_eq!(after("uniform"), "expected a size, as in `uniform:64`");
+        for (spec, message) in table(
+            "uniform => expected a size, as in `uniform:64`
+             uniform:2000GiB => expected a size of at most 1024GiB for each pair, found `2000GiB`
+             uniform:63,element=8 => expected a multiple of the element, 8 bytes, found `63`
+             uniform:64,element=0 => element: expected a size of at least 1, found `0`
+             uniform:64,size=8 => unknown key `size`, expected one of element, empty
+             uniform:64,root=3 => unknown key `root`, expected one of element, empty
+             gather/uniform:64,size=8 => unknown key `size`, expected one of root, element, empty
+             gather/uniform:64,root=-1 => root: expected a node's number, found `-1`
+             uniform:64,empty=yes => empty: expected send or skip, found `yes`
+             one-spike:max=8 => `rest=` is missing
+             permutation/translate:8 => `by=` is missing
+             permutation/translate:8,by=3y4 => by: expected distances, as in `3x-9x7`, or one for all axes, found `3y4`
+             permutation/axes:8,to=x.x => to: expected each of x, y, .. once, as in `y.-x.z`, found `x.x`
+             permutation/axes:8,to=x.z => to: expected each of x, y, .. once, as in `y.-x.z`, found `x.z`
+             permutation/transpose-1d:8,axis=-1 => axis: expected a dimension's number from 0 to 31, found `-1`
+             permutation/shear-2d:8,by=x => by: expected a whole number, as in `2`, found `x`
+             permutation/reflect:8,by=1 => unknown key `by`, expected one of element, empty
+             permutation/reflect => expected a size, as in `permutation/transpose-2d:64`
+             transpose:max=8,rest=1,most=3 => unknown key `most`, expected one of max, rest, element, empty
+             irregular:dist=lognorm,mean=8,cv=1 => dist: expected one of uniform, exponential, lognormal, pareto, bimodal, zipf, found `lognorm`; did you mean `lognormal`?
+             irregular:dist=pareto,mean=8 => `cv=` is missing
+             irregular:dist=zipf,mean=8,cv=1 => sizes of dist=zipf have an `exponent` instead of a `cv`
+             irregular:dist=pareto,mean=8,cv=1,exponent=1 => sizes of dist=pareto have a `cv` instead of an `exponent`
+             irregular:dist=zipf,mean=8,density=2 => density: expected a number from 0 to 1, found `2`
+             hot:receivers=0,share=0.5,mean=8 => receivers: expected a whole number from 1 to 4294967295, found `0`
+             moe:experts=4,top=5,tokens=1,bytes=8 => top: expected a whole number from 1 to 4, found `5`
+             moe:experts=4,top=2,tokens=1,bytes=8,skew=1,violation=1 => violation: expected skew or violation, not both, found `1`
+             moe:experts=4,top=2,tokens=1,bytes=8,experts_at=random => experts_at: expected block or cyclic, found `random`
+             irregular:dist=uniform,mean=8,cv=0.9 => cv: expected a number from 0 to 0.5773: with more, sizes would be negative or meaningless, found `0.9`
+             allgather/one-spike:max=8,rest=1 => an allgather's blocks have no single destination on which sizes could depend: use uniform or irregular or matrix or fractions",
+        ) {
+            assert_eq!(after(spec), message);
+        }
         assert!(after("uniform:2TiB").starts_with("expected a size such as 64,"));
-        assert_eq!(
-            after("uniform:2000GiB"),
-            "expected a size of at most 1024GiB a pair, found `2000GiB`"
-        );
-        assert_eq!(
-            after("uniform:63,element=8"),
-            "expected a multiple of the element, 8 bytes, found `63`"
-        );
-        assert_eq!(
-            after("uniform:64,element=0"),
-            "element: expected a size of at least 1, found `0`"
-        );
-        assert_eq!(
-            after("uniform:64,size=8"),
-            "unknown key `size`, expected one of element, empty"
-        );
-        assert_eq!(
-            after("uniform:64,root=3"),
-            "unknown key `root`, expected one of element, empty"
-        );
-        assert_eq!(
-            after("gather/uniform:64,size=8"),
-            "unknown key `size`, expected one of root, element, empty"
-        );
-        assert_eq!(
-            after("gather/uniform:64,root=-1"),
-            "root: expected a node's number, found `-1`"
-        );
-        assert_eq!(after("uniform:64,empty=yes"), "empty: expected send or skip, found `yes`");
-        assert_eq!(after("one-spike:max=8"), "`rest=` is missing");
         assert!(after("one-spike:max=-8,rest=1").starts_with("max: expected a size such as 64,"));
-        assert_eq!(after("permutation/translate:8"), "`by=` is missing");
-        assert_eq!(
-            after("permutation/translate:8,by=3y4"),
-            "by: expected distances, as in `3x-9x7`, or one for all axes, found `3y4`"
-        );
-        assert_eq!(
-            after("permutation/axes:8,to=x.x"),
-            "to: expected each of x, y, .. once, as in `y.-x.z`, found `x.x`"
-        );
-        assert_eq!(
-            after("permutation/axes:8,to=x.z"),
-            "to: expected each of x, y, .. once, as in `y.-x.z`, found `x.z`"
-        );
-        assert_eq!(
-            after("permutation/transpose-1d:8,axis=-1"),
-            "axis: expected a dimension's number from 0 to 31, found `-1`"
-        );
-        assert_eq!(
-            after("permutation/shear-2d:8,by=x"),
-            "by: expected a whole number, as in `2`, found `x`"
-        );
-        assert_eq!(
-            after("permutation/reflect:8,by=1"),
-            "unknown key `by`, expected one of element, empty"
-        );
-        assert_eq!(
-            after("permutation/reflect"),
-            "expected a size, as in `permutation/transpose-2d:64`"
-        );
-        assert_eq!(
-            after("transpose:max=8,rest=1,most=3"),
-            "unknown key `most`, expected one of max, rest, element, empty"
-        );
-        assert_eq!(
-            after("irregular:dist=lognorm,mean=8,cv=1"),
-            "dist: expected one of uniform, exponential, lognormal, pareto, bimodal, zipf, found `lognorm`; did you mean `lognormal`?"
-        );
-        assert_eq!(after("irregular:dist=pareto,mean=8"), "`cv=` is missing");
-        assert_eq!(
-            after("irregular:dist=zipf,mean=8,cv=1"),
-            "sizes of dist=zipf have an `exponent` instead of a `cv`"
-        );
-        assert_eq!(
-            after("irregular:dist=pareto,mean=8,cv=1,exponent=1"),
-            "sizes of dist=pareto have a `cv` instead of an `exponent`"
-        );
-        assert_eq!(
-            after("irregular:dist=zipf,mean=8,density=2"),
-            "density: expected a number from 0 to 1, found `2`"
-        );
-        assert_eq!(
-            after("hot:receivers=0,share=0.5,mean=8"),
-            "receivers: expected a whole number from 1 to 4294967295, found `0`"
-        );
-        assert_eq!(
-            after("moe:experts=4,top=5,tokens=1,bytes=8"),
-            "top: expected a whole number from 1 to 4, found `5`"
-        );
-        assert_eq!(
-            after("moe:experts=4,top=2,tokens=1,bytes=8,skew=1,violation=1"),
-            "violation: expected skew or violation, not both, found `1`"
-        );
-        assert_eq!(
-            after("moe:experts=4,top=2,tokens=1,bytes=8,experts_at=random"),
-            "experts_at: expected block or cyclic, found `random`"
-        );
-        assert_eq!(
-            after("irregular:dist=uniform,mean=8,cv=0.9"),
-            "cv: expected a number from 0 to 0.5773: with more, sizes would be negative or meaningless, found `0.9`"
-        );
         assert!(after("irregular:dist=pareto,mean=8,cv=x").contains("found `x`"));
-        assert_eq!(
-            after("allgather/one-spike:max=8,rest=1"),
-            "an allgather's blocks have no single destination on which sizes could depend: use uniform or irregular or matrix or fractions"
-        );
         assert!(after("matrix:no-such-file.csv").starts_with("can't be read: "));
         assert!(after("matrix:/dev/zero").ends_with("expected a file of sizes"));
     }

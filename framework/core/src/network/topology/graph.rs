@@ -176,6 +176,10 @@ mod tests {
         Graph::parse("g.txt", content).unwrap()
     }
 
+    fn error(content: &str) -> String {
+        Graph::parse("g.txt", content).unwrap_err().to_string()
+    }
+
     fn route(graph: &Graph, from: u64, to: u64) -> Vec<(u64, u64)> {
         let mut links = Vec::new();
         graph
@@ -262,83 +266,54 @@ mod tests {
 
     #[test]
     fn errors_in_switch_and_rank_lines_have_line_numbers() {
-        let error =
-            |content: &str| Graph::parse("g.txt", content).map(|_| ()).unwrap_err().to_string();
-        assert_eq!(
-            error("switch 0 1\n0 1\n"),
-            "line 1: all vertices are switches, expected vertices that are nodes, or `ranks` at switches"
-        );
-        assert_eq!(
-            error("0 1\nswitch 3\n1 2\n"),
-            "line 2: switch 3 has no edge, expected links to it"
-        );
-        assert_eq!(
-            error("0 1\n\nranks 2 4\n"),
-            "line 3: vertex 2 with 4 ranks has no edge, expected links to it"
-        );
-        assert_eq!(
-            error("0 1\nswitch\n"),
-            "line 2: `switch` without numbers, expected vertex numbers"
-        );
-        assert_eq!(
-            error("0 1\nranks 1\n"),
-            "line 2: 1 fields after `ranks`, expected a vertex, the number of ranks and optionally the bandwidth of their links"
-        );
-        assert_eq!(
-            error("0 1\nranks 1 0\n"),
-            "line 2: `0` ranks, expected a number from 1 to 8192"
-        );
-        assert_eq!(
-            error("0 1\nswitch 1\nranks 1 2\n"),
-            "line 3: vertex 1 is already declared on line 2"
-        );
-        assert_eq!(
-            error("0 1\nranks 0 5000\nranks 1 5000\n"),
-            "line 3: over 8192 vertices including ranks"
-        );
-        assert_eq!(
-            error("0 1 2 l9999999 x2\n"),
-            "line 1: `l9999999` is not a latency, expected l and a number from 0 to 1000000, where 1 is the machine's hop"
-        );
-        assert_eq!(
-            error("0 1 x0\n"),
-            "line 1: `x0` links, expected x and a number from 1 to 262144"
-        );
+        for (content, message) in [
+            (
+                "switch 0 1\n0 1\n",
+                "line 1: all vertices are switches, expected vertices that are nodes, or `ranks` at switches",
+            ),
+            ("0 1\nswitch 3\n1 2\n", "line 2: switch 3 has no edge, expected links to it"),
+            (
+                "0 1\n\nranks 2 4\n",
+                "line 3: vertex 2 with 4 ranks has no edge, expected links to it",
+            ),
+            ("0 1\nswitch\n", "line 2: `switch` without numbers, expected vertex numbers"),
+            (
+                "0 1\nranks 1\n",
+                "line 2: 1 fields after `ranks`, expected a vertex, the number of ranks and optionally the bandwidth of their links",
+            ),
+            ("0 1\nranks 1 0\n", "line 2: `0` ranks, expected a number from 1 to 8192"),
+            ("0 1\nswitch 1\nranks 1 2\n", "line 3: vertex 1 is already declared on line 2"),
+            ("0 1\nranks 0 5000\nranks 1 5000\n", "line 3: over 8192 vertices including ranks"),
+            (
+                "0 1 2 l9999999 x2\n",
+                "line 1: `l9999999` is not a latency, expected l and a number from 0 to 1000000, where 1 is the machine's hop",
+            ),
+            ("0 1 x0\n", "line 1: `x0` links, expected x and a number from 1 to 262144"),
+        ] {
+            assert_eq!(error(content), message);
+        }
     }
 
     #[test]
     fn errors_in_edges_have_line_numbers() {
-        let error =
-            |content: &str| Graph::parse("g.txt", content).map(|_| ()).unwrap_err().to_string();
-        assert_eq!(error(""), "line 1: no edges, expected lines of two node numbers");
-        assert_eq!(
-            error("0 1\n1\n"),
-            "line 2: 1 fields, expected two node numbers and optionally a bandwidth"
-        );
-        assert_eq!(
-            error("0 1\n1 x\n"),
-            "line 2: `x` is not a node, expected a number from 0 to 8191"
-        );
-        assert_eq!(
-            error("0 8192\n"),
-            "line 1: `8192` is not a node, expected a number from 0 to 8191"
-        );
-        assert_eq!(
-            error("0 1\n2 2\n"),
-            "line 2: an edge from node 2 to itself, expected two different nodes"
-        );
-        assert_eq!(
-            error("0 1\n1 2\n\n1 0 3\n"),
-            "line 4: the edge between 0 and 1 is already on line 1"
-        );
-        assert_eq!(
-            error("0 1\n3 1\n"),
-            "line 2: node 2 has no edge, and there are nodes up to 3: expected numbers without gaps"
-        );
-        assert_eq!(
-            error("0 1\n1 4\n2 3\n"),
-            "line 3: nothing connects node 2 with node 0, expected a connected network"
-        );
+        for (content, message) in [
+            ("", "line 1: no edges, expected lines of two node numbers"),
+            ("0 1\n1\n", "line 2: 1 fields, expected two node numbers and optionally a bandwidth"),
+            ("0 1\n1 x\n", "line 2: `x` is not a node, expected a number from 0 to 8191"),
+            ("0 8192\n", "line 1: `8192` is not a node, expected a number from 0 to 8191"),
+            ("0 1\n2 2\n", "line 2: an edge from node 2 to itself, expected two different nodes"),
+            ("0 1\n1 2\n\n1 0 3\n", "line 4: the edge between 0 and 1 is already on line 1"),
+            (
+                "0 1\n3 1\n",
+                "line 2: node 2 has no edge, and there are nodes up to 3: expected numbers without gaps",
+            ),
+            (
+                "0 1\n1 4\n2 3\n",
+                "line 3: nothing connects node 2 with node 0, expected a connected network",
+            ),
+        ] {
+            assert_eq!(error(content), message);
+        }
         let many = "0 1\n".repeat(Graph::MAX_EDGES + 1);
         assert_eq!(error(&many), "line 262145: more than the 262144 edges that a graph may have");
         for bad in ["0", "-1", "nan", "inf", "1e9", "fast"] {
