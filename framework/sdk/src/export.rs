@@ -301,7 +301,7 @@ fn capture_panics() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swapmeet_abi::SwmTopology;
+    use crate::rehearsal::{Disproof, Rehearsal};
 
     /// An algorithm whose `plan` ends as its parameter `outcome` says.
     struct Scripted;
@@ -327,49 +327,28 @@ mod tests {
         }
     }
 
-    unsafe extern "C" fn record_reason(ctx: *mut c_void, reason: SwmStr) {
-        // SAFETY: `call` below passes a `String` as the context, and the reason is valid during the
-        // call.
-        unsafe { (*ctx.cast::<String>()).push_str(std::str::from_utf8(reason.bytes()).unwrap()) };
-    }
-
-    /// Calls the exported table as a host would, and returns the code and the reason.
-    fn call(key: &str, value: &str) -> (i32, String) {
+    /// Calls the exported table as a host would, on one node with one parameter.
+    fn call(key: &str, value: &str) -> Result<(), Disproof> {
         static TABLE: OnceLock<Exported> = OnceLock::new();
         let plugin = entry(&TABLE, "scripted-plugin", "1.2.3", "MIT", &[&Scripted]);
-        let mut reason = String::new();
-        // SAFETY: the table is the one just made; everything else outlives the calls.
+        let problem = Rehearsal::on("ring", &[1]).param(key, value);
+        // SAFETY: the table is the one just made.
         unsafe {
             assert_eq!(((*plugin).head.magic, (*plugin).algorithm_count), (SWM_MAGIC, 1));
-            let algorithm = *(*plugin).algorithms;
-            let mut host: SwmHost = std::mem::zeroed();
-            host.size = size_of::<SwmHost>() as u32;
-            host.ctx = (&raw mut reason).cast();
-            host.fail = Some(record_reason);
-            let mut topology: SwmTopology = std::mem::zeroed();
-            topology.size = size_of::<SwmTopology>() as u32;
-            topology.nodes = 4;
-            let param = swapmeet_abi::SwmParam { key: SwmStr::new(key), value: SwmStr::new(value) };
-            let mut problem: SwmProblem = std::mem::zeroed();
-            problem.size = size_of::<SwmProblem>() as u32;
-            problem.topology = &raw const topology;
-            problem.params = &raw const param;
-            problem.param_count = 1;
-            let supported =
-                ((*algorithm).supports.unwrap())(algorithm, &raw const problem, &raw const host);
-            if supported != SWM_OK {
-                return (supported, reason);
-            }
-            (((*algorithm).plan.unwrap())(algorithm, &raw const problem, &raw const host), reason)
+            problem.verify_table(*(*plugin).algorithms).map(|_| ())
         }
     }
 
     #[test]
-    fn a_panic_becomes_an_error_with_message_and_location() {
-        let (code, reason) = call("outcome", "panic");
-        assert_eq!(code, SWM_ERROR);
-        assert!(reason.starts_with("the plugin panicked: out of range ("), "{reason}");
-        assert!(reason.contains("export.rs:"), "{reason}");
+    fn errors_and_panics_carry_their_reason() {
+        let failed = |reason: &str| Err(Disproof::Stopped(Stop::failed(reason)));
+        assert_eq!(call("outcome", "fine"), Ok(()));
+        assert_eq!(call("outcome", "fail"), failed("no memory"));
+        assert_eq!(call("outcome", "stopped"), Err(Disproof::Stopped(Stop::Stopped)));
+        assert_eq!(call("slices", "many"), failed("`slices=many`: expected a whole number"));
+        let panicked = call("outcome", "panic").unwrap_err().to_string();
+        assert!(panicked.starts_with("the plugin panicked: out of range ("), "{panicked}");
+        assert!(panicked.contains("export.rs:"), "{panicked}");
     }
 
     /// An algorithm that cannot describe itself.
@@ -398,16 +377,5 @@ mod tests {
         let title = String::from_utf8_lossy(unsafe { nameless.title.bytes() });
         assert_eq!((name, nameless.name.len, nameless.plan.is_none()), (&b"scripted"[..], 0, true));
         assert!(title.starts_with("the plugin panicked: no description ("), "{title}");
-    }
-
-    #[test]
-    fn errors_carry_their_reason() {
-        assert_eq!(call("outcome", "fine"), (SWM_OK, String::new()));
-        assert_eq!(call("outcome", "fail"), (SWM_ERROR, "no memory".to_owned()));
-        assert_eq!(call("outcome", "stopped"), (SWM_STOPPED, String::new()));
-        assert_eq!(
-            call("slices", "many"),
-            (SWM_ERROR, "`slices=many`: expected a whole number".to_owned())
-        );
     }
 }
