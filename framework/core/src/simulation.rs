@@ -170,7 +170,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Returns the schedule if a step is under way, in which alone it may send, and its listeners.
+    /// Returns the running schedule and its listeners. A schedule may only send within a step.
     #[inline]
     fn sending(&mut self) -> Result<(&mut Running, &mut Listeners<'a>), Fault> {
         match &mut self.state {
@@ -252,7 +252,7 @@ impl<'a> Simulation<'a> {
 }
 
 #[cfg(test)]
-mod orbits_tests;
+mod symmetry_tests;
 
 #[cfg(test)]
 mod tests {

@@ -10,15 +10,15 @@ fn facts(topology: &str, ends: &[(u32, u32)]) -> StepFacts {
 }
 
 #[test]
-fn unpaired_is_who_sends_to_one_node_and_receives_from_another() {
+fn one_directional_is_sending_to_one_node_and_receiving_from_another() {
     let one_directional = |ends: &[(u32, u32)]| facts("ring:4", ends).one_directional;
     assert!(one_directional(&[(0, 1), (1, 2)]));
     assert!(one_directional(&[(1, 2), (0, 1)]));
-    // An exchange, and beside it a message from a third.
+    // Two exchanges, then an exchange and a message from a third node.
     assert!(!one_directional(&[(0, 1), (1, 0), (2, 3), (3, 2)]));
     assert!(one_directional(&[(0, 1), (1, 0), (2, 1)]));
     assert!(one_directional(&[(2, 1), (0, 1), (1, 0)]));
-    // Two sends, or two receives, and nothing the other way.
+    // Several sends or several receives, with and without a message in the other direction.
     assert!(!one_directional(&[(0, 1), (0, 2), (0, 3)]));
     assert!(!one_directional(&[(1, 0), (2, 0), (3, 0)]));
     assert!(one_directional(&[(0, 1), (0, 2), (3, 0)]));
@@ -44,7 +44,7 @@ fn loads_over_hops_and_on_shared_links_are_exact_beyond_64_bits() {
 }
 
 #[test]
-fn a_step_of_more_than_a_number_holds_is_refused() {
+fn a_step_with_a_load_beyond_64_bits_is_refused() {
     assert_eq!(
         measure([u64::MAX, 1]).unwrap_err().to_string(),
         "step 7: its messages, copies among them, add up beyond 2^64 bytes or segments of blocks"
@@ -52,7 +52,7 @@ fn a_step_of_more_than_a_number_holds_is_refused() {
 }
 
 #[test]
-fn what_is_packed_is_what_a_node_sends_and_receives_in_messages_of_several_blocks() {
+fn packed_load_is_that_of_messages_of_several_blocks() {
     let send = |from, to, load| Transfer { from, to, route: 0, hops: 0, load };
     let interests = Interests { packing: true, ..Interests::FACTS };
     let mut statistics = StepStatistics::new(parse("ring:4").unwrap(), interests);
@@ -62,13 +62,13 @@ fn what_is_packed_is_what_a_node_sends_and_receives_in_messages_of_several_block
         assert_eq!(
             facts.max_packed_load,
             Some(12),
-            "node 1's; node 2's message of one block is sent as it lies"
+            "the load of node 1; the message of one block is not packed"
         );
     }
 }
 
 #[test]
-fn links_may_be_busiest_by_messages_or_by_bytes() {
+fn links_are_busiest_by_messages_or_by_bytes() {
     let send = |from, to, load| Transfer { from, to, route: 0, hops: 0, load };
     let interests = Interests { busiest_links: true, ..Interests::FACTS };
     let mut statistics = StepStatistics::new(parse("mesh:6").unwrap(), interests);

@@ -1,5 +1,5 @@
-//! Schedules followed on one node of each orbit against the same schedules written out for
-//! everyone.
+//! Symmetric schedules, traced on one node of each orbit, are compared with the same schedules
+//! planned for all nodes.
 
 use super::*;
 use crate::delivery::boxes::{Axis, Layout, NodeSet, Side};
@@ -20,20 +20,20 @@ use crate::simulation::step::StepFacts;
 use proptest::prelude::*;
 use std::mem::discriminant;
 
-/// Keeps what it is told: facts of steps alone, or everything.
+/// Records all events, or only the facts of steps.
 #[derive(Debug, PartialEq, Default)]
-struct Seen {
-    everything: bool,
+struct Recorder {
+    all_events: bool,
     steps: Vec<StepFacts>,
-    /// Messages in their order, and what each node holds.
+    /// For each step its messages in their order, and the load of each node.
     messages: Vec<(Vec<Transfer>, Vec<u64>)>,
-    /// What else happens, in its order, with every block of what is sent.
+    /// All other events in their order, with every block of each send.
     events: Vec<String>,
 }
 
-impl Listener for Seen {
+impl Listener for Recorder {
     fn interests(&self) -> Interests {
-        if self.everything {
+        if self.all_events {
             Interests { sends: true, packing: true, ..Interests::SCHEDULE }
         } else {
             Interests::FACTS
@@ -44,7 +44,7 @@ impl Listener for Seen {
         match event {
             ScheduleEvent::Step(step) => {
                 self.steps.push(step.facts);
-                if self.everything {
+                if self.all_events {
                     self.messages.push((step.transfers.to_vec(), step.held.to_vec()));
                 }
             }
@@ -54,12 +54,12 @@ impl Listener for Seen {
                 self.events
                     .push(format!("{step}: {from} -> {to} {load} {copy} {combine} {blocks:?}"));
             }
-            ScheduleEvent::EmptySend(send) if self.everything => {
+            ScheduleEvent::EmptySend(send) if self.all_events => {
                 self.events.push(format!("{send:?}"));
             }
             ScheduleEvent::Summed(Summed { most, of, segments, symmetry: _ }) => {
                 self.events.push(format!("{most} of {segments} summed"));
-                if self.everything {
+                if self.all_events {
                     self.events.push(format!("by each {of:?}"));
                 }
             }
@@ -68,7 +68,7 @@ impl Listener for Seen {
     }
 }
 
-/// The origin, destination and segment of every block of a send, in order.
+/// Returns the origin, destination and segment of every block of a send, sorted.
 fn blocks(sent: &Sent<'_>) -> Vec<[u64; 3]> {
     let blocks = |bits: &&[u64]| -> Vec<[u64; 3]> {
         let of =
@@ -83,8 +83,8 @@ fn blocks(sent: &Sent<'_>) -> Vec<[u64; 3]> {
     blocks
 }
 
-/// A send of a representative: numbers to choose its ends by, members of its sets by axis, how it
-/// is meant.
+/// The random choices for a send of a representative: numbers that select its ends, members of its
+/// sets for each axis, and its flags.
 #[derive(Debug, Clone)]
 struct Choice {
     from: u64,
@@ -94,6 +94,48 @@ struct Choice {
     strict: bool,
     combine: bool,
     copy: bool,
+}
+
+/// A collective, and whether each block is cut into one part for each node.
+type Blocks = (&'static CollectiveKind, bool);
+
+const BLOCKS: [Blocks; 6] = [
+    (&ALL_TO_ALL, false),
+    (&ALL_GATHER, false),
+    (&ALL_GATHER, true),
+    (&ALL_REDUCE, false),
+    (&ALL_REDUCE, true),
+    (&REDUCE_SCATTER, false),
+];
+
+impl Choice {
+    /// Calls `send` with the rule of this choice. `words` turns the members of a set into the words
+    /// of a bit set for each axis.
+    fn with_rule<R>(
+        &self,
+        (kind, in_parts): Blocks,
+        (from, to): (u64, u64),
+        words: impl Fn(&[Vec<u64>]) -> Vec<Vec<u64>>,
+        send: impl FnOnce(&Rule<'_>) -> R,
+    ) -> R {
+        let has_destinations = in_parts || kind.set_error(Side::Destinations).is_none();
+        let (origins, destinations) = (words(&self.origins), words(&self.destinations));
+        let (origins, destinations) = (axes_of(&origins), axes_of(&destinations));
+        let set = |applies, axes| if applies { NodeSet::Axes(axes) } else { NodeSet::All };
+        send(&Rule {
+            origins: set(kind.set_error(Side::Origins).is_none(), &origins),
+            destinations: set(has_destinations, &destinations),
+            segments: if in_parts { Axis::Bits(&[2]) } else { Axis::All },
+            strict: self.strict,
+            copy: std::ptr::eq(kind, &ALL_GATHER) || kind.sums && self.copy,
+            combine: kind.sums && self.combine,
+            ..Rule::new(from, to)
+        })
+    }
+}
+
+fn axes_of(words: &[Vec<u64>]) -> Vec<Axis<'_>> {
+    words.iter().map(|words| Axis::Bits(words)).collect()
 }
 
 fn choices(axes: usize) -> impl Strategy<Value = Vec<Vec<Choice>>> {
@@ -106,40 +148,36 @@ fn choices(axes: usize) -> impl Strategy<Value = Vec<Vec<Choice>>> {
     prop::collection::vec(prop::collection::vec(choice, 1..4), 1..5)
 }
 
-/// A topology, a collective, whether blocks are cut into a part for each node, and the radices of
-/// the schedule's grid.
-type Setting<'a> = (&'a str, &'static CollectiveKind, bool, &'a [u64]);
-
-/// Sends what is chosen, node by node, each what follows for it from the choice of its
-/// representative where everyone is planned for.
+/// Runs a schedule of the choices, and returns what a listener has recorded, and the outcome. With
+/// full planning each node sends the image of its representative's send.
 fn simulate(
-    (spec, kind, in_parts, radices): Setting<'_>,
+    (spec, radices, blocks): (&str, &[u64], Blocks),
     symmetries: &[Symmetry],
     steps: &[Vec<Choice>],
-    (everything, proof_scope): (bool, ProofScope),
-) -> (Seen, Result<Totals, String>) {
+    (all_events, proof_scope): (bool, ProofScope),
+) -> (Recorder, Result<Totals, String>) {
+    let (kind, in_parts) = blocks;
     let group = Group::new(radices, symmetries).unwrap();
-    let mut seen = Seen { everything, ..Seen::default() };
+    let grid = Grid::new(radices).unwrap();
+    let mut recorder = Recorder { all_events, ..Recorder::default() };
     let task = Task { proof_scope, ..Task::new(parse(spec).unwrap(), Collective::of(kind)) };
-    let mut simulation = Simulation::new(task, vec![&mut seen]).unwrap();
+    let mut simulation = Simulation::new(task, vec![&mut recorder]).unwrap();
     let segments = if in_parts { 2 } else { 1 };
     simulation.layout(radices, Division { in_parts, segments }, None).unwrap();
-    let units = simulation.symmetric(symmetries).unwrap();
-    let nodes: u64 = radices.iter().product();
-    let planned = (0..nodes).filter(|node| {
-        let coordinates = Grid::new(radices).unwrap().coordinates(*node);
-        coordinates.iter().zip(&units).all(|(coordinate, unit)| coordinate < unit)
-    });
-    let planned: Vec<u64> = planned.collect();
-    let by_origin = kind.set_error(Side::Origins).is_none();
-    let by_destination = in_parts || kind.set_error(Side::Destinations).is_none();
+    let planned_coordinates = simulation.symmetric(symmetries).unwrap();
+    let is_planned = |node: &u64| {
+        let coordinates = grid.coordinates(*node);
+        coordinates.iter().zip(&planned_coordinates).all(|(own, planned)| own < planned)
+    };
+    let planned: Vec<u64> = (0..grid.nodes()).filter(is_planned).collect();
+    // The image of a set under an element of the group.
     let moved = |members: &[Vec<u64>], element: u64| -> Vec<Vec<u64>> {
-        let own = Grid::new(radices).unwrap().coordinates(element);
+        let own = grid.coordinates(element);
         let axes = members.iter().zip(group.axes()).zip(&own);
-        let words = axes.map(|((members, acting), own)| {
-            let mut words = vec![0; acting.radix.div_ceil(64) as usize];
+        let words = axes.map(|((members, axis), own)| {
+            let mut words = vec![0; axis.radix.div_ceil(64) as usize];
             for member in members {
-                let moved = acting.moved(member % acting.radix, *own);
+                let moved = axis.moved(member % axis.radix, *own);
                 words[(moved / 64) as usize] |= 1 << (moved % 64);
             }
             words
@@ -155,41 +193,21 @@ fn simulate(
                     |choice: &&Choice| (choice.from % group.representatives()) as usize == index;
                 for choice in step.iter().filter(own) {
                     let from = group.representative(index);
-                    let to = (from + 1 + choice.to % (nodes - 1)) % nodes;
-                    let (origins, destinations) =
-                        (moved(&choice.origins, element), moved(&choice.destinations, element));
-                    let origins: Vec<Axis<'_>> =
-                        origins.iter().map(|words| Axis::Bits(words)).collect();
-                    let destinations: Vec<Axis<'_>> =
-                        destinations.iter().map(|words| Axis::Bits(words)).collect();
-                    simulation.send(
-                        &Rule {
-                            origins: if by_origin { NodeSet::Axes(&origins) } else { NodeSet::All },
-                            destinations: if by_destination {
-                                NodeSet::Axes(&destinations)
-                            } else {
-                                NodeSet::All
-                            },
-                            segments: if in_parts { Axis::Bits(&[2]) } else { Axis::All },
-                            strict: choice.strict,
-                            copy: std::ptr::eq(kind, &ALL_GATHER) || kind.sums && choice.copy,
-                            combine: kind.sums && choice.combine,
-                            ..Rule::new(node, group.moved(to, element))
-                        },
-                        None,
-                    )?;
+                    let to = (from + 1 + choice.to % (grid.nodes() - 1)) % grid.nodes();
+                    let ends = (node, group.moved(to, element));
+                    let words = |members: &[Vec<u64>]| moved(members, element);
+                    choice.with_rule(blocks, ends, words, |rule| simulation.send(rule, None))?;
                 }
             }
         }
         Ok(())
     };
-    let ran = run();
-    let ended = ran.and_then(|()| simulation.finish()).map_err(|fault| in_short(&fault));
-    (seen, ended.map(|totals| Totals { verified_on: 0, ..totals }))
+    let outcome = run().and_then(|()| simulation.finish()).map_err(|fault| in_short(&fault));
+    (recorder, outcome.map(|totals| Totals { verified_on: 0, ..totals }))
 }
 
-/// Which rule is broken in which step: which of an orbit is named, which of its blocks first, and
-/// what is wrong there with its sum depends on the order of nodes.
+/// Returns the step of a fault, and which rule is broken. The node and the block that a fault names,
+/// and the kind of a wrong sum, depend on the order of nodes.
 fn in_short(fault: &Fault) -> String {
     match fault {
         Fault::ForOrbit(fault, _) => in_short(fault),
@@ -213,12 +231,12 @@ fn in_short(fault: &Fault) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever representatives send, every fact of every step, what is missing at the end and at
-    /// how many nodes is that of the expansion; and so is, for whoever reads more, every message,
-    /// in its order, with its blocks. What breaks a rule breaks the same one in the same step.
+    /// Whatever representatives send: the facts of all steps and the missing blocks are those of
+    /// the full plan. A listener that reads all nodes sees the same messages in the same order,
+    /// with the same blocks. A broken rule is broken in the same step.
     #[test]
-    fn orbits_say_what_the_expansion_does(
-        ((spec, radices, symmetries), steps, (kind, in_parts)) in prop::sample::select(vec![
+    fn symmetric_schedules_are_reported_as_full_ones(
+        ((spec, radices, symmetries), steps, blocks) in prop::sample::select(vec![
             ("ring:6", &[6][..], &[Shift(2)][..]),
             ("ring:70", &[70], &[Shift(10)]),
             ("torus:4x4", &[2, 2, 4], &[Shift(1), Fixed, Shift(2)]),
@@ -228,130 +246,102 @@ proptest! {
             ("hypercube:3", &[2, 2, 2], &[Xor(1), Fixed, Xor(1)]),
             ("fat-tree:3x2", &[9], &[Shift(3)]),
             ("fully-connected:8", &[4, 2], &[Shift(2), Xor(1)]),
-        ]).prop_flat_map(|case| (Just(case), choices(case.1.len()), prop::sample::select(vec![
-            (&ALL_TO_ALL, false),
-            (&ALL_GATHER, false),
-            (&ALL_GATHER, true),
-            (&ALL_REDUCE, false),
-            (&ALL_REDUCE, true),
-            (&REDUCE_SCATTER, false),
-        ])))
+        ]).prop_flat_map(|case| (Just(case), choices(case.1.len()), prop::sample::select(&BLOCKS[..])))
     ) {
-        let what = (spec, kind, in_parts, radices);
-        for everything in [false, true] {
-            let full = simulate(what, symmetries, &steps, (everything, ProofScope::Full));
-            prop_assert_eq!(&simulate(what, symmetries, &steps, (everything, ProofScope::Auto)), &full);
+        let setting = (spec, radices, blocks);
+        for all_events in [false, true] {
+            let full = simulate(setting, symmetries, &steps, (all_events, ProofScope::Full));
+            let auto = simulate(setting, symmetries, &steps, (all_events, ProofScope::Auto));
+            prop_assert_eq!(&auto, &full);
         }
     }
 }
 
-/// What each send takes and each node holds then, what each has summed and the most that any has
-/// held; at last whether all was delivered.
-type Followed = (Vec<(Option<u64>, Vec<u64>)>, Vec<(Vec<u64>, u64)>, Result<(), String>);
+/// A full exchange as the test sees it.
+#[derive(Debug, PartialEq, Default)]
+struct Trace {
+    /// The load of each send.
+    sent: Vec<Option<u64>>,
+    /// For each step the load that each node holds, the load that it has reduced, and the peak.
+    steps: Vec<(Vec<u64>, Vec<u64>, u64)>,
+}
 
-/// Everyone's sends followed, in runs or in bits. Of what is chosen some sets are stretches of an
-/// axis, some scattered.
-fn follow(
+/// Traces all nodes, with sets stored as runs or as bits. Some of the chosen sets are ranges of
+/// coordinates, some are scattered.
+fn trace(
     radices: &[u64],
-    (kind, in_parts): (&'static CollectiveKind, bool),
+    blocks: Blocks,
     steps: &[Vec<Choice>],
-    runs: bool,
-) -> Followed {
+    as_runs: bool,
+) -> (Trace, Result<(), String>) {
+    let (kind, in_parts) = blocks;
     let (grid, collective) = (Grid::new(radices).unwrap(), Collective::of(kind));
     let nodes = grid.nodes();
-    let (placement, division) =
-        (Placement::new(grid, nodes), Division { in_parts, segments: 1 + u32::from(in_parts) });
-    let mut payload = if runs {
+    let placement = Placement::new(grid, nodes);
+    let division = Division { in_parts, segments: 1 + u32::from(in_parts) };
+    let mut payload = if as_runs {
         Payload::Orbits(OrbitExchange::of_everyone(collective, placement, division).unwrap())
     } else {
         Payload::Blocks(Exchange::new(collective, placement, division, None).unwrap())
     };
     let words = |members: &[Vec<u64>]| -> Vec<Vec<u64>> {
         let axes = members.iter().zip(radices).map(|(members, radix)| {
-            let stretch = members[0]..members[0] + radix / members.len() as u64;
-            let is_stretch = members[0] % 2 == 0;
+            let range = members[0]..members[0] + radix / members.len() as u64;
+            let is_range = members[0] % 2 == 0;
             let mut words = vec![0; radix.div_ceil(64) as usize];
-            for member in stretch
-                .filter(|_| is_stretch)
-                .chain(members.iter().copied())
-                .map(|member| member % radix)
-            {
+            for member in range.filter(|_| is_range).chain(members.iter().copied()) {
+                let member = member % radix;
                 words[(member / 64) as usize] |= 1 << (member % 64);
             }
             words
         });
         axes.collect()
     };
-    let by_origin = kind.set_error(Side::Origins).is_none();
-    let by_destination = in_parts || kind.set_error(Side::Destinations).is_none();
-    let (mut sends, mut ends) = (Vec::new(), Vec::new());
+    let mut trace = Trace::default();
     let mut run = || -> Result<(), Fault> {
         for step in steps {
             payload.begin_step();
             for choice in step {
-                let (origins, destinations) = (words(&choice.origins), words(&choice.destinations));
-                let origins: Vec<Axis<'_>> =
-                    origins.iter().map(|words| Axis::Bits(words)).collect();
-                let destinations: Vec<Axis<'_>> =
-                    destinations.iter().map(|words| Axis::Bits(words)).collect();
                 let from = choice.from % nodes;
                 let to = (from + 1 + choice.to % (nodes - 1)) % nodes;
-                let rule = Rule {
-                    origins: if by_origin { NodeSet::Axes(&origins) } else { NodeSet::All },
-                    destinations: if by_destination {
-                        NodeSet::Axes(&destinations)
-                    } else {
-                        NodeSet::All
-                    },
-                    segments: if in_parts { Axis::Bits(&[2]) } else { Axis::All },
-                    strict: choice.strict,
-                    copy: std::ptr::eq(kind, &ALL_GATHER) || kind.sums && choice.copy,
-                    combine: kind.sums && choice.combine,
-                    ..Rule::new(from, to)
-                };
-                let load = match &mut payload {
-                    Payload::Orbits(exchange) => exchange.send(&rule)?,
-                    Payload::Blocks(exchange) => exchange.send(&rule)?,
-                    Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => None,
-                };
-                sends.push((load, Vec::new()));
+                let load =
+                    choice.with_rule(blocks, (from, to), words, |rule| match &mut payload {
+                        Payload::Orbits(exchange) => exchange.send(rule),
+                        Payload::Blocks(exchange) => exchange.send(rule),
+                        Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => Ok(None),
+                    })?;
+                trace.sent.push(load);
             }
             payload.end_step()?;
-            sends.last_mut().unwrap().1 = payload.held().to_vec();
-            ends.push((payload.summed().to_vec(), payload.peak()));
+            let (held, summed) = (payload.held().to_vec(), payload.summed().to_vec());
+            trace.steps.push((held, summed, payload.peak()));
         }
         payload.verify()
     };
-    let ended = run().map_err(|fault| in_short(&fault));
-    (sends, ends, ended)
+    let outcome = run().map_err(|fault| in_short(&fault));
+    (trace, outcome)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Where axes are long everyone's sets are followed as runs: whatever is sent, as it is in
-    /// bits.
+    /// Sets are stored as runs if axes are long. The result is that of bits.
     #[test]
-    fn runs_say_of_everyone_what_bits_do(
-        (radices, steps, what) in prop::sample::select(vec![&[6][..], &[70], &[300], &[3, 130], &[2, 2, 70]])
-            .prop_flat_map(|radices| (Just(radices), choices(radices.len()), prop::sample::select(vec![
-                (&ALL_TO_ALL, false),
-                (&ALL_GATHER, false),
-                (&ALL_GATHER, true),
-                (&ALL_REDUCE, false),
-                (&ALL_REDUCE, true),
-                (&REDUCE_SCATTER, false),
-            ])))
+    fn exchanges_of_runs_and_of_bits_agree(
+        (radices, steps, blocks) in prop::sample::select(vec![&[6][..], &[70], &[300], &[3, 130], &[2, 2, 70]])
+            .prop_flat_map(|radices| {
+                (Just(radices), choices(radices.len()), prop::sample::select(&BLOCKS[..]))
+            })
     ) {
-        // What was chosen is done twice over: the second time some of it has moved on.
+        // The steps run twice: the second time some data has moved on.
         let steps = [steps.clone(), steps].concat();
-        prop_assert_eq!(follow(radices, what, &steps, true), follow(radices, what, &steps, false));
+        prop_assert_eq!(trace(radices, blocks, &steps, true), trace(radices, blocks, &steps, false));
     }
 }
 
-/// All shift, a rank at a time: what the whole schedule costs, proved on one rank.
+/// In step d each rank sends to the one d ranks further on, so one rank is enough.
 #[test]
-fn a_schedule_that_shifts_map_onto_itself_is_verified_on_one_rank() {
+fn a_shift_invariant_schedule_is_verified_on_one_rank() {
     let n = 1000;
     let task = |proof_scope| Task {
         proof_scope,
@@ -378,7 +368,7 @@ fn a_schedule_that_shifts_map_onto_itself_is_verified_on_one_rank() {
 }
 
 #[test]
-fn what_is_wrong_at_a_representative_is_wrong_at_its_orbit() {
+fn faults_of_representatives_name_the_rest_of_the_orbit() {
     let mut simulation = Simulation::new(
         Task::new(parse("ring:6").unwrap(), Collective::of(&ALL_TO_ALL)),
         Vec::new(),
@@ -392,20 +382,20 @@ fn what_is_wrong_at_a_representative_is_wrong_at_its_orbit() {
         strict: true,
         ..Rule::new(from, (from + 1) % 6)
     };
-    let said = |fault: Result<(), Fault>| fault.unwrap_err().to_string();
+    let message = |fault: Result<(), Fault>| fault.unwrap_err().to_string();
     assert_eq!(
-        said(simulation.send(&send(2, 2, 3), None)),
+        message(simulation.send(&send(2, 2, 3), None)),
         "step 1: node 2 sends, but the schedule is planned for its representative, node 0"
     );
     simulation.send(&send(0, 0, 3), None).unwrap();
     simulation.step().unwrap();
-    // Node 1 has the block that node 0 sent on; so node 5 has that of node 4 for node 1.
+    // Node 1 has the block that node 0 has sent. By symmetry, node 5 has that of node 4 for node 1.
     assert_eq!(
-        said(simulation.send(&send(1, 4, 1), None)),
+        message(simulation.send(&send(1, 4, 1), None)),
         "step 2: node 1 sends node 2 block 4 -> 1, which it does not hold (it is at node 5); the same fault occurs at 2 other nodes"
     );
     assert_eq!(
-        said(simulation.finish().map(|_| ())),
+        message(simulation.finish().map(|_| ())),
         "after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 1); missing in total: 30 blocks at 6 nodes"
     );
 }
