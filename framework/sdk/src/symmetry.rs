@@ -107,7 +107,7 @@ pub struct PlannedNodes<'a> {
     /// The rest of the current run of consecutive nodes: `next..end`.
     next: u64,
     end: u64,
-    /// Numbers of the runs that follow.
+    /// Indices of the runs of consecutive nodes that follow.
     runs: std::ops::Range<u64>,
 }
 

@@ -17,7 +17,7 @@
 //! blocks whose distance has the value j in this digit.
 //!
 //! Allgather: each rank first has the blocks of k^i ranks. It sends them to the ranks k^i, 2 k^i,
-//! etc., (k - 1) k^i before it, as far as the receiver lacks them.
+//! up to (k - 1) k^i before it, as far as the receiver lacks them.
 //!
 //! With one port there is one step for each receiver.
 
@@ -74,7 +74,7 @@ impl Algorithm for Bruck {
     }
 }
 
-/// Sends the blocks of the ranks r, r + 1, etc., r + `weight` - 1 from each rank r to the rank
+/// Sends the blocks of the ranks r to r + `weight` - 1 from each rank r to the rank
 /// `distance` before it.
 fn allgather(
     n: u64,

@@ -25,7 +25,7 @@ impl Algorithm for FromSchedule {
         About {
             name: "schedule",
             title: "A schedule from a JSON file",
-            accepts: "the number of nodes that the file says",
+            accepts: "as many nodes as the file has",
             collectives: &Collective::ALL,
             params: &[FILE],
             ..About::DEFAULT

@@ -3,12 +3,12 @@
 //! of their Table 2. It takes 2^d ts + 2^(3d-1) m tc + (2^(2d) + 2)/3 tl + (2^d - 1) 2^(2d) m rho,
 //! and no two messages share a link (ts is alpha, tc is beta).
 //!
-//! Nodes exchange at distance D = 2^(d-1), etc., 2, 1 along their row and along their column. In a
-//! row only one pair of every 2 D columns can exchange at a time, and likewise in a column: "some
-//! pairs of nodes perform the horizontal exchange first, while others perform the vertical exchange
-//! first". With r and c the row and column modulo D, a node exchanges along its row in step (r + c)
-//! mod D of that distance, and along its column D/2 steps later. That makes D steps, and two for D
-//! = 1.
+//! Nodes exchange at distance D = 2^(d-1), halved down to 1, along their row and along their
+//! column. In a row only one pair of every 2 D columns can exchange at a time, and likewise in a
+//! column: "some pairs of nodes perform the horizontal exchange first, while others perform the
+//! vertical exchange first". With r and c the row and column modulo D, a node exchanges along its
+//! row in step (r + c) mod D of that distance, and along its column D/2 steps later. That makes D
+//! steps, and two for D = 1.
 
 use crate::{SQUARE, send_for_half, square};
 use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop, Symmetry};

@@ -4,7 +4,7 @@
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | 2^d | `side` | number of rows and of columns |
-//! | D | `distance` | distance of an exchange: 2^(d-1), etc., 2, 1 |
+//! | D | `distance` | distance of an exchange: 2^(d-1), halved down to 1 |
 //! | r, c | coordinates 0 and 1 | row and column of a node |
 //! | m | | bytes of a block |
 //! | ts, tc, tl, rho | | start-up of a message (alpha), time per byte (beta), time per link, rearrangement of a byte |

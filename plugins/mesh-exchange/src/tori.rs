@@ -7,7 +7,7 @@
 //! A node belongs to one of four groups, (r + c) mod 4. The nodes of two groups send upwards along
 //! their row and column, those of the other two downwards.
 //!
-//! 1. At the distances D = 2^(d-1), etc., 8, 4 a node sends to the node of its own group at
+//! 1. At the distances D = 2^(d-1), halved down to 4, a node sends to the node of its own group at
 //!    distance D all blocks for the D rows (or columns) from there on. In a row the nodes of one
 //!    diagonal, D apart, use all upward links, and those of another diagonal all downward links.
 //!    With k = (r + c) mod D, nodes of the diagonals 2t and 2t + 1 send along the row in step t and

@@ -1,7 +1,7 @@
 //! `binomial-reduce`: ceil(log2 p) (alpha + m beta + m gamma), as in MPICH
 //! (`MPIR_Reduce_intra_binomial`) and Open MPI (`reduce_intra_binomial`).
 //!
-//! For b = 1, 2, 4, etc. rank r + b sends its sum to rank r, a multiple of 2b, and rank r adds it
+//! For b = 1, 2, 4, etc., rank r + b sends its sum to rank r, a multiple of 2b, and rank r adds it
 //! to its own.
 
 use crate::ANYWHERE;

@@ -1,7 +1,7 @@
 //! `recursive-doubling-allgather`: log2 p alpha + (p - 1) m beta, for p a power of two; Thakur,
 //! Rabenseifner and Gropp (2005), section 4.1.
 //!
-//! For b = 1, 2, 4, etc. rank r exchanges all its blocks with rank r xor b. These are the b blocks
+//! For b = 1, 2, 4, etc., rank r exchanges all its blocks with rank r xor b. These are the b blocks
 //! of the ranks that agree with r in all bits from b on.
 
 use crate::{ANYWHERE, line};

@@ -3,9 +3,10 @@
 //! Algorithm*, arXiv 2109.08751 (2021).
 //!
 //! There is one binomial tree for each block, and all trees grow at the same time. With the
-//! distance d = 2^(ceil(log2 p) - 1), etc., 2, 1 rank r sends to rank r + d, with wrap-around, its
-//! blocks of ranks less than p - d before it. Blocks travel far while there are few of them. Unlike
-//! in Bruck's algorithm, each block arrives at its final position in the receive buffer.
+//! distance d = 2^(ceil(log2 p) - 1), halved down to 1, rank r sends to rank r + d, with
+//! wrap-around, its blocks of ranks less than p - d before it. Blocks travel far while there are
+//! few of them. Unlike in Bruck's algorithm, each block arrives at its final position in the
+//! receive buffer.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{

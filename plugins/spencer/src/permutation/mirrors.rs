@@ -50,8 +50,8 @@ impl Mirror {
     /// Returns the round in which a node's block crosses if q nodes of every quadrant cross in each
     /// round (Fraigniaud and Peters); `None` if it stays.
     pub(super) fn direct_round(self, torus: &Torus, node: u64) -> Option<u64> {
-        // In two dimensions two nodes have each distance, one on either staircase. In one dimension
-        // every other distance occurs.
+        // In two dimensions there are two nodes for each distance, one on either staircase. In one
+        // dimension only odd distances occur.
         let steps = self.steps(torus, node).unsigned_abs();
         steps.checked_sub(1).map(|before| before / (2 * torus.q))
     }
