@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::{Case, cases};
-use swapmeet_runner::describe::Reader;
+use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
@@ -114,7 +114,7 @@ const SECTIONS: [(&str, &str, &str); 8] = [
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let wanted = |name: &str| words.is_empty() || words.iter().any(|w| name.contains(w.as_str()));
-    let registry = Registry::find(&[swapmeet_tests::build().to_owned()], &Reader::Here)
+    let registry = Registry::find(&[swapmeet_tests::build().to_owned()], &PluginReader::InProcess)
         .expect("plugins are found");
     for section in &SECTIONS {
         run_section(*section, &registry, wanted);
@@ -187,7 +187,7 @@ fn group(
 
 /// Changes cases to full planning.
 fn full(mut cases: Vec<Case>) -> Vec<Case> {
-    cases.iter_mut().for_each(|case| case.proof_scope = ProofScope::Full);
+    cases.iter_mut().for_each(|case| case.options.proof_scope = ProofScope::Full);
     cases
 }
 

@@ -12,11 +12,11 @@ use swapmeet_core::delivery::collective::RedundantDelivery;
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::Record;
 use swapmeet_results::Status;
-use swapmeet_runner::case::{Case, Chosen};
+use swapmeet_runner::case::{Case, RunOptions, SelectedAlgorithm};
 use swapmeet_runner::plugin::Plugin;
-use swapmeet_runner::session::{self, Event};
+use swapmeet_runner::plugin_output::REMARK;
+use swapmeet_runner::session::{self, GroupEvent};
 use swapmeet_runner::topology;
-use swapmeet_runner::words::REMARK;
 use swapmeet_workloads::Workload;
 
 /// With more nodes than this a schedule is made twice, not four times.
@@ -59,7 +59,7 @@ fn case(plugin: &Plugin, rung: &Rung, timeout: Duration) -> Result<Case, String>
     Ok(Case {
         experiment: "check".into(),
         topology: topology::parse(&rung.topology).map_err(|e| e.to_string())?,
-        algorithm: Chosen {
+        algorithm: SelectedAlgorithm {
             algorithm: Arc::clone(algorithm),
             params: rung.params.clone(),
             inputs: Vec::new(),
@@ -69,8 +69,7 @@ fn case(plugin: &Plugin, rung: &Rung, timeout: Duration) -> Result<Case, String>
         machine: Machine::parse(&rung.machine).map_err(|e| e.to_string())?,
         repetition: 0,
         seed: 42,
-        timeout: Some(timeout),
-        proof_scope: ProofScope::Full,
+        options: RunOptions { timeout: Some(timeout), proof_scope: ProofScope::Full },
     })
 }
 
@@ -110,7 +109,7 @@ fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Answer {
 fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
     let run = |proof_scope| {
         let mut watch = Watch::new(Some(progress)).by_blocks();
-        let case = Case { proof_scope, ..case.clone() };
+        let case = Case { options: RunOptions { proof_scope, ..case.options }, ..case.clone() };
         let record =
             session::run_group(&[case], &mut [&mut watch]).into_iter().next().unwrap_or_default();
         (record, watch)
@@ -153,9 +152,9 @@ fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
         std::slice::from_ref(case),
         &mut [&mut watch],
         &mut |event| match event {
-            Event::Plans | Event::Planned(_) => {}
-            Event::Row(_, row) => record = *row,
-            Event::Log(line) => {
+            GroupEvent::Planning | GroupEvent::Planned(_) => {}
+            GroupEvent::Row(_, row) => record = *row,
+            GroupEvent::Log(line) => {
                 unheeded = unheeded.take().or_else(|| line.strip_prefix(REMARK).map(str::to_owned))
             }
         },

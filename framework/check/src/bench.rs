@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-use swapmeet_runner::words::{is_backtrace, is_out_of_memory};
+use swapmeet_runner::plugin_output::{is_backtrace, is_out_of_memory};
 
 /// What a question may cost.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -243,9 +243,9 @@ fn plugins(registry: &Registry) -> String {
 
 /// What keeps plugins in, here.
 fn confined(no_sandbox: bool) -> String {
-    match (no_sandbox, sandbox::holds()) {
+    match (no_sandbox, sandbox::protection()) {
         (true, _) => format!("\nsandbox: none ({NO_SANDBOX}): plugins may do all that you may\n"),
-        (false, Ok(holds)) => format!("\nsandbox: {holds}\n"),
+        (false, Ok(protection)) => format!("\nsandbox: {protection}\n"),
         (false, Err(error)) => format!("\nsandbox: {error}\n"),
     }
 }

@@ -225,7 +225,7 @@ fn carried_out(
         let reason = own.or(last).map_or_else(|| why.to_owned(), |line| format!("{why}: {line}"));
         Ok(Some(vec![row(plan, case, status, reason)]))
     };
-    match watched(child, case.timeout, interrupted).map_err(failed)? {
+    match watched(child, case.options.timeout, interrupted).map_err(failed)? {
         Ended::Itself(status) if status.success() => {
             read_file(&rows).map(Some).map_err(|e| Failure::Usage(e.to_string()))
         }

@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use swapmeet_core::spec::near_matches;
 use swapmeet_reproduce::{Bench, Paper, ReproduceError, papers};
-use swapmeet_runner::alone::{self, Asked};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::input::Text;
+use swapmeet_runner::isolation::{self, Limits};
 
 /// Re-runs one paper, or all.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
@@ -84,18 +84,25 @@ fn asked(
     let longest = Duration::from_secs_f64(args.timeout);
     // As for a case's worker, which says itself how far its schedule came.
     let grace = longest / 4 + Duration::from_secs(2);
-    let limits = Asked { longest, grace, memory_limit: Some(memory), stop };
+    let limits = Limits { max_silence: longest, grace, memory_limit: Some(memory), stop };
     let mut under_way = String::new();
     let answer =
-        alone::ask(&mut command, &limits, &mut |line| say!("{line}"), |message| match message {
-            Message::Begins(what) => {
-                under_way = format!("{what}: ");
-                None
-            }
-            Message::Done(tables) => Some(Ok(Ok(tables))),
-            Message::Refused(why) => Some(Err(Failure::Usage(format!("{}: {why}", paper.name)))),
-            Message::Failed(why) => Some(Ok(Err(why))),
-        });
+        isolation::ask(
+            &mut command,
+            &limits,
+            &mut |line| say!("{line}"),
+            |message| match message {
+                Message::Begins(what) => {
+                    under_way = format!("{what}: ");
+                    None
+                }
+                Message::Done(tables) => Some(Ok(Ok(tables))),
+                Message::Refused(why) => {
+                    Some(Err(Failure::Usage(format!("{}: {why}", paper.name))))
+                }
+                Message::Failed(why) => Some(Ok(Err(why))),
+            },
+        );
     match answer.map_err(failed)? {
         Ok(answer) => answer,
         Err(how) => Ok(Err(format!("{under_way}{how}"))),
@@ -110,7 +117,7 @@ pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitCode, Failure> {
     let registry = run::registry(&args.plugins)?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
     let answers =
-        alone::begin(args.memory_limit, !args.plugins.no_sandbox, &files).map_err(failed)?;
+        isolation::begin(args.memory_limit, !args.plugins.no_sandbox, &files).map_err(failed)?;
     let begins = |case: &Case| {
         // Nobody listening any more ends this process soon.
         drop(answers.give(&Message::Begins(format!(

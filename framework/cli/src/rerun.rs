@@ -10,10 +10,11 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use swapmeet_core::delivery::fault::Count;
+use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::{Difference, Record, read_file};
-use swapmeet_runner::again;
-use swapmeet_runner::batch::{Batch, Event};
-use swapmeet_runner::case::Case;
+use swapmeet_runner::batch::{Batch, BatchEvent};
+use swapmeet_runner::case::{Case, RunOptions};
+use swapmeet_runner::lookup::CaseLookup;
 use swapmeet_runner::unit::units;
 
 /// What became of a row.
@@ -36,9 +37,10 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
     let registry = registry(&args.plugins)?;
     let mut results: BTreeMap<usize, Again> = BTreeMap::new();
     let (mut numbers, mut cases) = (Vec::new(), Vec::new());
-    let mut looked_up = again::Again::new(&registry, args.timeout);
+    let mut looked_up =
+        CaseLookup::new(&registry, RunOptions::new(args.timeout, ProofScope::default()));
     for number in chosen {
-        match looked_up.case(&rows[number - 1]) {
+        match looked_up.row(&rows[number - 1]) {
             Ok(case) => {
                 numbers.push(number);
                 cases.push(case);
@@ -95,7 +97,7 @@ fn run(
             stopping = true;
             batch.cancel();
         }
-        if let Some(Event::Finished { case, record }) = event {
+        if let Some(BatchEvent::Finished { case, record }) = event {
             ended(case, &record);
         }
     }

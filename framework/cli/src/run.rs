@@ -19,9 +19,9 @@ use std::time::Duration;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::{Record, Status};
-use swapmeet_runner::batch::{Batch, Event, Ordered};
+use swapmeet_runner::batch::{Batch, BatchEvent, ReorderBuffer};
 use swapmeet_runner::case::{Case, Product};
-use swapmeet_runner::describe::Reader;
+use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::{Origin, Registry};
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         progress,
         tally,
         rows: &mut rows,
-        ordered: Ordered::default(),
+        ordered: ReorderBuffer::default(),
         ended: 0,
         lines: 0,
         in_order: found.in_order,
@@ -243,7 +243,7 @@ struct Course<'a> {
     progress: Progress,
     tally: Tally,
     rows: &'a mut Rows,
-    ordered: Ordered,
+    ordered: ReorderBuffer,
     /// Cases that have ended.
     ended: usize,
     /// Lines from plugins.
@@ -272,16 +272,16 @@ impl Course<'_> {
             }
             match event {
                 None => self.progress.tick(),
-                Some(Event::Started { cases: numbers }) => {
+                Some(BatchEvent::Started { cases: numbers }) => {
                     self.progress.started(&numbers, &cases[numbers[0]]);
                 }
-                Some(Event::Progress { case, steps, messages }) => {
+                Some(BatchEvent::Progress { case, steps, messages }) => {
                     self.progress.steps(case, steps, messages)
                 }
-                Some(Event::Log { line }) => self.log(&line),
+                Some(BatchEvent::Log { line }) => self.log(&line),
                 // No watch was asked for.
-                Some(Event::Seen { .. }) => {}
-                Some(Event::Finished { case, record }) => {
+                Some(BatchEvent::Observed { .. }) => {}
+                Some(BatchEvent::Finished { case, record }) => {
                     self.tally.add(&record);
                     self.progress.finished(case, &cases[case], &record);
                     if self.rows.can_be_sorted() {
@@ -436,7 +436,8 @@ pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
 
 /// The plugins there are.
 pub(crate) fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
-    let reader = child("describe-plugins", plugins).map_or(Reader::Here, Reader::Child);
+    let reader =
+        child("describe-plugins", plugins).map_or(PluginReader::InProcess, PluginReader::Child);
     Registry::find(&plugin_dirs(plugins)?, &reader).map_err(|e| Failure::Usage(e.to_string()))
 }
 

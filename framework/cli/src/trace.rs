@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::Case;
-use swapmeet_runner::watch::{Event, watch};
+use swapmeet_runner::observe::{BatchEvent, observe};
 use watcher::Asked;
 
 mod json;
@@ -136,15 +136,15 @@ fn write_events(
     let asked = serde_json::to_value(asked).map_err(|e| Failure::Output(e.to_string()))?;
     let (mut record, mut written) = (None, Ok(()));
     let stop = run::interrupts();
-    watch(cases, &workers, (WATCH.name, asked), &stop, &mut |event| match event {
+    observe(cases, &workers, (WATCH.name, asked), &stop, &mut |event| match event {
         // What is known is written, whatever becomes of the rest.
-        Event::Seen { value: Value::String(text) } if written.is_ok() => {
+        BatchEvent::Observed { value: Value::String(text) } if written.is_ok() => {
             written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
             stop.store(written.is_err(), Ordering::Relaxed);
         }
-        Event::Finished { record: row, .. } => record = Some(row),
-        Event::Log { line } => say!("{line}"),
-        Event::Seen { .. } | Event::Started { .. } | Event::Progress { .. } => {}
+        BatchEvent::Finished { record: row, .. } => record = Some(row),
+        BatchEvent::Log { line } => say!("{line}"),
+        BatchEvent::Observed { .. } | BatchEvent::Started { .. } | BatchEvent::Progress { .. } => {}
     });
     Ok((record, written))
 }

@@ -13,10 +13,10 @@ use swapmeet_plot::{
     Drawable, Figure, FigureOptions, Paper, Quantity, StackKind, StackedBars, WinnerFigure,
 };
 use swapmeet_results::{Record, read_files};
-use swapmeet_runner::again::experiment_of;
 use swapmeet_runner::case::Product;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
+use swapmeet_runner::lookup::experiment_of;
 use swapmeet_tui::{Looks, Setup, Sheet, SheetKind, Theme, is_ascii_terminal};
 
 /// Left before all cases had run.

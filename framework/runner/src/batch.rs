@@ -5,11 +5,11 @@
 //! units from a queue and gets their rows from workers, children of the same program; rows come
 //! over a socket of their own, so that whatever a plugin prints can't be mistaken for one.
 //!
-//! Whoever started a batch hears of it by [`Event`]s. Rows come as cases end; [`Ordered`] puts them
+//! Whoever started a batch hears of it by [`BatchEvent`]s. Rows come as cases end; [`ReorderBuffer`] puts them
 //! in the order of cases again.
 
 use crate::case::Case;
-use crate::rows::Desk;
+use crate::dispatch::Dispatcher;
 use crate::unit::{Unit, units};
 use crate::worker::Workers;
 use std::collections::{BTreeMap, VecDeque};
@@ -22,11 +22,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use swapmeet_results::Record;
 
-pub use crate::rows::Event;
+pub use crate::dispatch::BatchEvent;
 
 /// Cases on their way to rows.
 pub struct Batch {
-    events: Receiver<Event>,
+    events: Receiver<BatchEvent>,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -36,7 +36,7 @@ pub struct Batch {
 struct Shared {
     cases: Arc<[Case]>,
     queue: Arc<Mutex<VecDeque<Unit>>>,
-    events: Sender<Event>,
+    events: Sender<BatchEvent>,
     stop: Arc<AtomicBool>,
 }
 
@@ -84,7 +84,7 @@ impl Batch {
 
     /// The next event, if one comes within `wait`; `None` in the first place when no more will
     /// come.
-    pub fn next_within(&self, wait: Duration) -> Option<Option<Event>> {
+    pub fn next_within(&self, wait: Duration) -> Option<Option<BatchEvent>> {
         match self.events.recv_timeout(wait) {
             Ok(event) => Some(Some(event)),
             Err(RecvTimeoutError::Timeout) => Some(None),
@@ -101,9 +101,9 @@ impl Batch {
 
 /// Waits for events until the batch is done.
 impl Iterator for Batch {
-    type Item = Event;
+    type Item = BatchEvent;
 
-    fn next(&mut self) -> Option<Event> {
+    fn next(&mut self) -> Option<BatchEvent> {
         self.events.recv().ok()
     }
 }
@@ -134,33 +134,33 @@ impl Shared {
 
     fn run(&self, workers: &Workers) {
         // Nobody listening any more is no reason to stop: a batch that is dropped stops itself.
-        let mut tell = |event| drop(self.events.send(event));
+        let mut report = |event| drop(self.events.send(event));
         let (cases, stop) = (&*self.cases, &*self.stop);
-        let mut desk = Desk {
+        let mut dispatcher = Dispatcher {
             workers,
             cases,
-            watched: None,
+            observation: None,
             stop,
-            tell: &mut tell,
+            report: &mut report,
             idle: Vec::new(),
             spare: None,
         };
         while let Some(unit) = self.next_unit() {
             let numbers: Vec<usize> = unit.cases.collect();
-            (desk.tell)(Event::Started { cases: numbers.clone() });
-            desk.run(&numbers, self.next_plugin());
+            (dispatcher.report)(BatchEvent::Started { cases: numbers.clone() });
+            dispatcher.run(&numbers, self.next_plugin());
         }
     }
 }
 
 /// Puts rows in the order of cases again.
 #[derive(Debug, Default)]
-pub struct Ordered {
+pub struct ReorderBuffer {
     next: usize,
     waiting: BTreeMap<usize, Box<Record>>,
 }
 
-impl Ordered {
+impl ReorderBuffer {
     /// A row has come; the rows whose turn it now is.
     pub fn push(&mut self, case: usize, record: Box<Record>) -> Vec<Record> {
         self.waiting.insert(case, record);
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn rows_come_out_in_the_order_of_cases() {
         let row = |seed| Box::new(Record { seed, ..Record::default() });
-        let mut ordered = Ordered::default();
+        let mut ordered = ReorderBuffer::default();
         let mut seeds = |case| -> Vec<u64> {
             ordered.push(case, row(case as u64)).iter().map(|r| r.seed).collect()
         };

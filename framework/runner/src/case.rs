@@ -2,10 +2,11 @@
 
 use crate::experiment::{DEFAULT_TIMEOUT_SECS, Experiment, OwnMachine};
 use crate::input::{InputError, Text};
-use crate::machine;
+use crate::machine::{self, LoadedMachine};
 use crate::plugin::{Algorithm, Param, ParamKind};
 use crate::registry::Registry;
 use crate::topology;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
@@ -21,7 +22,7 @@ use swapmeet_workloads::{InputDigest, Workload, expand};
 
 /// An algorithm with the parameters the user gave it.
 #[derive(Debug, Clone)]
-pub struct Chosen {
+pub struct SelectedAlgorithm {
     pub algorithm: Arc<Algorithm>,
     /// Its parameters, in the order in which the algorithm declares them, without those that are
     /// what they are by default.
@@ -30,7 +31,7 @@ pub struct Chosen {
     pub inputs: Vec<InputDigest>,
 }
 
-impl fmt::Display for Chosen {
+impl fmt::Display for SelectedAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.algorithm.name)?;
         for (i, (key, value)) in self.params.iter().enumerate() {
@@ -45,7 +46,7 @@ impl fmt::Display for Chosen {
 pub struct Case {
     pub experiment: Arc<str>,
     pub topology: Arc<dyn Topology>,
-    pub algorithm: Chosen,
+    pub algorithm: SelectedAlgorithm,
     pub workload: Workload,
     /// The files that topology, workload, algorithm and machine name.
     pub inputs: Arc<[InputDigest]>,
@@ -54,13 +55,79 @@ pub struct Case {
     pub repetition: u32,
     /// The seed of this repetition.
     pub seed: u64,
-    /// How long it may take.
+    pub options: RunOptions,
+}
+
+/// How a case is run. Its row depends on this only in `proved_on` and in a timeout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunOptions {
+    /// Time limit; `None` for no limit.
     pub timeout: Option<Duration>,
-    /// On whom delivery is to be proved: its row says the same either way, but for `proved_on`.
+    /// The nodes on which delivery is verified.
+    #[serde(with = "SerializedProofScope")]
     pub proof_scope: ProofScope,
 }
 
+impl RunOptions {
+    /// Returns options with a time limit in seconds. `None` stands for the default limit. A limit
+    /// that a [`Duration`] cannot hold is no limit.
+    pub fn new(timeout_secs: Option<f64>, proof_scope: ProofScope) -> Self {
+        let seconds = timeout_secs.unwrap_or(DEFAULT_TIMEOUT_SECS);
+        Self { timeout: Duration::try_from_secs_f64(seconds).ok(), proof_scope }
+    }
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self::new(None, ProofScope::Auto)
+    }
+}
+
+/// The variants of [`ProofScope`] for serde, on which the core does not depend.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "ProofScope")]
+enum SerializedProofScope {
+    Auto,
+    Full,
+}
+
+/// The components of a case after lookup.
+pub(crate) struct CaseParts<'a> {
+    pub experiment: Arc<str>,
+    pub topology: Arc<dyn Topology>,
+    /// Files that the topology names.
+    pub topology_inputs: &'a [InputDigest],
+    pub algorithm: &'a SelectedAlgorithm,
+    /// The workload of this repetition.
+    pub workload: Workload,
+    pub machine: &'a LoadedMachine,
+    pub repetition: u32,
+    pub seed: u64,
+    pub options: RunOptions,
+}
+
 impl Case {
+    pub(crate) fn new(parts: CaseParts<'_>) -> Self {
+        let (machine, machine_inputs) = parts.machine;
+        let inputs = parts
+            .topology_inputs
+            .iter()
+            .chain(parts.workload.input())
+            .chain(&parts.algorithm.inputs)
+            .chain(machine_inputs);
+        Self {
+            experiment: parts.experiment,
+            topology: parts.topology,
+            algorithm: parts.algorithm.clone(),
+            inputs: inputs.cloned().collect(),
+            workload: parts.workload,
+            machine: machine.clone(),
+            repetition: parts.repetition,
+            seed: parts.seed,
+            options: parts.options,
+        }
+    }
+
     /// Which case it is, as its row says.
     pub fn id(&self) -> CaseId {
         let algorithm = &self.algorithm.algorithm;
@@ -85,6 +152,11 @@ impl Case {
             repetition: self.repetition,
             seed: self.seed,
         }
+    }
+
+    /// Returns the bytes of one unit of load: of a block where blocks are counted, otherwise 1.
+    pub(crate) fn unit_bytes(&self) -> u64 {
+        if self.workload.counts_blocks() { self.workload.block_bytes() } else { 1 }
     }
 
     /// Its row before anything has come of it.
@@ -123,18 +195,15 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
 pub struct Product {
     name: Arc<str>,
     topologies: Vec<Networks>,
-    algorithms: Vec<Chosen>,
+    algorithms: Vec<SelectedAlgorithm>,
     workloads: Vec<Workload>,
-    machines: Vec<machine::Read>,
+    machines: Vec<LoadedMachine>,
     repetitions: u32,
     /// Of each workload, how many cases with one topology and algorithm come before its own; and of
     /// all.
     before: Vec<usize>,
     seed: u64,
-    timeout: Option<Duration>,
-    proof_scope: ProofScope,
-    /// The files of a case that names none: most do.
-    no_inputs: Arc<[InputDigest]>,
+    options: RunOptions,
 }
 
 /// A topology's one network, or where routes are drawn one for each repetition; and the files that
@@ -149,16 +218,16 @@ impl Product {
         let topologies = all(&experiment.topologies, |t| {
             topology::parse_with_inputs(&t.value).map_err(|e| spec_error(t, &e))
         })?;
-        let algorithms = all(&experiment.algorithms, |t| choose(t, registry))?;
+        let algorithms = all(&experiment.algorithms, |t| select_algorithm(t, registry))?;
         let workloads = all(&sized, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
         let own = own_machines(&experiment.own_machines)?;
         let machines = all(&experiment.machines, |t| with_files(t, machine_among(t, &own)?))?;
         once(&experiment.topologies, topologies.iter().map(|(t, _)| t.spec()))?;
-        once(&experiment.algorithms, algorithms.iter().map(Chosen::to_string))?;
+        once(&experiment.algorithms, algorithms.iter().map(SelectedAlgorithm::to_string))?;
         once(&sized, workloads.iter().map(Workload::to_string))?;
         once(&experiment.machines, machines.iter().map(|(machine, _)| machine.to_string()))?;
         if let Some(baseline) = &experiment.baseline {
-            let baseline_name = choose(baseline, registry)?.to_string();
+            let baseline_name = select_algorithm(baseline, registry)?.to_string();
             if !algorithms.iter().any(|a| a.to_string() == baseline_name) {
                 return Err(baseline.error(format!(
                     "the baseline `{baseline_name}` is none of the experiment's algorithms"
@@ -203,10 +272,6 @@ impl Product {
         };
         let topologies =
             topologies.into_iter().map(|(topology, inputs)| (of_seeds(topology), inputs)).collect();
-        // What no clock can add up is no limit.
-        let timeout =
-            Duration::try_from_secs_f64(experiment.timeout_secs.unwrap_or(DEFAULT_TIMEOUT_SECS))
-                .ok();
         Ok(Self {
             name: experiment.name.as_str().into(),
             topologies,
@@ -216,9 +281,7 @@ impl Product {
             repetitions: experiment.repetitions,
             before,
             seed: experiment.seed,
-            timeout,
-            proof_scope: experiment.proof_scope,
-            no_inputs: Arc::new([]),
+            options: RunOptions::new(experiment.timeout_secs, experiment.proof_scope),
         })
     }
 
@@ -245,29 +308,20 @@ impl Product {
         let which = self.before.partition_point(|before| *before <= rest) - 1;
         let (workload, rest) = (&self.workloads[which], rest - self.before[which]);
         let repetitions = workload.replicates().unwrap_or(self.repetitions) as usize;
-        let ((machine, read), repetition) =
+        let (machine, repetition) =
             (&self.machines[rest / repetitions], (rest % repetitions) as u32);
-        let topology = &topologies[(repetition as usize).min(topologies.len() - 1)];
-        // A number below that of its files.
-        let workload = &workload.replicate(repetition).unwrap_or_else(|_| workload.clone());
-        let mut inputs =
-            inputs.iter().chain(workload.input()).chain(&algorithm.inputs).chain(read).peekable();
-        Case {
+        Case::new(CaseParts {
             experiment: Arc::clone(&self.name),
-            topology: Arc::clone(topology),
-            algorithm: algorithm.clone(),
-            inputs: if inputs.peek().is_none() {
-                Arc::clone(&self.no_inputs)
-            } else {
-                inputs.cloned().collect()
-            },
-            workload: workload.clone(),
-            machine: machine.clone(),
+            topology: Arc::clone(&topologies[(repetition as usize).min(topologies.len() - 1)]),
+            topology_inputs: inputs,
+            algorithm,
+            // `replicate` cannot fail: each workload has as many repetitions as files.
+            workload: workload.replicate(repetition).unwrap_or_else(|_| workload.clone()),
+            machine,
             repetition,
             seed: self.seed.saturating_add(u64::from(repetition)),
-            timeout: self.timeout,
-            proof_scope: self.proof_scope,
-        }
+            options: self.options,
+        })
     }
 
     /// All cases, one after another.
@@ -391,7 +445,7 @@ pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
 }
 
 /// Looks up an algorithm and checks its parameters' names.
-pub fn choose(text: &Text, registry: &Registry) -> Result<Chosen, InputError> {
+pub fn select_algorithm(text: &Text, registry: &Registry) -> Result<SelectedAlgorithm, InputError> {
     let spec = Spec::parse("algorithm", &text.value).map_err(|e| spec_error(text, &e))?;
     let algorithm = registry.algorithm(spec.name()).map_err(|unknown| {
         text.error_at(0, spec.name().len(), format!("unknown algorithm `{}`", unknown.name)).near(
@@ -443,7 +497,7 @@ pub fn choose(text: &Text, registry: &Registry) -> Result<Chosen, InputError> {
         (*value != p.default).then(|| ((*key).to_owned(), value.clone()))
     };
     let params = algorithm.params.iter().filter_map(spelt).collect();
-    Ok(Chosen { algorithm, params, inputs })
+    Ok(SelectedAlgorithm { algorithm, params, inputs })
 }
 
 fn takes(algorithm: &Algorithm) -> String {
@@ -495,7 +549,7 @@ pub fn machine(text: &Text, own: &[OwnMachine]) -> Result<Machine, InputError> {
 }
 
 /// With what a machine's files say, and those files.
-pub(crate) fn with_files(text: &Text, machine: Machine) -> Result<machine::Read, InputError> {
+pub(crate) fn with_files(text: &Text, machine: Machine) -> Result<LoadedMachine, InputError> {
     let name = machine.background_file().map(str::to_owned).unwrap_or_default();
     machine::read(machine).map_err(|why| match text.value.find(&name) {
         Some(at) => text.error_at(at, name.len(), format!("`background={name}`: {why}")),

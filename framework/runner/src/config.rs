@@ -2,7 +2,7 @@
 //! folders of plugins.
 
 use crate::input::{InputError, Text};
-use crate::toml_text::Reader;
+use crate::toml_reader::TomlReader;
 use std::path::{Path, PathBuf};
 
 /// A configuration as written: nothing in it has been looked up.
@@ -31,7 +31,7 @@ pub enum Owner<'a> {
 impl Config {
     /// Reads one from the text of a file; `source` is the file's name, for errors.
     pub fn parse(source: &str, content: &str, owner: Owner<'_>) -> Result<Self, InputError> {
-        let reader = Reader::new(source, content);
+        let reader = TomlReader::new(source, content);
         let tree = reader.tree()?;
         let mut config = Self::default();
         for (key, value) in tree.get_ref() {

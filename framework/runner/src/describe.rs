@@ -2,10 +2,10 @@
 //! code, and the process that writes rows runs nobody's.
 //!
 //! A child a file, side by side, so that none can hide or rename what others offer or make them
-//! wait. What it said is remembered for as long as the file is the same; a file is not even read
+//! wait. What it said is cached_or_fresh for as long as the file is the same; a file is not even read
 //! then, of which a large one takes longer than all the rest of a start.
 
-use crate::alone::{self, Asked};
+use crate::isolation::{self, Limits};
 use crate::plugin::file::Stamp;
 use crate::plugin::{Plugin, PluginError, linked};
 use crate::sandbox;
@@ -21,24 +21,24 @@ use swapmeet_results::atomic_file;
 
 /// How plugin files are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reader {
+pub enum PluginReader {
     /// By this process, which loads them: for processes that run plugins anyway.
-    Here,
+    InProcess,
     /// By a child a file: this program and its arguments, followed by the file. It calls [`serve`].
     Child(Vec<PathBuf>),
 }
 
 /// What a child says of a file: what it offers, or why that is nothing.
-type Answer = Result<Plugin, String>;
+type Description = Result<Plugin, String>;
 
-impl Reader {
+impl PluginReader {
     /// What each of the files offers. An error is no file's doing.
     pub fn read(&self, files: &[PathBuf]) -> io::Result<Vec<Result<Plugin, PluginError>>> {
         let command = match self {
-            Self::Here => return Ok(files.iter().map(|file| Plugin::load(file)).collect()),
+            Self::InProcess => return Ok(files.iter().map(|file| Plugin::load(file)).collect()),
             Self::Child(command) => command,
         };
-        let answers: Vec<Mutex<Option<io::Result<Answer>>>> =
+        let answers: Vec<Mutex<Option<io::Result<Description>>>> =
             files.iter().map(|_| Mutex::new(None)).collect();
         let next = AtomicUsize::new(0);
         let ask_in_turn = || {
@@ -47,7 +47,7 @@ impl Reader {
                 files.get(at).zip(answers.get(at))
             } {
                 *place.lock().unwrap_or_else(PoisonError::into_inner) =
-                    Some(remembered(command, file));
+                    Some(cached_or_fresh(command, file));
             }
         };
         std::thread::scope(|scope| {
@@ -59,7 +59,7 @@ impl Reader {
             }
             ask_in_turn();
         });
-        let understood = |(file, answer): (&PathBuf, Mutex<Option<io::Result<Answer>>>)| {
+        let understood = |(file, answer): (&PathBuf, Mutex<Option<io::Result<Description>>>)| {
             let answer = answer.into_inner().unwrap_or_else(PoisonError::into_inner);
             let answer = answer.unwrap_or_else(|| Err(io::Error::other("nobody asked")))?;
             Ok(answer.map(|plugin| plugin.at(file)).map_err(PluginError::Reported))
@@ -70,14 +70,14 @@ impl Reader {
 
 /// An answer, and the file that it is of.
 #[derive(Serialize, Deserialize)]
-struct Remembered {
+struct CachedDescription {
     file: PathBuf,
     stamp: Stamp,
-    answer: Answer,
+    answer: Description,
 }
 
 /// What a child says of a file now, or said before.
-fn remembered(command: &[PathBuf], file: &Path) -> io::Result<Answer> {
+fn cached_or_fresh(command: &[PathBuf], file: &Path) -> io::Result<Description> {
     let stamp = Stamp::at(linked::file_of(file)).ok();
     let memory = stamp.as_ref().and_then(|stamp| memory(command, file, stamp));
     let known = memory
@@ -95,19 +95,19 @@ fn remembered(command: &[PathBuf], file: &Path) -> io::Result<Answer> {
     // Of a file that is being written nobody can tell later whether it is the one that was asked
     // about.
     if let (Some(memory), Some(stamp)) = (memory, stamp.filter(Stamp::is_settled)) {
-        let remembered = Remembered { file: file.to_owned(), stamp, answer };
+        let cached_or_fresh = CachedDescription { file: file.to_owned(), stamp, answer };
         // Nothing is lost but time.
         drop(
-            serde_json::to_vec(&remembered)
+            serde_json::to_vec(&cached_or_fresh)
                 .map_err(io::Error::from)
                 .and_then(|text| keep(&memory, &text)),
         );
-        return Ok(remembered.answer);
+        return Ok(cached_or_fresh.answer);
     }
     Ok(answer)
 }
 
-/// Where the answer of a file is remembered: in `$XDG_CACHE_HOME/swapmeet`, by default under
+/// Where the answer of a file is cached_or_fresh: in `$XDG_CACHE_HOME/swapmeet`, by default under
 /// `~/.cache`, where there is such a folder. A file written in the place of another takes that
 /// one's place here, too.
 fn memory(command: &[PathBuf], file: &Path, stamp: &Stamp) -> Option<PathBuf> {
@@ -126,12 +126,12 @@ fn memory(command: &[PathBuf], file: &Path, stamp: &Stamp) -> Option<PathBuf> {
     base.is_dir().then(|| base.join("swapmeet").join(name))
 }
 
-fn recall(memory: &Path) -> Option<Remembered> {
+fn recall(memory: &Path) -> Option<CachedDescription> {
     /// What went wrong once may go well another day.
     const DAY: Duration = Duration::from_secs(24 * 3600);
     let age =
         std::fs::metadata(memory).and_then(|m| m.modified()).ok()?.elapsed().unwrap_or_default();
-    let known: Remembered = serde_json::from_slice(&std::fs::read(memory).ok()?).ok()?;
+    let known: CachedDescription = serde_json::from_slice(&std::fs::read(memory).ok()?).ok()?;
     (known.answer.is_ok() || age < DAY).then_some(known)
 }
 
@@ -147,17 +147,17 @@ fn keep(memory: &Path, text: &[u8]) -> io::Result<()> {
 }
 
 /// What a child says of a file, or why it says nothing. An error is that none could be started.
-fn ask(command: &[PathBuf], file: &Path) -> io::Result<Answer> {
+fn ask(command: &[PathBuf], file: &Path) -> io::Result<Description> {
     let (program, args) =
         command.split_first().ok_or_else(|| io::Error::other("no program given"))?;
-    let asked = Asked {
+    let asked = Limits {
         // Longer than any plugin takes to be loaded.
-        longest: Duration::from_secs(10),
+        max_silence: Duration::from_secs(10),
         grace: Duration::ZERO,
         memory_limit: None,
         stop: &AtomicBool::new(false),
     };
-    let answer: Result<Answer, String> = alone::ask(
+    let answer: Result<Description, String> = isolation::ask(
         Command::new(program).args(args).arg("--").arg(file),
         &asked,
         &mut |_| {},
@@ -172,7 +172,7 @@ fn ask(command: &[PathBuf], file: &Path) -> io::Result<Answer> {
 pub fn serve(file: &Path, is_sandboxed: bool) -> io::Result<()> {
     /// More than loading takes.
     const MEMORY: u64 = 1 << 34;
-    let answers = alone::begin(MEMORY, is_sandboxed, &[file.to_owned()])?;
-    let answer: Answer = Plugin::load(file).map_err(|e| e.to_string());
+    let answers = isolation::begin(MEMORY, is_sandboxed, &[file.to_owned()])?;
+    let answer: Description = Plugin::load(file).map_err(|e| e.to_string());
     answers.give(&answer)
 }

@@ -1,7 +1,7 @@
 //! The experiment file: which cases, how often, from which seed.
 
 use crate::input::{InputError, Text};
-use crate::toml_text::Reader;
+use crate::toml_reader::TomlReader;
 use swapmeet_core::simulation::ProofScope;
 use toml::Spanned;
 use toml::de::DeValue;
@@ -85,7 +85,7 @@ const KEYS: [&str; 10] = [
 impl Experiment {
     /// Reads an experiment from the text of a file; `source` is the file's name, for errors.
     pub fn parse(source: &str, content: &str) -> Result<Self, InputError> {
-        let reader = Reader::new(source, content);
+        let reader = TomlReader::new(source, content);
         let tree = reader.tree()?;
         let mut experiment = Self::default();
         for (key, value) in tree.get_ref() {
@@ -115,7 +115,7 @@ impl Experiment {
     }
 }
 
-fn time_limit(reader: &Reader, value: &Spanned<DeValue<'_>>) -> Result<f64, InputError> {
+fn time_limit(reader: &TomlReader, value: &Spanned<DeValue<'_>>) -> Result<f64, InputError> {
     match value.get_ref() {
         DeValue::Integer(_) | DeValue::Float(_) => {
             let number = reader.number(value).unwrap_or_default();
@@ -128,7 +128,7 @@ fn time_limit(reader: &Reader, value: &Spanned<DeValue<'_>>) -> Result<f64, Inpu
 }
 
 fn own_machines(
-    reader: &Reader,
+    reader: &TomlReader,
     value: &Spanned<DeValue<'_>>,
 ) -> Result<Vec<OwnMachine>, InputError> {
     let mut machines = Vec::new();

@@ -1,13 +1,13 @@
 //! The host's side of the boundary: what a plugin may call while it plans.
 //!
 //! Every call is checked before it is believed: pointers for null, sizes and counts for sense,
-//! texts for UTF-8. A call that is refused leaves its reason behind and answers [`SWM_STOPPED`]; so
+//! texts for UTF-8. A call that is refused leaves its reason behind and inputs [`SWM_STOPPED`]; so
 //! does every later call.
 
-use crate::plugin::{Algorithm, Table};
-use crate::process::progress::{in_step, note};
-use crate::words::REMARK;
-use astray::Trail;
+use crate::plugin::{Algorithm, FunctionTable};
+use crate::plugin_output::REMARK;
+use crate::process::current_step::{in_step, record_step};
+use block_trace::BlockTrace;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ use swapmeet_core::simulation::step::Totals;
 use swapmeet_core::simulation::{ProofScope, Simulation, Task};
 use table::TABLE;
 
-mod astray;
+mod block_trace;
 mod read;
 mod sends;
 mod table;
@@ -31,7 +31,7 @@ mod table;
 /// What a plugin may ask for while it plans. A plan that didn't ask for one of these is the same
 /// whatever its value.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Answers {
+pub struct PlanInputs {
     /// Bytes of each block when sizes are uniform, else of the largest.
     pub block_bytes: u64,
     /// Messages a node may send, and receive, at a time; `u64::MAX` for all links at once.
@@ -48,9 +48,9 @@ pub struct Answers {
     pub byte_us: f64,
 }
 
-/// Which of the [`Answers`] a plan asked for.
+/// Which of the [`PlanInputs`] a plan requested for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Asked {
+pub struct Requested {
     /// The size of blocks.
     pub bytes: bool,
     pub ports: bool,
@@ -60,9 +60,9 @@ pub struct Asked {
     pub byte_us: bool,
 }
 
-impl Asked {
-    /// Whether a plan that asked for these and was told `a` would be the same if it were told `b`.
-    pub fn same_plan(self, a: Answers, b: Answers) -> bool {
+impl Requested {
+    /// Whether a plan that requested for these and was told `a` would be the same if it were told `b`.
+    pub fn same_plan(self, a: PlanInputs, b: PlanInputs) -> bool {
         (!self.bytes || a.block_bytes == b.block_bytes)
             && (!self.ports || a.ports == b.ports)
             && (!self.virtual_channels || a.virtual_channels == b.virtual_channels)
@@ -101,8 +101,8 @@ impl Outcome {
 #[derive(Debug)]
 pub struct Planned {
     pub outcome: Outcome,
-    /// What it asked for on the way.
-    pub asked: Asked,
+    /// What it requested for on the way.
+    pub requested: Requested,
     /// What the plugin had to say.
     pub log: Vec<String>,
     /// Whether the schedule says what maps it onto itself, taken at its word or not.
@@ -114,12 +114,12 @@ pub fn plan<'a>(
     algorithm: &Algorithm,
     params: &[(String, String)],
     task: &'a Task,
-    answers: Answers,
+    inputs: PlanInputs,
     limit: Option<Duration>,
     listeners: Vec<&'a mut dyn Listener>,
 ) -> Planned {
-    let mut host = Host::new(task, answers, limit);
-    note(0);
+    let mut host = Host::new(task, inputs, limit);
+    record_step(0);
     let outcome = run(algorithm, params, task, &mut host, listeners);
     if host.unheeded > 0 {
         host.log.push(format!(
@@ -131,11 +131,16 @@ pub fn plan<'a>(
         // Who took a block astray is looked for in the plan for everyone, which is not to be made
         // where one of a few nodes has just been.
         Outcome::Invalid(fault) if !host.claims_symmetry || task.topology.nodes() <= FEW_NODES => {
-            Outcome::Invalid(explained(algorithm, params, task, answers, limit, fault))
+            Outcome::Invalid(explained(algorithm, params, task, inputs, limit, fault))
         }
         ended => ended,
     };
-    Planned { outcome, asked: host.asked, log: host.log, claims_symmetry: host.claims_symmetry }
+    Planned {
+        outcome,
+        requested: host.requested,
+        log: host.log,
+        claims_symmetry: host.claims_symmetry,
+    }
 }
 
 /// A plan for so many is made again, for what a fault says.
@@ -146,14 +151,14 @@ fn explained(
     algorithm: &Algorithm,
     params: &[(String, String)],
     task: &Task,
-    answers: Answers,
+    inputs: PlanInputs,
     limit: Option<Duration>,
     fault: Fault,
 ) -> Fault {
     let labels = Rc::default();
-    let Some(mut trail) = Trail::of(&fault, Rc::clone(&labels)) else { return fault };
+    let Some(mut trail) = BlockTrace::of(&fault, Rc::clone(&labels)) else { return fault };
     let task = &Task { proof_scope: ProofScope::Full, ..task.clone() };
-    let mut host = Host { labels: Some(labels), ..Host::new(task, answers, limit) };
+    let mut host = Host { labels: Some(labels), ..Host::new(task, inputs, limit) };
     // Whatever comes of it: a plugin that does something else the second time leaves no trail.
     drop(run(algorithm, params, task, &mut host, vec![&mut trail]));
     trail.explain(fault)
@@ -172,7 +177,7 @@ fn run<'a>(
             algorithm.name, task.collective
         ));
     }
-    let Table { raw, supports, plan } = match algorithm.table() {
+    let FunctionTable { raw, supports, plan } = match algorithm.table() {
         Ok(table) => table,
         Err(reason) => return Outcome::Failed(reason),
     };
@@ -196,17 +201,17 @@ fn run<'a>(
 }
 
 struct Host<'a> {
-    /// `None` while the plugin is only asked whether it can run.
+    /// `None` while the plugin is only requested whether it can run.
     simulation: Option<Simulation<'a>>,
     task: &'a Task,
-    answers: Answers,
-    asked: Asked,
+    inputs: PlanInputs,
+    requested: Requested,
     fault: Option<Fault>,
     /// What the host itself said when it panicked in a call.
     panic: Option<String>,
     reason: Option<String>,
     log: Vec<String>,
-    route: sends::Asked,
+    route: sends::RouteBuffer,
     /// Where labels of sends are written down, while what a fault says is looked at once more.
     labels: Option<Rc<RefCell<String>>>,
     /// When the plan must be done, and how long it had. Looked at between calls: a plugin that
@@ -223,17 +228,17 @@ struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    fn new(task: &'a Task, answers: Answers, limit: Option<Duration>) -> Self {
+    fn new(task: &'a Task, inputs: PlanInputs, limit: Option<Duration>) -> Self {
         Self {
             simulation: None,
             task,
-            answers,
-            asked: Asked::default(),
+            inputs,
+            requested: Requested::default(),
             fault: None,
             panic: None,
             reason: None,
             log: Vec::new(),
-            route: sends::Asked::default(),
+            route: sends::RouteBuffer::default(),
             labels: None,
             limit: limit.map(|limit| (Instant::now() + limit, limit)),
             late: false,
@@ -325,7 +330,7 @@ impl Host<'_> {
         }
         if self.simulation.is_none() {
             self.fault = Some(Fault::OutOfOrder(
-                "the plugin gives a schedule where it is only asked whether it can run",
+                "the plugin gives a schedule where it is only requested whether it can run",
             ));
             return SWM_STOPPED;
         }
@@ -342,7 +347,7 @@ impl Host<'_> {
     fn step(&mut self) -> i32 {
         self.simulation(|simulation| {
             simulation.step()?;
-            note(simulation.step_number());
+            record_step(simulation.step_number());
             Ok(())
         })
     }

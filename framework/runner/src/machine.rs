@@ -9,11 +9,11 @@ use swapmeet_workloads::file::read_regular;
 use swapmeet_workloads::{InputDigest, Matrix};
 
 /// A machine with all that its files say, and those files.
-pub type Read = (Machine, Vec<InputDigest>);
+pub type LoadedMachine = (Machine, Vec<InputDigest>);
 
 /// The machine with what the file says that it names, if it names one; `Err` says what is wrong
 /// with that.
-pub fn read(machine: Machine) -> Result<Read, String> {
+pub fn read(machine: Machine) -> Result<LoadedMachine, String> {
     let Some(name) = machine.background_file().map(str::to_owned) else {
         return Ok((machine, Vec::new()));
     };

@@ -17,7 +17,7 @@ use swapmeet_core::limits;
 pub(crate) mod file;
 pub mod linked;
 
-use file::{Known, Stamp, digest_of};
+use file::{KnownDigest, Stamp, digest_of};
 
 /// Why a file could not be loaded as a plugin.
 #[derive(Debug, thiserror::Error)]
@@ -95,7 +95,7 @@ pub struct Algorithm {
     pub(crate) stamp: Stamp,
     /// The plugin's own table, once this process has loaded it; or why it can't.
     #[serde(skip)]
-    table: OnceLock<Result<Table, String>>,
+    table: OnceLock<Result<FunctionTable, String>>,
 }
 
 /// A plugin's name, and which build of it.
@@ -162,16 +162,16 @@ impl ParamKind {
 
 /// The plugin's own table of an algorithm, handed back to it in calls.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Table {
+pub(crate) struct FunctionTable {
     pub(crate) raw: *const SwmAlgorithm,
     pub(crate) supports: Option<SwmRun>,
     pub(crate) plan: SwmRun,
 }
 
 // SAFETY: the boundary promises that tables are constant and that calls may come from any thread.
-unsafe impl Send for Table {}
+unsafe impl Send for FunctionTable {}
 // SAFETY: as above.
-unsafe impl Sync for Table {}
+unsafe impl Sync for FunctionTable {}
 
 impl Plugin {
     /// Loads a plugin from a file.
@@ -182,7 +182,10 @@ impl Plugin {
     }
 
     /// The same, where the digest of the file may be known.
-    pub(crate) fn load_known(path: &Path, known: Option<Known<'_>>) -> Result<Self, PluginError> {
+    pub(crate) fn load_known(
+        path: &Path,
+        known: Option<KnownDigest<'_>>,
+    ) -> Result<Self, PluginError> {
         if let Some(linked) = linked::at(path) {
             let (digest, stamp) = linked::build(known).map_err(|e| PluginError::NotALibrary {
                 path: path.to_owned(),
@@ -323,10 +326,10 @@ fn small<T: Growing>(size: usize) -> String {
 
 impl Algorithm {
     /// The plugin's own table. Loads the file, where this process hasn't yet.
-    pub(crate) fn table(&self) -> Result<Table, String> {
+    pub(crate) fn table(&self) -> Result<FunctionTable, String> {
         let load = || {
             // Not read again: a sandbox may keep the process from the program's own file.
-            let known = Known { stamp: &self.stamp, digest: &self.plugin.digest };
+            let known = KnownDigest { stamp: &self.stamp, digest: &self.plugin.digest };
             let plugin = Plugin::load_known(&self.file, Some(known)).map_err(|e| e.to_string())?;
             let again = plugin.algorithms.iter().find(|again| again.name == self.name);
             let again = again.ok_or_else(|| {
@@ -404,7 +407,7 @@ impl Algorithm {
             plugin: plugin.clone(),
             file: file.to_owned(),
             stamp: stamp.clone(),
-            table: OnceLock::from(Ok(Table { raw, supports: table.supports, plan })),
+            table: OnceLock::from(Ok(FunctionTable { raw, supports: table.supports, plan })),
             name,
         })
     }

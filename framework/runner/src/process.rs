@@ -3,7 +3,7 @@
 
 pub(crate) mod child;
 pub(crate) mod child_side;
+pub(crate) mod current_step;
 mod lines;
 mod printed;
-pub(crate) mod progress;
 pub(crate) mod state;

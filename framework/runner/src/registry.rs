@@ -1,7 +1,7 @@
 //! Which plugins there are: where files are looked for, and who offers which algorithm.
 
-use crate::describe::Reader;
-use crate::plugin::file::Known;
+use crate::describe::PluginReader;
+use crate::plugin::file::KnownDigest;
 use crate::plugin::{Algorithm, Plugin, PluginError, linked};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -88,7 +88,7 @@ impl Registry {
     ///
     /// What the user names must be right: a file that is no plugin, or a folder that can't be read,
     /// is an error. In a scan, files that are no plugins are passed over with a line in the log.
-    pub fn find(named: &[PathBuf], reader: &Reader) -> Result<Self, RegistryError> {
+    pub fn find(named: &[PathBuf], reader: &PluginReader) -> Result<Self, RegistryError> {
         let mut search = Search::default();
         search.named(named)?;
         for folder in std::env::var_os(PATH_VARIABLE).iter().flat_map(std::env::split_paths) {
@@ -129,14 +129,14 @@ impl Registry {
     }
 
     /// Only what is in these folders and files.
-    pub fn named(named: &[PathBuf], reader: &Reader) -> Result<Self, RegistryError> {
+    pub fn named(named: &[PathBuf], reader: &PluginReader) -> Result<Self, RegistryError> {
         let mut search = Search::default();
         search.named(named)?;
         search.read(reader)
     }
 
     /// Only what this file offers, which may be known; it is loaded into this process.
-    pub(crate) fn of(file: &Path, known: Known<'_>) -> Result<Self, RegistryError> {
+    pub(crate) fn of(file: &Path, known: KnownDigest<'_>) -> Result<Self, RegistryError> {
         let mut registry = Self::default();
         registry.add(Plugin::load_known(file, Some(known))?, Origin::Named);
         Ok(registry)
@@ -245,13 +245,17 @@ impl Search {
         Ok(())
     }
 
-    fn read(mut self, reader: &Reader) -> Result<Registry, RegistryError> {
+    fn read(mut self, reader: &PluginReader) -> Result<Registry, RegistryError> {
         let mut registry = Registry { log: std::mem::take(&mut self.log), ..Registry::default() };
         self.read_into(&mut registry, reader)?;
         Ok(registry)
     }
 
-    fn read_into(self, registry: &mut Registry, reader: &Reader) -> Result<(), RegistryError> {
+    fn read_into(
+        self,
+        registry: &mut Registry,
+        reader: &PluginReader,
+    ) -> Result<(), RegistryError> {
         let files: Vec<PathBuf> = self.files.iter().map(|(path, ..)| path.clone()).collect();
         for ((_, origin, named), plugin) in
             self.files.into_iter().zip(reader.read(&files).map_err(RegistryError::Reading)?)

@@ -22,9 +22,9 @@ use std::path::{Path, PathBuf};
 /// The flag by which a process that runs plugins is told to do without.
 pub const NO_SANDBOX: &str = "--no-sandbox";
 
-/// What of it the kernel holds.
+/// What of it the kernel protection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Holds {
+pub struct Protection {
     /// Landlock's version, 0 where there is none.
     landlock: u32,
     /// Whether system calls are filtered.
@@ -42,7 +42,7 @@ pub enum SandboxError {
     Seccomp(#[from] seccompiler::Error),
 }
 
-impl Holds {
+impl Protection {
     /// What is held, each with whether it is here.
     fn parts(self) -> [(bool, &'static str); 4] {
         [
@@ -57,7 +57,7 @@ impl Holds {
     }
 }
 
-impl fmt::Display for Holds {
+impl fmt::Display for Protection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named = |held: bool| {
             let parts: Vec<&str> =
@@ -83,20 +83,20 @@ impl fmt::Display for Holds {
 }
 
 /// What the kernel would hold.
-pub fn holds() -> Result<Holds, SandboxError> {
+pub fn protection() -> Result<Protection, SandboxError> {
     // Only the thread that asks for it is confined, and it ends.
     let asked = std::thread::Builder::new().spawn(|| enter(&[], &[]));
     asked
         .ok()
         .and_then(|thread| thread.join().ok())
-        .unwrap_or(Ok(Holds { landlock: 0, seccomp: false }))
+        .unwrap_or(Ok(Protection { landlock: 0, seccomp: false }))
 }
 
 /// Confines this thread, and those that it starts, for good: it will load these plugins and read
 /// these files.
-pub fn enter(plugins: &[PathBuf], inputs: &[PathBuf]) -> Result<Holds, SandboxError> {
+pub fn enter(plugins: &[PathBuf], inputs: &[PathBuf]) -> Result<Protection, SandboxError> {
     let landlock = confine_files(plugins, inputs)?;
-    Ok(Holds { landlock, seccomp: filter_calls()? })
+    Ok(Protection { landlock, seccomp: filter_calls()? })
 }
 
 /// Landlock's part; its version. Older kernels hold less of it, or nothing.

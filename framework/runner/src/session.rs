@@ -1,12 +1,13 @@
 //! Runs cases: one plan for all cases that share a schedule, an evaluator for each of them.
 
 use crate::case::Case;
-use crate::host::{Answers, Asked, Outcome, Planned, plan};
+use crate::host::{Outcome, PlanInputs, Planned, Requested, plan};
 use crate::process::state::FloatingPoint;
 use std::collections::BTreeSet;
 use std::time::Instant;
 use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::model::{Cost, Evaluator, PricingContext};
+use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::simulation::listener::{Detail, Listener};
 use swapmeet_core::simulation::step::Totals;
@@ -15,23 +16,23 @@ use swapmeet_results::{Record, Status, Verified};
 
 /// What happens while cases run.
 #[derive(Debug)]
-pub enum Event {
+pub enum GroupEvent {
     /// The plugin is about to make a schedule.
-    Plans,
-    /// It has made one, and asked for these on the way.
-    Planned(Asked),
+    Planning,
+    /// It has made one, and requested for these on the way.
+    Planned(Requested),
     /// The row of the case of this number within its group.
     Row(usize, Box<Record>),
     /// A line from the plugin.
     Log(String),
 }
 
-/// Runs cases that share a schedule and returns their rows, in order. `watchers` see every step
+/// Runs cases that share a schedule and returns their rows, in order. `observers` see every step
 /// too.
-pub fn run_group(group: &[Case], watchers: &mut [&mut dyn Listener]) -> Vec<Record> {
+pub fn run_group(group: &[Case], observers: &mut [&mut dyn Listener]) -> Vec<Record> {
     let mut records: Vec<Option<Record>> = vec![None; group.len()];
-    report_group(group, watchers, &mut |event| {
-        if let Event::Row(index, record) = event {
+    report_group(group, observers, &mut |event| {
+        if let GroupEvent::Row(index, record) = event {
             records[index] = Some(*record);
         }
     });
@@ -41,47 +42,45 @@ pub fn run_group(group: &[Case], watchers: &mut [&mut dyn Listener]) -> Vec<Reco
 /// Runs cases that share a schedule and reports their rows as they come.
 pub fn report_group(
     group: &[Case],
-    watchers: &mut [&mut dyn Listener],
-    report: &mut dyn FnMut(Event),
+    observers: &mut [&mut dyn Listener],
+    report: &mut dyn FnMut(GroupEvent),
 ) {
     let mut open: Vec<usize> = (0..group.len()).collect();
-    // A plan that asks for the block size or the ports holds only for cases with the same: the
+    // A plan that asks for the block size or the ports protection only for cases with the same: the
     // others are planned again.
     while !open.is_empty() {
-        report(Event::Plans);
+        report(GroupEvent::Planning);
         let started = Instant::now();
-        let rows = plan_and_price(group, &open, watchers, report);
+        let rows = plan_and_price(group, &open, observers, report);
         let wall_ms = started.elapsed().as_secs_f64() * 1e3 / rows.len().max(1) as f64;
         let done: BTreeSet<usize> = rows.iter().map(|(index, _)| *index).collect();
         open.retain(|case| !done.contains(case));
         for (index, mut record) in rows {
             record.wall_ms = Some(wall_ms);
-            report(Event::Row(index, Box::new(record)));
+            report(GroupEvent::Row(index, Box::new(record)));
         }
     }
 }
 
-/// Plans the first of the `open` cases and prices all of them whose plan is the same.
+/// Planning the first of the `open` cases and prices all of them whose plan is the same.
 fn plan_and_price(
     group: &[Case],
     open: &[usize],
-    watchers: &mut [&mut dyn Listener],
-    report: &mut dyn FnMut(Event),
+    observers: &mut [&mut dyn Listener],
+    report: &mut dyn FnMut(GroupEvent),
 ) -> Vec<(usize, Record)> {
     let first = &group[open[0]];
     let nodes = first.topology.nodes();
     let task = match affordable(first, nodes)
         .and_then(|()| first.workload.task(&first.topology, first.seed))
     {
-        Ok(task) => Task { proof_scope: first.proof_scope, ..task },
+        Ok(task) => Task { proof_scope: first.options.proof_scope, ..task },
         Err(reason) => {
             let mut record = first.blank_row();
             refuse(&mut record, Status::Unsupported, &reason);
             return vec![(open[0], record)];
         }
     };
-    let largest = task.sizes.as_ref().map(|sizes| sizes.largest());
-    let unit = |case: &Case| if largest.is_none() { case.workload.block_bytes() } else { 1 };
     let evaluators = open
         .iter()
         .map(|i| (*i, group[*i].machine.evaluator(pricing_context(&group[*i]))))
@@ -93,12 +92,12 @@ fn plan_and_price(
         .into_iter()
         .filter(|(_, e)| (e.interests().detail == Detail::AllNodes) == all_nodes)
         .unzip();
-    let answers = |case: &Case| Answers::of(case, largest);
+    let inputs = |case: &Case| PlanInputs::of(case, task.sizes.as_deref());
     let (planning, rounding) = (Instant::now(), FloatingPoint::now());
     let mut planned = {
         let mut listeners: Vec<&mut dyn Listener> = Vec::new();
-        for watcher in watchers.iter_mut() {
-            listeners.push(&mut **watcher);
+        for observer in observers.iter_mut() {
+            listeners.push(&mut **observer);
         }
         for evaluator in &mut evaluators {
             listeners.push(&mut **evaluator);
@@ -107,20 +106,20 @@ fn plan_and_price(
             &first.algorithm.algorithm,
             &first.algorithm.params,
             &task,
-            answers(first),
-            first.timeout,
+            inputs(first),
+            first.options.timeout,
             listeners,
         )
     };
-    report(Event::Planned(planned.asked));
+    report(GroupEvent::Planned(planned.requested));
     let plan_ms = planning.elapsed().as_secs_f64() * 1e3;
     if FloatingPoint::now() != rounding {
         rounding.restore();
         let why = "the plugin left another floating-point environment than it found, on which every figure depends";
         planned.outcome = Outcome::Failed(why.to_owned());
     }
-    planned.log.iter().for_each(|line| report(Event::Log(bounded(line))));
-    let given = answers(first);
+    planned.log.iter().for_each(|line| report(GroupEvent::Log(bounded(line))));
+    let given = inputs(first);
     let mut records = Vec::new();
     let traffic = match planned.outcome {
         Outcome::Verified(_)
@@ -137,12 +136,12 @@ fn plan_and_price(
     };
     for (index, evaluator) in open.iter().zip(&mut evaluators) {
         let case = &group[*index];
-        if !planned.asked.same_plan(given, answers(case)) {
+        if !planned.requested.same_plan(given, inputs(case)) {
             continue;
         }
         let mut record = case.blank_row();
         record.plan_ms = Some(plan_ms);
-        fill(&mut record, case, traffic, &planned, evaluator.as_mut(), unit(case));
+        fill(&mut record, case, traffic, &planned, evaluator.as_mut());
         records.push((*index, record));
     }
     records
@@ -150,22 +149,20 @@ fn plan_and_price(
 
 /// What prices a case: the size of its blocks, where these are counted.
 pub fn pricing_context(case: &Case) -> PricingContext<'_> {
-    let counted = case.workload.counts_blocks();
-    let unit_bytes = if counted { case.workload.block_bytes() } else { 1 };
     PricingContext {
         topology: &case.topology,
-        unit_bytes: unit_bytes as f64,
+        unit_bytes: case.unit_bytes() as f64,
         seed: case.seed,
-        counted,
+        counted: case.workload.counts_blocks(),
         background: None,
     }
 }
 
-impl Answers {
-    /// What a plan is told of a case; `largest` is the largest of blocks that differ in size.
-    fn of(case: &Case, largest: Option<u64>) -> Self {
+impl PlanInputs {
+    /// Returns the parameters of a case. `sizes` are the sizes of blocks that are not counted.
+    fn of(case: &Case, sizes: Option<&dyn BlockSizes>) -> Self {
         Self {
-            block_bytes: largest.unwrap_or_else(|| case.workload.block_bytes()),
+            block_bytes: sizes.map_or(case.workload.block_bytes(), |sizes| sizes.largest()),
             ports: case.machine.planning().ports().count(),
             virtual_channels: case.machine.planning().virtual_channels(),
             element_bytes: case.workload.element_bytes(),
@@ -176,16 +173,17 @@ impl Answers {
     }
 }
 
-/// Whether a plan that asked for these, made for one of two cases that share all else, is that of
+/// Whether a plan that requested for these, made for one of two cases that share all else, is that of
 /// the other, too.
-pub fn plans_alike(asked: Asked, a: &Case, b: &Case) -> bool {
+pub fn share_plan(requested: Requested, a: &Case, b: &Case) -> bool {
     // Sizes that differ pair by pair are the same in both.
-    asked.same_plan(Answers::of(a, None), Answers::of(b, None))
+    requested.same_plan(PlanInputs::of(a, None), PlanInputs::of(b, None))
 }
 
 /// Where everyone will be planned for, whatever the schedule says.
 fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
-    let may_be_symmetric = case.proof_scope == ProofScope::Auto && case.workload.is_uniform();
+    let may_be_symmetric =
+        case.options.proof_scope == ProofScope::Auto && case.workload.is_uniform();
     if may_be_symmetric && case.machine.detail() < Detail::AllNodes {
         return Ok(());
     }
@@ -198,7 +196,6 @@ fn fill(
     traffic: Traffic,
     planned: &Planned,
     evaluator: &mut dyn Evaluator,
-    unit: u64,
 ) {
     let totals = match &planned.outcome {
         Outcome::Verified(totals) => totals,
@@ -224,6 +221,7 @@ fn fill(
         Proof::ByteCounts => Verified::Amounts,
         Proof::Contributions => Verified::Contributions,
     };
+    let unit = case.unit_bytes();
     set_totals(record, totals, unit);
     if case.topology.random_routing().is_some() {
         // Of one draw, or none: figures of links would be no figures of the case.

@@ -6,6 +6,6 @@ mod message;
 mod serve;
 
 pub use client::Workers;
-pub(crate) use client::{Answer, Worker, no_row};
+pub(crate) use client::{Worker, WorkerEvent, invalid_reply};
 pub(crate) use message::Job;
-pub use serve::{Say, Start, Watch, Watcher, WorkerError, serve};
+pub use serve::{Observer, ObserverKind, SendValue, StartObserver, WorkerError, serve};

@@ -15,7 +15,7 @@ use swapmeet_abi::{
     SwmRoute, SwmSet, SwmStr, SwmSymmetry,
 };
 use swapmeet_core::network::topology;
-use swapmeet_runner::host::{self, Answers, Outcome};
+use swapmeet_runner::host::{self, Outcome, PlanInputs};
 use swapmeet_runner::plugin::{Algorithm, Plugin};
 use swapmeet_workloads::Workload;
 
@@ -58,12 +58,12 @@ pub fn plan(data: &[u8]) {
         return;
     };
     let Ok(task) = workload.task(&topology, 1) else { return };
-    let answers = Answers {
+    let answers = PlanInputs {
         block_bytes: task.sizes.as_ref().map_or(workload.block_bytes(), |sizes| sizes.largest()),
         ports: 1,
         virtual_channels: 1,
         element_bytes: workload.element_bytes(),
-        ..Answers::default()
+        ..PlanInputs::default()
     };
     let nodes = topology.nodes();
     SCRIPT.with_borrow_mut(|script| *script = bytes.take_rest().to_vec());

@@ -11,8 +11,8 @@ use swapmeet_core::network::topology;
 use swapmeet_core::simulation::Task;
 use swapmeet_core::simulation::step::Totals;
 use swapmeet_results::{Record, Status, Verified};
-use swapmeet_runner::describe::Reader;
-use swapmeet_runner::host::{self, Answers, Outcome};
+use swapmeet_runner::describe::PluginReader;
+use swapmeet_runner::host::{self, Outcome, PlanInputs};
 use swapmeet_runner::registry::Registry;
 use swapmeet_tests::{build, project};
 use tempfile::tempdir;
@@ -61,15 +61,15 @@ fn proved(topology: &str, algorithm: &str, workload: &str) -> (u64, u64) {
 }
 
 fn outcome(spec: &str, algorithm: &str, variant: &str, collective: Collective) -> Outcome {
-    let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
+    let registry = Registry::find(&[build().to_owned()], &PluginReader::InProcess).unwrap();
     let topology = topology::parse(spec).unwrap();
     let task = Task::new(Arc::clone(&topology), collective);
-    let answers = Answers {
+    let answers = PlanInputs {
         block_bytes: 1,
         ports: 1,
         virtual_channels: 1,
         element_bytes: 1,
-        ..Answers::default()
+        ..PlanInputs::default()
     };
     let params = [("variant".to_owned(), variant.to_owned())];
     host::plan(&registry.algorithm(algorithm).unwrap(), &params, &task, answers, None, Vec::new())

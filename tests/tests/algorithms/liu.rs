@@ -11,7 +11,7 @@ use swapmeet_core::cost::model::flat::stage::{Stage, StageMessage};
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::cases;
-use swapmeet_runner::describe::Reader;
+use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
@@ -118,7 +118,7 @@ fn run(p: u64, matrix: &[Vec<u64>], algorithm: &str) -> Run {
         let _ = writeln!(text, "{}", row.iter().map(u64::to_string).collect::<Vec<_>>().join(","));
     }
     std::fs::write(&file, text).unwrap();
-    let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
+    let registry = Registry::find(&[build().to_owned()], &PluginReader::InProcess).unwrap();
     let text = |t: &str| vec![Text::flag("test", t)];
     let experiment = Experiment {
         topologies: text(&format!("fully-connected:{p}")),
@@ -211,7 +211,7 @@ fn any_number_of_nodes_uses_one_message_per_port() {
         for algorithm in ["four-stage", "four-stage:start=balanced"] {
             let topology = format!("fully-connected:{p}");
             let text = |t: &str| vec![Text::flag("test", t)];
-            let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
+            let registry = Registry::find(&[build().to_owned()], &PluginReader::InProcess).unwrap();
             let experiment = Experiment {
                 topologies: text(&topology),
                 algorithms: text(algorithm),

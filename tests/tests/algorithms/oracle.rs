@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use swapmeet_core::delivery::collective;
 use swapmeet_core::network::topology::{self, Topology};
 use swapmeet_core::simulation::Task;
-use swapmeet_runner::describe::Reader;
-use swapmeet_runner::host::{self, Answers, Outcome};
+use swapmeet_runner::describe::PluginReader;
+use swapmeet_runner::host::{self, Outcome, PlanInputs};
 use swapmeet_runner::plugin::{Algorithm, ParamKind, Plugin};
 use swapmeet_runner::registry::Registry;
 use swapmeet_sdk as sdk;
@@ -60,7 +60,7 @@ const WORKLOADS: [&str; 7] = [
     "shear-2d:3",
 ];
 
-const ANSWERS: Answers = Answers {
+const ANSWERS: PlanInputs = PlanInputs {
     block_bytes: 0,
     ports: 1,
     virtual_channels: 2,
@@ -70,7 +70,7 @@ const ANSWERS: Answers = Answers {
     byte_us: 0.01,
 };
 
-fn rehearsal(task: &Task, params: &[(String, String)], answers: Answers) -> Rehearsal {
+fn rehearsal(task: &Task, params: &[(String, String)], answers: PlanInputs) -> Rehearsal {
     let topology = task.topology.as_ref();
     let collective = match task.collective.kind().word {
         "alltoall" => sdk::Collective::AllToAll,
@@ -118,7 +118,7 @@ fn hosted(
     algorithm: &Algorithm,
     params: &[(String, String)],
     task: &Task,
-    answers: Answers,
+    answers: PlanInputs,
 ) -> (Verdict, String) {
     match host::plan(algorithm, params, task, answers, None, Vec::new()).outcome {
         Outcome::Verified(totals) => {
@@ -149,7 +149,7 @@ fn followed(
     algorithm: &Algorithm,
     params: &[(String, String)],
     task: &Task,
-    answers: Answers,
+    answers: PlanInputs,
 ) -> (Verdict, String) {
     let table = algorithm.raw_table().unwrap();
     // SAFETY: the table belongs to a plugin that this process has loaded.
@@ -189,7 +189,7 @@ fn compare(algorithm: &Algorithm) -> (u64, u64) {
                 let Ok(task) = workload.task(&topology, 7) else { continue };
                 let largest =
                     task.sizes.as_ref().map_or(workload.block_bytes(), |sizes| sizes.largest());
-                let answers = Answers {
+                let answers = PlanInputs {
                     block_bytes: largest,
                     element_bytes: workload.element_bytes(),
                     ..ANSWERS
@@ -217,7 +217,7 @@ fn compare(algorithm: &Algorithm) -> (u64, u64) {
 
 #[test]
 fn two_hosts_agree_on_every_bundled_algorithm() {
-    let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
+    let registry = Registry::find(&[build().to_owned()], &PluginReader::InProcess).unwrap();
     let mut compared = 0;
     for plugin in registry.plugins().iter().filter(|plugin| !plugin.name.contains("misprints")) {
         for algorithm in &plugin.algorithms {
@@ -425,7 +425,7 @@ proptest! {
         let generator = if kind.permutes() { "reflect:6" } else { "uniform:6" };
         let workload = Workload::parse(&format!("{}/{generator}", kind.word)).unwrap();
         let task = workload.task(&topology, 1).unwrap();
-        let answers = Answers { block_bytes: 6, ..ANSWERS };
+        let answers = PlanInputs { block_bytes: 6, ..ANSWERS };
         let (ours, why) = hosted(as_drawn(), &[], &task, answers);
         let (naive, why_naive) = followed(as_drawn(), &[], &task, answers);
         prop_assert_eq!(ours, naive, "{:?}: the host says `{}`, the naive one `{}`", drawn, why, why_naive);

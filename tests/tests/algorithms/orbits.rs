@@ -9,9 +9,9 @@ use swapmeet_core::delivery::collective::{self, CollectiveKind};
 use swapmeet_core::network::topology::{self, Topology};
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::{Record, Status};
-use swapmeet_runner::case::{Case, Chosen};
-use swapmeet_runner::describe::Reader;
-use swapmeet_runner::host::{self, Answers};
+use swapmeet_runner::case::{Case, RunOptions, SelectedAlgorithm};
+use swapmeet_runner::describe::PluginReader;
+use swapmeet_runner::host::{self, PlanInputs};
 use swapmeet_runner::plugin::{Algorithm, ParamKind, Plugin};
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::session;
@@ -85,7 +85,7 @@ fn rows(
     let case = |machine: &&str| Case {
         experiment: "orbits".into(),
         topology: Arc::clone(topology),
-        algorithm: Chosen {
+        algorithm: SelectedAlgorithm {
             algorithm: Arc::clone(algorithm),
             params: params.to_vec(),
             inputs: Vec::new(),
@@ -95,8 +95,7 @@ fn rows(
         machine: Machine::parse(machine).unwrap(),
         repetition: 0,
         seed: 42,
-        timeout: None,
-        proof_scope,
+        options: RunOptions { timeout: None, proof_scope },
     };
     session::run_group(&MACHINES.iter().map(case).collect::<Vec<_>>(), &mut [])
 }
@@ -144,7 +143,7 @@ fn claims(algorithm: &Algorithm) -> bool {
             .filter_map(|generator| Workload::parse(&format!("{}/{generator}", kind.word)).ok());
         let tasks: Vec<_> =
             generators.filter_map(|workload| workload.task(&topology, 42).ok()).collect();
-        let answers = Answers {
+        let answers = PlanInputs {
             block_bytes: 60,
             ports: 1,
             virtual_channels: 2,
@@ -165,7 +164,7 @@ fn claims(algorithm: &Algorithm) -> bool {
 /// these machines uses the claim.
 #[test]
 fn every_column_equals_that_of_full_planning() {
-    let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
+    let registry = Registry::find(&[build().to_owned()], &PluginReader::InProcess).unwrap();
     let mut symmetric = 0;
     for plugin in registry.plugins().iter().filter(|plugin| !plugin.name.contains("misprints")) {
         for algorithm in &plugin.algorithms {

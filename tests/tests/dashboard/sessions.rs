@@ -8,7 +8,7 @@ use ratatui::style::Color;
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::PathBuf;
 use std::time::Duration;
-use swapmeet_runner::describe::Reader;
+use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::registry::Registry;
 use swapmeet_tests::build;
@@ -30,11 +30,11 @@ impl Session {
         // Pictures of the pickers stay the same when a plugin is added.
         let plugins = ["classic", "hypercube", "liu", "suh_shin", "thakur"];
         let file = |name| build().join(format!("{DLL_PREFIX}swapmeet_plugin_{name}{DLL_SUFFIX}"));
-        Self::with(&plugins.map(file), &Reader::Here, text)
+        Self::with(&plugins.map(file), &PluginReader::InProcess, text)
     }
 
     /// The same with these plugins.
-    pub(super) fn with(plugins: &[PathBuf], reader: &Reader, text: &str) -> Self {
+    pub(super) fn with(plugins: &[PathBuf], reader: &PluginReader, text: &str) -> Self {
         let mut experiment = experiment(text);
         for (list, default) in
             [(&mut experiment.workloads, "uniform:64"), (&mut experiment.machines, "paragon")]

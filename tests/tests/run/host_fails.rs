@@ -5,7 +5,7 @@ use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_results::Status;
-use swapmeet_runner::case::{Case, Chosen};
+use swapmeet_runner::case::{Case, RunOptions, SelectedAlgorithm};
 use swapmeet_runner::plugin::Plugin;
 use swapmeet_runner::{session, topology};
 use swapmeet_tests::build;
@@ -30,7 +30,7 @@ fn a_panic_of_the_host_is_an_error() {
         experiment: "test".into(),
         inputs: [].into(),
         topology: topology::parse("ring:8").unwrap(),
-        algorithm: Chosen {
+        algorithm: SelectedAlgorithm {
             algorithm: Arc::clone(several_steps),
             params: Vec::new(),
             inputs: Vec::new(),
@@ -39,8 +39,7 @@ fn a_panic_of_the_host_is_an_error() {
         machine: Machine::parse("free").unwrap(),
         repetition: 0,
         seed: 42,
-        timeout: None,
-        proof_scope: ProofScope::Auto,
+        options: RunOptions { timeout: None, proof_scope: ProofScope::Auto },
     };
     let rows = session::run_group(&[case], &mut [&mut Broken]);
     let reason = "swapmeet itself failed, please report it: step 2 was too much";

@@ -8,7 +8,7 @@ use crate::watch::where_it_was;
 use std::io;
 use swapmeet_core::delivery::collective::of_bits;
 use swapmeet_runner::plugin::ParamKind;
-use swapmeet_runner::words::is_out_of_memory;
+use swapmeet_runner::plugin_output::is_out_of_memory;
 
 /// Parameters as a user gives them.
 pub(super) type Params = Vec<(String, String)>;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
 use swapmeet_runner::forecast::Forecast;
-use swapmeet_runner::pace::{Lengths, Pace};
+use swapmeet_runner::schedule_progress::{ScheduleProgress, StepCounts};
 
 /// Shows progress, or does nothing at all.
 pub(super) struct Progress {
@@ -17,7 +17,7 @@ pub(super) struct Progress {
     done: u64,
     cases: u64,
     forecast: Forecast,
-    lengths: Lengths,
+    lengths: StepCounts,
     began: Instant,
 }
 
@@ -39,7 +39,7 @@ enum Shown {
 struct Running {
     bar: ProgressBar,
     what: String,
-    pace: Pace,
+    pace: ScheduleProgress,
     /// Of how many steps it is, as far as is known.
     length: Option<u64>,
     /// Those that have not ended.
@@ -66,7 +66,7 @@ impl Progress {
             done,
             cases,
             forecast: Forecast::new(open),
-            lengths: Lengths::default(),
+            lengths: StepCounts::default(),
             began: Instant::now(),
         }
     }
@@ -92,7 +92,13 @@ impl Progress {
             let length = self.lengths.of(first);
             running.insert(
                 cases[0],
-                Running { bar, what, pace: Pace::default(), length, open: cases.to_vec() },
+                Running {
+                    bar,
+                    what,
+                    pace: ScheduleProgress::default(),
+                    length,
+                    open: cases.to_vec(),
+                },
             );
         }
     }

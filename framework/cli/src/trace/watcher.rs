@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use swapmeet_core::simulation::listener::Listener;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::host;
-use swapmeet_runner::worker::{Say, Watch, Watcher};
+use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 
 /// What is asked of the schedule.
 #[derive(Default, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub(super) struct Asked {
 }
 
 /// Has the schedule written, in words or as JSON.
-pub(crate) const WATCH: Watch = Watch {
+pub(crate) const WATCH: ObserverKind = ObserverKind {
     name: "trace",
     start: |case, asked, report| {
         let Asked { json, summary, step, node, times } =
@@ -49,14 +49,14 @@ struct Traced {
     times: Option<Times>,
 }
 
-impl Watcher for Traced {
+impl Observer for Traced {
     fn listeners(&mut self) -> Vec<&mut dyn Listener> {
         let mut listeners: Vec<&mut dyn Listener> = vec![&mut *self.writer];
         listeners.extend(self.times.iter_mut().flat_map(Times::listeners));
         listeners
     }
 
-    fn ended(&mut self, record: &Record, _: host::Asked) {
+    fn ended(&mut self, record: &Record, _: host::Requested) {
         let is_verified = record.status == Status::Ok;
         let times = self.times.take().filter(|_| is_verified);
         self.writer.ended(is_verified, times.map(Times::timetable));
@@ -66,7 +66,7 @@ impl Watcher for Traced {
 /// Text that is reported whole lines at a time: what comes before a crash can be read.
 struct Lines {
     text: Vec<u8>,
-    report: Say,
+    report: SendValue,
 }
 
 impl Write for Lines {

@@ -14,9 +14,9 @@ use swapmeet_core::network::topology::Route;
 
 /// The route that a plugin asked for last, kept so that a route costs no allocation.
 #[derive(Default)]
-pub(super) struct Asked(Route);
+pub(super) struct RouteBuffer(Route);
 
-impl Asked {
+impl RouteBuffer {
     /// The route that a send names, if it does.
     ///
     /// # Safety

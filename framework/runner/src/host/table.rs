@@ -93,8 +93,8 @@ unsafe extern "C" fn block_bytes(ctx: *mut c_void) -> u64 {
     // SAFETY: see `fail`.
     unsafe {
         with(ctx, 0, |host| {
-            host.asked.bytes = true;
-            host.answers.block_bytes
+            host.requested.bytes = true;
+            host.inputs.block_bytes
         })
     }
 }
@@ -103,12 +103,12 @@ unsafe extern "C" fn pair_bytes(ctx: *mut c_void, from: u64, to: u64) -> u64 {
     // SAFETY: see `fail`.
     unsafe {
         with(ctx, 0, |host| {
-            host.asked.bytes = true;
+            host.requested.bytes = true;
             let nodes = host.task.topology.nodes();
             if from >= nodes || to >= nodes {
                 return 0;
             }
-            host.task.sizes.as_ref().map_or(host.answers.block_bytes, |sizes| sizes.bytes(from, to))
+            host.task.sizes.as_ref().map_or(host.inputs.block_bytes, |sizes| sizes.bytes(from, to))
         })
     }
 }
@@ -117,8 +117,8 @@ unsafe extern "C" fn ports(ctx: *mut c_void) -> u64 {
     // SAFETY: see `fail`.
     unsafe {
         with(ctx, 1, |host| {
-            host.asked.ports = true;
-            host.answers.ports
+            host.requested.ports = true;
+            host.inputs.ports
         })
     }
 }
@@ -127,8 +127,8 @@ unsafe extern "C" fn virtual_channels(ctx: *mut c_void) -> u64 {
     // SAFETY: see `fail`.
     unsafe {
         with(ctx, 1, |host| {
-            host.asked.virtual_channels = true;
-            host.answers.virtual_channels
+            host.requested.virtual_channels = true;
+            host.inputs.virtual_channels
         })
     }
 }
@@ -150,8 +150,8 @@ unsafe extern "C" fn startup_us(ctx: *mut c_void) -> f64 {
     // SAFETY: see `fail`.
     unsafe {
         with(ctx, 0.0, |host| {
-            host.asked.startup_us = true;
-            host.answers.startup_us
+            host.requested.startup_us = true;
+            host.inputs.startup_us
         })
     }
 }
@@ -160,8 +160,8 @@ unsafe extern "C" fn hop_us(ctx: *mut c_void) -> f64 {
     // SAFETY: see `fail`.
     unsafe {
         with(ctx, 0.0, |host| {
-            host.asked.hop_us = true;
-            host.answers.hop_us
+            host.requested.hop_us = true;
+            host.inputs.hop_us
         })
     }
 }
@@ -170,8 +170,8 @@ unsafe extern "C" fn byte_us(ctx: *mut c_void) -> f64 {
     // SAFETY: see `fail`.
     unsafe {
         with(ctx, 0.0, |host| {
-            host.asked.byte_us = true;
-            host.answers.byte_us
+            host.requested.byte_us = true;
+            host.inputs.byte_us
         })
     }
 }
@@ -216,10 +216,10 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                 }
                 let byte_counts = (raw.flags & SWM_BYTE_COUNTS != 0).then(|| {
                     // Elements are counted: a plan for one block size says nothing about another.
-                    host.asked.bytes = true;
+                    host.requested.bytes = true;
                     ByteCountUnits {
-                        block_bytes: host.answers.block_bytes,
-                        element_bytes: host.answers.element_bytes,
+                        block_bytes: host.inputs.block_bytes,
+                        element_bytes: host.inputs.element_bytes,
                     }
                 });
                 let division =
@@ -344,7 +344,7 @@ unsafe extern "C" fn rearrange(ctx: *mut c_void) -> i32 {
 
 unsafe extern "C" fn element_bytes(ctx: *mut c_void) -> u64 {
     // SAFETY: see `fail`.
-    unsafe { with(ctx, 1, |host| host.answers.element_bytes) }
+    unsafe { with(ctx, 1, |host| host.inputs.element_bytes) }
 }
 
 unsafe extern "C" fn redistribute(

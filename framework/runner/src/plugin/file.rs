@@ -1,4 +1,4 @@
-//! Which build of a plugin a file holds: its digest, and what tells without reading it whether it
+//! Which build of a plugin a file protection: its digest, and what tells without reading it whether it
 //! is still the same file.
 
 use serde::{Deserialize, Serialize};
@@ -56,14 +56,17 @@ impl Stamp {
 
 /// A file of which the digest is known, as long as it is of this stamp.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known<'a> {
+pub(crate) struct KnownDigest<'a> {
     pub(crate) stamp: &'a Stamp,
     pub(crate) digest: &'a str,
 }
 
 /// The digest of the regular file at `path`, and what the file was when it was read; it is not read
 /// where it is known.
-pub(crate) fn digest_of(path: &Path, known: Option<Known<'_>>) -> io::Result<(String, Stamp)> {
+pub(crate) fn digest_of(
+    path: &Path,
+    known: Option<KnownDigest<'_>>,
+) -> io::Result<(String, Stamp)> {
     let stamp = Stamp::at(path)?;
     if let Some(known) = known.filter(|known| *known.stamp == stamp && !known.digest.is_empty()) {
         return Ok((known.digest.to_owned(), stamp));
@@ -87,7 +90,7 @@ mod tests {
         std::fs::write(&file, "abc").unwrap();
         let (read, stamp) = digest_of(&file, None).unwrap();
         assert_eq!(read, digest(b"abc"));
-        let known = Some(Known { stamp: &stamp, digest: "as it was" });
+        let known = Some(KnownDigest { stamp: &stamp, digest: "as it was" });
         assert_eq!(digest_of(&file, known).unwrap(), ("as it was".to_owned(), stamp.clone()));
         std::fs::write(&file, "abcd").unwrap();
         assert_eq!(digest_of(&file, known).unwrap().0, digest(b"abcd"), "written over");

@@ -4,7 +4,7 @@
 //! can have, and so goes the way of all others: workers load it by its path, and its build is the
 //! program's.
 
-use super::file::{Known, Stamp, digest_of};
+use super::file::{KnownDigest, Stamp, digest_of};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -39,13 +39,13 @@ pub(crate) fn at(path: &Path) -> Option<Linked> {
     linked.iter().find(|plugin| program.join(plugin.name) == path).copied()
 }
 
-/// The file that holds what goes by a path.
+/// The file that protection what goes by a path.
 pub(crate) fn file_of(path: &Path) -> &Path {
     if at(path).is_some() { path.parent().unwrap_or(path) } else { path }
 }
 
 /// Which build the program's plugins are: its own, found out once.
-pub(crate) fn build(known: Option<Known<'_>>) -> io::Result<(String, Stamp)> {
+pub(crate) fn build(known: Option<KnownDigest<'_>>) -> io::Result<(String, Stamp)> {
     static BUILD: OnceLock<Result<(String, Stamp), String>> = OnceLock::new();
     let ask = || {
         digest_of(program().ok_or("the program's own file can't be found")?, known)

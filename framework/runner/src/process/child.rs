@@ -1,10 +1,10 @@
 //! A child of this program, the socket to it, which is its standard input, and the pipe that it
 //! prints to.
 
+use super::current_step::SharedStep;
 use super::lines::Lines;
 use super::printed::Printed;
-use super::progress::Page;
-use crate::words::is_out_of_memory;
+use crate::plugin_output::is_out_of_memory;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{self, ErrorKind, PipeReader, Read, Write};
@@ -24,12 +24,12 @@ pub(crate) struct Child {
     socket: UnixStream,
     /// What came and is no line that was taken.
     lines: Lines,
-    /// What it prints to, until nobody holds the other end. Read here and by no thread: whoever a
+    /// What it prints to, until nobody protection the other end. Read here and by no thread: whoever a
     /// plugin started may hold it for ever.
     pipe: Option<PipeReader>,
     pub(crate) printed: Printed,
     /// How far it has come.
-    progress: Page,
+    progress: SharedStep,
 }
 
 /// What came from a child.
@@ -49,13 +49,13 @@ impl Child {
         let (ours, theirs) = UnixStream::pair()?;
         let (pipe, writer) = io::pipe()?;
         ours.set_nonblocking(true)?;
-        let progress = Page::of(command);
+        let progress = SharedStep::of(command);
         command.stdin(Stdio::from(OwnedFd::from(theirs)));
         command
             .stdout(Stdio::from(OwnedFd::from(writer.try_clone()?)))
             .stderr(Stdio::from(OwnedFd::from(writer)));
         let process = command.process_group(0).spawn()?;
-        // The command holds the other ends: as long as it does, nobody hears that the child closed
+        // The command protection the other ends: as long as it does, nobody hears that the child closed
         // them.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(Self {
@@ -144,7 +144,7 @@ impl Child {
         }
     }
 
-    /// Takes in what is printed until that will do, nobody holds the other end, or it has been long
+    /// Takes in what is printed until that will do, nobody protection the other end, or it has been long
     /// enough: who printed it may go on for ever.
     pub(crate) fn read_printed(
         &mut self,
@@ -166,7 +166,7 @@ impl Child {
     }
 
     /// Bytes of a line that has no end yet.
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn incomplete_line_bytes(&self) -> usize {
         self.lines.held()
     }
 
@@ -186,7 +186,7 @@ impl Child {
 
     /// What became of one that says no more, with the last that it printed; `unsaid` is said of one
     /// that goes on.
-    pub(crate) fn death(&mut self, unsaid: &str, memory_limit: Option<u64>) -> String {
+    pub(crate) fn exit_message(&mut self, unsaid: &str, memory_limit: Option<u64>) -> String {
         /// The last line may be on its way still, and a process that a plugin started may print for
         /// ever.
         const ENOUGH: Duration = Duration::from_millis(200);
@@ -205,7 +205,7 @@ impl Child {
     }
 
     /// That it took longer than it may, and where it was.
-    pub(crate) fn late(&self, limit: Duration) -> String {
+    pub(crate) fn timeout_message(&self, limit: Duration) -> String {
         format!("not done after {} s{}", limit.as_secs_f64(), self.progress.in_words())
     }
 

@@ -1,6 +1,6 @@
 //! What a child does to itself before a plugin is loaded.
 
-use super::{printed::MARK, progress};
+use super::{current_step, printed::MARK};
 use crate::limits::{limit_memory, no_core_file};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 /// Standard input, moved out of a plugin's way. From now on steps are written down, too.
 pub(crate) fn take_socket() -> io::Result<OwnedFd> {
-    progress::share();
+    current_step::share();
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     Ok(socket)
@@ -38,7 +38,7 @@ unsafe extern "C" fn end_with_parent() {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
 }
 
-/// Sends on what a plugin has printed and C's library still holds, and a mark after it. A plugin
+/// Sends on what a plugin has printed and C's library still protection, and a mark after it. A plugin
 /// may have closed or moved the output: then nobody hears.
 pub(crate) fn mark_prints() {
     unsafe extern "C" {

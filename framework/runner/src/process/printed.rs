@@ -5,7 +5,7 @@
 //! printing without end costs nothing.
 
 use super::lines::Lines;
-use crate::words::is_backtrace;
+use crate::plugin_output::is_backtrace;
 use std::collections::VecDeque;
 
 /// What a worker prints when a job is done: all that came before is of that job, or an earlier one.

@@ -1,4 +1,8 @@
-//! The program's side of one worker process.
+//! The parent's handle of one worker process: submits jobs and reads replies.
+//!
+//! A plugin runs inside the worker and may print without end, hang, crash, or write to the socket.
+//! Nothing that it does blocks the parent: no wait is longer than 1 s, and limits are checked
+//! between waits. After an error the worker is killed and never used again.
 
 use super::message::{Job, News, Reply};
 use crate::process::child::{Child, Report, RunTime};
@@ -9,71 +13,70 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How workers are started.
+/// Configuration of worker processes.
 #[derive(Debug, Clone)]
 pub struct Workers {
-    /// The program and its arguments, up to those that [`super::serve`] takes.
+    /// The program and its arguments, without those that [`super::serve`] parses.
     pub command: Vec<PathBuf>,
-    /// How many at a time.
+    /// Maximum number of concurrent workers.
     pub jobs: usize,
-    /// The most memory that one may map, in bytes.
+    /// Maximum address space of one worker, in bytes.
     pub memory_limit: u64,
 }
 
-/// What a worker answers, or what became of it.
-pub(crate) enum Answer {
-    /// An open case of the job has ended: what came of it.
+/// An event of a worker. After each of the last four, the worker has been killed.
+pub(crate) enum WorkerEvent {
+    /// A pending case of the job has ended, with these outcome columns.
     Row(usize, Vec<String>),
-    /// An open case of the job can't run, for this reason.
-    Unknown(usize, String),
-    /// The schedule has come so far, in steps and messages.
+    /// A pending case of the job cannot run, for this reason.
+    Unavailable(usize, String),
+    /// Steps and messages simulated so far.
     Progress(u64, u64),
-    /// A line from the plugin.
+    /// A line printed by the plugin.
     Log(String),
-    /// What a watcher says.
-    Seen(serde_json::Value),
-    /// The job is done; what it left behind in the worker, if anything.
+    /// A value reported by the job's observer.
+    Observed(serde_json::Value),
+    /// The job is done. The text names what it left in the process, such as a thread.
     Done(Option<String>),
-    /// It took longer than it may, in words; the worker is no more.
-    Late(String),
-    /// The worker is no more, for this reason.
-    Died(String),
-    /// The worker is no more, and never came as far as a plugin.
-    Unfit(String),
-    /// The batch was stopped; the worker is no more.
+    /// The time limit was exceeded, as described.
+    TimedOut(String),
+    /// The worker failed after start-up, for this reason: the plugin is responsible.
+    Crashed(String),
+    /// The worker failed before it could load a plugin, for this reason.
+    StartFailed(String),
+    /// The batch was stopped.
     Cancelled,
 }
 
-/// What comes on top of the job's own words: a row's figures and its reason are a few kilobytes.
-const LONGEST_ROW: usize = 1 << 20;
+/// Bytes that a reply may have in addition to the text of its job. A row needs a few KiB.
+const MAX_ROW_BYTES: usize = 1 << 20;
 
-/// What a watcher may say at a time.
-const LONGEST_SEEN: usize = 1 << 28;
+/// Bytes that one reply of an observer may have.
+const MAX_OBSERVED_BYTES: usize = 1 << 28;
 
 pub(crate) struct Worker {
     child: Child,
     memory_limit: u64,
-    /// The plugin's file that it has loaded.
+    /// File of the plugin that the worker has loaded.
     plugin: PathBuf,
-    /// The job it is at.
+    /// Number of the current job, from 1.
     job: u64,
-    /// The cases of the job that have no row.
-    open: BTreeSet<usize>,
-    /// The most bytes that a reply may have.
-    longest: usize,
-    /// How long the case under way has run.
+    /// Cases of the job without a row.
+    pending: BTreeSet<usize>,
+    max_reply_bytes: usize,
+    /// Run time of the current case.
     run_time: RunTime,
-    /// Whether it still marks the end of what it prints during a job.
-    marks: bool,
-    /// What the job left behind, once it is done but for lines it printed.
+    /// Whether the worker still prints a mark at the end of each job.
+    prints_marks: bool,
+    /// What the job left behind. `Some` once the job is done and until this has been returned.
     done: Option<Option<String>>,
-    /// Whether it said that it can take jobs: from then on what becomes of it is a plugin's doing.
+    /// Whether start-up is complete. From then on, the plugin is responsible for every failure.
     ready: bool,
 }
 
-/// What is said where something wrote to the socket that is no row of ours.
-pub(crate) fn no_row(why: &str) -> String {
-    format!("the worker process sent what is no row: {why}")
+/// Returns the error for data on the socket that is not a valid reply.
+pub(crate) fn invalid_reply(why: &str) -> String {
+    format!("invalid reply from the worker process: {why}")
 }
 
 impl Worker {
@@ -89,160 +92,154 @@ impl Worker {
             memory_limit: workers.memory_limit,
             plugin: PathBuf::new(),
             job: 0,
-            open: BTreeSet::new(),
-            longest: LONGEST_ROW,
+            pending: BTreeSet::new(),
+            max_reply_bytes: MAX_ROW_BYTES,
             run_time: RunTime::new(),
-            marks: true,
+            prints_marks: true,
             done: None,
             ready: false,
         })
     }
 
-    /// Whether it has loaded this plugin's file, and so no other.
-    pub(crate) fn has(&self, plugin: &Path) -> bool {
+    /// Returns whether the worker has loaded this plugin. A worker loads only one.
+    pub(crate) fn has_loaded(&self, plugin: &Path) -> bool {
         self.plugin == plugin
     }
 
-    /// Hands over a job; the first answer. The first job says which files are `readable` from then
-    /// on.
-    pub(crate) fn ask(
+    /// Submits a job and returns the first event. The first job of a worker also determines the
+    /// files that the sandbox lets it read from then on.
+    pub(crate) fn submit(
         &mut self,
         mut job: Job,
         readable: impl FnOnce() -> Vec<PathBuf>,
         stop: &AtomicBool,
-    ) -> Answer {
-        /// A worker that takes no job for so long was stopped by somebody.
-        const PATIENCE: Duration = Duration::from_secs(10);
+    ) -> WorkerEvent {
+        /// A worker that accepts no data for this long has been suspended.
+        const SEND_TIMEOUT: Duration = Duration::from_secs(10);
         if self.job == 0 {
             job.readable = readable();
         }
         self.job += 1;
         job.number = self.job;
         self.plugin.clone_from(&job.plugin);
-        self.open = (0..job.cases.len()).collect();
+        self.pending = (0..job.cases.len()).collect();
         self.run_time = RunTime::new();
         self.child.printed.begin();
         let Ok(mut line) = serde_json::to_vec(&job) else {
-            return self.confused("the job has no words");
+            return self.protocol_error("the job cannot be encoded as JSON");
         };
         line.push(b'\n');
-        // A row says what the job was.
-        self.longest = if job.watch.is_some() { LONGEST_SEEN } else { LONGEST_ROW + line.len() };
+        // A row repeats the description of its case, so the limit depends on the job.
+        let is_observed = job.observation.is_some();
+        self.max_reply_bytes =
+            if is_observed { MAX_OBSERVED_BYTES } else { MAX_ROW_BYTES + line.len() };
+        let is_stopped = || stop.load(Ordering::Relaxed);
         let run_time = &mut self.run_time;
-        let is_over = || stop.load(Ordering::Relaxed) || run_time.spent() > PATIENCE;
-        match self.child.send(&line, is_over) {
-            Err(e) if e.kind() == io::ErrorKind::TimedOut && !stop.load(Ordering::Relaxed) => {
+        match self.child.send(&line, || is_stopped() || run_time.spent() > SEND_TIMEOUT) {
+            Err(e) if e.kind() == io::ErrorKind::TimedOut && !is_stopped() => {
                 self.child.kill();
-                Answer::Unfit("it takes no job".to_owned())
+                WorkerEvent::StartFailed("the worker process accepts no job".to_owned())
             }
-            // Where it could not be handed over, what the worker said before it ended can still be
-            // read.
-            _ => Answer::Progress(0, 0),
+            // After any other error, `next_event` reports the failure: the socket may still hold
+            // what the worker sent before it ended.
+            _ => WorkerEvent::Progress(0, 0),
         }
     }
 
-    /// Waits for the next answer. A case may take `limit`, and a little more to say itself that it
-    /// took longer.
-    pub(crate) fn answer(&mut self, limit: Option<Duration>, stop: &AtomicBool) -> Answer {
+    /// Waits for the next event. The worker itself enforces `limit` per case. The parent kills it
+    /// if it is still running 25 % and 2 s later.
+    pub(crate) fn next_event(&mut self, limit: Option<Duration>, stop: &AtomicBool) -> WorkerEvent {
         loop {
-            // Neither a plugin that prints without end nor one that finds the socket keeps us from
-            // this.
+            // Cancellation comes first, so that a plugin that prints without end cannot delay it.
             if stop.load(Ordering::Relaxed) {
                 self.child.kill();
-                return Answer::Cancelled;
+                return WorkerEvent::Cancelled;
             }
             if let Some(line) = self.child.printed.next() {
-                return Answer::Log(line);
+                return WorkerEvent::Log(line);
             }
             if let Some(left) = self.done.take() {
-                return Answer::Done(left);
+                return WorkerEvent::Done(left);
             }
-            if self.child.held() > self.longest {
-                return self.confused(
-                    "it has over a mebibyte without a line's end, and a row takes a few kilobytes",
-                );
+            if self.child.incomplete_line_bytes() > self.max_reply_bytes {
+                return self.protocol_error("a line is longer than any reply");
             }
             let report = self.child.listen();
-            // What waits is read before the clock is looked at: it came in time. But not for ever.
-            let grace = if matches!(report, Report::Nothing) {
-                Duration::ZERO
-            } else {
-                Duration::from_secs(1)
-            };
+            // A reply that has already been received is in time. It extends the limit by 1 s only,
+            // because a plugin could send lines forever.
+            let is_idle = matches!(report, Report::Nothing);
+            let grace = Duration::from_secs(if is_idle { 2 } else { 3 });
             let spent = self.run_time.spent();
-            if let Some(limit) =
-                limit.filter(|limit| spent > limit.mul_f64(1.25) + Duration::from_secs(2) + grace)
-            {
+            if let Some(limit) = limit.filter(|limit| spent > limit.mul_f64(1.25) + grace) {
                 self.child.kill();
-                return Answer::Late(self.child.late(limit));
+                return WorkerEvent::TimedOut(self.child.timeout_message(limit));
             }
             match report {
                 Report::Nothing => {}
-                Report::Gone => return self.dead(),
-                Report::Line(line) => match self.understood(&line) {
-                    // Not before the last line it printed: that must not be taken for the next
-                    // job's.
-                    Answer::Done(left) => {
-                        /// Longer than a pipe takes.
-                        const ENOUGH: Duration = Duration::from_secs(1);
-                        self.marks = self.marks
-                            && self.child.read_printed(ENOUGH, |printed| printed.take_mark());
+                Report::Gone => return self.exited(),
+                Report::Line(line) => match self.parse_reply(&line) {
+                    WorkerEvent::Done(left) => {
+                        /// More time than the rest of a pipe's buffer needs.
+                        const MARK_TIMEOUT: Duration = Duration::from_secs(1);
+                        // Read up to the mark first: lines that the plugin printed last must not
+                        // be attributed to the next job.
+                        self.prints_marks = self.prints_marks
+                            && self.child.read_printed(MARK_TIMEOUT, |printed| printed.take_mark());
                         self.done = Some(left);
                     }
-                    answer => return answer,
+                    event => return event,
                 },
             }
         }
     }
 
-    fn understood(&mut self, line: &[u8]) -> Answer {
+    fn parse_reply(&mut self, line: &[u8]) -> WorkerEvent {
         let reply = match serde_json::from_slice(line) {
             Ok(reply) => reply,
-            Err(e) => return self.confused(&format!("{e}")),
+            Err(e) => return self.protocol_error(&e.to_string()),
         };
         match reply {
             Reply::Ready => {
                 self.ready = true;
-                Answer::Progress(0, 0)
+                WorkerEvent::Progress(0, 0)
             }
             Reply::Unfit { reason } if !self.ready => {
                 self.child.kill();
-                Answer::Unfit(reason)
+                WorkerEvent::StartFailed(reason)
             }
-            Reply::Unfit { .. } => self.confused("it says that it can't work, and did before"),
+            Reply::Unfit { .. } => self.protocol_error("start-up failed after it was complete"),
             Reply::Of(job, _) if job != self.job || !self.ready => {
-                self.confused("it is of another job")
+                self.protocol_error("the reply belongs to another job")
             }
             Reply::Of(_, News::Row { case, .. } | News::Unknown { case, .. })
-                if !self.open.remove(&case) =>
+                if !self.pending.remove(&case) =>
             {
-                self.confused(&format!("case {case} of the job is not open"))
+                self.protocol_error(&format!("case {case} of the job is not pending"))
             }
             Reply::Of(_, news) => match news {
                 News::Row { case, outcome } => {
                     self.run_time = RunTime::new();
-                    Answer::Row(case, outcome)
+                    WorkerEvent::Row(case, outcome)
                 }
-                News::Unknown { case, reason } => Answer::Unknown(case, reason),
-                News::Progress { steps, messages } => Answer::Progress(steps, messages),
-                News::Log { line } => Answer::Log(line),
-                News::Seen { value } => Answer::Seen(value),
-                News::Done { left } => Answer::Done(left),
+                News::Unknown { case, reason } => WorkerEvent::Unavailable(case, reason),
+                News::Progress { steps, messages } => WorkerEvent::Progress(steps, messages),
+                News::Log { line } => WorkerEvent::Log(line),
+                News::Observed { value } => WorkerEvent::Observed(value),
+                News::Done { left } => WorkerEvent::Done(left),
             },
         }
     }
 
-    /// Something wrote to the socket that is not ours: the plugin has found it.
-    fn confused(&mut self, why: &str) -> Answer {
+    /// Kills a worker whose socket carried something other than a reply: the plugin wrote to it.
+    fn protocol_error(&mut self, why: &str) -> WorkerEvent {
         self.child.kill();
-        Answer::Died(no_row(why))
+        WorkerEvent::Crashed(invalid_reply(why))
     }
 
-    /// The socket has closed: the worker has ended, or the plugin closed what isn't its own.
-    fn dead(&mut self) -> Answer {
-        let what = self
-            .child
-            .death("the plugin closed the worker process's socket", Some(self.memory_limit));
-        if self.ready { Answer::Died(what) } else { Answer::Unfit(what) }
+    /// Reports that the socket is closed: the worker exited, or the plugin closed the socket.
+    fn exited(&mut self) -> WorkerEvent {
+        let if_running = "the plugin closed the worker process's socket";
+        let message = self.child.exit_message(if_running, Some(self.memory_limit));
+        if self.ready { WorkerEvent::Crashed(message) } else { WorkerEvent::StartFailed(message) }
     }
 }

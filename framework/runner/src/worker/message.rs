@@ -1,10 +1,9 @@
 //! What goes between the program and its workers: a line of JSON each.
 
-use crate::case::Case;
+use crate::case::{Case, RunOptions};
 use crate::plugin::file::Stamp;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::CaseId;
 
 /// To a worker: cases that share a schedule.
@@ -18,29 +17,25 @@ pub(crate) struct Job {
     pub stamp: Stamp,
     /// The files that this job and all later ones may read; of a worker's first job.
     pub readable: Vec<PathBuf>,
-    /// Seconds that each may take.
-    pub timeout_secs: Option<f64>,
-    /// Whether delivery is to be proved on everyone.
-    pub proves_everyone: bool,
+    pub options: RunOptions,
     /// Which cases, by what their rows say of them: the worker looks it all up again.
     pub cases: Vec<CaseId>,
-    /// Who watches the schedule in the worker, and what that watcher is to know.
-    pub watch: Option<(String, serde_json::Value)>,
+    /// Who observers the schedule in the worker, and what that observer is to know.
+    pub observation: Option<(String, serde_json::Value)>,
 }
 
 impl Job {
     /// For cases that share a schedule.
     pub(crate) fn of<'a>(
         cases: impl Iterator<Item = &'a Case>,
-        watch: Option<(&str, serde_json::Value)>,
+        observation: Option<(&str, serde_json::Value)>,
     ) -> Self {
-        let watch = watch.map(|(name, args)| (name.to_owned(), args));
-        let mut job = Self { watch, ..Self::default() };
+        let observation = observation.map(|(name, args)| (name.to_owned(), args));
+        let mut job = Self { observation, ..Self::default() };
         for case in cases {
             job.plugin.clone_from(&case.algorithm.algorithm.file);
             job.stamp.clone_from(&case.algorithm.algorithm.stamp);
-            job.timeout_secs = case.timeout.map(|t| t.as_secs_f64());
-            job.proves_everyone = case.proof_scope == ProofScope::Full;
+            job.options = case.options;
             job.cases.push(case.id());
         }
         job
@@ -68,8 +63,8 @@ pub(crate) enum News {
     Progress { steps: u64, messages: u64 },
     /// A line from the plugin.
     Log { line: String },
-    /// What a watcher says.
-    Seen { value: serde_json::Value },
+    /// What a observer says.
+    Observed { value: serde_json::Value },
     /// The job is done, and left this behind in the process, if anything.
     Done { left: Option<String> },
 }

@@ -5,53 +5,44 @@
 //! standard output and error are a pipe to the program's log.
 
 use super::message::{Job, News, Reply};
-use crate::case::{Case, choose, drawn};
-use crate::host::Asked;
-use crate::input::Text;
-use crate::machine;
-use crate::plugin::file::Known as KnownFile;
+use crate::case::Case;
+use crate::host::Requested;
+use crate::lookup::CaseLookup;
+use crate::plugin::file::KnownDigest;
 use crate::process::child_side::{confine, mark_prints, take_socket};
 use crate::process::state::{FloatingPoint, State};
 use crate::registry::Registry;
 use crate::sandbox;
-use crate::session::{Event, report_group};
-use crate::topology;
+use crate::session::{GroupEvent, report_group};
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
-use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
-use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::network::topology::Topology;
-use swapmeet_core::simulation::ProofScope;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
-use swapmeet_results::{CaseId, Record, Setting};
-use swapmeet_workloads::{InputDigest, Workload};
+use swapmeet_results::{CaseId, Record};
 
-/// Sends a value to whoever asked for the watch.
-pub type Say = Box<dyn FnMut(serde_json::Value)>;
+/// Sends a value to whoever asked for the observe.
+pub type SendValue = Box<dyn FnMut(serde_json::Value)>;
 
 /// Somebody who sees more of a schedule than its row has, in the worker that makes it.
-pub trait Watcher {
+pub trait Observer {
     /// Who of it listens to the schedule, in turn.
     fn listeners(&mut self) -> Vec<&mut dyn Listener>;
 
     /// The schedule has ended, and this is its row; the plan asked for these.
-    fn ended(&mut self, _record: &Record, _asked: Asked) {}
+    fn ended(&mut self, _record: &Record, _asked: Requested) {}
 }
 
-/// Starts a watcher for a case, from what it is to know.
-pub type Start = fn(&Case, &serde_json::Value, Say) -> Result<Box<dyn Watcher>, String>;
+/// Starts a observer for a case, from what it is to know.
+pub type StartObserver =
+    fn(&Case, &serde_json::Value, SendValue) -> Result<Box<dyn Observer>, String>;
 
-/// A kind of watcher, that a job can ask for by name.
-pub struct Watch {
+/// A kind of observer, that a job can ask for by name.
+pub struct ObserverKind {
     pub name: &'static str,
     /// One for a case.
-    pub start: Start,
+    pub start: StartObserver,
 }
 
 /// Why a worker can't work.
@@ -130,8 +121,12 @@ impl Outlet {
     }
 }
 
-/// Serves jobs until the socket closes. `watches` are those that a job can ask for.
-pub fn serve(memory_limit: u64, is_sandboxed: bool, watches: &[Watch]) -> Result<(), WorkerError> {
+/// Serves jobs until the socket closes. `observers` are those that a job can ask for.
+pub fn serve(
+    memory_limit: u64,
+    is_sandboxed: bool,
+    observers: &[ObserverKind],
+) -> Result<(), WorkerError> {
     let socket = take_socket()?;
     let connection =
         Connection { socket: File::from(socket.try_clone()?), held: Vec::new(), broken: Ok(()) };
@@ -142,15 +137,7 @@ pub fn serve(memory_limit: u64, is_sandboxed: bool, watches: &[Watch]) -> Result
         return Err(error);
     }
     let rounding = FloatingPoint::now();
-    let mut known = Known {
-        plugins: HashMap::new(),
-        topologies: HashMap::new(),
-        drawn: HashMap::new(),
-        workloads: HashMap::new(),
-        machines: HashMap::new(),
-        rounding,
-        before: None,
-    };
+    let mut state = WorkerState { lookup: None, rounding, before: None };
     let mut is_ready = false;
     for line in BufReader::new(File::from(socket)).lines() {
         let job: Job = serde_json::from_str(&line?)?;
@@ -166,9 +153,9 @@ pub fn serve(memory_limit: u64, is_sandboxed: bool, watches: &[Watch]) -> Result
             }
             outlet.send(&Reply::Ready);
         }
-        known.run(&job, watches, &outlet);
+        state.run(&job, observers, &outlet);
         mark_prints();
-        outlet.say(News::Done { left: known.left_behind().map(str::to_owned) });
+        outlet.say(News::Done { left: state.left_behind().map(str::to_owned) });
         outlet.broken()?;
     }
     Ok(())
@@ -201,23 +188,18 @@ impl Listener for Pulse {
     }
 }
 
-struct Unwatched;
+struct NoObserver;
 
-impl Watcher for Unwatched {
+impl Observer for NoObserver {
     fn listeners(&mut self) -> Vec<&mut dyn Listener> {
         Vec::new()
     }
 }
 
-/// What has been looked up already: cases of one job must share it, and a matrix is read once.
-struct Known {
-    /// By their files.
-    plugins: HashMap<PathBuf, Registry>,
-    topologies: HashMap<String, (Arc<dyn Topology>, Vec<InputDigest>)>,
-    /// Those whose routes are drawn, by the seed.
-    drawn: HashMap<(String, u64), Arc<dyn Topology>>,
-    workloads: HashMap<String, Workload>,
-    machines: HashMap<String, machine::Read>,
+/// The state of a worker between jobs.
+struct WorkerState {
+    /// The plugin and everything that its cases have named; `None` before the first job.
+    lookup: Option<CaseLookup<Registry>>,
     /// How this process rounded before a plugin was loaded.
     rounding: FloatingPoint,
     /// What it was like once the plugin had been: some come with threads of their own, which do no
@@ -225,13 +207,13 @@ struct Known {
     before: Option<State>,
 }
 
-impl Known {
+impl WorkerState {
     /// What the jobs so far have left behind, if anything.
     fn left_behind(&self) -> Option<&'static str> {
         State::now().changed_since(self.before.as_ref()?)
     }
 
-    fn run(&mut self, job: &Job, watches: &[Watch], outlet: &Outlet) {
+    fn run(&mut self, job: &Job, observers: &[ObserverKind], outlet: &Outlet) {
         /// Lines of a job that anybody wants to see.
         const MOST: u32 = 20;
         let (mut cases, mut numbers) = (Vec::new(), Vec::new());
@@ -248,8 +230,8 @@ impl Known {
         let Some(first) = cases.first() else { return };
         self.rounding.restore();
         self.before.get_or_insert_with(State::now);
-        let mut watcher = match watcher(job, watches, first, outlet) {
-            Ok(watcher) => watcher,
+        let mut observer = match observer(job, observers, first, outlet) {
+            Ok(observer) => observer,
             Err(reason) => {
                 return numbers
                     .into_iter()
@@ -257,19 +239,19 @@ impl Known {
             }
         };
         let mut pulse = Pulse { outlet: outlet.clone(), last: Instant::now(), messages: 0 };
-        let (mut lines, mut rows, mut asked) = (0, Vec::new(), Asked::default());
+        let (mut lines, mut rows, mut asked) = (0, Vec::new(), Requested::default());
         let mut listeners: Vec<&mut dyn Listener> = vec![&mut pulse];
-        listeners.extend(watcher.listeners());
+        listeners.extend(observer.listeners());
         report_group(&cases, &mut listeners, &mut |event| match event {
-            Event::Plans => outlet.clear(),
-            Event::Planned(for_these) => asked = for_these,
-            Event::Row(index, record) => {
+            GroupEvent::Planning => outlet.clear(),
+            GroupEvent::Planned(for_these) => asked = for_these,
+            GroupEvent::Row(index, record) => {
                 outlet.say(News::Row { case: numbers[index], outcome: record.outcome().collect() });
-                if job.watch.is_some() {
+                if job.observation.is_some() {
                     rows.push(record);
                 }
             }
-            Event::Log(line) => {
+            GroupEvent::Log(line) => {
                 lines += 1;
                 match lines {
                     lines if lines < MOST => outlet.say(News::Log { line }),
@@ -280,84 +262,30 @@ impl Known {
                 }
             }
         });
-        rows.iter().for_each(|record| watcher.ended(record, asked));
+        rows.iter().for_each(|record| observer.ended(record, asked));
     }
 
+    /// Returns the case with this identity. It is an error if a file has changed since the program
+    /// looked the case up.
     fn look_up(&mut self, job: &Job, id: &CaseId) -> Result<Case, String> {
-        let CaseId { setting, implementation, .. } = id;
-        let (topology, own) = match self.topologies.get(&setting.topology) {
-            Some(known) => known.clone(),
-            None => {
-                let new =
-                    topology::parse_with_inputs(&setting.topology).map_err(|e| e.to_string())?;
-                self.topologies.insert(setting.topology.clone(), new.clone());
-                new
+        let lookup = match &mut self.lookup {
+            Some(lookup) => lookup,
+            empty @ None => {
+                let digest = &id.implementation.plugin_digest;
+                let known = KnownDigest { stamp: &job.stamp, digest };
+                let registry = Registry::of(&job.plugin, known).map_err(|e| e.to_string())?;
+                empty.insert(CaseLookup::new(registry, job.options))
             }
         };
-        // Cases of one seed share it, and so their plan.
-        let topology = match topology.random_routing() {
-            None => topology,
-            Some(_) => {
-                let of_seed = self.drawn.entry((setting.topology.clone(), id.seed));
-                Arc::clone(of_seed.or_insert_with(|| drawn(&topology, id.seed)))
-            }
-        };
-        let workload = match self.workloads.get(&setting.workload) {
-            Some(known) => known.clone(),
-            None => {
-                let new = Workload::parse(&setting.workload).map_err(|e| e.to_string())?;
-                self.workloads.insert(setting.workload.clone(), new.clone());
-                new
-            }
-        };
-        let workload = workload.replicate(id.repetition)?;
-        let plugin = match self.plugins.entry(job.plugin.clone()) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => {
-                let known = KnownFile { stamp: &job.stamp, digest: &implementation.plugin_digest };
-                new.insert(Registry::of(&job.plugin, known).map_err(|e| e.to_string())?)
-            }
-        };
-        let algorithm = Text::flag("algorithm", &implementation.algorithm);
-        let algorithm = choose(&algorithm, plugin).map_err(|e| e.message)?;
-        let spec = setting.borrowed().machine_spec().to_owned();
-        let (machine, read) = match self.machines.get(&spec) {
-            Some(known) => known.clone(),
-            None => {
-                let new = machine::read(Machine::parse(&spec).map_err(|e| e.to_string())?)?;
-                self.machines.insert(spec, new.clone());
-                new
-            }
-        };
-        let case = Case {
-            experiment: "".into(),
-            inputs: own
-                .iter()
-                .chain(workload.input())
-                .chain(&algorithm.inputs)
-                .chain(&read)
-                .cloned()
-                .collect(),
-            topology,
-            algorithm,
-            workload,
-            // The row says the user's name for it.
-            machine,
-            repetition: id.repetition,
-            seed: id.seed,
-            proof_scope: if job.proves_everyone { ProofScope::Full } else { ProofScope::Auto },
-            timeout: job.timeout_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok()),
-        };
-        let found = case.id();
-        let named = Setting {
-            machine: setting.machine.clone(),
-            machine_definition: setting.machine_definition.clone(),
-            ..found.setting.clone()
-        };
-        let found = CaseId { setting: named, ..found };
+        lookup.options = job.options;
+        let case = lookup.case(&id.borrowed())?;
+        // The name and definition of the user's own machine are not part of its spec.
+        let mut found = case.id();
+        found.setting.machine.clone_from(&id.setting.machine);
+        found.setting.machine_definition.clone_from(&id.setting.machine_definition);
         match found.borrowed().differences(&id.borrowed()).first() {
             Some(d) => Err(format!(
-                "changed while the run went on: its {} was `{}` when it began, and is `{}` now",
+                "changed during the run: its {} was `{}` at the start and is now `{}`",
                 d.column, d.theirs, d.ours
             )),
             None => Ok(case),
@@ -365,18 +293,18 @@ impl Known {
     }
 }
 
-/// Who watches the schedule of the case, if the job asks for somebody.
-fn watcher(
+/// Who observers the schedule of the case, if the job asks for somebody.
+fn observer(
     job: &Job,
-    watches: &[Watch],
+    observers: &[ObserverKind],
     case: &Case,
     outlet: &Outlet,
-) -> Result<Box<dyn Watcher>, String> {
-    let Some((name, args)) = &job.watch else { return Ok(Box::new(Unwatched)) };
-    let watch = watches
+) -> Result<Box<dyn Observer>, String> {
+    let Some((name, args)) = &job.observation else { return Ok(Box::new(NoObserver)) };
+    let observe = observers
         .iter()
-        .find(|watch| watch.name == name)
-        .ok_or_else(|| format!("no watch is named `{name}`"))?;
+        .find(|observe| observe.name == name)
+        .ok_or_else(|| format!("no observe is named `{name}`"))?;
     let outlet = outlet.clone();
-    (watch.start)(case, args, Box::new(move |value| outlet.say(News::Seen { value })))
+    (observe.start)(case, args, Box::new(move |value| outlet.say(News::Observed { value })))
 }

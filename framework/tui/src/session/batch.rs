@@ -112,16 +112,16 @@ impl Follower {
             }
             match event {
                 None => {}
-                Some(batch::Event::Started { cases }) => {
+                Some(batch::BatchEvent::Started { cases }) => {
                     cases.into_iter().for_each(|c| self.report(Event::Started(c)))
                 }
-                Some(batch::Event::Progress { case, steps, messages }) => {
+                Some(batch::BatchEvent::Progress { case, steps, messages }) => {
                     self.report(Event::Progress(case, steps, messages));
                 }
-                Some(batch::Event::Log { line }) => self.report(Event::Log(line)),
+                Some(batch::BatchEvent::Log { line }) => self.report(Event::Log(line)),
                 // No watch was asked for.
-                Some(batch::Event::Seen { .. }) => {}
-                Some(batch::Event::Finished { case, record }) => {
+                Some(batch::BatchEvent::Observed { .. }) => {}
+                Some(batch::BatchEvent::Finished { case, record }) => {
                     self.write(&record);
                     self.report(Event::Finished(case, record));
                 }

@@ -189,7 +189,7 @@ pub(crate) fn write_rows(file: &mut dyn Write, rows: &[Arc<Record>]) -> io::Resu
 pub(crate) fn command(case: &Case, plugin_dirs: &[PathBuf]) -> String {
     let mut words = vec![case.id().borrowed().command()];
     let mut flag = |flag: &str, value: &str| words.extend([flag.to_owned(), quoted(value)]);
-    let timeout = case.timeout.map(|limit| limit.as_secs_f64());
+    let timeout = case.options.timeout.map(|limit| limit.as_secs_f64());
     if let Some(seconds) = timeout.filter(|seconds| *seconds != DEFAULT_TIMEOUT_SECS) {
         flag("--timeout", &seconds.to_string());
     }

@@ -7,11 +7,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_results::{CaseId, Record, Status};
-use swapmeet_runner::again::Again;
-use swapmeet_runner::case::Case;
+use swapmeet_runner::case::{Case, RunOptions};
 use swapmeet_runner::forecast::Forecast;
-use swapmeet_runner::pace::{Lengths, Pace};
+use swapmeet_runner::lookup::CaseLookup;
 use swapmeet_runner::registry::Registry;
+use swapmeet_runner::schedule_progress::{ScheduleProgress, StepCounts};
 
 /// How far a case is.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct Row {
     /// How far it is.
     pub(crate) state: State,
     /// How far its schedule is known to have come.
-    pub(crate) pace: Pace,
+    pub(crate) pace: ScheduleProgress,
     /// Of how many steps it is, as far as is known.
     length: Option<u64>,
     /// What a filter finds it by, in small letters.
@@ -55,7 +55,14 @@ impl Row {
             &about,
         ];
         let text = text.join(" ").to_lowercase().into();
-        Self { case, key, state: State::Waiting, pace: Pace::default(), length: None, text }
+        Self {
+            case,
+            key,
+            state: State::Waiting,
+            pace: ScheduleProgress::default(),
+            length: None,
+            text,
+        }
     }
 
     /// Its algorithm, topology, workload and machine.
@@ -149,14 +156,15 @@ impl Prepared {
     /// Rows that were made before; the first of those that are of the same case. What of them can
     /// be made again is looked up.
     pub(crate) fn opened(records: Vec<Record>, registry: &Registry) -> Self {
-        let (mut known, mut again) = (HashSet::new(), Again::new(registry, None));
+        let (mut known, mut again) =
+            (HashSet::new(), CaseLookup::new(registry, RunOptions::default()));
         let mut rows = Vec::new();
         for record in records {
             let key = Arc::new(record.case().owned());
             if known.insert(Arc::clone(&key)) {
                 rows.push(Row {
                     state: State::Done(Arc::new(record.clone())),
-                    ..Row::new(again.case(&record), key)
+                    ..Row::new(again.row(&record), key)
                 });
             }
         }
@@ -224,7 +232,7 @@ pub(crate) struct Queue {
     batch: Vec<usize>,
     began: Duration,
     forecast: Forecast,
-    lengths: Lengths,
+    lengths: StepCounts,
     common: Common,
 }
 

@@ -22,8 +22,8 @@ pub(crate) use step::{Asked, Frame, Note, Pair, Wanted};
 use swapmeet_core::network::topology::Topology;
 use swapmeet_results::{CaseId, Record};
 use swapmeet_runner::case::Case;
-use swapmeet_runner::pace::Pace;
-use swapmeet_runner::watch::{self, watch};
+use swapmeet_runner::observe::{self, observe};
+use swapmeet_runner::schedule_progress::ScheduleProgress;
 use swapmeet_runner::worker::Workers;
 
 /// A phase of a schedule, in figures.
@@ -81,7 +81,7 @@ pub(crate) struct Recording {
     /// When it was asked for, the messages so far, and how it gets on.
     began: Instant,
     messages: u64,
-    pace: Pace,
+    pace: ScheduleProgress,
 }
 
 impl Recording {
@@ -96,20 +96,20 @@ impl Recording {
         // simulated: nothing worse.
         drop(std::thread::Builder::new().name("schedule".to_owned()).spawn(move || {
             let Ok(asked) = serde_json::to_value(asked) else { return };
-            let mut tell = |event: watch::Event| {
+            let mut tell = |event: observe::BatchEvent| {
                 let news = match event {
-                    watch::Event::Seen { value } => {
+                    observe::BatchEvent::Observed { value } => {
                         serde_json::from_value(value).ok().map(|seen| Event::Seen(Box::new(seen)))
                     }
-                    watch::Event::Finished { record, .. } => Some(Event::Ended(record)),
+                    observe::BatchEvent::Finished { record, .. } => Some(Event::Ended(record)),
                     // Said when the case ran.
-                    watch::Event::Started { .. }
-                    | watch::Event::Progress { .. }
-                    | watch::Event::Log { .. } => None,
+                    observe::BatchEvent::Started { .. }
+                    | observe::BatchEvent::Progress { .. }
+                    | observe::BatchEvent::Log { .. } => None,
                 };
                 drop(news.map(|news| sender.send(news)));
             };
-            watch(std::slice::from_ref(&case), &workers, (WATCH.name, asked), &flag, &mut tell);
+            observe(std::slice::from_ref(&case), &workers, (WATCH.name, asked), &flag, &mut tell);
         }));
         Self {
             events,
@@ -132,7 +132,7 @@ impl Recording {
             is_over: false,
             began: Instant::now(),
             messages: 0,
-            pace: Pace::default(),
+            pace: ScheduleProgress::default(),
         }
     }
 

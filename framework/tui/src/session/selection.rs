@@ -7,7 +7,7 @@ use crate::filter::Filter;
 use std::collections::BTreeSet;
 use swapmeet_core::cost::machine::{ParameterValue, presets};
 use swapmeet_core::simulation::ProofScope;
-use swapmeet_runner::case::{self, Case, choose};
+use swapmeet_runner::case::{self, Case, select_algorithm};
 use swapmeet_runner::experiment::{Experiment, OwnMachine, seconds};
 use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::plugin::Param;
@@ -369,7 +369,7 @@ impl Selection {
     ) -> Result<Vec<String>, InputError> {
         let flag = Text::flag(section.singular(), text);
         let one = match section {
-            Section::Algorithms => choose(&flag, registry)?.to_string(),
+            Section::Algorithms => select_algorithm(&flag, registry)?.to_string(),
             Section::Topologies => {
                 topology::parse(text).map_err(|e| case::spec_error(&flag, &e))?.spec()
             }

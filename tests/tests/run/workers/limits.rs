@@ -4,9 +4,9 @@ use crate::support::{compile_c, rows};
 use std::path::PathBuf;
 use std::process::Command;
 use swapmeet_results::{Record, Status, read_records};
-use swapmeet_runner::batch::{Batch, Event};
+use swapmeet_runner::batch::{Batch, BatchEvent};
 use swapmeet_runner::case::cases;
-use swapmeet_runner::describe::Reader;
+use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
@@ -89,7 +89,7 @@ fn a_plugin_larger_than_the_limit_is_an_error() {
 
 #[test]
 fn a_worker_that_ends_before_its_first_job_is_an_error() {
-    let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
+    let registry = Registry::find(&[build().to_owned()], &PluginReader::InProcess).unwrap();
     let experiment = Experiment {
         topologies: vec![Text::flag("topology", "ring:4")],
         algorithms: vec![Text::flag("algorithm", "gen")],
@@ -111,7 +111,7 @@ fn a_worker_that_ends_before_its_first_job_is_an_error() {
         let rows: Vec<Record> = Batch::start(&cases, &workers)
             .unwrap()
             .filter_map(|event| match event {
-                Event::Finished { record, .. } => Some(*record),
+                BatchEvent::Finished { record, .. } => Some(*record),
                 _ => None,
             })
             .collect();

@@ -15,7 +15,7 @@ use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::host;
 use swapmeet_runner::session::pricing_context;
-use swapmeet_runner::worker::{Say, Watch, Watcher};
+use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 
 /// Bytes that the steps of a window may take.
 const MOST_BYTES: usize = 64 << 20;
@@ -26,7 +26,7 @@ const MOST_STEPS: u64 = 1 << 18;
 const MOST_ENTRIES: usize = 1 << 16;
 
 /// The watcher in the worker that makes a schedule for the dashboard.
-pub const WATCH: Watch = Watch {
+pub const WATCH: ObserverKind = ObserverKind {
     name: "schedule",
     start: |case, asked, say| {
         let asked = Asked::deserialize(asked).map_err(|e| e.to_string())?;
@@ -53,7 +53,7 @@ struct Recorder {
     wanted: Wanted,
     /// When the newest step was reported last.
     last_report: Option<Instant>,
-    say: Say,
+    say: SendValue,
     messages: LinkLoad,
     load: LinkLoad,
     phase: Option<u32>,
@@ -69,7 +69,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn new(case: &Case, Asked { wanted, unfinished, ranks }: Asked, say: Say) -> Self {
+    fn new(case: &Case, Asked { wanted, unfinished, ranks }: Asked, say: SendValue) -> Self {
         let topology = Arc::clone(&case.topology);
         let mut evaluator = case.machine.evaluator(pricing_context(case));
         let record = TimeSpace::new(if ranks { topology.nodes() } else { 0 }, None, MOST_ENTRIES);
@@ -275,13 +275,13 @@ impl Recorder {
     }
 }
 
-impl Watcher for Recorder {
+impl Observer for Recorder {
     fn listeners(&mut self) -> Vec<&mut dyn Listener> {
         vec![self]
     }
 
     /// A schedule that a fault ended has a last step, as far as it went.
-    fn ended(&mut self, record: &Record, _: host::Asked) {
+    fn ended(&mut self, record: &Record, _: host::Requested) {
         if let Some(times) = self.charged().filter(|times| times.iter().any(|time| *time > 0.0)) {
             self.report(&Seen::After(times));
         }

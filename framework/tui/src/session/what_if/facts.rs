@@ -10,9 +10,9 @@ use swapmeet_core::cost::ledger::{Ledger, LedgerEvent, LedgerRecorder};
 use swapmeet_core::simulation::listener::Listener;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
-use swapmeet_runner::host::Asked;
-use swapmeet_runner::watch::{self, watch};
-use swapmeet_runner::worker::{Say, Watch, Watcher, Workers};
+use swapmeet_runner::host::Requested;
+use swapmeet_runner::observe::{self, observe};
+use swapmeet_runner::worker::{Observer, ObserverKind, SendValue, Workers};
 
 /// Kinds of steps of a schedule that are kept, of some 300 bytes each; one of more is planned again
 /// instead.
@@ -23,11 +23,11 @@ const MOST_KINDS: usize = 1 << 17;
 pub(super) struct Facts {
     pub(super) ledger: Ledger,
     /// What the plan asked for: where that differs, so may the schedule.
-    pub(super) asked: Asked,
+    pub(super) asked: Requested,
 }
 
 /// The watcher in the worker that keeps a schedule's facts.
-pub const FACTS: Watch = Watch {
+pub const FACTS: ObserverKind = ObserverKind {
     name: "facts",
     start: |_, _, say| Ok(Box::new(Keeping { keeper: LedgerRecorder::default(), say })),
 };
@@ -51,7 +51,7 @@ enum What {
 
 struct Keeping {
     keeper: LedgerRecorder,
-    say: Say,
+    say: SendValue,
 }
 
 impl Keeping {
@@ -63,12 +63,12 @@ impl Keeping {
     }
 }
 
-impl Watcher for Keeping {
+impl Observer for Keeping {
     fn listeners(&mut self) -> Vec<&mut dyn Listener> {
         vec![&mut self.keeper]
     }
 
-    fn ended(&mut self, record: &Record, asked: Asked) {
+    fn ended(&mut self, record: &Record, asked: Requested) {
         /// Of a message.
         const AT_ONCE: usize = 4096;
         let ledger = std::mem::take(&mut self.keeper);
@@ -88,7 +88,7 @@ impl Watcher for Keeping {
         for runs in ledger.runs().chunks(AT_ONCE) {
             self.report(&Message::Runs(runs.iter().map(run).collect()));
         }
-        let Asked { bytes, ports, virtual_channels, startup_us, hop_us, byte_us } = asked;
+        let Requested { bytes, ports, virtual_channels, startup_us, hop_us, byte_us } = asked;
         self.report(&Message::Asked([bytes, ports, virtual_channels, startup_us, hop_us, byte_us]));
     }
 }
@@ -113,7 +113,8 @@ impl Facts {
                 }
             }
             Message::Asked([bytes, ports, virtual_channels, startup_us, hop_us, byte_us]) => {
-                self.asked = Asked { bytes, ports, virtual_channels, startup_us, hop_us, byte_us };
+                self.asked =
+                    Requested { bytes, ports, virtual_channels, startup_us, hop_us, byte_us };
                 return Some(true);
             }
         }
@@ -178,8 +179,8 @@ fn fetch(
     while let Some((number, case)) = next().filter(|_| !stop.load(Ordering::Relaxed)) {
         let (mut facts, mut is_whole) = (Facts::default(), Some(false));
         let nothing = serde_json::Value::Null;
-        watch(std::slice::from_ref(&case), workers, (FACTS.name, nothing), stop, &mut |event| {
-            if let (watch::Event::Seen { value }, Some(false)) = (event, is_whole) {
+        observe(std::slice::from_ref(&case), workers, (FACTS.name, nothing), stop, &mut |event| {
+            if let (observe::BatchEvent::Observed { value }, Some(false)) = (event, is_whole) {
                 is_whole = facts.take(value);
             }
         });

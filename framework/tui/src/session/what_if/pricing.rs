@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_results::{CaseId, Record, Status};
 use swapmeet_runner::case::Case;
-use swapmeet_runner::session::{plans_alike, pricing_context};
+use swapmeet_runner::session::{pricing_context, share_plan};
 use swapmeet_workloads::Workload;
 
 /// A row on the machine that is changed.
@@ -120,7 +120,7 @@ impl Scenario {
         }
         let facts = self.facts.get(subject.schedule).and_then(Option::as_ref);
         let priced = facts
-            .filter(|facts| plans_alike(facts.asked, &subject.case, &case))
+            .filter(|facts| share_plan(facts.asked, &subject.case, &case))
             .and_then(|facts| facts.ledger.price(&case.machine, pricing_context(&case)));
         if let Some(cost) = priced {
             return Price::AtOnce(at_once(subject, &case, cost));

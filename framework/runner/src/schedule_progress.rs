@@ -7,7 +7,7 @@ use swapmeet_results::Record;
 
 /// How far a schedule has come, and how fast it goes.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Pace {
+pub struct ScheduleProgress {
     /// Steps in which anything was sent.
     pub steps: u64,
     messages: u64,
@@ -16,7 +16,7 @@ pub struct Pace {
     rate: f64,
 }
 
-impl Pace {
+impl ScheduleProgress {
     /// At this moment, on whatever clock, it has come so far.
     pub fn reached(&mut self, steps: u64, messages: u64, now: Duration) {
         // Cases with a schedule of their own follow each other.
@@ -60,9 +60,9 @@ fn short(number: f64) -> String {
 /// Of how many steps the schedules are that have ended: others of the same algorithm on the same
 /// network may well have as many.
 #[derive(Debug, Default)]
-pub struct Lengths(HashMap<[String; 3], u64>);
+pub struct StepCounts(HashMap<[String; 3], u64>);
 
-impl Lengths {
+impl StepCounts {
     /// A case has ended, with this row.
     pub fn ended(&mut self, case: &Case, row: &Record) {
         if let Some(steps) = row.steps {
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn steps_and_messages_a_second_are_said_in_a_few_words() {
-        let mut pace = Pace::default();
+        let mut pace = ScheduleProgress::default();
         assert_eq!(pace.in_words(Some(9)), "");
         pace.reached(3, 5_600_000, Duration::from_secs(2));
         assert_eq!(pace.in_words(Some(66)), "step 3 of 66, 2.8 M messages/s");

@@ -9,7 +9,7 @@ use swapmeet_core::delivery::fault::{
 };
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 
-pub(super) struct Trail {
+pub(super) struct BlockTrace {
     block: Block,
     at: PlacedNode,
     /// The last step in which it was sent, to whom, and what the plugin calls that send.
@@ -18,7 +18,7 @@ pub(super) struct Trail {
     label: Rc<RefCell<String>>,
 }
 
-impl Trail {
+impl BlockTrace {
     /// Of the block that a fault says was delivered twice, or never and found at a node; `None` for
     /// other faults.
     pub(super) fn of(fault: &Fault, label: Rc<RefCell<String>>) -> Option<Self> {
@@ -53,7 +53,7 @@ impl Trail {
     }
 }
 
-impl Listener for Trail {
+impl Listener for BlockTrace {
     fn interests(&self) -> Interests {
         Interests { sends: true, ..Interests::SCHEDULE }
     }

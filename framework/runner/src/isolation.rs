@@ -15,10 +15,10 @@ use std::time::Duration;
 
 const MOST: usize = 1 << 26;
 
-/// What holds for a child.
-pub struct Asked<'a> {
+/// What protection for a child.
+pub struct Limits<'a> {
     /// How long it may be silent.
-    pub longest: Duration,
+    pub max_silence: Duration,
     /// How much longer it has to say itself that it took longer.
     pub grace: Duration,
     /// The most memory that it may map, where the user can say how much that is.
@@ -31,7 +31,7 @@ pub struct Asked<'a> {
 /// the answer. What it prints is told. An error is that none could be started.
 pub fn ask<L: DeserializeOwned, T>(
     command: &mut Command,
-    asked: &Asked<'_>,
+    limits: &Limits<'_>,
     tell: &mut dyn FnMut(&str),
     mut hear: impl FnMut(L) -> Option<T>,
 ) -> io::Result<Result<T, String>> {
@@ -48,19 +48,19 @@ pub fn ask<L: DeserializeOwned, T>(
                 Err(e) => break format!("its answer makes no sense: {e}"),
             },
             Report::Gone => {
-                break child.death(
-                    "it closed the socket of the process that asked it",
-                    asked.memory_limit,
+                break child.exit_message(
+                    "it closed the socket of the process that limits it",
+                    limits.memory_limit,
                 );
             }
-            Report::Nothing if asked.stop.load(Ordering::Relaxed) => {
+            Report::Nothing if limits.stop.load(Ordering::Relaxed) => {
                 break "it was interrupted".to_owned();
             }
-            Report::Nothing if child.held() > MOST => {
+            Report::Nothing if child.incomplete_line_bytes() > MOST => {
                 break format!("its answer is over {} MiB long", MOST >> 20);
             }
-            Report::Nothing if run_time.spent() > asked.longest + asked.grace => {
-                break child.late(asked.longest);
+            Report::Nothing if run_time.spent() > limits.max_silence + limits.grace => {
+                break child.timeout_message(limits.max_silence);
             }
             Report::Nothing => {}
         }
@@ -70,19 +70,19 @@ pub fn ask<L: DeserializeOwned, T>(
 
 /// The child's side: it may take so much memory, will load these plugins, and answers on what it
 /// gets here.
-pub fn begin(memory: u64, is_sandboxed: bool, plugins: &[PathBuf]) -> io::Result<Answers> {
+pub fn begin(memory: u64, is_sandboxed: bool, plugins: &[PathBuf]) -> io::Result<ReplySender> {
     let socket = File::from(take_socket()?);
     confine(memory, &socket)?;
     if is_sandboxed {
         sandbox::enter(plugins, &[]).map_err(io::Error::other)?;
     }
-    Ok(Answers(socket))
+    Ok(ReplySender(socket))
 }
 
 /// Where a child answers.
-pub struct Answers(File);
+pub struct ReplySender(File);
 
-impl Answers {
+impl ReplySender {
     pub fn give(&self, line: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(line)?;
         line.push(b'\n');

@@ -10,12 +10,12 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 /// A file's text, and how its values are read.
-pub(crate) struct Reader {
+pub(crate) struct TomlReader {
     source: String,
     content: Arc<str>,
 }
 
-impl Reader {
+impl TomlReader {
     pub(crate) fn new(source: &str, content: &str) -> Self {
         Self { source: source.to_owned(), content: content.into() }
     }

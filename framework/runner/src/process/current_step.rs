@@ -16,9 +16,9 @@ const VARIABLE: &str = "SWAPMEET_PROGRESS";
 const SIZE: usize = size_of::<u64>();
 
 /// The program's side. Without one only the last step isn't known.
-pub(crate) struct Page(Option<File>);
+pub(crate) struct SharedStep(Option<File>);
 
-impl Page {
+impl SharedStep {
     /// For a child that is to be started.
     pub(crate) fn of(command: &mut Command) -> Self {
         let made = memfd_create(c"progress", MemfdFlags::CLOEXEC);
@@ -66,7 +66,7 @@ pub(crate) fn share() {
 }
 
 /// The schedule's step of this number has begun; 0 where a schedule has.
-pub(crate) fn note(step: u64) {
+pub(crate) fn record_step(step: u64) {
     if let Some(number) = SHARED.get() {
         number.store(step, Ordering::Relaxed);
     }
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn a_page_that_nobody_wrote_to_says_nothing() {
         let mut command = Command::new("true");
-        let page = Page::of(&mut command);
+        let page = SharedStep::of(&mut command);
         assert_eq!(page.in_words(), "");
         let file = page.0.as_ref().unwrap();
         file.write_all_at(&7_u64.to_ne_bytes(), 0).unwrap();

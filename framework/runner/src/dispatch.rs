@@ -1,9 +1,9 @@
 //! From what workers say of a unit to rows: whatever becomes of the worker, each case gets one.
 
 use crate::case::Case;
+use crate::plugin_output::REMARK;
 use crate::session::refuse;
-use crate::words::REMARK;
-use crate::worker::{Answer, Job, Worker, Workers, no_row};
+use crate::worker::{Job, Worker, WorkerEvent, Workers, invalid_reply};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use swapmeet_workloads::file;
 
 /// What happens while cases run. Cases are numbered as they were given.
 #[derive(Debug)]
-pub enum Event {
+pub enum BatchEvent {
     /// Work on a case, and on those that share its schedule, has begun.
     Started { cases: Vec<usize> },
     /// A schedule has come so far.
@@ -26,29 +26,29 @@ pub enum Event {
     },
     /// A case has ended.
     Finished { case: usize, record: Box<Record> },
-    /// What a watcher says of a schedule.
-    Seen { value: serde_json::Value },
+    /// What a observer says of a schedule.
+    Observed { value: serde_json::Value },
     /// A line from a plugin, or about one.
     Log { line: String },
 }
 
-/// Who watches a unit's schedule in the worker: a watch's name, and what it is to know.
-pub(crate) type Watched<'a> = Option<(&'a str, serde_json::Value)>;
+/// Who observers a unit's schedule in the worker: a observe's name, and what it is to know.
+pub(crate) type Observation<'a> = Option<(&'a str, serde_json::Value)>;
 
 /// Cases on their way through workers.
-pub(crate) struct Desk<'a> {
+pub(crate) struct Dispatcher<'a> {
     pub workers: &'a Workers,
     pub cases: &'a [Case],
-    pub watched: Watched<'a>,
+    pub observation: Observation<'a>,
     pub stop: &'a AtomicBool,
-    pub tell: &'a mut dyn FnMut(Event),
+    pub report: &'a mut dyn FnMut(BatchEvent),
     /// Workers that can take more jobs of the plugin that they have loaded.
     pub idle: Vec<Worker>,
     /// One that has loaded none: it came up while another worked.
     pub spare: Option<Worker>,
 }
 
-impl Desk<'_> {
+impl Dispatcher<'_> {
     /// Gets each case of a unit its row, unless it is stopped meanwhile. What comes `next` may want
     /// a worker of its own.
     pub(crate) fn run(&mut self, unit: &[usize], next: Option<&Path>) {
@@ -58,15 +58,16 @@ impl Desk<'_> {
         while let Some(first) = open.first().filter(|_| !self.stop.load(Ordering::Relaxed)) {
             let plugin = &self.cases[*first].algorithm.algorithm.file;
             // One that has had another plugin may be anything by now.
-            let known = self.idle.iter().position(|worker| worker.has(plugin));
+            let known = self.idle.iter().position(|worker| worker.has_loaded(plugin));
             let there = known.map(|at| self.idle.remove(at)).or_else(|| self.spare.take());
             let worker = match there.map_or_else(|| Worker::start(self.workers), Ok) {
                 Ok(worker) => worker,
                 Err(e) => return self.none_could_start(&mut open, &e.to_string()),
             };
-            let other = next
-                .filter(|next| next != plugin && !self.idle.iter().any(|worker| worker.has(next)));
-            if let Some(worker) = self.ask(worker, &mut open, other.is_some()) {
+            let other = next.filter(|next| {
+                next != plugin && !self.idle.iter().any(|worker| worker.has_loaded(next))
+            });
+            if let Some(worker) = self.run_job(worker, &mut open, other.is_some()) {
                 self.idle.push(worker);
             }
             if self.idle.len() > IDLE {
@@ -77,70 +78,70 @@ impl Desk<'_> {
 
     /// Lets a worker run the open cases. Those that got rows are open no more; the worker comes
     /// back if it still can work, and is as it was.
-    fn ask(
+    fn run_job(
         &mut self,
         mut worker: Worker,
         open: &mut BTreeSet<usize>,
         wants_spare: bool,
     ) -> Option<Worker> {
-        let asked: Vec<usize> = open.iter().copied().collect();
-        let limit = self.cases[asked[0]].timeout;
-        let job = Job::of(asked.iter().map(|i| &self.cases[*i]), self.watched.clone());
+        let cases_of_job: Vec<usize> = open.iter().copied().collect();
+        let limit = self.cases[cases_of_job[0]].options.timeout;
+        let job = Job::of(cases_of_job.iter().map(|i| &self.cases[*i]), self.observation.clone());
         let (cases, plugin) = (self.cases, job.plugin.clone());
-        let mut answer = worker.ask(job, || inputs(cases, &plugin), self.stop);
+        let mut event = worker.submit(job, || inputs(cases, &plugin), self.stop);
         if wants_spare && self.spare.is_none() {
-            // Where it can't be had now, it is asked for when it is needed.
+            // Where it can't be had now, it is cases_of_job for when it is needed.
             self.spare = Worker::start(self.workers).ok();
         }
         loop {
-            match answer {
-                Answer::Row(index, outcome) => {
-                    let case = asked[index];
+            match event {
+                WorkerEvent::Row(index, outcome) => {
+                    let case = cases_of_job[index];
                     open.remove(&case);
                     let mut record = self.cases[case].blank_row();
                     if let Err(why) = record.set_outcome(outcome.iter().map(String::as_str)) {
-                        self.failed(case, Status::Crashed, &no_row(&why));
+                        self.failed(case, Status::Crashed, &invalid_reply(&why));
                         return None;
                     }
                     self.finished(case, record);
                 }
-                Answer::Unknown(index, reason) => {
-                    open.remove(&asked[index]);
-                    self.failed(asked[index], Status::Error, &reason);
+                WorkerEvent::Unavailable(index, reason) => {
+                    open.remove(&cases_of_job[index]);
+                    self.failed(cases_of_job[index], Status::Error, &reason);
                 }
-                Answer::Progress(steps, messages) => {
-                    (self.tell)(Event::Progress { case: asked[0], steps, messages });
+                WorkerEvent::Progress(steps, messages) => {
+                    (self.report)(BatchEvent::Progress { case: cases_of_job[0], steps, messages });
                 }
-                Answer::Log(line) => self.log(asked[0], &line),
-                Answer::Seen(value) => (self.tell)(Event::Seen { value }),
-                Answer::Done(None) if open.is_empty() => return Some(worker),
-                Answer::Done(Some(left)) if open.is_empty() => {
+                WorkerEvent::Log(line) => self.log(cases_of_job[0], &line),
+                WorkerEvent::Observed(value) => (self.report)(BatchEvent::Observed { value }),
+                WorkerEvent::Done(None) if open.is_empty() => return Some(worker),
+                WorkerEvent::Done(Some(left)) if open.is_empty() => {
                     let remark = format!(
                         "{REMARK}it leaves {left} behind: what comes next has a process of its own"
                     );
-                    self.log(asked[0], &remark);
+                    self.log(cases_of_job[0], &remark);
                     return None;
                 }
                 // Neither rows nor a crash: whatever it is, the case is not good.
-                Answer::Done(_) => {
+                WorkerEvent::Done(_) => {
                     self.failed_first(open, Status::Error, "the worker process gave no row");
                     return None;
                 }
-                Answer::Late(how) => {
+                WorkerEvent::TimedOut(how) => {
                     self.failed_first(open, Status::Timeout, &how);
                     return None;
                 }
-                Answer::Died(how) => {
+                WorkerEvent::Crashed(how) => {
                     self.failed_first(open, Status::Crashed, &how);
                     return None;
                 }
-                Answer::Unfit(why) => {
+                WorkerEvent::StartFailed(why) => {
                     self.none_could_start(open, &why);
                     return None;
                 }
-                Answer::Cancelled => return None,
+                WorkerEvent::Cancelled => return None,
             }
-            answer = worker.answer(limit, self.stop);
+            event = worker.next_event(limit, self.stop);
         }
     }
 
@@ -160,7 +161,7 @@ impl Desk<'_> {
     /// A line, with whom it comes from.
     fn log(&mut self, case: usize, line: &str) {
         let case = &self.cases[case];
-        (self.tell)(Event::Log {
+        (self.report)(BatchEvent::Log {
             line: format!("{} on {}: {line}", case.algorithm, case.topology.spec()),
         });
     }
@@ -172,7 +173,7 @@ impl Desk<'_> {
     }
 
     fn finished(&mut self, case: usize, record: Record) {
-        (self.tell)(Event::Finished { case, record: Box::new(record) });
+        (self.report)(BatchEvent::Finished { case, record: Box::new(record) });
     }
 }
 

@@ -1,0 +1,157 @@
+//! Finds the case of a row or of a worker's job: parses the specs that it names.
+//!
+//! Cases with the same topology, algorithm, workload or machine share the parsed value, and
+//! therefore also their schedule.
+
+use crate::case::{
+    Case, CaseParts, RunOptions, SelectedAlgorithm, drawn, machine, select_algorithm, spec_error,
+    with_files,
+};
+use crate::experiment::Experiment;
+use crate::input::{InputError, Text};
+use crate::machine::LoadedMachine;
+use crate::registry::Registry;
+use crate::topology;
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::sync::Arc;
+use swapmeet_core::cost::model::models;
+use swapmeet_core::network::topology::Topology;
+use swapmeet_results::{CaseId, Record};
+use swapmeet_workloads::{InputDigest, Workload};
+
+/// Parsed values, or the errors, by spec.
+type Cache<T> = HashMap<String, Result<T, String>>;
+
+/// A cache of everything that cases have named so far.
+pub struct CaseLookup<R> {
+    registry: R,
+    /// Applied to every case.
+    pub(crate) options: RunOptions,
+    topologies: Cache<(Arc<dyn Topology>, Vec<InputDigest>)>,
+    /// Networks with random routing, by spec and seed.
+    drawn: HashMap<(String, u64), Arc<dyn Topology>>,
+    algorithms: Cache<SelectedAlgorithm>,
+    workloads: Cache<Workload>,
+    machines: Cache<LoadedMachine>,
+}
+
+/// Returns the value of a spec, which is parsed only once.
+fn look_up<T: Clone>(
+    cache: &mut Cache<T>,
+    kind: &str,
+    spec: &str,
+    parse: impl FnOnce(&Text) -> Result<T, InputError>,
+) -> Result<T, String> {
+    if let Some(known) = cache.get(spec) {
+        return known.clone();
+    }
+    let parsed = parse(&Text::flag(kind, spec)).map_err(|e| e.to_string());
+    cache.entry(spec.to_owned()).insert_entry(parsed).get().clone()
+}
+
+impl<R: Borrow<Registry>> CaseLookup<R> {
+    /// Returns an empty cache for cases with these plugins and options.
+    pub fn new(registry: R, options: RunOptions) -> Self {
+        Self {
+            registry,
+            options,
+            topologies: HashMap::new(),
+            drawn: HashMap::new(),
+            algorithms: HashMap::new(),
+            workloads: HashMap::new(),
+            machines: HashMap::new(),
+        }
+    }
+
+    /// Returns the case of a row. Errors name the part that cannot be found.
+    pub fn row(&mut self, row: &Record) -> Result<Case, String> {
+        let case = self.case(&row.case())?;
+        Ok(Case { experiment: row.experiment.as_str().into(), ..case })
+    }
+
+    /// Returns the case with this identity, in an experiment without a name.
+    pub(crate) fn case(&mut self, id: &CaseId<&str>) -> Result<Case, String> {
+        let CaseId { setting, implementation, repetition, seed } = id;
+        let (topology, topology_inputs) =
+            look_up(&mut self.topologies, "topology", setting.topology, |t| {
+                topology::parse_with_inputs(&t.value).map_err(|e| spec_error(t, &e))
+            })?;
+        let registry = self.registry.borrow();
+        let algorithm =
+            look_up(&mut self.algorithms, "algorithm", implementation.algorithm, |t| {
+                select_algorithm(t, registry)
+            })?;
+        // The plugin itself reads the files of its parameters, so their digests must be current.
+        if !algorithm.inputs.is_empty() {
+            self.algorithms.remove(implementation.algorithm);
+        }
+        let workload = look_up(&mut self.workloads, "workload", setting.workload, |t| {
+            Workload::parse(&t.value).map_err(|e| spec_error(t, &e))
+        })?;
+        // Cases with the same seed share the network, and therefore their schedule.
+        let topology = match topology.random_routing() {
+            None => topology,
+            Some(_) => {
+                let network = self.drawn.entry((setting.topology.to_owned(), *seed));
+                Arc::clone(network.or_insert_with(|| drawn(&topology, *seed)))
+            }
+        };
+        if models().iter().all(|model| model.name != setting.model) {
+            return Err(format!(
+                "`{}` is not a model, so its time was not computed from a schedule",
+                setting.model
+            ));
+        }
+        let machine = look_up(&mut self.machines, "machine", setting.machine_spec(), |t| {
+            with_files(t, machine(t, &[])?)
+        })?;
+        Ok(Case::new(CaseParts {
+            experiment: Arc::default(),
+            topology,
+            topology_inputs: &topology_inputs,
+            algorithm: &algorithm,
+            workload: workload.replicate(*repetition)?,
+            machine: &machine,
+            repetition: *repetition,
+            seed: *seed,
+            options: self.options,
+        }))
+    }
+}
+
+/// Returns an experiment with the topologies, algorithms, workloads and machines of the rows, each
+/// once and in order of first appearance. Rows that cannot be run again with these plugins are
+/// ignored.
+pub fn experiment_of<'a>(
+    rows: impl Iterator<Item = &'a Record>,
+    registry: &Registry,
+) -> Experiment {
+    let (mut experiment, mut lookup) =
+        (Experiment::default(), CaseLookup::new(registry, RunOptions::default()));
+    let mut first = true;
+    for row in rows {
+        if lookup.row(row).is_err() {
+            continue;
+        }
+        if std::mem::take(&mut first) {
+            experiment.name.clone_from(&row.experiment);
+            experiment.seed = row.seed.saturating_sub(row.repetition.into());
+        }
+        experiment.repetitions = experiment.repetitions.max(row.repetition.saturating_add(1));
+        let specs =
+            [&row.topology, &row.algorithm, &row.workload, row.case().setting.machine_spec()];
+        let lists = [
+            ("topology", &mut experiment.topologies),
+            ("algorithm", &mut experiment.algorithms),
+            ("workload", &mut experiment.workloads),
+            ("machine", &mut experiment.machines),
+        ];
+        for ((kind, list), spec) in lists.into_iter().zip(specs) {
+            if list.iter().all(|known: &Text| known.value != *spec) {
+                list.push(Text::flag(kind, spec));
+            }
+        }
+    }
+    experiment
+}
