@@ -15,9 +15,9 @@ use swapmeet_interchange::msccl::{self, Program};
 use swapmeet_sdk::{About, Algorithm, Axis, Collective, ParamInfo, Problem, Schedule, Set, Stop};
 
 mod blocks;
+mod buffers;
 mod execution;
 mod order;
-mod shape;
 mod sums;
 
 #[cfg(test)]
@@ -108,21 +108,21 @@ pub fn count_steps(program: &Program, root: u64) -> Result<u64, Stop> {
     execution.wrong.map_or(Ok(steps), Err)
 }
 
-type ProgramRun<'a> = (shape::Shape, order::Order<'a>, execution::Execution);
+type ProgramRun<'a> = (buffers::Buffers, order::Order<'a>, execution::Execution);
 
 fn run(program: &Program, root: u64) -> Result<ProgramRun<'_>, Stop> {
-    let shape = shape::Shape::new(program, root)?;
+    let buffers = buffers::Buffers::new(program, root)?;
     let order = order::Order::new(program)?;
-    let execution = execution::execute(program, &shape, &order)?;
-    Ok((shape, order, execution))
+    let execution = execution::execute(program, &buffers, &order)?;
+    Ok((buffers, order, execution))
 }
 
 fn pass_on(program: &Program, root: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-    let (shape, _, execution) = run(program, root)?;
-    if shape.sums {
-        sums::pass_on(&shape, &execution, schedule)?;
+    let (buffers, _, execution) = run(program, root)?;
+    if buffers.sums {
+        sums::pass_on(&buffers, &execution, schedule)?;
     } else {
-        blocks::pass_on(&shape, &execution, schedule)?;
+        blocks::pass_on(&buffers, &execution, schedule)?;
     }
     execution.wrong.map_or(Ok(()), Err)
 }
@@ -149,7 +149,7 @@ fn invalid(line: usize, what: impl fmt::Display) -> Stop {
 
 /// Returns blocks as products of origins, destinations and segments. Blocks that differ in only one
 /// of the three are joined.
-fn products(shape: &shape::Shape, ids: impl Iterator<Item = u64>) -> Vec<[Numbers; 3]> {
+fn products(buffers: &buffers::Buffers, ids: impl Iterator<Item = u64>) -> Vec<[Numbers; 3]> {
     use std::collections::BTreeMap;
     type Bits = Vec<u64>;
     fn set(bits: &mut Bits, at: u64, of: u64) {
@@ -158,16 +158,16 @@ fn products(shape: &shape::Shape, ids: impl Iterator<Item = u64>) -> Vec<[Number
     }
     let mut segments: BTreeMap<(u64, u64), Bits> = BTreeMap::new();
     for id in ids {
-        let [origin, destination, segment] = shape.parts(id);
-        set(segments.entry((origin, destination)).or_default(), segment, shape.segments);
+        let [origin, destination, segment] = buffers.parts(id);
+        set(segments.entry((origin, destination)).or_default(), segment, buffers.segments);
     }
     let mut destinations: BTreeMap<(u64, Bits), Bits> = BTreeMap::new();
     for ((origin, destination), segments) in segments {
-        set(destinations.entry((origin, segments)).or_default(), destination, shape.gpus);
+        set(destinations.entry((origin, segments)).or_default(), destination, buffers.gpus);
     }
     let mut origins: BTreeMap<(Bits, Bits), Bits> = BTreeMap::new();
     for ((origin, segments), destinations) in destinations {
-        set(origins.entry((destinations, segments)).or_default(), origin, shape.gpus);
+        set(origins.entry((destinations, segments)).or_default(), origin, buffers.gpus);
     }
     let product = |((destinations, segments), origins): ((Bits, Bits), Bits)| {
         [Numbers::new(&origins), Numbers::new(&destinations), Numbers::new(&segments)]

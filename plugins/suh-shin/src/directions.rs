@@ -19,7 +19,7 @@
 //! of its logical rings. For meshes of three and more dimensions the paper has a figure and no
 //! text.
 
-use crate::network::Kind;
+use crate::network::NetworkKind;
 
 const C: usize = 0;
 const R: usize = 1;
@@ -35,8 +35,8 @@ const PLANE: [[(usize, i8); 4]; 2] =
 /// In a torus this direction takes precedence over the shorter one: on a ring of eight nodes both
 /// directions have four hops, and links are not shared only if the two classes of a line use
 /// opposite directions.
-pub(crate) fn direction(kind: Kind, x: &[u64], mut turn: usize) -> (usize, i8) {
-    let directed = |printed| if kind == Kind::Torus { printed } else { 1 };
+pub(crate) fn direction(kind: NetworkKind, x: &[u64], mut turn: usize) -> (usize, i8) {
+    let directed = |printed| if kind == NetworkKind::Torus { printed } else { 1 };
     for k in (2..x.len()).rev() {
         let own_turn = if x[k].is_multiple_of(2) { k + 1 } else { 1 };
         if turn == own_turn {
@@ -61,12 +61,16 @@ mod tests {
 
     #[test]
     fn the_third_dimension_is_last_in_even_planes_and_first_in_odd_planes() {
-        let turns = |x: [u64; 3]| [1, 2, 3].map(|turn| direction(Kind::Torus, &x, turn));
+        let turns = |x: [u64; 3]| [1, 2, 3].map(|turn| direction(NetworkKind::Torus, &x, turn));
         assert_eq!(turns([0, 0, 0]), [(C, 1), (R, 1), (2, 1)]);
         assert_eq!(turns([1, 0, 2]), [(R, 1), (C, 1), (2, -1)]);
         assert_eq!(turns([0, 0, 1]), [(2, 1), (C, 1), (R, 1)]);
         assert_eq!(turns([1, 0, 3]), [(2, -1), (R, 1), (C, 1)]);
-        assert_eq!(direction(Kind::Mesh, &[1, 1], 1), (C, 1), "forward on its logical rings");
+        assert_eq!(
+            direction(NetworkKind::Mesh, &[1, 1], 1),
+            (C, 1),
+            "forward on its logical rings"
+        );
     }
 
     #[test]
@@ -74,7 +78,7 @@ mod tests {
         for n in 2..=6 {
             for x in nodes(2, n) {
                 let used: HashSet<usize> =
-                    (1..=n).map(|turn| direction(Kind::Torus, &x, turn).0).collect();
+                    (1..=n).map(|turn| direction(NetworkKind::Torus, &x, turn).0).collect();
                 assert_eq!(used.len(), n, "{x:?}");
             }
         }
@@ -85,7 +89,7 @@ mod tests {
     #[test]
     fn classes_of_a_line_use_different_directions() {
         for n in 2..=4 {
-            for (kind, side) in [(Kind::Torus, 4), (Kind::Mesh, 2)] {
+            for (kind, side) in [(NetworkKind::Torus, 4), (NetworkKind::Mesh, 2)] {
                 for turn in 1..=n {
                     let mut used = HashSet::new();
                     for x in nodes(side, n) {

@@ -4,14 +4,14 @@
 use swapmeet_sdk::{Padded, Planned, Problem, Schedule, Stop, Symmetry};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum NetworkKind {
     Torus,
     Mesh,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Network {
-    pub kind: Kind,
+    pub kind: NetworkKind,
     /// Side of the submeshes, whose nodes all belong to different groups: 4, in a mesh 2.
     pub submesh: u64,
     /// The machine, and its grid with N1 .. Nn padded to multiples of `submesh`.
@@ -27,8 +27,8 @@ impl Network {
     /// Reads the problem's network. The error tells why the algorithm cannot run on it.
     pub(crate) fn new(problem: &Problem<'_>) -> Result<Self, Stop> {
         let (kind, submesh) = match problem.topology().kind() {
-            "torus" => (Kind::Torus, 4),
-            "mesh" => (Kind::Mesh, 2),
+            "torus" => (NetworkKind::Torus, 4),
+            "mesh" => (NetworkKind::Mesh, 2),
             other => {
                 return Err(Stop::unsupported(format!(
                     "runs only on a torus or a mesh; this topology is a {other}"

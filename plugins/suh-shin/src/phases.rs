@@ -2,7 +2,7 @@
 //! between the groups of a submesh.
 
 use crate::directions::direction;
-use crate::network::{Kind, Network};
+use crate::network::{Network, NetworkKind};
 use std::cmp::Ordering;
 use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop, Straight, serialized_rounds};
 
@@ -13,7 +13,7 @@ pub(crate) fn run(network: &Network, schedule: &mut Schedule<'_>) -> Result<(), 
         ring_phase(network, phase, schedule)?;
     }
     begin(schedule, n + 1)?;
-    if network.kind == Kind::Torus {
+    if network.kind == NetworkKind::Torus {
         // Phase n+1 of a torus. Step j: along the dimension that the class of the node has in its
         // j-th turn.
         for j in 1..=n {
@@ -69,7 +69,7 @@ fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> R
             // own route. A message between nodes with the same home needs no route.
             let changes_home =
                 network.nodes.home(axis, x[k]) != network.nodes.home(axis, receiver_at);
-            let way = if network.kind == Kind::Torus && changes_home { way } else { 0 };
+            let way = if network.kind == NetworkKind::Torus && changes_home { way } else { 0 };
             (s < submeshes).then(|| {
                 let destinations = (2 * axis, Axis::range(first, submeshes - s));
                 GridSend { from: node, to, axis, way, destinations }
@@ -143,7 +143,7 @@ fn way(network: &Network, axis: usize, (here, there): (u64, u64), inside: i8) ->
     let size = network.nodes.machine().radix(axis);
     let up = (network.nodes.home(axis, there) + size - network.nodes.home(axis, here)) % size;
     match (network.kind, up.cmp(&(size - up))) {
-        (Kind::Mesh, _) => 0,
+        (NetworkKind::Mesh, _) => 0,
         _ if up == 0 => 0,
         (_, Ordering::Less) => 1,
         (_, Ordering::Equal) => inside,
@@ -228,8 +228,13 @@ mod tests {
     fn exchanges_use_the_shorter_direction_between_homes() {
         let way = |size, here, there| {
             let nodes = Padded::new(Grid::new(&[1, size]).unwrap(), 4).unwrap();
-            let network =
-                Network { kind: Kind::Torus, submesh: 4, nodes, axes: vec![1, 0], planned: None };
+            let network = Network {
+                kind: NetworkKind::Torus,
+                submesh: 4,
+                nodes,
+                axes: vec![1, 0],
+                planned: None,
+            };
             way(&network, 1, (here, there), if here < there { 1 } else { -1 })
         };
         assert_eq!((way(4, 0, 2), way(4, 2, 0)), (1, -1), "equally short: inside the submesh");

@@ -59,19 +59,16 @@ impl Rings<'_> {
         origins[self.dimension] = Axis::one(ahead(n - (s - 1) % n));
         // Number of destinations ahead that are less than half-way round from the origin.
         let nearer = ((n - 1) / 2 + 1).saturating_sub(s);
-        if nearer > 0 {
-            let nearest = if forwards { ahead(1) } else { ahead(nearer) };
-            destinations[self.dimension] = Axis::range(nearest, nearer);
-            let blocks =
-                Blocks::new(from, to).segments(Axis::range(2 * self.pair, 2)).route(&route);
-            schedule.send(
-                &blocks.origins(Set::product(&origins)).destinations(Set::product(&destinations)),
-            )?;
-        }
-        if n % 2 == 0 {
-            destinations[self.dimension] = Axis::one(ahead(n / 2 - (s - 1)));
-            let half = Axis::one(2 * self.pair + u64::from(!forwards));
-            let blocks = Blocks::new(from, to).segments(half).route(&route);
+        let nearest = if forwards { ahead(1) } else { ahead(nearer) };
+        let whole = (Axis::range(nearest, nearer), Axis::range(2 * self.pair, 2));
+        // The opposite node of an even ring gets one half from each direction.
+        let opposite = ahead(n / 2 + 1 - s);
+        let half = (Axis::one(opposite), Axis::one(2 * self.pair + u64::from(!forwards)));
+        for (destination, segments) in
+            [(nearer > 0).then_some(whole), (n % 2 == 0).then_some(half)].into_iter().flatten()
+        {
+            destinations[self.dimension] = destination;
+            let blocks = Blocks::new(from, to).segments(segments).route(&route);
             schedule.send(
                 &blocks.origins(Set::product(&origins)).destinations(Set::product(&destinations)),
             )?;

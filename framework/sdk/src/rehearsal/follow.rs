@@ -76,14 +76,14 @@ pub(super) struct Goal<'a> {
 }
 
 /// The placement of the nodes of the schedule's grid on the machine.
-struct Places {
+struct Placement {
     /// For each node of the schedule's grid, the node of the machine that runs it.
     physical: Vec<u64>,
     /// For each node of the machine, the node of the grid where its own blocks start and end.
     home: Vec<u64>,
 }
 
-impl Places {
+impl Placement {
     fn new(schedule: &Rehearsed, nodes: u64) -> Self {
         let identity: Vec<u64> = (0..nodes).collect();
         if schedule.placements.is_empty() {
@@ -123,7 +123,7 @@ trait Holdings {
 
 /// Carries out a whole schedule and checks that it delivers everything.
 pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Disproof> {
-    let places = Places::new(schedule, goal.nodes);
+    let places = Placement::new(schedule, goal.nodes);
     let mut holdings: Box<dyn Holdings + '_> = match schedule.moves_byte_counts {
         true => Box::new(ByteCounts::new(goal, schedule).map_err(Disproof::Stopped)?),
         false if goal.collective.is_reduction() => Box::new(Values::new(goal, schedule, &places)),

@@ -1,22 +1,22 @@
 //! Passes on algorithms that move blocks. The positions of blocks in a GPU's buffers do not affect
 //! the network.
 
+use super::buffers::Buffers;
 use super::execution::{Action, Execution};
-use super::shape::Shape;
 use super::{home_set, products};
 use std::collections::HashMap;
 use swapmeet_interchange::msccl::Collective;
 use swapmeet_sdk::{Blocks, Schedule, Stop};
 
 pub(super) fn pass_on(
-    shape: &Shape,
+    buffers: &Buffers,
     execution: &Execution,
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
-    let segments = u32::try_from(shape.segments).unwrap_or(u32::MAX);
-    schedule.layout(&[shape.gpus], segments)?;
+    let segments = u32::try_from(buffers.segments).unwrap_or(u32::MAX);
+    schedule.layout(&[buffers.gpus], segments)?;
     // Set the grid, and choose the sets that sends name.
-    let (has_origins, has_destinations, copies) = match shape.collective {
+    let (has_origins, has_destinations, copies) = match buffers.collective {
         Collective::AllToAll => (true, true, false),
         Collective::Scatter => (false, true, false),
         Collective::Gather => (true, false, false),
@@ -52,7 +52,7 @@ pub(super) fn pass_on(
         }
         let label = format!("{sender}, line {}", sender.line);
         for (ids, keeps) in [(last, false), (kept, true)] {
-            for [origins, destinations, segments] in products(shape, ids.into_iter()) {
+            for [origins, destinations, segments] in products(buffers, ids.into_iter()) {
                 let (mut o, mut d) = (Vec::new(), Vec::new());
                 let mut send = Blocks::new(sender.gpu, receiver.gpu)
                     .segments(segments.axis())

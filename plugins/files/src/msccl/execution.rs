@@ -1,8 +1,8 @@
 //! Execution of the algorithm with names instead of data: which block, or which contributions to
 //! which sum, each chunk of each buffer contains at any time.
 
+use super::buffers::Buffers;
 use super::order::Order;
-use super::shape::Shape;
 use super::{StepLocation, invalid};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -14,9 +14,9 @@ pub(super) type ValueId = usize;
 
 /// A value that is written to a chunk of a buffer, or only passed on.
 #[derive(Clone)]
-pub(super) struct Value {
+pub(super) struct NamedValue {
     pub(super) gpu: u64,
-    /// Number of the block or sum ([`Shape::name`]).
+    /// Number of the block or sum ([`Buffers::name`]).
     pub(super) what: u64,
     /// The GPUs whose contributions it contains, as bits; empty in collectives without sums.
     pub(super) terms: Rc<[u64]>,
@@ -45,7 +45,7 @@ pub(super) struct MessageChunk {
 
 /// The result of executing the algorithm.
 pub(super) struct Execution {
-    pub(super) values: Vec<Value>,
+    pub(super) values: Vec<NamedValue>,
     pub(super) actions: Vec<Action>,
     /// The values that GPUs have at the start.
     pub(super) initial: Vec<ValueId>,
@@ -57,15 +57,16 @@ pub(super) struct Execution {
 
 pub(super) fn execute(
     program: &Program,
-    shape: &Shape,
+    buffers: &Buffers,
     order: &Order<'_>,
 ) -> Result<Execution, Stop> {
-    let mut run = Executor { shape, values: Vec::new(), at: HashMap::new(), terms: HashMap::new() };
+    let mut run =
+        Executor { buffers, values: Vec::new(), at: HashMap::new(), terms: HashMap::new() };
     // Fill the buffers.
     let mut initial = Vec::new();
-    for gpu in 0..shape.gpus {
+    for gpu in 0..buffers.gpus {
         let terms = run.own_terms(gpu);
-        for (chunk, what) in shape.begins_with(gpu) {
+        for (chunk, what) in buffers.begins_with(gpu) {
             let id = run.value(gpu, what, Rc::clone(&terms));
             run.at.insert((gpu, chunk), id);
             initial.push(id);
@@ -153,8 +154,8 @@ pub(super) fn execute(
 }
 
 struct Executor<'a> {
-    shape: &'a Shape,
-    values: Vec<Value>,
+    buffers: &'a Buffers,
+    values: Vec<NamedValue>,
     /// The value in each chunk of each GPU.
     at: HashMap<(u64, u64), ValueId>,
     /// Sets of contributions, so that equal sets share memory.
@@ -163,15 +164,15 @@ struct Executor<'a> {
 
 impl Executor<'_> {
     fn value(&mut self, gpu: u64, what: u64, terms: Rc<[u64]>) -> ValueId {
-        self.values.push(Value { gpu, what, terms, reads: 0 });
+        self.values.push(NamedValue { gpu, what, terms, reads: 0 });
         self.values.len() - 1
     }
 
     fn own_terms(&mut self, gpu: u64) -> Rc<[u64]> {
-        if !self.shape.sums {
+        if !self.buffers.sums {
             return self.terms(Vec::new());
         }
-        let mut words = vec![0; self.shape.gpus.div_ceil(64) as usize];
+        let mut words = vec![0; self.buffers.gpus.div_ceil(64) as usize];
         words[(gpu / 64) as usize] = 1 << (gpu % 64);
         self.terms(words)
     }
@@ -189,7 +190,7 @@ impl Executor<'_> {
         place: ChunkLocation,
         count: u64,
     ) -> Result<Vec<ValueId>, Stop> {
-        let chunks = self.shape.chunks(at, kind, place, count)?;
+        let chunks = self.buffers.chunks(at, kind, place, count)?;
         let list = (0..).zip(chunks).map(|(i, chunk)| {
             let from = ChunkLocation { offset: place.offset + i, ..place };
             self.at.get(&(at.gpu, chunk)).copied().ok_or_else(|| {
@@ -209,7 +210,7 @@ impl Executor<'_> {
         place: ChunkLocation,
         list: &[ValueId],
     ) -> Result<(), Stop> {
-        for (chunk, id) in self.shape.chunks(at, kind, place, list.len() as u64)?.zip(list) {
+        for (chunk, id) in self.buffers.chunks(at, kind, place, list.len() as u64)?.zip(list) {
             self.at.insert((at.gpu, chunk), *id);
         }
         Ok(())
@@ -226,7 +227,7 @@ impl Executor<'_> {
         self.values[id].reads += 1;
         let (what, mut terms) = (self.values[id].what, Rc::clone(&self.values[id].terms));
         if let Some(initial) = added {
-            if !self.shape.sums {
+            if !self.buffers.sums {
                 return Err(invalid(
                     at.line,
                     format!("{at} adds values in a collective without sums"),
@@ -234,7 +235,7 @@ impl Executor<'_> {
             }
             self.values[initial].reads += 1;
             if self.values[initial].what != what {
-                let names = [what, self.values[initial].what].map(|what| self.shape.name(what));
+                let names = [what, self.values[initial].what].map(|what| self.buffers.name(what));
                 return Err(invalid(at.line, format!("{at} adds {} to {}", names[0], names[1])));
             }
             let both = terms.iter().zip(&*self.values[initial].terms).map(|(a, b)| a | b).collect();
@@ -246,9 +247,9 @@ impl Executor<'_> {
     /// Returns the required values at the end, and the first error.
     fn results(&mut self, program: &Program) -> (Vec<ValueId>, Option<Stop>) {
         let (mut results, mut first) = (Vec::new(), None);
-        let all = self.shape.all_terms();
-        for gpu in 0..self.shape.gpus {
-            for (place, chunk, what) in self.shape.ends_with(gpu) {
+        let all = self.buffers.all_terms();
+        for gpu in 0..self.buffers.gpus {
+            for (place, chunk, what) in self.buffers.ends_with(gpu) {
                 let found = self.at.get(&(gpu, chunk)).copied();
                 let value = found.map(|id| &self.values[id]);
                 if let (Some(id), true) =
@@ -260,13 +261,13 @@ impl Executor<'_> {
                 }
                 let has = match value {
                     None => "nothing".to_owned(),
-                    Some(value) if value.what != what => self.shape.name(value.what),
+                    Some(value) if value.what != what => self.buffers.name(value.what),
                     Some(value) => {
                         let has =
                             |gpu: &u64| value.terms[(gpu / 64) as usize] >> (gpu % 64) & 1 == 1;
                         let missing =
-                            (0..self.shape.gpus).find(|gpu| !has(gpu)).unwrap_or_default();
-                        format!("{} without GPU {missing}'s contribution", self.shape.name(what))
+                            (0..self.buffers.gpus).find(|gpu| !has(gpu)).unwrap_or_default();
+                        format!("{} without GPU {missing}'s contribution", self.buffers.name(what))
                     }
                 };
                 first.get_or_insert_with(|| {
@@ -275,7 +276,7 @@ impl Executor<'_> {
                         line,
                         format!(
                             "GPU {gpu} ends with {has} in {place}, expected {}",
-                            self.shape.name(what)
+                            self.buffers.name(what)
                         ),
                     )
                 });

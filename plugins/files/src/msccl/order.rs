@@ -13,7 +13,7 @@ use swapmeet_sdk::Stop;
 
 /// One step of a thread block, or the sending half of a step that first receives.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct OperationPart {
     /// Index of its operation in [`Order::ops`].
     pub(super) op: usize,
     /// Whether it is the sending half of an operation that first receives.
@@ -28,7 +28,7 @@ pub(super) struct Order<'a> {
     pub(super) sender_of: Vec<Option<usize>>,
     /// The parts with their steps, in an order in which each follows all parts that it waits for.
     /// Local operations follow the messages of their step.
-    pub(super) parts: Vec<(u64, Part)>,
+    pub(super) parts: Vec<(u64, OperationPart)>,
 }
 
 /// The parts that a part waits for, and for each the smallest difference of their steps.
@@ -84,12 +84,12 @@ impl<'a> Order<'a> {
             }
         }
         let (sequence, levels) = sort_parts(&waits, &ops)?;
-        let part = |at: usize| Part { op: at / 2, forwards: at % 2 == 1 };
+        let part = |at: usize| OperationPart { op: at / 2, forwards: at % 2 == 1 };
         let there = sequence
             .into_iter()
             .map(|at| (levels[at], part(at)))
             .filter(|(_, p)| !p.forwards || forwards(ops[p.op].1));
-        let mut parts: Vec<(u64, Part)> = there.collect();
+        let mut parts: Vec<(u64, OperationPart)> = there.collect();
         // Within a step, sends read the values from before the step, and receives write the values
         // for after it.
         parts.sort_by_key(|(level, part)| {

@@ -3,8 +3,8 @@
 //! node, a *slot*, for each partial sum that it has at the same time. Slot 0 is the home of the
 //! GPU: it has the GPU's own contribution, and its result must be there.
 
+use super::buffers::Buffers;
 use super::execution::{Action, Execution, ValueId};
-use super::shape::Shape;
 use super::{StepLocation, home_set, products};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -50,7 +50,7 @@ struct Slots<'a> {
 }
 
 pub(super) fn pass_on(
-    shape: &Shape,
+    buffers: &Buffers,
     execution: &Execution,
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
@@ -94,13 +94,14 @@ pub(super) fn pass_on(
     let Slots { slots, batches, .. } = slots;
     // Stage 2: set the grid, with as many slots as any GPU needs.
     let most = slots.values().map(Vec::len).max().unwrap_or(1) as u64;
-    let segments = u32::try_from(shape.segments).unwrap_or(u32::MAX);
+    let segments = u32::try_from(buffers.segments).unwrap_or(u32::MAX);
     if most == 1 {
-        schedule.layout(&[shape.gpus], segments)?;
+        schedule.layout(&[buffers.gpus], segments)?;
     } else {
-        schedule.layout(&[most, shape.gpus], segments)?;
-        for (slot, gpu) in (0..most).flat_map(|slot| (0..shape.gpus).map(move |gpu| (slot, gpu))) {
-            schedule.place(slot * shape.gpus + gpu, gpu, slot == 0)?;
+        schedule.layout(&[most, buffers.gpus], segments)?;
+        for (slot, gpu) in (0..most).flat_map(|slot| (0..buffers.gpus).map(move |gpu| (slot, gpu)))
+        {
+            schedule.place(slot * buffers.gpus + gpu, gpu, slot == 0)?;
         }
     }
     // Stage 3: pass the transfers on as steps.
@@ -109,16 +110,16 @@ pub(super) fn pass_on(
         for (at, from, to, transfers) in sends {
             let label = format!("{at}, line {}", at.line);
             for (transfer, ids) in transfers {
-                for [_, destinations, segments] in products(shape, ids.into_iter()) {
+                for [_, destinations, segments] in products(buffers, ids.into_iter()) {
                     let mut axes = Vec::new();
                     let (from, to) =
-                        (transfer.from * shape.gpus + from, transfer.to * shape.gpus + to);
+                        (transfer.from * buffers.gpus + from, transfer.to * buffers.gpus + to);
                     let mut send = Blocks::new(from, to)
                         .segments(segments.axis())
                         .strict()
                         .local()
                         .label(&label);
-                    if shape.collective == Collective::ReduceScatter {
+                    if buffers.collective == Collective::ReduceScatter {
                         send = send.destinations(home_set(&destinations, most, &mut axes));
                     }
                     send = if transfer.keeps { send.copy() } else { send };

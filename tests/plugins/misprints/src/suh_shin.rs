@@ -2,7 +2,7 @@
 //! on sizes that need no virtual nodes.
 
 use crate::directions::direction;
-use crate::network::{Kind, Network};
+use crate::network::{Network, NetworkKind};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Route, Schedule, Set, Stop};
 
 /// The rule that is used as printed.
@@ -42,10 +42,12 @@ impl Algorithm for SuhShin {
         let network = network(problem)?;
         let fits = match self.misprint {
             Misprint::Nothing => true,
-            Misprint::OtherAxisIn3d => network.kind == Kind::Torus && network.axes.len() == 3,
-            Misprint::GroupsOfStep1 => network.kind == Kind::Mesh && network.axes.len() == 2,
+            Misprint::OtherAxisIn3d => {
+                network.kind == NetworkKind::Torus && network.axes.len() == 3
+            }
+            Misprint::GroupsOfStep1 => network.kind == NetworkKind::Mesh && network.axes.len() == 2,
             Misprint::ColumnInFigure5 | Misprint::HopsInsteadOfColumns => {
-                network.kind == Kind::Torus && network.axes.len() == 2
+                network.kind == NetworkKind::Torus && network.axes.len() == 2
             }
         };
         if fits { Ok(()) } else { Err(Stop::unsupported("this rule is for other networks")) }
@@ -57,7 +59,7 @@ impl Algorithm for SuhShin {
         for phase in 1..=n {
             self.ring_phase(&network, phase, schedule)?;
         }
-        if network.kind == Kind::Torus {
+        if network.kind == NetworkKind::Torus {
             for j in 1..=n {
                 self.exchange(&network, 2, |x| direction(network.kind, x, j).0, schedule)?;
             }
@@ -107,7 +109,7 @@ impl SuhShin {
                     (false, true) => there - there % q,
                     (false, false) => (there - there % q + size + q - count) % size,
                 };
-                let way = if network.kind == Kind::Torus { way } else { 0 };
+                let way = if network.kind == NetworkKind::Torus { way } else { 0 };
                 send(network, schedule, node, (k, there, way), Axis::range(first, count))
             })?;
         }
@@ -128,10 +130,10 @@ impl SuhShin {
             let size = network.nodes.machine().radix(network.axes[k]);
             let up = x[self.tested(k, distance)] % (2 * distance) < distance;
             let there = match (up, network.kind) {
-                (true, Kind::Torus) => (x[k] + distance) % size,
-                (false, Kind::Torus) => (x[k] + size - distance) % size,
-                (true, Kind::Mesh) => x[k] + distance,
-                (false, Kind::Mesh) => x[k].wrapping_sub(distance),
+                (true, NetworkKind::Torus) => (x[k] + distance) % size,
+                (false, NetworkKind::Torus) => (x[k] + size - distance) % size,
+                (true, NetworkKind::Mesh) => x[k] + distance,
+                (false, NetworkKind::Mesh) => x[k].wrapping_sub(distance),
             };
             if there >= size {
                 // The printed rule leads off the mesh, where there is no node.
@@ -144,9 +146,9 @@ impl SuhShin {
                 places[v as usize / 64] |= 1 << (v % 64);
             }
             let way = match (network.kind, up) {
-                (Kind::Mesh, _) => 0,
-                (Kind::Torus, true) => 1,
-                (Kind::Torus, false) => -1,
+                (NetworkKind::Mesh, _) => 0,
+                (NetworkKind::Torus, true) => 1,
+                (NetworkKind::Torus, false) => -1,
             };
             send(network, schedule, node, (k, there, way), Axis::bits(&places))
         })

@@ -1,6 +1,6 @@
 //! Verification block by block.
 
-use super::{Goal, Holdings, Places};
+use super::{Goal, Holdings, Placement};
 use crate::collective::FinalBlocks;
 use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ impl fmt::Display for Block {
 /// The blocks that each node of the schedule's grid holds.
 pub(super) struct Blocks<'a> {
     goal: &'a Goal<'a>,
-    places: &'a Places,
+    places: &'a Placement,
     segments: u64,
     /// The parts of a block; a single `None` if blocks are not cut into parts.
     parts: Vec<Option<u64>>,
@@ -46,7 +46,7 @@ pub(super) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    pub(super) fn new(goal: &'a Goal<'a>, schedule: &Rehearsed, places: &'a Places) -> Self {
+    pub(super) fn new(goal: &'a Goal<'a>, schedule: &Rehearsed, places: &'a Placement) -> Self {
         let held = vec![BTreeSet::new(); places.physical.len()];
         let parts = if schedule.in_parts {
             places.home.iter().copied().map(Some).collect()

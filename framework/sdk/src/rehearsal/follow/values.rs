@@ -1,6 +1,6 @@
 //! Verification value by value, with the set of contributions to each.
 
-use super::{Goal, Holdings, Places};
+use super::{Goal, Holdings, Placement};
 use crate::collective::FinalBlocks;
 use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +34,7 @@ type Contributions = BTreeSet<u64>;
 /// The values that each node of the schedule's grid holds.
 pub(super) struct Values<'a> {
     goal: &'a Goal<'a>,
-    places: &'a Places,
+    places: &'a Placement,
     segments: u64,
     in_parts: bool,
     held: Vec<BTreeMap<ValueId, Contributions>>,
@@ -45,7 +45,7 @@ pub(super) struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    pub(super) fn new(goal: &'a Goal<'a>, schedule: &Rehearsed, places: &'a Places) -> Self {
+    pub(super) fn new(goal: &'a Goal<'a>, schedule: &Rehearsed, places: &'a Placement) -> Self {
         let held = vec![BTreeMap::new(); places.physical.len()];
         let (segments, in_parts) = (schedule.segments, schedule.in_parts);
         let mut values = Self {

@@ -8,7 +8,7 @@ use swapmeet_interchange::msccl::{Buffer, ChunkLocation, Collective, Program, St
 use swapmeet_sdk::Stop;
 
 /// The buffers of a program.
-pub(super) struct Shape {
+pub(super) struct Buffers {
     pub(super) gpus: u64,
     pub(super) collective: Collective,
     pub(super) root: u64,
@@ -20,7 +20,7 @@ pub(super) struct Shape {
     sizes: Vec<[u64; 3]>,
 }
 
-impl Shape {
+impl Buffers {
     pub(super) fn new(program: &Program, root: u64) -> Result<Self, Stop> {
         let gpus = program.gpus.len() as u64;
         let collective = program.collective;
@@ -53,7 +53,7 @@ impl Shape {
         }
         let sizes = program.gpus.iter().map(|gpu| gpu.chunks).collect();
         let sums = collective.is_reduction();
-        let mut shape = Self {
+        let mut buffers = Self {
             gpus,
             collective,
             root,
@@ -64,9 +64,9 @@ impl Shape {
         };
         // Check the sizes of the buffers.
         for (number, gpu) in (0..).zip(&program.gpus) {
-            let needed = [shape.inputs(number).end, shape.outputs(number).end];
+            let needed = [buffers.inputs(number).end, buffers.outputs(number).end];
             for (buffer, needed) in needed.into_iter().enumerate() {
-                let there = &mut shape.sizes[number as usize][buffer];
+                let there = &mut buffers.sizes[number as usize][buffer];
                 if program.in_place {
                     // One of the two lies within the other.
                     *there = (*there).max(needed);
@@ -79,7 +79,7 @@ impl Shape {
                 }
             }
         }
-        Ok(shape)
+        Ok(buffers)
     }
 
     /// Returns the chunks of its input that a GPU has at the start.
