@@ -301,7 +301,7 @@ fn capture_panics() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rehearsal::{Disproof, Rehearsal};
+    use crate::{Disproof, Rehearsal};
 
     /// An algorithm whose `plan` ends as its parameter `outcome` says.
     struct Scripted;
