@@ -1,4 +1,5 @@
-//! Runs for reproductions: the same path as `swapmeet run`, with whatever is wrong made an error.
+//! Runs for reproductions. They use the same code as `swapmeet run`, but any failed case is an
+//! error.
 
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_core::simulation::step::StepFacts;
@@ -9,52 +10,52 @@ use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::session::run_group;
 
-/// Why a paper can't be re-run.
+/// Why a paper cannot be rerun.
 #[derive(Debug, thiserror::Error)]
 pub enum ReproduceError {
-    /// A plugin is missing, most likely.
+    /// A case cannot be prepared, most likely because a plugin is missing.
     #[error(transparent)]
     Input(#[from] Box<InputError>),
-    /// A paper's data can't be read.
+    /// A paper's data cannot be parsed.
     #[error("the data of `{paper}` can't be read: {message}")]
     Data {
         /// The paper's name on the command line.
         paper: &'static str,
-        /// What is wrong with them.
+        /// The error of the parser.
         message: String,
     },
-    /// A case that should run did not.
+    /// A case failed.
     #[error("{algorithm} on {topology}: {status}: {reason}")]
     Row { algorithm: String, topology: String, status: Status, reason: String },
 }
 
-/// What one walk of a schedule gives.
+/// The result of running a schedule.
 #[derive(Debug)]
 pub struct Run {
-    /// A row for each workload and machine; the machines vary faster.
+    /// A row for each workload and machine, ordered by workload.
     pub rows: Vec<Record>,
-    /// The facts of every step; loads are blocks.
+    /// The facts of each step; loads are in blocks.
     pub steps: Vec<StepFacts>,
 }
 
 pub struct Bench<'a> {
     registry: &'a Registry,
     timeout_secs: Option<f64>,
-    begins: &'a dyn Fn(&Case),
+    on_start: &'a dyn Fn(&Case),
 }
 
 impl<'a> Bench<'a> {
-    /// Runs cases of these plugins, each of which may take so long; `begins` is told of those that
-    /// share a schedule the first.
+    /// Creates a bench for the plugins in `registry`, with a time limit for each case. `on_start` is
+    /// called with the first case of each group that shares a schedule.
     pub fn new(
         registry: &'a Registry,
         timeout_secs: Option<f64>,
-        begins: &'a dyn Fn(&Case),
+        on_start: &'a dyn Fn(&Case),
     ) -> Self {
-        Self { registry, timeout_secs, begins }
+        Self { registry, timeout_secs, on_start }
     }
 
-    /// One algorithm on one topology, for each workload and machine, from one walk of the schedule.
+    /// Runs an algorithm on a topology once, for all workloads and machines.
     pub fn run(
         &self,
         topology: &str,
@@ -62,8 +63,8 @@ impl<'a> Bench<'a> {
         workloads: &[String],
         machines: &[String],
     ) -> Result<Run, ReproduceError> {
-        let mut facts = Facts::default();
-        let rows = self.watched(topology, algorithm, workloads, machines, &mut facts)?;
+        let mut facts = StepRecorder::default();
+        let rows = self.run_once(topology, algorithm, workloads, machines, &mut facts)?;
         Ok(Run { rows, steps: facts.0 })
     }
 
@@ -78,8 +79,7 @@ impl<'a> Bench<'a> {
         Ok(run.rows.into_iter().next().unwrap_or_default())
     }
 
-    /// As [`Bench::run`] without the steps, for so many seeds from 0 on; for each seed, the
-    /// machines in order.
+    /// Runs a workload with `seeds` seeds, from 0. Returns rows ordered by seed, then by machine.
     pub fn repeated(
         &self,
         topology: &str,
@@ -88,20 +88,21 @@ impl<'a> Bench<'a> {
         machines: &[String],
         seeds: u32,
     ) -> Result<Vec<Record>, ReproduceError> {
-        let (workloads, mut nobody) = ([workload.to_owned()], Facts::default());
-        let mut rows = self.all(topology, algorithm, &workloads, machines, seeds, &mut nobody)?;
+        let (workloads, mut facts) = ([workload.to_owned()], StepRecorder::default());
+        let mut rows =
+            self.run_all(topology, algorithm, &workloads, machines, seeds, &mut facts)?;
         rows.sort_by_key(|row| row.repetition);
         Ok(rows)
     }
 
-    /// The facts of every step; loads are blocks.
+    /// Returns the facts of each step; loads are in blocks.
     pub fn steps(&self, topology: &str, algorithm: &str) -> Result<Vec<StepFacts>, ReproduceError> {
-        let mut facts = Facts::default();
+        let mut facts = StepRecorder::default();
         self.watch(topology, algorithm, &mut facts)?;
         Ok(facts.0)
     }
 
-    /// Shows every step of a schedule to `watcher`.
+    /// Reports each step of a schedule to `watcher`.
     pub fn watch(
         &self,
         topology: &str,
@@ -111,7 +112,7 @@ impl<'a> Bench<'a> {
         self.watch_with(topology, algorithm, "uniform:1", watcher).map(|_| ())
     }
 
-    /// As [`Bench::watch`], with a workload; its row.
+    /// Reports each step of a schedule with this workload to `watcher`, and returns its row.
     pub fn watch_with(
         &self,
         topology: &str,
@@ -119,7 +120,7 @@ impl<'a> Bench<'a> {
         workload: &str,
         watcher: &mut dyn Listener,
     ) -> Result<Record, ReproduceError> {
-        let rows = self.watched(
+        let rows = self.run_once(
             topology,
             algorithm,
             &[workload.to_owned()],
@@ -129,7 +130,7 @@ impl<'a> Bench<'a> {
         Ok(rows.into_iter().next().unwrap_or_default())
     }
 
-    fn watched(
+    fn run_once(
         &self,
         topology: &str,
         algorithm: &str,
@@ -137,10 +138,10 @@ impl<'a> Bench<'a> {
         machines: &[String],
         watcher: &mut dyn Listener,
     ) -> Result<Vec<Record>, ReproduceError> {
-        self.all(topology, algorithm, workloads, machines, 1, watcher)
+        self.run_all(topology, algorithm, workloads, machines, 1, watcher)
     }
 
-    fn all(
+    fn run_all(
         &self,
         topology: &str,
         algorithm: &str,
@@ -162,15 +163,15 @@ impl<'a> Bench<'a> {
             ..Experiment::default()
         };
         let cases = cases(&experiment, self.registry).map_err(Box::new)?;
-        // Seeds share no schedule unless sizes are uniform, nor do machines that wait for arrivals
-        // with those that don't; rows are in the order of cases.
+        // Seeds share a schedule only if sizes are uniform, and machines only if both or neither
+        // wait for arrivals. Rows are in the order of cases.
         let mut rows = vec![Record::default(); cases.len()];
         let mut open: Vec<usize> = (0..cases.len()).collect();
         while let Some(first) = open.first().map(|first| &cases[*first]) {
             let (group, rest): (Vec<_>, Vec<_>) =
                 open.into_iter().partition(|case| cases[*case].shares_plan_with(first));
             open = rest;
-            (self.begins)(first);
+            (self.on_start)(first);
             let sharing: Vec<Case> = group.iter().map(|case| cases[*case].clone()).collect();
             for (case, row) in group.into_iter().zip(run_group(&sharing, &mut [&mut *watcher])) {
                 rows[case] = row;
@@ -189,12 +190,12 @@ impl<'a> Bench<'a> {
 }
 
 #[derive(Default)]
-struct Facts(Vec<StepFacts>);
+struct StepRecorder(Vec<StepFacts>);
 
-impl Listener for Facts {
+impl Listener for StepRecorder {
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         let ScheduleEvent::Step(step) = event else { return };
-        // A plan that asks for sizes or ports is walked once for each answer: the last walk counts.
+        // A plan that depends on sizes or ports is made again for each value; the last one counts.
         if step.number == 1 {
             self.0.clear();
         }

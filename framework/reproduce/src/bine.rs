@@ -1,26 +1,26 @@
-//! De Sensi et al.: how far Bine's messages go, and how many bytes between groups.
+//! De Sensi et al.: the distances of Bine's messages, and the bytes between groups.
 
 use crate::bench::{Bench, ReproduceError};
-use crate::data::{Words, read};
+use crate::data::{PaperTexts, read};
 use crate::report::{Table, Verdict};
 use serde::Deserialize;
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
-/// Ranks are neighbours in number.
+/// Ranks with consecutive numbers are neighbours.
 const RANKS: &str = "ring:1024";
-/// Ranks of a group.
+/// Sizes of groups.
 const GROUPS: [u64; 3] = [16, 64, 256];
-/// What the paper says that is saved at most, in per cent.
+/// The maximum saving in the paper, in per cent.
 const A_THIRD: f64 = 100.0 / 3.0;
 
 #[derive(Debug, Deserialize)]
 struct Bine {
     #[serde(flatten)]
-    words: Words,
+    words: PaperTexts,
     pair: Vec<Pair>,
 }
 
-/// An algorithm of the paper, and the one that it is to replace.
+/// An algorithm of the paper, and the one that it replaces.
 #[derive(Debug, Deserialize)]
 struct Pair {
     workload: String,
@@ -28,7 +28,7 @@ struct Pair {
     rival: String,
 }
 
-/// Everything of the paper that can be re-run.
+/// Returns all tables that can be rerun.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let bine: Bine = read("bine", include_str!("../papers/bine.toml"))?;
     Ok(vec![distances(&bine, bench)?, global_links(&bine, bench)?, bine.words.left_out()])
@@ -36,9 +36,9 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
 
 fn distances(bine: &Bine, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = bine.words.table("Distances");
-    let apart = |terms: u32| ((1 - (-2_i64).pow(terms)) / 3).unsigned_abs();
+    let distance = |terms: u32| ((1 - (-2_i64).pow(terms)) / 3).unsigned_abs();
     for (algorithm, paper) in [
-        ("bine-broadcast", &apart as &dyn Fn(u32) -> u64),
+        ("bine-broadcast", &distance as &dyn Fn(u32) -> u64),
         ("binomial-broadcast", &|terms| 1 << (terms - 1)),
     ] {
         let workload = ["broadcast/uniform:1".to_owned()];
@@ -52,9 +52,9 @@ fn distances(bine: &Bine, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     Ok(table)
 }
 
-/// Counts the load that crosses from one group of neighbours to another.
+/// A listener that sums the load between groups of neighbours.
 struct Crossing {
-    /// For each size of groups.
+    /// The load for each size of groups.
     loads: [f64; GROUPS.len()],
 }
 
@@ -65,11 +65,10 @@ impl Listener for Crossing {
             self.loads = [0.0; GROUPS.len()];
         }
         for transfer in step.transfers {
-            let apart = u64::from(transfer.from.abs_diff(transfer.to));
+            let distance = u64::from(transfer.from.abs_diff(transfer.to));
             for (load, group) in self.loads.iter_mut().zip(GROUPS) {
-                // So many of the places where the first group may begin have a border between the
-                // two.
-                *load += transfer.load as f64 * apart.min(group) as f64
+                // The fraction of possible group boundaries that separate the two ranks.
+                *load += transfer.load as f64 * distance.min(group) as f64
                     / group as f64
                     / step.segments as f64;
             }
@@ -88,7 +87,7 @@ fn global_links(bine: &Bine, bench: &Bench<'_>) -> Result<Table, ReproduceError>
         for (group, (ours, theirs)) in GROUPS.into_iter().zip(ours.into_iter().zip(theirs)) {
             let saved = 100.0 * (1.0 - ours / theirs);
             let row = format!("{bine} against {rival}");
-            // Saving nothing would be beside any bound.
+            // A saving of zero would satisfy any upper bound.
             let verdict =
                 if saved > 0.0 { Verdict::at_most(A_THIRD, saved) } else { Verdict::Fails };
             table.add(

@@ -1,5 +1,5 @@
-//! What papers say, as data: each paper's figures, formulas and slips are a file in `papers/`, read
-//! when the paper is re-run.
+//! The papers' contents as data: the values, formulas and errors of each paper are a file in
+//! `papers/`, which is parsed when the paper is rerun.
 
 use crate::bench::ReproduceError;
 use crate::report::{Table, Verdict};
@@ -10,65 +10,71 @@ pub(crate) fn read<T: for<'a> Deserialize<'a>>(
     paper: &'static str,
     text: &str,
 ) -> Result<T, ReproduceError> {
-    // By way of plain values: compiling what reads each type from TOML itself takes a third of the
-    // time in which this crate is built.
+    // TOML is converted to plain values first. Deserializing each type from TOML directly would
+    // take a third of this crate's compile time.
     let values: serde_json::Value =
         toml::from_str(text).map_err(|e| ReproduceError::Data { paper, message: e.to_string() })?;
     T::deserialize(values).map_err(|e| ReproduceError::Data { paper, message: e.to_string() })
 }
 
-/// What every paper's file has beside its figures.
+/// The texts of a paper's file.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Words {
-    /// What each table is about and how ours was made.
+pub(crate) struct PaperTexts {
+    /// For each table, its subject and how our values were made.
     titles: BTreeMap<String, String>,
-    /// What is wrong in the paper.
+    /// The errors of the paper.
     #[serde(default)]
-    slip: Vec<Slip>,
-    /// What is not re-run.
+    erratum: Vec<Erratum>,
+    /// The parts that are not rerun.
     #[serde(default)]
-    left_out: Vec<LeftOut>,
+    left_out: Vec<Omission>,
 }
 
-/// Where the paper's text does not hold.
+/// An error in the paper's text.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Slip {
+struct Erratum {
     at: String,
     paper: String,
-    /// What verifies instead.
+    /// The corrected version, which verifies.
     ours: String,
     #[serde(default)]
     why: String,
 }
 
-/// A figure or formula of the paper that nothing here is beside.
+/// A value or formula of the paper that nothing is compared with.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LeftOut {
+struct Omission {
     what: String,
     why: String,
 }
 
-impl Words {
-    /// A table without cells.
+impl PaperTexts {
+    /// Returns a table without cells.
     pub(crate) fn table(&self, id: &str) -> Table {
         Table::new(id, self.titles.get(id).map_or("", String::as_str))
     }
 
-    /// The slips, after what runs have shown of others.
+    /// Returns the table of errors. It starts with the rows of `shown`, which runs have produced.
     pub(crate) fn errata(&self, shown: Option<Table>) -> Table {
         let mut table = shown.unwrap_or_else(|| self.table("Errata"));
-        for slip in &self.slip {
-            table.add((&slip.at, ""), &slip.paper, &slip.ours, Verdict::Differs, &slip.why);
+        for erratum in &self.erratum {
+            table.add(
+                (&erratum.at, ""),
+                &erratum.paper,
+                &erratum.ours,
+                Verdict::Differs,
+                &erratum.why,
+            );
         }
         table
     }
 
-    /// What is left out, and why.
+    /// Returns the table of omitted parts, with reasons.
     pub(crate) fn left_out(&self) -> Table {
         let mut table = self.table("Left out");
-        for LeftOut { what, why } in &self.left_out {
+        for Omission { what, why } in &self.left_out {
             table.add((what, ""), "", "", Verdict::NotRebuilt, why);
         }
         table

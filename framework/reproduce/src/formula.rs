@@ -1,27 +1,28 @@
-//! Formulas as papers print them, read from data: `2 log(2q+1, n/4q) + 1`.
+//! Formulas as papers print them, parsed from text: `2 log(2q+1, n/4q) + 1`.
 //!
-//! What stands side by side is multiplied, and sooner than it is divided: `n/4q` is n over 4q, as
-//! on the page. A name is a variable (letters, digits, `_`) or, before a bracket, one of `log(base,
-//! x)`, `max`, `min`, `floor`, `up`, `sqrt`.
+//! Adjacent factors are multiplied, and multiplication binds tighter than division: `n/4q` is n
+//! over 4q, as in print. A name is a variable (letters, digits, `_`) or, before a parenthesis, a
+//! function: `log(base, x)`, `max`, `min`, `floor`, `up`, `sqrt`.
 
 use serde::Deserialize;
 
-/// Rounding of logarithms: none, as printed, or up, as a schedule must.
+/// Rounding of logarithms: none, as printed, or up, as a schedule needs.
 pub(crate) type Round = fn(f64) -> f64;
 
 pub(crate) fn as_printed(x: f64) -> f64 {
     x
 }
 
-/// Up, but for what is whole and only looks otherwise to a computer.
+/// Rounds up, with a tolerance for rounding errors.
 pub(crate) fn up(x: f64) -> f64 {
     (x - 1e-9).ceil().max(0.0)
 }
 
-/// The value of a variable; one that is itself a formula rounds its logarithms as it is told.
+/// Returns the value of a variable. A variable defined by a formula passes on the rounding of
+/// logarithms.
 pub(crate) type Variables<'a> = &'a dyn Fn(&str, Round) -> Option<f64>;
 
-/// A formula that reads well; its value may still lack a variable.
+/// A parsed formula. Its value may still need an unknown variable.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Formula {
@@ -65,17 +66,17 @@ impl TryFrom<String> for Formula {
 }
 
 impl Formula {
-    /// The formula as it is written.
+    /// Returns the text of the formula.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Its value, with nothing rounded.
+    /// Returns the value without rounding.
     pub(crate) fn at(&self, variables: Variables<'_>) -> f64 {
         self.rounded(variables, as_printed)
     }
 
-    /// Its value with logarithms rounded; not a number where a variable is not one of those given.
+    /// Returns the value with rounded logarithms; NaN if a variable is unknown.
     pub(crate) fn rounded(&self, variables: Variables<'_>, round: Round) -> f64 {
         self.root.value(variables, round)
     }
@@ -106,14 +107,14 @@ impl Node {
     }
 }
 
-/// Reads a formula from left to right; `None` where it can't be one.
+/// A parser that reads from left to right; `None` is a syntax error.
 struct Reader<'a> {
     text: &'a [u8],
     at: usize,
 }
 
 impl Reader<'_> {
-    /// The next character that is no space.
+    /// Returns the next character that is not a space.
     fn peek(&mut self) -> Option<u8> {
         while self.text.get(self.at) == Some(&b' ') {
             self.at += 1;
@@ -127,7 +128,7 @@ impl Reader<'_> {
         found
     }
 
-    /// The longest piece of such characters from here on.
+    /// Returns the longest run of such characters.
     fn piece(&mut self, belongs: fn(&u8) -> bool) -> String {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let piece: Vec<u8> = rest.iter().copied().take_while(belongs).collect();

@@ -1,11 +1,11 @@
-//! Li, Peng & Chu: Theorems 1 to 6, Tables I and II, the slips.
+//! Li, Peng & Chu: Theorems 1 to 6, Tables I and II, and errata.
 //!
-//! Times are start-ups (ts) and words (m tw) apart: on a machine that stores and forwards, whose
-//! start-up and byte cost 1 us each, with blocks of a byte, a step in which each message crosses
-//! one link is one start-up, and `critical_bytes` are the words.
+//! The paper counts start-ups (ts) and words (m tw) separately. On a store-and-forward machine with
+//! costs of 1 us per start-up and per byte, and with blocks of one byte, a step in which each
+//! message crosses one link is one start-up, and `critical_bytes` are the words.
 
 use crate::bench::{Bench, ReproduceError};
-use crate::data::{Words, read};
+use crate::data::{PaperTexts, read};
 use crate::formula::{Formula, Round};
 use crate::report::{Table, Verdict};
 use serde::Deserialize;
@@ -16,13 +16,14 @@ mod patterns;
 
 pub use networks::Published;
 
-/// One port, messages stored at each node, a start-up and a word a unit of time each.
+/// A machine with one port and store-and-forward switching, where a start-up and a word take one
+/// unit of time each.
 const MACHINE: &str = "free:model=store-and-forward,startup_us=1,byte_us=1";
 
 #[derive(Debug, Deserialize)]
 struct Li {
     #[serde(flatten)]
-    words: Words,
+    words: PaperTexts,
     r#let: BTreeMap<String, Formula>,
     theorem_1: networks::Theorem1,
     table_1: Vec<networks::Listed>,
@@ -35,7 +36,8 @@ impl Li {
         read("li", include_str!("../papers/li.toml"))
     }
 
-    /// The value of a formula, of variables and what is defined beside it.
+    /// Returns the value of a formula. Its variables are the given ones and those defined in the
+    /// data.
     fn value(&self, formula: &Formula, variables: &dyn Fn(&str) -> Option<f64>) -> f64 {
         formula.at(&|name, _: Round| {
             variables(name)
@@ -44,7 +46,7 @@ impl Li {
     }
 }
 
-/// Everything of the paper that can be re-run.
+/// Returns all tables that can be rerun.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let li = Li::read()?;
     let measured = patterns::run(&li, bench)?;
@@ -59,7 +61,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     ])
 }
 
-/// The slip that runs alone show: what Algorithm 4 sends twice over.
+/// Returns the erratum that only runs show: Algorithm 4 sends data twice.
 fn algorithm_4(li: &Li, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = li.words.table("Errata");
     let mut met = true;
@@ -76,7 +78,7 @@ fn algorithm_4(li: &Li, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
         "",
         if met { "the distances from a node to all others" } else { "more than the bound" },
         Verdict::NotGiven,
-        "crossing first, as printed, sends what is for the own type over two crossings that it need not share",
+        "crossing first, as printed, sends blocks for the own type over two crossings that they do not need",
     );
     Ok(table)
 }

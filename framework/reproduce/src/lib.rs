@@ -1,7 +1,7 @@
-//! Re-runs the tables of the papers and says, cell by cell, where they hold.
+//! Reruns the tables of the papers and compares them cell by cell.
 //!
-//! Papers' figures are data here, with their source; every figure beside them comes from a run of
-//! the verified schedule or is computed from such runs.
+//! The papers' values are data in this crate, with their sources. The values compared with them
+//! come from runs of the verified schedules, or are computed from such runs.
 
 mod bench;
 mod bine;
@@ -20,12 +20,12 @@ pub use bench::{Bench, ReproduceError, Run};
 pub use li::Published;
 pub use report::{Cell, Report, Table, Verdict};
 
-/// A paper that can be re-run.
+/// A paper that can be rerun.
 #[derive(Debug)]
 pub struct Paper {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub name: &'static str,
-    /// Authors, title, year.
+    /// Authors, title and year.
     pub title: &'static str,
     run: fn(&Bench<'_>) -> Result<Vec<Table>, ReproduceError>,
 }

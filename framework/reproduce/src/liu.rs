@@ -1,11 +1,11 @@
 //! Liu, Wang & Prasanna: Tables 1 to 4, the theorems, equations (1) to (4), the experiments of
-//! Figs. 15 to 23 and what is claimed of them, Fig. 10, the slips.
+//! Figs. 15 to 23 and the claims about them, Fig. 10, and errata.
 //!
-//! Where a table of the paper counts messages or steps, ours does as the paper does ([`stages`]): a
-//! node's message to itself is one, in a step of its own.
+//! Where the paper counts messages or steps, our tables count like the paper ([`stages`]): a node's
+//! message to itself is a message in a step of its own.
 
 use crate::bench::{Bench, ReproduceError};
-use crate::data::{Words, read};
+use crate::data::{PaperTexts, read};
 use crate::report::Table;
 use serde::Deserialize;
 use swapmeet_core::cost::machine::Machine;
@@ -26,7 +26,7 @@ const ALGORITHMS: [(&str, &str); 4] =
 #[derive(Debug, Deserialize)]
 struct Liu {
     #[serde(flatten)]
-    words: Words,
+    words: PaperTexts,
     table_1: Vec<(String, f64, f64)>,
     fig_10: Vec<[u32; 9]>,
     figure: Vec<experiments::Figure>,
@@ -40,24 +40,24 @@ impl Liu {
     }
 }
 
-/// A topology without a network to speak of.
+/// Returns a topology in which the network does not matter.
 fn nodes(p: u64) -> String {
     format!("fully-connected:{p}")
 }
 
-/// The figures of a preset that the closed forms need.
-struct Figures {
+/// The parameters of a preset that the closed forms need.
+struct PresetParameters {
     startup_us: f64,
     byte_us: f64,
     copy_byte_us: f64,
     rearrange_byte_us: f64,
 }
 
-fn preset(name: &str) -> Figures {
+fn preset(name: &str) -> PresetParameters {
     let machine = Machine::parse(name).ok();
     let figure =
         |key: &str| machine.as_ref().and_then(|machine| machine.number(key)).unwrap_or(f64::NAN);
-    Figures {
+    PresetParameters {
         startup_us: figure("startup_us"),
         byte_us: figure("byte_us"),
         copy_byte_us: figure("copy_byte_us"),
@@ -65,7 +65,7 @@ fn preset(name: &str) -> Figures {
     }
 }
 
-/// Everything of the paper that can be re-run.
+/// Returns all tables that can be rerun.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let liu = Liu::read()?;
     let times = experiments::Times::run(bench)?;

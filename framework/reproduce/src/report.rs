@@ -1,52 +1,51 @@
-//! What a reproduction says: tables of cells, each with the paper's figure, ours, and whether they
-//! agree.
+//! The report of a reproduction: tables of cells, each with the paper's value, ours and a verdict.
 
 use std::fmt::Write as _;
 
-/// How our figure relates to the paper's.
+/// How our value relates to the paper's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
-    /// The same, to the figures that the paper prints.
+    /// Equal, to the digits that the paper prints.
     Agrees,
-    /// So many per cent off.
+    /// Different by this many per cent.
     Off(f64),
-    /// Something else than the paper has; the cell says why.
+    /// Different in a way that is not a number; the cell gives the reason.
     Differs,
-    /// The paper gives a bound, and ours is on its right side without reaching it.
-    Keeps,
-    /// The paper gives a bound, and ours is beyond it.
-    Breaks,
-    /// A claim that is borne out.
+    /// The paper gives a bound, and our value satisfies it without reaching it.
+    WithinBound,
+    /// The paper gives a bound, and our value violates it.
+    BeyondBound,
+    /// A claim that is confirmed.
     Holds,
-    /// A claim that is not.
+    /// A claim that is not confirmed.
     Fails,
-    /// Ours is what the algorithm declares of itself: nothing measures it.
+    /// Our value is what the algorithm declares; it is not measured.
     Declared,
-    /// The paper gives no figure to compare with.
+    /// The paper gives no value.
     NotGiven,
-    /// There is no schedule to compare the paper's figure with; the cell says why.
+    /// There is no schedule for the paper's value; the cell gives the reason.
     NotRebuilt,
 }
 
-/// Whether two computed figures are the same but for rounding in the last places.
+/// Returns whether two computed values are equal except for rounding errors.
 pub(crate) fn same(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-6 * a.abs().max(1.0)
 }
 
-/// A figure as one would write it: whole, or with two decimals.
-pub(crate) fn figure(x: f64) -> String {
+/// Formats a value with at most two decimals.
+pub(crate) fn number(x: f64) -> String {
     let text = format!("{x:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 impl Verdict {
-    /// The verdict on a measured figure that the paper prints with so many decimals.
+    /// Returns the verdict on a measured value that the paper prints with this many decimals.
     pub fn measured(paper: f64, ours: f64, decimals: usize) -> Self {
         let printed = |x: f64| format!("{x:.decimals$}");
         if printed(paper) == printed(ours) { Self::Agrees } else { Self::off(paper, ours) }
     }
 
-    /// The verdict on a figure that a formula of the paper gives.
+    /// Returns the verdict on the value of a formula.
     pub fn computed(paper: f64, ours: f64) -> Self {
         if same(paper, ours) { Self::Agrees } else { Self::off(paper, ours) }
     }
@@ -55,31 +54,31 @@ impl Verdict {
         if paper == 0.0 { Self::Differs } else { Self::Off(100.0 * (ours / paper - 1.0)) }
     }
 
-    /// The verdict on a whole number.
+    /// Returns the verdict on an integer.
     pub fn whole(paper: impl Into<u128>, ours: impl Into<u128>) -> Self {
         Self::computed(paper.into() as f64, ours.into() as f64)
     }
 
-    /// The verdict on what is told in words or lists.
+    /// Returns the verdict on texts or lists.
     pub fn exactly<T: PartialEq + ?Sized>(paper: &T, ours: &T) -> Self {
         if paper == ours { Self::Agrees } else { Self::Differs }
     }
 
-    /// The verdict on a figure that the paper bounds from above.
+    /// Returns the verdict on a value with an upper bound in the paper.
     pub fn at_most(bound: f64, ours: f64) -> Self {
         match same(bound, ours) {
             true => Self::Agrees,
-            false if ours < bound => Self::Keeps,
-            false => Self::Breaks,
+            false if ours < bound => Self::WithinBound,
+            false => Self::BeyondBound,
         }
     }
 
-    /// The verdict on a figure that the paper bounds from below.
+    /// Returns the verdict on a value with a lower bound in the paper.
     pub fn at_least(bound: f64, ours: f64) -> Self {
         Self::at_most(ours, bound)
     }
 
-    /// The verdict on a claim.
+    /// Returns the verdict on a claim.
     pub fn holds(yes: bool) -> Self {
         if yes { Self::Holds } else { Self::Fails }
     }
@@ -89,8 +88,8 @@ impl Verdict {
             Self::Agrees => "agrees".to_owned(),
             Self::Off(percent) => format!("{percent:+.1} %"),
             Self::Differs => "differs".to_owned(),
-            Self::Keeps => "keeps the bound".to_owned(),
-            Self::Breaks => "breaks the bound".to_owned(),
+            Self::WithinBound => "keeps the bound".to_owned(),
+            Self::BeyondBound => "breaks the bound".to_owned(),
             Self::Holds => "holds".to_owned(),
             Self::Fails => "does not hold".to_owned(),
             Self::Declared => "declared".to_owned(),
@@ -99,16 +98,16 @@ impl Verdict {
         }
     }
 
-    /// Under which of [`COUNTED`] it is counted.
+    /// Returns the category in [`COUNTED`].
     fn counted(self) -> &'static str {
         match self {
             Self::Agrees => COUNTED[0],
-            // as printed: what reads 10.0 is counted as 10
+            // The percentage counts as printed: 10.0 is 10.
             Self::Off(percent) if (percent * 10.0).round().abs() <= 100.0 => COUNTED[1],
             Self::Off(_) => COUNTED[2],
             Self::Differs => COUNTED[3],
-            Self::Keeps => COUNTED[4],
-            Self::Breaks => COUNTED[5],
+            Self::WithinBound => COUNTED[4],
+            Self::BeyondBound => COUNTED[5],
             Self::Holds => COUNTED[6],
             Self::Fails => COUNTED[7],
             Self::Declared => COUNTED[8],
@@ -118,7 +117,7 @@ impl Verdict {
     }
 }
 
-/// What cells are counted as, in the order of a summary.
+/// The categories of a summary, in order.
 const COUNTED: [&str; 11] = [
     "agree",
     "within 10 %",
@@ -133,38 +132,38 @@ const COUNTED: [&str; 11] = [
     "not rebuilt",
 ];
 
-/// What the verdicts mean, for whoever reads a page.
-const WORDS: &str = "A cell *agrees* where our figure is the paper's to the digits that it prints (a formula's value: to a millionth); a percentage says how far off ours is; what is not a \
-number *differs*. Where the paper gives a bound, ours *keeps* it, *breaks* it, or agrees with it. A claim *holds* where it is borne out in every case that it speaks of, by the threshold that \
-its table states. *Declared*: ours is what the algorithm says of itself, and nothing measures it. *No figure*: the paper gives none. *Not rebuilt*: nothing of ours stands beside the paper's figure.";
+/// The explanation of verdicts at the beginning of each page.
+const EXPLANATION: &str = "A cell *agrees* if our value equals the paper's to the digits that it prints (for a formula: to a millionth). A percentage gives the difference; a difference that is not a number \
+*differs*. If the paper gives a bound, our value *keeps* it, *breaks* it, or agrees with it. A claim *holds* if it is confirmed in every case that it covers, by the threshold that its table \
+states. *Declared*: our value is what the algorithm declares; it is not measured. *No figure*: the paper gives no value. *Not rebuilt*: we have no schedule for the paper's value.";
 
-/// One figure or claim.
+/// One value or claim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    /// Which row of the paper's table, or the claim.
+    /// The row of the paper's table, or the claim.
     pub row: String,
     pub column: String,
-    /// What the paper says.
+    /// The paper's value.
     pub paper: String,
-    /// What a run, or our computation, says.
+    /// The value of a run, or of a computation.
     pub ours: String,
     pub verdict: Verdict,
-    /// Why not, or what else there is to know.
+    /// The reason for a difference, or another remark.
     pub why: String,
 }
 
 /// A table of the paper, or of claims.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// As the paper numbers it.
+    /// The number of the table in the paper.
     pub id: String,
-    /// What it is about and how ours was made.
+    /// The subject of the table, and how our values were made.
     pub title: String,
     pub cells: Vec<Cell>,
 }
 
 impl Table {
-    /// A table without cells.
+    /// Creates a table without cells.
     pub fn new(id: &str, title: &str) -> Self {
         Self { id: id.to_owned(), title: title.to_owned(), cells: Vec::new() }
     }
@@ -200,15 +199,15 @@ impl Table {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// Its name on the command line.
+    /// The name of the paper on the command line.
     pub paper: &'static str,
-    /// Authors, title, year.
+    /// Authors, title and year.
     pub title: &'static str,
     pub tables: Vec<Table>,
 }
 
 impl Report {
-    /// One row a cell: table, row, column, paper, ours, verdict, why.
+    /// Formats one row for each cell: table, row, column, paper, ours, verdict, why.
     pub fn to_csv(&self) -> Result<String, csv::Error> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(["table", "row", "column", "paper", "ours", "verdict", "why"])?;
@@ -224,10 +223,10 @@ impl Report {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// A page to read.
+    /// Formats the report as a Markdown page.
     pub fn to_markdown(&self) -> String {
         let mut out = format!(
-            "# {}\n\nWritten by `swapmeet reproduce {}`. \"ours\" is what a run of the verified schedule, or a computation from such runs, gives.\n\n{WORDS}\n\n",
+            "# {}\n\nWritten by `swapmeet reproduce {}`. \"ours\" is the value of a run of the verified schedule, or is computed from such runs.\n\n{EXPLANATION}\n\n",
             self.title, self.paper
         );
         out += "| table | cells |\n| --- | --- |\n";
@@ -239,7 +238,7 @@ impl Report {
             out += "| | | paper | ours | | |\n| --- | --- | ---: | ---: | --- | --- |\n";
             let mut row = "";
             for c in &table.cells {
-                // A row's name once, as a table would print it.
+                // The name of a row is shown once.
                 let name = if c.row == row { "" } else { &c.row };
                 row = &c.row;
                 let cells = [name, &c.column, &c.paper, &c.ours, &c.verdict.text(), &c.why]
@@ -269,9 +268,9 @@ mod tests {
         insta::assert_snapshot!(report().to_markdown(), @r#"
         # A. Author, Demo, 2026
 
-        Written by `swapmeet reproduce demo`. "ours" is what a run of the verified schedule, or a computation from such runs, gives.
+        Written by `swapmeet reproduce demo`. "ours" is the value of a run of the verified schedule, or is computed from such runs.
 
-        A cell *agrees* where our figure is the paper's to the digits that it prints (a formula's value: to a millionth); a percentage says how far off ours is; what is not a number *differs*. Where the paper gives a bound, ours *keeps* it, *breaks* it, or agrees with it. A claim *holds* where it is borne out in every case that it speaks of, by the threshold that its table states. *Declared*: ours is what the algorithm says of itself, and nothing measures it. *No figure*: the paper gives none. *Not rebuilt*: nothing of ours stands beside the paper's figure.
+        A cell *agrees* if our value equals the paper's to the digits that it prints (for a formula: to a millionth). A percentage gives the difference; a difference that is not a number *differs*. If the paper gives a bound, our value *keeps* it, *breaks* it, or agrees with it. A claim *holds* if it is confirmed in every case that it covers, by the threshold that its table states. *Declared*: our value is what the algorithm declares; it is not measured. *No figure*: the paper gives no value. *Not rebuilt*: we have no schedule for the paper's value.
 
         | table | cells |
         | --- | --- |
@@ -310,15 +309,15 @@ mod tests {
         );
     }
 
-    /// To be on the right side of a bound is not to agree with it.
+    /// A value that satisfies a bound does not count as agreeing with it.
     #[test]
     fn a_bound_is_kept_broken_or_reached() {
         let verdicts = [65536.0, 1087.0, 1000.0].map(|bound| Verdict::at_most(bound, 1087.0));
-        assert_eq!(verdicts, [Verdict::Keeps, Verdict::Agrees, Verdict::Breaks]);
+        assert_eq!(verdicts, [Verdict::WithinBound, Verdict::Agrees, Verdict::BeyondBound]);
         assert_eq!([2.0, 3.0, 4.0].map(|bound| Verdict::at_least(bound, 3.0)), verdicts);
     }
 
-    /// A claim that nothing bears out is no figure that agrees.
+    /// A claim that is not confirmed does not count as agreeing.
     #[test]
     fn a_claim_holds_or_does_not() {
         assert_eq!([true, false].map(|yes| Verdict::holds(yes).text()), ["holds", "does not hold"]);

@@ -1,20 +1,20 @@
-//! Spencer's thesis: Tables 3.1, 3.2 and 4.4 and the numbered formulas, each beside a run of the
-//! verified schedule on several tori.
+//! Spencer's thesis: Tables 3.1, 3.2 and 4.4 and the numbered formulas, compared with runs of the
+//! verified schedules on several tori.
 //!
-//! The thesis drops floors and ceilings, so a formula is met only where its logarithm is whole;
-//! elsewhere the run is compared with the same formula, its logarithm rounded up, too. Propagation
-//! is in blocks: what a round costs is the largest, over its circuits, of their blocks times the
-//! circuits that share some link.
+//! The thesis omits floors and ceilings, so a formula can only be met if its logarithm is an
+//! integer. Otherwise the run is also compared with the formula with its logarithm rounded up.
+//! Propagation is in blocks: the cost of a round is the maximum over its circuits of their blocks
+//! times the number of circuits on their most loaded link.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::read;
 use crate::formula::{as_printed, up};
-use crate::report::{Table, Verdict, figure, same};
+use crate::report::{Table, Verdict, number, same};
 use rows::{Costs, Row, TERMS, Thesis, Torus};
 
 mod rows;
 
-/// Everything of the thesis that can be re-run.
+/// Returns all tables that can be rerun.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let thesis = thesis()?;
     Ok(vec![
@@ -34,17 +34,18 @@ fn thesis() -> Result<Thesis, ReproduceError> {
     read("spencer", include_str!("../papers/spencer.toml"))
 }
 
-/// A lower bound as printed, and what no schedule can be below, which may be less.
+/// A lower bound as printed, and a valid bound, which may be lower.
 struct Bound {
     printed: Costs,
     sound: Costs,
-    /// Why the printed one can be too high.
+    /// Why the printed bound can be too high.
     why: &'static str,
 }
 
 impl Bound {
-    /// Table 3.1's. The printed bounds are too high where n is odd, as half of a cycle is (n-1)/2
-    /// then; and for a multi-scatter with all ports half of what the capacity of the links allows.
+    /// Returns the bound of Table 3.1. The printed bounds are too high if n is odd, because half of
+    /// a cycle is (n-1)/2 then. For a multi-scatter with all ports, the printed bound on propagation
+    /// is half of the bound by link capacity.
     fn of_dissemination(thesis: &Thesis, row: &Row, torus: Torus) -> Option<Self> {
         let printed = thesis.costs(row.bound.as_ref()?, torus, as_printed);
         let links = row
@@ -56,7 +57,7 @@ impl Bound {
         Some(Self { printed, sound, why: "half of a cycle of an odd number of nodes is (n-1)/2" })
     }
 
-    /// Section 4.6's: one circuit crosses half of the torus.
+    /// Returns the bound of section 4.6: one circuit crosses half of the torus.
     fn of_permutation(
         thesis: &Thesis,
         bench: &Bench<'_>,
@@ -70,13 +71,14 @@ impl Bound {
         let n = torus.n as f64;
         let printed = [1.0, f64::from(torus.d) * n / 2.0, n / 4.0];
         let sound = [printed[0], farthest.min(printed[1]), printed[2]];
-        let why = "a node and its mirror image, -x being -1 - x, are an odd number of links apart along an axis";
+        let why =
+            "along an axis, a node x and its mirror image -1 - x are an odd number of links apart";
         Ok(Some(Self { printed, sound, why }))
     }
 
-    /// What is said of term number `i`.
+    /// Describes the bound on term `i`.
     fn note(&self, i: usize) -> String {
-        let (printed, sound) = (figure(self.printed[i]), figure(self.sound[i]));
+        let (printed, sound) = (number(self.printed[i]), number(self.sound[i]));
         match self.sound[i] < self.printed[i] - 1e-6 {
             true => format!(
                 "lower bound {printed} as printed, which is too high: {}; {sound} here",
@@ -87,7 +89,7 @@ impl Bound {
     }
 }
 
-/// A row's formula beside a run, term by term.
+/// Compares a row's formula with a run, term by term.
 fn compare(
     table: &mut Table,
     thesis: &Thesis,
@@ -103,25 +105,25 @@ fn compare(
         let (paper, ours, rounded) = (printed[i], ours[i], rounded[i]);
         let mut notes = Vec::new();
         if !same(paper, ours) && same(rounded, ours) {
-            notes.push("as the formula with its logarithm rounded up".to_owned());
+            notes.push("equals the formula with its logarithm rounded up".to_owned());
         } else if !same(paper, ours) {
             if !same(rounded, paper) {
-                notes.push(format!("{} with the logarithm rounded up", figure(rounded)));
+                notes.push(format!("{} with the logarithm rounded up", number(rounded)));
             }
             notes.extend(thesis.why(why, term).map(str::to_owned));
         }
         notes.extend(bound.map(|bound| bound.note(i)));
         table.add(
             (&name, term),
-            figure(paper),
-            figure(ours),
+            number(paper),
+            number(ours),
             Verdict::computed(paper, ours),
             &notes.join("; "),
         );
     }
 }
 
-/// Table 3.1: each bound beside what the verified schedule takes.
+/// Compares the bounds of Table 3.1 with the costs of the verified schedules.
 fn table_3_1(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = thesis.words.table("Table 3.1");
     for row in &thesis.dissemination {
@@ -133,16 +135,16 @@ fn table_3_1(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError
                 let (paper, ours, sound) = (bound.printed[i], ours[i], bound.sound[i]);
                 let verdict = Verdict::at_least(paper, ours);
                 let mut why = match verdict {
-                    Verdict::Breaks => {
+                    Verdict::BeyondBound => {
                         "the printed bound takes half of a cycle of an odd number of nodes as n/2"
                             .to_owned()
                     }
-                    _ => format!("{} times the bound", figure(ours / paper)),
+                    _ => format!("{} times the bound", number(ours / paper)),
                 };
                 if !same(sound, paper) && term == "propagation" {
-                    why = format!("{why}; what links can carry gives {}", figure(sound));
+                    why = format!("{why}; the capacity of links gives {}", number(sound));
                 }
-                table.add((&name, term), figure(paper), figure(ours), verdict, &why);
+                table.add((&name, term), number(paper), number(ours), verdict, &why);
             }
         }
     }
@@ -154,7 +156,7 @@ fn table_3_2(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError
     for row in &thesis.dissemination {
         for torus in thesis.tori(row) {
             let ours = torus.run(bench, (&row.algorithm, &row.workload), &row.ports, torus.q)?;
-            // What no schedule can be below: the printed bounds are Table 3.1's.
+            // The table shows valid bounds; the printed ones are in Table 3.1.
             let bound = Bound::of_dissemination(thesis, row, *torus)
                 .map(|bound| Bound { printed: bound.sound, ..bound });
             compare(&mut table, thesis, row, *torus, ours, &row.why, bound.as_ref());
@@ -163,7 +165,7 @@ fn table_3_2(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError
     Ok(table)
 }
 
-/// Table 3.2 with the thesis's number of virtual cycles.
+/// Compares Table 3.2 with the thesis's number of virtual cycles.
 fn virtual_cycles(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = thesis.words.table("Table 3.2, k = 2q");
     for row in &thesis.dissemination {
@@ -181,7 +183,7 @@ fn virtual_cycles(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, Reproduce
     Ok(table)
 }
 
-/// Formulas of permutations, each beside its run.
+/// Compares formulas of permutations with runs.
 fn formulas(
     thesis: &Thesis,
     bench: &Bench<'_>,
@@ -196,7 +198,7 @@ fn formulas(
             let name = format!("{}, {}", row.name, torus.name());
             for (term, paper) in TERMS.into_iter().zip(thesis.costs(&row.costs, torus, as_printed))
             {
-                table.add((&name, term), figure(paper), "", Verdict::NotRebuilt, why);
+                table.add((&name, term), number(paper), "", Verdict::NotRebuilt, why);
             }
             continue;
         }
@@ -212,8 +214,8 @@ fn formulas(
     Ok(table)
 }
 
-/// Appendix A: the 1-dimensional transposition whose phases are combined, and the 2-dimensional one
-/// of n such.
+/// Compares Appendix A: the 1-dimensional transposition with combined phases, and the 2-dimensional
+/// one, which consists of n of them.
 fn appendix(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = formulas(thesis, bench, "Appendix A", &thesis.appendix)?;
     let Some(combined) = thesis.appendix.first() else { return Ok(table) };
@@ -229,13 +231,13 @@ fn appendix(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError>
         let why = format!(
             "contradicts (A.3), which sums to {} = {}",
             thesis.closed.sums_to.text(),
-            figure(sums_to)
+            number(sums_to)
         );
         let name = format!("(A.4), {}", torus.name());
         table.add(
             (&name, TERMS[1]),
-            figure(printed),
-            figure(ours),
+            number(printed),
+            number(ours),
             Verdict::computed(printed, ours),
             &why,
         );
@@ -267,7 +269,7 @@ mod tests {
             .iter()
             .map(|c| (&c.paper[..], &c.ours[..], c.verdict, &c.why[..]))
             .collect();
-        let rounded = "as the formula with its logarithm rounded up; lower bound 1";
+        let rounded = "equals the formula with its logarithm rounded up; lower bound 1";
         assert!(matches!(cells[0], ("1.58", "2", Verdict::Off(_), why) if why == rounded));
         let bound = "lower bound 10.5 as printed, which is too high: odd; 10 here";
         assert_eq!(cells[1], ("10", "10", Verdict::Agrees, bound));

@@ -1,19 +1,19 @@
-//! Suh & Shin: Tables 1 and 2, sizes that want virtual nodes, the crossovers and curves of Figs. 13
-//! to 16, the slips.
+//! Suh & Shin: Tables 1 and 2, sizes with virtual nodes, the crossovers and curves of Figs. 13 to
+//! 16, and errata.
 
 use crate::bench::{Bench, ReproduceError};
-use crate::data::{Words, read};
+use crate::data::{PaperTexts, read};
 use crate::formula::Formula;
-use crate::report::{Table, Verdict, figure};
+use crate::report::{Table, Verdict, number};
 use serde::Deserialize;
 
 mod crossovers;
 
-/// The five costs, in their order.
+/// The names of the five costs.
 const NAMES: [&str; 5] = ["startups", "blocks", "hops", "rearranged", "barriers"];
 
 /// Startups, blocks in the longest message of each step, hops of the longest route of each step,
-/// blocks that a node rearranges, barriers.
+/// blocks that a node rearranges, and barriers.
 type Costs = [f64; 5];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -32,15 +32,15 @@ impl Shape {
     }
 }
 
-/// One for tori, one for meshes.
+/// A value for tori and a value for meshes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Both<T> {
+struct ByShape<T> {
     torus: T,
     mesh: T,
 }
 
-impl<T> Both<T> {
+impl<T> ByShape<T> {
     fn of(&self, shape: Shape) -> &T {
         match shape {
             Shape::Torus => &self.torus,
@@ -56,13 +56,13 @@ struct Rival {
     shape: Shape,
     /// The paper's reference to it.
     name: String,
-    /// The algorithm here, if there is one.
+    /// Our name of the algorithm, if we have it.
     algorithm: Option<String>,
     costs: [Formula; 5],
 }
 
 impl Rival {
-    /// Its costs for a side of 2^d.
+    /// Returns its costs for a side of 2^d.
     fn costs(&self, d: u32) -> Costs {
         let d = f64::from(d);
         [0, 1, 2, 3, 4].map(|i| self.costs[i].at(&|name, _| (name == "d").then_some(d)))
@@ -72,10 +72,10 @@ impl Rival {
 #[derive(Debug, Deserialize)]
 struct SuhShin {
     #[serde(flatten)]
-    words: Words,
-    proposed: Both<[Formula; 5]>,
-    sizes: Both<Vec<Vec<u64>>>,
-    virtual_sizes: Both<Vec<Vec<u64>>>,
+    words: PaperTexts,
+    proposed: ByShape<[Formula; 5]>,
+    sizes: ByShape<Vec<Vec<u64>>>,
+    virtual_sizes: ByShape<Vec<Vec<u64>>>,
     rival: Vec<Rival>,
     figure: Vec<crossovers::Figure>,
 }
@@ -85,7 +85,7 @@ impl SuhShin {
         read("suh-shin", include_str!("../papers/suh-shin.toml"))
     }
 
-    /// Table 1.
+    /// Returns the costs of Table 1.
     fn proposed(&self, shape: Shape, dims: &[u64]) -> Costs {
         let variable = |name: &str| match name {
             "n" => Some(dims.len() as f64),
@@ -96,21 +96,24 @@ impl SuhShin {
         [0, 1, 2, 3, 4].map(|i| self.proposed.of(shape)[i].at(&|name, _| variable(name)))
     }
 
-    /// The other rows of Table 2.
+    /// Returns the other algorithms of Table 2.
     fn rivals(&self, shape: Shape) -> impl Iterator<Item = &Rival> {
         self.rival.iter().filter(move |rival| rival.shape == shape)
     }
 
-    /// Each torus and mesh of a list.
-    fn all<'a>(&self, sizes: &'a Both<Vec<Vec<u64>>>) -> impl Iterator<Item = (Shape, &'a [u64])> {
+    /// Returns each torus and mesh of a list.
+    fn all<'a>(
+        &self,
+        sizes: &'a ByShape<Vec<Vec<u64>>>,
+    ) -> impl Iterator<Item = (Shape, &'a [u64])> {
         [Shape::Torus, Shape::Mesh]
             .into_iter()
             .flat_map(|shape| sizes.of(shape).iter().map(move |dims| (shape, dims.as_slice())))
     }
 }
 
-/// A square of so many nodes a side, and what the run of `suh-shin` costs there, and of the rivals
-/// in the paper's order those that there are.
+/// A square network with this side. `run` has the costs of running `suh-shin`, and `rivals` those
+/// of the other algorithms in the paper's order, if we have them.
 struct Square {
     shape: Shape,
     side: u64,
@@ -118,7 +121,7 @@ struct Square {
     rivals: Vec<Option<Costs>>,
 }
 
-/// Everything of the paper that can be re-run.
+/// Returns all tables that can be rerun.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let paper = SuhShin::read()?;
     let mut squares = Vec::new();
@@ -148,7 +151,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     ])
 }
 
-/// The five costs of a run, in the paper's units: on this machine each of them costs 1.
+/// Returns the five costs of a run in the paper's units: each of them costs 1 on this machine.
 fn costs(
     bench: &Bench<'_>,
     algorithm: &str,
@@ -172,7 +175,7 @@ fn joined(dims: &[u64], between: &str) -> String {
     dims.iter().map(u64::to_string).collect::<Vec<_>>().join(between)
 }
 
-/// The paper's costs beside a run's. What a node rearranges is what the algorithm declares.
+/// Compares the paper's costs with a run's. The rearranged blocks are what the algorithm declares.
 fn compare(table: &mut Table, row: &str, paper: Costs, ours: Costs, why: &str) {
     for (i, column) in NAMES.into_iter().enumerate() {
         let verdict = match column {
@@ -184,14 +187,14 @@ fn compare(table: &mut Table, row: &str, paper: Costs, ours: Costs, why: &str) {
     }
 }
 
-/// Table 1: the closed forms against runs on sizes of two, three and four dimensions.
+/// Compares Table 1 with runs on networks of two, three and four dimensions.
 fn table_1(paper: &SuhShin, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = paper.words.table("Table 1");
     for (shape, dims) in paper.all(&paper.sizes) {
         let (last, others) = (dims[dims.len() - 1], &dims[..dims.len() - 1]);
         let why = match dims.len() >= 3 && others.iter().all(|d| *d < last) {
             true => {
-                "the formula charges every phase for the largest dimension; the last dimension is travelled in Phases 1 and n only"
+                "the formula charges every phase for the largest dimension, but the last dimension is used in Phases 1 and n only"
             }
             false => "",
         };
@@ -207,7 +210,7 @@ fn table_1(paper: &SuhShin, bench: &Bench<'_>) -> Result<Table, ReproduceError> 
     Ok(table)
 }
 
-/// Table 2: the closed forms of all rows; beside those that there is an algorithm of, the run.
+/// Compares Table 2 with runs, for those algorithms that we have.
 fn table_2(paper: &SuhShin, squares: &[Square]) -> Table {
     let mut table = paper.words.table("Table 2");
     for Square { shape, side, run, rivals } in squares {
@@ -223,7 +226,7 @@ fn table_2(paper: &SuhShin, squares: &[Square]) -> Table {
             for (column, paper) in NAMES.into_iter().zip(rival.costs(d)) {
                 if column == "startups" && paper < fewest {
                     let why = format!(
-                        "below log2 of the nodes = {fewest}, which one-port schedules need: the form does not hold for d = {d}"
+                        "below log2 of the nodes = {fewest}, the minimum for one-port schedules: the formula does not hold for d = {d}"
                     );
                     table.add(
                         (&row, column),
@@ -243,7 +246,7 @@ fn table_2(paper: &SuhShin, squares: &[Square]) -> Table {
     table
 }
 
-/// Sizes that are filled up by virtual nodes.
+/// Checks sizes that need virtual nodes.
 fn virtual_nodes(paper: &SuhShin, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = paper.words.table("Virtual nodes");
     for (shape, dims) in paper.all(&paper.virtual_sizes) {
@@ -272,7 +275,7 @@ mod tests {
     #[test]
     fn table_2_is_table_1_on_squares() {
         let paper = SuhShin::read().unwrap();
-        // as the paper prints the proposed rows of Table 2
+        // The proposed rows of Table 2, as printed.
         for d in 2..8_u32 {
             let (side, x) = (1_u64 << d, f64::from(d));
             let [startups, blocks, hops, ..] = paper.proposed(Shape::Torus, &[side, side]);
@@ -292,7 +295,7 @@ mod tests {
         assert_eq!(thirteen.costs(3), paper.proposed(Shape::Torus, &[8, 8]));
     }
 
-    /// Nobody measures what a node rearranges: equal figures there are no agreement.
+    /// Rearranged blocks are not measured, so equal values are not an agreement.
     #[test]
     fn what_the_algorithm_declares_of_itself_is_not_counted_as_agreeing() {
         let mut table = Table::new("t", "");
@@ -302,7 +305,7 @@ mod tests {
         assert_eq!(verdicts.iter().filter(|verdict| **verdict == Verdict::Agrees).count(), 4);
     }
 
-    /// The paper has figures for its rivals; what is missing there is ours.
+    /// The paper has values for these algorithms; only ours are missing.
     #[test]
     fn a_rival_that_is_not_run_is_not_said_to_have_no_figure_in_the_paper() {
         let paper = SuhShin::read().unwrap();

@@ -1,20 +1,20 @@
 //! De Sensi, Bonato, Saam & Hoefler: Swing's distances, congestion deficiency and steps.
 
 use crate::bench::{Bench, ReproduceError};
-use crate::data::{Words, read};
+use crate::data::{PaperTexts, read};
 use crate::formula::Formula;
 use crate::report::{Table, Verdict};
 use serde::Deserialize;
 
-/// All ports, a byte a microsecond, nothing else.
+/// A machine with all ports, on which only bytes take time.
 const MACHINE: &str = "free:byte_us=1,ports=all";
-/// Nodes that steps are counted on.
+/// The number of nodes for which steps are counted.
 const NODES: f64 = 64.0;
 
 #[derive(Debug, Deserialize)]
 struct Swing {
     #[serde(flatten)]
-    words: Words,
+    words: PaperTexts,
     deficiency: Vec<Deficiency>,
     steps: Vec<Steps>,
 }
@@ -23,7 +23,7 @@ struct Swing {
 struct Deficiency {
     dimensions: u32,
     torus: String,
-    /// At as many nodes as the torus has.
+    /// The paper's value for the number of nodes of the torus.
     figure: Option<f64>,
     limit: f64,
 }
@@ -35,7 +35,7 @@ struct Steps {
     formula: Formula,
 }
 
-/// Everything of the paper that can be re-run.
+/// Returns all tables that can be rerun.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let swing: Swing = read("swing", include_str!("../papers/swing.toml"))?;
     Ok(vec![
@@ -46,8 +46,8 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     ])
 }
 
-/// |1 - 2 + 4 - ..|, so many terms.
-fn apart(terms: u32) -> u64 {
+/// Returns |1 - 2 + 4 - ...| with this number of terms.
+fn distance(terms: u32) -> u64 {
     ((1 - (-2_i64).pow(terms)) / 3).unsigned_abs()
 }
 
@@ -62,7 +62,7 @@ fn distances(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceError> 
         )?
         .steps;
     for (s, facts) in (0..).zip(&steps) {
-        let paper = apart(s + 1);
+        let paper = distance(s + 1);
         table.add(
             (&format!("step {s}"), "hops"),
             paper,
@@ -74,20 +74,20 @@ fn distances(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceError> 
     Ok(table)
 }
 
-/// What is sent through the busiest link in all steps, beside the least: a message of step s is
-/// 1/2^(s + 1) of a share, and as many as their ends are apart share a link.
+/// Returns the load of the most loaded link over all steps relative to the minimum. A message of
+/// step s is 1/2^(s + 1) of a share, and as many messages share a link as their ends are distance.
 fn sum(dimensions: u32, steps: u32) -> f64 {
-    (0..steps).map(|s| apart(s / dimensions + 1) as f64 / 2_f64.powi(s as i32 + 1)).sum()
+    (0..steps).map(|s| distance(s / dimensions + 1) as f64 / 2_f64.powi(s as i32 + 1)).sum()
 }
 
 fn deficiencies(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
-    /// Enough for every limit to four decimals.
+    /// Enough for four decimals of each limit.
     const MANY_STEPS: u32 = 48;
     let mut table = swing.words.table("Congestion deficiency");
     for of in &swing.deficiency {
         let d = of.dimensions;
         let nodes = bench.row(&of.torus, "linear", "broadcast/uniform:1", MACHINE)?.nodes;
-        // Parts of whole bytes.
+        // The parts have whole bytes.
         let bytes = nodes * u64::from(2 * d);
         let row = bench.row(
             &of.torus,
@@ -114,7 +114,7 @@ fn deficiencies(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceErro
                 "",
                 format!("{ours:.4}"),
                 Verdict::NotGiven,
-                "the limit stands below",
+                "see the limit below",
             ),
         }
         table.add(
@@ -126,7 +126,7 @@ fn deficiencies(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceErro
         );
         let decimals = if of.limit * 1000.0 % 10.0 == 0.0 { 2 } else { 4 };
         let limit = sum(d, MANY_STEPS);
-        let why = "the sum that the run meets, for ever more nodes";
+        let why = "the sum that the run equals, for an unlimited number of nodes";
         table.add(
             (&format!("{d}-D"), "limit"),
             of.limit,

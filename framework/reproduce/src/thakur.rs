@@ -1,7 +1,7 @@
-//! Thakur, Choudhary & Fox: Tables 1 to 6, the formulas for contention, the findings and the slips.
+//! Thakur, Choudhary & Fox: Tables 1 to 6, the formulas for contention, the findings, and errata.
 
 use crate::bench::{Bench, ReproduceError};
-use crate::data::{Words, read};
+use crate::data::{PaperTexts, read};
 use crate::report::{Table, Verdict};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ mod pairs;
 #[derive(Debug, Deserialize)]
 struct Thakur {
     #[serde(flatten)]
-    words: Words,
+    words: PaperTexts,
     sizes: Vec<u64>,
     table_1: Vec<Vec<(u32, u32)>>,
     table: Vec<Measured>,
@@ -50,7 +50,7 @@ impl Thakur {
         read("thakur", include_str!("../papers/thakur.toml"))
     }
 
-    /// Each algorithm on each mesh that it was measured on.
+    /// Returns each measured pair of algorithm and mesh.
     fn measured(&self) -> impl Iterator<Item = (&str, &str)> {
         self.table
             .iter()
@@ -58,39 +58,40 @@ impl Thakur {
     }
 }
 
-/// With how many decimals the paper prints a time: four figures at most, and three decimals.
+/// Returns the number of decimals with which the paper prints a time.
 fn decimals(seconds: f64) -> usize {
     if seconds < 10.0 { 3 } else { 2 }
 }
 
-/// A cell of Tables 2 to 6: algorithm, mesh, bytes, and seconds: the paper's and three of ours.
+/// A cell of Tables 2 to 6, with the paper's time and three of ours, in seconds.
 #[derive(Debug, Clone, Copy)]
-struct Timed<'a> {
+struct TimedCell<'a> {
     table: &'a str,
     algorithm: &'a str,
     mesh: &'a str,
     bytes: u64,
     paper: f64,
-    /// On `delta`.
+    /// The time on `delta`.
     ours: f64,
-    /// Where a byte costs the same paired and unpaired: what the load of links alone explains.
-    alone: f64,
-    /// As `alone`, with GEN's contention as section 3.4 prints it.
+    /// The time if a byte costs the same whether or not a step is paired, so that only link loads
+    /// matter.
+    equal_cost_seconds: f64,
+    /// Like `equal_cost_seconds`, but with GEN's contention as printed in section 3.4.
     printed: f64,
 }
 
-/// Which seconds of a cell.
-type Seconds = fn(&Timed<'_>) -> f64;
+/// Selects one of a cell's times.
+type TimeOf = fn(&TimedCell<'_>) -> f64;
 
-/// The facts of every step, by algorithm and mesh.
+/// The facts of each step, by algorithm and mesh.
 type Profiles = BTreeMap<(String, String), Vec<StepFacts>>;
 
-/// The steps of an algorithm on a mesh.
+/// Returns the steps of an algorithm on a mesh.
 fn steps_of<'a>(profiles: &'a Profiles, algorithm: &str, mesh: &str) -> &'a [StepFacts] {
     profiles.get(&(algorithm.to_owned(), mesh.to_owned())).map_or(&[], Vec::as_slice)
 }
 
-/// Everything of the paper that can be re-run.
+/// Returns all tables that can be rerun.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let thakur = Thakur::read()?;
     let (mut tables, mut cells, mut profiles) =
@@ -98,7 +99,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     for measured in &thakur.table {
         tables.push(measured_table(&thakur, bench, measured, &mut cells, &mut profiles)?);
     }
-    // what PEX-GEN is said to be bounded by
+    // PEX on larger meshes, whose contention bounds that of PEX-GEN according to the paper.
     for (_, mesh) in thakur.measured().filter(|(algorithm, _)| *algorithm == "pex-gen") {
         let power = findings::power_of_two_mesh(mesh);
         let steps = bench.steps(&format!("mesh:{power}"), "pex")?;
@@ -114,12 +115,12 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     Ok(tables)
 }
 
-/// One of Tables 2 to 6; its cells and the steps behind them are added to `cells` and `profiles`.
+/// Makes one of Tables 2 to 6, and adds its cells and steps to `cells` and `profiles`.
 fn measured_table<'a>(
     thakur: &'a Thakur,
     bench: &Bench<'_>,
     measured: &'a Measured,
-    cells: &mut Vec<Timed<'a>>,
+    cells: &mut Vec<TimedCell<'a>>,
     profiles: &mut Profiles,
 ) -> Result<Table, ReproduceError> {
     let machines = ["delta".to_owned(), equal_cost()];
@@ -129,16 +130,19 @@ fn measured_table<'a>(
         Table::new(table, &format!("`{algorithm}`: {}", thakur.words.table("Tables 2 to 6").title));
     for Mesh { mesh, seconds } in &measured.meshes {
         let run = bench.run(&format!("mesh:{mesh}"), algorithm, &workloads, &machines)?;
-        // two machines a size
+        // There are two machines for each size.
         for ((bytes, paper), rows) in thakur.sizes.iter().zip(seconds).zip(run.rows.chunks_exact(2))
         {
             let (bytes, paper, row, equal) = (*bytes, *paper, &rows[0], &rows[1]);
-            let (ours, alone) = (seconds_of(row.time_us), seconds_of(equal.time_us));
-            let printed =
-                if algorithm == "gen" { as_printed(equal, mesh, &run.steps) } else { alone };
+            let (ours, equal_cost_seconds) = (seconds_of(row.time_us), seconds_of(equal.time_us));
+            let printed = if algorithm == "gen" {
+                as_printed(equal, mesh, &run.steps)
+            } else {
+                equal_cost_seconds
+            };
             let why = match (table, mesh.as_str(), bytes) {
                 ("Table 2", "8x8", 1024) => {
-                    "the paper's figure is off the line through its neighbours: see Errata"
+                    "the paper's value is off the line through its neighbours: see Errata"
                 }
                 _ => "",
             };
@@ -151,14 +155,23 @@ fn measured_table<'a>(
                 verdict,
                 why,
             );
-            cells.push(Timed { table, algorithm, mesh, bytes, paper, ours, alone, printed });
+            cells.push(TimedCell {
+                table,
+                algorithm,
+                mesh,
+                bytes,
+                paper,
+                ours,
+                equal_cost_seconds,
+                printed,
+            });
         }
         profiles.insert((algorithm.to_owned(), mesh.clone()), run.steps);
     }
     Ok(rendered)
 }
 
-/// `delta` with the same cost a byte whether or not a node sends to the one it receives from.
+/// Returns `delta` with the same cost per byte in paired and unpaired steps.
 fn equal_cost() -> String {
     let byte_us =
         Machine::parse("delta").ok().and_then(|delta| delta.number("byte_us")).unwrap_or_default();
@@ -169,14 +182,14 @@ fn seconds_of(us: Option<f64>) -> f64 {
     us.unwrap_or(f64::NAN) / 1e6
 }
 
-/// Seconds of a run of GEN, had its links the contention that section 3.4 prints: transmission is
-/// what all steps cost without contention.
+/// Returns the time of a run of GEN if its links had the contention printed in section 3.4. The
+/// transmission time is the time of all steps without contention.
 fn as_printed(run: &Record, mesh: &str, steps: &[StepFacts]) -> f64 {
     seconds_of(run.startup_us)
         + seconds_of(run.transmission_us) * fit::printed_half(mesh, steps) / steps.len() as f64
 }
 
-/// Rows and columns of a mesh such as `16x32`.
+/// Returns rows and columns of a mesh such as `16x32`.
 fn rows_and_columns(mesh: &str) -> (u64, u64) {
     let mut sides = mesh.split('x').map(|side| side.parse().unwrap_or(1));
     (sides.next().unwrap_or(1), sides.next().unwrap_or(1))

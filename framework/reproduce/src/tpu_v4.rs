@@ -1,55 +1,56 @@
-//! Jouppi et al.: what TPU v4 gains in an all-to-all by twisting its torus.
+//! Jouppi et al.: the gain of TPU v4 in an all-to-all by twisting its torus.
 
 use crate::bench::{Bench, ReproduceError};
-use crate::data::{Words, read};
+use crate::data::{PaperTexts, read};
 use crate::report::{Table, Verdict};
 use serde::Deserialize;
 use swapmeet_core::network::multipath::MultipathLoad;
 use swapmeet_core::network::topology::parse;
 
-/// Only bytes over links cost anything.
+/// A machine on which only bytes on links take time.
 const MACHINE: &str = "free:model=wormhole,byte_us=1,ports=all";
 
 #[derive(Debug, Deserialize)]
 struct TpuV4 {
     #[serde(flatten)]
-    words: Words,
+    words: PaperTexts,
     geometry: Vec<Geometry>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Geometry {
     sides: String,
-    /// Throughput over that of the torus.
+    /// Throughput relative to that of the torus.
     measured: f64,
 }
 
 impl Geometry {
-    /// The torus, and twisted.
+    /// Returns the torus and the twisted torus.
     fn networks(&self) -> [String; 2] {
         ["torus", "twisted-torus"].map(|family| format!("{family}:{}", self.sides))
     }
 }
 
-/// Everything of the paper that can be re-run.
+/// Returns all tables that can be rerun.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let paper: TpuV4 = read("tpu-v4", include_str!("../papers/tpu-v4.toml"))?;
     let mut table = paper.words.table("Twisting");
     for geometry in &paper.geometry {
-        let mut busiest = Vec::new();
+        let mut max_loads = Vec::new();
         for spec in geometry.networks() {
-            let load = busiest_link(&spec)?;
+            let load = max_link_load(&spec)?;
             table.add(
-                (&spec, "messages over the busiest link"),
+                (&spec, "messages on the most loaded link"),
                 "",
                 format!("{load:.2}"),
                 Verdict::NotGiven,
                 "",
             );
-            busiest.push(load);
+            max_loads.push(load);
         }
-        let gain = busiest[0] / busiest[1];
-        let why = "the paper's is measured, with start-ups and hosts; ours is what links allow";
+        let gain = max_loads[0] / max_loads[1];
+        let why =
+            "the paper's value is measured, with start-ups and hosts; ours is the limit by links";
         let verdict = Verdict::measured(geometry.measured, gain, 2);
         table.add(
             (&geometry.sides, "gain"),
@@ -62,15 +63,16 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
             let [torus, twisted] =
                 geometry.networks().map(|spec| bench.row(&spec, algorithm, "uniform:1", MACHINE));
             let gain = torus?.time_us.unwrap_or(f64::NAN) / twisted?.time_us.unwrap_or(f64::NAN);
-            let column = format!("gain of `{algorithm}`, a route a message");
+            let column = format!("gain of `{algorithm}`, one route per message");
             table.add((&geometry.sides, &column), "", format!("{gain:.3}"), Verdict::NotGiven, "");
         }
     }
     Ok(vec![table, paper.words.left_out()])
 }
 
-/// Messages over the fullest link of an all-to-all whose messages are split over all shortest ways.
-fn busiest_link(spec: &str) -> Result<f64, ReproduceError> {
+/// Returns the maximum link load of an all-to-all whose messages are split over all shortest
+/// routes.
+fn max_link_load(spec: &str) -> Result<f64, ReproduceError> {
     let wrong = |message: String| ReproduceError::Data { paper: "tpu-v4", message };
     let network = parse(spec).map_err(|e| wrong(e.to_string()))?;
     let load = MultipathLoad::of_all_to_all(network.as_ref());
@@ -81,13 +83,14 @@ fn busiest_link(spec: &str) -> Result<f64, ReproduceError> {
 mod tests {
     use super::*;
 
-    /// By hand: the long ring of 8 carries 128 messages a link on 4x4x8; twisted, 440 hops from
-    /// each node are shared by six links: 128 / (440 / 6) = 1.745; 256 / (1104 / 6) = 1.391.
+    /// Calculated by hand. On 4x4x8, each link of the long ring of 8 carries 128 messages. In the
+    /// twisted torus, six links share 440 hops from each node: 128 / (440 / 6) = 1.745. On 4x8x8:
+    /// 256 / (1104 / 6) = 1.391.
     #[test]
     fn the_busiest_link_gains_what_distances_say() {
         for (sides, gain) in [("4x4x8", 128.0 / (440.0 / 6.0)), ("4x8x8", 256.0 / (1104.0 / 6.0))] {
             let [torus, twisted] = Geometry { sides: sides.to_owned(), measured: 1.0 }.networks();
-            let found = busiest_link(&torus).unwrap() / busiest_link(&twisted).unwrap();
+            let found = max_link_load(&torus).unwrap() / max_link_load(&twisted).unwrap();
             assert!((found - gain).abs() < 1e-9, "{sides}: {found}");
         }
     }

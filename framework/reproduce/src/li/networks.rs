@@ -1,4 +1,4 @@
-//! Theorems 1 and 2 and Table I: what the networks are like.
+//! Theorems 1 and 2 and Table I: properties of the networks.
 
 use super::Li;
 use crate::bench::ReproduceError;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 use swapmeet_core::network::survey::{Survey, SurveyMethod};
 use swapmeet_core::network::topology::{Topology, parse};
 
-/// Theorem 1: formulas for size, node-degree, diameter and bisection, and the networks that it is
-/// tried on.
+/// Theorem 1: formulas for size, node-degree, diameter and bisection, and the networks on which
+/// they are checked.
 #[derive(Debug, Deserialize)]
 pub(super) struct Theorem1 {
     formulas: [Formula; 4],
@@ -47,7 +47,8 @@ fn degree(survey: &Survey) -> u64 {
     survey.degree.map_or(0, |(_, most, _)| most)
 }
 
-/// The verdict on a diameter: what no search has found says nothing of the paper's.
+/// Returns the verdict on a diameter. If no search has confirmed ours, it says nothing about the
+/// paper's.
 fn of_diameter(paper: u64, survey: &Survey) -> Verdict {
     match survey.diameter {
         (_, SurveyMethod::Formula) => Verdict::Declared,
@@ -55,7 +56,7 @@ fn of_diameter(paper: u64, survey: &Survey) -> Verdict {
     }
 }
 
-/// Size, node-degree, diameter and bisection of RDN^k over a base, as Theorem 1 has them.
+/// Returns size, node-degree, diameter and bisection of RDN^k over a base by Theorem 1.
 fn of_theorem_1(li: &Li, k: u32, base: &Survey) -> [u64; 4] {
     let variable = |name: &str| match name {
         "k" => Some(f64::from(k)),
@@ -84,7 +85,7 @@ pub(super) fn table_1(li: &Li) -> Result<Table, ReproduceError> {
     Ok(table)
 }
 
-/// Theorem 1 on the dual-nets of Table I and those over a 3-cube.
+/// Checks Theorem 1 on the dual-nets of Table I and those over a 3-cube.
 pub(super) fn theorem_1(li: &Li) -> Result<Table, ReproduceError> {
     let mut table = li.words.table("Theorem 1");
     for Net { k, base, spec } in &li.theorem_1.nets {
@@ -93,7 +94,7 @@ pub(super) fn theorem_1(li: &Li) -> Result<Table, ReproduceError> {
         let how = found.diameter.1.to_string();
         let cut = found.bisection.map_or(0, |(links, ..)| links);
         let smaller = match cut < paper[3] {
-            true => "a balanced cut of so few links exists: the theorem's is an upper bound only",
+            true => "a balanced cut with fewer links exists: the theorem gives an upper bound only",
             false => "",
         };
         let ours = [found.nodes, degree(&found), found.diameter.0, cut];
@@ -111,7 +112,7 @@ pub(super) fn theorem_1(li: &Li) -> Result<Table, ReproduceError> {
     Ok(table)
 }
 
-/// Theorem 2 on the dual-nets of one level: the longest route from node 0.
+/// Checks Theorem 2 on the dual-nets of one level: the longest route from node 0.
 pub(super) fn theorem_2(li: &Li) -> Result<Table, ReproduceError> {
     let mut table = li.words.table("Theorem 2");
     for Net { k, base, spec } in li.theorem_1.nets.iter().filter(|net| net.k == 1) {
@@ -130,11 +131,11 @@ pub(super) fn theorem_2(li: &Li) -> Result<Table, ReproduceError> {
     Ok(table)
 }
 
-/// What the paper says of a network.
+/// The paper's values for a network.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Published {
-    /// Size, node-degree, diameter and bisection by Theorem 1, of a dual-net. The last is an upper
-    /// bound only: there are smaller cuts.
+    /// Size, node-degree, diameter and bisection of a dual-net by Theorem 1. The bisection is only
+    /// an upper bound, because smaller cuts exist.
     pub theorem_1: Option<[u64; 4]>,
     /// Size, node-degree and diameter in Table I.
     pub table_1: Option<[u64; 3]>,
@@ -143,7 +144,7 @@ pub struct Published {
 }
 
 impl Published {
-    /// What it says of the network of this spec.
+    /// Returns the paper's values for the network of this spec.
     pub fn of(spec: &str) -> Result<Self, ReproduceError> {
         let li = Li::read()?;
         let row = li.table_1.iter().find(|row| row.spec == spec);

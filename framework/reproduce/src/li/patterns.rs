@@ -1,4 +1,4 @@
-//! Table II and the theorems behind it.
+//! Table II and its theorems.
 
 use super::{Li, MACHINE};
 use crate::bench::{Bench, ReproduceError};
@@ -7,24 +7,24 @@ use crate::report::{Table, Verdict, same};
 use serde::Deserialize;
 use swapmeet_core::network::topology::parse;
 
-/// A pattern of Table II: its name there, ours, and the algorithms on cubes and dual-nets.
+/// A pattern of Table II: its name, our collective, and the algorithms on cubes and dual-nets.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Pattern {
     name: String,
-    /// Which theorem gives its time.
+    /// The theorem for its time.
     theorem: String,
     collective: String,
     cube: String,
     rdn: String,
     words: Formula,
-    /// Words of the algorithm as printed, from those of the level below.
+    /// The words of the algorithm as printed, from those of the level below.
     recurrence: Option<Formula>,
-    /// What the fewest words are.
+    /// An explanation of the minimum number of words.
     least: String,
     /// Start-ups and words on each network.
     table_2: [[u64; 2]; 4],
-    /// Why the words there aren't what the algorithm takes.
+    /// Why the printed words differ from those of the algorithm.
     #[serde(default)]
     why: [String; 4],
 }
@@ -35,7 +35,7 @@ pub(super) struct Pattern {
 pub(super) struct Network {
     name: String,
     spec: String,
-    /// Levels; 0 for a cube.
+    /// Number of levels; 0 for a cube.
     k: u32,
 }
 
@@ -49,9 +49,9 @@ pub(super) struct Measured<'a> {
     paper: Time,
     why: &'a str,
     printed: Time,
-    /// `None` on cubes, whose algorithms are as the paper cites them.
+    /// `None` on cubes, where the paper cites other algorithms.
     lean: Option<Time>,
-    /// Words that no schedule with one port beats.
+    /// A lower bound on the words of one-port schedules.
     least: u64,
     /// The base's own algorithm with blocks of one word.
     base: Time,
@@ -85,7 +85,7 @@ pub(super) fn run<'a>(li: &'a Li, bench: &Bench<'_>) -> Result<Vec<Measured<'a>>
                     false => time(&network.spec, &pattern.cube)?,
                 },
                 lean: if on_dual_net { Some(time(&network.spec, &pattern.rdn)?) } else { None },
-                // What a node must send or receive, the links that its blocks must cross, or the
+                // The bound is the data of a node, the links that its blocks must cross, or the
                 // hops to the farthest node.
                 least: match pattern.collective.as_str() {
                     "broadcast" => topology.diameter(),
@@ -99,7 +99,7 @@ pub(super) fn run<'a>(li: &'a Li, bench: &Bench<'_>) -> Result<Vec<Measured<'a>>
     Ok(measured)
 }
 
-/// Table II, cell by cell.
+/// Compares Table II cell by cell.
 pub(super) fn table_2(li: &Li, measured: &[Measured<'_>]) -> Table {
     let mut table = li.words.table("Table II");
     for cell in measured {
@@ -119,7 +119,7 @@ pub(super) fn table_2(li: &Li, measured: &[Measured<'_>]) -> Table {
             table.add((&name, "words, lean"), "", lean_words, Verdict::NotGiven, start);
         }
         let why = match words < cell.least {
-            true => "the paper's figure is below it: no schedule has so few words",
+            true => "the paper's value is below it: no schedule has so few words",
             false => &cell.pattern.least,
         };
         table.add((&name, "least words"), "", cell.least, Verdict::NotGiven, why);
@@ -127,7 +127,7 @@ pub(super) fn table_2(li: &Li, measured: &[Measured<'_>]) -> Table {
     table
 }
 
-/// Theorems 3 to 6 over a 3-cube, beside the runs.
+/// Compares Theorems 3 to 6 over a 3-cube with the runs.
 pub(super) fn theorems(li: &Li, measured: &[Measured<'_>]) -> Table {
     let mut table = li.words.table("Theorems 3 to 6");
     for cell in measured.iter().filter(|cell| cell.network.k > 0) {
@@ -152,14 +152,14 @@ pub(super) fn theorems(li: &Li, measured: &[Measured<'_>]) -> Table {
             let why = if agrees {
                 ""
             } else {
-                "its n_k term is too large: the recurrence below has the run's figure"
+                "its n_k term is too large: the recurrence below gives the run's value"
             };
             table.add((&name, column), paper, ours, verdict, why);
         }
         let Some(recurrence) = &cell.pattern.recurrence else { continue };
         let ours = recurred(li, recurrence, k, base_words);
         let fits = match same(ours, cell.printed[1] as f64) {
-            true => "the run's figure".to_owned(),
+            true => "the run's value".to_owned(),
             false => format!("the run takes {}", cell.printed[1]),
         };
         let why =
@@ -169,7 +169,7 @@ pub(super) fn theorems(li: &Li, measured: &[Measured<'_>]) -> Table {
     table
 }
 
-/// Words on k levels over a 3-cube, level by level.
+/// Returns the words on k levels over a 3-cube by the recurrence.
 fn recurred(li: &Li, recurrence: &Formula, k: u32, base_words: f64) -> f64 {
     (1..=k)
         .fold((8.0, base_words), |(c, words), _| {
@@ -196,7 +196,7 @@ mod tests {
             let pattern = li.pattern.iter().find(|pattern| pattern.name == name).unwrap();
             [1, 2].map(|k| recurred(&li, pattern.recurrence.as_ref().unwrap(), k, base))
         };
-        // what moving every block gave
+        // These values were found by moving every block.
         assert_eq!(words("One2All_P", 7.0), [127.0, 32767.0]);
         assert_eq!(words("All2All_B", 7.0), [135.0, 33927.0]);
         assert_eq!(words("All2All_P", 12.0), [574.0, 343_038.0]);

@@ -1,4 +1,4 @@
-//! What the paper says of its experiments, and what our runs say, over 10 seeds.
+//! The paper's claims about its experiments, compared with our runs over 10 seeds.
 
 use super::Liu;
 use super::experiments::{COMPOSING, Curve, Key, OTHER_RESTS, P, REST, Times};
@@ -25,7 +25,7 @@ struct Range {
     sizes: Vec<u64>,
 }
 
-/// How much faster a mode is said to be than another, with Pattern1, P = 64, Mmax = 1024.
+/// The gain by using another mode, with Pattern1, P = 64, Mmax = 1024.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Gain {
@@ -36,13 +36,13 @@ pub(super) struct Gain {
     much: bool,
 }
 
-/// From which factor on a gain is called much: the paper gives no line.
+/// The factor from which a gain counts as much; the paper defines none.
 const MUCH: f64 = 1.25;
 
-/// What the paper leaves open: elements for all but one, and tm.
+/// Parameters that the paper leaves open: the number of elements for all but one node, and tm.
 type Reading = (u64, &'static str);
 
-/// In how many of how many seeds it is.
+/// Returns in how many seeds the claim holds, and the number of seeds.
 fn wins(
     times: &Times,
     claim: &Claim,
@@ -57,7 +57,8 @@ fn wins(
     (faster.iter().zip(slower).filter(|(a, b)| a < b).count(), faster.len())
 }
 
-/// Where it holds: for which experiments of the range in most seeds.
+/// Describes the experiments of the range for which the claim holds in most seeds, and returns
+/// whether these are all.
 fn where_it_holds(times: &Times, claim: &Claim, range: &Range, reading: Reading) -> (String, bool) {
     let sizes = || range.sizes.iter().filter(|mmax| reading.0 < **mmax);
     let points: Vec<(u64, u64)> =
@@ -86,7 +87,7 @@ fn where_it_holds(times: &Times, claim: &Claim, range: &Range, reading: Reading)
     (format!("for {what}{}{share}", list.join(", ")), false)
 }
 
-/// A claim a row.
+/// Returns a row for each claim.
 pub(super) fn table(liu: &Liu, times: &Times) -> Table {
     let mut table = liu.words.table("Claims");
     for (claim, range) in
@@ -121,7 +122,7 @@ pub(super) fn table(liu: &Liu, times: &Times) -> Table {
     table
 }
 
-/// Whether a mode gains as much as is said.
+/// Checks whether a mode gains as much as claimed.
 fn add_gain(table: &mut Table, times: &Times, gain: &Gain) {
     let time = |curve: &Curve| times.mean(&Key::new(&gain.machine, curve, 1, P, 1024));
     let factor = time(&gain.from) / time(&gain.to);
@@ -130,7 +131,7 @@ fn add_gain(table: &mut Table, times: &Times, gain: &Gain) {
         (true, _) => "",
         (false, true) => "less than a quarter",
         (false, false) => {
-            "the model lets composing and transfer overlap fully, which section 4.1 says the T3D can't"
+            "the model overlaps composing and transfer fully, which the T3D cannot do according to section 4.1"
         }
     };
     let column =
@@ -139,7 +140,7 @@ fn add_gain(table: &mut Table, times: &Times, gain: &Gain) {
     table.add((&gain.text, &column), paper, format!("x {factor:.2}"), Verdict::holds(holds), why);
 }
 
-/// What the paper does not claim: who is faster without blocking.
+/// Adds a comparison that the paper does not make: the faster algorithm in nonblocking mode.
 fn nonblocking(table: &mut Table, times: &Times) {
     for machine in ["t3d", "sp2"] {
         let time =
@@ -158,7 +159,7 @@ fn nonblocking(table: &mut Table, times: &Times) {
     }
 }
 
-/// Pattern2: A3's time grows faster with the message size than A4's.
+/// Checks Pattern2: A3's time grows faster with the message size than A4's.
 fn growth(table: &mut Table, times: &Times) {
     let time =
         |algorithm, mmax| times.mean(&Key::new("t3d", &Curve::new(algorithm, "b"), 2, P, mmax));

@@ -1,12 +1,12 @@
-//! Table 1 as presets, and the closed forms: equations (1) to (4), Theorem 2.
+//! Table 1 as presets, and the closed forms: equations (1) to (4) and Theorem 2.
 
-use super::messages::both;
+use super::messages::buffer_bytes;
 use super::{ALGORITHMS, Liu, bounds, nodes, preset};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 use swapmeet_results::Record;
 
-/// Table 1, with what the conclusions say of it.
+/// Compares Table 1, and the ratio given in the conclusions.
 pub(super) fn machines(liu: &Liu) -> Table {
     let mut table = liu.words.table("Table 1");
     for (name, startup, byte) in &liu.table_1 {
@@ -33,13 +33,14 @@ pub(super) fn machines(liu: &Liu) -> Table {
     table
 }
 
-/// A machine in its two modes. The paper counts P messages a node, the one to itself among them.
+/// Returns a machine in both modes. The paper counts P messages for each node, including its
+/// message to itself.
 fn counting(machine: &str) -> [String; 2] {
     ["self_messages=count", "mode=nonblocking,self_messages=count"]
         .map(|settings| format!("{machine}:{settings}"))
 }
 
-/// Equations (1) and (2): equal messages.
+/// Compares equations (1) and (2), for messages of equal size.
 pub(super) fn equations(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = liu.words.table("Equations (1) and (2)");
     let p = 64.0;
@@ -61,7 +62,7 @@ pub(super) fn equations(liu: &Liu, bench: &Bench<'_>) -> Result<Table, Reproduce
                 let why = match verdict {
                     Verdict::Agrees => "",
                     _ => {
-                        "the last message has start-up, copying and transfer one after another: the pipeline fills and empties"
+                        "start-up, copying and transfer of the first and last message do not overlap: the pipeline fills and drains"
                     }
                 };
                 let row = format!("{name}, m = {bytes}");
@@ -78,8 +79,8 @@ pub(super) fn equations(liu: &Liu, bench: &Bench<'_>) -> Result<Table, Reproduce
     Ok(table)
 }
 
-/// The closed forms beside runs: on an SP2 for several P, and on the other machines for the
-/// largest.
+/// Compares the closed forms with runs: on an SP2 for several P, and on the other machines for the
+/// largest P.
 pub(super) fn table(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = liu.words.table("Closed forms");
     for p in [16, 25, 36, 64] {
@@ -91,7 +92,7 @@ pub(super) fn table(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceErro
     Ok(table)
 }
 
-/// The closed forms for P nodes of a machine.
+/// Compares the closed forms for P nodes of a machine.
 fn closed(
     table: &mut Table,
     bench: &Bench<'_>,
@@ -101,9 +102,10 @@ fn closed(
     let m = preset(machine);
     let machines = counting(machine);
     let workload = "one-spike:max=22528,rest=22,element=22";
-    // row and column sums of M: what A1's buffers hold
+    // A1's buffers hold the row and column sums of M.
     let direct = bench.repeated(&nodes(p), "direct", workload, &["free".to_owned()], 10)?;
-    let lmax: Vec<f64> = direct.iter().map(|row| both(row).0.max(both(row).1) as f64).collect();
+    let lmax: Vec<f64> =
+        direct.iter().map(|row| buffer_bytes(row).0.max(buffer_bytes(row).1) as f64).collect();
     for (paper, algorithm) in ALGORITHMS {
         let rows = bench.repeated(&nodes(p), algorithm, workload, &machines, 10)?;
         for (i, mode) in ["blocking", "nonblocking"].into_iter().enumerate() {
@@ -127,17 +129,20 @@ fn closed(
             let mean =
                 |of: &dyn Fn(usize) -> f64| (0..run.len()).map(of).sum::<f64>() / run.len() as f64;
             let (paper_ms, ours_ms) = (mean(&|i| closed(lmax[i])) / 1e3, mean(&|i| run[i]) / 1e3);
-            // What the fullest send buffer of any stage comes to, if every stage had one like it.
-            let composed = mean(&|i| stages * both(of_mode[i]).0 as f64 / (traffic * lmax[i]));
+            // The share of the formula's traffic that nodes compose, if each stage had the largest
+            // send buffer of all.
+            let composed =
+                mean(&|i| stages * buffer_bytes(of_mode[i]).0 as f64 / (traffic * lmax[i]));
             let (verdict, why) = if paper == "A4" {
                 let above = (0..run.len()).filter(|i| run[*i] > closed(lmax[*i])).count();
                 (
-                    if above == 0 { Verdict::Keeps } else { Verdict::Breaks },
+                    if above == 0 { Verdict::WithinBound } else { Verdict::BeyondBound },
                     format!("a bound: {above} of 10 runs exceed it"),
                 )
             } else {
-                // Above the closed form with f = 1 the term with f is what (3) and (4) both grow
-                // by: in (4) it is the largest of the three there.
+                // f is the factor on the transfer time in (3) and (4). In (4) that term is the
+                // largest of three. A solution exists if the run is slower than the closed form
+                // with f = 1.
                 let factor = |i: usize| {
                     let fixed = match mode {
                         "blocking" => closed(lmax[i]) - transferred(lmax[i]),
@@ -162,21 +167,22 @@ fn closed(
     Ok(())
 }
 
-/// What is said of the factors that solve a closed form for so many runs, `None` for one that is
-/// below it with f = 1; there nodes compose so much of what the form has, in per cent.
+/// Describes the factors f that solve a closed form for each run; `None` is a run that is faster
+/// than with f = 1. `composed` is the share of the formula's traffic that nodes compose, in per
+/// cent.
 fn factors(of_runs: impl Iterator<Item = Option<f64>>, composed: f64) -> String {
     let of_runs: Vec<Option<f64>> = of_runs.collect();
     let solved: Vec<f64> = of_runs.iter().copied().flatten().collect();
     let mean = solved.iter().sum::<f64>() / solved.len() as f64;
     let few = match composed.round() < 100.0 {
-        true => format!("no node composes more than {composed:.0} % of its traffic"),
-        false => "its traffic counts the fullest stage for each".to_owned(),
+        true => format!("no node composes more than {composed:.0} % of the traffic in the formula"),
+        false => "the formula counts the largest stage for each stage".to_owned(),
     };
     match of_runs.len() - solved.len() {
         0 => format!("f = {mean:.1}"),
-        below if solved.is_empty() => format!("all {below} runs are below it: {few}"),
+        below if solved.is_empty() => format!("all {below} runs are faster: {few}"),
         below => format!(
-            "f = {mean:.1} but for {below} of {} runs, which are below it: {few}",
+            "f = {mean:.1} except for {below} of {} runs, which are faster: {few}",
             of_runs.len()
         ),
     }
@@ -191,15 +197,15 @@ mod tests {
         assert_eq!(factors([Some(1.5), Some(2.5)].into_iter(), 50.0), "f = 2.0");
         assert_eq!(
             factors([None].into_iter(), 102.0),
-            "all 1 runs are below it: its traffic counts the fullest stage for each"
+            "all 1 runs are faster: the formula counts the largest stage for each stage"
         );
         assert_eq!(
             factors([None, None].into_iter(), 31.4),
-            "all 2 runs are below it: no node composes more than 31 % of its traffic"
+            "all 2 runs are faster: no node composes more than 31 % of the traffic in the formula"
         );
         assert_eq!(
             factors([None, Some(1.25), Some(1.0)].into_iter(), 50.0),
-            "f = 1.1 but for 1 of 3 runs, which are below it: no node composes more than 50 % of its traffic"
+            "f = 1.1 except for 1 of 3 runs, which are faster: no node composes more than 50 % of the traffic in the formula"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! The experiments of Figs. 15 to 23, as runs. The figures themselves are graphs without numbers;
-//! what the paper says of them is in [`super::claims`].
+//! The experiments of Figs. 15 to 23, as runs. The figures are graphs without numbers; the paper's
+//! claims about them are in [`super::claims`].
 
 use super::{ALGORITHMS, nodes};
 use crate::bench::{Bench, ReproduceError};
@@ -7,22 +7,22 @@ use crate::report::{Table, Verdict};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The machines, with what an element is there (section 4).
+/// The machines, with the bytes of an element (section 4).
 const MACHINES: [(&str, u64); 2] = [("t3d", 48), ("sp2", 22)];
 /// Seeds of a random workload.
 const SEEDS: u32 = 10;
-/// Elements for all but one: the paper's "small number", which it doesn't give.
+/// Elements for all but one node: the paper's "small number", which it does not give.
 pub(super) const REST: u64 = 1;
-/// Other readings of it.
+/// Other possible values of [`REST`].
 pub(super) const OTHER_RESTS: [u64; 2] = [16, 96];
 /// Mmax, in elements.
 const SIZES: [u64; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
-/// P where Mmax is varied.
+/// P if Mmax varies.
 pub(super) const P: u64 = 64;
-/// P where it is varied.
+/// The values of P if it varies.
 const SQUARES: [u64; 6] = [16, 25, 36, 49, 64, 100];
 
-/// How a machine communicates: blocking, nonblocking with a single and with dual send buffers.
+/// Modes of communication: blocking, and nonblocking with a single send buffer and with two.
 const MODES: [(&str, &str); 3] = [
     ("b", ",self_messages=count"),
     ("n1", ",mode=nonblocking,self_messages=count"),
@@ -46,7 +46,7 @@ impl Curve {
         Self { algorithm: algorithm.to_owned(), mode: mode.to_owned() }
     }
 
-    /// As the paper writes it.
+    /// Returns the name in the paper.
     pub(super) fn name(&self) -> String {
         format!("{}-{}", self.algorithm, self.mode)
     }
@@ -75,14 +75,14 @@ pub(super) struct Key {
     p: u64,
     /// Elements of a spike.
     mmax: u64,
-    /// Elements for all others.
+    /// Elements for all other nodes.
     rest: u64,
-    /// tm in us a byte, one of [`COMPOSING`].
+    /// tm in us per byte, one of [`COMPOSING`].
     tm: &'static str,
 }
 
 impl Key {
-    /// With what the paper leaves open as it is read here.
+    /// Creates a key with the default values of the parameters that the paper leaves open.
     pub(super) fn new(machine: &str, curve: &Curve, pattern: u32, p: u64, mmax: u64) -> Self {
         Self {
             machine: machine.to_owned(),
@@ -100,7 +100,7 @@ impl Key {
     }
 }
 
-/// Times in us, a seed each.
+/// Times in us, one for each seed.
 pub(super) struct Times(BTreeMap<Key, Vec<f64>>);
 
 impl Times {
@@ -144,7 +144,7 @@ impl Times {
         let name = if pattern == 1 { "one-spike" } else { "transpose" };
         let workload =
             format!("{name}:max={},rest={},element={element}", mmax * element, rest * element);
-        // Two readings of what the paper leaves open are not varied at once.
+        // The two open parameters are not varied at the same time.
         let composing = if rest == REST { &COMPOSING[..] } else { &COMPOSING[..1] };
         let settings: Vec<(&str, &str, &str)> = composing
             .iter()
@@ -168,7 +168,7 @@ impl Times {
         Ok(())
     }
 
-    /// The times of an experiment.
+    /// Returns the times of an experiment.
     pub(super) fn of(&self, key: &Key) -> &[f64] {
         self.0.get(key).map_or(&[], Vec::as_slice)
     }
@@ -178,14 +178,14 @@ impl Times {
         times.iter().sum::<f64>() / times.len() as f64
     }
 
-    /// A figure, as a table.
+    /// Returns a figure as a table.
     pub(super) fn table(&self, figure: &Figure) -> Table {
         let seeds =
             if figure.patterns.contains(&1) { "Pattern1: the mean of 10 seeds. " } else { "" };
         let mut table = Table::new(
             &figure.id,
             &format!(
-                "{}, in ms. {seeds}1 element for all but one. The paper gives a graph, no figures.",
+                "{}, in ms. {seeds}1 element for all but one. The paper gives a graph without numbers.",
                 figure.title
             ),
         );

@@ -1,28 +1,28 @@
-//! Tables 2, 3 and 4: messages and their lengths, start-ups and traffic, buffers.
+//! Tables 2, 3 and 4: messages and their lengths, start-ups and traffic, and buffers.
 
 use super::{ALGORITHMS, Liu, bounds, nodes, stages};
 use crate::bench::{Bench, ReproduceError};
-use crate::report::{Table, Verdict, figure};
+use crate::report::{Table, Verdict, number};
 use swapmeet_results::Record;
 
 /// Numbers of nodes: two squares, the paper's examples of an incomplete row (Figs. 8 and 9), and
-/// one where C is rounded down.
+/// one for which C is rounded down.
 const NODES: [u64; 5] = [18, 19, 61, 64, 100];
 
-/// Adds a figure that the paper bounds.
+/// Adds a value with an upper bound in the paper.
 fn add_bounded(table: &mut Table, names: (&str, &str), bound: f64, ours: u128) {
     let verdict = Verdict::at_most(bound, ours as f64);
     let why = match ours as f64 - bound {
-        _ if verdict != Verdict::Breaks => "",
+        _ if verdict != Verdict::BeyondBound => "",
         over if over <= 1.0 => {
-            "above the bound, by a whole element where the bound takes a fraction"
+            "above the bound because elements are whole and the bound has a fraction"
         }
         _ => "above the bound",
     };
-    table.add(names, figure(bound), ours, verdict, why);
+    table.add(names, number(bound), ours, verdict, why);
 }
 
-/// Table 2, with messages that P divides, as the lemmas suppose.
+/// Compares Table 2, with messages that are divisible by P, as the lemmas assume.
 pub(super) fn table_2(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = liu.words.table("Table 2");
     for p in NODES {
@@ -52,7 +52,7 @@ pub(super) fn table_2(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
     Ok(table)
 }
 
-/// Table 3: start-ups and traffic.
+/// Compares Table 3: start-ups and traffic.
 pub(super) fn table_3(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = liu.words.table("Table 3");
     for p in NODES {
@@ -92,7 +92,7 @@ pub(super) fn table_3(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
                     let bound = if paper == "A1" { l } else { 2.0 * l };
                     table.add(
                         (&row, "traffic"),
-                        figure(bound),
+                        number(bound),
                         most,
                         Verdict::computed(bound, most as f64),
                         "",
@@ -104,8 +104,7 @@ pub(super) fn table_3(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
     Ok(table)
 }
 
-/// The most elements for one destination, and the most that a node sends or receives, of a workload
-/// of spikes: Mmax and Lmax.
+/// A workload, with Mmax, its maximum number of elements for one destination.
 struct Load {
     name: &'static str,
     workload: String,
@@ -113,7 +112,7 @@ struct Load {
     seeds: u32,
 }
 
-/// Table 4: buffers.
+/// Compares Table 4: buffers.
 pub(super) fn table_4(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = liu.words.table("Table 4");
     let loads = [
@@ -133,8 +132,8 @@ pub(super) fn table_4(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
     ];
     let p = 64;
     for load in &loads {
-        // A1 sends and receives each message once: its buffers are the largest row and the largest
-        // column of M.
+        // A1 sends and receives each message once, so its buffers are the largest row and column of
+        // M.
         let direct = buffers(bench, "direct", p, load)?;
         for (paper, algorithm) in ALGORITHMS {
             let run =
@@ -148,7 +147,7 @@ pub(super) fn table_4(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
             let row = format!("P = {p}, {}, {paper}", load.name);
             for (column, send) in [("sBUF", true), ("rBUF", false)] {
                 let used = |i: usize| if send { run[i].0 } else { run[i].1 };
-                // The seed that needs most of what it is allowed.
+                // The seed that uses the largest share of its bound.
                 let share = |i: usize| used(i) as f64 / bound(send, i);
                 let Some(worst) = (0..run.len()).max_by(|a, b| share(*a).total_cmp(&share(*b)))
                 else {
@@ -161,7 +160,7 @@ pub(super) fn table_4(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
     Ok(table)
 }
 
-/// Send and receive buffer of each seed.
+/// Returns the send and receive buffers of each seed.
 fn buffers(
     bench: &Bench<'_>,
     algorithm: &str,
@@ -170,10 +169,10 @@ fn buffers(
 ) -> Result<Vec<(u128, u128)>, ReproduceError> {
     let rows =
         bench.repeated(&nodes(p), algorithm, &load.workload, &["free".to_owned()], load.seeds)?;
-    Ok(rows.iter().map(both).collect())
+    Ok(rows.iter().map(buffer_bytes).collect())
 }
 
-/// Send and receive buffer of a row.
-pub(super) fn both(row: &Record) -> (u128, u128) {
+/// Returns the send and receive buffer of a row.
+pub(super) fn buffer_bytes(row: &Record) -> (u128, u128) {
     (row.send_buffer_bytes.unwrap_or(0), row.receive_buffer_bytes.unwrap_or(0))
 }

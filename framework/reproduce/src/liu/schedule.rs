@@ -1,11 +1,12 @@
-//! The revised schedule of stages I and III: Fig. 10, and where its rule collides.
+//! The revised schedule of stages I and III: Fig. 10, and the collisions of its rule.
 
 use super::{Liu, bounds, nodes};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
-/// To whom the nodes of Fig. 10 send in the first stage, a line a step; 0: to nobody.
+/// The receivers of the nodes of Fig. 10 in the first stage, one line for each step; 0 if a node
+/// does not send.
 #[derive(Default)]
 struct Senders(Vec<[u32; 9]>);
 
@@ -21,7 +22,7 @@ impl Listener for Senders {
     }
 }
 
-/// Fig. 10 beside the run.
+/// Compares Fig. 10 with a run.
 pub(super) fn fig_10(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut run = Senders::default();
     bench.watch(&nodes(61), "four-stage", &mut run)?;
@@ -31,7 +32,7 @@ pub(super) fn fig_10(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceErr
     };
     for (i, paper) in liu.fig_10.iter().enumerate() {
         let mut paper = *paper;
-        // What a node sends itself is a copy.
+        // A node's message to itself is a copy.
         paper
             .iter_mut()
             .zip(SENDERS)
@@ -52,7 +53,8 @@ pub(super) fn fig_10(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceErr
     Ok(table)
 }
 
-/// How often nodes collide by the rule as printed, and whether Theorem 2's steps are kept without.
+/// Counts the collisions by the printed rule, and checks the steps of Theorem 2 with the corrected
+/// one.
 pub(super) fn collisions(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = liu.words.table("Errata");
     let (mut printed, mut corrected, mut incomplete) = (0_u64, 0_u64, 0);

@@ -1,12 +1,12 @@
-//! A schedule stage by stage, as the paper counts: what a node sends itself is a message too, in a
-//! step of its own where nothing else is sent in it.
+//! A schedule by stages, counted as in the paper: a node's message to itself is a message. It takes
+//! a step of its own if nothing else is sent in that step.
 
 use crate::bench::{Bench, ReproduceError};
 use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::simulation::listener::{Listener, LocalCopy, ScheduleEvent};
 use swapmeet_results::Record;
 
-/// What happens in one stage. Loads are bytes.
+/// The totals of one stage. Loads are in bytes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stage {
     pub steps: u64,
@@ -23,12 +23,12 @@ pub(super) struct Stage {
 #[derive(Debug, Default)]
 struct Watcher {
     nodes: usize,
-    /// Bytes a block, where blocks are counted.
+    /// Bytes of a block, if blocks are counted.
     block_bytes: u64,
     stages: Vec<Stage>,
     phase: Option<u32>,
-    /// What nodes sent themselves in the step under way.
-    kept: Vec<(usize, u64)>,
+    /// Messages of nodes to themselves in the current step.
+    self_messages: Vec<(usize, u64)>,
 }
 
 impl Watcher {
@@ -49,18 +49,18 @@ impl Watcher {
         stage.sent[from] += bytes;
     }
 
-    /// A step has ended in which the longest message between different nodes had so many bytes.
+    /// Ends a step. `longest` is the longest message between different nodes, in bytes.
     fn end_step(&mut self, longest: u64) {
-        let kept = std::mem::take(&mut self.kept);
-        if kept.is_empty() && longest == 0 {
+        let self_messages = std::mem::take(&mut self.self_messages);
+        if self_messages.is_empty() && longest == 0 {
             return;
         }
-        for (node, bytes) in &kept {
+        for (node, bytes) in &self_messages {
             self.message(*node, *node, *bytes);
         }
         let Some(stage) = self.stages.last_mut() else { return };
         stage.steps += 1;
-        stage.critical += kept.into_iter().map(|(_, bytes)| bytes).fold(longest, u64::max);
+        stage.critical += self_messages.into_iter().map(|(_, bytes)| bytes).fold(longest, u64::max);
     }
 
     fn bytes(&self, load: u64, proof: Proof) -> u64 {
@@ -85,14 +85,14 @@ impl Listener for Watcher {
                 self.enter(phase_number);
                 // Whole blocks have one segment. Byte counts are split into several.
                 let bytes = if segments == 1 { load * self.block_bytes } else { load };
-                self.kept.push((node as usize, bytes));
+                self.self_messages.push((node as usize, bytes));
             }
             _ => {}
         }
     }
 }
 
-/// The stages of an algorithm among `p` nodes that have `bytes` for each, and its row.
+/// Returns the stages of an algorithm on `p` nodes with `bytes` for each pair, and its row.
 pub(super) fn uniform(
     bench: &Bench<'_>,
     algorithm: &str,

@@ -1,22 +1,23 @@
-//! The thesis's rows: formulas for rounds, switching and propagation, with where they are run.
+//! The rows of the thesis: formulas for rounds, switching and propagation, and the networks on
+//! which they are run.
 
 use crate::bench::{Bench, ReproduceError};
-use crate::data::Words;
+use crate::data::PaperTexts;
 use crate::formula::{Formula, Round, as_printed};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The three terms of the thesis's costs, in their order.
+/// The three terms of the thesis's costs.
 pub(super) const TERMS: [&str; 3] = ["rounds", "switching", "propagation"];
 
-/// Blocks of the thesis's data (`spencer.toml` has them in its workloads): a multiple of all
-/// numbers up to 16, so that what they are split in is whole bytes.
+/// The block size in the workloads of `spencer.toml`: a multiple of all integers up to 16, so that
+/// parts have whole bytes.
 const BLOCK_BYTES: f64 = 720_720.0;
 
-/// Rounds, links and blocks; or a lower bound on them.
+/// Rounds, links and blocks; or lower bounds on them.
 pub(super) type Costs = [f64; 3];
 
-/// A torus of equal dimensions with so many circuits a link.
+/// A torus of equal dimensions with a number of circuits per link.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(super) struct Torus {
     pub d: u32,
@@ -36,7 +37,7 @@ impl Torus {
         format!("{}, q = {}", self.spec(), self.q)
     }
 
-    /// What the verified schedule takes, on a machine whose links carry `channels` circuits.
+    /// Runs the verified schedule on a machine whose links carry `channels` circuits.
     pub(super) fn run(
         self,
         bench: &Bench<'_>,
@@ -44,8 +45,8 @@ impl Torus {
         ports: &str,
         channels: u64,
     ) -> Result<Costs, ReproduceError> {
-        // Each term alone in its column, of a machine on which schedules choose as the thesis does:
-        // rounds are dearest, switching is cheapest.
+        // Each term has a column of its own. Rounds are the most expensive term and switching the
+        // cheapest, so that schedules make the same choices as the thesis.
         const ROUND_US: f64 = 4096.0 * BLOCK_BYTES;
         let machine = format!(
             "free:model=circuit,startup_us={ROUND_US},hop_us=1,byte_us=1,ports={ports},virtual_channels={channels}"
@@ -57,8 +58,8 @@ impl Torus {
         Ok([of(parts.startup) / ROUND_US, of(parts.propagation), propagation / BLOCK_BYTES])
     }
 
-    /// Links that the block goes which goes farthest, whatever the schedule: the lower bound of a
-    /// row where nothing else costs anything.
+    /// Returns the links that the farthest block must cross in any schedule. This is the lower
+    /// bound of a row in which nothing else takes time.
     pub(super) fn farthest(
         self,
         bench: &Bench<'_>,
@@ -74,7 +75,7 @@ impl Torus {
     }
 }
 
-/// Where a row is run: named tori, or its own.
+/// The networks of a row: a named list, or its own.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum At {
@@ -87,7 +88,7 @@ pub(super) enum At {
 #[serde(deny_unknown_fields)]
 pub(super) struct Cycles {
     pub k: Formula,
-    /// Circuits a link that this takes.
+    /// The circuits per link that this needs.
     pub channels: Formula,
     pub why: Vec<String>,
 }
@@ -101,23 +102,23 @@ pub(super) struct Row {
     pub algorithm: String,
     #[serde(default)]
     pub workload: String,
-    /// How far a translation goes.
+    /// The distance of a translation.
     by: Option<Formula>,
     #[serde(default = "all")]
     pub ports: String,
     at: At,
     pub costs: [Formula; 3],
-    /// Table 3.1's bounds.
+    /// The bounds of Table 3.1.
     pub bound: Option<[Formula; 3]>,
-    /// What no schedule can be below in propagation, where it is not the printed bound.
+    /// A valid lower bound on propagation, if it differs from the printed one.
     pub links: Option<Formula>,
-    /// Whether the bounds of section 4.6 are for this permutation.
+    /// Whether the bounds of section 4.6 apply to this permutation.
     #[serde(default)]
     pub farthest: bool,
     pub cycles: Option<Cycles>,
     #[serde(default)]
     pub why: Vec<String>,
-    /// Why there is no schedule of this.
+    /// Why there is no schedule.
     pub not_rebuilt: Option<String>,
 }
 
@@ -129,7 +130,7 @@ fn all() -> String {
     "all".to_owned()
 }
 
-/// (A.4), and what (A.3) sums to.
+/// (A.4), and the sum of (A.3).
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Closed {
@@ -141,7 +142,7 @@ pub(super) struct Closed {
 #[derive(Debug, Deserialize)]
 pub(super) struct Thesis {
     #[serde(flatten)]
-    pub words: Words,
+    pub words: PaperTexts,
     r#let: BTreeMap<String, Formula>,
     at: BTreeMap<String, Vec<Torus>>,
     why: BTreeMap<String, BTreeMap<String, String>>,
@@ -154,7 +155,7 @@ pub(super) struct Thesis {
 }
 
 impl Thesis {
-    /// Where a row is run.
+    /// Returns the networks of a row.
     pub(super) fn tori<'a>(&'a self, row: &'a Row) -> &'a [Torus] {
         match &row.at {
             At::Named(name) => self.at.get(name).map_or(&[], Vec::as_slice),
@@ -162,7 +163,7 @@ impl Thesis {
         }
     }
 
-    /// A formula's value on a torus.
+    /// Returns the value of a formula on a torus.
     pub(super) fn value(&self, formula: &Formula, torus: Torus, round: Round) -> f64 {
         formula.rounded(&|name, round| self.variable(name, torus, round), round)
     }
@@ -178,12 +179,12 @@ impl Thesis {
         }
     }
 
-    /// Three formulas' values.
+    /// Returns the values of three formulas.
     pub(super) fn costs(&self, formulas: &[Formula; 3], torus: Torus, round: Round) -> Costs {
         [0, 1, 2].map(|i| self.value(&formulas[i], torus, round))
     }
 
-    /// The workload of a row, which may depend on the torus.
+    /// Returns the workload of a row, which may depend on the torus.
     pub(super) fn workload(&self, row: &Row, torus: Torus) -> String {
         match &row.by {
             Some(by) => format!("{},by={}", row.workload, self.value(by, torus, as_printed)),
@@ -191,7 +192,7 @@ impl Thesis {
         }
     }
 
-    /// Why a term of these reasons differs.
+    /// Returns why a term differs, from these reasons.
     pub(super) fn why<'a>(
         &'a self,
         reasons: &'a [String],
@@ -200,8 +201,8 @@ impl Thesis {
         reasons.iter().filter_map(move |name| self.why.get(name)?.get(term)).map(String::as_str)
     }
 
-    /// Reasons that rows name and nobody gives, and formulas without a value: empty, or the data is
-    /// wrong.
+    /// Returns reasons that are named but not defined, and formulas without a value. It is empty
+    /// unless the data is wrong.
     #[cfg(test)]
     pub(super) fn mistakes(&self) -> Vec<String> {
         let mut mistakes = Vec::new();

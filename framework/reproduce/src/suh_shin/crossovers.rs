@@ -1,7 +1,6 @@
-//! Figs. 13 to 16: curves, the block sizes at which they cross, and what the paper says of them in
-//! words.
+//! Figs. 13 to 16: curves, crossovers, and the paper's claims about them.
 
-use super::{Costs, NAMES, Shape, Square, SuhShin, figure};
+use super::{Costs, NAMES, Shape, Square, SuhShin, number};
 use crate::report::{Table, Verdict};
 use serde::Deserialize;
 
@@ -15,7 +14,8 @@ pub(super) struct Figure {
     startup_us: f64,
 }
 
-/// The completion time a + b m, in us, for blocks of m bytes with the parameters of section 5.
+/// Returns a and b of the completion time a + b m, in us, for blocks of m bytes with the parameters
+/// of section 5.
 fn time(
     [startups, blocks, hops, rearranged, barriers]: Costs,
     startup_us: f64,
@@ -25,7 +25,7 @@ fn time(
     (startups * startup_us + hops * tl + barriers * barrier_us, blocks * tc + rearranged * rho)
 }
 
-/// Readings of d in t_b = (126 d - 113) us, which the paper does not define.
+/// Possible meanings of d in t_b = (126 d - 113) us, which the paper does not define.
 const READINGS: [&str; 3] = ["d = log2 of the side", "d = log2 of the nodes", "no barriers"];
 
 fn barrier_us(reading: &str, side: u64) -> f64 {
@@ -37,13 +37,13 @@ fn barrier_us(reading: &str, side: u64) -> f64 {
     }
 }
 
-/// The costs of [13] on a square.
+/// Returns the costs of [13] on a square.
 fn thirteen(paper: &SuhShin, square: &Square) -> Option<Costs> {
     let rival = paper.rivals(square.shape).find(|rival| rival.name == "[13]")?;
     Some(rival.costs(square.side.ilog2()))
 }
 
-/// Times at six block sizes.
+/// Compares times at six block sizes.
 pub(super) fn curves(paper: &SuhShin, squares: &[Square]) -> Table {
     let mut table = paper.words.table("Curves of figures 13 to 16");
     for Figure { name, shape, sides, startup_us } in &paper.figure {
@@ -65,10 +65,10 @@ pub(super) fn curves(paper: &SuhShin, squares: &[Square]) -> Table {
                 for bytes in [1.0, 4.0, 16.0, 64.0, 256.0, 1024.0] {
                     let paper = milliseconds(closed, bytes);
                     let (ours, verdict) = match run.map(|run| milliseconds(run, bytes)) {
-                        Some(ours) => (figure(ours), Verdict::computed(paper, ours)),
+                        Some(ours) => (number(ours), Verdict::computed(paper, ours)),
                         None => (String::new(), Verdict::NotRebuilt),
                     };
-                    table.add((&row, &format!("{bytes} B")), figure(paper), ours, verdict, "");
+                    table.add((&row, &format!("{bytes} B")), number(paper), ours, verdict, "");
                 }
             }
         }
@@ -76,7 +76,7 @@ pub(super) fn curves(paper: &SuhShin, squares: &[Square]) -> Table {
     table
 }
 
-/// Where the run of `suh-shin` overtakes the closed form of [13].
+/// The crossover between the run of `suh-shin` and the closed form of [13].
 struct Crossing {
     shape: Shape,
     startup_us: f64,
@@ -86,8 +86,8 @@ struct Crossing {
     bytes: f64,
 }
 
-/// The block size above which the proposed algorithm beats [13], and what the paper says of it in
-/// words.
+/// Returns the block sizes above which the proposed algorithm is faster than [13], and the paper's
+/// claims about them.
 pub(super) fn tables(paper: &SuhShin, squares: &[Square]) -> (Table, Table) {
     let mut table = paper.words.table("Figures 13 to 16");
     let mut found: Vec<Crossing> = Vec::new();
@@ -101,8 +101,8 @@ pub(super) fn tables(paper: &SuhShin, squares: &[Square]) -> (Table, Table) {
                 let ((a, b), (a13, b13)) =
                     (time(run, startup_us, tb), time(thirteen, startup_us, tb));
                 let bytes = (a - a13) / (b13 - b);
-                // [13] ahead for small blocks, the proposed one for large: lines that cross once,
-                // at a positive size
+                // Count the pairs of lines that cross exactly once, at a positive size: [13] is
+                // faster for small blocks, the proposed algorithm for large ones.
                 one_crossing.1 += 1;
                 one_crossing.0 += u32::from(a > a13 && b < b13);
                 found.push(Crossing { shape, startup_us, reading, side, bytes });

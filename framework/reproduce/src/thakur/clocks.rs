@@ -1,21 +1,22 @@
-//! Whether ranks on clocks of their own explain which of PEX and GEN the Delta's clock preferred:
-//! with the same cost for every byte, on links that messages share.
+//! Whether ranks with clocks of their own explain which of PEX and GEN was faster on the Delta, if
+//! each byte costs the same and messages share links.
 
-use super::{Thakur, Timed, rows_and_columns};
+use super::{Thakur, TimedCell, rows_and_columns};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 
-/// What a rank waits for, and the machine on which it does.
+/// The event for which a rank waits, and the machine with this setting.
 const ORDERS: [(&str, &str); 2] =
     [("order=step", "delta:model=fluid"), ("order=data", "delta:model=fluid,order=data")];
-/// Events on larger meshes take minutes.
+/// Simulations of larger meshes take minutes.
 const MOST_NODES: u64 = 128;
 
-/// A mesh and size a row: which of the two was faster, and which is with each order.
+/// Compares, for each mesh and size, the faster algorithm in the paper with the faster one for each
+/// order.
 pub(super) fn table(
     thakur: &Thakur,
     bench: &Bench<'_>,
-    cells: &[Timed<'_>],
+    cells: &[TimedCell<'_>],
 ) -> Result<Table, ReproduceError> {
     let mut table = thakur.words.table("Clocks");
     let machines = ORDERS.map(|(_, machine)| machine.to_owned());
@@ -61,7 +62,7 @@ pub(super) fn table(
     Ok(table)
 }
 
-/// The faster of the two, by their times: those that differ by less than half a per cent are alike.
+/// Returns the faster algorithm. Times that differ by less than half a per cent are alike.
 fn faster(of_pex: f64, of_gen: f64) -> &'static str {
     match of_pex / of_gen {
         ratio if ratio < 0.995 => "PEX",

@@ -1,5 +1,5 @@
-//! f(i): the most messages on one link in step i, by the paper's formulas and by ours. r rows, c
-//! columns, p = r c processors.
+//! f(i), the maximum number of messages on one link in step i, by the paper's formulas and by ours.
+//! There are r rows, c columns and p = r c processors.
 
 /// Section 3.1, as printed: 2^ceil(lg max(i mod c, i / c)).
 pub(super) fn pex_as_printed(i: u64, c: u64) -> u64 {
@@ -16,9 +16,10 @@ pub(super) fn gen_as_printed(i: u64, c: u64, p: u64) -> u64 {
     (i % c).min(c - i % c) + (i / c).min((p - i) / c)
 }
 
-/// The most on one link: along a row a wrapped shift loads a link with min(a, c - a) messages,
-/// along a column with min(b, r - b), or, by those that wrapped along their row, min(b + 1, r - b -
-/// 1); a = i mod c, b = i / c. The printed formula adds row and column up.
+/// The maximum over all links. With a = i mod c and b = i / c, a wrapped shift loads a link of a
+/// row with min(a, c - a) messages. A link of a column carries min(b, r - b) messages, or min(b +
+/// 1, r - b - 1) of those that wrapped along their row. The printed formula adds the loads of row
+/// and column.
 pub(super) fn gen_exact(i: u64, c: u64, p: u64) -> u64 {
     let (a, b, r) = (i % c, i / c, p / c);
     let wrapped = if a > 0 { (b + 1).min(r - b - 1) } else { 0 };
@@ -30,8 +31,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// f(i) by walking every message of a step over every link: first along its row, then along its
-    /// column. In a mesh two neighbours are joined by two links, so a link is its two ends.
+    /// Computes f(i) by tracing each message of a step along its row, then along its column. A link
+    /// is identified by its two ends.
     fn walked(r: u64, c: u64, i: u64, to: impl Fn(u64, u64) -> u64) -> u64 {
         let mut links: BTreeMap<(u64, u64), u64> = BTreeMap::new();
         for from in 0..r * c {
@@ -73,7 +74,8 @@ mod tests {
         }
     }
 
-    /// In how many steps a printed formula is wrong, as an independent walk counted them.
+    /// The numbers of steps in which a printed formula is wrong, confirmed by an independent
+    /// computation.
     #[test]
     fn the_printed_formulas_are_wrong_in_so_many_steps() {
         let pex = |r: u64, c: u64| {

@@ -1,25 +1,25 @@
-//! What does not work, or is not so, as printed: what the print gives beside what the runs do.
+//! Errata of the paper: its printed versions compared with runs.
 
 use super::pairs::Pairs;
-use super::{Thakur, Timed, decimals, rows_and_columns};
+use super::{Thakur, TimedCell, decimals, rows_and_columns};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 
-/// A slip a row.
+/// Returns a row for each erratum.
 pub(super) fn table(
     thakur: &Thakur,
     bench: &Bench<'_>,
-    cells: &[Timed<'_>],
+    cells: &[TimedCell<'_>],
 ) -> Result<Table, ReproduceError> {
     let mut table = thakur.words.table("Errata");
 
-    // Fig. 4
+    // Fig. 4.
     for (_, mesh) in thakur.measured().filter(|(algorithm, _)| *algorithm == "pex-gen-shift") {
         let (r, c) = rows_and_columns(mesh);
         let p = r * c;
         let last = p.next_power_of_two() - 1;
         let printed = (1..=last).filter(|j| mutual(*j, p, fig_4_as_printed)).count();
-        let alone =
+        let self_choosing =
             (1..=last).filter(|j| (0..p).any(|me| fig_4_as_printed(me, *j, p) == Some(me))).count();
         let run = Pairs::of(bench, &format!("mesh:{mesh}"), "pex-gen-shift")?;
         table.add(
@@ -28,12 +28,12 @@ pub(super) fn table(
             format!("{} of {}", run.mutual_steps(), run.steps()),
             Verdict::exactly(&(printed, last as usize), &(run.mutual_steps(), run.steps())),
             &format!(
-                "no modulus is meant: Fig. 3 numbers 0..19 as 6..25. As printed, processors wait for others that don't choose them; in {alone} of {last} steps some choose themselves"
+                "no modulus is intended: Fig. 3 numbers 0..19 as 6..25. As printed, processors wait for others that do not choose them; in {self_choosing} of {last} steps some choose themselves"
             ),
         );
     }
 
-    // section 3.2
+    // Section 3.2.
     let run = bench.steps("mesh:4x4", "pex-gen")?.len() as u64;
     let claimed = 2 * 16 - 1_u64;
     table.add(
@@ -41,10 +41,10 @@ pub(super) fn table(
         claimed,
         run,
         Verdict::whole(claimed, run),
-        "q is the smallest power of two that is not below p; with twice that, nobody sends in the steps added",
+        "q is the smallest power of two that is at least p; with twice that, no processor sends in the additional steps",
     );
 
-    // Table 2
+    // Table 2.
     let cell =
         |bytes: u64| cells.iter().find(|c| (c.table, c.mesh, c.bytes) == ("Table 2", "8x8", bytes));
     if let (Some(below), Some(here), Some(above)) = (cell(256), cell(1024), cell(4096)) {
@@ -63,7 +63,7 @@ pub(super) fn table(
     Ok(table)
 }
 
-/// Fig. 4, as printed: with whom `me` is to exchange in step j.
+/// Returns the partner of `me` in step j by Fig. 4, as printed.
 fn fig_4_as_printed(me: u64, j: u64, p: u64) -> Option<u64> {
     let q = p.next_power_of_two();
     let shift = (q - p) / 2;
@@ -73,7 +73,7 @@ fn fig_4_as_printed(me: u64, j: u64, p: u64) -> Option<u64> {
     (destination < p).then_some(destination)
 }
 
-/// Whether all who exchange in step j are chosen by those they choose, and nobody chooses itself.
+/// Returns whether all partners in step j choose each other, and no processor chooses itself.
 fn mutual(j: u64, p: u64, partner: fn(u64, u64, u64) -> Option<u64>) -> bool {
     (0..p).all(|me| partner(me, j, p).is_none_or(|to| to != me && partner(to, j, p) == Some(me)))
 }

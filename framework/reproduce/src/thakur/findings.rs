@@ -1,33 +1,33 @@
-//! What the paper says in words, counted in its own tables and in our runs.
+//! The paper's claims, checked in its own tables and in our runs.
 
-use super::{Profiles, Seconds, Thakur, Timed, rows_and_columns, steps_of};
+use super::{Profiles, Thakur, TimeOf, TimedCell, rows_and_columns, steps_of};
 use crate::report::{Table, Verdict};
 use serde::Deserialize;
 
-/// A sentence of the paper that compares times.
+/// A claim that compares times.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Claim {
     text: String,
     first: String,
     second: String,
-    /// The meshes that it speaks of; none: all.
+    /// The meshes of the claim; empty for all.
     #[serde(default)]
     meshes: Vec<String>,
-    /// Where the second algorithm runs, if not on the same mesh.
+    /// The mesh of the second algorithm, if it is another one.
     second_on: Option<String>,
-    /// The sizes that it speaks of; none: all.
+    /// The sizes of the claim; empty for all.
     #[serde(default)]
     sizes: Vec<u64>,
-    by: By,
-    /// Whether the paper says it of most cases only.
+    by: Relation,
+    /// Whether the paper claims it only for most cases.
     #[serde(default)]
     mostly: bool,
 }
 
-/// How the first time is said to compare with the second.
+/// The relation between the first and the second time.
 #[derive(Debug, Deserialize)]
-enum By {
+enum Relation {
     #[serde(rename = "less")]
     Less,
     #[serde(rename = "at most")]
@@ -39,14 +39,14 @@ enum By {
 }
 
 impl Claim {
-    /// The cells that it speaks of.
-    fn pairs<'a>(&self, cells: &'a [Timed<'a>]) -> Vec<(&'a Timed<'a>, &'a Timed<'a>)> {
-        let wanted = |cell: &&Timed<'_>| {
+    /// Returns the cells of the claim.
+    fn pairs<'a>(&self, cells: &'a [TimedCell<'a>]) -> Vec<(&'a TimedCell<'a>, &'a TimedCell<'a>)> {
+        let wanted = |cell: &&TimedCell<'_>| {
             cell.algorithm == self.first
                 && (self.meshes.is_empty() || self.meshes.iter().any(|mesh| mesh == cell.mesh))
                 && (self.sizes.is_empty() || self.sizes.contains(&cell.bytes))
         };
-        let other = |cell: &Timed<'_>| {
+        let other = |cell: &TimedCell<'_>| {
             let mesh = self.second_on.as_deref().unwrap_or(cell.mesh);
             cells
                 .iter()
@@ -57,44 +57,44 @@ impl Claim {
 
     fn holds(&self, first: f64, second: f64) -> bool {
         match self.by {
-            By::Less => first < second,
-            By::AtMost => first <= second,
-            By::More => first > second,
-            By::Times(least, most) => (least..=most).contains(&(first / second)),
+            Relation::Less => first < second,
+            Relation::AtMost => first <= second,
+            Relation::More => first > second,
+            Relation::Times(least, most) => (least..=most).contains(&(first / second)),
         }
     }
 
-    /// Whether GEN is one of the two: then what its bytes cost, and which formula its contention
-    /// follows, matters.
+    /// Returns whether the claim is about GEN, because its results depend on the cost per byte and
+    /// on the formula for contention.
     fn about_gen(&self) -> bool {
         [&self.first, &self.second].iter().any(|algorithm| *algorithm == "gen")
     }
 }
 
-/// A claim a row: how often it holds in the paper's tables, how often in ours.
-pub(super) fn table(thakur: &Thakur, cells: &[Timed<'_>], profiles: &Profiles) -> Table {
+/// Counts how often each claim holds in the paper's tables and in ours.
+pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profiles) -> Table {
     let mut table = thakur.words.table("Findings");
     for claim in &thakur.claim {
         let pairs = claim.pairs(cells);
         let of = pairs.len();
         let count =
-            |time: Seconds| pairs.iter().filter(|(a, b)| claim.holds(time(a), time(b))).count();
+            |time: TimeOf| pairs.iter().filter(|(a, b)| claim.holds(time(a), time(b))).count();
         let borne_out = |count: usize| if claim.mostly { 2 * count > of } else { count == of };
         let paper = count(|c| c.paper);
         let mut runs: Vec<(&str, usize)> = vec![("on `delta`", count(|c| c.ours))];
         if claim.about_gen() {
-            runs.push(("at the same cost a byte", count(|c| c.alone)));
+            runs.push(("at equal cost per byte", count(|c| c.equal_cost_seconds)));
             runs.push(("and f as printed", count(|c| c.printed)));
         }
         for (column, ours) in runs {
             let why = match (borne_out(paper), borne_out(ours)) {
                 (true, true) => "",
-                (true, false) => "the paper's tables bear it out, the model does not in every cell",
+                (true, false) => "the paper's tables confirm it, the model does not in every cell",
                 (false, true) => {
-                    "the model bears it out, the paper's own tables do not in every cell"
+                    "the model confirms it, the paper's own tables do not in every cell"
                 }
                 (false, false) => {
-                    "neither the paper's own tables nor the model bear it out in every cell"
+                    "neither the paper's own tables nor the model confirm it in every cell"
                 }
             };
             let share = |n: usize| format!("{n} of {of}");
@@ -112,18 +112,18 @@ pub(super) fn table(thakur: &Thakur, cells: &[Timed<'_>], profiles: &Profiles) -
     table
 }
 
-/// "The time taken increases almost linearly with the number of processors": from 16 to 512 of
-/// them.
-fn growth(table: &mut Table, cells: &[Timed<'_>]) {
+/// Checks "The time taken increases almost linearly with the number of processors", from 16 to 512
+/// processors.
+fn growth(table: &mut Table, cells: &[TimedCell<'_>]) {
     for bytes in [256, 16384] {
-        let time = |mesh: &str, time: Seconds| {
+        let time = |mesh: &str, time: TimeOf| {
             cells
                 .iter()
                 .find(|c| (c.table, c.mesh, c.bytes) == ("Table 2", mesh, bytes))
                 .map_or(f64::NAN, time)
         };
-        let ratio = |of: Seconds| time("16x32", of) / time("4x4", of);
-        // "almost" is taken as a quarter
+        let ratio = |of: TimeOf| time("16x32", of) / time("4x4", of);
+        // "Almost" is taken as within a quarter.
         let linear = |x: f64| (x / 32.0 - 1.0).abs() <= 0.25;
         let (paper, ours) = (ratio(|c| c.paper), ratio(|c| c.ours));
         let holds = linear(paper) && linear(ours);
@@ -132,18 +132,19 @@ fn growth(table: &mut Table, cells: &[Timed<'_>]) {
             format!("x {paper:.0}"),
             format!("x {ours:.0}"),
             Verdict::holds(holds),
-            if holds { "" } else { "it grows faster: messages share links more on larger meshes" },
+            if holds { "" } else { "it grows faster, because more messages share a link on larger meshes" },
         );
     }
 }
 
-/// The mesh whose sides are the next powers of two: the one that PEX needs, and PEX-GEN imagines.
+/// Returns the mesh whose sides are the next powers of two, which PEX needs and PEX-GEN emulates.
 pub(super) fn power_of_two_mesh(mesh: &str) -> String {
     let (r, c) = rows_and_columns(mesh);
     format!("{}x{}", r.next_power_of_two(), c.next_power_of_two())
 }
 
-/// "The maximum contention of PEX-GEN is upper bounded by that in PEX": of the next power of two.
+/// Checks "The maximum contention of PEX-GEN is upper bounded by that in PEX", on the mesh with the
+/// next powers of two.
 fn bounded_by_pex(table: &mut Table, thakur: &Thakur, profiles: &Profiles) {
     let most = |algorithm: &str, mesh: &str| {
         steps_of(profiles, algorithm, mesh).iter().map(|s| s.max_link_messages).max()
@@ -159,7 +160,7 @@ fn bounded_by_pex(table: &mut Table, thakur: &Thakur, profiles: &Profiles) {
             (false, _) => "",
             (true, "16x30") => "section 4 says the opposite of 3.2, and is right",
             (true, _) => {
-                "where c is no power of two, exclusive-or no longer acts on row and column apart"
+                "if c is not a power of two, exclusive-or does not act on row and column separately"
             }
         };
         table.add(
@@ -181,9 +182,9 @@ fn bounded_by_pex(table: &mut Table, thakur: &Thakur, profiles: &Profiles) {
 mod tests {
     use super::*;
 
-    /// The paper's cells as if runs had taken the paper's seconds, but those at the same cost a
-    /// byte what `time` says.
-    fn cells<'a>(thakur: &'a Thakur, time: Seconds) -> Vec<Timed<'a>> {
+    /// Returns the paper's cells with our times equal to the paper's, except that `equal_cost_seconds` is given
+    /// by `time`.
+    fn cells<'a>(thakur: &'a Thakur, time: TimeOf) -> Vec<TimedCell<'a>> {
         let mut cells = Vec::new();
         for measured in &thakur.table {
             for mesh in &measured.meshes {
@@ -191,17 +192,17 @@ mod tests {
                     let (bytes, paper) = (*bytes, *paper);
                     let (table, algorithm, mesh) =
                         (&*measured.id, &*measured.algorithm, &*mesh.mesh);
-                    let mut cell = Timed {
+                    let mut cell = TimedCell {
                         table,
                         algorithm,
                         mesh,
                         bytes,
                         paper,
                         ours: paper,
-                        alone: paper,
+                        equal_cost_seconds: paper,
                         printed: paper,
                     };
-                    cell.alone = time(&cell);
+                    cell.equal_cost_seconds = time(&cell);
                     cells.push(cell);
                 }
             }
@@ -209,7 +210,7 @@ mod tests {
         cells
     }
 
-    fn counted(time: Seconds, column: &str) -> Vec<(String, String, Verdict)> {
+    fn counted(time: TimeOf, column: &str) -> Vec<(String, String, Verdict)> {
         let thakur = Thakur::read().unwrap();
         let table = table(&thakur, &cells(&thakur, time), &Profiles::new());
         let cells = table.cells.into_iter().filter(|c| c.column == column);
@@ -231,12 +232,12 @@ mod tests {
 
     #[test]
     fn claims_are_counted_in_the_runs_not_taken_from_the_paper() {
-        let gen_is_free: Seconds = |c| if c.algorithm == "gen" { 0.0 } else { c.paper };
-        let ours: Vec<String> = counted(gen_is_free, "at the same cost a byte")
+        let gen_is_free: TimeOf = |c| if c.algorithm == "gen" { 0.0 } else { c.paper };
+        let ours: Vec<String> = counted(gen_is_free, "at equal cost per byte")
             .into_iter()
             .map(|(_, ours, _)| ours)
             .collect();
-        // the four claims about GEN and PEX, then two about SHIFT, then PEX-GEN
+        // Four claims about GEN and PEX, two about SHIFT, one about PEX-GEN.
         assert_eq!(
             ours,
             ["0 of 12", "2 of 2", "2 of 2", "5 of 5", "0 of 8", "10 of 10", "0 of 10"]

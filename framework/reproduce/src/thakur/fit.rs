@@ -1,10 +1,10 @@
-//! Least squares for T = steps alpha + L beta S, with S the sum over steps of max(1, f / 2).
+//! Least squares for T = steps alpha + L beta S, where S is the sum over steps of max(1, f / 2).
 //!
-//! Weighted by 1/t: unweighted, the one cell of 13.6 s would decide alone and make alpha negative,
-//! which the table shows too.
+//! Samples are weighted by 1/t. Without weights, the single cell of 13.6 s would dominate and make
+//! alpha negative; the table shows that, too.
 
 use super::contention::gen_as_printed;
-use super::{Mesh, Profiles, Seconds, Thakur, Timed, rows_and_columns, steps_of};
+use super::{Mesh, Profiles, Thakur, TimeOf, TimedCell, rows_and_columns, steps_of};
 use crate::report::{Table, Verdict};
 use swapmeet_core::simulation::step::StepFacts;
 
@@ -15,7 +15,7 @@ struct Sample {
     seconds: f64,
 }
 
-/// How much a sample counts, by its seconds.
+/// Returns the weight of a sample with this time.
 type Weight = fn(f64) -> f64;
 
 struct Fit {
@@ -26,7 +26,7 @@ struct Fit {
 }
 
 fn fitted(samples: &[Sample], weight: Weight) -> Fit {
-    // normal equations of rows (steps, bytes) against seconds
+    // Normal equations with columns (steps, bytes) for the time.
     let (mut ss, mut sb, mut bb, mut st, mut bt) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for sample in samples {
         let w = weight(sample.seconds);
@@ -48,25 +48,25 @@ fn fitted(samples: &[Sample], weight: Weight) -> Fit {
     }
 }
 
-/// Sum over steps of max(1, f / 2): how many times a message's bytes are paid for where a link
-/// carries two at full speed.
+/// Returns the sum over steps of max(1, f / 2): the factor on a message's bytes if a link carries
+/// two messages at full speed.
 fn half(f: impl Iterator<Item = u64>) -> f64 {
     f.map(|f| (f as f64 / 2.0).max(1.0)).sum()
 }
 
-/// S, from the links of a run.
+/// Returns S from the link loads of a run.
 fn measured_half(_: &str, steps: &[StepFacts]) -> f64 {
     half(steps.iter().map(|s| s.max_link_messages))
 }
 
-/// S of GEN, from the formula of section 3.4.
+/// Returns S of GEN from the formula of section 3.4.
 pub(super) fn printed_half(mesh: &str, _: &[StepFacts]) -> f64 {
     let (r, c) = rows_and_columns(mesh);
     half((1..r * c).map(|i| gen_as_printed(i, c, r * c)))
 }
 
-/// The fits behind the preset `delta`, and how far runs are from the measured times.
-pub(super) fn table(thakur: &Thakur, cells: &[Timed<'_>], profiles: &Profiles) -> Table {
+/// Returns the fits behind the preset `delta`, and the errors of our times.
+pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profiles) -> Table {
     let mut table = thakur.words.table("Fit");
     let samples = |ids: &[&str], half: fn(&str, &[StepFacts]) -> f64| -> Vec<Sample> {
         let mut samples = Vec::new();
@@ -89,7 +89,7 @@ pub(super) fn table(thakur: &Thakur, cells: &[Timed<'_>], profiles: &Profiles) -
             "PEX, Table 2, unweighted",
             samples(&["Table 2"], measured_half),
             plain,
-            "no machine starts a message in less than no time: the largest times decide alone",
+            "a start-up cannot take negative time: without weights, the largest times dominate",
         ),
         ("GEN, Tables 5 and 6", samples(&["Table 5", "Table 6"], measured_half), relative, ""),
         (
@@ -103,7 +103,7 @@ pub(super) fn table(thakur: &Thakur, cells: &[Timed<'_>], profiles: &Profiles) -
         let why = if fit.alpha_us < 0.0 { why } else { "" };
         table.add((row, "alpha, us"), "", format!("{:.1}", fit.alpha_us), Verdict::NotGiven, why);
         table.add(
-            (row, "beta, us a byte"),
+            (row, "beta, us per byte"),
             "",
             format!("{:.4}", fit.beta_us),
             Verdict::NotGiven,
@@ -119,9 +119,9 @@ pub(super) fn table(thakur: &Thakur, cells: &[Timed<'_>], profiles: &Profiles) -
     }
     for measured in &thakur.table {
         let of_gen = measured.algorithm == "gen";
-        let columns: [(&str, bool, Seconds); 3] = [
+        let columns: [(&str, bool, TimeOf); 3] = [
             ("mean error on `delta`", true, |c| c.ours),
-            ("mean error at the same cost a byte", of_gen, |c| c.alone),
+            ("mean error at equal cost per byte", of_gen, |c| c.equal_cost_seconds),
             ("mean error with f as printed", of_gen, |c| c.printed),
         ];
         for (column, _, time) in columns.into_iter().filter(|(_, wanted, _)| *wanted) {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_printed_formula_makes_gen_dearer() {
-        // what an independent computation gave
+        // Confirmed by an independent computation.
         assert_eq!(
             ["4x4", "8x8", "4x5", "6x8"].map(|mesh| printed_half(mesh, &[])),
             [16.0, 117.0, 21.0, 76.5]

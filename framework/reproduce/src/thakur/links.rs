@@ -1,17 +1,17 @@
-//! What the links of the runs carry, beside the paper's formulas: f(i) is the most messages on one
-//! directed link in step i.
+//! Link loads of the runs, compared with the paper's formulas. f(i) is the maximum number of
+//! messages on one directed link in step i.
 
 use super::{Profiles, Thakur, contention, rows_and_columns, steps_of};
 use crate::report::{Table, Verdict};
 use swapmeet_core::simulation::step::StepFacts;
 
-/// f(i), as a function of the step.
+/// f(i) as a function of the step.
 type Formula = Box<dyn Fn(u64) -> u64>;
 
 struct Formulas {
     printed: Formula,
     corrected: Formula,
-    /// What is wrong with the printed one.
+    /// The error of the printed formula.
     why: &'static str,
 }
 
@@ -20,7 +20,7 @@ fn formulas(algorithm: &str, c: u64, p: u64) -> Option<Formulas> {
         "pex" => Some(Formulas {
             printed: Box::new(move |i| contention::pex_as_printed(i, c)),
             corrected: Box::new(move |i| contention::pex_exact(i, c)),
-            why: "the logarithm is to be rounded down; up contradicts the limit max(r, c) / 2 given beside it",
+            why: "the logarithm must be rounded down; rounding up contradicts the limit max(r, c) / 2 in the same section",
         }),
         "gen" => Some(Formulas {
             printed: Box::new(move |i| contention::gen_as_printed(i, c, p)),
@@ -35,7 +35,7 @@ fn f(steps: &[StepFacts]) -> impl Iterator<Item = u64> {
     steps.iter().map(|s| s.max_link_messages)
 }
 
-/// The formulas for f(i), and what follows from them, against the links of every step.
+/// Compares the formulas for f(i), and their consequences, with the link loads of each step.
 pub(super) fn table(thakur: &Thakur, profiles: &Profiles) -> Table {
     let mut table = thakur.words.table("Contention");
     for (algorithm, mesh) in thakur.measured() {
@@ -84,8 +84,8 @@ fn add(table: &mut Table, algorithm: &str, mesh: &str, steps: &[StepFacts]) {
         let limit = r.max(c) as f64 / 2.0;
         let verdict = Verdict::at_most(limit, most as f64);
         let why = match verdict {
-            Verdict::Breaks => {
-                "the limit max(r, c) / 2 does not hold where a side is no power of two"
+            Verdict::BeyondBound => {
+                "the limit max(r, c) / 2 does not hold if a side is not a power of two"
             }
             _ => "",
         };

@@ -1,11 +1,11 @@
-//! Who exchanges with whom: Table 1, and how many steps an algorithm takes.
+//! Partners in each step (Table 1), and the numbers of steps.
 
 use super::{Profiles, Thakur, rows_and_columns, steps_of};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
-/// (from, to) of every message, step by step, in order.
+/// The pairs (from, to) of all messages, sorted, by step.
 #[derive(Debug, Default)]
 pub(super) struct Pairs(Vec<Vec<(u32, u32)>>);
 
@@ -32,12 +32,12 @@ impl Pairs {
         Ok(pairs)
     }
 
-    /// Steps in which anything was sent.
+    /// Returns the number of steps in which anything was sent.
     pub(super) fn steps(&self) -> usize {
         self.0.len()
     }
 
-    /// Steps in which everyone who sends receives from the same node.
+    /// Returns the number of steps in which each sender receives from its receiver.
     pub(super) fn mutual_steps(&self) -> usize {
         let mutual = |pairs: &[(u32, u32)]| {
             pairs.iter().all(|(a, b)| pairs.binary_search(&(*b, *a)).is_ok())
@@ -46,7 +46,7 @@ impl Pairs {
     }
 }
 
-/// Exchanges as the paper writes them, a message without an answer as `a > b`.
+/// Formats exchanges as in the paper. A message without a reply is written `a > b`.
 fn exchanges(pairs: &[(u32, u32)]) -> String {
     let answered = |(a, b): &(u32, u32)| pairs.binary_search(&(*b, *a)).is_ok();
     let named: Vec<String> = pairs
@@ -57,7 +57,7 @@ fn exchanges(pairs: &[(u32, u32)]) -> String {
     named.join(", ")
 }
 
-/// Table 1, from a run.
+/// Compares Table 1 with a run.
 pub(super) fn table_1(thakur: &Thakur, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = thakur.words.table("Table 1");
     let run = Pairs::of(bench, "mesh:2x4", "pex")?;
@@ -79,7 +79,7 @@ pub(super) fn table_1(thakur: &Thakur, bench: &Bench<'_>) -> Result<Table, Repro
     Ok(table)
 }
 
-/// Steps of every algorithm on every mesh.
+/// Compares the number of steps of each algorithm on each mesh.
 pub(super) fn steps_table(thakur: &Thakur, profiles: &Profiles) -> Table {
     let mut table = thakur.words.table("Steps");
     for (algorithm, mesh) in thakur.measured() {
