@@ -39,7 +39,7 @@ pub use properties::Properties;
 pub use rdn::Rdn;
 pub use route::{Route, RouteError, Run};
 
-use route::{explicit_route, walk_path};
+use route::walk_path;
 
 /// A plane: links that form lines along one axis in one direction. Link `offset + (o * radix + c) *
 /// stride + i` leaves coordinate `c` of line `(o, i)`. In topologies with planes, the load of long
@@ -209,21 +209,37 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn latency(&self, _link: u64) -> f64 {
         1.0
     }
-    /// Calls `visit` with the runs of a route and returns its hops. If `route` is `None`, this is
-    /// the topology's own route.
+    /// Calls `visit` with the runs of the topology's own route and returns its hops. May panic if a
+    /// node does not exist: callers check node numbers.
+    fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64;
+    /// Returns the link between two neighbours, on which requested paths can lead.
+    fn link_between(&self, _from: u64, _to: u64) -> Option<Run> {
+        None
+    }
+    /// Calls `visit` with the runs of a requested route and returns its hops. If `route` is `None`,
+    /// this is the topology's own route. Otherwise it must be a path, unless the topology has
+    /// dimensions with a choice of direction.
     ///
     /// # Errors
     /// If the topology does not have the requested route.
-    ///
-    /// # Panics
-    /// May panic if a node does not exist: callers check node numbers.
     fn route(
         &self,
         from: u64,
         to: u64,
         route: Option<&Route>,
         visit: &mut dyn FnMut(Run),
-    ) -> Result<u64, RouteError>;
+    ) -> Result<u64, RouteError> {
+        match route {
+            Some(route) if !route.path.is_empty() => {
+                let link = |a, b| self.link_between(a, b);
+                walk_path(self.properties(), (from, to), &route.path, link, visit)
+            }
+            Some(route) if !route.signs.is_empty() || !route.order.is_empty() => {
+                Err(RouteError::NoDimensions { topology: self.spec() })
+            }
+            _ => Ok(self.own_route(from, to, visit)),
+        }
+    }
 
     /// Returns the vertex that a link leaves and the vertex to which it leads; `None` if there is
     /// no such link. Vertices from [`Topology::nodes`] on are switches.

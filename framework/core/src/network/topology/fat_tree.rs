@@ -12,7 +12,7 @@
 //! down, level by level from the nodes on, and within a level by the switch (or node) below and the
 //! digit.
 
-use super::{Bisection, Properties, Route, RouteError, Run, Topology, explicit_route};
+use super::{Bisection, Properties, Run, Topology};
 use crate::limits;
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
@@ -96,19 +96,9 @@ impl Topology for FatTree {
         &self.properties
     }
 
-    fn route(
-        &self,
-        from: u64,
-        to: u64,
-        route: Option<&Route>,
-        visit: &mut dyn FnMut(Run),
-    ) -> Result<u64, RouteError> {
-        // There are no links between nodes, only to switches.
-        if let Some(hops) = explicit_route(self, (from, to), route, |_, _| None, visit)? {
-            return Ok(hops);
-        }
+    fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         if from == to {
-            return Ok(0);
+            return 0;
         }
         // Find the level above both nodes: the highest digit in which they differ.
         let (mut top, mut a, mut b) = (0, from / self.k, to / self.k);
@@ -128,7 +118,7 @@ impl Topology for FatTree {
             visit(self.link(false, level + 1, at, above));
         }
         visit(self.link(false, 0, to, 0));
-        Ok(2 * (u64::from(top) + 1))
+        2 * (u64::from(top) + 1)
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {

@@ -1,6 +1,6 @@
 //! Complete graphs: a link from every node to every other node.
 
-use super::{Bisection, Properties, Regularity, Route, RouteError, Run, Topology, explicit_route};
+use super::{Bisection, Properties, Regularity, Run, Topology};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -40,10 +40,6 @@ impl FullyConnected {
         };
         Self { properties }
     }
-
-    fn link(&self, from: u64, to: u64) -> Option<Run> {
-        (from != to).then(|| Run::link(from * self.nodes() + to))
-    }
 }
 
 impl Topology for FullyConnected {
@@ -55,20 +51,14 @@ impl Topology for FullyConnected {
         Regularity::Complete
     }
 
-    fn route(
-        &self,
-        from: u64,
-        to: u64,
-        route: Option<&Route>,
-        visit: &mut dyn FnMut(Run),
-    ) -> Result<u64, RouteError> {
-        if let Some(hops) = explicit_route(self, (from, to), route, |a, b| self.link(a, b), visit)?
-        {
-            return Ok(hops);
-        }
-        self.link(from, to).map_or(Ok(0), |run| {
+    fn link_between(&self, from: u64, to: u64) -> Option<Run> {
+        (from != to).then(|| Run::link(from * self.nodes() + to))
+    }
+
+    fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
+        self.link_between(from, to).map_or(0, |run| {
             visit(run);
-            Ok(1)
+            1
         })
     }
 

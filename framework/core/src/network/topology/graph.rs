@@ -9,7 +9,7 @@
 //! size of graphs.
 
 use super::routing_table::RoutingTable;
-use super::{Properties, ReadFile, Route, RouteError, Run, Topology, explicit_route};
+use super::{Properties, ReadFile, Run, Topology};
 use crate::spec::{Spec, SpecError};
 use edge_list::EdgeList;
 use std::sync::Arc;
@@ -92,10 +92,6 @@ impl Graph {
         Ok(Self { properties, table, bandwidths, latencies, parallel })
     }
 
-    fn link(&self, from: u64, to: u64) -> Option<Run> {
-        self.table.links_of(from).find(|link| self.table.end(*link) == to).map(run)
-    }
-
     /// Returns the link for a pair of nodes among the parallel links of a vertex to the same
     /// neighbour; `first` is the first of them.
     fn among_parallel(&self, (from, to): (u64, u64), at: u64, first: usize) -> usize {
@@ -139,17 +135,11 @@ impl Topology for Graph {
         self.latencies[link as usize]
     }
 
-    fn route(
-        &self,
-        from: u64,
-        to: u64,
-        route: Option<&Route>,
-        visit: &mut dyn FnMut(Run),
-    ) -> Result<u64, RouteError> {
-        if let Some(hops) = explicit_route(self, (from, to), route, |a, b| self.link(a, b), visit)?
-        {
-            return Ok(hops);
-        }
+    fn link_between(&self, from: u64, to: u64) -> Option<Run> {
+        self.table.links_of(from).find(|link| self.table.end(*link) == to).map(run)
+    }
+
+    fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (mut at, mut hops) = (from, 0);
         while at != to {
             let mut link = self.table.links_of(at).start + self.table.next_link(at, to) as usize;
@@ -160,7 +150,7 @@ impl Topology for Graph {
             at = self.table.end(link);
             hops += 1;
         }
-        Ok(hops)
+        hops
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
@@ -170,6 +160,7 @@ impl Topology for Graph {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Route;
     use super::*;
 
     fn graph(content: &str) -> Graph {
@@ -216,7 +207,7 @@ mod tests {
     fn bandwidths_apply_to_both_directions_of_an_edge() {
         let g = graph("0 1 2.5\n1 2\n");
         assert_eq!(g.bandwidths(), Some((1.0, 2.5)));
-        let of = |from, to| g.bandwidth(g.link(from, to).unwrap().first);
+        let of = |from, to| g.bandwidth(g.link_between(from, to).unwrap().first);
         assert_eq!((of(0, 1), of(1, 0), of(1, 2)), (2.5, 2.5, 1.0));
         assert_eq!(graph("0 1\n").bandwidths(), None);
     }
@@ -226,7 +217,7 @@ mod tests {
         let g = graph("0 1 2.5 l3\n1 2 l0.5 x2\nranks 0 2 l7\n");
         assert_eq!((g.latencies(), g.bandwidths()), (Some((0.5, 7.0)), Some((1.0, 2.5))));
         // Ranks 0 and 1 are at vertex 0, which is the switch 4. Nodes 2 and 3 are vertices 1 and 2.
-        let of = |from, to| g.latency(g.link(from, to).unwrap().first);
+        let of = |from, to| g.latency(g.link_between(from, to).unwrap().first);
         assert_eq!([of(0, 4), of(4, 1), of(4, 2), of(2, 3)], [7.0, 7.0, 3.0, 0.5]);
         assert_eq!(graph("0 1 4\n").latencies(), None);
     }
@@ -259,7 +250,7 @@ mod tests {
         let g = graph("0 1 4\nranks 1 3 0.5\n2 1 4 x2\n");
         // The nodes are vertex 0, three ranks and vertex 2. The switch has number 5.
         assert_eq!((g.nodes(), g.switches()), (5, 1));
-        let of = |from, to| g.bandwidth(g.link(from, to).unwrap().first);
+        let of = |from, to| g.bandwidth(g.link_between(from, to).unwrap().first);
         assert_eq!((of(0, 5), of(5, 2), of(3, 5), of(4, 5)), (4.0, 0.5, 0.5, 4.0));
         assert_eq!((g.links_from(4), g.links_from(3)), (Some(2), Some(1)));
     }

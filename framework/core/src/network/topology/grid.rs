@@ -338,6 +338,10 @@ impl Topology for GridNet {
         Some(self.sides().enumerate().map(along).sum())
     }
 
+    fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
+        self.shortest(from, to, visit)
+    }
+
     fn route(
         &self,
         from: u64,
@@ -349,9 +353,8 @@ impl Topology for GridNet {
         self.check(route)?;
         if !route.path.is_empty() {
             return walk_path(
-                self,
-                from,
-                to,
+                &self.properties,
+                (from, to),
                 &route.path,
                 |a, b| self.link(a, b, &route.signs),
                 visit,

@@ -8,7 +8,7 @@
 //! their latency is H times the machine's `hop_us`.
 
 use super::switched::FamilyArgs;
-use super::{Bisection, Properties, Route, RouteError, Run, Topology, explicit_route};
+use super::{Bisection, Properties, Run, Topology};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -98,26 +98,16 @@ impl Topology for Groups {
         if link < 2 * self.nodes() { self.inside_hop } else { 1.0 }
     }
 
-    fn route(
-        &self,
-        from: u64,
-        to: u64,
-        route: Option<&Route>,
-        visit: &mut dyn FnMut(Run),
-    ) -> Result<u64, RouteError> {
-        // There are no links between ranks, only to switches.
-        if let Some(hops) = explicit_route(self, (from, to), route, |_, _| None, visit)? {
-            return Ok(hops);
-        }
+    fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         if from == to {
-            return Ok(0);
+            return 0;
         }
         let across = from / self.ranks() != to / self.ranks();
         let tier = 2 * self.nodes() * u64::from(across);
         for first in [tier + from, tier + self.nodes() + to] {
             visit(Run::link(first));
         }
-        Ok(2)
+        2
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {

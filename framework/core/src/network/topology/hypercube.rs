@@ -1,6 +1,6 @@
 //! Hypercubes: two nodes are linked if their numbers differ in one bit.
 
-use super::{Bisection, Properties, Regularity, Route, RouteError, Run, Topology, explicit_route};
+use super::{Bisection, Properties, Regularity, Run, Topology};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -42,11 +42,6 @@ impl Hypercube {
         Self { properties, dims: bits }
     }
 
-    fn link(&self, from: u64, to: u64) -> Option<Run> {
-        let bit = from ^ to;
-        bit.is_power_of_two().then(|| self.run(from, u64::from(bit.trailing_zeros())))
-    }
-
     fn run(&self, from: u64, dim: u64) -> Run {
         Run::link(from * self.dims + dim)
     }
@@ -62,17 +57,12 @@ impl Topology for Hypercube {
     }
 
     /// e-cube routing: along the lowest differing bit first.
-    fn route(
-        &self,
-        from: u64,
-        to: u64,
-        route: Option<&Route>,
-        visit: &mut dyn FnMut(Run),
-    ) -> Result<u64, RouteError> {
-        if let Some(hops) = explicit_route(self, (from, to), route, |a, b| self.link(a, b), visit)?
-        {
-            return Ok(hops);
-        }
+    fn link_between(&self, from: u64, to: u64) -> Option<Run> {
+        let bit = from ^ to;
+        bit.is_power_of_two().then(|| self.run(from, u64::from(bit.trailing_zeros())))
+    }
+
+    fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (mut at, mut left) = (from, from ^ to);
         while left > 0 {
             let dim = u64::from(left.trailing_zeros());
@@ -80,7 +70,7 @@ impl Topology for Hypercube {
             at ^= 1 << dim;
             left &= left - 1;
         }
-        Ok(u64::from((from ^ to).count_ones()))
+        u64::from((from ^ to).count_ones())
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {

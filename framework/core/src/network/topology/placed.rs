@@ -199,6 +199,10 @@ impl Topology for Placed {
         self.base.links_from(self.node(rank))
     }
 
+    fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
+        self.base.own_route(self.node(from), self.node(to), visit)
+    }
+
     fn route(
         &self,
         from: u64,

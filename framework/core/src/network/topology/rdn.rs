@@ -10,9 +10,7 @@
 //! destination. To another cluster of the same type: across, within a cluster of the other type,
 //! across again, and within the cluster to the destination. No route is shorter.
 
-use super::{
-    Bisection, Properties, ReadFile, Regularity, Route, RouteError, Run, Topology, explicit_route,
-};
+use super::{Bisection, Properties, ReadFile, Regularity, Run, Topology};
 use crate::limits;
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
@@ -141,26 +139,9 @@ impl Rdn {
         Run::link(2 * self.n * self.base.link_slots() + node)
     }
 
-    /// Returns the link between neighbours: a cross-edge, or a link within a cluster.
-    fn link(&self, from: u64, to: u64) -> Option<Run> {
-        let ((t, c, x), (u, d, y)) = (self.split(from), self.split(to));
-        if t != u {
-            return (c == y && x == d).then(|| self.cross(from));
-        }
-        let mut runs = Vec::new();
-        let hops = (c == d).then(|| self.within((t, c), x, y, &mut |run| runs.push(run)));
-        runs.pop().filter(|_| matches!(hops, Some(Ok(1))))
-    }
-
-    fn within(
-        &self,
-        (t, c): (u64, u64),
-        from: u64,
-        to: u64,
-        visit: &mut dyn FnMut(Run),
-    ) -> Result<u64, RouteError> {
+    fn within(&self, (t, c): (u64, u64), from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let offset = self.cluster_links(t, c);
-        self.base.route(from, to, None, &mut |run| {
+        self.base.own_route(from, to, &mut |run| {
             visit(Run { first: run.first + offset, plane: 0, ..run });
         })
     }
@@ -200,30 +181,30 @@ impl Topology for Rdn {
         if within { self.base.latency(link % self.base.link_slots()) } else { 1.0 }
     }
 
-    fn route(
-        &self,
-        from: u64,
-        to: u64,
-        route: Option<&Route>,
-        visit: &mut dyn FnMut(Run),
-    ) -> Result<u64, RouteError> {
-        if let Some(hops) = explicit_route(self, (from, to), route, |a, b| self.link(a, b), visit)?
-        {
-            return Ok(hops);
+    fn link_between(&self, from: u64, to: u64) -> Option<Run> {
+        let ((t, c, x), (u, d, y)) = (self.split(from), self.split(to));
+        if t != u {
+            return (c == y && x == d).then(|| self.cross(from));
         }
+        let mut runs = Vec::new();
+        let hops = (c == d).then(|| self.within((t, c), x, y, &mut |run| runs.push(run)));
+        runs.pop().filter(|_| hops == Some(1))
+    }
+
+    fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let ((t, c, x), (u, d, y)) = (self.split(from), self.split(to));
         if t == u && c == d {
             return self.within((t, c), x, y, visit);
         }
         if t != u {
-            let here = self.within((t, c), x, d, visit)?;
+            let here = self.within((t, c), x, d, visit);
             visit(self.cross(self.join(t, c, d)));
-            return Ok(here + 1 + self.within((u, d), c, y, visit)?);
+            return here + 1 + self.within((u, d), c, y, visit);
         }
         visit(self.cross(from));
-        let there = self.within((1 - t, x), c, d, visit)?;
+        let there = self.within((1 - t, x), c, d, visit);
         visit(self.cross(self.join(1 - t, x, d)));
-        Ok(there + 2 + self.within((t, d), x, y, visit)?)
+        there + 2 + self.within((t, d), x, y, visit)
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {

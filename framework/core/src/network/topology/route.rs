@@ -1,6 +1,6 @@
 //! Routes of messages: requested routes, and the runs of links that a topology reports.
 
-use super::Topology;
+use super::Properties;
 
 /// A straight part of a route: links `first`, `first + stride`, .. (`len` of them). A run never
 /// wraps around: a route that does is reported as two runs.
@@ -78,47 +78,26 @@ pub enum RouteError {
     },
 }
 
-/// Follows a requested route on a topology without a choice of directions, where it can only be a
-/// path. Returns the hops, or `None` if no route is requested.
-pub(super) fn explicit_route(
-    topology: &dyn Topology,
-    (from, to): (u64, u64),
-    route: Option<&Route>,
-    link: impl Fn(u64, u64) -> Option<Run>,
-    visit: &mut dyn FnMut(Run),
-) -> Result<Option<u64>, RouteError> {
-    match route {
-        Some(route) if !route.path.is_empty() => {
-            walk_path(topology, from, to, &route.path, link, visit).map(Some)
-        }
-        Some(route) if !route.signs.is_empty() || !route.order.is_empty() => {
-            Err(RouteError::NoDimensions { topology: topology.spec() })
-        }
-        _ => Ok(None),
-    }
-}
-
 /// Follows a path of nodes; `link` returns the run from one node to the next.
 pub(super) fn walk_path(
-    topology: &dyn Topology,
-    from: u64,
-    to: u64,
+    topology: &Properties,
+    (from, to): (u64, u64),
     path: &[u64],
     link: impl Fn(u64, u64) -> Option<Run>,
     visit: &mut dyn FnMut(Run),
 ) -> Result<u64, RouteError> {
     if path.last() != Some(&to) {
         return Err(RouteError::Malformed {
-            topology: topology.spec(),
+            topology: topology.spec.clone(),
             expected: format!("a path that ends at node {to}"),
             got: format!("one that ends at node {}", path.last().unwrap_or(&from)),
         });
     }
     let mut at = from;
     for &next in path {
-        let run = (next < topology.nodes()).then(|| link(at, next)).flatten();
+        let run = (next < topology.nodes).then(|| link(at, next)).flatten();
         visit(run.ok_or_else(|| RouteError::NoLink {
-            topology: topology.spec(),
+            topology: topology.spec.clone(),
             from: at,
             to: next,
         })?);

@@ -118,7 +118,7 @@ impl RandomRouting for Routed {
                 valiant.expected_hops(self.network(), self.base.host(from), self.base.host(to))
             }
             // All shortest paths have the same length.
-            Routing::Ecmp(_) => self.base.route(from, to, None, &mut |_| {}).unwrap_or(0) as f64,
+            Routing::Ecmp(_) => self.base.own_route(from, to, &mut |_| {}) as f64,
         }
     }
 }
@@ -156,6 +156,14 @@ impl Topology for Routed {
         Some(self)
     }
 
+    fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
+        let (draw, from, to) = (self.draw(from, to), self.base.host(from), self.base.host(to));
+        match &self.routing {
+            Routing::Valiant(valiant) => valiant.route(self.network(), (from, to), draw, visit),
+            Routing::Ecmp(ecmp) => ecmp.route(from, to, draw, visit),
+        }
+    }
+
     fn route(
         &self,
         from: u64,
@@ -164,13 +172,9 @@ impl Topology for Routed {
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
         // An explicitly requested route is not random.
-        if route.is_some() {
-            return self.base.route(from, to, route, visit);
+        match route {
+            None => Ok(self.own_route(from, to, visit)),
+            Some(_) => self.base.route(from, to, route, visit),
         }
-        let (draw, from, to) = (self.draw(from, to), self.base.host(from), self.base.host(to));
-        Ok(match &self.routing {
-            Routing::Valiant(valiant) => valiant.route(self.network(), (from, to), draw, visit),
-            Routing::Ecmp(ecmp) => ecmp.route(from, to, draw, visit),
-        })
     }
 }

@@ -6,7 +6,7 @@
 //! (port p of switch s is link 2 n + s * radix + p). A family defines where ports lead, and the
 //! next port of a route.
 
-use super::{Bisection, Properties, Route, RouteError, Run, Topology, explicit_route};
+use super::{Bisection, Properties, Run, Topology};
 use crate::limits;
 use crate::spec::{Arg, Spec, SpecError};
 use std::fmt;
@@ -97,19 +97,9 @@ impl<F: Fabric> Topology for Switched<F> {
         self.distances_from(node / self.nodes_each % self.fabric.symmetry_period()).0
     }
 
-    fn route(
-        &self,
-        from: u64,
-        to: u64,
-        route: Option<&Route>,
-        visit: &mut dyn FnMut(Run),
-    ) -> Result<u64, RouteError> {
-        // There are no links between nodes, only to switches.
-        if let Some(hops) = explicit_route(self, (from, to), route, |_, _| None, visit)? {
-            return Ok(hops);
-        }
+    fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         if from == to {
-            return Ok(0);
+            return 0;
         }
         let mut link = |first: u64| visit(Run::link(first));
         let (mut at, last) = (from / self.nodes_each, to / self.nodes_each);
@@ -122,7 +112,7 @@ impl<F: Fabric> Topology for Switched<F> {
             at = self.fabric.neighbour(at, port).unwrap_or(last);
         }
         link(self.nodes + to);
-        Ok(hops)
+        hops
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {

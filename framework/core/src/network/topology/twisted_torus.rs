@@ -11,7 +11,7 @@
 //! at half of a long side.
 
 use super::grid::planes;
-use super::{Bisection, Properties, Route, RouteError, Run, Topology, explicit_route, strides};
+use super::{Bisection, Properties, Run, Topology, strides};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -150,19 +150,6 @@ impl TwistedTorus {
             at - here * self.strides[d] + (here + self.a) % self.dims[d] * self.strides[d]
         })
     }
-
-    /// Returns the link to a neighbour; at a tie in the first dimension that has one, plus first.
-    fn link(&self, from: u64, to: u64) -> Option<Run> {
-        let mut ways = (0..self.dims.len()).flat_map(|d| [(d, true), (d, false)]);
-        let (dim, plus) = ways.find(|(d, plus)| self.step(from, *d, *plus) == to)?;
-        let plane = 2 * dim as u32 + u32::from(!plus);
-        Some(Run {
-            first: u64::from(plane) * self.nodes + from,
-            stride: self.strides[dim],
-            len: 1,
-            plane,
-        })
-    }
 }
 
 fn length(steps: &Offsets) -> u64 {
@@ -174,23 +161,25 @@ impl Topology for TwistedTorus {
         &self.properties
     }
 
-    fn route(
-        &self,
-        from: u64,
-        to: u64,
-        route: Option<&Route>,
-        visit: &mut dyn FnMut(Run),
-    ) -> Result<u64, RouteError> {
-        if let Some(hops) = explicit_route(self, (from, to), route, |a, b| self.link(a, b), visit)?
-        {
-            return Ok(hops);
-        }
+    fn link_between(&self, from: u64, to: u64) -> Option<Run> {
+        let mut ways = (0..self.dims.len()).flat_map(|d| [(d, true), (d, false)]);
+        let (dim, plus) = ways.find(|(d, plus)| self.step(from, *d, *plus) == to)?;
+        let plane = 2 * dim as u32 + u32::from(!plus);
+        Some(Run {
+            first: u64::from(plane) * self.nodes + from,
+            stride: self.strides[dim],
+            len: 1,
+            plane,
+        })
+    }
+
+    fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let steps = self.shortest(from, to);
         let mut at = from;
         for dim in (0..self.dims.len()).rev() {
             at = self.travel(at, dim, steps[dim], visit);
         }
-        Ok(length(&steps))
+        length(&steps)
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {

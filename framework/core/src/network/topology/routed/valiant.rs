@@ -89,8 +89,7 @@ impl Valiant {
         let (from, to) = if side == Side::First { (node, via) } else { (via, node) };
         let mut runs = Vec::new();
         if from != to {
-            // The network has a route between any two of its nodes: there is no error.
-            let _ = network.route(from, to, None, &mut |run| runs.push(run));
+            network.own_route(from, to, &mut |run| runs.push(run));
         }
         let Some(links) = &self.switch_links else { return runs };
         let (own, drawn) = (links[node as usize], links[via as usize]);
