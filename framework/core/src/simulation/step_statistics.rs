@@ -160,6 +160,8 @@ impl StepStatistics {
         let topology = Arc::clone(&self.topology);
         let has_latencies = topology.latencies().is_some();
         let has_bandwidths = topology.bandwidths().is_some();
+        // Most steps only count messages.
+        let is_plain = equal_loads && !has_latencies && !has_bandwidths;
         self.inverse_bandwidth.clear();
         self.link_messages.begin();
         if !equal_loads {
@@ -174,7 +176,7 @@ impl StepStatistics {
                 facts.total_load.checked_add(t.load).ok_or_else(|| too_much(number))?;
             let (mut latency, mut inverse_bandwidth, mut slowest) = (0.0, 0.0, 0.0_f64);
             let (link_messages, link_loads) = (&mut self.link_messages, &mut self.link_loads);
-            let hops = along(topology.as_ref(), number, t, routes, &mut |run| {
+            let mut count_all = |run: Run| {
                 link_messages.add(run, 1);
                 if !equal_loads && let Some(loads) = link_loads {
                     loads.add(run, t.load);
@@ -189,7 +191,12 @@ impl StepStatistics {
                         slowest = slowest.max(inverse);
                     }
                 }
-            })?;
+            };
+            let hops = if is_plain {
+                along(topology.as_ref(), number, t, routes, &mut |run| link_messages.add(run, 1))?
+            } else {
+                along(topology.as_ref(), number, t, routes, &mut count_all)?
+            };
 
             // Loads and hops.
             t.hops = hops as u32;

@@ -23,7 +23,7 @@ impl Running {
     ) -> Result<(), Fault> {
         // Send, and count blocks if some listener needs them.
         let counts_blocks = listeners.interests.sends || listeners.interests.packing;
-        let (first, sent) = match &mut self.payload {
+        let sent = match &mut self.payload {
             Payload::Blocks(exchange) => send_and_count(exchange, rule, counts_blocks),
             Payload::Orbits(exchange) => send_and_count(exchange, rule, counts_blocks),
             Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => {
@@ -32,39 +32,40 @@ impl Running {
             }
         };
         let ends = (rule.from, rule.to);
-        match (&mut self.reported, sent) {
-            // Case 1: each node is planned, and something moves.
-            (Reported::All, Ok(Some((load, blocks)))) => {
+        let (first, moved) = match sent {
+            Ok(sent) => sent,
+            Err(fault) => {
+                // A full plan would have come to the sends of earlier nodes before.
+                self.expand_sends(listeners, Some(rule.from));
+                self.report_empty_send(listeners, ends, true);
+                return Err(fault);
+            }
+        };
+        match (&mut self.reported, moved) {
+            // Case 1: all nodes are reported at the end of the step.
+            (Reported::Expanded(expansion), moved) => {
+                let Payload::Orbits(exchange) = &self.payload else { return Ok(()) };
+                let load = moved.map(|(load, _)| load);
+                return expansion.add(exchange, rule, first, load, route, listeners);
+            }
+            // Case 2: nothing moved.
+            (_, None) => self.report_empty_send(listeners, ends, false),
+            // Case 3: each node is planned.
+            (Reported::All, Some((load, blocks))) => {
                 if listeners.interests.sends {
                     self.report_boxes(listeners, rule, first, load, route);
                 }
                 let route = route.map_or(0, |route| number_of(&mut self.routes, route));
                 let notes = SendNotes { blocks, latest_arrival: self.latest_arrival() };
                 self.add_message(listeners, ends, load, notes, route);
-                Ok(())
             }
-            // Case 2: only representatives are planned and reported.
-            (Reported::Representatives(links), Ok(Some((load, _)))) => {
+            // Case 4: only representatives are planned and reported.
+            (Reported::Representatives(links), Some((load, _))) => {
                 let sender = links.group().home(rule.from).0 as u32;
                 self.add_representative_message(rule, sender, load, route);
-                Ok(())
-            }
-            // Case 3: all nodes are reported at the end of the step.
-            (Reported::Expanded(expansion), Ok(sent)) => {
-                let Payload::Orbits(exchange) = &self.payload else { return Ok(()) };
-                expansion.add(exchange, rule, first, sent.map(|(load, _)| load), route, listeners)
-            }
-            // Case 4: nothing moves, perhaps because the send breaks a rule. A full plan would have
-            // come to the sends of earlier nodes before.
-            (_, sent) => {
-                let fault = sent.err();
-                if fault.is_some() {
-                    self.expand_sends(listeners, Some(rule.from));
-                }
-                self.report_empty_send(listeners, ends, fault.is_some());
-                fault.map_or(Ok(()), Err)
             }
         }
+        Ok(())
     }
 
     /// Reports the boxes that a send moved, from box number `first` on.
@@ -208,11 +209,9 @@ fn send_and_count<L: Layout>(
     exchange: &mut Exchange<L>,
     rule: &Rule<'_>,
     counts_blocks: bool,
-) -> (usize, Result<Moved, Fault>) {
+) -> Result<(usize, Moved), Fault> {
     let first = exchange.in_flight_boxes();
-    let sent = exchange.send(rule).map(|load| {
-        let count = || if counts_blocks { exchange.in_flight_blocks(first) } else { 0 };
-        load.map(|load| (load, count()))
-    });
-    (first, sent)
+    let Some(load) = exchange.send(rule)? else { return Ok((first, None)) };
+    let blocks = if counts_blocks { exchange.in_flight_blocks(first) } else { 0 };
+    Ok((first, Some((load, blocks))))
 }
