@@ -1,4 +1,4 @@
-"""Builds the program with cargo, or takes the one in the folder ``SWAPMEET_BUILT``, and puts it into the wheel."""
+"""Builds a wheel with the program, which cargo builds unless ``SWAPMEET_BUILT`` names a folder with one."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from setuptools.command.build_py import build_py
 
 
 def built() -> Path:
-    """The program's file."""
+    """Return the path of the program, after building it if necessary."""
     folder = os.environ.get("SWAPMEET_BUILT")
     if folder is None:
         root = Path(__file__).resolve().parents[2]

@@ -17,30 +17,30 @@ __all__ = ["columns", "program", "read"]
 
 Path = Union[str, "os.PathLike[str]"]
 
-# The largest whole number that the integer columns of both libraries hold.
+# The largest integer in the integer columns of both libraries.
 _LARGEST = 2**64 - 1
 
 
 def program() -> str:
-    """The path of the ``swapmeet`` program that came with this package."""
+    """Return the path of the ``swapmeet`` program in this package."""
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "swapmeet")
 
 
 def main() -> None:
-    """Becomes the program: what the command ``swapmeet`` of this package does."""
+    """Replace this process by the program; the command ``swapmeet`` of this package calls this."""
     os.execv(program(), ["swapmeet", *sys.argv[1:]])
 
 
 @functools.lru_cache(maxsize=None)
 def _kinds() -> dict[str, str]:
-    said = subprocess.run(
+    output = subprocess.run(
         [program(), "list", "columns", "--format", "json"], check=True, capture_output=True, text=True
     )
-    return {column["name"]: column["type"] for column in json.loads(said.stdout)}
+    return {column["name"]: column["type"] for column in json.loads(output.stdout)}
 
 
 def columns() -> dict[str, str]:
-    """The columns of rows, in order, each with its type: ``string``, ``integer`` or ``number``."""
+    """Return the columns of rows, in order, with their types: ``string``, ``integer`` or ``number``."""
     return dict(_kinds())
 
 
@@ -53,14 +53,15 @@ def read(files: Path | Iterable[Path], library: Literal["polars"]) -> polars.Dat
 
 
 def read(files: Path | Iterable[Path], library: str = "pandas") -> Any:
-    """Reads files of rows (``swapmeet run --out rows.csv``) into one frame.
+    """Read files of rows (``swapmeet run --out rows.csv``) into one frame.
 
-    Each column has its own type, whatever a file holds: texts; whole numbers, nothing where a figure has no meaning, and floating-point
-    numbers where one is beyond 64 bits; times as floating-point numbers. Columns that an older file lacks are empty; columns that this
-    version doesn't know stay texts.
+    The type of a column does not depend on the files: columns are strings, integers (or
+    floating-point numbers if a value exceeds 64 bits), or floating-point times. A value is missing
+    if its column does not apply to the row. Columns that an older file lacks are empty. Columns
+    that this version does not know are strings.
 
-    Raises ``ValueError`` for a file that holds no rows of Swapmeet, or a text where a number was expected, with file, line and column; and for
-    a library other than ``pandas`` and ``polars``.
+    Raise ``ValueError`` if a file has no rows of Swapmeet or a field is not a number (with file,
+    line and column), and for a library other than ``pandas`` and ``polars``.
     """
     if library not in ("pandas", "polars"):
         raise ValueError(f"library: {library!r}, expected 'pandas' or 'polars'")
@@ -73,10 +74,10 @@ def read(files: Path | Iterable[Path], library: str = "pandas") -> Any:
 
 
 def _texts(paths: list[Path]) -> dict[str, list[tuple[str, str]]]:
-    """The cells of each column, each with the place it stands at."""
+    """Return the cells of each column, each with its location for error messages."""
     import csv
 
-    # A schedule's remark may be longer than what the reader takes by default.
+    # A note may be longer than the default limit of the reader.
     csv.field_size_limit(sys.maxsize)
     known = list(_kinds())
     rows: list[tuple[str, dict[str, str]]] = []
@@ -97,7 +98,7 @@ def _texts(paths: list[Path]) -> dict[str, list[tuple[str, str]]]:
 
 
 def _typed(cells: list[tuple[str, str]], kind: str) -> tuple[str, list[Any]]:
-    """The values of a column, and what they are: ``string``, ``integer`` or ``number``."""
+    """Return the values of a column and their type: ``string``, ``integer`` or ``number``."""
     if kind == "string":
         return kind, [_unquoted(text) for _, text in cells]
     make = int if kind == "integer" else float
@@ -114,7 +115,7 @@ def _typed(cells: list[tuple[str, str]], kind: str) -> tuple[str, list[Any]]:
 
 
 def _unquoted(text: str) -> str:
-    """A text that a spreadsheet would run stands behind an apostrophe."""
+    """Remove the apostrophe before a text that a spreadsheet would take for a formula."""
     is_quoted = text.startswith("'") and text.lstrip("'").startswith(("=", "+", "-", "@", "\t", "\r"))
     return text[1:] if is_quoted else text
 

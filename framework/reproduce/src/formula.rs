@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_side_by_side_is_multiplied_before_it_is_divided() {
+    fn adjacent_factors_are_multiplied_before_division() {
         assert_eq!(value("n/4q"), 36.0 / 8.0);
         assert_eq!(value("2n/4 + 1"), 19.0);
         assert_eq!(value("3 q n/4 - 2 - 1"), 51.0);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_logarithms_are_not_rounded_up_further() {
+    fn integer_logarithms_are_not_rounded_up() {
         for (base, power) in
             [(3.0_f64, 27.0_f64), (5.0, 25.0), (3.0, 9.0), (7.0, 343.0), (3.0, 243.0)]
         {
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_formula_says_where() {
+    fn syntax_errors_give_their_position() {
         for (text, at) in
             [("", 1), ("n +", 4), ("(n", 3), ("n)", 2), ("log(2)", 6), ("2 * n", 3), ("sqrt n", 6)]
         {

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_counts_first_and_names_each_row_once() {
+    fn a_page_has_counts_and_names_each_row_once() {
         insta::assert_snapshot!(report().to_markdown(), @r#"
         # A. Author, Demo, 2026
 
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measured_figure_agrees_to_the_digits_that_the_paper_prints() {
+    fn a_measured_value_agrees_to_the_printed_digits() {
         assert_eq!(Verdict::measured(0.004, 0.003_51, 3), Verdict::Agrees);
         assert_eq!(Verdict::measured(0.004, 0.004_49, 3), Verdict::Agrees);
         assert_eq!(Verdict::measured(0.004, 0.003_4, 3).text(), "-15.0 %");
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_met_agrees_or_differs() {
+    fn exact_values_agree_or_differ() {
         assert_eq!(Verdict::whole(15_u64, 15_u64), Verdict::Agrees);
         assert_eq!(Verdict::whole(15_u64, 16_u64).text(), "+6.7 %");
         assert_eq!(Verdict::whole(0_u64, 16_u64), Verdict::Differs);
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_per_cent_is_the_line_between_within_and_further_off() {
+    fn ten_per_cent_counts_as_within() {
         let summary = |off: &[f64]| {
             let mut table = Table::new("Table 1", "");
             for percent in off {
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_csv_has_a_row_a_cell() {
+    fn the_csv_has_a_row_for_each_cell() {
         insta::assert_snapshot!(report().to_csv().unwrap(), @r"
         table,row,column,paper,ours,verdict,why
         Table 1,4x4,steps,4,4,agrees,

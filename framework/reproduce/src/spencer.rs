@@ -250,12 +250,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_thesis_s_data_is_whole() {
+    fn the_data_of_the_thesis_is_complete() {
         assert_eq!(thesis().unwrap().mistakes(), [""; 0]);
     }
 
     #[test]
-    fn a_term_is_exact_or_off_and_says_why() {
+    fn terms_that_differ_have_a_reason() {
         let mut thesis = thesis().unwrap();
         let mut row = thesis.dissemination.remove(0);
         row.costs = ["log(2, n)", "10", "8"].map(|text| text.to_owned().try_into().unwrap());

@@ -297,7 +297,7 @@ mod tests {
 
     /// Rearranged blocks are not measured, so equal values are not an agreement.
     #[test]
-    fn what_the_algorithm_declares_of_itself_is_not_counted_as_agreeing() {
+    fn declared_values_do_not_count_as_agreeing() {
         let mut table = Table::new("t", "");
         compare(&mut table, "r", [1.0; 5], [1.0; 5], "");
         let verdicts: Vec<Verdict> = table.cells.iter().map(|cell| cell.verdict).collect();
@@ -307,7 +307,7 @@ mod tests {
 
     /// The paper has values for these algorithms; only ours are missing.
     #[test]
-    fn a_rival_that_is_not_run_is_not_said_to_have_no_figure_in_the_paper() {
+    fn rivals_without_a_run_keep_the_papers_values() {
         let paper = SuhShin::read().unwrap();
         let rivals = paper.rivals(Shape::Torus).map(|_| None).collect();
         let table =

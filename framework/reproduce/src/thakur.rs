@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_papers_tables_are_whole() {
+    fn the_papers_tables_are_complete() {
         let thakur = Thakur::read().unwrap();
         assert!(
             thakur

@@ -87,7 +87,7 @@ mod tests {
     /// twisted torus, six links share 440 hops from each node: 128 / (440 / 6) = 1.745. On 4x8x8:
     /// 256 / (1104 / 6) = 1.391.
     #[test]
-    fn the_busiest_link_gains_what_distances_say() {
+    fn the_maximum_link_load_matches_the_distances() {
         for (sides, gain) in [("4x4x8", 128.0 / (440.0 / 6.0)), ("4x8x8", 256.0 / (1104.0 / 6.0))] {
             let [torus, twisted] = Geometry { sides: sides.to_owned(), measured: 1.0 }.networks();
             let found = max_link_load(&torus).unwrap() / max_link_load(&twisted).unwrap();

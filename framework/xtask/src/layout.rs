@@ -1,4 +1,4 @@
-//! What is installed, and where below a prefix it lies.
+//! The files of an installation and their locations below a prefix.
 
 use crate::Outcome;
 use std::ffi::OsStr;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where an installation goes: `/usr`, or the top of an archive.
+/// The root of an installation: `/usr`, or the top folder of an archive.
 pub(crate) struct Prefix(PathBuf);
 
 impl Prefix {
@@ -14,7 +14,7 @@ impl Prefix {
         Self(path.to_owned())
     }
 
-    /// A folder below it, made.
+    /// Creates a folder below the prefix and returns its path.
     fn folder(&self, below: &str) -> Outcome<PathBuf> {
         let path = self.0.join(below);
         fs::create_dir_all(&path)?;
@@ -22,12 +22,12 @@ impl Prefix {
     }
 }
 
-/// Lays out an installation of what was built from the checkout at `root`.
+/// Installs the results of a build from the checkout at `root`.
 pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> Outcome<()> {
     let program = prefix.folder("bin")?.join("swapmeet");
     copy(&built.join("swapmeet"), &program)?;
     strip(&program);
-    // The program looks for plugins here, beside its own folder.
+    // The program looks for plugins here, relative to its own folder.
     let plugins = prefix.folder("lib/swapmeet/plugins")?;
     let is_plugin = |name: &str| {
         name.starts_with("libswapmeet_plugin_") && name.ends_with(std::env::consts::DLL_SUFFIX)
@@ -62,7 +62,7 @@ pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> Outcome<()>
     Ok(())
 }
 
-/// The regular files of a folder whose names are wanted, in order.
+/// Returns the regular files of a folder with matching names, in order.
 fn files(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Outcome<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))? {
@@ -85,14 +85,14 @@ fn copy(from: &Path, to: &Path) -> Outcome<()> {
         .map_err(|e| format!("{} to {}: {e}", from.display(), to.display()).into())
 }
 
-/// Takes debugging information out, where there is a program for it: a backtrace still has names,
-/// and an installation a quarter of the size.
+/// Removes debugging information if `strip` is installed. Backtraces keep their names, and an
+/// installation takes a quarter of the space.
 fn strip(file: &Path) {
-    // Without it the file is only larger.
+    // Without `strip` the file is only larger.
     drop(Command::new("strip").arg("--strip-debug").arg(file).output());
 }
 
-/// What the program prints.
+/// Returns the standard output of the program.
 fn output_of(program: &Path, args: &[&str]) -> Outcome<Vec<u8>> {
     let output = Command::new(program)
         .args(args)

@@ -1,5 +1,5 @@
-//! What makers of releases run: `cargo run -p xtask -- dist [FOLDER]` builds the program and lays
-//! out an archive and a Debian package.
+//! Tasks for releases: `cargo run -p xtask -- dist [FOLDER]` builds the program and makes an
+//! archive and a Debian package.
 
 use std::env::consts::{ARCH, OS};
 use std::error::Error;
@@ -13,9 +13,11 @@ use layout::{Prefix, lay_out};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const USAGE: &str = "usage: cargo run -p xtask -- dist [FOLDER [BUILT]]
-Builds the program in release (or takes what is built in the folder BUILT) and writes into FOLDER, by default target/dist,
-an archive swapmeet-VERSION-ARCH-OS.tar.gz and, where there is dpkg-deb, swapmeet_VERSION_ARCH.deb: program, plugin files,
-swapmeet.h, manual pages, completions, experiment files, docs.";
+Build the program in release mode, or use the build in the folder BUILT, and
+write an archive swapmeet-VERSION-ARCH-OS.tar.gz to FOLDER (default: target/dist).
+If dpkg-deb is installed, also write a package swapmeet_VERSION_ARCH.deb.
+Both contain the program, plugin files, swapmeet.h, manual pages, completions,
+experiment files and docs.";
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -30,7 +32,7 @@ fn main() -> ExitCode {
     };
     match made {
         Ok(files) => {
-            // What was made, a path a line.
+            // Print the created files, one path per line.
             print_all(&files);
             ExitCode::SUCCESS
         }
@@ -41,25 +43,25 @@ fn main() -> ExitCode {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "it is what this program says")]
+#[expect(clippy::print_stdout, reason = "the output of this program")]
 fn print_all(files: &[PathBuf]) {
     for file in files {
         println!("{}", file.display());
     }
 }
 
-#[expect(clippy::print_stderr, reason = "it is what this program says")]
+#[expect(clippy::print_stderr, reason = "the output of this program")]
 fn complain(what: &str) {
     eprintln!("{what}");
 }
 
-/// The checkout.
+/// Returns the root of the checkout.
 fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here)
 }
 
-/// Builds all there is; the folder it is in.
+/// Builds the workspace and returns the folder of the results.
 fn build() -> Outcome<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     run(Command::new(cargo)
@@ -70,7 +72,7 @@ fn build() -> Outcome<PathBuf> {
     Ok(root().join(built).join("release"))
 }
 
-/// Packs what is built; the files made.
+/// Packs the results of a build and returns the created files.
 fn dist(folder: &Path, built: &Path) -> Outcome<Vec<PathBuf>> {
     let folder = std::path::absolute(folder)?;
     fs::create_dir_all(&folder)?;
@@ -78,12 +80,12 @@ fn dist(folder: &Path, built: &Path) -> Outcome<Vec<PathBuf>> {
     if Command::new("dpkg-deb").arg("--version").output().is_ok() {
         made.push(debian(built, &folder)?);
     } else {
-        complain("no .deb: there is no dpkg-deb here");
+        complain("no .deb file: dpkg-deb is not installed");
     }
     Ok(made)
 }
 
-/// An archive of one folder, to be unpacked anywhere.
+/// Makes an archive with a single top folder.
 fn archive(built: &Path, folder: &Path) -> Outcome<PathBuf> {
     let name = format!("swapmeet-{VERSION}-{ARCH}-{OS}");
     let top = fresh(&folder.join(&name))?;
@@ -100,7 +102,7 @@ fn archive(built: &Path, folder: &Path) -> Outcome<PathBuf> {
     Ok(file)
 }
 
-/// A Debian package: the same below `/usr`.
+/// Makes a Debian package with the same files below `/usr`.
 fn debian(built: &Path, folder: &Path) -> Outcome<PathBuf> {
     let kind = match ARCH {
         "x86_64" => "amd64",
@@ -113,8 +115,8 @@ fn debian(built: &Path, folder: &Path) -> Outcome<PathBuf> {
     let control = format!(
         "Package: swapmeet\nVersion: {VERSION}\nArchitecture: {kind}\nMaintainer: The Swapmeet authors <swapmeet@localhost>\nSection: science\n\
          Priority: optional\nDepends: libc6, libgcc-s1\nDescription: workbench for collective-communication algorithms\n \
-         Runs algorithms for all-to-all, allgather, allreduce and their kin on a choice of topologies and\n machines, \
-         proves each schedule correct, prices it and compares it with others.\n"
+         Runs algorithms for all-to-all, allgather, allreduce and other collectives on many topologies and\n machines, \
+         verifies each schedule, predicts its time and compares it with others.\n"
     );
     fs::write(top.join("DEBIAN/control"), control)?;
     let file = folder.join(format!("swapmeet_{VERSION}_{kind}.deb"));
@@ -123,7 +125,7 @@ fn debian(built: &Path, folder: &Path) -> Outcome<PathBuf> {
     Ok(file)
 }
 
-/// An empty folder.
+/// Creates an empty folder and removes an old one.
 fn fresh(path: &Path) -> Outcome<PathBuf> {
     if path.exists() {
         fs::remove_dir_all(path)?;
@@ -132,7 +134,7 @@ fn fresh(path: &Path) -> Outcome<PathBuf> {
     Ok(path.to_owned())
 }
 
-/// Runs a program to its end; what it prints on standard output is none of ours.
+/// Runs a program to its end and discards its standard output.
 fn run(command: &mut Command) -> Outcome<()> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command

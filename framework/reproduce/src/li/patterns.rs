@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recurrences_give_the_words_of_the_algorithms_as_printed() {
+    fn recurrences_match_the_printed_algorithms() {
         let li = Li::read().unwrap();
         let words = |name: &str, base: f64| {
             let pattern = li.pattern.iter().find(|pattern| pattern.name == name).unwrap();

@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_factor_is_given_for_the_runs_that_have_one() {
+    fn a_factor_is_given_for_slower_runs() {
         assert_eq!(factors([Some(1.5), Some(2.5)].into_iter(), 50.0), "f = 2.0");
         assert_eq!(
             factors([None].into_iter(), 102.0),

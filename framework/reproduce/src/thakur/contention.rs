@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn the_corrected_formula_for_pex_holds_in_every_step_of_every_small_power_of_two_mesh() {
+    fn the_corrected_formula_for_pex_holds_on_power_of_two_meshes() {
         for (r, c) in [(1, 8), (8, 1), (2, 4), (4, 2), (4, 4), (4, 8), (8, 8), (16, 8), (8, 16)] {
             for i in 1..r * c {
                 assert_eq!(pex_exact(i, c), walked(r, c, i, |me, i| me ^ i), "{r}x{c}, step {i}");
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn the_corrected_formula_for_gen_holds_in_every_step_of_every_small_mesh() {
+    fn the_corrected_formula_for_gen_holds_on_small_meshes() {
         for (r, c) in (1..10).flat_map(|r| (1..10).map(move |c| (r, c))) {
             let p = r * c;
             for i in 1..p {
@@ -77,7 +77,7 @@ mod tests {
     /// The numbers of steps in which a printed formula is wrong, confirmed by an independent
     /// computation.
     #[test]
-    fn the_printed_formulas_are_wrong_in_so_many_steps() {
+    fn the_printed_formulas_are_wrong_in_known_steps() {
         let pex = |r: u64, c: u64| {
             (1..r * c).filter(|i| pex_as_printed(*i, c) != pex_exact(*i, c)).count()
         };

@@ -83,12 +83,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_printed_fig_4_deadlocks_in_30_of_31_steps_on_20_processors() {
+    fn printed_fig_4_deadlocks_in_30_of_31_steps_on_20_processors() {
         assert_eq!((1..32).filter(|j| !mutual(*j, 20, fig_4_as_printed)).count(), 30);
     }
 
     #[test]
-    fn for_a_power_of_two_fig_4_is_fig_1() {
+    fn fig_4_equals_fig_1_for_a_power_of_two() {
         assert!((1..16).all(|j| mutual(j, 16, fig_4_as_printed)));
         assert_eq!(fig_4_as_printed(5, 3, 16), Some(6));
     }

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_papers_own_tables_bear_out_most_of_its_claims() {
+    fn the_papers_tables_confirm_most_claims() {
         let counts: Vec<String> =
             counted(|c| c.paper, "on `delta`").into_iter().map(|(paper, ..)| paper).collect();
         let of_gen_and_pex = ["12 of 12", "2 of 2", "0 of 2", "3 of 5"];
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_are_counted_in_the_runs_not_taken_from_the_paper() {
+    fn claims_are_counted_in_our_runs() {
         let gen_is_free: TimeOf = |c| if c.algorithm == "gen" { 0.0 } else { c.paper };
         let ours: Vec<String> = counted(gen_is_free, "at equal cost per byte")
             .into_iter()
@@ -245,13 +245,13 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_that_nothing_bears_out_does_not_hold() {
+    fn an_unconfirmed_claim_does_not_hold() {
         let (paper, ours, verdict) = counted(|c| c.paper, "on `delta`").swap_remove(2);
         assert_eq!((paper.as_str(), ours.as_str(), verdict), ("0 of 2", "0 of 2", Verdict::Fails));
     }
 
     #[test]
-    fn pex_gen_imagines_the_mesh_of_the_next_powers_of_two() {
+    fn pex_gen_emulates_the_mesh_of_the_next_powers_of_two() {
         assert_eq!(["4x5", "16x9", "16x32"].map(power_of_two_mesh), ["4x8", "16x16", "16x32"]);
     }
 }

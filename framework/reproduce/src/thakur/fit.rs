@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_made_from_two_figures_give_them_back_however_weighted() {
+    fn exact_times_give_their_parameters_with_any_weight() {
         let samples: Vec<Sample> = (1..6)
             .map(|i| (f64::from(i), f64::from(i * i)))
             .map(|(steps, bytes)| Sample {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_printed_formula_makes_gen_dearer() {
+    fn the_printed_formula_makes_gen_more_expensive() {
         // Confirmed by an independent computation.
         assert_eq!(
             ["4x4", "8x8", "4x5", "6x8"].map(|mesh| printed_half(mesh, &[])),

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_without_an_answer_is_no_exchange() {
+    fn a_message_without_a_reply_is_not_an_exchange() {
         assert_eq!(exchanges(&[(0, 1), (1, 0), (2, 3), (3, 4)]), "0 - 1, 2 > 3, 3 > 4");
         let pairs = Pairs(vec![vec![(0, 1), (1, 0)], vec![(0, 1), (1, 2), (2, 0)], vec![]]);
         assert_eq!((pairs.steps(), pairs.mutual_steps()), (3, 2));

@@ -184,7 +184,7 @@ fn corrupted_schedules_are_refused() {
         (
             "r 2 move 1-2 0 0",
             "r 2 move 2-3 0 0",
-            "rank 0 and rank 2 disagree on which blocks go between them, and when",
+            "rank 0 and rank 2 disagree on the blocks of their messages, or on the steps",
         ),
         ("r 3 move 3 0,2 0", "r 2 move 3 0,2 0", "waits for"),
         ("r 3 move 3 0,2 0", "r 3 move 3 0,9 0", "expected a number below 4, found `9 0`"),
@@ -233,7 +233,7 @@ fn corrupted_sums_and_byte_counts_are_found() {
                 (
                     "s 1 move-add 0 0 2",
                     "s 1 move-add 0 0 1",
-                    "disagree on which blocks go between them",
+                    "disagree on the blocks of their messages",
                 ),
             ],
         ),

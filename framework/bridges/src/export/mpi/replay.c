@@ -1,10 +1,13 @@
-/* Carries out a schedule that `swapmeet export --format mpi` wrote, under MPI, with real bytes:
+/* Executes a schedule written by `swapmeet export --format mpi` under MPI, with real bytes:
  *     mpicc -O2 -o replay replay.c
  *     mpirun -n RANKS ./replay schedule.txt [--warmup N] [--repetitions N] [--name NAME] [--out ROWS.csv] [--steps STEPS.csv]
- * The file says for each rank, step by step, which blocks or sums go to and come from whom, or how many bytes for each destination. Every byte of a block
- * names its block; contributions to sums are numbers that add up exactly in whatever order; bytes that are only counted are known by how often each value
- * comes. At the end of every repetition each rank looks at all that it is to have. The program is the same for every schedule; it needs MPI 3 alone.
- * Exit status: 0 if every block arrived, 1 if the schedule is wrong, 2 for bad usage or a file that can't be read. */
+ * For each rank and step, the file lists the blocks or sums that are sent and received, or
+ * the bytes for each destination. Every byte of a block identifies its block. Contributions
+ * to sums are numbers whose sum is exact in any order. Byte counts are checked by the number
+ * of occurrences of each byte value. After each repetition, every rank checks its result.
+ * The program is the same for all schedules and needs only MPI 3.
+ * Exit status: 0 if every block arrived, 1 if the schedule is wrong, 2 for bad usage or an
+ * unreadable file. */
 
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -16,7 +19,7 @@
 #include <string.h>
 
 enum { SEND, RECEIVE, WHERE_IT_IS_FOR, AT_ROOT, EVERYWHERE, KEEPS = 1, ADDS = 2 };
-/* Who has which blocks before and after, by what blocks are told apart, and whether everyone has a term of a sum. */
+/* The initial and final blocks of a collective, the attributes that distinguish blocks, and whether each rank contributes to a sum. */
 static const struct collective {
     const char *word;
     int starts_at_root, ends, has_origins, has_destinations, sums;
@@ -26,31 +29,31 @@ static const struct collective {
     {"reduce", 0, AT_ROOT, 0, 0, 1},           {"allreduce", 0, EVERYWHERE, 0, 0, 1}, {"reduce-scatter", 0, WHERE_IT_IS_FOR, 0, 1, 1},
 }, *collective;
 
-/* What goes between this rank and a peer in a step: blocks one after another. */
+/* A message between this rank and a peer in a step: a sequence of blocks. */
 struct message {
     int kind, peer;
     uint64_t step, count, bytes;
-    uint64_t *ids, *counts; /* blocks; or destinations, and how many bytes for each */
+    uint64_t *ids, *counts; /* blocks; or destinations and their bytes */
     uint8_t *flags;         /* for each block, whether the sender keeps it and the receiver adds it */
-    uint8_t *buffer;        /* where blocks are put together, unless there is but one */
+    uint8_t *buffer;        /* the concatenated blocks, if there are several */
 };
 
 static int rank, ranks;
-static uint64_t nodes, segments, root, uniform; /* bytes of a block where all have the same */
-static uint64_t origins, destinations;       /* by how many of each blocks are told apart */
+static uint64_t nodes, segments, root, uniform; /* uniform: bytes of a block if all have the same size */
+static uint64_t origins, destinations;       /* how many of each distinguish blocks */
 static uint64_t all, *sizes, *permutation;        /* for each pair of nodes; for each node */
 static struct message *messages;
 static uint64_t message_count;
-static int counts_bytes;                      /* for each destination, whoever they come from */
-static uint8_t **stored, **expected;          /* for each block, its bytes, if it is ever here, and those of a sum */
-static int64_t *held;                         /* for each block, how often this rank has it; or for each destination, how many bytes */
-static char *columns, *row;                  /* of the rows that are written */
-static const char *file_name, *part = ""; /* and which line of which part is read */
+static int counts_bytes;                      /* bytes are counted by destination, whatever their origin */
+static uint8_t **stored, **expected;          /* for each block that this rank ever holds, its bytes, and those of the sum */
+static int64_t *held;                         /* for each block, how many copies this rank holds; or bytes for each destination */
+static char *columns, *row;                  /* of the output rows */
+static const char *file_name, *part = ""; /* for messages: the part of the file that is read */
 static long line_number;
 
 static void fail(int status, const char *format, ...)
 {
-    char text[512]; /* in one piece: all ranks write to one terminal */
+    char text[512]; /* written in one piece because all ranks share a terminal */
     va_list list;
     va_start(list, format), vsnprintf(text, sizeof text, format, list), va_end(list);
     fprintf(stderr, "replay: %s\n", text);
@@ -67,7 +70,7 @@ static void *room(uint64_t count, size_t size)
     return new;
 }
 
-/* Room for one more of `count` in a list; it doubles whenever it is full. */
+/* Makes room for one more element in a list of `count`; the list doubles when it is full. */
 static void *grown(void *list, uint64_t count, size_t size)
 {
     if (count & (count - 1)) return list;
@@ -75,7 +78,7 @@ static void *grown(void *list, uint64_t count, size_t size)
     return list;
 }
 
-/* One line of the file without its end, to be freed. */
+/* Returns the next line of the file without its line end; the caller frees it. */
 static char *line_of(FILE *file)
 {
     size_t size = 0;
@@ -99,7 +102,7 @@ static uint64_t number(char **at, uint64_t below)
     return value;
 }
 
-/* A line that must begin so; what comes after. */
+/* Reads a line that must begin with `key` and returns the rest. */
 static char *expect(FILE *file, const char *key)
 {
     char *line = line_of(file);
@@ -133,7 +136,7 @@ static const char *named(uint64_t id)
     return text;
 }
 
-/* Whether this rank has a block before, and is to have it after. */
+/* Whether this rank holds a block initially, and finally. */
 static int is_there(uint64_t id, int after)
 {
     const uint64_t origin = id / segments / destinations, destination = id / segments % destinations, me = (uint64_t)rank;
@@ -142,7 +145,7 @@ static int is_there(uint64_t id, int after)
     return collective->ends == EVERYWHERE || root == me;
 }
 
-/* Runs `0-3,5` of numbers below `most`, as a list. */
+/* Parses runs such as `0-3,5` of numbers below `most` into a list. */
 static uint64_t *list_of(char **at, uint64_t most, uint64_t *count)
 {
     uint64_t *list = NULL;
@@ -153,7 +156,7 @@ static uint64_t *list_of(char **at, uint64_t most, uint64_t *count)
     }
 }
 
-/* What follows in a line: `keep|move|keep-add|move-add ORIGINS DESTINATIONS SEGMENTS`, or `DESTINATION BYTES`, as often as there are sets. */
+/* Parses the rest of a line: `keep|move|keep-add|move-add ORIGINS DESTINATIONS SEGMENTS` or `DESTINATION BYTES`, once for each set. */
 static void read_blocks(struct message *message, char *at)
 {
     while (*at != 0) {
@@ -204,13 +207,13 @@ static void read_file(void)
     }
     at = expect(file, "bytes"), uniform = number(&at, INT32_MAX);
     if (*at != 0) {
-        /* Not one size but one for each pair: that was the first. */
+        /* There is a size for each pair; the one already read is the first. */
         sizes = room(nodes * nodes, sizeof *sizes);
         for (sizes[0] = uniform, i = 1; i < nodes * nodes; i++) sizes[i] = number(&at, INT32_MAX);
     }
     columns = expect(file, "columns"), row = expect(file, "row"), at = expect(file, "ranks");
     for (i = 0; i <= (uint64_t)rank; i++) step = number(&at, INT64_MAX);
-    /* The place of this rank's lines. */
+    /* The position of this rank's lines. */
     if (fseek(file, (long)step, SEEK_SET) != 0) fail(2, "%s: %s", file_name, strerror(errno));
     line_number = 0, part = "its rank's ";
     if (number_after(file, "rank", nodes) != (uint64_t)rank) bad("this rank's lines");
@@ -229,8 +232,9 @@ static void read_file(void)
     fclose(file);
 }
 
-/* The byte at a place of a block: every block has others. Of a sum, the byte at a place of a rank's term: eight are a whole number, as a double, so small
- * that all ranks' add up without rounding; what is left over at the end are bytes that are added for themselves. */
+/* Returns the byte at an offset of a block; different blocks have different bytes. For a sum,
+ * returns the byte of a rank's contribution: eight bytes are an integer as a double, small
+ * enough that sums are exact; bytes after the last eight are added separately. */
 static uint64_t hash(uint64_t id, uint64_t at)
 {
     uint64_t x = (id + 1) * 0x9e3779b97f4a7c15u + at * 0xd6e8feb86659fd93u;
@@ -258,13 +262,13 @@ static void add(uint8_t *to, const uint8_t *more, uint64_t bytes)
     for (; at < bytes; at++) to[at] = (uint8_t)(to[at] + more[at]);
 }
 
-/* What this rank has of a block at the start; or, where bytes are counted, for a destination. */
+/* The initial bytes of a block on this rank; or, for byte counts, those for a destination. */
 static int64_t at_first(uint64_t id)
 {
     return counts_bytes ? (int64_t)bytes_of((uint64_t)rank * nodes + id) : is_there(id, 0);
 }
 
-/* Follows what this rank holds, and finds a place for each block. */
+/* Traces the blocks that this rank holds, and allocates memory for each. */
 static void prepare(void)
 {
     uint64_t i, m, begun = 0, id;
@@ -278,7 +282,7 @@ static void prepare(void)
         for (i = 0; i < message->count; i++) {
             id = message->ids[i], adds |= message->flags[i] & ADDS;
             const int64_t goes = counts_bytes ? (int64_t)message->counts[i] : 1;
-            if (message->kind == SEND && held[id] < goes && message->counts[i] > 0) /* what is empty may not have come */
+            if (message->kind == SEND && held[id] < goes && message->counts[i] > 0) /* an empty block may be missing */
                 fail(1, "step %" PRIu64 ": rank %d sends rank %d %s, which it does not hold", message->step, rank, message->peer, named(id));
             held[id] -= message->kind == SEND && !(message->flags[i] & KEEPS) ? goes : 0;
             most[id] += message->kind == RECEIVE ? (uint64_t)goes : 0;
@@ -286,7 +290,7 @@ static void prepare(void)
         }
         if (message->bytes > INT32_MAX) fail(2, "step %" PRIu64 ": a message of %" PRIu64 " bytes, expected at most 2^31 - 1", message->step, message->bytes);
         if (message->count != 1 || adds || counts_bytes || collective->sums) message->buffer = room(message->bytes, 1);
-        /* What arrives in a step can be sent on in the next. */
+        /* Blocks that arrive in a step can be forwarded in the next. */
         for (; (m + 1 == message_count || messages[m + 1].step != message->step) && begun <= m; begun++)
             for (i = 0; messages[begun].kind == RECEIVE && i < messages[begun].count; i++) {
                 int64_t *has = &held[messages[begun].ids[i]];
@@ -304,7 +308,7 @@ static void prepare(void)
     free(most);
 }
 
-/* Before anybody waits for a message that nobody sends: both ends of each pair must say the same. */
+/* Checks that both ends of each pair agree, so that no rank waits for a message that is never sent. */
 static void match(void)
 {
     uint64_t m, i, *theirs = room(3 * nodes, sizeof *theirs);
@@ -323,11 +327,11 @@ static void match(void)
         if (told[0] != known[0] || told[1] != known[1])
             fail(1, "rank %d waits for %" PRIu64 " messages (%" PRIu64 " bytes) from rank %" PRIu64 ", which sends it %" PRIu64 " (%" PRIu64 " bytes)",
                  rank, known[0], known[1], i, told[0], told[1]);
-        if (told[2] != known[2]) fail(1, "rank %d and rank %" PRIu64 " disagree on which blocks go between them, and when", rank, i);
+        if (told[2] != known[2]) fail(1, "rank %d and rank %" PRIu64 " disagree on the blocks of their messages, or on the steps", rank, i);
     }
 }
 
-/* This rank's blocks are as at the start, and those of others gone. */
+/* Restores this rank's initial blocks and removes all others. */
 static void begin(void)
 {
     uint64_t id, at;
@@ -339,7 +343,7 @@ static void begin(void)
     }
 }
 
-/* How often each value is among bytes, added to or taken from what was. */
+/* Adds the occurrences of each byte value to the counts, or subtracts them. */
 static void tally(int64_t *values, const uint8_t *bytes, uint64_t count, int by)
 {
     for (uint64_t at = 0; at < count; at++) values[bytes[at]] += by;
@@ -371,7 +375,7 @@ static void verify(void)
         if (values[id] != 0) fail(1, "rank %d has the value %" PRIu64 " %" PRId64 " times too often among the bytes for it", rank, id, values[id]);
 }
 
-/* Carries it out once: receives are posted, then sends, and when all are through the next step begins. */
+/* Executes the schedule once. In each step, receives are posted, then sends; the next step begins when all are complete. */
 static void run(MPI_Request *requests, double *step_times)
 {
     uint64_t m = 0, end, i, at;
@@ -409,7 +413,7 @@ static void run(MPI_Request *requests, double *step_times)
     }
 }
 
-/* The row, with each `@WORD@` as it was measured. */
+/* Prints the row, with each `@WORD@` replaced by its measured value. */
 static void write_row(FILE *out, const char *name, int repetition, double first, double mean, double last)
 {
     const char *keys[] = {"@NAME@", "@REPETITION@", "@TIME@", "@FIRST@", "@MEAN@"}, *at;
@@ -432,7 +436,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* For each step, how long its slowest rank took: a list for each repetition. */
+/* Writes the time of the slowest rank in each step, for each repetition. */
 static void write_steps(const char *name, const double *slowest, uint64_t steps, int repetitions)
 {
     double *column = room((uint64_t)repetitions, sizeof *column);
@@ -444,7 +448,7 @@ static void write_steps(const char *name, const double *slowest, uint64_t steps,
         qsort(column, (size_t)repetitions, sizeof *column, ascending);
         fprintf(out, "%" PRIu64 ",%.3f,%.3f,%.3f\n", step + 1, column[0], column[repetitions / 2], column[repetitions - 1]);
     }
-    if (ferror(out) || fclose(out) != 0) fail(2, "%s: it can't be written", name);
+    if (ferror(out) || fclose(out) != 0) fail(2, "%s: cannot write it", name);
 }
 
 int main(int argc, char **argv)
@@ -465,7 +469,7 @@ int main(int argc, char **argv)
         if (*end != 0 || warmup < 0 || repetitions < 1) fail(2, "%s: expected a number", argv[i]);
     }
     if (file_name == NULL || name[strcspn(name, ",\"\n")] != 0 || strlen(name) > 63)
-        fail(2, "expected a schedule's file, and a name of at most 63 letters without comma or quotation mark");
+        fail(2, "expected a schedule file, and a name of at most 63 letters without comma or quotation mark");
     read_file(), prepare(), match();
     const uint64_t steps = message_count > 0 ? messages[message_count - 1].step : 0;
     uint64_t most = 0;
@@ -483,7 +487,7 @@ int main(int argc, char **argv)
         MPI_Reduce(&spent, &first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD), MPI_Reduce(&spent, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         MPI_Reduce(&spent, &last[i], 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         MPI_Reduce(times, slowest + (uint64_t)i * most, (int)most, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-        /* A row says that its bytes were looked at, by all ranks. */
+        /* All ranks must have checked their bytes before a row says so. */
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) write_row(out, name, i, first, sum / ranks, last[i]);
     }
@@ -492,7 +496,7 @@ int main(int argc, char **argv)
         qsort(last, (size_t)repetitions, sizeof *last, ascending);
         fprintf(stderr, "every byte verified; %d repetitions, slowest rank: min %.1f us, median %.1f us, max %.1f us\n", repetitions,
                 1e6 * last[0], 1e6 * last[repetitions / 2], 1e6 * last[repetitions - 1]);
-        if (fflush(out) != 0 || ferror(out)) fail(2, "%s: it can't be written", out_name);
+        if (fflush(out) != 0 || ferror(out)) fail(2, "%s: cannot write it", out_name);
     }
     return MPI_Finalize();
 }

@@ -1,8 +1,8 @@
-/* Plays the messages of a schedule that `swapmeet export --format simgrid` wrote in SimGrid, and prints when the last rank is done:
+/* Plays the messages of a schedule exported by `swapmeet export --format simgrid` in SimGrid, and prints when the last rank finishes:
  *     c++ -O2 -o replay replay.cpp -lsimgrid
  *     ./replay platform.xml messages.txt [--barrier] --cfg=network/model:CM02 --cfg=network/crosstraffic:0
- * A rank sends and receives all of a step at once, and begins the next when all are through; with --barrier, when everybody's are. These flags have links
- * shared evenly and nothing but bandwidth charged (from SimGrid 3.36 on: --cfg=network/model:raw). */
+ * A rank starts all sends and receives of a step at once, and begins the next step when they are complete; with --barrier, when those of all ranks are.
+ * These flags make SimGrid share links evenly and charge only bandwidth (from SimGrid 3.36 on: --cfg=network/model:raw). */
 
 #include <cstdint>
 #include <cstdio>
@@ -20,7 +20,7 @@ struct Message {
     double bytes;
 };
 
-/* For each step its messages, and for each rank those that it sends and receives. */
+/* The messages of each step, and those that each rank sends and receives. */
 struct Rank {
     std::map<long, std::vector<Message>> sends, receives;
 };
