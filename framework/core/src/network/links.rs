@@ -43,7 +43,7 @@ enum Array {
     Counters(Counters),
 }
 
-/// A way to count the load of links.
+/// A counter of link loads.
 trait Counter {
     /// Starts a step: no link has any load.
     fn clear(&mut self);

@@ -146,35 +146,19 @@ impl EdgeList {
         // Add both directions of each edge, and then the links of ranks.
         let mut links = Vec::new();
         for Edge { line, ends: [a, b], bandwidth, latency, links: count } in edges {
-            let both =
-                [(a, b), (b, a)].map(|(from, to)| (number(*from), number(*to), u64::from(*from)));
-            for (from, to, vertex) in
-                both.into_iter().flat_map(|link| std::iter::repeat_n(link, *count))
-            {
-                links.push(Link {
-                    from,
-                    to,
-                    bandwidth: *bandwidth,
-                    latency: *latency,
-                    line: *line,
-                    vertex,
-                });
+            let (bandwidth, latency, line) = (*bandwidth, *latency, *line);
+            for (from, to) in [(*a, *b), (*b, *a)] {
+                let (vertex, from, to) = (u64::from(from), number(from), number(to));
+                let link = || Link { from, to, bandwidth, latency, line, vertex };
+                links.extend(std::iter::repeat_with(link).take(*count));
             }
         }
         for (v, VertexLine { line, bandwidth, latency, .. }) in declared {
-            let (first, count) = places[*v as usize];
-            let at = number(*v);
+            let (bandwidth, latency, line, vertex) = (*bandwidth, *latency, *line, u64::from(*v));
+            let ((first, count), at) = (places[*v as usize], number(*v));
             for rank in (first..first + count).map(|rank| rank as u32) {
                 for (from, to) in [(rank, at), (at, rank)] {
-                    let vertex = u64::from(*v);
-                    links.push(Link {
-                        from,
-                        to,
-                        bandwidth: *bandwidth,
-                        latency: *latency,
-                        line: *line,
-                        vertex,
-                    });
+                    links.push(Link { from, to, bandwidth, latency, line, vertex });
                 }
             }
         }
