@@ -216,6 +216,13 @@ pub struct PricingContext<'a> {
     pub background: Option<&'a Background>,
 }
 
+impl<'a> PricingContext<'a> {
+    /// Creates a context for blocks of one size, without background traffic and with the seed 0.
+    pub fn new(topology: &'a Arc<dyn Topology>, block_bytes: f64) -> Self {
+        Self { topology, unit_bytes: block_bytes, seed: 0, counted: true, background: None }
+    }
+}
+
 /// Returns the bytes of a segment if a unit of load is split into `segments` segments. Segments are
 /// padded to whole bytes.
 pub(crate) fn segment_bytes(unit_bytes: f64, segments: u64) -> f64 {

@@ -334,11 +334,6 @@ pub(super) fn parse_micros(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("microseconds, a number from 0 to {MAX}"))
 }
 
-/// Returns the word that [`parse_word`] reads as `value`.
-pub(super) fn word_of<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> &'static str {
-    words.iter().find(|(_, other)| other == value).map_or("", |(word, _)| word)
-}
-
 pub(super) fn parse_count(text: &str, expected: &str) -> Result<u64, String> {
     text.parse::<u64>().ok().filter(|n| *n >= 1).ok_or_else(|| expected.to_owned())
 }

@@ -121,3 +121,25 @@ macro_rules! parameters {
     };
 }
 pub(crate) use parameters;
+
+/// Declares an enum of which each variant is a word in specs.
+macro_rules! word_enum {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        $vis enum $name {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl $name {
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant),)*];
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self { $(Self::$variant => $word,)* })
+            }
+        }
+    };
+}
+pub(crate) use word_enum;

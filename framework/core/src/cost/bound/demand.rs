@@ -128,13 +128,6 @@ impl<'a> Demand<'a> {
     /// Returns the data for `to` that only `from` has.
     pub(super) fn between(&self, from: u64, to: u64) -> f64 {
         match self {
-            Self::None
-            | Self::Broadcast(..)
-            | Self::AllGather(_)
-            | Self::AllGatherUneven(_)
-            | Self::Reduce(..)
-            | Self::ReduceScatter(_)
-            | Self::AllReduce(_) => 0.0,
             Self::Uniform(bytes) => *bytes,
             Self::Pairs(sizes) => sizes.bytes(from, to) as f64,
             Self::FromRoot(root, RootSizes::Same(bytes)) if from == *root => *bytes,
@@ -145,14 +138,8 @@ impl<'a> Demand<'a> {
             Self::ToRoot(root, RootSizes::Sized(sizes)) if to == *root => {
                 sizes.bytes(from, to) as f64
             }
-            Self::FromRoot(..) | Self::ToRoot(..) => 0.0,
-            Self::Permutation(images, bytes) => {
-                if u64::from(images[from as usize]) == to {
-                    *bytes
-                } else {
-                    0.0
-                }
-            }
+            Self::Permutation(images, bytes) if u64::from(images[from as usize]) == to => *bytes,
+            _ => 0.0,
         }
     }
 
@@ -226,15 +213,7 @@ impl<'a> Demand<'a> {
         match self {
             Self::Reduce(_, bytes) | Self::AllReduce(bytes) => others / nodes as f64 * bytes,
             Self::ReduceScatter(bytes) => others * bytes,
-            Self::None
-            | Self::Uniform(_)
-            | Self::Pairs(_)
-            | Self::FromRoot(..)
-            | Self::ToRoot(..)
-            | Self::Permutation(..)
-            | Self::Broadcast(..)
-            | Self::AllGatherUneven(_)
-            | Self::AllGather(_) => 0.0,
+            _ => 0.0,
         }
     }
 
@@ -333,34 +312,18 @@ impl<'a> Demand<'a> {
 
     /// Returns whether [`Demand::sweep`] takes constant time per node.
     pub(super) fn is_cheap(&self) -> bool {
-        match self {
-            Self::None
-            | Self::Uniform(_)
-            | Self::Broadcast(..)
-            | Self::AllGather(_)
-            | Self::AllGatherUneven(_)
-            | Self::Reduce(..)
-            | Self::ReduceScatter(_)
-            | Self::AllReduce(_) => true,
-            Self::Pairs(_) | Self::FromRoot(..) | Self::ToRoot(..) | Self::Permutation(..) => false,
-        }
+        !matches!(
+            self,
+            Self::Pairs(_) | Self::FromRoot(..) | Self::ToRoot(..) | Self::Permutation(..)
+        )
     }
 
     /// Returns whether each node has the same amount for each other node.
     pub(super) fn is_even(&self) -> bool {
-        match self {
-            Self::Uniform(_) | Self::AllGather(_) | Self::ReduceScatter(_) | Self::AllReduce(_) => {
-                true
-            }
-            Self::None
-            | Self::Broadcast(..)
-            | Self::AllGatherUneven(_)
-            | Self::Reduce(..)
-            | Self::Pairs(_)
-            | Self::FromRoot(..)
-            | Self::ToRoot(..)
-            | Self::Permutation(..) => false,
-        }
+        matches!(
+            self,
+            Self::Uniform(_) | Self::AllGather(_) | Self::ReduceScatter(_) | Self::AllReduce(_)
+        )
     }
 
     /// Returns the root, or node 0 if there is none.
@@ -370,14 +333,7 @@ impl<'a> Demand<'a> {
             | Self::ToRoot(root, _)
             | Self::Broadcast(root, _)
             | Self::Reduce(root, _) => *root,
-            Self::None
-            | Self::Uniform(_)
-            | Self::AllGather(_)
-            | Self::AllGatherUneven(_)
-            | Self::Pairs(_)
-            | Self::Permutation(..)
-            | Self::ReduceScatter(_)
-            | Self::AllReduce(_) => 0,
+            _ => 0,
         }
     }
 

@@ -95,13 +95,7 @@ impl BlockSizes for Table {
 /// distance, otherwise a single step.
 fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
     let machine = Machine::parse(machine).unwrap();
-    let mut evaluator = machine.evaluator(PricingContext {
-        topology: &task.topology,
-        unit_bytes: 1.0,
-        seed: 0,
-        counted: true,
-        background: None,
-    });
+    let mut evaluator = machine.evaluator(PricingContext::new(&task.topology, 1.0));
     let (n, is_for_all) = (task.topology.nodes(), task.collective.kind().is_sized_by_origin());
     let mut simulation = Simulation::new(task.clone(), vec![evaluator.as_mut()]).unwrap();
     for distance in 1..n {

@@ -241,13 +241,7 @@ fn hops_of_one_message_overlap_with_bytes_of_another_when_messages_are_stored() 
     let topology = parse("ring:12").unwrap();
     let scatter = Task::new(Arc::clone(&topology), Collective::of(&SCATTER));
     let task = Task { sizes: Some(Arc::new(TwoBlocks)), ..scatter };
-    let mut evaluator = machine.evaluator(PricingContext {
-        topology: &topology,
-        unit_bytes: 1.0,
-        seed: 0,
-        counted: true,
-        background: None,
-    });
+    let mut evaluator = machine.evaluator(PricingContext::new(&topology, 1.0));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
     // (sender, receiver, first and last destination of the blocks)
     let steps: [&[(u64, u64, u32, u32)]; 5] = [

@@ -5,13 +5,13 @@
 
 use super::segment_bytes;
 use crate::cost::parameter::{
-    BARRIER_US, Barrier, DefaultValue, ParameterError, TypedParameter, parse_word, word_of,
+    BARRIER_US, Barrier, DefaultValue, ParameterError, TypedParameter, parse_word,
 };
+use crate::cost::settings::word_enum;
 use crate::network::topology::Route;
 use crate::simulation::listener::Summed;
 use crate::simulation::step::{Step, Transfer};
 use std::collections::VecDeque;
-use std::fmt::{self, Display};
 
 pub(super) mod data_order;
 pub(super) mod engine;
@@ -19,21 +19,19 @@ pub(super) mod event_limit;
 pub(super) mod noise;
 pub(super) mod refine;
 
-/// What a rank waits for before it continues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
-    /// Its own sends and receives of the previous step.
-    Step,
-    /// All sends and receives of the previous step.
-    Barrier,
-    /// The data of its next send ([`data_order`]).
-    Data,
+word_enum! {
+    /// What a rank waits for before it continues.
+    pub(crate) enum Order {
+        /// Its own sends and receives of the previous step.
+        Step = "step",
+        /// The data of its next send ([`data_order`]).
+        Data = "data",
+        /// All sends and receives of the previous step.
+        Barrier = "barrier",
+    }
 }
 
 impl Order {
-    const WORDS: [(&'static str, Self); 3] =
-        [("step", Self::Step), ("data", Self::Data), ("barrier", Self::Barrier)];
-
     /// Errors if barriers take time but ranks have no steps.
     pub(super) fn with(self, barrier_us: Barrier) -> Result<(), ParameterError> {
         if self != Self::Data || barrier_us.us(2) == 0.0 {
@@ -44,18 +42,12 @@ impl Order {
     }
 }
 
-impl Display for Order {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(word_of(&Self::WORDS, self))
-    }
-}
-
 pub(super) static ORDER: TypedParameter<Order> = TypedParameter {
     key: "order",
     meaning: "what a rank waits for: `step`, before a step, its own sends and receives of the previous one; `barrier`, those of all ranks; `data`, before each send, the data to be sent",
     symbols: "",
     default: DefaultValue::Text("step"),
-    read: |text| parse_word(text, &Order::WORDS),
+    read: |text| parse_word(text, Order::WORDS),
 };
 
 /// A message of a step.
@@ -186,7 +178,7 @@ impl StepIndex {
 
 /// The known steps that some rank has not ended.
 #[derive(Debug)]
-pub(super) struct Steps {
+pub(crate) struct Steps {
     nodes: usize,
     unit_bytes: f64,
     steps: VecDeque<StepIndex>,

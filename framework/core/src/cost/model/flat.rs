@@ -21,16 +21,15 @@ use crate::cost::model::clock::Clock;
 use crate::cost::model::time_space::TimeSpace;
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, DefaultValue, PORTS, PortLimit, REARRANGE_BYTE_US,
-    REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_micros, parse_word, word_of,
+    REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_micros, parse_word,
 };
-use crate::cost::settings::parameters;
+use crate::cost::settings::{parameters, word_enum};
 use crate::network::topology::Topology;
 use crate::simulation::listener::{Detail, Interests, Listener, LocalCopy, ScheduleEvent, Summed};
 use crate::simulation::step::Step;
 use accounting::Accounting;
 use nonblocking::Nonblocking;
 use stage::{Blocking, Stage, StageMessage};
-use std::fmt::{self, Display};
 use std::sync::Arc;
 
 mod accounting;
@@ -59,7 +58,7 @@ static MODE: TypedParameter<Mode> = TypedParameter {
     meaning: "`blocking`: a send occupies its node until it is complete; `nonblocking`: it does not",
     symbols: "",
     default: DefaultValue::Text("blocking"),
-    read: |text| parse_word(text, &Mode::WORDS),
+    read: |text| parse_word(text, Mode::WORDS),
 };
 
 static SELF_MESSAGES: TypedParameter<SelfMessages> = TypedParameter {
@@ -67,7 +66,7 @@ static SELF_MESSAGES: TypedParameter<SelfMessages> = TypedParameter {
     meaning: "`count`: data that a node sends to itself is a message; `free`: it costs only its rearrangement",
     symbols: "",
     default: DefaultValue::Text("free"),
-    read: |text| parse_word(text, &SelfMessages::WORDS),
+    read: |text| parse_word(text, SelfMessages::WORDS),
 };
 
 static BUFFERS: TypedParameter<u64> = TypedParameter {
@@ -95,42 +94,23 @@ parameters! {
     }
 }
 
-/// The mode of sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    /// A node does one thing at a time.
-    Blocking,
-    /// Sends continue while the node does other things.
-    Nonblocking,
-}
-
-impl Mode {
-    const WORDS: [(&'static str, Self); 2] =
-        [("blocking", Self::Blocking), ("nonblocking", Self::Nonblocking)];
-}
-
-impl Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(word_of(&Self::WORDS, self))
+word_enum! {
+    /// The mode of sends.
+    enum Mode {
+        /// A node does one thing at a time.
+        Blocking = "blocking",
+        /// Sends continue while the node does other things.
+        Nonblocking = "nonblocking",
     }
 }
 
-/// The cost of data that a node sends to itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SelfMessages {
-    /// The same as any other message.
-    Count,
-    /// Only its rearrangement.
-    Free,
-}
-
-impl SelfMessages {
-    const WORDS: [(&'static str, Self); 2] = [("count", Self::Count), ("free", Self::Free)];
-}
-
-impl Display for SelfMessages {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(word_of(&Self::WORDS, self))
+word_enum! {
+    /// The cost of data that a node sends to itself.
+    enum SelfMessages {
+        /// The same as any other message.
+        Count = "count",
+        /// Only its rearrangement.
+        Free = "free",
     }
 }
 

@@ -25,14 +25,13 @@ use super::{Evaluator, Model, ModelKind, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, DefaultValue, HOP_US, INJECTION_BYTE_US, PORTS, PortLimit,
-    REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_micros, parse_number, parse_word, word_of,
+    REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_micros, parse_number, parse_word,
 };
-use crate::cost::settings::parameters;
+use crate::cost::settings::{parameters, word_enum};
 use crate::network::topology::Topology;
 use background::{BACKGROUND, BackgroundFile};
 use sensitivity::SecondRun;
 use simulation::Simulation;
-use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -62,7 +61,7 @@ static FAIRNESS: TypedParameter<Fairness> = TypedParameter {
     meaning: "weights of messages that share a link: `equal`, or `rtt`, 1 / (latency of the route + time of weight_bytes on each of its links)",
     symbols: "",
     default: DefaultValue::Text("rtt"),
-    read: |text| parse_word(text, &Fairness::WORDS),
+    read: |text| parse_word(text, Fairness::WORDS),
 };
 
 static WEIGHT_BYTES: TypedParameter<f64> = TypedParameter {
@@ -132,21 +131,12 @@ parameters! {
     }
 }
 
-/// How messages share a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fairness {
-    Equal,
-    /// By the inverse of their round-trip times.
-    Rtt,
-}
-
-impl Fairness {
-    const WORDS: [(&'static str, Self); 2] = [("equal", Self::Equal), ("rtt", Self::Rtt)];
-}
-
-impl Display for Fairness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(word_of(&Self::WORDS, self))
+word_enum! {
+    /// How messages share a link.
+    enum Fairness {
+        Equal = "equal",
+        /// By the inverse of their round-trip times.
+        Rtt = "rtt",
     }
 }
 

@@ -8,13 +8,11 @@
 use super::rounds::{Arranger, Capacity, MOST_CROSSINGS, Rounds};
 use super::{Cost, Evaluator, Model, Parts, PricingContext, segment_bytes};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
-use crate::cost::parameter::{
-    Barrier, DefaultValue, PortLimit, TypedParameter, parse_word, word_of,
-};
+use crate::cost::parameter::{Barrier, DefaultValue, PortLimit, TypedParameter, parse_word};
+use crate::cost::settings::word_enum;
 use crate::network::topology::Topology;
 use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Summed};
 use crate::simulation::step::{Step, StepFacts};
-use std::fmt;
 use std::sync::Arc;
 
 /// The cost of a step in µs. A part that does not exist in the model is `None`.
@@ -39,24 +37,14 @@ impl StepCost {
     }
 }
 
-/// The bytes that nodes rearrange.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rearrangement {
-    /// Those that the schedule declares. Algorithms follow their papers in what they declare.
-    Declared,
-    /// Those of every message with more than one block: the sender gathers them, the receiver
-    /// scatters them.
-    Packed,
-}
-
-impl Rearrangement {
-    const WORDS: [(&'static str, Self); 2] =
-        [("declared", Self::Declared), ("packed", Self::Packed)];
-}
-
-impl fmt::Display for Rearrangement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(word_of(&Self::WORDS, self))
+word_enum! {
+    /// The bytes that nodes rearrange.
+    pub(super) enum Rearrangement {
+        /// Those that the schedule declares. Algorithms follow their papers in what they declare.
+        Declared = "declared",
+        /// Those of every message with more than one block: the sender gathers them, the receiver
+        /// scatters them.
+        Packed = "packed",
     }
 }
 
@@ -65,7 +53,7 @@ pub(super) static REARRANGEMENT: TypedParameter<Rearrangement> = TypedParameter 
     meaning: "rearranged bytes: `packed`, those of every message with more than one block, at both ends; `declared`, those that the schedule declares",
     symbols: "",
     default: DefaultValue::Text("packed"),
-    read: |text| parse_word(text, &Rearrangement::WORDS),
+    read: |text| parse_word(text, Rearrangement::WORDS),
 };
 
 /// A model of synchronous steps.
@@ -458,15 +446,7 @@ mod tests {
         let topology = crate::network::topology::parse("ring:4,ranks=2").unwrap();
         for model in ["flat", "loggp"] {
             let machine = Machine::parse(&format!("free:model={model}")).unwrap();
-            let error = machine
-                .evaluator(PricingContext {
-                    topology: &topology,
-                    unit_bytes: 1.0,
-                    seed: 0,
-                    counted: false,
-                    background: None,
-                })
-                .cost();
+            let error = machine.evaluator(PricingContext::new(&topology, 1.0)).cost();
             let expected = format!(
                 "the model `{model}` does not support several ranks per node: it needs ranks=1"
             );

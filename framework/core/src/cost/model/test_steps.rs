@@ -77,13 +77,7 @@ pub(super) fn cost_with_background(
 ) -> Result<Cost, String> {
     let topology = parse(topology).unwrap();
     let machine = Machine::parse(machine).unwrap().with_background(background);
-    let context = PricingContext {
-        topology: &topology,
-        unit_bytes: 1.0,
-        seed: 0,
-        counted: true,
-        background: None,
-    };
+    let context = PricingContext::new(&topology, 1.0);
     let mut evaluator = machine.evaluator(context);
     let first = |step: &Vec<(u32, u32, u64)>| {
         step.iter().map(|&(from, to, bytes)| (from, to, bytes, 0)).collect()
@@ -93,13 +87,7 @@ pub(super) fn cost_with_background(
 }
 
 fn evaluator(topology: &Arc<dyn Topology>, machine: &str) -> Box<dyn Evaluator> {
-    Machine::parse(machine).unwrap().evaluator(PricingContext {
-        topology,
-        unit_bytes: 1.0,
-        seed: 0,
-        counted: true,
-        background: None,
-    })
+    Machine::parse(machine).unwrap().evaluator(PricingContext::new(topology, 1.0))
 }
 
 /// Reports steps to an evaluator.

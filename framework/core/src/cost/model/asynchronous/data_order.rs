@@ -28,11 +28,11 @@ struct Position {
 
 /// The positions of all ranks.
 #[derive(Debug)]
-pub(in crate::cost::model) struct DataOrder(Vec<Position>);
+pub(crate) struct DataOrder(Vec<Position>);
 
 /// A rank's next send.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::cost::model) enum Next {
+pub(crate) enum Next {
     /// Step and index of a send whose data is available.
     Send(u64, u32),
     /// The data of the next send is not available.
@@ -42,12 +42,12 @@ pub(in crate::cost::model) enum Next {
 }
 
 impl DataOrder {
-    pub(in crate::cost::model) fn new(ranks: usize) -> Self {
+    pub(crate) fn new(ranks: usize) -> Self {
         Self(vec![Position::default(); ranks])
     }
 
     /// Returns the rank's next send. Ends the steps in which the rank has nothing more to do.
-    pub(in crate::cost::model) fn next(&mut self, rank: usize, steps: &mut Steps) -> Next {
+    pub(crate) fn next(&mut self, rank: usize, steps: &mut Steps) -> Next {
         let position = &mut self.0[rank];
         // Find the next send in the known steps.
         let next = loop {
@@ -84,22 +84,18 @@ impl DataOrder {
     }
 
     /// Returns the step of a rank's next send; beyond the known steps if there is none.
-    pub(in crate::cost::model) fn step(&self, rank: usize) -> u64 {
+    pub(crate) fn step(&self, rank: usize) -> u64 {
         self.0[rank].step
     }
 
     /// Advances over a send.
-    pub(in crate::cost::model) fn sent(&mut self, rank: usize) {
+    pub(crate) fn sent(&mut self, rank: usize) {
         self.0[rank].sent += 1;
     }
 
     /// Begins the reduction of everything that was received, and returns its size in bytes; 0 if
     /// there is nothing to reduce or if a reduction is in progress.
-    pub(in crate::cost::model) fn begin_reduction(
-        &mut self,
-        rank: usize,
-        steps: &mut Steps,
-    ) -> f64 {
+    pub(crate) fn begin_reduction(&mut self, rank: usize, steps: &mut Steps) -> f64 {
         self.next(rank, steps);
         let position = &mut self.0[rank];
         if position.is_reducing || position.unreduced_bytes == 0.0 {
@@ -109,7 +105,7 @@ impl DataOrder {
         std::mem::take(&mut position.unreduced_bytes)
     }
 
-    pub(in crate::cost::model) fn end_reduction(&mut self, rank: usize) {
+    pub(crate) fn end_reduction(&mut self, rank: usize) {
         self.0[rank].is_reducing = false;
     }
 }

@@ -25,7 +25,7 @@ use crate::simulation::step::Step;
 
 /// The position of a rank in the schedule. With `order=data`, [`DataOrder`] has it instead.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::cost::model) struct Position {
+pub(crate) struct Position {
     /// Current step, known or not.
     pub step: u64,
     /// Messages of the step that the rank has sent or posted.
@@ -36,7 +36,7 @@ pub(in crate::cost::model) struct Position {
 
 /// The progress of all ranks through a schedule.
 #[derive(Debug)]
-pub(in crate::cost::model) struct Progress {
+pub(crate) struct Progress {
     pub steps: Steps,
     pub ranks: Vec<Position>,
     /// Positions of the ranks with `order=data`.
@@ -48,7 +48,7 @@ pub(in crate::cost::model) struct Progress {
 }
 
 impl Progress {
-    pub(in crate::cost::model) fn new(
+    pub(crate) fn new(
         ranks: usize,
         order: Order,
         unit_bytes: f64,
@@ -66,14 +66,14 @@ impl Progress {
     }
 
     /// Ends the rank's current step.
-    pub(in crate::cost::model) fn leave_step(&mut self, rank: usize) {
+    pub(crate) fn leave_step(&mut self, rank: usize) {
         self.steps.leave(self.ranks[rank].step);
         self.ranks[rank].step += 1;
     }
 
     /// Returns the step and index of the rank's next send if its data is available. Only for
     /// `order=data`.
-    pub(in crate::cost::model) fn next_send(&mut self, rank: usize) -> Option<(u64, u32)> {
+    pub(crate) fn next_send(&mut self, rank: usize) -> Option<(u64, u32)> {
         let order = self.data_order.as_mut()?;
         let next = order.next(rank, &mut self.steps);
         if let (Some(record), Next::Send(..) | Next::Blocked) = (&mut self.record, next) {
@@ -88,21 +88,21 @@ impl Progress {
     }
 
     /// Charges the rank's time since the last charge to `kind`, if a record is requested.
-    pub(in crate::cost::model) fn charge(&mut self, rank: usize, kind: TimeKind, until: f64) {
+    pub(crate) fn charge(&mut self, rank: usize, kind: TimeKind, until: f64) {
         if let Some(record) = &mut self.record {
             record.charge(rank, kind, until);
         }
     }
 
     /// Returns whether the rank has no known send. Only for `order=data`.
-    pub(in crate::cost::model) fn has_no_known_send(&self, rank: usize) -> bool {
+    pub(crate) fn has_no_known_send(&self, rank: usize) -> bool {
         let order = self.data_order.as_ref();
         order.is_some_and(|order| self.steps.get(order.step(rank)).is_none())
     }
 }
 
 /// A model in which ranks have their own clocks: the cost of messages.
-pub(in crate::cost::model) trait RankModel: Send {
+pub(crate) trait RankModel: Send {
     /// The model's name.
     const NAME: &'static str;
 

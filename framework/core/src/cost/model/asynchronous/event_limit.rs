@@ -2,7 +2,7 @@
 
 use crate::cost::parameter::{DefaultValue, TypedParameter, parse_count};
 
-pub(in crate::cost::model) static MOST_EVENTS: TypedParameter<u64> = TypedParameter {
+pub(crate) static MOST_EVENTS: TypedParameter<u64> = TypedParameter {
     key: "most_events",
     meaning: "events after which a case is given up: starts, ends and retries of messages, and links whose shares are computed",
     symbols: "",
@@ -12,36 +12,31 @@ pub(in crate::cost::model) static MOST_EVENTS: TypedParameter<u64> = TypedParame
 
 /// The number of events that a case may still have.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::cost::model) struct EventLimit {
+pub(crate) struct EventLimit {
     most: u64,
     left: u64,
 }
 
 impl EventLimit {
-    pub(in crate::cost::model) fn new(most: u64) -> Self {
+    pub(crate) fn new(most: u64) -> Self {
         Self { most, left: most }
     }
 
-    pub(in crate::cost::model) fn reached(&self) -> bool {
+    pub(crate) fn reached(&self) -> bool {
         self.left == 0
     }
 
     /// Returns the remaining number, for callers that subtract from it.
-    pub(in crate::cost::model) fn remaining(&mut self) -> &mut u64 {
+    pub(crate) fn remaining(&mut self) -> &mut u64 {
         &mut self.left
     }
 
-    pub(in crate::cost::model) fn count(&mut self) {
+    pub(crate) fn count(&mut self) {
         self.left = self.left.saturating_sub(1);
     }
 
     /// Errors if the limit was reached: at the time `us`, with the slowest rank in `step` (from 0).
-    pub(in crate::cost::model) fn check_limit(
-        &self,
-        model: &str,
-        us: f64,
-        step: u64,
-    ) -> Result<(), String> {
+    pub(crate) fn check_limit(&self, model: &str, us: f64, step: u64) -> Result<(), String> {
         if !self.reached() {
             return Ok(());
         }

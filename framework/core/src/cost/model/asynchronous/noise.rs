@@ -5,7 +5,7 @@
 
 use crate::cost::parameter::{DefaultValue, TypedParameter, parse_number};
 
-pub(in crate::cost::model) static NOISE: TypedParameter<f64> = TypedParameter {
+pub(crate) static NOISE: TypedParameter<f64> = TypedParameter {
     key: "noise",
     meaning: "jitter: coefficient of variation (standard deviation / mean) of a log-normal factor for the start-up, latency and bytes of each message, seeded by repetition; there is no lower bound then",
     symbols: "",
@@ -18,19 +18,19 @@ pub(in crate::cost::model) static NOISE: TypedParameter<f64> = TypedParameter {
 
 /// The jitter of a case.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::cost::model) struct Noise {
+pub(crate) struct Noise {
     seed: u64,
     /// Standard deviation of the factor's logarithm; 0 without jitter.
     sigma: f64,
 }
 
 impl Noise {
-    pub(in crate::cost::model) fn new(cv: f64, seed: u64) -> Self {
+    pub(crate) fn new(cv: f64, seed: u64) -> Self {
         Self { seed, sigma: (cv * cv).ln_1p().sqrt() }
     }
 
     /// Returns the factor of the message from one rank to another in this step.
-    pub(in crate::cost::model) fn factor(&self, step: u64, from: u32, to: u32) -> f64 {
+    pub(crate) fn factor(&self, step: u64, from: u32, to: u32) -> f64 {
         if self.sigma == 0.0 {
             return 1.0;
         }

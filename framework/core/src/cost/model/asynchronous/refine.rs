@@ -4,7 +4,7 @@ use super::{StepIndex, StepMessage, Steps};
 use crate::simulation::step::Step;
 
 /// A split of orbits into smaller ones.
-pub(in crate::cost::model) struct Refinement<'a> {
+pub(crate) struct Refinement<'a> {
     /// For each new rank, the old rank that represented it.
     pub of: &'a [usize],
     /// Translates a destination of the old rank to that of the new rank.
@@ -17,7 +17,7 @@ pub(in crate::cost::model) struct Refinement<'a> {
 
 impl Steps {
     /// Adds a step with the messages of representatives, sorted by sender, and their destinations.
-    pub(in crate::cost::model) fn add_folded(&mut self, step: &Step<'_>, targets: Vec<u32>) {
+    pub(crate) fn add_folded(&mut self, step: &Step<'_>, targets: Vec<u32>) {
         self.add(step);
         if let Some(last) = self.steps.back_mut() {
             last.targets = targets;
@@ -25,7 +25,7 @@ impl Steps {
     }
 
     /// Splits orbits.
-    pub(in crate::cost::model) fn refine(&mut self, to: &Refinement<'_>) {
+    pub(crate) fn refine(&mut self, to: &Refinement<'_>) {
         self.waiting *= to.of.len() / self.nodes;
         self.nodes = to.of.len();
         self.messages = 0;

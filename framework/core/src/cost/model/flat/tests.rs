@@ -148,13 +148,7 @@ fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
 /// The parts of time of an all-to-all with two phases, each a direct exchange of half of the data.
 fn two_phases(machine: &str) -> Parts {
     let topology = parse("ring:4").unwrap();
-    let mut evaluator = self::machine(machine).evaluator(PricingContext {
-        topology: &topology,
-        unit_bytes: 100.0,
-        seed: 0,
-        counted: true,
-        background: None,
-    });
+    let mut evaluator = self::machine(machine).evaluator(PricingContext::new(&topology, 100.0));
     let task = Task::new(topology, Collective::of(&ALL_TO_ALL));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
     simulation.layout(&[], Division { in_parts: false, segments: 2 }, None).unwrap();
@@ -184,13 +178,7 @@ fn phases_are_stages_with_composing_and_barriers_between_them() {
 /// block).
 fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
     let topology = parse("fully-connected:8").unwrap();
-    let mut evaluator = self::machine(machine).evaluator(PricingContext {
-        topology: &topology,
-        unit_bytes: 100.0,
-        seed: 0,
-        counted: true,
-        background: None,
-    });
+    let mut evaluator = self::machine(machine).evaluator(PricingContext::new(&topology, 100.0));
     let task = Task::new(topology.clone(), Collective::of(&ALL_TO_ALL));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
     simulation.layout(&[], Division { in_parts: false, segments: 2 }, None).unwrap();
@@ -351,13 +339,8 @@ fn equal_times_do_not_depend_on_the_order_of_additions() {
 #[test]
 fn stages_with_only_local_data_have_a_barrier() {
     let topology = parse("ring:4").unwrap();
-    let mut evaluator = machine("rearrange_byte_us=1,barrier_us=3").evaluator(PricingContext {
-        topology: &topology,
-        unit_bytes: 100.0,
-        seed: 0,
-        counted: true,
-        background: None,
-    });
+    let mut evaluator = machine("rearrange_byte_us=1,barrier_us=3")
+        .evaluator(PricingContext::new(&topology, 100.0));
     for phase_number in [1, 2] {
         evaluator.notify(ScheduleEvent::LocalCopy(LocalCopy {
             node: 0,

@@ -29,13 +29,7 @@ fn priced_of(
 ) -> (Cost, usize, TimeSpace) {
     let network = parse(topology).unwrap();
     let machine = Machine::parse(&format!("free:model=fluid,{machine}")).unwrap();
-    let context = PricingContext {
-        topology: &network,
-        unit_bytes: 1.0,
-        seed: 0,
-        counted: true,
-        background: None,
-    };
+    let context = PricingContext::new(&network, 1.0);
     let ranks = Simulation::new(Fluid::of(machine.settings()).unwrap(), context, EPSILON_US);
     let mut ranks = if plain { ranks.unfolded() } else { ranks };
     ranks.record_time_space(TimeSpace::new(network.nodes(), None, 1 << 16)).unwrap();
