@@ -1,31 +1,31 @@
 //! Lower bounds on the completion time of any schedule.
 //!
 //! The models `wormhole` and `circuit` charge start-ups, transmission, propagation and barriers of
-//! synchronous steps separately. Each part has a lower bound for every schedule, so the sum of these
-//! is a lower bound on the completion time. Machines of the model `flat` have no steps and no network;
-//! `model/flat/bound.rs` has their bounds.
+//! synchronous steps separately. Each part has a lower bound for every schedule, so the sum of
+//! these is a lower bound on the completion time. Machines of the model `flat` have no steps and no
+//! network; `model/flat/bound.rs` has their bounds.
 //!
 //! * **Start-ups.** With k ports, a node's data has reached at most (k+1)^s nodes after s steps:
 //!   `ceil(log_(k+1) n)` start-ups, and one barrier less (Suh & Shin, 3.1.4, for one port). In the
 //!   model `circuit` a port carries q circuits, so k is q times the number of ports (Spencer, 3.1).
 //!   If some pairs of nodes exchange nothing, n is the largest number of peers of a node, plus one.
 //! * **Transmission.** This is the largest of three bounds. A node's bytes pass through its k ports
-//!   and its links. The bytes that must cross a cut share the links of the cut (see `cuts`): for the
-//!   complete exchange of m-byte blocks `n N1 / 8 m` bytes per link on a torus with an even longest
-//!   side N1, and `n N1 / 4 m` on a mesh (Suh & Shin, 3.1.4). And all bytes times hops share all links
-//!   (Spencer, 4.6). In `wormhole`, a link that carries `free_contention` messages at full speed
-//!   counts as that many links.
-//! * **Reduction.** Each byte of a sum of n terms needs n - 1 additions. In a reduce or allreduce of m
-//!   bytes, n nodes share them at best: (n - 1)/n m bytes for one node. In a reduce-scatter a node
-//!   needs n - 1 times its result. For an allreduce, this and 2 (n - 1)/n m bytes through a node's
-//!   ports give the bound of Chan et al. (2007).
-//! * **Propagation.** Some block travels between the two most distant nodes of which one has data for
-//!   the other.
+//!   and its links. The bytes that must cross a cut share the links of the cut (see `cuts`): for
+//!   the complete exchange of m-byte blocks `n N1 / 8 m` bytes per link on a torus with an even
+//!   longest side N1, and `n N1 / 4 m` on a mesh (Suh & Shin, 3.1.4). And all bytes times hops
+//!   share all links (Spencer, 4.6). In `wormhole`, a link that carries `free_contention` messages
+//!   at full speed counts as that many links.
+//! * **Reduction.** Each byte of a sum of n terms needs n - 1 additions. In a reduce or allreduce
+//!   of m bytes, n nodes share them at best: (n - 1)/n m bytes for one node. In a reduce-scatter a
+//!   node needs n - 1 times its result. For an allreduce, this and 2 (n - 1)/n m bytes through a
+//!   node's ports give the bound of Chan et al. (2007).
+//! * **Propagation.** Some block travels between the two most distant nodes of which one has data
+//!   for the other.
 //!
 //! In `store-and-forward` a message has a start-up for each hop, and the slowest message of a step
 //! need not be the one with most hops. There the bound is the larger of two: start-ups and
-//! transmission as above, or one start-up for each hop of the longest route. Transmission counts every
-//! hop: n nodes with k ports move at most n k messages over one link each at a time.
+//! transmission as above, or one start-up for each hop of the longest route. Transmission counts
+//! every hop: n nodes with k ports move at most n k messages over one link each at a time.
 
 use crate::cost::parameter::PortLimit;
 use crate::network::topology::Topology;
@@ -141,8 +141,8 @@ pub(super) fn least_latency(topology: &dyn Topology, traffic: &Traffic) -> f64 {
     traffic.farthest as f64 * topology.latencies().map_or(1.0, |(least, _)| least)
 }
 
-/// Returns the larger of a transmission time and the injection time of the busiest node's bytes, and
-/// the argument.
+/// Returns the larger of a transmission time and the injection time of the busiest node's bytes,
+/// and the argument.
 pub(super) fn or_injected(
     topology: &dyn Topology,
     traffic: &Traffic,

@@ -1,9 +1,9 @@
-//! A record of the facts of a schedule's steps. From it, models that need only these facts can compute
-//! the time again, for any machine and block size, without planning the schedule again.
+//! A record of the facts of a schedule's steps. From it, models that need only these facts can
+//! compute the time again, for any machine and block size, without planning the schedule again.
 //!
-//! Most steps of a schedule have equal facts. Each kind of step is stored once, and the schedule as a
-//! run-length encoded list of kinds. Steps are replayed one by one in their order, so that sums are
-//! the same to the last bit.
+//! Most steps of a schedule have equal facts. Each kind of step is stored once, and the schedule as
+//! a run-length encoded list of kinds. Steps are replayed one by one in their order, so that sums
+//! are the same to the last bit.
 
 use super::machine::Machine;
 use super::model::{Cost, PricingContext};
@@ -85,8 +85,8 @@ impl Ledger {
             .sum()
     }
 
-    /// Returns the cost of the schedule on a machine; `None` if the model needs more than the facts of
-    /// steps.
+    /// Returns the cost of the schedule on a machine; `None` if the model needs more than the facts
+    /// of steps.
     pub fn price(
         &self,
         machine: &Machine,

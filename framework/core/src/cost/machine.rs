@@ -1,8 +1,8 @@
 //! Machines: a model and its parameters.
 //!
-//! A machine starts from one of the [`presets`], in which every value has its source, and is changed
-//! by settings. Each setting is the value of a [`parameter`](super::parameter). The [`models`] and
-//! planning declare the parameters.
+//! A machine starts from one of the [`presets`], in which every value has its source, and is
+//! changed by settings. Each setting is the value of a [`parameter`](super::parameter). The
+//! [`models`] and planning declare the parameters.
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
@@ -102,8 +102,8 @@ impl Machine {
         Self::parse_with(text, &[])
     }
 
-    /// Parses a spec like [`Machine::parse`]. Machines of the experiment (`own`) hide presets of the
-    /// same name.
+    /// Parses a spec like [`Machine::parse`]. Machines of the experiment (`own`) hide presets of
+    /// the same name.
     pub fn parse_with(text: &str, own: &[Self]) -> Result<Self, SpecError> {
         let spec = Spec::parse("machine", text)?;
         let known = own.iter().find(|m| m.name == spec.name()).cloned();

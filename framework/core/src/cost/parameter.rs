@@ -263,8 +263,8 @@ impl Display for PortLimit {
 pub enum Barrier {
     /// A time in µs, independent of the number of nodes.
     Fixed(f64),
-    /// `per_round * ceil(log2(nodes)) + offset` in µs, at least 0. A barrier that is made of messages
-    /// needs this number of rounds.
+    /// `per_round * ceil(log2(nodes)) + offset` in µs, at least 0. A barrier that is made of
+    /// messages needs this number of rounds.
     Rounds {
         /// Time of a round.
         per_round: f64,

@@ -1,5 +1,5 @@
-//! The settings of a machine: values of parameters from its preset, from the experiment and from its
-//! spec, where later ones override earlier ones.
+//! The settings of a machine: values of parameters from its preset, from the experiment and from
+//! its spec, where later ones override earlier ones.
 //!
 //! A model lists its parameters once, with `parameters!`. The list generates the struct with their
 //! values: a model cannot read a parameter that is not listed, and the compiler reports listed
@@ -97,8 +97,8 @@ impl Settings {
     }
 }
 
-/// Declares a struct with a field for each parameter that a model reads, in the order in which specs
-/// print them.
+/// Declares a struct with a field for each parameter that a model reads, in the order in which
+/// specs print them.
 macro_rules! parameters {
     ($(#[$doc:meta])* $vis:vis struct $name:ident { $($field:ident: $type:ty = $parameter:path,)* }) => {
         $(#[$doc])*

@@ -3,15 +3,15 @@
 //! Every cut gives a valid bound. These cuts are examined:
 //! - Each single node.
 //! - The bisection of the topology, if it is known.
-//! - If it is not known, or if traffic is uneven: cuts along orders of the nodes. These are the order
-//!   along each dimension, by distance from node 0, by distance from the node that is farthest from
-//!   it, and by the Fiedler vector of the network (the eigenvector of the second smallest eigenvalue
-//!   of its Laplacian; Fiedler, 1973).
-//! - Improvements of the best of these: single nodes are moved to the other side while that raises the
-//!   bound (local search).
+//! - If it is not known, or if traffic is uneven: cuts along orders of the nodes. These are the
+//!   order along each dimension, by distance from node 0, by distance from the node that is
+//!   farthest from it, and by the Fiedler vector of the network (the eigenvector of the second
+//!   smallest eigenvalue of its Laplacian; Fiedler, 1973).
+//! - Improvements of the best of these: single nodes are moved to the other side while that raises
+//!   the bound (local search).
 //!
-//! Another bound is that all bytes times hops share all links. If bandwidths differ, a hop counts with
-//! the inverse bandwidth of its link.
+//! Another bound is that all bytes times hops share all links. If bandwidths differ, a hop counts
+//! with the inverse bandwidth of its link.
 
 use super::BoundKind;
 use super::demand::Demand;

@@ -59,8 +59,8 @@ impl OwnSizes {
         self.of[node as usize]
     }
 
-    /// Returns a distance over which data must be moved: the largest from nodes that have data. Only
-    /// some of these are examined.
+    /// Returns a distance over which data must be moved: the largest from nodes that have data.
+    /// Only some of these are examined.
     fn farthest(&self, topology: &dyn Topology) -> u64 {
         /// Number of nodes that are examined.
         const MAX: usize = 64;
@@ -171,8 +171,8 @@ impl<'a> Demand<'a> {
             }
             Self::Broadcast(_, bytes) | Self::Reduce(_, bytes) => every(*bytes, *bytes, false),
             Self::ReduceScatter(bytes) => every(others as f64 * bytes, *bytes, true),
-            // Each part of the sum needs n - 1 messages to be complete, and n - 1 to be distributed.
-            // All n nodes share these.
+            // Each part of the sum needs n - 1 messages to be complete, and n - 1 to be
+            // distributed. All n nodes share these.
             Self::AllReduce(bytes) => {
                 let each = 2.0 * others as f64 / nodes as f64 * bytes;
                 every(each, each, true)
@@ -247,8 +247,8 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Moves the nodes to the first side of a cut, in the given order. After each, calls `visit` with
-    /// the number of nodes on that side, and the amounts that must leave and enter it.
+    /// Moves the nodes to the first side of a cut, in the given order. After each, calls `visit`
+    /// with the number of nodes on that side, and the amounts that must leave and enter it.
     pub(super) fn sweep(
         &self,
         order: &[u32],
@@ -338,8 +338,8 @@ impl<'a> Demand<'a> {
     }
 
     /// Returns all bytes times hops on shortest routes, and the largest distance. Data that may be
-    /// copied crosses at least one link for each node that receives it. `None` if there are too many
-    /// pairs of nodes.
+    /// copied crosses at least one link for each node that receives it. `None` if there are too
+    /// many pairs of nodes.
     pub(super) fn hop_bytes(&self, topology: &dyn Topology) -> Option<(f64, u64)> {
         /// Largest number of routes that are examined.
         const MAX_ROUTES: u64 = 1 << 18;
@@ -385,7 +385,8 @@ impl<'a> Demand<'a> {
     }
 }
 
-/// Returns the amount that the root of a scatter sends, and the largest amount that a node receives.
+/// Returns the amount that the root of a scatter sends, and the largest amount that a node
+/// receives.
 fn of_root(nodes: u64, bytes: impl Fn(u64) -> f64, root: u64) -> EndLoads {
     let mut ends = EndLoads::default();
     for bytes in (0..nodes).filter(|node| *node != root).map(bytes) {

@@ -1,9 +1,9 @@
 //! A test oracle: the exact minimum of the largest link load, from a linear program (maximum
 //! concurrent flow) for small networks. No bound may exceed it, and most come near.
 
-use super::Traffic;
 use super::cuts::on_links;
 use super::demand::Demand;
+use super::{BoundKind, Traffic};
 use crate::cost::machine::Machine;
 use crate::cost::model::PricingContext;
 use crate::delivery::boxes::NodeSet;
@@ -187,7 +187,7 @@ fn bounds_on_links_are_at_most_the_optimum_and_mostly_near_it() {
     all.sort_by(f64::total_cmp);
     assert!(*all.last().unwrap() < 1.0 + 1e-6, "{}", all.last().unwrap());
     // The optimal flow need not fill any cut. The smallest ratio is 0.92. All but two bounds are
-    // exact; without the local search, fewer are.
+    // exact.
     let exact = all.iter().filter(|ratio| **ratio > 1.0 - 1e-6).count();
     assert!(all[0] > 0.9 && exact >= 238, "{} {exact}", all[0]);
 }
@@ -201,4 +201,17 @@ fn bounds_of_regular_topologies_are_the_optimum() {
     }
     // All short routes use one cross-edge. No cut shows this.
     assert!((0.75..1.0).contains(&closeness("rdn:1(ring:3)")));
+}
+
+/// The cut around nodes 3 and 6 is not along any of the orders: 80 bytes for node 3 cross two
+/// links.
+#[test]
+fn the_local_search_finds_better_cuts_than_the_orders() {
+    let lines = "0 1 2\n1 2 4\n2 3 1\n0 4 4\n4 5 1\n3 6 2\n1 7 1\n0 3 1";
+    let mut sizes = vec![0; 64];
+    (sizes[8 + 3], sizes[4 * 8 + 3]) = (40, 40);
+    let task = Task::new(Arc::new(Graph::parse("g", lines).unwrap()), Collective::of(&ALL_TO_ALL));
+    let task = Task { sizes: Some(Arc::new(Table(8, sizes))), ..task };
+    let traffic = Traffic::of(&task);
+    assert_eq!((traffic.on_links.bytes, traffic.on_links.kind), (40.0, BoundKind::Cut));
 }

@@ -233,8 +233,8 @@ impl BlockSizes for TwoBlocks {
     }
 }
 
-/// The message with most hops need not be the longest one: while empty blocks travel 6 hops, the root
-/// sends its bytes.
+/// The message with most hops need not be the longest one: while empty blocks travel 6 hops, the
+/// root sends its bytes.
 #[test]
 fn hops_of_one_message_overlap_with_bytes_of_another_when_messages_are_stored() {
     let machine = Machine::parse("free:model=store-and-forward,startup_us=1,byte_us=1").unwrap();

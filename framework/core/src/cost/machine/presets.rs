@@ -7,8 +7,8 @@ pub fn presets() -> &'static [Preset] {
     PRESETS
 }
 
-/// A machine of Liu et al., Table 1. The table has the start-up time and the sum tc + td of the times
-/// per byte; each of these gets half.
+/// A machine of Liu et al., Table 1. The table has the start-up time and the sum tc + td of the
+/// times per byte; each of these gets half.
 macro_rules! of_table_1 {
     ($name:literal, $title:literal, $startup_us:literal, $half_byte_us:literal $(, $more:expr)*) => {
         Preset {

@@ -1,7 +1,7 @@
 //! Common parts of the models in which ranks do not wait for each other's steps (`loggp`, `fluid`).
 //!
-//! A schedule becomes known step by step, and each rank works through it at its own pace. Stored are
-//! the steps that some rank has not ended.
+//! A schedule becomes known step by step, and each rank works through it at its own pace. Stored
+//! are the steps that some rank has not ended.
 
 use super::segment_bytes;
 use crate::cost::parameter::{
@@ -221,8 +221,8 @@ impl Steps {
 
     pub(super) fn add(&mut self, step: &Step<'_>) {
         /// About 32 bytes each: 2 GiB.
-        const MOST: usize = 1 << 26;
-        self.too_many |= self.messages + step.transfers.len() > MOST;
+        const MAX_MESSAGES: usize = 1 << 26;
+        self.too_many |= self.messages + step.transfers.len() > MAX_MESSAGES;
         if self.too_many {
             self.steps.clear();
             return;

@@ -6,14 +6,14 @@
 //! `contention_us` to the longest message's L tau.
 //!
 //! A link carries at most `virtual_channels` (q) circuits, and so does a port: with one port a node
-//! can send to q others in a round, which share the port like a link (section 3.1). A step that needs
-//! more is run in several rounds ([`super::rounds`]), each with a start-up, the switching and
+//! can send to q others in a round, which share the port like a link (section 3.1). A step that
+//! needs more is run in several rounds ([`super::rounds`]), each with a start-up, the switching and
 //! transmission of its circuits, and a barrier.
 //!
 //! If rounds are not arranged (only ports are short, or there are too many circuits), each round is
 //! charged the switching of the longest circuit of the step. All rounds together are charged the
-//! transmission of the most multiplexed circuit, or of the busiest node's bytes through its ports if
-//! that is more.
+//! transmission of the most multiplexed circuit, or of the busiest node's bytes through its ports
+//! if that is more.
 
 use super::rounds::{Arranged, Rounds};
 use super::synchronous::{

@@ -1,8 +1,8 @@
 //! The clocks of event-driven models, with the critical paths to their times.
 //!
-//! Times are whole numbers (`Ticks`). So two chains of work with the same duration end at exactly the
-//! same time, in whatever order their terms were added, and simultaneous events are ordered by the
-//! model's rules and never by rounding.
+//! Times are whole numbers (`Ticks`). So two chains of work with the same duration end at exactly
+//! the same time, in whatever order their terms were added, and simultaneous events are ordered by
+//! the model's rules and never by rounding.
 
 use super::path::Path;
 

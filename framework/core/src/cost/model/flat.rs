@@ -1,18 +1,18 @@
-//! `flat`: flat machines (Liu, Wang & Prasanna, section 2). Only the ends of a message cost time; the
-//! network is never the bottleneck.
+//! `flat`: flat machines (Liu, Wang & Prasanna, section 2). Only the ends of a message cost time;
+//! the network is never the bottleneck.
 //!
-//! Each phase of a schedule is a *stage*. At the start of a stage, every node composes (rearranges) the
-//! data that it will send in the stage, `rearrange_byte_us` per byte, including data for itself. When
-//! all nodes have done so, each works through its own messages in the order of the schedule, without
-//! waiting for other nodes' steps. A node receives as many messages at a time as it has ports, so that
-//! contention at nodes is simulated. There is a barrier between two stages.
+//! Each phase of a schedule is a *stage*. At the start of a stage, every node composes (rearranges)
+//! the data that it will send in the stage, `rearrange_byte_us` per byte, including data for
+//! itself. When all nodes have done so, each works through its own messages in the order of the
+//! schedule, without waiting for other nodes' steps. A node receives as many messages at a time as
+//! it has ports, so that contention at nodes is simulated. There is a barrier between two stages.
 //!
-//! [`stage`] describes the cost of a message at either end. A node reduces what it received in a step
-//! (`reduce_byte_us` per byte) when all of it has arrived.
+//! [`stage`] describes the cost of a message at either end. A node reduces what it received in a
+//! step (`reduce_byte_us` per byte) when all of it has arrived.
 //!
-//! The parts of time are those along the critical path: transmission is `byte_us` and `copy_byte_us`,
-//! rearrangement is composing, and contention is waiting for a receiver's port or a node's copying
-//! engine. There is no propagation. Rearrangements that the schedule declares
+//! The parts of time are those along the critical path: transmission is `byte_us` and
+//! `copy_byte_us`, rearrangement is composing, and contention is waiting for a receiver's port or a
+//! node's copying engine. There is no propagation. Rearrangements that the schedule declares
 //! ([`crate::simulation::Simulation::rearrange`]) are not charged, because composing includes them.
 
 use super::{Cost, Evaluator, Model, ModelKind, Parts, PricingContext, segment_bytes};
@@ -78,7 +78,8 @@ static BUFFERS: TypedParameter<u64> = TypedParameter {
 };
 
 parameters! {
-    /// A machine in which only ports and buffers of nodes limit messages, and distances do not matter.
+    /// A machine in which only ports and buffers of nodes limit messages, and distances do not
+    /// matter.
     #[derive(Copy)]
     pub struct Flat {
         startup_us: f64 = STARTUP_US,

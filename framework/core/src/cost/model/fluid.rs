@@ -1,11 +1,11 @@
 //! `fluid`: an event-driven model with links. Messages that use a link at the same time share it by
-//! weighted max-min fairness, as in SimGrid's models of TCP networks (Velho et al., 2013). The times
-//! are those of SimGrid.
+//! weighted max-min fairness, as in SimGrid's models of TCP networks (Velho et al., 2013). The
+//! times are those of SimGrid.
 //!
 //! A rank works through its steps: it posts the receives of a step, then its sends, each after a
 //! start-up, and continues when all are complete. It does not wait for other ranks' steps
-//! ([`simulation`]). With `order=data` it sends one message after another, each as soon as its data is
-//! available, with at most `ports` in flight; all receives are posted from the start. A message
+//! ([`simulation`]). With `order=data` it sends one message after another, each as soon as its data
+//! is available, with at most `ports` in flight; all receives are posted from the start. A message
 //! starts when both ends have posted it. It waits for the latencies of its links, and then shares
 //! them with other messages ([`shares`]).
 //!

@@ -1,21 +1,21 @@
 //! `loggp`: an event-driven model of processors and network interfaces, without links (LogGPS:
-//! Alexandrov et al., 1995; Ino et al., 2001). It follows the rules of LogGOPSim (Hoefler, Schneider &
-//! Lumsdaine, 2010) and gives the same times.
+//! Alexandrov et al., 1995; Ino et al., 2001). It follows the rules of LogGOPSim (Hoefler,
+//! Schneider & Lumsdaine, 2010) and gives the same times.
 //!
 //! A rank works through its steps: it posts the receives of a step, then its sends, and continues
 //! when all are complete. It does not wait for other ranks' steps. A message of s bytes
 //! - occupies the sender's processor for o + (s - 1) O, and its interface for g + (s - 1) G;
-//! - arrives o + L after its start. When the receiver is free, the message occupies its processor for
-//!   o + (s - 1) max(O, G), and its interface for g + (s - 1) G: the time of the bytes is charged
-//!   there;
-//! - is complete at the sender at once, or, if it has more than S bytes, when the receiver has posted
-//!   the receive and starts to receive it (rendezvous).
+//! - arrives o + L after its start. When the receiver is free, the message occupies its processor
+//!   for o + (s - 1) max(O, G), and its interface for g + (s - 1) G: the time of the bytes is
+//!   charged there;
+//! - is complete at the sender at once, or, if it has more than S bytes, when the receiver has
+//!   posted the receive and starts to receive it (rendezvous).
 //!
 //! With `order=data` ([`data_order`](super::asynchronous::data_order)) all receives are posted from
 //! the start. A long message then delays only its sender, until the receiver starts to receive it.
 //!
-//! At the end of a step, the reduction of received data occupies the processor (`reduce_byte_us` per
-//! byte).
+//! At the end of a step, the reduction of received data occupies the processor (`reduce_byte_us`
+//! per byte).
 //!
 //! An interface sends and receives at the same time; a processor does one thing at a time. Requests
 //! are served in the order of time; at equal times, in the order in which they became known. The

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Steps with more circuits times links than this are not arranged.
-pub(super) const MOST_CROSSINGS: u64 = 1 << 22;
+pub(super) const MAX_CROSSINGS: u64 = 1 << 22;
 
 /// The capacities in one round.
 #[derive(Debug, Clone, Copy)]
@@ -41,8 +41,8 @@ pub(super) struct Arranged {
     pub hops: f64,
     /// The load of the longest message of each round.
     pub alone: f64,
-    /// For each round the largest product of a circuit's load and the number of circuits on its most
-    /// crowded link or port.
+    /// For each round the largest product of a circuit's load and the number of circuits on its
+    /// most crowded link or port.
     pub multiplexed: f64,
 }
 
@@ -55,7 +55,8 @@ enum Speed {
     Ports(f64),
 }
 
-/// A resource with a limited number of circuits: a link, or the sending or receiving ports of a node.
+/// A resource with a limited number of circuits: a link, or the sending or receiving ports of a
+/// node.
 #[derive(Debug)]
 struct Resource {
     /// Number of circuits that fit in a round.
@@ -137,11 +138,11 @@ impl Arranger {
         }
     }
 
-    /// Arranges a step by first fit; `None` if it has more than [`MOST_CROSSINGS`].
+    /// Arranges a step by first fit; `None` if it has more than [`MAX_CROSSINGS`].
     pub(super) fn first_fit(&mut self, step: &Step<'_>, capacity: Capacity) -> Option<Rounds> {
         let crossings =
             step.transfers.iter().fold(0, |sum: u64, t| sum.saturating_add(t.hops.into()));
-        if crossings > MOST_CROSSINGS {
+        if crossings > MAX_CROSSINGS {
             return None;
         }
         // Forget the previous step.
@@ -232,8 +233,8 @@ impl Arranger {
         longest.iter().fold(Arranged::default(), add)
     }
 
-    /// Adds the resources of a circuit to `needs`: its links, and the ports at both ends if these are
-    /// limited.
+    /// Adds the resources of a circuit to `needs`: its links, and the ports at both ends if these
+    /// are limited.
     fn add_needs(&mut self, t: &Transfer, step: &Step<'_>, capacity: Capacity) {
         let mut needed = std::mem::take(&mut self.needs);
         let topology = Arc::clone(&self.topology);

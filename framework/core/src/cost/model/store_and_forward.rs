@@ -1,9 +1,9 @@
 //! `store-and-forward`: synchronous steps; messages are stored at every node of their routes.
 //!
-//! A message of L bytes over h links takes `h (ts + L tw)` (Li, Peng & Chu, section III), and a step
-//! as long as its slowest message; `ts` and `tw` are `startup_us` and `byte_us`. The schedules of the
-//! paper do not share links within a step. If messages do share a link, they follow each other there;
-//! the time of the busiest link beyond that of the slowest message is contention.
+//! A message of L bytes over h links takes `h (ts + L tw)` (Li, Peng & Chu, section III), and a
+//! step as long as its slowest message; `ts` and `tw` are `startup_us` and `byte_us`. The schedules
+//! of the paper do not share links within a step. If messages do share a link, they follow each
+//! other there; the time of the busiest link beyond that of the slowest message is contention.
 //!
 //! A step in which a node has more messages than ports is run in rounds. In each round every node
 //! handles its slowest remaining messages, one per port, and the round takes as long as the slowest
@@ -59,8 +59,8 @@ impl Model for StoreAndForward {
     }
 
     /// Bound 1: a step takes at least a start-up and the bytes of any message. Bound 2: a message
-    /// over h links takes h start-ups. The two must not be added: while a short message travels far,
-    /// a long message to a neighbour costs no additional time.
+    /// over h links takes h start-ups. The two must not be added: while a short message travels
+    /// far, a long message to a neighbour costs no additional time.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         let (bytes, kind) = bound::stored_bytes(topology, traffic, self.ports);
         let by_steps = self.common_costs().lower_bound(
@@ -151,7 +151,8 @@ impl StoreAndForward {
         }
     }
 
-    /// Returns the duration of all rounds: each node sends, and receives, its slowest messages first.
+    /// Returns the duration of all rounds: each node sends, and receives, its slowest messages
+    /// first.
     fn in_rounds(
         &self,
         step: &Step<'_>,

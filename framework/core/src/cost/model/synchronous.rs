@@ -1,11 +1,11 @@
 //! Common parts of the models of synchronous steps.
 //!
-//! Steps follow each other, with a barrier between two of them. A step is run in several *rounds* if
-//! a node has more messages than ports, or a link more circuits than virtual channels. This module
-//! adds up the steps, and charges barriers, rearrangements and reductions. Each model defines the
-//! cost of a step ([`StepModel`]).
+//! Steps follow each other, with a barrier between two of them. A step is run in several *rounds*
+//! if a node has more messages than ports, or a link more circuits than virtual channels. This
+//! module adds up the steps, and charges barriers, rearrangements and reductions. Each model
+//! defines the cost of a step ([`StepModel`]).
 
-use super::rounds::{Arranger, Capacity, MOST_CROSSINGS, Rounds};
+use super::rounds::{Arranger, Capacity, MAX_CROSSINGS, Rounds};
 use super::{Cost, Evaluator, Model, Parts, PricingContext, segment_bytes};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
 use crate::cost::parameter::{Barrier, DefaultValue, PortLimit, TypedParameter, parse_word};
@@ -64,7 +64,8 @@ pub(super) trait StepModel: Model + Copy {
     /// Whether the model reads [`Step::busiest_links`].
     const WANTS_BUSIEST_LINKS: bool = false;
 
-    /// Returns the cost of a step that is run in `rounds`; `unit_bytes` is the size of a unit of load.
+    /// Returns the cost of a step that is run in `rounds`; `unit_bytes` is the size of a unit of
+    /// load.
     fn step_cost(
         &self,
         step: &Step<'_>,
@@ -322,7 +323,7 @@ impl<M: StepModel> Evaluator for Synchronous<M> {
         if self.at_least {
             total = format!(", at least {} in total", self.rounds);
             why = format!(
-                "; steps with more than {MOST_CROSSINGS} circuits times links are not arranged"
+                "; steps with more than {MAX_CROSSINGS} circuits times links are not arranged"
             );
         }
         let in_rounds = (!reasons.is_empty())
@@ -344,16 +345,16 @@ mod tests {
 
     const MODELS: [&str; 3] = ["wormhole", "circuit", "store-and-forward"];
 
-    /// Transmission and contention of a step.
+    /// Returns the transmission and contention of a step.
     fn of_bytes(topology: &str, machine: &str, sends: &[(u32, u32, u64)]) -> [f64; 2] {
         let parts = cost(topology, &format!("free:{machine}"), &[sends]).parts;
         [parts.transmission, parts.contention].map(Option::unwrap)
     }
 
-    /// A node of a 2-D torus has four links of 25 GB/s and brings 50 GB/s into the network: what
-    /// four neighbours get takes twice as long as over the links alone.
+    /// A node of a 2-D torus has four links of 25 GB/s but injects only 50 GB/s: messages to four
+    /// neighbours take twice as long as over the links alone.
     #[test]
-    fn a_step_takes_the_larger_of_its_links_and_of_a_nodes_way_into_the_network() {
+    fn a_step_takes_the_larger_of_link_and_injection_times() {
         let neighbours = [(0, 1, 1000), (0, 3, 1000), (0, 4, 1000), (0, 12, 1000)];
         for model in MODELS {
             let of = |more: &str, sends| {
@@ -370,19 +371,19 @@ mod tests {
                 [40.0, 0.0],
                 "{model}: links take as long"
             );
-            // Slower than a link: a message alone, then what others add.
+            // Injection is slower than a link: first for one message, then for two.
             assert_eq!(of(",injection_byte_us=0.05", &neighbours[..1]), [50.0, 0.0], "{model}");
             assert_eq!(of(",injection_byte_us=0.05", &neighbours[..2]), [50.0, 50.0], "{model}");
-            // Of what comes in, too.
+            // The same limit holds for receiving.
             let gathered = neighbours.map(|(a, b, bytes)| (b, a, bytes));
             assert_eq!(of(",injection_byte_us=0.02", &gathered), [40.0, 40.0], "{model}");
         }
     }
 
-    /// Two tiers: a way within a group crosses two links of 0.25 hops, one across two of the
-    /// machine's.
+    /// In two tiers, routes within a group have two links with a latency of 0.25 hops; routes
+    /// between groups have two links of one hop.
     #[test]
-    fn links_cost_the_hops_that_are_said_of_them() {
+    fn links_cost_their_own_latencies() {
         let step = [(0, 1, 8), (4, 5, 8)];
         for model in ["wormhole", "circuit", "fluid"] {
             let propagation = |topology: &str, sends: &[(u32, u32, u64)]| {
@@ -395,19 +396,19 @@ mod tests {
             assert_eq!(
                 propagation(tiers, &[step[0], (3, 4, 8)]),
                 Some(8.0),
-                "{model}: the costliest way counts"
+                "{model}: the longest route counts"
             );
             assert_eq!(propagation("groups:2x4,inside=9", &step), Some(8.0), "{model}");
         }
-        // Circuits in turns: two that share a link, and one across beside the first.
+        // Circuits in rounds: two share a link; the first round has one between groups.
         let sends = [(0, 1, 8), (0, 2, 8), (4, 3, 8)];
-        let turns = cost("groups:2x4,inside_hop=0.25", "free:model=circuit,hop_us=4", &[&sends]);
-        assert_eq!(turns.parts.propagation, Some(10.0));
+        let rounds = cost("groups:2x4,inside_hop=0.25", "free:model=circuit,hop_us=4", &[&sends]);
+        assert_eq!(rounds.parts.propagation, Some(10.0));
     }
 
     /// Ranks 0 to 3 are at node 0, 4 to 7 at node 1, of a ring of four.
     #[test]
-    fn ranks_share_their_nodes_ports_and_way_into_the_network() {
+    fn ranks_of_a_node_share_its_ports_and_injection() {
         let across = [(0, 4, 1000), (1, 5, 1000)];
         for model in MODELS {
             let machine =
@@ -423,7 +424,7 @@ mod tests {
             let channels = if model == "circuit" { 1.0 } else { 2.0 };
             assert_eq!(startup("", &across), 10.0 * channels, "{model}: one port for both");
             assert_eq!(startup(",ports=2", &across), 10.0, "{model}");
-            // Within a node: a start-up and the bytes, no link, nothing injected.
+            // Within a node a message costs a start-up and its bytes, but no link and no injection.
             let within = [(0, 1, 1000)];
             assert_eq!(startup(",injection_byte_us=1", &within), 10.0, "{model}");
             let bytes = |sends| {
@@ -435,12 +436,12 @@ mod tests {
             };
             assert_eq!(bytes(&within), [10.0, 0.0], "{model}");
             let both = bytes(&across);
-            assert_eq!(both[0] + both[1], 200.0, "{model}: 2000 bytes through one way");
+            assert_eq!(both[0] + both[1], 200.0, "{model}: 2000 bytes through one injection link");
         }
     }
 
     #[test]
-    fn models_without_a_network_know_no_nodes_of_several_ranks() {
+    fn models_without_a_network_refuse_several_ranks_per_node() {
         use crate::cost::machine::Machine;
         use crate::cost::model::PricingContext;
         let topology = crate::network::topology::parse("ring:4,ranks=2").unwrap();

@@ -12,7 +12,8 @@ use crate::simulation::step::{Step, Transfer};
 use crate::simulation::step_statistics::StepStatistics;
 use std::sync::Arc;
 
-/// Messages of steps: sender, receiver, bytes, and the latest step in which the sender received them.
+/// Messages of steps: sender, receiver, bytes, and the latest step in which the sender received
+/// them.
 pub(super) type Sends = Vec<Vec<(u32, u32, u64, u32)>>;
 
 /// Returns the cost of steps of messages (sender, receiver, bytes).

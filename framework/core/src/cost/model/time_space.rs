@@ -338,9 +338,9 @@ mod tests {
     }
 
     /// Two ranks exchange 100 bytes on a flat machine: rearrangement 10, start-ups of 3 at either
-    /// end, copying 25 and transmission 50 each way. In blocking mode each rank sends, then receives
-    /// what has arrived in the meantime. In nonblocking mode an engine copies while the processor
-    /// waits.
+    /// end, copying 25 and transmission 50 each way. In blocking mode each rank sends, then
+    /// receives what has arrived in the meantime. In nonblocking mode an engine copies while the
+    /// processor waits.
     #[test]
     fn flat_has_the_closed_form_of_an_exchange() {
         let exchange = vec![vec![(0, 1, 100, 0), (1, 0, 100, 0)]];

@@ -4,11 +4,11 @@
 //! links of the longest route (Suh & Shin, section 2). There is a barrier `tb` between steps, and
 //! `rho` for each byte that the fullest node rearranges (3.1.4).
 //!
-//! If f messages share a link, the step costs `alpha + L max(beta, f beta_sat)` (Thakur, Choudhary &
-//! Fox, section 2), with beta_sat = beta / `free_contention`. In that paper all messages of a step
-//! have L bytes; if sizes differ, `L f` is the number of bytes on the busiest link. In a step in
-//! which a node sends to one node and receives from another, beta is `unpaired_byte_us` (beta_sr in
-//! the paper).
+//! If f messages share a link, the step costs `alpha + L max(beta, f beta_sat)` (Thakur, Choudhary
+//! & Fox, section 2), with beta_sat = beta / `free_contention`. In that paper all messages of a
+//! step have L bytes; if sizes differ, `L f` is the number of bytes on the busiest link. In a step
+//! in which a node sends to one node and receives from another, beta is `unpaired_byte_us` (beta_sr
+//! in the paper).
 //!
 //! A step in which a node has more messages than ports is run in rounds. Each round is charged a
 //! start-up, the hops and a barrier; all rounds together are charged the bytes of the busiest node.

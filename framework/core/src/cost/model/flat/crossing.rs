@@ -2,9 +2,9 @@
 //! and an input port of its receiver at the same time.
 //!
 //! A port does not wait for one message while it could serve another. Of the messages with two free
-//! ends, the one that was ready first crosses; at equal times, the one of the lower sender. (With the
-//! other rule, by which a message holds its output port while its receiver is busy, a direct exchange
-//! of irregular messages on 16 nodes takes a tenth longer than in Liu, Wang & Prasanna.)
+//! ends, the one that was ready first crosses; at equal times, the one of the lower sender. (With
+//! the other rule, by which a message holds its output port while its receiver is busy, a direct
+//! exchange of irregular messages on 16 nodes takes a tenth longer than in Liu, Wang & Prasanna.)
 
 use crate::cost::model::clock::{Clock, Ticks};
 use std::cmp::Reverse;
@@ -49,8 +49,8 @@ impl Ports {
         self.free[node as usize] > 0
     }
 
-    /// Returns the first waiting message of a node that can cross. `other_is_free` tells whether its
-    /// other end is free.
+    /// Returns the first waiting message of a node that can cross. `other_is_free` tells whether
+    /// its other end is free.
     fn first(
         &mut self,
         node: u32,

@@ -1,4 +1,5 @@
-//! A stage in nonblocking mode: processors, copying engines and ports. [`super::stage`] has the rules.
+//! A stage in nonblocking mode: processors, copying engines and ports. [`super::stage`] has the
+//! rules.
 
 use super::Flat;
 use super::accounting::Accounting;

@@ -1,7 +1,7 @@
 //! Event-driven simulation of one stage of the model `flat`.
 //!
-//! Half of a message's start-up and half of its copying take place at either end. `m` is its size in
-//! bytes.
+//! Half of a message's start-up and half of its copying take place at either end. `m` is its size
+//! in bytes.
 //!
 //! **Blocking** (Liu et al., section 2.3 (1), Figs. 2 and 3): a node does one thing at a time. In
 //! each step of the schedule it sends, then receives:
@@ -11,12 +11,13 @@
 //! **Nonblocking** (section 2.3 (2)): three parts of a node work at the same time
 //! (`super::nonblocking`):
 //! - The processor starts all sends one after another, Ts/2 each. Then it completes receives in the
-//!   order of arrival, Ts/2 each. If data is received and forwarded in the same stage, its send waits
-//!   until the receive is complete, and all later sends of the node wait, too.
-//! - A copying engine (DMA) takes m tc/2 for each message, in or out, in the order in which messages
-//!   are ready.
-//! - Ports: a message waits until an output port of its sender and an input port of its receiver are
-//!   free (section 2.3: messages compete for both), and takes m td to cross (`super::crossing`).
+//!   order of arrival, Ts/2 each. If data is received and forwarded in the same stage, its send
+//!   waits until the receive is complete, and all later sends of the node wait, too.
+//! - A copying engine (DMA) takes m tc/2 for each message, in or out, in the order in which
+//!   messages are ready.
+//! - Ports: a message waits until an output port of its sender and an input port of its receiver
+//!   are free (section 2.3: messages compete for both), and takes m td to cross
+//!   (`super::crossing`).
 //!
 //! With a second send buffer, the processor composes the data of each message for the next stage as
 //! soon as it has completed the receive.
@@ -58,8 +59,8 @@ pub struct Stage {
     used: bool,
     /// The reductions in the order of steps.
     reductions: Vec<Reduction>,
-    /// For each message the index of its receiver's reduction, plus one; 0 if there is none. Messages
-    /// beyond the end have none.
+    /// For each message the index of its receiver's reduction, plus one; 0 if there is none.
+    /// Messages beyond the end have none.
     reduction_of: Vec<u32>,
 }
 
@@ -87,8 +88,8 @@ impl<'a> Reductions<'a> {
         Self { stage, byte: ticks(machine.reduce_byte_us), missing }
     }
 
-    /// Counts a message that its receiver has received at the time `at`. Returns the receiver's clock
-    /// after the reduction, if that was the last message of the step.
+    /// Counts a message that its receiver has received at the time `at`. Returns the receiver's
+    /// clock after the reduction, if that was the last message of the step.
     pub(super) fn received(&mut self, message: u32, at: Clock) -> Clock {
         let sum = self.stage.reduction_of.get(message as usize).and_then(|sum| sum.checked_sub(1));
         let Some(sum) = sum.map(|sum| sum as usize) else { return at };
@@ -277,8 +278,8 @@ impl Stage {
 pub(super) struct Blocking<'a> {
     stage: &'a Stage,
     times: MessageTimes,
-    /// The tasks of all nodes, one node after another. A task is the number of a message times 2, plus
-    /// 1 if the node receives it.
+    /// The tasks of all nodes, one node after another. A task is the number of a message times 2,
+    /// plus 1 if the node receives it.
     tasks: Vec<u32>,
     /// Each node's next task.
     next: Vec<u32>,

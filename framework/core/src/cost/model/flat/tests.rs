@@ -249,7 +249,8 @@ fn pipelined_chain(nodes: u32, segments: u64, bytes: f64) -> Stage {
     stage
 }
 
-/// Data is forwarded only after its arrival: a chain takes (P - 1) (Ts + m (tc + td)) in either mode.
+/// Data is forwarded only after its arrival: a chain takes (P - 1) (Ts + m (tc + td)) in either
+/// mode.
 #[test]
 fn chains_take_the_same_time_in_both_modes() {
     for mode in ["blocking", "nonblocking", "nonblocking,buffers=2"] {
@@ -329,8 +330,8 @@ fn equal_times_do_not_depend_on_the_order_of_additions() {
     };
     assert_eq!(ends(&[1.0, 2.0]).us(), ends(&[3.0]).us());
     assert_ne!(0.1 + 0.2, 0.3, "what floating-point numbers say");
-    // Nodes 0 and 1 both reach node 2 after 0.3 µs, with one message and with two. The message of the
-    // lower node is first.
+    // Nodes 0 and 1 both reach node 2 after 0.3 µs, with one message and with two. The message of
+    // the lower node is first.
     let steps: [&[(u32, u32, f64)]; 3] =
         [&[(0, 3, 3.0), (1, 4, 1.0)], &[(1, 5, 2.0)], &[(0, 2, 10.0), (1, 2, 20.0)]];
     assert_eq!(run(&stage(6, &steps), &machine("byte_us=0.1")).path.contention, 1.0);

@@ -68,8 +68,8 @@ mod tests {
         cost_with_background(Background::new(nodes, bytes), network, &machine, steps).unwrap()
     }
 
-    /// A message of m bytes and a flow of b bytes share a link with one byte per µs. Each has half of
-    /// it until the shorter one ends, so the message takes m + min(m, b).
+    /// A message of m bytes and a flow of b bytes share a link with one byte per µs. Each has half
+    /// of it until the shorter one ends, so the message takes m + min(m, b).
     #[test]
     fn a_flow_shares_a_link_with_a_message_until_it_ends() {
         for (m, b, expected) in

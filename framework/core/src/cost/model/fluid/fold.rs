@@ -1,15 +1,15 @@
 //! A network folded along its translations.
 //!
-//! If translations of the network map a schedule onto itself, all nodes of an orbit do the same at the
-//! same time, and all links of an orbit have the same load. One node and one link of each orbit are
-//! simulated. A message crosses a link of the folded network as often as its route has links of that
-//! orbit.
+//! If translations of the network map a schedule onto itself, all nodes of an orbit do the same at
+//! the same time, and all links of an orbit have the same load. One node and one link of each orbit
+//! are simulated. A message crosses a link of the folded network as often as its route has links of
+//! that orbit.
 
 use crate::network::topology::{Regularity, Topology};
 
-/// A torus, or a hypercube as a torus of rings of two, and its orbits of nodes: in each dimension, the
-/// nodes of an orbit are one *period* apart. All other networks are not folded: they count as one
-/// ring with a period of its length.
+/// A torus, or a hypercube as a torus of rings of two, and its orbits of nodes: in each dimension,
+/// the nodes of an orbit are one *period* apart. All other networks are not folded: they count as
+/// one ring with a period of its length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fold {
     nodes: u32,
@@ -35,8 +35,8 @@ enum Links {
 }
 
 impl Fold {
-    /// Folds a network into a single orbit; `None` if its translations do not preserve routes and the
-    /// speeds of links.
+    /// Folds a network into a single orbit; `None` if its translations do not preserve routes and
+    /// the speeds of links.
     pub(super) fn smallest(topology: &dyn Topology) -> Option<Self> {
         let has_equal_links = topology.bandwidths().is_none() && topology.latencies().is_none();
         if !has_equal_links

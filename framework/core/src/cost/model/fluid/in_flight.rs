@@ -237,10 +237,12 @@ impl MessagesInFlight {
     /// before the split.
     pub(super) fn unfold(&mut self, fold: Arc<Fold>, steps: &Steps, now: f64) {
         let before = std::mem::replace(&mut self.fold, fold);
+        // For each old orbit, list the new ones.
         let mut ranks = vec![Vec::new(); before.orbits()];
         for rank in 0..self.fold.orbits() as u32 {
             ranks[before.orbit(self.fold.first(rank)) as usize].push(rank);
         }
+        // Replace links, timers and messages by empty ones.
         let fresh = shares(&self.machine, self.topology.as_ref(), &self.fold);
         let (shares, ends) = (
             std::mem::replace(&mut self.shares, fresh),
@@ -248,6 +250,7 @@ impl MessagesInFlight {
         );
         let (messages, free) = (std::mem::take(&mut self.messages), std::mem::take(&mut self.free));
         self.position = vec![0; self.fold.links() as usize];
+        // Copy each message in flight to the new orbits.
         let mut is_free = vec![false; messages.len()];
         free.iter().for_each(|number| is_free[*number as usize] = true);
         for (number, old) in

@@ -1,5 +1,5 @@
-//! A priority queue of links by level, the lowest first: unsorted buckets of a sixteenth of an octave,
-//! and a heap for the current bucket.
+//! A priority queue of links by level, the lowest first: unsorted buckets of a sixteenth of an
+//! octave, and a heap for the current bucket.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -63,8 +63,8 @@ impl LevelQueue {
         self.bucket(level) == bucket
     }
 
-    /// Returns whether another link may be queued below the level. Later buckets are above the current
-    /// one.
+    /// Returns whether another link may be queued below the level. Later buckets are above the
+    /// current one.
     pub(super) fn has_lower(&self, level: f64) -> bool {
         let beyond = self.at.is_none_or(|at| self.bucket(level) > at);
         beyond || self.near.peek().is_some_and(|Reverse((bits, _))| *bits < level.to_bits())

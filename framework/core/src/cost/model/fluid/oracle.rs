@@ -13,7 +13,8 @@ struct Flow {
     links: Vec<usize>,
 }
 
-/// Returns when each rank ends `steps` of messages (from, to, bytes), with background flows from time
+/// Returns when each rank ends `steps` of messages (from, to, bytes), with background flows from
+/// time
 /// 0. `weighted`: weights are inverse round-trip times.
 pub(super) fn ends(
     topology: &str,
@@ -80,8 +81,8 @@ pub(super) fn ends(
     }
 }
 
-/// Returns the max-min fair rates: repeatedly, the link with the smallest share per flow divides its
-/// capacity among its flows.
+/// Returns the max-min fair rates: repeatedly, the link with the smallest share per flow divides
+/// its capacity among its flows.
 fn rates(flows: &[Flow], now: f64, links: usize, capacity: f64) -> Vec<f64> {
     let mut rates = vec![0.0; flows.len()];
     let mut open: Vec<usize> = (0..flows.len()).filter(|flow| flows[*flow].shares <= now).collect();

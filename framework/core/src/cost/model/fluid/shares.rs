@@ -1,9 +1,9 @@
-//! Weighted max-min fair shares of links. They are updated when flows start or end, instead of being
-//! computed again.
+//! Weighted max-min fair shares of links. They are updated when flows start or end, instead of
+//! being computed again.
 //!
-//! The *level* of a flow is its rate divided by its weight. Shares are max-min fair if every flow has
-//! a full link on which no other flow has a higher level: that link *binds* the flow. This module
-//! stores flows and links; [`sweep`] updates the rates.
+//! The *level* of a flow is its rate divided by its weight. Shares are max-min fair if every flow
+//! has a full link on which no other flow has a higher level: that link *binds* the flow. This
+//! module stores flows and links; [`sweep`] updates the rates.
 
 use super::level_queue::LevelQueue;
 use link::Link;
@@ -91,8 +91,8 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Creates links with these capacities. `least_weight` is an estimate of the smallest weight of a
-    /// flow; it affects only speed.
+    /// Creates links with these capacities. `least_weight` is an estimate of the smallest weight of
+    /// a flow; it affects only speed.
     pub(super) fn new(capacities: impl Iterator<Item = f64>, least_weight: f64) -> Self {
         let links: Vec<Link> = capacities.map(Link::new).collect();
         let most = links.iter().map(|l| l.capacity).fold(0.0, f64::max);
@@ -128,8 +128,8 @@ impl Shares {
         self.links[link as usize].capacity
     }
 
-    /// Sets the properties of a flow. `flow` is at most one beyond the existing numbers. The flow uses
-    /// its links after [`Shares::add`].
+    /// Sets the properties of a flow. `flow` is at most one beyond the existing numbers. The flow
+    /// uses its links after [`Shares::add`].
     pub(super) fn define(&mut self, flow: usize, bytes: f64, weight: f64, route: &[Hop]) {
         while route.len() > 1 << self.shift {
             self.widen();

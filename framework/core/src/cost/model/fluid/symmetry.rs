@@ -1,8 +1,8 @@
 //! Finds the translations of the network that map a schedule onto itself.
 //!
-//! Before the first step these are all translations. Each step removes those that do not map it onto
-//! itself. Translations are found in the messages themselves, with full planning and with orbit
-//! planning, so that the result does not depend on the kind of planning.
+//! Before the first step these are all translations. Each step removes those that do not map it
+//! onto itself. Translations are found in the messages themselves, with full planning and with
+//! orbit planning, so that the result does not depend on the kind of planning.
 
 use super::fold::Fold;
 use crate::network::symmetry::Group;
@@ -187,6 +187,7 @@ impl Symmetry {
     /// Returns the sends of the first node of each orbit.
     pub(super) fn sends(&self, fold: &Fold, step: &Step<'_>) -> FoldedSends {
         let (lists, by_sender) = by_sender(step.transfers);
+        // Collect the sends.
         let mut transfers = Vec::new();
         for node in (0..fold.orbits() as u32).map(|orbit| fold.first(orbit)) {
             match step.symmetry {
@@ -199,6 +200,7 @@ impl Symmetry {
                 }
             }
         }
+        // With orbit planning, move the routes along with their senders.
         let routes = step
             .symmetry
             .filter(|_| step.routes.iter().any(|route| !route.path.is_empty()))
@@ -224,6 +226,7 @@ impl Symmetry {
                     .for_each(|(number, t)| t.route = number);
                 routes
             });
+        // Replace nodes by orbits.
         let targets = transfers.iter().map(|transfer| transfer.to).collect();
         for transfer in &mut transfers {
             (transfer.from, transfer.to) = (fold.orbit(transfer.from), fold.orbit(transfer.to));
@@ -232,8 +235,8 @@ impl Symmetry {
     }
 }
 
-/// Returns whether each node sends the same amount to each other node. This is symmetric under every
-/// permutation.
+/// Returns whether each node sends the same amount to each other node. This is symmetric under
+/// every permutation.
 fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
     let load = step.transfers.first().map(|t| t.load);
     let messages = step.transfers.len() as u64 * step.symmetry.map_or(1, Group::order);
@@ -241,8 +244,8 @@ fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
         && step.transfers.iter().all(|t| Some(t.load) == load && t.route == 0)
 }
 
-/// Sorts transfers by sender (stable). Also returns the index of each sender's first transfer, up to
-/// the last sender.
+/// Sorts transfers by sender (stable). Also returns the index of each sender's first transfer, up
+/// to the last sender.
 fn by_sender(transfers: &[Transfer]) -> (Firsts, Vec<Transfer>) {
     let senders = transfers.iter().map(|t| t.from as usize + 1).max().unwrap_or(0);
     let mut firsts = vec![0_u32; senders + 1];

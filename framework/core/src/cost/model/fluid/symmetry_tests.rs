@@ -211,7 +211,8 @@ fn the_translations_of_a_schedule_are_found_in_its_messages() {
         ),
         (1, 1, 1)
     );
-    // Shifts by a row; shifts by half of each ring, which change the highest bit of each coordinate.
+    // Shifts by a row; shifts by half of each ring, which change the highest bit of each
+    // coordinate.
     assert_eq!((orbits("torus:8x4", "gen", 32), orbits("torus:8x4", "pairwise", 32)), (4, 8));
     // Schedules with individual orders of sends are folded only if the order does not matter.
     let two = |startup: &str| {

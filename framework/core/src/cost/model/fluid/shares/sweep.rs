@@ -1,16 +1,16 @@
 //! A solve: a sweep over the levels of links, from the lowest to the highest.
 //!
 //! A flow is *opened* (loses its rate) only when the sweep reaches its old level and the link that
-//! binds it has capacity left. A flow is reduced if a link of its route is full below its level. All
-//! other flows keep their rates. If this examines more hops than there are, every flow is opened and
-//! the sweep starts again; it then fills each link once.
+//! binds it has capacity left. A flow is reduced if a link of its route is full below its level.
+//! All other flows keep their rates. If this examines more hops than there are, every flow is
+//! opened and the sweep starts again; it then fills each link once.
 
 use super::link::TOLERANCE;
 use super::{Binding, Flow, Hop, Shares};
 
 const TINY: f64 = 1e-12;
-/// If more than one in this number of flows has started or ended, all flows that they can affect are
-/// opened at once.
+/// If more than one in this number of flows has started or ended, all flows that they can affect
+/// are opened at once.
 const WHOLE: usize = 4;
 
 impl Shares {
@@ -72,8 +72,8 @@ impl Shares {
         }
         let key = std::mem::replace(&mut link.key, f64::INFINITY);
         if link.opened + link.bound == 0 {
-            // A flow that was open here has got a rate from another link. Other flows may have to be
-            // reduced.
+            // A flow that was open here has got a rate from another link. Other flows may have to
+            // be reduced.
             if link.is_overfull() {
                 self.fill(number, key, key);
             }
@@ -209,8 +209,8 @@ impl Shares {
         }
     }
 
-    /// Returns whether another link must be filled first: one that is queued below, or one that is not
-    /// queued and binds an open flow at a lower level.
+    /// Returns whether another link must be filled first: one that is queued below, or one that is
+    /// not queued and binds an open flow at a lower level.
     fn must_wait(&mut self, number: u32, share: f64, key: f64, takers: &[u32]) -> bool {
         if share > key * (1.0 + TOLERANCE) && self.levels.has_lower(share) {
             return true;
@@ -308,8 +308,8 @@ impl Shares {
         }
     }
 
-    /// Queues the links of newly opened flows that bind other flows, and for each flow the link that
-    /// seems to bind it. [`Shares::fill`] detects if another link does.
+    /// Queues the links of newly opened flows that bind other flows, and for each flow the link
+    /// that seems to bind it. [`Shares::fill`] detects if another link does.
     fn queue_opened(&mut self) {
         while let Some(number) = self.pending.pop() {
             let link = &mut self.links[number as usize];
@@ -329,8 +329,8 @@ impl Shares {
         }
     }
 
-    /// Panics unless the rates are max-min fair: no link is overloaded, and every flow has a full link
-    /// on which no other flow has a higher level.
+    /// Panics unless the rates are max-min fair: no link is overloaded, and every flow has a full
+    /// link on which no other flow has a higher level.
     #[cfg(test)]
     pub(in super::super) fn check(&self) {
         let carried = |link: &super::Link| -> f64 {
