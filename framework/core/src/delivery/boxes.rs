@@ -233,13 +233,8 @@ pub trait Layout: Debug {
     fn narrow_to(&self, side: Side, node: u64, out: &mut [Self::Element]) {
         let (axes, mut rest) = (self.axes(), node);
         for axis in axes.of_side(side).rev() {
-            let radix = axes.radices[axis];
-            // Most radices are powers of two, which are faster to divide by.
             let coordinate;
-            (coordinate, rest) = match radix.is_power_of_two() {
-                true => (rest & (radix - 1), rest >> radix.trailing_zeros()),
-                false => (rest % radix, rest / radix),
-            };
+            (coordinate, rest) = split_off(rest, axes.radices[axis]);
             self.set_coordinate(axis, coordinate, out);
         }
     }
@@ -292,6 +287,15 @@ pub trait Layout: Debug {
         set.check(self.grid())?;
         selection.narrow(self, side, set);
         Ok(())
+    }
+}
+
+/// Returns `number % radix` and `number / radix`. Most radices are powers of two, which are faster to
+/// divide by.
+fn split_off(number: u64, radix: u64) -> (u64, u64) {
+    match radix.is_power_of_two() {
+        true => (number & (radix - 1), number >> radix.trailing_zeros()),
+        false => (number % radix, number / radix),
     }
 }
 

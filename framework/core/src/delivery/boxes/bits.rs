@@ -1,6 +1,6 @@
 //! Boxes with one bit per coordinate.
 
-use super::{Axes, Axis, Cut, Layout, Selection, Side};
+use super::{Axes, Axis, Cut, Layout, Selection, Side, split_off};
 use crate::delivery::grid::Grid;
 
 /// A layout with one bit per coordinate, packed into words of 64 bits. Axes of at most 64
@@ -47,10 +47,21 @@ impl Field {
         }
     }
 
+    #[inline]
+    fn members(&self, a: &[u64]) -> u64 {
+        if self.words == 1 {
+            u64::from((a[self.word] & self.mask).count_ones())
+        } else {
+            a[self.range()].iter().map(|word| u64::from(word.count_ones())).sum()
+        }
+    }
+
+    #[inline]
     fn clear(&self, out: &mut [u64]) {
         if self.words == 1 { out[self.word] &= !self.mask } else { out[self.range()].fill(0) }
     }
 
+    #[inline]
     fn insert(&self, coordinate: u64, out: &mut [u64]) {
         let bit = u64::from(self.shift) + coordinate;
         out[self.word + (bit / 64) as usize] |= 1 << (bit % 64);
@@ -73,6 +84,7 @@ impl Field {
         }
     }
 
+    #[inline]
     fn copy(&self, from: &[u64], to: &mut [u64]) {
         if self.words == 1 {
             to[self.word] = to[self.word] & !self.mask | from[self.word] & self.mask;
@@ -145,13 +157,13 @@ impl Layout for BitLayout {
         self.origin_words
     }
 
+    #[inline]
     fn members(&self, axis: usize, a: &[u64]) -> u64 {
-        let f = &self.fields[axis];
-        if f.words == 1 {
-            u64::from((a[f.word] & f.mask).count_ones())
-        } else {
-            a[f.range()].iter().map(|word| u64::from(word.count_ones())).sum()
-        }
+        self.fields[axis].members(a)
+    }
+
+    fn count(&self, a: &[u64]) -> u64 {
+        self.fields.iter().fold(1, |product: u64, f| product.saturating_mul(f.members(a)))
     }
 
     fn coordinates(&self, axis: usize, a: &[u64]) -> Vec<u64> {
@@ -190,6 +202,16 @@ impl Layout for BitLayout {
     fn set_coordinate(&self, axis: usize, coordinate: u64, out: &mut [u64]) {
         self.fields[axis].clear(out);
         self.fields[axis].insert(coordinate, out);
+    }
+
+    fn narrow_to(&self, side: Side, node: u64, out: &mut [u64]) {
+        let mut rest = node;
+        for field in self.fields[self.axes.of_side(side)].iter().rev() {
+            let coordinate;
+            (coordinate, rest) = split_off(rest, u64::from(field.radix));
+            field.clear(out);
+            field.insert(coordinate, out);
+        }
     }
 
     fn intersect(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
@@ -250,8 +272,13 @@ impl Layout for BitLayout {
             return false;
         }
         let bit = (a[first] ^ b[first]).trailing_zeros();
-        let is_first_difference =
-            |f: &&Field| f.range().contains(&first) && (f.words > 1 || f.mask >> bit & 1 == 1);
+        let is_first_difference = |f: &&Field| {
+            if f.words == 1 {
+                f.word == first && f.mask >> bit & 1 == 1
+            } else {
+                f.range().contains(&first)
+            }
+        };
         let Some(field) = self.fields.iter().find(is_first_difference) else { return false };
         let is_box = (a[first] ^ b[first]) & !field.mask == 0
             && same_words(&a[field.range().end..], &b[field.range().end..], u64::MAX);
@@ -303,6 +330,7 @@ impl Layout for BitLayout {
 
 /// Returns whether words agree within `mask`. Compares word by word: boxes have often just been
 /// written, and a wide comparison would wait for the stores.
+#[inline]
 fn same_words(a: &[u64], b: &[u64], mask: u64) -> bool {
     a.iter().zip(b).all(|(a, b)| (a ^ b) & mask == 0)
 }

@@ -126,8 +126,9 @@ impl<E: Element> Selection<E> {
     }
 
     pub(super) fn widen<L: Layout<Element = E> + ?Sized>(&mut self, layout: &L) {
-        for axis in self.narrowed.drain(..) {
-            layout.set_axis(axis, Axis::All, &mut self.elements);
+        if !self.narrowed.is_empty() {
+            self.narrowed.clear();
+            self.elements.clone_from_slice(layout.full());
         }
         self.count = layout.full_count();
     }
