@@ -2,8 +2,8 @@
 //!
 //! The order matters: a node of the model `flat` processes its messages in it. Sends with the same
 //! ends form one message, which has the place and the route of the first of them. In most steps
-//! each node sends once, or to one node at a time. Only the other steps are searched for equal ends,
-//! in time proportional to their sends.
+//! each node sends once, or to one node at a time. Only the other steps are searched for equal
+//! ends, in time proportional to their sends.
 
 use crate::network::topology::Route;
 use crate::simulation::listener::Interests;
@@ -223,8 +223,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// In each of several steps, the sends between two ends form one message, with the place and
-        /// route of the first send, the load of all, and the latest arrival of any.
+        /// In each of several steps, the sends between two ends form one message, with the place
+        /// and route of the first send, the load of all, and the latest arrival of any.
         #[test]
         fn sends_with_equal_ends_form_one_message(
             steps in prop::collection::vec(prop::collection::vec((0_u32..5, 1_u32..5, 0_u32..3, 1_u64..9), 0..40), 1..4),

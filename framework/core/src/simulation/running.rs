@@ -140,7 +140,7 @@ impl Running {
         let (of, symmetry) = match reported {
             Reported::All => (payload.summed(), None),
             Reported::Representatives(links) => (payload.summed(), Some(links.group())),
-            Reported::Expanded(expansion) => (expansion.to_all_nodes(payload.summed()), None),
+            Reported::Expanded(expansion) => (expansion.expand_loads(payload.summed()), None),
         };
         listeners.summed(Summed { most, of, symmetry, segments });
     }
@@ -162,7 +162,7 @@ impl Running {
         let (held, symmetry) = match reported {
             Reported::All => (payload.held(), None),
             Reported::Representatives(links) => (payload.held(), Some(links.group())),
-            Reported::Expanded(expansion) => (expansion.to_all_nodes(payload.held()), None),
+            Reported::Expanded(expansion) => (expansion.expand_loads(payload.held()), None),
         };
         listeners.step(&Step {
             inverse_bandwidth: statistics.inverse_bandwidth(),

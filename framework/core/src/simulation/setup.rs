@@ -1,5 +1,5 @@
-//! ByteSelection a schedule declares before its first step: its grid, where the nodes of the grid run, and
-//! its symmetry. All of these together decide how the schedule is traced.
+//! The declarations of a schedule before its first step: its grid, where the nodes of the grid run,
+//! and its symmetry. Together they decide how the schedule is traced.
 
 use super::{ProofScope, Task};
 use crate::delivery::boxes::{BitLayout, Side};

@@ -1,5 +1,5 @@
-//! The expansion of a symmetric schedule: only representatives are planned and traced, but a listener
-//! reads what all nodes do.
+//! The expansion of a symmetric schedule: only representatives are planned and traced, but a
+//! listener reads what all nodes do.
 //!
 //! The sends of a step are reported in the order of a full plan: by sender, and for each sender in
 //! its own order. A plan visits the planned nodes once per step, so both orders agree.
@@ -58,7 +58,7 @@ impl Expansion {
     }
 
     /// Returns the loads of all nodes, given those of representatives.
-    pub(super) fn to_all_nodes(&mut self, of_representatives: &[u64]) -> &[u64] {
+    pub(super) fn expand_loads(&mut self, of_representatives: &[u64]) -> &[u64] {
         let nodes = self.group.representatives() * self.group.order();
         self.loads.clear();
         self.loads.extend((0..nodes).map(|node| of_representatives[self.group.home(node).0]));
