@@ -149,10 +149,8 @@ fn plan_and_price(
 
 /// What prices a case: the size of its blocks, where these are counted.
 pub fn pricing_context(case: &Case) -> PricingContext<'_> {
-    let counted = case.workload.counts_blocks();
-    let unit_bytes = if counted { case.workload.block_bytes() } else { 1 };
-    let context = PricingContext::new(&case.topology, unit_bytes as f64);
-    PricingContext { seed: case.seed, counted, ..context }
+    let context = PricingContext::new(&case.topology, case.unit_bytes() as f64);
+    PricingContext { seed: case.seed, counted: case.workload.counts_blocks(), ..context }
 }
 
 impl PlanInputs {
