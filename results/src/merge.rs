@@ -122,7 +122,7 @@ impl Shards {
     /// Joins the rows in the order of the files. The expected cases are the cross product of all
     /// names in the rows.
     pub fn in_file_order(&self) -> Result<MergedOrder, MergeError> {
-        self.joined(|order, _| {
+        self.join_rows(|order, _| {
             Ok(MergedOrder { order, missing: self.named.missing(&self.fingerprints) })
         })
     }
@@ -132,7 +132,7 @@ impl Shards {
         &self,
         cases: impl Fn() -> C,
     ) -> Result<MergedOrder, MergeError> {
-        self.joined(|_, mut at| {
+        self.join_rows(|_, mut at| {
             let mut merged = MergedOrder::default();
             for case in cases() {
                 let case = case.borrowed();
@@ -162,7 +162,7 @@ impl Shards {
 
     /// Joins the predicted rows by the function `join`, which receives them in the order of the
     /// files and by case. Measured rows follow them, and none of these is expected.
-    fn joined(
+    fn join_rows(
         &self,
         join: impl FnOnce(Vec<usize>, HashMap<Fingerprint, usize>) -> Result<MergedOrder, MergeError>,
     ) -> Result<MergedOrder, MergeError> {
@@ -227,7 +227,7 @@ mod tests {
     use crate::input::tests::written;
 
     /// Two topologies, two algorithms, two repetitions.
-    fn whole() -> Vec<Record> {
+    fn all_rows() -> Vec<Record> {
         let at = |topology: &str, algorithm, repetition| Record {
             topology: topology.to_owned(),
             ..row(algorithm, repetition, 1.0)
@@ -241,7 +241,7 @@ mod tests {
 
     /// Returns the rows with these indices.
     fn shard(keep: &[usize]) -> Vec<Record> {
-        keep.iter().map(|i| whole()[*i].clone()).collect()
+        keep.iter().map(|i| all_rows()[*i].clone()).collect()
     }
 
     fn files(shards: &[&[usize]]) -> Vec<Vec<Record>> {
@@ -285,8 +285,8 @@ mod tests {
             [&[1, 2, 5, 6, 7], &[0, 3, 4]],
             [&[6, 4, 2, 0], &[7, 1, 5, 3]],
         ] {
-            let merged = merged(&files(&shards), Some(&cases(&whole()))).unwrap();
-            assert_eq!(merged, (whole(), MissingCases::default()));
+            let merged = merged(&files(&shards), Some(&cases(&all_rows()))).unwrap();
+            assert_eq!(merged, (all_rows(), MissingCases::default()));
         }
     }
 
@@ -304,7 +304,7 @@ mod tests {
         // No row names the ring; only the experiment does.
         let shards = files(&[&[0, 1], &[2, 3]]);
         assert_eq!(merged(&shards, None).unwrap().1.count, 0);
-        assert_eq!(merged(&shards, Some(&cases(&whole()))).unwrap().1.count, 4);
+        assert_eq!(merged(&shards, Some(&cases(&all_rows()))).unwrap().1.count, 4);
     }
 
     #[test]
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn rows_with_quoted_and_other_line_ends_are_found_again() {
         let several = |record: Record| Record { note: "one,\n\"two\"".to_owned(), ..record };
-        let rows: Vec<Record> = whole().into_iter().map(several).collect();
+        let rows: Vec<Record> = all_rows().into_iter().map(several).collect();
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("rows.csv");
         let backwards: Vec<Record> = rows.iter().rev().cloned().collect();
@@ -347,7 +347,7 @@ mod tests {
     fn a_file_that_changes_between_passes_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("rows.csv");
-        std::fs::write(&path, written(&whole())).unwrap();
+        std::fs::write(&path, written(&all_rows())).unwrap();
         let shards = Shards::read(&[&path]).unwrap();
         let merged = shards.in_file_order().unwrap();
         for text in [written(&shard(&[7, 6, 5, 4, 3, 2, 1, 0])), written(&[])] {
@@ -390,7 +390,7 @@ mod tests {
         let text = differing(|r, text| r.seed = u64::from(text == "aa") + 6);
         assert!(text.ends_with("their first seed is `7` and `5`"), "{text}");
         assert_eq!(
-            refusal(&files(&[&[0, 7]]), Some(&cases(&whole()[..1]))),
+            refusal(&files(&[&[0, 7]]), Some(&cases(&all_rows()[..1]))),
             "part-0.csv, row 2 belongs to none of the experiment's cases: its topology is `ring:5`, here `torus:4x4`, its algorithm is `gen`, \
              here `pex`, its repetition is `1`, here `0`, its seed is `43`, here `42`"
         );

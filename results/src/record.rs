@@ -286,14 +286,14 @@ impl Record {
         if texts.next().is_some() {
             return Err("too many outcome columns".to_owned());
         }
-        match self.impossible() {
+        match self.impossible_value() {
             Some((column, expected)) => Err(format!("{column}: expected {expected}")),
             None => Ok(()),
         }
     }
 
     /// Returns a column of an `ok` row with an impossible value, and what was expected instead.
-    pub(crate) fn impossible(&self) -> Option<(&'static str, &'static str)> {
+    pub(crate) fn impossible_value(&self) -> Option<(&'static str, &'static str)> {
         if self.status != Status::Ok {
             return None;
         }
@@ -341,7 +341,7 @@ mod tests {
         for ColumnInfo { name, .. } in times {
             let mut row = Record { status: Status::Ok, time_us: Some(1.0), ..Record::default() };
             column(name).unwrap().set(&mut row, "-1").unwrap();
-            assert_eq!(row.impossible(), Some((name, "a time of 0 or more")));
+            assert_eq!(row.impossible_value(), Some((name, "a time of 0 or more")));
         }
     }
 

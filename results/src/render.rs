@@ -79,14 +79,14 @@ fn measured(comparison: &Comparison) -> Option<Section> {
     ];
     let line = |residual: &Residual| {
         vec![
-            in_a_line(&residual.topology),
-            in_a_line(&residual.workload),
-            in_a_line(&residual.algorithm),
-            in_a_line(&residual.measured_on),
+            single_line(&residual.topology),
+            single_line(&residual.workload),
+            single_line(&residual.algorithm),
+            single_line(&residual.measured_on),
             residual.n.to_string(),
             format!("{:.3}", residual.measured_us),
-            in_a_line(&residual.predicted_for),
-            in_a_line(&residual.model),
+            single_line(&residual.predicted_for),
+            single_line(&residual.model),
             format!("{:.3}", residual.predicted_us),
             format!("{:+.1}", residual.residual_percent),
         ]
@@ -125,8 +125,8 @@ fn line_cells(group: &Group, line: &ComparisonLine, repeated: bool) -> [String; 
         .tests
         .map(|tests| format!("{}, {}", p_value(tests.t_p_holm), p_value(tests.rank_p_holm)));
     [
-        in_a_line(&line.algorithm),
-        ends(line),
+        single_line(&line.algorithm),
+        status_text(line),
         verified,
         sample.map(|t| t.n.to_string()).unwrap_or_default(),
         figure(time.map(|t| t.mean)),
@@ -163,14 +163,14 @@ fn notes(comparison: &Comparison) -> Vec<String> {
         .notes
         .iter()
         .chain(&comparison.rearrangement_remarks)
-        .map(|note| in_a_line(note))
+        .map(|note| single_line(note))
         .chain(exact)
         .chain(holm)
         .collect()
 }
 
 /// Describes the status of a line's rows: one status if it is common to all, otherwise counts.
-fn ends(line: &ComparisonLine) -> String {
+fn status_text(line: &ComparisonLine) -> String {
     if line.rows.len() == 1 && (line.status == Status::Ok || line.rows.values().all(|n| *n == 1)) {
         return line.status.to_string();
     }
@@ -199,7 +199,7 @@ fn title(group: &Group) -> String {
         if collective == "alltoall" { String::new() } else { format!("{collective}, ") };
     let inputs =
         if inputs.is_empty() { String::new() } else { format!(", {}", inputs.replace(',', ", ")) };
-    in_a_line(&format!(
+    single_line(&format!(
         "{topology}, {collective}{workload}, {}, {model}{inputs}",
         group.machine_in_full()
     ))
@@ -208,12 +208,12 @@ fn title(group: &Group) -> String {
 /// Returns the reasons of lines that are not `ok`.
 fn reasons(group: &Group) -> impl Iterator<Item = String> + '_ {
     let with_reason = group.lines.iter().filter(|l| !l.reason.is_empty());
-    with_reason.map(|l| in_a_line(&format!("{}: {}", l.algorithm, l.reason)))
+    with_reason.map(|l| single_line(&format!("{}: {}", l.algorithm, l.reason)))
 }
 
 /// Replaces control characters by spaces. Names and reasons come from plugins and files, and could
 /// otherwise break the line or control the terminal.
-fn in_a_line(text: &str) -> String {
+fn single_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 

@@ -78,7 +78,7 @@ impl Envelope {
         let mut envelope = Self::default();
         let xs = family.xs();
         if let [only] = xs[..] {
-            envelope.alone(family, only);
+            envelope.add_single_point(family, only);
         }
         for pair in xs.windows(2) {
             let (left, right) = (pair[0], pair[1]);
@@ -98,7 +98,7 @@ impl Envelope {
         envelope
     }
 
-    fn alone(&mut self, family: &Family, x: f64) {
+    fn add_single_point(&mut self, family: &Family, x: f64) {
         if family.shared_xs.contains(&x) {
             return;
         }
@@ -111,22 +111,23 @@ impl Envelope {
     /// Extends the envelope from `left` to `right`. It follows the lowest segment and changes at
     /// each crossing to the segment that is lower from there on.
     fn extend(&mut self, segments: &[Segment<'_>], (left, right): (f64, f64), dense: bool) {
-        let so_far = self.ranges.last().filter(|s| s.to == left).map(|s| s.algorithm.clone());
-        let is_so_far = |segment: &Segment<'_>| so_far.as_deref() == Some(segment.algorithm);
+        let current = self.ranges.last().filter(|s| s.to == left).map(|s| s.algorithm.clone());
+        let is_current = |segment: &Segment<'_>| current.as_deref() == Some(segment.algorithm);
         // Among segments that are equal at the left, the one that is lower at the right comes
         // first; among equal segments, the one that was the fastest so far.
         let order = |a: &&Segment<'_>, b: &&Segment<'_>| {
             let times = a.left.total_cmp(&b.left).then(a.right.total_cmp(&b.right));
-            times.then(is_so_far(b).cmp(&is_so_far(a)))
+            times.then(is_current(b).cmp(&is_current(a)))
         };
         let Some(mut lowest) = segments.iter().min_by(order) else { return };
-        if let Some(before) = segments.iter().find(|p| is_so_far(p) && p.left == lowest.left)
+        if let Some(before) = segments.iter().find(|p| is_current(p) && p.left == lowest.left)
             && before.algorithm != lowest.algorithm
         {
             let within = if dense { (left, left) } else { (left, right) };
             self.cross(before, lowest, (left, lowest.left), within);
         }
-        self.reign(lowest.algorithm, left);
+        self.extend_range(lowest.algorithm, left);
+        // Follow the crossings from left to right.
         let mut from = left;
         // If there are no cases between the two points, crossings in between do not matter. Only
         // the lowest segment at the right does.
@@ -147,7 +148,7 @@ impl Envelope {
             self.cross(lowest, next, (x, time), (left, right));
             (lowest, from) = (next, x);
         }
-        self.reign(lowest.algorithm, right);
+        self.extend_range(lowest.algorithm, right);
     }
 
     fn cross(
@@ -157,14 +158,14 @@ impl Envelope {
         (x, time): (f64, f64),
         within: (f64, f64),
     ) {
-        self.reign(before.algorithm, x);
+        self.extend_range(before.algorithm, x);
         let (before, after) = (before.algorithm.to_owned(), after.algorithm.to_owned());
         self.ranges.push(FastestRange { algorithm: after.clone(), from: x, to: x });
         self.crossovers.push(Crossover { x, time, within, before, after });
     }
 
     /// Extends the range of the algorithm to `to`.
-    fn reign(&mut self, algorithm: &str, to: f64) {
+    fn extend_range(&mut self, algorithm: &str, to: f64) {
         match self.ranges.last_mut() {
             Some(range) if range.algorithm == algorithm => range.to = to,
             _ => self.ranges.push(FastestRange { algorithm: algorithm.to_owned(), from: to, to }),

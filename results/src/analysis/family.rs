@@ -64,16 +64,17 @@ pub fn families(comparison: &Comparison, axis: Axis) -> Families {
             found.off_axis += 1;
             continue;
         };
-        let at = found.families.iter().position(|family| family.has(&place, group)).unwrap_or_else(
-            || {
-                found.families.push(Family::of(axis, &place, group));
-                found.families.len() - 1
-            },
-        );
+        let at =
+            found.families.iter().position(|family| family.matches(&place, group)).unwrap_or_else(
+                || {
+                    found.families.push(Family::of(axis, &place, group));
+                    found.families.len() - 1
+                },
+            );
         found.families[at].add(place.x, number, group);
     }
     for family in &mut found.families {
-        family.arrange(comparison);
+        family.sort(comparison);
     }
     found
 }
@@ -93,7 +94,7 @@ impl Family {
         }
     }
 
-    fn has(&self, place: &AxisPosition, group: &Group) -> bool {
+    fn matches(&self, place: &AxisPosition, group: &Group) -> bool {
         self.topology == place.topology
             && self.workload == place.workload
             && self.machine == group.machine_in_full()
@@ -115,7 +116,7 @@ impl Family {
         }
     }
 
-    fn arrange(&mut self, comparison: &Comparison) {
+    fn sort(&mut self, comparison: &Comparison) {
         for curve in &mut self.curves {
             curve.points.sort_by(|a, b| a.x.total_cmp(&b.x));
         }

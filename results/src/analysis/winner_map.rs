@@ -71,26 +71,32 @@ impl RowAxis {
 }
 
 /// A case to be placed in a map: row, block size, group.
-type Found = (String, f64, usize);
+type CasePosition = (String, f64, usize);
 
 /// Returns the maps with at least two block sizes or two rows, in the order of their first groups.
 pub fn winner_maps(comparison: &Comparison, row_axis: RowAxis) -> Vec<WinnerMap> {
-    let mut lots: Vec<(String, Vec<Found>)> = Vec::new();
+    let mut by_title: Vec<(String, Vec<CasePosition>)> = Vec::new();
     for (number, group) in comparison.groups.iter().enumerate() {
         let Some(at) = Axis::Block.place(group) else { continue };
         let (row, title) = row_axis.place(group, &at);
-        match lots.iter_mut().find(|(known, _)| *known == title) {
+        match by_title.iter_mut().find(|(known, _)| *known == title) {
             Some((_, cells)) => cells.push((row, at.x, number)),
-            None => lots.push((title, vec![(row, at.x, number)])),
+            None => by_title.push((title, vec![(row, at.x, number)])),
         }
     }
-    let map =
-        |(title, cells): (String, Vec<Found>)| WinnerMap::of(comparison, row_axis, title, &cells);
-    lots.into_iter().map(map).filter(|map| map.xs.len() > 1 || map.rows.len() > 1).collect()
+    let map = |(title, cells): (String, Vec<CasePosition>)| {
+        WinnerMap::of(comparison, row_axis, title, &cells)
+    };
+    by_title.into_iter().map(map).filter(|map| map.xs.len() > 1 || map.rows.len() > 1).collect()
 }
 
 impl WinnerMap {
-    fn of(comparison: &Comparison, row_axis: RowAxis, title: String, cells: &[Found]) -> Self {
+    fn of(
+        comparison: &Comparison,
+        row_axis: RowAxis,
+        title: String,
+        cells: &[CasePosition],
+    ) -> Self {
         let mut xs: Vec<f64> = cells.iter().map(|(_, x, _)| *x).collect();
         xs.sort_by(f64::total_cmp);
         xs.dedup();

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use swapmeet_core::spec::format_size;
 
 /// The byte-order mark that some programs write first.
-const MARK: &[u8] = "\u{feff}".as_bytes();
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The rows of a text, in order.
 pub(crate) struct Rows<R> {
@@ -49,12 +49,12 @@ impl<R: Read> Rows<R> {
         let reader =
             csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(recording);
         let mut rows = Self { file, reader, header: Header::default(), line: 1, next: None };
-        let (_, head) = rows.pull()?;
-        let text = head.text.strip_prefix(MARK).unwrap_or(&head.text);
+        let (_, head) = rows.read_next()?;
+        let text = head.text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&head.text);
         if text.is_empty() && rows.line == 1 {
             return Err(ReadError::Empty { file: rows.file });
         }
-        rows.next = rows.pull_row()?;
+        rows.next = rows.read_next_row()?;
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         let is_all = rows.next.is_none() && rows.line == 1;
         if is_all && columns().collect::<Vec<_>>().join(",").as_bytes().starts_with(text) {
@@ -64,18 +64,18 @@ impl<R: Read> Rows<R> {
         }
         let names = csv::StringRecord::from_byte_record(head.fields)
             .map_err(|_| ReadError::NotUtf8 { file: rows.file.clone(), line: head.line })?;
-        check(&rows.file, &names)?;
+        check_header(&rows.file, &names)?;
         rows.header = Header::new(names);
         Ok(rows)
     }
 
     /// Reads the next row.
-    fn pull_row(&mut self) -> Result<Option<RawRow>, ReadError> {
-        self.pull().map(|(is_row, raw)| is_row.then_some(raw))
+    fn read_next_row(&mut self) -> Result<Option<RawRow>, ReadError> {
+        self.read_next().map(|(is_row, raw)| is_row.then_some(raw))
     }
 
     /// Reads up to the end of the next row. The flag is false if only blank lines were left.
-    fn pull(&mut self) -> Result<(bool, RawRow), ReadError> {
+    fn read_next(&mut self) -> Result<(bool, RawRow), ReadError> {
         let from = self.reader.position().byte();
         let mut fields = csv::ByteRecord::new();
         let is_row = self
@@ -83,7 +83,7 @@ impl<R: Read> Rows<R> {
             .read_byte_record(&mut fields)
             .map_err(|source| ReadError::NotCsv { file: self.file.clone(), source })?;
         let length = self.reader.position().byte() - from;
-        let mut text = self.reader.get_mut().first(length);
+        let mut text = self.reader.get_mut().take_first(length);
         let skipped = text.iter().take_while(|b| matches!(b, b'\n' | b'\r')).count();
         let line = self.line + super::line_ends(&text[..skipped]);
         self.line += super::line_ends(&text);
@@ -91,7 +91,7 @@ impl<R: Read> Rows<R> {
         Ok((is_row, RawRow { fields, from, start: from + skipped as u64, line, text }))
     }
 
-    fn understood(&self, raw: RawRow) -> Result<LocatedRecord, ReadError> {
+    fn parse_row(&self, raw: RawRow) -> Result<LocatedRecord, ReadError> {
         let RawRow { fields, from, start, line, text } = raw;
         let file = || self.file.clone();
         let not_utf8 = |good: usize| ReadError::NotUtf8 {
@@ -104,7 +104,7 @@ impl<R: Read> Rows<R> {
             return Err(not_utf8(error.valid_up_to()));
         }
         let is_last = self.next.is_none();
-        if is_last && (fields.len() < self.header.names.len() || is_cut_off(&text)) {
+        if is_last && (fields.len() < self.header.names.len() || is_incomplete(&text)) {
             return Err(ReadError::Torn {
                 file: file(),
                 line,
@@ -121,11 +121,11 @@ impl<R: Read> Iterator for Rows<R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let raw = self.next.take()?;
-        match self.pull_row() {
+        match self.read_next_row() {
             Ok(next) => self.next = next,
             Err(error) => return Some(Err(error)),
         }
-        Some(self.understood(raw))
+        Some(self.parse_row(raw))
     }
 }
 
@@ -167,7 +167,7 @@ impl Header {
                 column.set(&mut record, field).map_err(|expected| bad(name, field, expected))?;
             }
         }
-        if let Some((column, expected)) = record.impossible() {
+        if let Some((column, expected)) = record.impossible_value() {
             let found = self
                 .names
                 .iter()
@@ -180,16 +180,16 @@ impl Header {
     }
 }
 
-fn check(file: &str, header: &csv::StringRecord) -> Result<(), ReadError> {
+fn check_header(file: &str, header: &csv::StringRecord) -> Result<(), ReadError> {
     // Columns that came with later versions may be missing.
     if let Some(column) = required_columns().find(|c| !header.iter().any(|h| h == *c)) {
         return Err(ReadError::NoColumn { file: file.to_owned(), column });
     }
-    let twice = header
+    let repeated = header
         .iter()
         .enumerate()
         .find(|(i, column)| header.iter().take(*i).any(|earlier| earlier == *column));
-    match twice {
+    match repeated {
         Some((_, column)) => {
             Err(ReadError::ColumnTwice { file: file.to_owned(), column: column.to_owned() })
         }
@@ -199,7 +199,7 @@ fn check(file: &str, header: &csv::StringRecord) -> Result<(), ReadError> {
 
 /// Returns whether the text of a last row lacks its line end: it has none, or the line end belongs
 /// to a quoted field that was never closed.
-fn is_cut_off(row: &[u8]) -> bool {
+fn is_incomplete(row: &[u8]) -> bool {
     !row.ends_with(b"\n") && !row.ends_with(b"\r")
         || row.iter().filter(|b| **b == b'"').count() % 2 == 1
 }
@@ -213,7 +213,7 @@ struct RecordingReader<R> {
 
 impl<R> RecordingReader<R> {
     /// Removes the first bytes from the recording and returns them.
-    fn first(&mut self, count: u64) -> Vec<u8> {
+    fn take_first(&mut self, count: u64) -> Vec<u8> {
         let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.bytes.len());
         self.bytes.drain(..count).collect()
     }
@@ -223,10 +223,10 @@ impl<R: Read> Read for RecordingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         /// The limit for one row, so that a file without line ends, such as `/dev/zero`, does not
         /// fill the memory.
-        const MOST: usize = 64 << 20;
-        if self.bytes.len() > MOST {
-            let most = format_size(MOST as u64);
-            return Err(io::Error::other(format!("a row of more than {most}, expected less")));
+        const MAX_BYTES: usize = 64 << 20;
+        if self.bytes.len() > MAX_BYTES {
+            let limit = format_size(MAX_BYTES as u64);
+            return Err(io::Error::other(format!("a row of more than {limit}, expected less")));
         }
         let count = self.inner.read(buffer)?;
         self.bytes.extend_from_slice(&buffer[..count]);

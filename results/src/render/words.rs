@@ -1,19 +1,20 @@
 //! Sentences that compare each algorithm with the baseline. A faster algorithm is never named
 //! without the uncertainty.
 
-use super::{in_a_line, p_value};
+use super::{p_value, single_line};
 use crate::compare::{ComparisonLine, Group, Tests};
 use crate::stats::{Interval, Ratio};
 
 /// Returns whether every algorithm of a group that has a time was run once.
 pub(super) fn is_of_single_runs(group: &Group) -> bool {
-    group.lines.iter().all(|line| runs(line) <= 1) && group.lines.iter().any(|line| runs(line) == 1)
+    group.lines.iter().all(|line| run_count(line) <= 1)
+        && group.lines.iter().any(|line| run_count(line) == 1)
 }
 
 /// Returns a sentence for each algorithm other than the baseline.
 pub fn in_words(group: &Group) -> String {
     let Some(name) = &group.baseline else {
-        return format!("Nothing to compare with: {}.", in_a_line(&group.no_baseline));
+        return format!("Nothing to compare with: {}.", single_line(&group.no_baseline));
     };
     let timed = || group.lines.iter().filter(|l| l.time.is_some());
     let Some(baseline) = timed().find(|l| l.algorithm == *name) else {
@@ -24,7 +25,7 @@ pub fn in_words(group: &Group) -> String {
     let others = timed().filter(|l| l.algorithm != *name).map(|l| against(l, baseline, exact));
     let others: Vec<String> = others.collect();
     if others.is_empty() {
-        format!("Only `{}` has a time here: nothing to compare with.", in_a_line(name))
+        format!("Only `{}` has a time here: nothing to compare with.", single_line(name))
     } else {
         others.join("\n")
     }
@@ -34,21 +35,21 @@ fn against(line: &ComparisonLine, baseline: &ComparisonLine, exact: bool) -> Str
     let Some(ratio) = &line.ratio else {
         return format!(
             "{} and {}: a time is 0, so there is no ratio.",
-            named(line),
-            named(baseline)
+            quoted_name(line),
+            quoted_name(baseline)
         );
     };
     match ratio.interval {
-        None if exact => format!("{}.", times(line, baseline, ratio, "")),
+        None if exact => format!("{}.", faster_by(line, baseline, ratio, "")),
         None => {
             format!(
                 "{} ({}: the uncertainty is unknown).",
-                times(line, baseline, ratio, ""),
-                single(line, baseline)
+                faster_by(line, baseline, ratio, ""),
+                single_runs(line, baseline)
             )
         }
         Some(i) if i.is_point() => {
-            format!("{} ({}).", times(line, baseline, ratio, ""), same(line, baseline))
+            format!("{} ({}).", faster_by(line, baseline, ratio, ""), equal_runs(line, baseline))
         }
         Some(i) => with_spread(line, baseline, ratio, i),
     }
@@ -74,8 +75,8 @@ fn with_spread(
     if interval.contains(1.0) {
         return format!(
             "{} and {} do not differ by more than their spread (95 %: {} to {} times as long; {tests}).",
-            named(line),
-            named(baseline),
+            quoted_name(line),
+            quoted_name(baseline),
             factor(interval.low),
             factor(interval.high)
         );
@@ -92,14 +93,19 @@ fn with_spread(
     let spread = format!(" ± {spread:.digits$}");
     format!(
         "{} (95 %: {low:.digits$} to {high:.digits$}; {tests}).",
-        times(line, baseline, ratio, &spread)
+        faster_by(line, baseline, ratio, &spread)
     )
 }
 
 /// Names the faster algorithm first, whichever is the baseline, because "slower by a factor" is
 /// ambiguous.
-fn times(line: &ComparisonLine, baseline: &ComparisonLine, ratio: &Ratio, spread: &str) -> String {
-    let (line, baseline) = (named(line), named(baseline));
+fn faster_by(
+    line: &ComparisonLine,
+    baseline: &ComparisonLine,
+    ratio: &Ratio,
+    spread: &str,
+) -> String {
+    let (line, baseline) = (quoted_name(line), quoted_name(baseline));
     if ratio.value == 1.0 {
         return format!("{line} and {baseline} took the same time");
     }
@@ -111,8 +117,8 @@ fn times(line: &ComparisonLine, baseline: &ComparisonLine, ratio: &Ratio, spread
     format!("{fast} ran {}{spread} times faster than {slow}", factor(value))
 }
 
-fn named(line: &ComparisonLine) -> String {
-    format!("`{}`", in_a_line(&line.algorithm))
+fn quoted_name(line: &ComparisonLine) -> String {
+    format!("`{}`", single_line(&line.algorithm))
 }
 
 /// Formats a factor with two digits, or with more if two would show no difference.
@@ -124,20 +130,20 @@ fn factor(value: f64) -> String {
         .unwrap_or_else(|| digits(6))
 }
 
-fn runs(line: &ComparisonLine) -> usize {
+fn run_count(line: &ComparisonLine) -> usize {
     line.time.as_ref().map_or(0, |t| t.n)
 }
 
-fn single(line: &ComparisonLine, baseline: &ComparisonLine) -> String {
-    match (runs(line), runs(baseline)) {
+fn single_runs(line: &ComparisonLine, baseline: &ComparisonLine) -> String {
+    match (run_count(line), run_count(baseline)) {
         (1, 1) => "one run each".to_owned(),
-        (1, _) => format!("a single run of {}", named(line)),
-        _ => format!("a single run of {}", named(baseline)),
+        (1, _) => format!("a single run of {}", quoted_name(line)),
+        _ => format!("a single run of {}", quoted_name(baseline)),
     }
 }
 
-fn same(line: &ComparisonLine, baseline: &ComparisonLine) -> String {
-    match (runs(line), runs(baseline)) {
+fn equal_runs(line: &ComparisonLine, baseline: &ComparisonLine) -> String {
+    match (run_count(line), run_count(baseline)) {
         (n, m) if n == m => format!("the same in all {n} repetitions"),
         (n, m) => format!("the same in all {n} and {m} repetitions"),
     }
