@@ -266,26 +266,26 @@ impl<'a> Demand<'a> {
                 Self::Uniform(bytes) => (out, into) = (here * there * bytes, here * there * bytes),
                 // The data of the first side crosses the cut once, unless the second side is empty.
                 Self::AllGather(bytes) => {
-                    (out, into) = (here * bytes * there.min(1.0), there * bytes)
+                    (out, into) = (here * bytes * there.min(1.0), there * bytes);
                 }
                 Self::AllGatherUneven(own) => {
                     here_have += own.at(node);
                     (out, into) = (here_have * there.min(1.0), own.all - here_have);
                 }
                 Self::Broadcast(root, bytes) if inside[*root as usize] => {
-                    (out, into) = (bytes * there.min(1.0), 0.0)
+                    (out, into) = (bytes * there.min(1.0), 0.0);
                 }
                 Self::Broadcast(_, bytes) => (out, into) = (0.0, *bytes),
                 Self::Reduce(root, bytes) if inside[*root as usize] => {
-                    (out, into) = (0.0, bytes * there.min(1.0))
+                    (out, into) = (0.0, bytes * there.min(1.0));
                 }
                 Self::Reduce(_, bytes) => (out, into) = (*bytes, 0.0),
                 // The nodes of one side can add their terms before they cross the cut.
                 Self::ReduceScatter(bytes) => {
-                    (out, into) = (there * bytes, here * bytes * there.min(1.0))
+                    (out, into) = (there * bytes, here * bytes * there.min(1.0));
                 }
                 Self::AllReduce(bytes) => {
-                    (out, into) = (bytes * there.min(1.0), bytes * there.min(1.0))
+                    (out, into) = (bytes * there.min(1.0), bytes * there.min(1.0));
                 }
                 Self::Pairs(_) | Self::FromRoot(..) | Self::ToRoot(..) | Self::Permutation(..) => {
                     for other in (0..nodes as u64).filter(|other| *other != node) {

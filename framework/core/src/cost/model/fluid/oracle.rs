@@ -90,7 +90,7 @@ fn rates(flows: &[Flow], now: f64, links: usize, capacity: f64) -> Vec<f64> {
     while !open.is_empty() {
         let mut weights = vec![0.0; links];
         open.iter().for_each(|flow| {
-            flows[*flow].links.iter().for_each(|link| weights[*link] += flows[*flow].weight)
+            flows[*flow].links.iter().for_each(|link| weights[*link] += flows[*flow].weight);
         });
         let level = |link: &usize| free[*link] / weights[*link];
         let tightest = (0..links)

@@ -79,7 +79,7 @@ impl Simulation {
         match (machine.background.is_some(), context.background) {
             (true, Some(background)) => in_flight.start_background(background),
             (true, None) => {
-                in_flight.refused = Some("the file of `background` has not been read".to_owned())
+                in_flight.refused = Some("the file of `background` has not been read".to_owned());
             }
             (false, _) => {}
         }
