@@ -17,7 +17,7 @@ use swapmeet_runner::case::Product;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::lookup::experiment_of;
-use swapmeet_tui::{Looks, Setup, Sheet, SheetKind, Theme, is_ascii_terminal};
+use swapmeet_tui::{Appearance, RenderKind, RenderRequest, Setup, Theme, is_ascii_terminal};
 
 /// Left before all cases had run.
 const INTERRUPTED: u8 = 130;
@@ -121,16 +121,16 @@ fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
         cases,
         found,
         opened,
-        draw,
+        render,
         // Another experiment may be picked, with more cases.
         workers: run::workers(args.jobs, args.memory_limit, usize::MAX, &args.plugins)?,
         rows,
         out: args.out.clone(),
     };
-    let outcome = swapmeet_tui::run(setup, Looks { theme, ascii })
+    let outcome = swapmeet_tui::run(setup, Appearance { theme, ascii })
         .map_err(|e| Failure::writing("the terminal", &e))?;
     run::say_remarks(&remarks);
-    if outcome.leave_rows && !outcome.records.is_empty() {
+    if outcome.print_rows && !outcome.records.is_empty() {
         let text = table::results(&outcome.records, table::terminal_width());
         writeln!(io::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;
     }
@@ -162,16 +162,16 @@ fn pick(experiment: &mut Experiment, args: &RunArgs, of_rows: Experiment) {
 }
 
 /// What `plot` and `report` make of rows.
-fn draw(sheet: &Sheet, rows: Vec<Record>) -> Result<Vec<u8>, String> {
+fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String> {
     let files = [(String::new(), rows)];
-    let baseline = sheet.baseline.as_deref();
-    let drawn: Box<dyn Drawable> = match sheet.kind {
-        SheetKind::Report => {
+    let baseline = request.baseline.as_deref();
+    let drawn: Box<dyn Drawable> = match request.kind {
+        RenderKind::Report => {
             return crate::report::page_of(&files, None, baseline)
                 .map(String::into_bytes)
                 .map_err(|e| e.to_string());
         }
-        SheetKind::Curves(x) => {
+        RenderKind::Curves(x) => {
             let wanted = FigureOptions {
                 x,
                 y: Quantity::Time,
@@ -183,15 +183,15 @@ fn draw(sheet: &Sheet, rows: Vec<Record>) -> Result<Vec<u8>, String> {
             };
             Box::new(Figure::of(&files, &wanted).map_err(|e| e.to_string())?)
         }
-        SheetKind::Winners => {
+        RenderKind::Winners => {
             Box::new(WinnerFigure::of(&files, None, &[]).map_err(|e| e.to_string())?)
         }
-        SheetKind::Parts => Box::new(
+        RenderKind::Parts => Box::new(
             StackedBars::of(StackKind::Parts, &files, None, &[]).map_err(|e| e.to_string())?,
         ),
     };
     let picture = drawn.picture(&Paper::default());
-    Ok(match sheet.path.extension().and_then(|e| e.to_str()) {
+    Ok(match request.path.extension().and_then(|e| e.to_str()) {
         Some("png") => picture.png(2.0).map_err(|e| e.to_string())?,
         Some("pdf") => picture.pdf(),
         Some(_) | None => picture.svg().into_bytes(),

@@ -1,7 +1,7 @@
-//! What narrows down the lines of a panel.
+//! Filters for the lines of a panel.
 
-/// What a filter asks for: a text must have all of its terms, whatever the case of letters. A term
-/// is a word, several of which one will do (`pex|bruck`), or what a text must not have (`!pex`).
+/// A filter: a text passes if it satisfies all terms, ignoring case. A term is a word, alternatives
+/// (`pex|bruck`), or an exclusion (`!pex`).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
     text: String,
@@ -10,13 +10,13 @@ pub(crate) struct Filter {
 
 #[derive(Debug, Clone)]
 struct Term {
-    /// Whether the text must have none of them.
+    /// Whether the text must contain none of the words.
     is_not: bool,
     words: Vec<String>,
 }
 
 impl Term {
-    /// A term; `None` while nothing but its signs is typed.
+    /// Parses a term; `None` if it has no word yet, such as `!`.
     fn of(word: &str) -> Option<Self> {
         let (is_not, word) = word.strip_prefix('!').map_or((false, word), |word| (true, word));
         let words: Vec<String> =
@@ -33,22 +33,23 @@ impl Filter {
         }
     }
 
-    /// As it was typed.
+    /// Returns the filter as it was typed.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// After a panel's title; nothing if all lines are shown.
+    /// Returns the suffix for a panel's title; empty if there is no filter.
     pub(crate) fn suffix(&self) -> String {
         if self.text.is_empty() { String::new() } else { format!(" /{}", self.text) }
     }
 
-    /// Whether a text passes.
+    /// Returns whether a text passes the filter.
     pub(crate) fn passes(&self, text: &str) -> bool {
         self.terms.is_empty() || self.passes_any(&[&text.to_lowercase()])
     }
 
-    /// Whether some texts in small letters pass together.
+    /// Returns whether several lower-case texts pass the filter together: each term may be
+    /// satisfied by any of them.
     pub(crate) fn passes_any(&self, texts: &[&str]) -> bool {
         let has = |word: &String| texts.iter().any(|text| text.contains(word));
         self.terms.iter().all(|term| term.words.iter().any(has) != term.is_not)

@@ -1,8 +1,8 @@
-//! What the terminal and the system have to say: keys, signals, and that the terminal is gone.
+//! Input from the terminal and the system: keys, signals, and the loss of the terminal.
 //!
-//! A thread waits for keys. A terminal that hangs up is forever ready to be read and never has
-//! anything, and crossterm goes on trying: were that done by the thread that draws, the program
-//! would spin and never end.
+//! A separate thread reads keys. After a hang-up, a terminal is always ready for reading but never
+//! delivers anything, and crossterm keeps retrying. In the drawing thread this would be an endless
+//! loop.
 
 use crossterm::event::{Event, read};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -14,13 +14,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Keys, the mouse, new sizes, as they come.
+/// Receives key, mouse and resize events.
 pub(crate) struct Input {
     events: Receiver<io::Result<Event>>,
 }
 
 impl Input {
-    /// Begins to listen. The thread ends with the program: nothing wakes one that waits for a key.
+    /// Starts the reading thread. The thread ends with the program, because nothing can wake it
+    /// while it waits for a key.
     pub(crate) fn listen() -> io::Result<Self> {
         let (sender, events) = channel();
         let listen = move || {
@@ -36,23 +37,23 @@ impl Input {
         Ok(Self { events })
     }
 
-    /// What comes within so long, and all that came with it: holding a key down must not run
-    /// behind.
+    /// Waits for an event up to a time limit and returns it with all other pending events.
+    /// Processing them together keeps up with a key that is held down.
     pub(crate) fn within(&self, wait: Duration) -> impl Iterator<Item = io::Result<Event>> {
         let first = match self.events.recv_timeout(wait) {
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
-                Some(Err(io::Error::other("nobody listens to keys any more")))
+                Some(Err(io::Error::other("the input thread has ended")))
             }
         };
         first.into_iter().chain(self.events.try_iter())
     }
 }
 
-/// Whether the terminal has hung up: its window was closed, the connection to it broke. (Systems
-/// that can't say so of a terminal call it invalid, which tells nothing; there the signal has to
-/// do.)
+/// Returns whether the terminal has hung up: its window was closed or its connection was lost.
+/// Systems that do not support `poll` on terminals report `NVAL`, which is ignored; there only the
+/// signal ends the program.
 pub(crate) fn has_hung_up() -> bool {
     let stdin = rustix::stdio::stdin();
     let mut ends = [PollFd::new(&stdin, PollFlags::empty())];
@@ -61,17 +62,17 @@ pub(crate) fn has_hung_up() -> bool {
         && ends[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
 }
 
-/// Signals that end or wake a program.
+/// Flags that signals set.
 pub(crate) struct Signals {
     ended: Arc<AtomicBool>,
     resumed: Arc<AtomicBool>,
 }
 
 impl Signals {
-    /// Takes note of signals from now on.
+    /// Registers the signal handlers.
     pub(crate) fn new() -> io::Result<Self> {
         let signals = Self { ended: Arc::default(), resumed: Arc::default() };
-        // Ctrl-C is a key while the terminal is ours: an interrupt comes from elsewhere.
+        // In raw mode Ctrl-C is a key, so an interrupt signal comes from another process.
         for signal in [SIGTERM, SIGHUP, SIGINT] {
             signal_hook::flag::register(signal, Arc::clone(&signals.ended))?;
         }
@@ -79,12 +80,12 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Whether the program is to end.
+    /// Returns whether the program was asked to end.
     pub(crate) fn ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
     }
 
-    /// Whether the program was stopped and goes on; said once.
+    /// Returns whether the program was resumed after a stop, and clears the flag.
     pub(crate) fn resumed(&self) -> bool {
         self.resumed.swap(false, Ordering::Relaxed)
     }

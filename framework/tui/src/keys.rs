@@ -1,12 +1,11 @@
-//! Keys, and the rows of the tables that give them their meaning.
+//! Keys and key tables.
 //!
-//! Every key is a named action in a table: one of what holds everywhere, one a panel. Key handling,
-//! the help overlay, the line at the bottom and docs/dashboard.md are made of the same tables,
-//! joined.
+//! Each key is bound to an action in a table: one general table and one for each panel. Key
+//! handling, the help overlay, the bottom line and docs/dashboard.md all use these tables.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// A key with its modifiers. Shift is in the character itself.
+/// A key with its modifiers. Shift is part of the character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Key {
     code: KeyCode,
@@ -40,7 +39,7 @@ impl Key {
         event.code == self.code && event.modifiers.contains(KeyModifiers::CONTROL) == self.control
     }
 
-    /// As a terminal sends it.
+    /// Returns the event that the terminal sends for the key.
     pub(crate) fn event(self) -> KeyEvent {
         KeyEvent::new(
             self.code,
@@ -48,7 +47,7 @@ impl Key {
         )
     }
 
-    /// As help writes it.
+    /// Returns the name of the key for help texts.
     pub(crate) fn name(self) -> String {
         let name = match self.code {
             KeyCode::Char(' ') => "Space".to_owned(),
@@ -66,18 +65,17 @@ impl Key {
     }
 }
 
-/// The digit of a panel, by its place among all: the tenth has 0, those after it are reached from
-/// panel to panel.
+/// Returns the digit of a panel by its index. The tenth panel has 0, later ones have none.
 pub(crate) fn digit(panel: usize) -> Option<char> {
     "1234567890".chars().nth(panel)
 }
 
-/// A panel's digit, where it has one, and its name.
+/// Returns the name of a panel with its digit, if it has one.
 pub(crate) fn numbered(panel: usize, name: &str) -> String {
     digit(panel).map_or(name.to_owned(), |digit| format!("{digit} {name}"))
 }
 
-/// A row of a table: what an action is asked for by.
+/// A row of a key table: an action and the keys that trigger it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Binding<A: 'static> {
     pub(crate) action: A,
@@ -86,17 +84,17 @@ pub(crate) struct Binding<A: 'static> {
     hint: Option<Hint>,
 }
 
-/// A word for the line at the bottom.
+/// A hint in the bottom line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hint {
-    /// The keys before it; those of an action and of its opposite, where one word does for both.
+    /// The keys shown before the word, for a hint that covers an action and its opposite.
     keys: Option<&'static str>,
     word: &'static str,
-    /// Words with a lower number are there sooner.
+    /// Hints with a lower rank are shown first.
     rank: u8,
 }
 
-/// A row: an action, its keys, and a sentence for help.
+/// Creates a table row from an action, its keys and a help text.
 pub(crate) const fn bind<A: Copy>(
     action: A,
     keys: &'static [Key],
@@ -106,19 +104,19 @@ pub(crate) const fn bind<A: Copy>(
 }
 
 impl<A: Copy> Binding<A> {
-    /// With a word for the line at the bottom.
+    /// Adds a hint to the row.
     pub(crate) const fn hint(mut self, word: &'static str) -> Self {
         self.hint = Some(Hint { keys: None, word, rank: u8::MAX });
         self
     }
 
-    /// With a word for this action and its opposite, and the keys of both.
+    /// Adds a hint that covers this action and its opposite, with the keys of both.
     pub(crate) const fn pair(mut self, keys: &'static str, word: &'static str) -> Self {
         self.hint = Some(Hint { keys: Some(keys), word, rank: u8::MAX });
         self
     }
 
-    /// With its word before those of a higher rank.
+    /// Sets the rank of the hint.
     pub(crate) const fn ranked(mut self, rank: u8) -> Self {
         if let Some(hint) = &mut self.hint {
             hint.rank = rank;
@@ -130,35 +128,35 @@ impl<A: Copy> Binding<A> {
         self.keys.iter().any(|key| key.is(event))
     }
 
-    pub(crate) fn row(&self) -> Row {
+    pub(crate) fn row(&self) -> KeyRow {
         let first = || self.keys.first().map(|key| key.name()).unwrap_or_default();
         let hint = self
             .hint
             .map(|hint| (hint.keys.map_or_else(first, str::to_owned), hint.word, hint.rank));
-        Row { keys: self.keys.to_vec(), help: self.help.to_owned(), hint }
+        KeyRow { keys: self.keys.to_vec(), help: self.help.to_owned(), hint }
     }
 }
 
-/// What a key asks for, if anything.
+/// Returns the action of a key in a table.
 pub(crate) fn find<A: Copy>(table: &[Binding<A>], event: &KeyEvent) -> Option<A> {
     table.iter().find(|binding| binding.is(event)).map(|binding| binding.action)
 }
 
-/// A row of the joined tables, whatever its action.
+/// A row of a key table without its action, for display.
 #[derive(Debug, Clone)]
-pub(crate) struct Row {
+pub(crate) struct KeyRow {
     pub(crate) keys: Vec<Key>,
     pub(crate) help: String,
-    /// What stands of it at the bottom: its keys, a word, how soon.
+    /// The hint: its keys, a word, and its rank.
     pub(crate) hint: Option<(String, &'static str, u8)>,
 }
 
-impl Row {
+impl KeyRow {
     pub(crate) fn new(key: Key, help: &str) -> Self {
         Self { keys: vec![key], help: help.to_owned(), hint: None }
     }
 
-    /// With a word for itself and the rows after it.
+    /// Adds a hint for this row and the following ones.
     #[must_use]
     pub(crate) fn hinted(mut self, keys: String, word: &'static str, rank: u8) -> Self {
         self.hint = Some((keys, word, rank));
@@ -166,16 +164,16 @@ impl Row {
     }
 }
 
-/// A table as help has it.
+/// A key table for display.
 #[derive(Debug, Clone)]
-pub(crate) struct Table {
+pub(crate) struct KeyTable {
     pub(crate) title: String,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<KeyRow>,
 }
 
 #[cfg(test)]
-impl Table {
-    /// As documentation has it.
+impl KeyTable {
+    /// Returns the table as Markdown for the documentation.
     pub(crate) fn markdown(&self) -> String {
         let mut text = format!("| {} | |\n| --- | --- |\n", self.title);
         for row in &self.rows {

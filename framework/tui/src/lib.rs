@@ -1,14 +1,14 @@
-//! The dashboard: watch an experiment run, and explore: pick, run, look, change one thing, run
-//! again.
+//! The dashboard: select cases, run them, and explore the results.
 //!
-//! A `session` knows what is selected, what runs and what follows from the rows; `panels` show it,
-//! a file each behind the trait of `panel`; `app` gives them keys. Rows go two ways: to the file
-//! one by one from the thread that makes them, to the screen as many as came since the last
-//! picture.
+//! `session` holds the state: what is selected, which cases run, and the analysis of the rows.
+//! `panels` show it; each is a module that implements the traits of `panel`. `app` handles keys and
+//! the mouse. The thread that runs cases writes each row to the file at once; the screen receives
+//! all new rows once per frame.
 
+mod abbreviate;
 mod app;
+mod click_map;
 mod filter;
-mod hits;
 mod input;
 mod keys;
 mod paint;
@@ -16,13 +16,12 @@ mod panel;
 mod panels;
 mod screen;
 mod session;
-mod short;
 pub mod terminal;
 mod theme;
 
-pub use app::{App, Leave, Looks, Outcome};
-pub use hits::Hits;
-pub use screen::draw;
-pub use session::{DrawRows, FACTS, RowSink, Setup, Sheet, SheetKind, WATCH};
+pub use app::{App, Appearance, ExitMode, Outcome};
+pub use click_map::ClickMap;
+pub use screen::{draw, draw_panel};
+pub use session::{FACTS, RenderKind, RenderRequest, RenderRows, RowSink, Setup, WATCH};
 pub use terminal::run;
 pub use theme::{Theme, is_ascii_terminal};

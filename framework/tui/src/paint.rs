@@ -1,6 +1,6 @@
-//! A brush that never leaves its area, and the frames, tables and scrolling that panels share.
+//! Drawing that is clipped to an area, and the frames, text layout and scrolling that panels share.
 
-use crate::hits::{Hits, Spot, Target};
+use crate::click_map::{ClickMap, ClickTarget, PanelPosition};
 use crate::keys::numbered;
 use crate::theme::Theme;
 use ratatui::Frame;
@@ -13,23 +13,24 @@ use ratatui::widgets::{Block, Widget};
 use std::time::Duration;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Draws, and notes what can be clicked.
+/// Draws into the frame and records clickable areas.
 pub(crate) struct Painter<'f, 'h> {
     buffer: &'f mut Buffer,
-    /// What can be clicked.
-    pub(crate) hits: &'h mut Hits,
+    /// The area that nothing is drawn outside of.
+    clip: Rect,
+    pub(crate) clicks: &'h mut ClickMap,
     pub(crate) theme: Theme,
-    /// The panel that is drawn, by its place among all.
+    /// The index of the panel that is drawn.
     panel: usize,
     has_keys: bool,
 }
 
-/// Columns that a text takes.
+/// Returns the number of columns of a text.
 pub(crate) fn width(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
 
-/// A text of at most so many columns, with an ellipsis where something is missing.
+/// Shortens a text to a number of columns, with an ellipsis at the end if it was cut.
 pub(crate) fn cut(text: &str, columns: u16) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -50,7 +51,8 @@ pub(crate) fn cut(text: &str, columns: u16) -> String {
     short
 }
 
-/// A text of at most so many columns, with an ellipsis in its middle: specs differ at their ends.
+/// Shortens a text to a number of columns, with an ellipsis in the middle. It suits specs, which
+/// differ at their ends.
 pub(crate) fn cut_middle(text: &str, columns: u16) -> String {
     if width(text) <= columns || columns < 6 {
         return cut(text, columns);
@@ -66,7 +68,7 @@ pub(crate) fn cut_middle(text: &str, columns: u16) -> String {
     format!("{}{}", cut(text, columns - width(&text[at..])), &text[at..])
 }
 
-/// A text in lines of at most so many columns, broken at spaces where there are any.
+/// Breaks a text into lines of at most `columns` columns, at spaces where possible.
 pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -88,7 +90,7 @@ pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
                 lines.push(String::new());
                 continue;
             }
-            // A word wider than the line is broken anywhere.
+            // A word wider than a line is broken between characters.
             let mut taken = 0;
             let mut at = 0;
             for c in word.chars() {
@@ -110,7 +112,7 @@ pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
     lines
 }
 
-/// A duration as a clock has it.
+/// Formats a duration for people.
 pub(crate) fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -121,27 +123,40 @@ pub(crate) fn clock(time: Duration) -> String {
     }
 }
 
-/// The first of `count` lines to show in `height`, so that the one under the cursor is seen, in the
-/// middle where it can be.
-pub(crate) fn first_shown(cursor: usize, count: usize, height: usize) -> usize {
+/// Returns the first of `count` lines to show in `height` rows, so that the cursor is visible and,
+/// if possible, in the middle.
+pub(crate) fn scroll_start(cursor: usize, count: usize, height: usize) -> usize {
     cursor.saturating_sub(height / 2).min(count.saturating_sub(height))
 }
 
 impl<'f, 'h> Painter<'f, 'h> {
-    pub(crate) fn new(frame: &'f mut Frame<'_>, hits: &'h mut Hits, theme: Theme) -> Self {
-        Self { buffer: frame.buffer_mut(), hits, theme, panel: 0, has_keys: false }
+    pub(crate) fn new(frame: &'f mut Frame<'_>, clicks: &'h mut ClickMap, theme: Theme) -> Self {
+        Self {
+            clip: frame.area(),
+            buffer: frame.buffer_mut(),
+            clicks,
+            theme,
+            panel: 0,
+            has_keys: false,
+        }
     }
 
-    /// What comes next is of a panel, by its place among all.
+    /// Starts drawing a panel, by its index.
     pub(crate) fn begin(&mut self, panel: usize, has_keys: bool, area: Rect) {
         (self.panel, self.has_keys) = (panel, has_keys);
-        self.hits.add(area, Target::Panel(panel, Spot::Anywhere));
+        self.clip = area.intersection(self.buffer.area);
+        self.clicks.add(area, ClickTarget::Panel(panel, PanelPosition::Anywhere));
     }
 
-    /// Writes a text at a place within an area and returns where it ends; what has no room is cut
-    /// off.
+    /// Ends drawing a panel.
+    pub(crate) fn end(&mut self) {
+        self.clip = self.buffer.area;
+    }
+
+    /// Writes a text at a position of an area and returns the column after it. The text is cut at
+    /// the edge of the area.
     pub(crate) fn put(&mut self, area: Rect, x: u16, y: u16, text: &str, style: Style) -> u16 {
-        let area = area.intersection(self.buffer.area);
+        let area = area.intersection(self.clip);
         if y >= area.height || x >= area.width {
             return x;
         }
@@ -156,50 +171,65 @@ impl<'f, 'h> Painter<'f, 'h> {
         self.put(Rect { width: end, ..area }, end.saturating_sub(width(text)), y, text, style);
     }
 
-    /// Draws one character, if it lies within the area.
+    /// Draws one character if it is inside the area.
     pub(crate) fn dot(&mut self, area: Rect, x: u16, y: u16, c: char, style: Style) {
-        let area = area.intersection(self.buffer.area);
+        let area = area.intersection(self.clip);
         if x < area.width && y < area.height {
             self.buffer[(area.x + x, area.y + y)].set_char(c).set_style(style);
         }
     }
 
-    /// Gives a line a style over what is written on it.
+    /// Applies a style to a row.
     pub(crate) fn shade(&mut self, area: Rect, y: u16, style: Style) {
         if y < area.height {
-            self.buffer.set_style(Rect { y: area.y + y, height: 1, ..area }, style);
+            let row = Rect { y: area.y + y, height: 1, ..area };
+            self.buffer.set_style(row.intersection(self.clip), style);
         }
     }
 
-    /// Gives one place a style over what is written there.
+    /// Applies a style to one cell.
     pub(crate) fn shade_cell(&mut self, area: Rect, x: u16, y: u16, style: Style) {
-        let area = area.intersection(self.buffer.area);
+        let area = area.intersection(self.clip);
         if x < area.width && y < area.height {
             self.buffer[(area.x + x, area.y + y)].set_style(style);
         }
     }
 
     pub(crate) fn clear(&mut self, area: Rect) {
-        ratatui::widgets::Clear.render(area.intersection(self.buffer.area), self.buffer);
+        ratatui::widgets::Clear.render(area.intersection(self.clip), self.buffer);
     }
 
-    /// Notes what of the panel is at a place.
-    pub(crate) fn hit(&mut self, area: Rect, x: u16, y: u16, width: u16, spot: Spot) {
-        self.target(area, x, y, width, Target::Panel(self.panel, spot));
+    /// Registers a clickable part of the panel.
+    pub(crate) fn add_click(
+        &mut self,
+        area: Rect,
+        x: u16,
+        y: u16,
+        width: u16,
+        position: PanelPosition,
+    ) {
+        self.add_click_target(area, x, y, width, ClickTarget::Panel(self.panel, position));
     }
 
-    /// Notes what is at a place.
-    pub(crate) fn target(&mut self, area: Rect, x: u16, y: u16, width: u16, target: Target) {
+    /// Registers a clickable area.
+    pub(crate) fn add_click_target(
+        &mut self,
+        area: Rect,
+        x: u16,
+        y: u16,
+        width: u16,
+        target: ClickTarget,
+    ) {
         if x < area.width && y < area.height {
-            let spot =
+            let position =
                 Rect { x: area.x + x, y: area.y + y, width: width.min(area.width - x), height: 1 };
-            self.hits.add(spot, target);
+            self.clicks.add(position, target);
         }
     }
 
-    /// A frame with a title; returns what is within.
+    /// Draws a frame with a title and returns its inner area.
     pub(crate) fn framed(&mut self, area: Rect, title: &str, style: Style) -> Rect {
-        let area = area.intersection(self.buffer.area);
+        let area = area.intersection(self.clip);
         let block = Block::bordered().border_style(style);
         let inner = block.inner(area);
         block.render(area, self.buffer);
@@ -210,31 +240,31 @@ impl<'f, 'h> Painter<'f, 'h> {
         inner
     }
 
-    /// The frame of a panel; the one that has the keys stands out.
+    /// Draws the frame of a panel, highlighted if the panel is active.
     pub(crate) fn panel(&mut self, area: Rect, title: &str) -> Rect {
         let style = if self.has_keys { self.theme.accent } else { self.theme.dim };
         self.framed(area, &numbered(self.panel, title), style)
     }
 
-    /// Whether the panel has the keys.
+    /// Returns whether the panel is active.
     pub(crate) fn has_keys(&self) -> bool {
         self.has_keys
     }
 
-    /// The style of the line under the cursor.
+    /// Returns the style of the line under the cursor.
     pub(crate) fn cursor(&self) -> Style {
         if self.has_keys { self.theme.cursor } else { self.theme.faint_cursor }
     }
 
-    /// Draws lines in eighths of characters. `bounds` are those of x and y; each line is its points
-    /// and its style.
+    /// Draws lines in Braille dots. `bounds` are the ranges of x and y; each line is a list of
+    /// points and a style.
     pub(crate) fn lines(
         &mut self,
         area: Rect,
         bounds: ([f64; 2], [f64; 2]),
         lines: &[(Vec<(f64, f64)>, Style)],
     ) {
-        let area = area.intersection(self.buffer.area);
+        let area = area.intersection(self.clip);
         let canvas =
             Canvas::default().marker(Marker::Braille).x_bounds(bounds.0).y_bounds(bounds.1).paint(
                 |context| {
@@ -254,8 +284,8 @@ impl<'f, 'h> Painter<'f, 'h> {
         canvas.render(area, self.buffer);
     }
 
-    /// Says why there is nothing here, in the middle of it.
-    pub(crate) fn nothing(&mut self, area: Rect, text: &str) {
+    /// Writes a message in the middle of an area that has no content.
+    pub(crate) fn placeholder(&mut self, area: Rect, text: &str) {
         let style = self.theme.dim;
         let columns = area.width.saturating_sub(2);
         let lines = wrap(text, columns);
@@ -265,7 +295,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
     }
 
-    /// A mark at the right edge that says how far a list is scrolled.
+    /// Draws a scroll bar at the right edge if not all lines are visible.
     pub(crate) fn scrollbar(&mut self, area: Rect, first: usize, count: usize) {
         let height = usize::from(area.height);
         if count <= height || height < 2 || area.width == 0 {
@@ -313,7 +343,7 @@ mod tests {
         for (cursor, count, height) in
             [(0, 5, 10), (4, 5, 3), (50, 100, 7), (99, 100, 1), (0, 0, 4)]
         {
-            let first = first_shown(cursor, count, height);
+            let first = scroll_start(cursor, count, height);
             assert!(
                 first <= cursor && (count == 0 || cursor < first + height),
                 "{cursor} {count} {height}"

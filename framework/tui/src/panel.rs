@@ -1,159 +1,159 @@
-//! What a part of the screen is: one file, or folder, of [`crate::panels`] each, with its own
-//! state, keys, lines and drawing.
+//! Traits of a panel. Each panel is a module of [`crate::panels`] with its own state, keys and
+//! drawing.
 
+use crate::click_map::PanelPosition;
 use crate::filter::Filter;
-use crate::hits::Spot;
-use crate::keys::{Binding, Row, find};
+use crate::keys::{Binding, KeyRow, find};
 use crate::paint::Painter;
 use crate::session::Session;
-use crate::session::files::{Saved, SheetKind};
+use crate::session::files::{OutputFile, RenderKind};
 use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 use std::path::Path;
 use swapmeet_results::analysis::Axis;
 use swapmeet_runner::input::InputError;
 
-/// Where the cursor is among the lines of a panel, and what narrows them down.
+/// The cursor and the filter of a panel's lines.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct List {
     pub(crate) cursor: usize,
     pub(crate) filter: Filter,
-    /// Lines that have room, as last drawn.
+    /// The number of visible lines when the panel was last drawn.
     pub(crate) page: usize,
 }
 
-/// So many places on from a place, round and round.
-pub(crate) fn around(at: usize, by: isize, count: usize) -> usize {
+/// Moves an index by an offset, wrapping around at both ends.
+pub(crate) fn wrap_index(at: usize, by: isize, count: usize) -> usize {
     if count == 0 { 0 } else { (at + count).saturating_add_signed(by) % count }
 }
 
-/// A part of the screen.
+/// A panel of the dashboard.
 pub(crate) trait Panel {
     fn list(&self) -> &List;
     fn list_mut(&mut self) -> &mut List;
-    /// How many lines the cursor can be on.
+    /// Returns the number of lines that the cursor can select.
     fn lines(&self, session: &Session) -> usize;
-    /// Draws it. That changes nothing but what depends on how much room there is.
+    /// Draws the panel. Drawing only updates state that depends on the available space.
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect);
 
-    /// Something happened to the session, or to another panel: what it shows goes along.
-    fn follow(&mut self, _session: &Session) {}
-    /// It is given the keys.
-    fn enter(&mut self, _session: &mut Session) {}
-    /// Another line is under the cursor.
-    fn look(&mut self, _session: &mut Session) {}
-    /// A second click on the line under the cursor.
+    /// Updates the panel after the session or another panel has changed.
+    fn sync(&mut self, _session: &Session) {}
+    /// Called when the panel becomes active.
+    fn activated(&mut self, _session: &mut Session) {}
+    /// Called when the cursor moves to another line.
+    fn cursor_moved(&mut self, _session: &mut Session) {}
+    /// Called on a second click on the line under the cursor.
     fn open(&mut self, _session: &mut Session) {}
-    /// A click on anything but a line.
-    fn click(&mut self, _spot: Spot, _session: &mut Session) {}
-    /// One to the left or right.
+    /// Called on a click on anything but a line.
+    fn click(&mut self, _spot: PanelPosition, _session: &mut Session) {}
+    /// Moves the selection left or right.
     fn sideways(&mut self, _by: isize, _session: &mut Session) {}
-    /// Esc, where it has something open; false if it has nothing.
+    /// Handles Esc if the panel has something open; returns whether it had.
     fn close(&mut self) -> bool {
         false
     }
-    /// Esc, where nothing is open; false if that means nothing here.
+    /// Handles Esc if nothing is open; returns whether it had an effect.
     fn back(&mut self, _session: &mut Session) -> bool {
         false
     }
-    /// All rows are gone.
-    fn forget(&mut self) {
+    /// Resets the panel after all rows were removed.
+    fn reset(&mut self) {
         self.list_mut().cursor = 0;
     }
-    /// Time goes on; true if that changed what is shown.
+    /// Called once per frame; returns whether the panel has changed.
     fn tick(&mut self, _session: &mut Session) -> bool {
         false
     }
-    /// Whether it moves by itself.
-    fn moves(&self) -> bool {
+    /// Returns whether the panel is animated.
+    fn is_animated(&self) -> bool {
         false
     }
-    /// Whether it shows the schedule of the case in focus.
+    /// Returns whether the panel shows the schedule of the case in focus.
     fn shows_schedule(&self) -> bool {
         false
     }
-    /// The algorithm that it is about.
+    /// Returns the algorithm under the cursor.
     fn algorithm(&self, session: &Session) -> Option<String> {
         session.focused().map(|(_, row)| row.specs()[0].to_owned())
     }
-    /// Why it has nothing to filter.
-    fn unfiltered(&self) -> Option<&'static str> {
+    /// Returns why the panel has no filter; `None` if it has one.
+    fn no_filter_reason(&self) -> Option<&'static str> {
         None
     }
 
-    /// Moves the cursor by lines.
+    /// Moves the cursor by some lines.
     fn step(&mut self, by: isize, session: &mut Session) {
         let last = self.lines(session).saturating_sub(1);
         let cursor = &mut self.list_mut().cursor;
         *cursor = cursor.saturating_add_signed(by).min(last);
-        self.look(session);
+        self.cursor_moved(session);
     }
-    /// To the first line, or the last.
+    /// Moves the cursor to the first or the last line.
     fn go_to_end(&mut self, last: bool, session: &mut Session) {
         let lines = self.lines(session);
         self.list_mut().cursor = if last { lines.saturating_sub(1) } else { 0 };
-        self.look(session);
+        self.cursor_moved(session);
     }
-    /// The cursor stays within what there is.
+    /// Keeps the cursor within the lines.
     fn clamp(&mut self, session: &Session) {
         let last = self.lines(session).saturating_sub(1);
         let cursor = &mut self.list_mut().cursor;
         *cursor = (*cursor).min(last);
     }
 
-    /// What is wrong with a text that it asked for, as far as it has been typed.
+    /// Checks a text that the panel requested, while it is typed.
     fn check(&self, _text: &str, _session: &Session) -> Option<InputError> {
         None
     }
-    /// Takes the text that it asked for.
+    /// Accepts a text that the panel requested.
     fn accept(&mut self, _text: &str, _session: &mut Session) -> Result<(), InputError> {
         Ok(())
     }
-    /// What the text it asked for could become.
+    /// Returns completions of a text that the panel requested.
     fn completions(&self, _text: &str, _session: &Session) -> Vec<String> {
         Vec::new()
     }
-    /// What there is to say of the text it asked for: in short, and in full.
+    /// Describes the typed text: a short and a long description.
     fn explain(&self, _text: &str, _session: &Session) -> Option<[String; 2]> {
         None
     }
 
-    /// The figure that shows what it shows.
-    fn figure(&self, _session: &Session) -> SheetKind {
-        SheetKind::Curves(Axis::Block)
+    /// Returns the kind of figure that matches the panel.
+    fn figure(&self, _session: &Session) -> RenderKind {
+        RenderKind::Curves(Axis::Block)
     }
 
-    /// What it adds to a session that is saved under a name.
-    fn saves(&self, _session: &Session, _name: &Path) -> Option<Saved> {
+    /// Returns the panel's file of a session that is saved under a name.
+    fn output_file(&self, _session: &Session, _name: &Path) -> Option<OutputFile> {
         None
     }
 }
 
-/// The names of a panel and its keys: an enum of its actions, and the table of what asks for them.
-/// An action that no key asks for is one that the compiler says is never constructed.
+/// The name, actions and key table of a panel. The compiler reports an action without a key as
+/// never constructed.
 pub(crate) trait Keyed: Panel {
     const TAB: &'static str;
-    /// In help and documentation.
+    /// The title in help and documentation.
     const TITLE: &'static str;
     type Action: Copy + 'static;
     const KEYS: &'static [Binding<Self::Action>];
 
     fn act(&mut self, action: Self::Action, session: &mut Session);
-    /// Whether an action would do nothing now: nobody needs a word for its key.
+    /// Returns whether an action would have no effect now. Its hint is then hidden.
     fn is_idle(&self, _action: Self::Action, _session: &Session) -> bool {
         false
     }
 }
 
-/// A panel, whatever its actions.
+/// A panel with any type of actions.
 pub(crate) trait AnyPanel: Panel {
     fn tab(&self) -> &'static str;
     fn title(&self) -> &'static str;
-    /// Does what a key asks for; false if it means nothing here.
+    /// Handles a key; returns whether it is bound in this panel.
     fn press(&mut self, event: &KeyEvent, session: &mut Session) -> bool;
-    fn table(&self) -> Vec<Row>;
-    /// The rows of its table that do something now.
-    fn useful(&self, session: &Session) -> Vec<Row>;
+    fn table(&self) -> Vec<KeyRow>;
+    /// Returns the rows of the key table that have an effect now.
+    fn active_keys(&self, session: &Session) -> Vec<KeyRow>;
 }
 
 impl<P: Keyed> AnyPanel for P {
@@ -170,11 +170,11 @@ impl<P: Keyed> AnyPanel for P {
         action.map(|action| self.act(action, session)).is_some()
     }
 
-    fn table(&self) -> Vec<Row> {
+    fn table(&self) -> Vec<KeyRow> {
         P::KEYS.iter().map(Binding::row).collect()
     }
 
-    fn useful(&self, session: &Session) -> Vec<Row> {
+    fn active_keys(&self, session: &Session) -> Vec<KeyRow> {
         P::KEYS
             .iter()
             .filter(|binding| !self.is_idle(binding.action, session))

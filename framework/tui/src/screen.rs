@@ -1,7 +1,7 @@
-//! The screen: tabs, panels, a line at the bottom, and what lies over them.
+//! Screen layout: tabs, panels, the bottom line and overlays.
 
 use crate::app::{App, overlay};
-use crate::hits::{Hits, Spot, Target};
+use crate::click_map::{ClickMap, ClickTarget, PanelPosition};
 use crate::keys::{digit, numbered};
 use crate::paint::{Painter, clock, width};
 use crate::panels;
@@ -9,15 +9,15 @@ use crate::theme;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 
-/// From this size on, panels share the screen.
-const ROOMY: (u16, u16) = (110, 34);
+/// The minimum screen size that shows several panels, columns x rows.
+const MULTI_PANEL_SIZE: (u16, u16) = (110, 34);
 
-pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> Hits {
-    let mut hits = Hits::default();
+pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
+    let mut clicks = ClickMap::default();
     let area = frame.area();
-    let mut painter = Painter::new(frame, &mut hits, app.looks.theme);
-    if area.width < overlay::LEAST.0 || area.height < overlay::LEAST.1 {
-        overlay::too_small(&mut painter, app.asked.is_some(), area);
+    let mut painter = Painter::new(frame, &mut clicks, app.appearance.theme);
+    if area.width < overlay::MIN_SIZE.0 || area.height < overlay::MIN_SIZE.1 {
+        overlay::too_small(&mut painter, app.question.is_some(), area);
     } else {
         let rows =
             Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)])
@@ -27,17 +27,17 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> Hits {
         bottom(&mut painter, app, rows[2]);
         overlay::draw(&mut painter, app, area);
     }
-    if app.looks.ascii {
+    if app.appearance.ascii {
         for cell in &mut frame.buffer_mut().content {
             if let Some(plain) = theme::ascii(cell.symbol()) {
                 cell.set_symbol(plain);
             }
         }
     }
-    hits
+    clicks
 }
 
-/// Tabs on the left, how far the run is on the right, in as many words as there is room for.
+/// Draws the tabs and, at the right, the progress of the run in the longest form that fits.
 fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let theme = painter.theme;
     let words: u16 = app.panels.iter().map(|panel| width(panel.tab()) + 3).sum();
@@ -54,7 +54,13 @@ fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
             &format!(" {name}"),
             if here { theme.cursor } else { theme.text },
         );
-        painter.target(area, from, 0, x - from, Target::Panel(number, Spot::Anywhere));
+        painter.add_click_target(
+            area,
+            from,
+            0,
+            x - from,
+            ClickTarget::Panel(number, PanelPosition::Anywhere),
+        );
     }
     let style = if app.session.queue.tally().failed > 0 { theme.bad } else { theme.accent };
     let room = area.width.saturating_sub(x + 2);
@@ -63,13 +69,13 @@ fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     }
 }
 
-/// How far the run is, in fewer and fewer words.
+/// Returns the progress of the run in decreasing length.
 fn progress(app: &App) -> Vec<String> {
     let tally = app.session.queue.tally();
     if app.session.runs.frozen {
         return vec![
-            format!("held still, {} behind", app.session.runs.held_back()),
-            "held".to_owned(),
+            format!("frozen, {} events pending", app.session.runs.held_back()),
+            "frozen".to_owned(),
         ];
     }
     if tally.cases == 0 {
@@ -86,9 +92,9 @@ fn progress(app: &App) -> Vec<String> {
     vec![format!("{count} cases{failed}{left}"), format!("{count}{failed}"), count]
 }
 
-/// All panels that have room; one, if it is to have all of it.
+/// Draws the active panel alone, or several panels if there is enough space.
 fn panels(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
-    let roomy = area.width >= ROOMY.0 && area.height + 2 >= ROOMY.1;
+    let roomy = area.width >= MULTI_PANEL_SIZE.0 && area.height + 2 >= MULTI_PANEL_SIZE.1;
     if app.expanded || !roomy {
         return panel(painter, app, app.active, area);
     }
@@ -103,14 +109,22 @@ fn panels(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
     panel(painter, app, app.companion, right[1]);
 }
 
-/// One panel; it remembers how many lines have room.
+/// Draws one panel into an area of the frame.
+pub fn draw_panel(frame: &mut Frame<'_>, app: &mut App, panel: usize, area: Rect) {
+    let mut clicks = ClickMap::default();
+    let mut painter = Painter::new(frame, &mut clicks, app.appearance.theme);
+    self::panel(&mut painter, app, panel, area);
+}
+
+/// Draws one panel and stores its number of visible lines.
 fn panel(painter: &mut Painter<'_, '_>, app: &mut App, panel: usize, area: Rect) {
     painter.begin(panel, panel == app.active, area);
     app.panels[panel].draw(painter, &app.session, area);
+    painter.end();
     app.panels[panel].list_mut().page = usize::from(area.height.saturating_sub(2));
 }
 
-/// The last thing to be told, or the keys of the place.
+/// Draws the current message, or the key hints.
 fn bottom(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let theme = painter.theme;
     if let Some(message) = &app.session.message {
@@ -126,7 +140,7 @@ fn bottom(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         let from = x;
         x = painter.put(area, x, 0, &keys, theme.accent);
         x = painter.put(area, x + 1, 0, word, theme.dim);
-        painter.target(area, from, 0, x - from, Target::Key(key));
+        painter.add_click_target(area, from, 0, x - from, ClickTarget::Key(key));
         x += 2;
     }
 }

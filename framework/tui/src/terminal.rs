@@ -1,7 +1,7 @@
-//! The terminal: taken over, given back whatever happens, and the loop between.
+//! Terminal setup and restoration, and the event loop.
 
-use crate::app::{App, Looks, Outcome, Wish};
-use crate::hits::Hits;
+use crate::app::{App, Appearance, Outcome, TerminalRequest};
+use crate::click_map::ClickMap;
 use crate::input::{Input, Signals, has_hung_up};
 use crate::screen::draw;
 use crate::session::Setup;
@@ -23,24 +23,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Between two pictures of something that moves.
+/// The time between two frames while something changes.
 const FRAME: Duration = Duration::from_millis(33);
-/// Between two looks at signals and the terminal when nothing moves.
+/// The time between two checks for signals while nothing changes.
 const IDLE: Duration = Duration::from_millis(250);
 
-/// Shows the dashboard until it is left, told to end, or its terminal is gone.
-pub fn run(setup: Setup, looks: Looks) -> io::Result<Outcome> {
+/// Shows the dashboard until the user exits, a signal arrives or the terminal is closed.
+pub fn run(setup: Setup, appearance: Appearance) -> io::Result<Outcome> {
     let signals = Signals::new()?;
-    let mut app = App::new(setup, looks);
+    let mut app = App::new(setup, appearance);
     let shown = on_screen(|screen| show(screen, &mut app, &signals));
     match shown.flatten() {
-        // Nobody is left to be told that nothing more can be shown.
+        // After a hang-up there is no terminal to report an error to.
         Err(error) if !has_hung_up() => Err(error),
         _ => Ok(app.outcome()),
     }
 }
 
-/// Takes the terminal over for as long as `work` takes, and gives it back even at a panic.
+/// Takes over the terminal while `work` runs, and restores it afterwards, also after a panic.
 pub fn on_screen<T>(work: impl FnOnce(&mut Screen) -> T) -> io::Result<T> {
     let _restored = restore_at_panic();
     let mut screen = Screen::enter()?;
@@ -50,105 +50,104 @@ pub fn on_screen<T>(work: impl FnOnce(&mut Screen) -> T) -> io::Result<T> {
 fn show(screen: &mut Screen, app: &mut App, signals: &Signals) -> io::Result<()> {
     let began = Instant::now();
     let input = Input::listen()?;
-    let mut hits = Hits::default();
+    let mut clicks = ClickMap::default();
     let mut changed = true;
     let mut drawn = None::<Instant>;
     loop {
         changed |= app.tick(began.elapsed());
-        // Clocks run while cases do.
+        // While cases run, the elapsed times change.
         let moving = app.is_moving();
         let due = drawn.is_none_or(|at| at.elapsed() >= FRAME);
         if changed || (moving && due) {
-            screen.terminal.draw(|frame| hits = draw(frame, app))?;
+            screen.terminal.draw(|frame| clicks = draw(frame, app))?;
             (changed, drawn) = (false, Some(Instant::now()));
         }
         for event in input.within(if moving { FRAME } else { IDLE }) {
-            handle(app, &event?, &hits);
+            handle(app, &event?, &clicks);
             changed = true;
-            if app.left().is_some() {
+            if app.exit_mode().is_some() {
                 break;
             }
         }
-        match app.wish.take() {
-            Some(Wish::Redraw) => screen.redraw()?,
-            Some(Wish::Suspend) => screen.suspend()?,
+        match app.terminal_request.take() {
+            Some(TerminalRequest::Redraw) => screen.redraw()?,
+            Some(TerminalRequest::Suspend) => screen.suspend()?,
             None => {}
         }
         if signals.resumed() {
             screen.redraw()?;
             changed = true;
         }
-        if app.left().is_some() || signals.ended() || has_hung_up() {
+        if app.exit_mode().is_some() || signals.ended() || has_hung_up() {
             return Ok(());
         }
     }
 }
 
-fn handle(app: &mut App, event: &Event, hits: &Hits) {
+fn handle(app: &mut App, event: &Event, clicks: &ClickMap) {
     match event {
         Event::Key(key) => app.key(key),
-        Event::Mouse(mouse) => app.mouse(mouse, hits),
+        Event::Mouse(mouse) => app.mouse(mouse, clicks),
         Event::Paste(text) => app.paste(text),
         Event::Resize(..) | Event::FocusGained | Event::FocusLost => {}
     }
 }
 
-/// The terminal while it is ours. Dropped, it is as it was.
+/// The terminal in dashboard mode. Dropping it restores the terminal.
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
 impl Screen {
     fn enter() -> io::Result<Self> {
-        take()?;
+        take_over()?;
         let terminal = Terminal::new(CrosstermBackend::new(stdout()));
         if terminal.is_err() {
-            give_back();
+            restore_terminal();
         }
         Ok(Self { terminal: terminal? })
     }
 
-    /// The next picture is drawn in full. (`Terminal::clear` asks the terminal where its cursor is,
-    /// and not every terminal answers.)
+    /// Redraws the next frame completely. `Terminal::clear` is not used because it queries the
+    /// cursor position, which some terminals do not answer.
     fn redraw(&mut self) -> io::Result<()> {
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::from(size))
     }
 
-    /// Gives the terminal back, stops, and takes it again when the shell says so; what follows
-    /// draws anew.
+    /// Restores the terminal, suspends the process, and takes the terminal over again when the
+    /// process resumes.
     fn suspend(&mut self) -> io::Result<()> {
-        give_back();
+        restore_terminal();
         signal_hook::low_level::emulate_default_handler(SIGTSTP)?;
-        take()?;
+        take_over()?;
         self.redraw()
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        give_back();
+        restore_terminal();
     }
 }
 
-/// Whether the terminal is ours. To leave the other screen twice would put the cursor back to where
-/// it was the first time, and what is written next would go over a panic's message.
-static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Whether the dashboard owns the terminal. Leaving the alternate screen twice would restore the
+/// old cursor position twice, and output would overwrite a panic message.
+static OWNS_TERMINAL: AtomicBool = AtomicBool::new(false);
 
-fn take() -> io::Result<()> {
-    // Which colours there are is the theme's: without `NO_COLOR` or against it. Left to itself, the
-    // terminal's library would write an empty attribute for each colour, which takes weight and
-    // reverse away.
+fn take_over() -> io::Result<()> {
+    // The theme decides about colours and `NO_COLOR`. Otherwise crossterm would replace each
+    // colour by an empty attribute, which resets bold and reverse.
     force_color_output(true);
-    TAKEN.store(true, Ordering::Relaxed);
-    enable_raw_mode().inspect_err(|_| give_back())?;
+    OWNS_TERMINAL.store(true, Ordering::Relaxed);
+    enable_raw_mode().inspect_err(|_| restore_terminal())?;
     execute!(stdout(), EnterAlternateScreen, EnableMouseCapture, EnableBracketedPaste)
-        .inspect_err(|_| give_back())
+        .inspect_err(|_| restore_terminal())
 }
 
-/// Gives the terminal back as it was. Nobody is left to be told if that fails.
-fn give_back() {
-    if !TAKEN.swap(false, Ordering::Relaxed) {
+/// Restores the terminal. Errors are ignored because they cannot be reported.
+fn restore_terminal() {
+    if !OWNS_TERMINAL.swap(false, Ordering::Relaxed) {
         return;
     }
     drop(execute!(
@@ -161,10 +160,10 @@ fn give_back() {
     drop(disable_raw_mode());
 }
 
-/// Puts the panic hook back as it was.
-struct Restored;
+/// Restores the default panic hook when dropped.
+struct PanicHookGuard;
 
-impl Drop for Restored {
+impl Drop for PanicHookGuard {
     fn drop(&mut self) {
         if !thread::panicking() {
             drop(std::panic::take_hook());
@@ -172,16 +171,16 @@ impl Drop for Restored {
     }
 }
 
-/// At a panic the terminal is given back first, so that the message is seen. A panic in another
-/// thread is that thread's end, not the screen's: its message would only be written across it.
-fn restore_at_panic() -> Restored {
+/// Installs a panic hook that restores the terminal before the message is printed. Panics in other
+/// threads are not printed, because they would overwrite the screen.
+fn restore_at_panic() -> PanicHookGuard {
     let screen = thread::current().id();
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         if thread::current().id() == screen {
-            give_back();
+            restore_terminal();
             before(info);
         }
     }));
-    Restored
+    PanicHookGuard
 }

@@ -1,34 +1,34 @@
-//! Colours by what they mean, and what is drawn where there are none.
+//! Colour themes, and their replacements for terminals without colours or Unicode.
 
 use ratatui::style::{Color, Modifier, Style};
 use std::env;
 
-/// Levels of a heat map, from nothing to the most.
+/// Levels of a heat map, from zero to the maximum.
 pub(crate) const LEVELS: usize = 6;
 
-/// Colours by what they mean.
+/// A set of colours and styles, named by their use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Theme {
-    /// What users call it.
+    /// The name of the theme in `--theme`.
     pub(crate) name: &'static str,
     pub(crate) text: Style,
-    /// What is less important.
+    /// Less important text.
     pub(crate) dim: Style,
     pub(crate) accent: Style,
     pub(crate) good: Style,
     pub(crate) warn: Style,
     pub(crate) bad: Style,
-    /// The line under the cursor.
+    /// The line under the cursor of the active panel.
     pub(crate) cursor: Style,
-    /// The line under the cursor of a panel that hasn't the keys.
+    /// The line under the cursor of an inactive panel.
     pub(crate) faint_cursor: Style,
-    /// A curve, a bar, an algorithm each.
+    /// One colour for each algorithm in curves and maps.
     pub(crate) series: [Color; 8],
-    /// The parts of time.
+    /// One colour for each part of the time.
     pub(crate) parts: [Color; 7],
-    /// A heat map's levels.
+    /// The colours of the heat levels.
     pub(crate) heat: [Color; LEVELS],
-    /// Whether colours tell things apart; if not, shapes do.
+    /// Whether series are distinguished by colour; otherwise only by shape.
     pub(crate) coloured: bool,
 }
 
@@ -38,7 +38,7 @@ const fn fg(color: Color) -> Style {
 
 const PLAIN: Style = Style::new();
 
-/// The 16 colours of every terminal, on whatever background it has.
+/// The 16 standard colours, on any background.
 const DEFAULT: Theme = Theme {
     name: "default",
     text: PLAIN,
@@ -72,7 +72,7 @@ const DEFAULT: Theme = Theme {
     coloured: true,
 };
 
-/// The 16 colours, those that can be read on white.
+/// Standard colours that are readable on white.
 const LIGHT: Theme = Theme {
     name: "light",
     dim: fg(Color::Gray).add_modifier(Modifier::DIM),
@@ -95,7 +95,7 @@ const LIGHT: Theme = Theme {
     ..DEFAULT
 };
 
-/// Shades of one's own, for terminals of 16 million colours.
+/// 24-bit colours.
 const RICH: Theme = Theme {
     name: "rich",
     text: fg(Color::Rgb(216, 222, 233)),
@@ -125,7 +125,7 @@ const RICH: Theme = Theme {
         Color::Rgb(239, 83, 80),
         Color::Rgb(189, 189, 189),
     ],
-    // Inferno's way from black to yellow, in six steps.
+    // Six colours of the Inferno colour map, from dark to bright.
     heat: [
         Color::Rgb(58, 60, 74),
         Color::Rgb(87, 16, 110),
@@ -137,7 +137,7 @@ const RICH: Theme = Theme {
     ..DEFAULT
 };
 
-/// No colours: weight and reverse tell what colours told.
+/// No colours; bold and reverse replace them.
 const MONO: Theme = Theme {
     name: "mono",
     dim: Style::new().add_modifier(Modifier::DIM),
@@ -157,18 +157,18 @@ const MONO: Theme = Theme {
 const THEMES: [Theme; 4] = [DEFAULT, LIGHT, RICH, MONO];
 
 impl Theme {
-    /// The names of all themes.
+    /// Returns the names of all themes.
     pub fn names() -> impl Iterator<Item = &'static str> {
         THEMES.iter().map(|theme| theme.name)
     }
 
-    /// The theme of that name.
+    /// Returns the theme of a name.
     pub fn named(name: &str) -> Option<Self> {
         THEMES.into_iter().find(|theme| theme.name == name)
     }
 
-    /// The theme for this terminal: without colours where `NO_COLOR` says so or the terminal has
-    /// none.
+    /// Returns the default theme for this terminal; without colours if `NO_COLOR` is set or the
+    /// terminal has none.
     pub fn of_environment() -> Self {
         let no_color = env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
         let dumb = env::var("TERM")
@@ -176,24 +176,25 @@ impl Theme {
         if no_color || dumb { MONO } else { DEFAULT }
     }
 
-    /// Whether it has any.
+    /// Returns whether the theme uses colours.
     pub fn has_colours(&self) -> bool {
         self.name != MONO.name
     }
 
-    /// The next theme; where there are no colours, there is no other.
+    /// Returns the next theme in the list.
     #[must_use]
     pub(crate) fn next(&self) -> Self {
         let at = THEMES.iter().position(|theme| theme.name == self.name).unwrap_or(0);
         THEMES[(at + 1) % THEMES.len()]
     }
 
-    /// The mark of a series, which colour and shape tell from others.
+    /// Returns the style of a series.
     pub(crate) fn series(&self, index: usize) -> Style {
         fg(self.series[index % self.series.len()])
     }
 
-    /// How a part of time is filled in; waiting for a peer, beyond the parts, is hardly anything.
+    /// Returns the mark and style of a part of the time. The index after the last part is waiting
+    /// for a peer.
     pub(crate) fn part(&self, part: usize) -> (char, Style) {
         if part == self.parts.len() {
             return (SHADES[0], self.dim);
@@ -204,19 +205,20 @@ impl Theme {
         )
     }
 
-    /// How a level of heat is drawn.
+    /// Returns the style of a heat level.
     pub(crate) fn heat(&self, level: usize) -> Style {
         fg(self.heat[level.min(LEVELS - 1)])
     }
 }
 
 pub(crate) const MARKS: [char; 8] = ['●', '■', '▲', '◆', '○', '□', '△', '◇'];
-/// Fillings of the parts, where colours don't tell them apart.
+/// Marks of the parts in themes without colours.
 const FILLINGS: [char; 7] = ['█', '░', '=', '▓', '▒', 'x', 'o'];
-/// Shades of heat, where colours don't tell them.
+/// Marks of the heat levels in themes without colours.
 pub(crate) const SHADES: [char; LEVELS] = ['·', '-', '░', '▒', '▓', '█'];
 
-/// The level of a value between 0 and the most; only nothing is level 0, only the most is the last.
+/// Returns the heat level of a value between 0 and `most`. Only 0 has level 0, and only `most` has
+/// the last level.
 pub(crate) fn level(value: u64, most: u64) -> usize {
     if value == 0 || most == 0 {
         return 0;
@@ -225,7 +227,7 @@ pub(crate) fn level(value: u64, most: u64) -> usize {
     (scaled.div_ceil(u128::from(most)) as usize).clamp(1, LEVELS - 1)
 }
 
-/// The same where 1 is what everything should be: it is level 1, whatever the most.
+/// Returns the heat level of a value whose normal minimum is 1: 1 has level 1, whatever `most` is.
 pub(crate) fn level_above_one(value: u64, most: u64) -> usize {
     if value < 2 || most < 2 {
         return value.min(1) as usize;
@@ -234,15 +236,15 @@ pub(crate) fn level_above_one(value: u64, most: u64) -> usize {
     1 + (scaled.div_ceil(u128::from(most - 1)) as usize).clamp(1, LEVELS - 2)
 }
 
-/// Whether this terminal's texts are not UTF-8.
+/// Returns whether the terminal's locale is not UTF-8.
 pub fn is_ascii_terminal() -> bool {
     let set = |name| env::var(name).ok().filter(|v| !v.is_empty());
     let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));
-    // Without any locale it is "C", whose texts are ASCII.
+    // Without a locale it is "C", which is ASCII.
     !locale.is_some_and(|l| l.to_ascii_lowercase().replace('-', "").contains("utf8"))
 }
 
-/// What stands for a character where there is only ASCII.
+/// Returns the ASCII replacement of a character.
 pub(crate) fn ascii(symbol: &str) -> Option<&'static str> {
     if symbol.is_ascii() {
         return None;
@@ -304,7 +306,7 @@ mod tests {
 
     #[test]
     fn every_mark_has_one_in_ascii_and_marks_stay_different() {
-        // Crossovers and the figures' frame stand among the marks of curves.
+        // Crossovers and axes are drawn together with the marks of curves.
         let on_curves = [&MARKS[..], &['✕', '│', '─', '┤']].concat();
         for marks in [&FILLINGS[..], &SHADES[..], &on_curves] {
             let mut folded: Vec<String> = marks

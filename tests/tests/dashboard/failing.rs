@@ -55,7 +55,7 @@ fn a_plugin_that_crashes_exits_or_hangs_costs_the_dashboard_nothing() {
 fn a_schedule_that_breaks_a_rule_is_shown_with_the_step_and_the_send_that_break_it() {
     let Some(panels) = panels(&["repeats"], 30.0) else { return };
     let screen = &panels[0];
-    for part in ["step 2 of 2", "invalid, the send from 0 (F) to 1 (T): step 2: "] {
+    for part in ["step 2 of 2", "invalid, send from 0 (F) to 1 (T): step 2: "] {
         assert!(screen.contains(part), "no `{part}` in\n{screen}");
     }
     // Beside the send at fault, what was on its way: from node 2.

@@ -76,9 +76,9 @@ fn a_matrix_says_how_busy_links_on_the_way_of_a_message_are() {
     let mut session = network("dragonfly:3x2x2", "pairwise");
     let screen = session.screen(120, 50);
     let busiest: u64 =
-        screen.split("busiest link ").nth(1).unwrap().split(',').next().unwrap().parse().unwrap();
+        screen.split("link load ").nth(1).unwrap().split(',').next().unwrap().parse().unwrap();
     assert!(
-        busiest > 1 && screen.contains("messages on the busiest link of a message: 0"),
+        busiest > 1 && screen.contains("maximum link load on the route of a message: 0"),
         "{screen}"
     );
     session.keys("v");
@@ -104,7 +104,7 @@ fn networks_of_every_family_have_a_picture() {
     ] {
         let mut session = network(topology, "linear");
         let screen = session.screen(120, 50);
-        assert!(screen.contains("a row sends to its columns"), "{topology}:\n{screen}");
+        assert!(screen.contains("rows send to columns"), "{topology}:\n{screen}");
         session.plain();
         assert!(session.screen(120, 50).is_ascii(), "{topology}");
     }

@@ -34,7 +34,7 @@ fn rows_of_files_are_opened_measured_ones_too_and_drawn_from_a_key() {
     terminal.keys("2g6");
     terminal.wait_for("step 1 of");
     terminal.keys("2G6");
-    terminal.wait_for("Its schedule can't be made again: ");
+    terminal.wait_for("The schedule is not available: ");
     // A figure of what the panel shows, and a page of all.
     for (keys, name) in
         [("4F", "curves.svg"), ("9F", "map.pdf"), ("5F", "parts.png"), ("3F", "all.html")]
@@ -45,7 +45,7 @@ fn rows_of_files_are_opened_measured_ones_too_and_drawn_from_a_key() {
     }
     // Never over what is there, unasked; nor in a format that nobody named.
     terminal.keys("F\u{15}curves.svg\r");
-    terminal.wait_for("curves.svg is there already");
+    terminal.wait_for("curves.svg exists: press Enter");
     terminal.keys("\u{15}curves.gif");
     terminal.wait_for("expected a name that ends in .html");
     // What the rows name is picked, and has its rows.

@@ -1,8 +1,11 @@
 //! What is drawn, with real rows of the bundled plugins; and that every size can be drawn.
 
-use super::sessions::{Session, experiment};
+use super::sessions::{MARKER, Session, experiment};
 use crossterm::event::KeyCode;
-use swapmeet_tui::Leave;
+use proptest::prelude::*;
+use ratatui::buffer::Cell;
+use ratatui::layout::Rect;
+use swapmeet_tui::ExitMode;
 
 /// A mid-sized comparison: two sizes of a torus, one that `pex` can't do, fixed sizes and random
 /// ones.
@@ -23,38 +26,85 @@ fn compared() -> Session {
     session
 }
 
-#[test]
-fn every_panel_at_three_sizes() {
-    let names = [
-        "explore",
-        "cases",
-        "comparison",
-        "curves",
-        "parts",
-        "network",
-        "details",
-        "log",
-        "winners",
-        "what_if",
-    ];
-    let mut session = compared();
-    // The tenth has the digit 0.
-    let all = format!("1-{} panels", names.len() % 10);
-    session.keys("1");
-    assert!(
-        session.screen(200, 60).contains(&all),
-        "a panel that isn't among {names:?} has no picture here"
-    );
-    for (width, height) in [(80, 24), (120, 40), (200, 60)] {
-        for (number, name) in names.iter().enumerate() {
-            session.keys(&((number + 1) % 10).to_string());
-            session.settle();
-            insta::assert_snapshot!(
-                format!("{name}-{width}x{height}"),
-                session.screen(width, height)
-            );
-        }
+const PANELS: [&str; 10] = [
+    "explore",
+    "cases",
+    "comparison",
+    "curves",
+    "parts",
+    "network",
+    "details",
+    "log",
+    "winners",
+    "what_if",
+];
+
+/// Shows each panel once, so that it has all of its content.
+fn for_each_panel(session: &mut Session, mut f: impl FnMut(&mut Session, &str)) {
+    for (number, name) in PANELS.iter().enumerate() {
+        // The tenth panel has the digit 0.
+        session.keys(&((number + 1) % 10).to_string());
+        session.settle();
+        f(session, name);
     }
+}
+
+#[test]
+fn panels_have_their_expected_content() {
+    let mut session = compared();
+    session.keys("1");
+    let screen = session.screen(200, 60);
+    assert!(screen.contains("1-0 panels"), "a panel is missing in {PANELS:?}");
+    insta::assert_snapshot!("screen", screen);
+    session.keys("e");
+    for_each_panel(&mut session, |session, name| {
+        insta::assert_snapshot!(name, session.screen(120, 40));
+    });
+}
+
+#[test]
+fn panels_draw_only_within_their_area_at_any_size() {
+    let mut session = compared();
+    for_each_panel(&mut session, |_, _| {});
+    let session = std::cell::RefCell::new(session);
+    proptest!(ProptestConfig::with_cases(300), |(
+        panel in 0..PANELS.len(),
+        (x, y) in (0_u16..5, 0_u16..5),
+        (width, height) in prop_oneof![(1_u16..=60, 1_u16..=20), (1_u16..=250, 1_u16..=80)],
+        key in "[ov]?",
+    )| {
+        let mut session = session.borrow_mut();
+        if !key.is_empty() {
+            session.keys("6");
+            session.keys(&key);
+            session.settle();
+        }
+        let area = Rect { x, y, width, height };
+        let buffer = session.draw_panel(panel, area);
+        let outside = buffer.area.positions().filter(|position| !area.contains(*position));
+        for position in outside {
+            prop_assert_eq!(buffer[position].symbol(), MARKER, "{:?}: {}", area, PANELS[panel]);
+            prop_assert_eq!(buffer[position].style(), Cell::default().style());
+        }
+    });
+}
+
+#[test]
+fn the_screen_can_be_drawn_at_any_size() {
+    let mut session = compared();
+    // Overlays: help, a confirmation, a text input with an error, the command palette.
+    for keys in ["4", "?", "q", "n1ixyz", "\u{1b}:so"] {
+        for c in keys.chars() {
+            session.key(if c == '\u{1b}' { KeyCode::Esc } else { KeyCode::Char(c) });
+        }
+        session.settle();
+        let session = std::cell::RefCell::new(&mut session);
+        proptest!(ProptestConfig::with_cases(60), |(width in 1_u16..=250, height in 1_u16..=80)| {
+            session.borrow_mut().screen(width, height);
+        });
+    }
+    let screen = session.screen(40, 5);
+    assert!(screen.contains("40x5 is too small") && screen.contains("44x12 is needed"), "{screen}");
 }
 
 /// `flat` knows no propagation: what follows it in the rows keeps its own name.
@@ -220,13 +270,13 @@ fn columns_that_have_no_room_are_a_few_keys_away() {
     let head = |session: &mut Session| session.screen(80, 24).lines().nth(2).unwrap().to_owned();
     let narrow = head(&mut session);
     assert!(
-        narrow.contains("time") && !narrow.contains("worst link") && narrow.contains('›'),
+        narrow.contains("time") && !narrow.contains("link load") && narrow.contains('›'),
         "{narrow}"
     );
     session.keys("lllll");
     let moved = head(&mut session);
     assert!(
-        moved.contains("algorithm") && moved.contains("worst link") && !moved.contains('›'),
+        moved.contains("algorithm") && moved.contains("link load") && !moved.contains('›'),
         "{moved}"
     );
     session.keys("hhhhh");
@@ -349,22 +399,22 @@ fn quitting_asks_first_while_cases_run() {
     session.settle();
     session.keys("q");
     assert!(
-        session.screen(80, 24).contains("1 case still to run. Leave them?"),
+        session.screen(80, 24).contains("1 case not finished. Quit anyway?"),
         "{}",
         session.screen(80, 24)
     );
     for no in [KeyCode::Char('n'), KeyCode::Esc, KeyCode::Char('x')] {
         session.key(no);
         assert!(
-            session.app.left().is_none() && !session.screen(80, 24).contains("Leave them?"),
+            session.app.exit_mode().is_none() && !session.screen(80, 24).contains("Quit anyway?"),
             "{no}"
         );
         session.keys("q");
     }
     session.keys("q");
-    assert_eq!(session.app.left(), Some(Leave::Plainly));
+    assert_eq!(session.app.exit_mode(), Some(ExitMode::Plain));
     session.keys("Qy");
-    assert_eq!(session.app.left(), Some(Leave::WithRows));
+    assert_eq!(session.app.exit_mode(), Some(ExitMode::PrintRows));
 }
 
 #[test]
@@ -416,11 +466,11 @@ fn leaving_with_rows_asks_first_while_cases_run() {
     session.settle();
     session.keys("Q");
     let screen = session.screen(80, 24);
-    assert!(screen.contains("1 case still to run. Leave them, and show 0 rows?"), "{screen}");
+    assert!(screen.contains("1 case not finished. Quit and print 0 rows?"), "{screen}");
     session.keys("n");
-    assert!(session.app.left().is_none());
+    assert!(session.app.exit_mode().is_none());
     session.keys("QQ");
-    assert_eq!(session.app.left(), Some(Leave::WithRows));
+    assert_eq!(session.app.exit_mode(), Some(ExitMode::PrintRows));
 }
 
 #[test]
@@ -438,7 +488,7 @@ fn rows_that_were_saved_may_go_until_there_are_new_ones() {
         message.contains("s.toml (1 case) and ") && message.ends_with("s.csv (1 row)"),
         "{message}"
     );
-    let asks = "in no file. Run without them?";
+    let asks = "not saved. Discard and run?";
     session.keys("R");
     assert!(!session.screen(80, 24).contains(asks));
     session.settle();
@@ -452,7 +502,7 @@ fn rows_that_are_in_no_file_are_not_lost_unasked() {
     session.keys("R");
     session.settle();
     session.keys("2R");
-    assert!(session.screen(80, 24).contains("1 row on screen, in no file. Run without them?"));
+    assert!(session.screen(80, 24).contains("1 row on screen not saved. Discard and run?"));
     session.keys("n");
     session.settle();
     assert_eq!(session.app.outcome().records.len(), 1);
@@ -493,26 +543,6 @@ fn the_mouse_selects_sorts_and_scrolls() {
 }
 
 #[test]
-fn every_size_can_be_drawn() {
-    let mut session = compared();
-    for keys in ["1", "2", "3", "4", "5", "6", "7", "8", "9", "1?", "q1ixyz"] {
-        session.keys(keys);
-        session.settle();
-        for (width, height) in
-            (1..=60).flat_map(|width| (1..=20).map(move |height| (width, height)))
-        {
-            let screen = session.screen(width, height);
-            if (width, height) == (40, 5) {
-                assert!(
-                    screen.contains("40x5 is too small") && screen.contains("44x12 is needed"),
-                    "{screen}"
-                );
-            }
-        }
-    }
-}
-
-#[test]
 fn what_is_saved_is_an_experiment() {
     let mut session = compared();
     let folder = tempfile::tempdir().unwrap();
@@ -534,7 +564,7 @@ fn what_is_saved_is_an_experiment() {
     session.control('u');
     session.keys(&file.display().to_string());
     session.key(KeyCode::Enter);
-    assert!(session.screen(80, 24).contains("is there already"), "{}", session.screen(80, 24));
+    assert!(session.screen(80, 24).contains("exists: press Enter"), "{}", session.screen(80, 24));
 }
 
 #[test]

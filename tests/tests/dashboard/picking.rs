@@ -141,14 +141,14 @@ fn changes_are_taken_back_one_by_one_the_last_first() {
     session.keys("u");
     assert_eq!(
         (told(&mut session).as_str(), picked(&mut session, "Algorithms").as_str()),
-        ("taken back: what was picked", "suh-shin pex")
+        ("undone: selection", "suh-shin pex")
     );
     session.keys("u");
-    assert_eq!(told(&mut session), "taken back: what others are compared with");
+    assert_eq!(told(&mut session), "undone: baseline");
     session.keys("u");
     assert_eq!(picked(&mut session, "Algorithms"), "suh-shin");
     session.keys("u");
-    assert_eq!(told(&mut session), "nothing to take back");
+    assert_eq!(told(&mut session), "nothing to undo");
 }
 
 #[test]
@@ -157,14 +157,14 @@ fn any_key_is_found_by_words_and_pressed_where_it_means_that() {
     let command = "swapmeet tui --topology torus:4x4 --algorithm pex";
     let mut terminal = Terminal::start(folder.path(), command, 100, 30);
     terminal.wait_for("done: 1 case verified");
-    terminal.keys(":costs most");
-    terminal.wait_for("Net: to the step that costs most");
+    terminal.keys(":most expensive");
+    terminal.wait_for("Net: go to the most expensive step");
     terminal.keys("\r");
     terminal.wait_for("6 Network: pex");
     terminal.keys(":sort\u{1b}[B");
-    terminal.wait_for("Compare: sort by the next column");
+    terminal.wait_for("Compare: sort by the next visible column");
     terminal.keys("\u{15}no such thing\r");
-    terminal.wait_for("no key's help has these words");
-    terminal.keys("\u{15}leave at once\r");
+    terminal.wait_for("no matching command");
+    terminal.keys("\u{15}quit immediately\r");
     terminal.end(0);
 }

@@ -1,10 +1,11 @@
 //! A session without a terminal.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::Rect;
 use ratatui::style::Color;
+use ratatui::{Frame, Terminal};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +13,10 @@ use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::registry::Registry;
 use swapmeet_tests::build;
-use swapmeet_tui::{App, Hits, Looks, Setup, Theme, draw};
+use swapmeet_tui::{App, Appearance, ClickMap, Setup, Theme, draw, draw_panel};
+
+/// A symbol that no panel draws.
+pub(super) const MARKER: &str = "¤";
 
 /// An experiment of a text.
 pub(super) fn experiment(text: &str) -> Experiment {
@@ -50,7 +54,7 @@ impl Session {
             cases: Vec::new(),
             found: Vec::new(),
             opened: Vec::new(),
-            draw: |_, _| Err("nothing is drawn without the program".to_owned()),
+            render: |_, _| Err("nothing is drawn without the program".to_owned()),
             workers: swapmeet_runner::worker::Workers {
                 command: vec![build().join("swapmeet"), "worker".into()],
                 jobs: 1,
@@ -60,13 +64,16 @@ impl Session {
             out: None,
         };
         Self {
-            app: App::new(setup, Looks { theme: Theme::named("default").unwrap(), ascii: false }),
+            app: App::new(
+                setup,
+                Appearance { theme: Theme::named("default").unwrap(), ascii: false },
+            ),
         }
     }
 
     /// No colours, no Unicode.
     pub(super) fn plain(&mut self) {
-        self.app.look(Looks { theme: Theme::named("mono").unwrap(), ascii: true });
+        self.app.set_appearance(Appearance { theme: Theme::named("mono").unwrap(), ascii: true });
     }
 
     /// Presses a key, once there was something to look at.
@@ -95,11 +102,24 @@ impl Session {
         }
     }
 
-    fn draw(&mut self, width: u16, height: u16) -> (Buffer, Hits) {
+    fn draw(&mut self, width: u16, height: u16) -> (Buffer, ClickMap) {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-        let mut hits = Hits::default();
-        terminal.draw(|frame| hits = draw(frame, &mut self.app)).unwrap();
-        (terminal.backend().buffer().clone(), hits)
+        let mut clicks = ClickMap::default();
+        terminal.draw(|frame| clicks = draw(frame, &mut self.app)).unwrap();
+        (terminal.backend().buffer().clone(), clicks)
+    }
+
+    /// Draws one panel into an area of a larger buffer that is filled with [`MARKER`].
+    pub(super) fn draw_panel(&mut self, panel: usize, area: Rect) -> Buffer {
+        let mut terminal = Terminal::new(TestBackend::new(260, 90)).unwrap();
+        let draw = |frame: &mut Frame<'_>| {
+            for cell in &mut frame.buffer_mut().content {
+                cell.set_symbol(MARKER);
+            }
+            draw_panel(frame, &mut self.app, panel, area);
+        };
+        terminal.draw(draw).unwrap();
+        terminal.backend().buffer().clone()
     }
 
     /// The screen as text. What the clock says is left out.
@@ -130,7 +150,7 @@ impl Session {
     }
 
     fn mouse_on(&mut self, width: u16, height: u16, text: &str, kind: MouseEventKind) {
-        let (buffer, hits) = self.draw(width, height);
+        let (buffer, clicks) = self.draw(width, height);
         let lines = lines(&buffer);
         // The last line that has it: tabs come before panels.
         let (row, line) = lines.iter().enumerate().find(|(_, line)| line.contains(text)).unwrap();
@@ -141,7 +161,7 @@ impl Session {
             row: row as u16,
             modifiers: KeyModifiers::NONE,
         };
-        self.app.mouse(&event, &hits);
+        self.app.mouse(&event, &clicks);
     }
 
     /// Clicks on the first place that has a text.

@@ -109,8 +109,8 @@ fn a_key_held_moves_ranking_and_title_and_a_slider_becomes_a_machine_of_ones_own
     let mut terminal = Terminal::start(folder.path(), command, 120, 40);
     terminal.wait_for("done: 8 cases verified");
     terminal.keys("0e");
-    terminal.wait_for("What if: on paragon");
-    terminal.wait_for("steps of 2 of 2 schedules known");
+    terminal.wait_for("What if: paragon");
+    terminal.wait_for("step data of 2 of 2 schedules available");
     // From block size down to the start-up; then up by a decade.
     let found = (0..30).any(|_| {
         terminal.keys("j");
@@ -119,8 +119,8 @@ fn a_key_held_moves_ranking_and_title_and_a_slider_becomes_a_machine_of_ones_own
     });
     assert!(found, "{}", terminal.shown());
     terminal.keys(&"l".repeat(20));
-    terminal.wait_for("What if it were paragon:startup_us=");
-    terminal.wait_for("8 priced at once in");
+    terminal.wait_for("What if: changed to paragon:startup_us=");
+    terminal.wait_for("8 recalculated instantly in");
     terminal.wait_for("x ");
     terminal.keys("m\u{15}slow\r");
     terminal.wait_for("[machine.slow] is paragon:startup_us=");

@@ -1,28 +1,28 @@
-//! What keys mean anywhere, and what they do to the screen.
+//! Keys that work in every panel, and their effects.
 
 use super::prompt::Command;
-use super::{App, Help, Leave, Prompt, Question, Wish, panel_of};
+use super::{App, ExitMode, Help, Prompt, Question, TerminalRequest, panel_of};
 use crate::filter::Filter;
 use crate::keys::{Binding, DOWN, FIRST, Key, LAST, LEFT, RIGHT, UP, bind, ch, ctrl, find, key};
 use crossterm::event::{KeyCode as K, KeyEvent, KeyEventKind};
 
-/// What a key can ask for anywhere but while typing.
+/// An action that a key triggers in every panel, except while text is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Help,
-    /// Leave, once it is clear that nothing is lost.
+    /// Exit, after a confirmation if cases still run or rows are unsaved.
     Quit,
     QuitNow,
-    /// Leave, and print the results on the normal screen.
-    QuitLeaving,
-    /// Run what is selected, from the start.
+    /// Exit and print the results on the normal screen.
+    QuitPrinting,
+    /// Run all selected cases from the start.
     Run,
-    /// Run what is selected and not on screen yet.
+    /// Run the selected cases that have no row yet.
     Add,
     Stop,
     Baseline,
     Save,
-    Draw,
+    Render,
     Undo,
     Command,
     Filter,
@@ -41,75 +41,71 @@ pub(super) enum Action {
     Theme,
     Redraw,
     Suspend,
-    /// Close what is open, step by step.
+    /// Close the innermost open element: form, filter, expanded panel.
     Back,
 }
 
 pub(super) const FILTER: &[Key] = &[ch('/')];
 
-/// The table. One who knows where to find the keys, the way out, and how to run and to get
-/// elsewhere, finds the rest.
+/// The key table for all panels. Hints with a low rank are shown first: help, quit, run and panel
+/// keys.
 pub(super) const ANYWHERE: &[Binding<Action>] = &[
-    bind(Action::Help, &[ch('?'), key(K::F(1))], "show these keys; any key closes them")
+    bind(Action::Help, &[ch('?'), key(K::F(1))], "show all keys; any key closes the list")
         .hint("help")
         .ranked(0),
     bind(
         Action::Quit,
         &[ch('q')],
-        "leave; asks first while cases run or rows are in no file: y or q again leaves",
+        "quit; asks for confirmation if cases run or rows are unsaved (y or q confirms)",
     )
     .hint("quit")
     .ranked(0),
     bind(
         Action::Run,
         &[ch('R'), key(K::F(5))],
-        "run what is picked anew; asks first if that loses rows",
+        "run all selected cases; asks for confirmation if rows would be lost",
     )
     .hint("run")
     .ranked(1),
-    bind(Action::Add, &[ch('a')], "run what is picked and has no row yet").hint("add").ranked(1),
-    bind(Action::Stop, &[ch('x')], "give up what runs, which gets no row; begin nothing more")
-        .hint("stop"),
-    bind(Action::Baseline, &[ch('b')], "compare with this algorithm; again: with the fastest"),
+    bind(Action::Add, &[ch('a')], "run the selected cases that have no row yet")
+        .hint("add")
+        .ranked(1),
+    bind(Action::Stop, &[ch('x')], "cancel the run; unfinished cases get no row").hint("stop"),
+    bind(Action::Baseline, &[ch('b')], "make this algorithm the baseline; again: the fastest"),
     bind(
         Action::Save,
         &[ch('S'), ctrl('s')],
-        "save what is picked as an experiment, rows as CSV beside it",
+        "save the selection as an experiment and the rows as CSV",
     )
     .hint("save"),
-    bind(
-        Action::Draw,
-        &[ch('F')],
-        "write a figure of what the panel shows, or a report, of the rows on screen",
-    ),
-    bind(
-        Action::Undo,
-        &[ch('u')],
-        "take back the last change of what is picked, compared with or tried",
-    )
-    .hint("undo"),
-    bind(Action::Command, &[ch(':')], "find any of these keys by words, and press it")
-        .hint("commands"),
-    bind(Action::Filter, FILTER, "show only lines with these words; Esc shows all").hint("filter"),
-    bind(Action::Expand, &[ch('e')], "give the panel the whole screen, or share it again")
+    bind(Action::Render, &[ch('F')], "write a figure of this panel, or a report of all rows"),
+    bind(Action::Undo, &[ch('u')], "undo the last change of selection, baseline or sliders")
+        .hint("undo"),
+    bind(Action::Command, &[ch(':')], "search all keys by words and run one").hint("commands"),
+    bind(Action::Filter, FILTER, "filter lines by words; Esc shows all").hint("filter"),
+    bind(Action::Expand, &[ch('e')], "expand the panel to the whole screen, or restore it")
         .hint("expand"),
-    bind(Action::Freeze, &[ch(' '), ch('f')], "hold the picture still; runs go on, rows are kept"),
-    bind(Action::NextPanel, &[key(K::Tab)], "to the next panel").hint("next panel"),
-    bind(Action::PreviousPanel, &[key(K::BackTab)], "to the panel before"),
-    bind(Action::Up, UP, "one up"),
-    bind(Action::Down, DOWN, "one down"),
-    bind(Action::Left, LEFT, "one to the left"),
-    bind(Action::Right, RIGHT, "one to the right"),
-    bind(Action::PageUp, &[key(K::PageUp), ctrl('b')], "a page up"),
-    bind(Action::PageDown, &[key(K::PageDown), ctrl('f')], "a page down"),
-    bind(Action::First, FIRST, "to the first"),
-    bind(Action::Last, LAST, "to the last"),
-    bind(Action::Theme, &[ch('t')], "the next theme"),
-    bind(Action::Redraw, &[ctrl('l')], "draw everything anew"),
-    bind(Action::Suspend, &[ctrl('z')], "back to the shell for a while (`fg` returns)"),
-    bind(Action::Back, &[key(K::Esc)], "close what is open: input, filter, expanded panel"),
-    bind(Action::QuitLeaving, &[ch('Q')], "leave, and print the results on the normal screen"),
-    bind(Action::QuitNow, &[ctrl('c')], "leave at once; finished rows are on disk"),
+    bind(
+        Action::Freeze,
+        &[ch(' '), ch('f')],
+        "freeze the screen; cases continue in the background",
+    ),
+    bind(Action::NextPanel, &[key(K::Tab)], "go to the next panel").hint("next panel"),
+    bind(Action::PreviousPanel, &[key(K::BackTab)], "go to the previous panel"),
+    bind(Action::Up, UP, "move up"),
+    bind(Action::Down, DOWN, "move down"),
+    bind(Action::Left, LEFT, "move left"),
+    bind(Action::Right, RIGHT, "move right"),
+    bind(Action::PageUp, &[key(K::PageUp), ctrl('b')], "move up one page"),
+    bind(Action::PageDown, &[key(K::PageDown), ctrl('f')], "move down one page"),
+    bind(Action::First, FIRST, "go to the first line"),
+    bind(Action::Last, LAST, "go to the last line"),
+    bind(Action::Theme, &[ch('t')], "switch to the next theme"),
+    bind(Action::Redraw, &[ctrl('l')], "redraw the screen"),
+    bind(Action::Suspend, &[ctrl('z')], "suspend to the shell (`fg` returns)"),
+    bind(Action::Back, &[key(K::Esc)], "close the input, filter or expanded panel"),
+    bind(Action::QuitPrinting, &[ch('Q')], "quit and print the results on the normal screen"),
+    bind(Action::QuitNow, &[ctrl('c')], "quit immediately, without confirmation"),
 ];
 
 impl App {
@@ -120,7 +116,7 @@ impl App {
         let anywhere = find(ANYWHERE, event);
         if self.prompt.is_some() {
             self.type_key(event);
-        } else if self.asked.is_some() {
+        } else if self.question.is_some() {
             self.answer(event, anywhere);
         } else if self.help.is_some() && anywhere != Some(Action::QuitNow) {
             self.scroll_help(anywhere);
@@ -140,7 +136,7 @@ impl App {
         self.settle();
     }
 
-    /// Does what a row of the tables stands for, in the panel that it is of.
+    /// Runs a command of the palette in the panel that it belongs to.
     pub(super) fn perform(&mut self, command: &Command) {
         let Some(event) = command.row.keys.first().map(|key| key.event()) else { return };
         if let Some(panel) = command.panel {
@@ -158,9 +154,9 @@ impl App {
         let (panel, session) = (&mut self.panels[self.active], &mut self.session);
         let page = panel.list().page.max(2) as isize - 1;
         match action {
-            Action::Quit => self.quit(Leave::Plainly),
-            Action::QuitLeaving => self.quit(Leave::WithRows),
-            Action::QuitNow => self.leave = Some(Leave::Plainly),
+            Action::Quit => self.quit(ExitMode::Plain),
+            Action::QuitPrinting => self.quit(ExitMode::PrintRows),
+            Action::QuitNow => self.exit = Some(ExitMode::Plain),
             Action::Help => self.help = Some(Help::default()),
             Action::Back => self.back(),
             Action::Up => panel.step(-1, session),
@@ -176,13 +172,13 @@ impl App {
                 self.show((self.active + self.panels.len() - 1) % self.panels.len())
             }
             Action::Expand => self.expanded = !self.expanded,
-            Action::Filter => match panel.unfiltered() {
-                Some(why) => session.tell(why, false),
+            Action::Filter => match panel.no_filter_reason() {
+                Some(why) => session.show_message(why, false),
                 None => self.prompt = Some(Prompt::for_filter(panel.list().filter.text())),
             },
-            Action::Freeze if session.runs.frozen => session.thaw(),
+            Action::Freeze if session.runs.frozen => session.unfreeze(),
             Action::Freeze => session.runs.frozen = true,
-            Action::Run if loses => self.asked = Some(Question::Run),
+            Action::Run if loses => self.question = Some(Question::Run),
             Action::Run => session.run(),
             Action::Add => session.add(),
             Action::Stop => session.stop(),
@@ -193,56 +189,58 @@ impl App {
             Action::Save => self.prompt = Some(Prompt::for_saving(&session.selection)),
             Action::Undo => session.undo(),
             Action::Command => self.prompt = Some(Prompt::for_command()),
-            Action::Draw => self.prompt = Some(Prompt::for_drawing(&session.selection)),
+            Action::Render => self.prompt = Some(Prompt::for_rendering(&session.selection)),
             Action::Theme => {
-                self.looks.theme = self.looks.theme.next();
-                session.tell(&format!("theme: {}", self.looks.theme.name), false);
+                self.appearance.theme = self.appearance.theme.next();
+                session.show_message(&format!("theme: {}", self.appearance.theme.name), false);
             }
-            Action::Redraw => self.wish = Some(Wish::Redraw),
-            Action::Suspend => self.wish = Some(Wish::Suspend),
+            Action::Redraw => self.terminal_request = Some(TerminalRequest::Redraw),
+            Action::Suspend => self.terminal_request = Some(TerminalRequest::Suspend),
         }
     }
 
-    fn quit(&mut self, how: Leave) {
-        let leaves_rows = how == Leave::WithRows;
+    fn quit(&mut self, how: ExitMode) {
+        let leaves_rows = how == ExitMode::PrintRows;
         if self.session.queue.is_busy() || (!leaves_rows && self.has_unsaved()) {
-            self.asked = Some(Question::Leave(how));
+            self.question = Some(Question::Exit(how));
         } else {
-            self.leave = Some(how);
+            self.exit = Some(how);
         }
     }
 
-    /// Whether to run anew loses rows that are nowhere else, or work.
+    /// Returns whether a new run would lose unsaved rows or abort running cases.
     fn run_loses(&self) -> bool {
         self.session.queue.is_busy() || self.has_unsaved()
     }
 
-    /// Whether there are rows that are in no file.
+    /// Returns whether rows on screen are in no file.
     fn has_unsaved(&self) -> bool {
         let (tally, runs) = (self.session.queue.tally(), &self.session.runs);
         let rows = tally.cases - tally.waiting - tally.running - tally.stopped;
         rows > 0 && runs.out.is_none() && !runs.saved
     }
 
-    /// Does what a question was about, if the answer is yes or the same key again.
+    /// Handles a key while a confirmation is shown. `y`, or the key that opened it, confirms.
     fn answer(&mut self, event: &KeyEvent, action: Option<Action>) {
-        let Some(question) = self.asked.take() else { return };
+        let Some(question) = self.question.take() else { return };
         let yes = matches!(event.code, K::Char('y' | 'Y'));
         match (question, action) {
-            (_, Some(Action::QuitNow)) => self.leave = Some(Leave::Plainly),
-            // Whoever asks for more than the question did gets it.
-            (Question::Leave(_), Some(Action::QuitLeaving)) => self.leave = Some(Leave::WithRows),
-            (Question::Leave(how), again)
-                if yes || (how == Leave::Plainly && again == Some(Action::Quit)) =>
+            (_, Some(Action::QuitNow)) => self.exit = Some(ExitMode::Plain),
+            // `Q` while `q` waits for confirmation exits and prints the rows.
+            (Question::Exit(_), Some(Action::QuitPrinting)) => {
+                self.exit = Some(ExitMode::PrintRows)
+            }
+            (Question::Exit(how), again)
+                if yes || (how == ExitMode::Plain && again == Some(Action::Quit)) =>
             {
-                self.leave = Some(how);
+                self.exit = Some(how);
             }
             (Question::Run, again) if yes || again == Some(Action::Run) => self.session.run(),
-            (Question::Leave(_) | Question::Run, _) => {}
+            (Question::Exit(_) | Question::Run, _) => {}
         }
     }
 
-    /// Help scrolls, or closes.
+    /// Scrolls the help overlay; any key that does not scroll closes it.
     fn scroll_help(&mut self, action: Option<Action>) {
         let Some(help) = &mut self.help else { return };
         let page = help.page.max(2) - 1;
@@ -268,18 +266,17 @@ impl App {
         } else if self.expanded {
             self.expanded = false;
         } else if self.session.runs.frozen {
-            self.session.thaw();
+            self.session.unfreeze();
         } else {
             panel.back(&mut self.session);
         }
     }
 
-    /// Narrows down what the panel with the keys shows; what is under its cursor by now is looked
-    /// at.
+    /// Filters the lines of the active panel and updates what is under its cursor.
     pub(super) fn filter(&mut self, filter: Filter) {
         let panel = &mut self.panels[self.active];
         panel.list_mut().filter = filter;
         panel.clamp(&self.session);
-        panel.look(&mut self.session);
+        panel.cursor_moved(&mut self.session);
     }
 }

@@ -1,12 +1,11 @@
-//! The whole screen: panels that show a session, what lies over them, and how keys and the mouse
-//! change all that.
+//! The application: panels that show a session, overlays above them, and key and mouse handling.
 
 mod actions;
 mod mouse;
 pub(crate) mod overlay;
 mod prompt;
 
-use crate::keys::{Key, Row, Table, ch, digit};
+use crate::keys::{Key, KeyRow, KeyTable, ch, digit};
 use crate::panel::AnyPanel;
 use crate::panels;
 use crate::session::{Request, Session, Setup};
@@ -18,86 +17,86 @@ use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_results::Record;
 
-/// How the screen is to look.
+/// The appearance of the screen.
 #[derive(Debug, Clone, Copy)]
-pub struct Looks {
+pub struct Appearance {
     pub theme: Theme,
-    /// Whether only ASCII is to be drawn.
+    /// Whether only ASCII characters are drawn.
     pub ascii: bool,
 }
 
-/// How a session ended.
+/// The result of a dashboard session.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// The rows on screen.
     pub records: Vec<Record>,
-    /// Whether they are to be left on the normal screen.
-    pub leave_rows: bool,
-    /// Whether cases were still to run.
+    /// Whether the rows are printed on the normal screen.
+    pub print_rows: bool,
+    /// Whether some cases had not finished.
     pub interrupted: bool,
     /// Whether some case was invalid, crashed, timed out or failed.
     pub some_failed: bool,
-    /// The first row that could not be written, and why.
+    /// The error message for the first row that could not be written.
     pub unwritten: Option<String>,
 }
 
-/// How a session is left.
+/// How the dashboard exits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Leave {
-    /// With nothing.
-    Plainly,
-    /// With the results on the normal screen.
-    WithRows,
+pub enum ExitMode {
+    /// Print nothing.
+    Plain,
+    /// Print the results on the normal screen.
+    PrintRows,
 }
 
-/// What only the terminal can do.
+/// A request that only the terminal loop can carry out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum TerminalRequest {
     Redraw,
-    /// Back to the shell for a while.
+    /// Suspend the program and return to the shell.
     Suspend,
 }
 
-/// What is asked before something is lost.
+/// A confirmation that is requested before rows or running cases are lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// Whether cases may be left unrun, or rows that are in no file; and how it is left then.
-    Leave(Leave),
-    /// Whether rows that are in no file may go.
+    /// Whether to exit although cases still run or rows are unsaved.
+    Exit(ExitMode),
+    /// Whether to start a new run although cases still run or rows are unsaved.
     Run,
 }
 
-/// The keys, shown over everything.
+/// The help overlay, which lists all keys.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Help {
-    /// How many lines it is scrolled by.
+    /// The index of the first visible line.
     pub(crate) scrolled: usize,
-    /// Lines that have room, as last drawn.
+    /// The number of visible lines when the overlay was last drawn.
     pub(crate) page: usize,
 }
 
 pub struct App {
     pub(crate) session: Session,
     pub(crate) panels: Vec<Box<dyn AnyPanel>>,
-    /// The panel that has the keys.
+    /// The index of the panel that receives keys.
     pub(crate) active: usize,
-    /// The one that shares the screen with those that are always there.
+    /// The index of the panel that shares the screen with the panels that are always visible.
     pub(crate) companion: usize,
-    /// Whether the active one has the whole screen.
+    /// Whether the active panel covers the whole screen.
     pub(crate) expanded: bool,
     pub(crate) prompt: Option<Prompt>,
     pub(crate) help: Option<Help>,
-    pub(crate) asked: Option<Question>,
-    pub(crate) looks: Looks,
-    pub(crate) wish: Option<Wish>,
-    leave: Option<Leave>,
+    pub(crate) question: Option<Question>,
+    pub(crate) appearance: Appearance,
+    pub(crate) terminal_request: Option<TerminalRequest>,
+    exit: Option<ExitMode>,
 }
 
 impl App {
-    /// The screen as a session begins.
-    pub fn new(setup: Setup, looks: Looks) -> Self {
-        // What runs is in the queue; rows of files are to be compared; what is to run is selected
-        // first.
+    /// Creates the screen for the start of a session.
+    pub fn new(setup: Setup, appearance: Appearance) -> Self {
+        // Rows from files are shown in the comparison, cases that run at once in the queue.
+        // Otherwise the user first selects cases.
         let active = match (&*setup.opened, &*setup.cases) {
             ([_, ..], _) => panels::COMPARISON,
             ([], [_, ..]) => panels::CASES,
@@ -111,14 +110,14 @@ impl App {
             expanded: false,
             prompt: None,
             help: None,
-            asked: None,
-            looks,
-            wish: None,
-            leave: None,
+            question: None,
+            appearance,
+            terminal_request: None,
+            exit: None,
         }
     }
 
-    /// Takes in what happened; true if there is something new to draw.
+    /// Processes all pending events; returns whether the screen has to be redrawn.
     pub fn tick(&mut self, now: Duration) -> bool {
         let cases = self.session.queue.rows().len();
         let mut news = self.session.tick(now);
@@ -127,29 +126,28 @@ impl App {
         }
         if news {
             if self.session.queue.rows().len() < cases {
-                self.panels.iter_mut().for_each(|panel| panel.forget());
+                self.panels.iter_mut().for_each(|panel| panel.reset());
             }
             self.settle();
         }
         news
     }
 
-    /// Looks otherwise from now on.
-    pub fn look(&mut self, looks: Looks) {
-        self.looks = looks;
+    pub fn set_appearance(&mut self, appearance: Appearance) {
+        self.appearance = appearance;
     }
 
-    /// Whether the picture moves by itself.
+    /// Returns whether the screen changes without any input.
     pub fn is_moving(&self) -> bool {
-        self.session.is_moving() || self.panels.iter().any(|panel| panel.moves())
+        self.session.is_moving() || self.panels.iter().any(|panel| panel.is_animated())
     }
 
-    /// How it is to be left, once it is.
-    pub fn left(&self) -> Option<Leave> {
-        self.leave
+    /// Returns how the dashboard is to exit, once the user has decided to.
+    pub fn exit_mode(&self) -> Option<ExitMode> {
+        self.exit
     }
 
-    /// What was told last.
+    /// Returns the message in the bottom line.
     pub fn message(&self) -> Option<&str> {
         self.session.message.as_ref().map(|message| message.text.as_str())
     }
@@ -158,30 +156,30 @@ impl App {
         let (session, runs) = (&self.session, &self.session.runs);
         Outcome {
             records: session.queue.records().into_iter().map(Arc::unwrap_or_clone).collect(),
-            leave_rows: self.leave == Some(Leave::WithRows),
+            print_rows: self.exit == Some(ExitMode::PrintRows),
             interrupted: session.is_interrupted(),
             some_failed: runs.some_failed(),
             unwritten: runs.unwritten().map(str::to_owned),
         }
     }
 
-    /// All keys: those that hold anywhere, those of each panel, those while typing.
-    pub(crate) fn tables(&self) -> Vec<Table> {
-        let mut tables = vec![Table { title: "Anywhere".to_owned(), rows: self.anywhere() }];
+    /// Returns all key tables: the general one, one for each panel, and the one for text input.
+    pub(crate) fn tables(&self) -> Vec<KeyTable> {
+        let mut tables = vec![KeyTable { title: "Anywhere".to_owned(), rows: self.anywhere() }];
         let own = self
             .panels
             .iter()
-            .map(|panel| Table { title: panel.tab().to_owned(), rows: panel.table() });
+            .map(|panel| KeyTable { title: panel.tab().to_owned(), rows: panel.table() });
         tables.extend(own.filter(|table| !table.rows.is_empty()));
-        tables.push(Table { title: "While typing".to_owned(), rows: prompt::rows() });
+        tables.push(KeyTable { title: "While typing".to_owned(), rows: prompt::rows() });
         tables
     }
 
-    /// The keys that hold anywhere, those of the panels among them.
-    fn anywhere(&self) -> Vec<Row> {
+    /// Returns the general keys, including the digits of the panels.
+    fn anywhere(&self) -> Vec<KeyRow> {
         let digits: Vec<char> = (0..self.panels.len()).map_while(digit).collect();
         let numbered = digits.iter().zip(&self.panels).map(|(number, panel)| {
-            let row = Row::new(ch(*number), panel.title());
+            let row = KeyRow::new(ch(*number), panel.title());
             let all = || format!("1-{}", digits[digits.len() - 1]);
             if *number == '1' { row.hinted(all(), "panels", 2) } else { row }
         });
@@ -189,40 +187,40 @@ impl App {
             .iter()
             .position(|binding| binding.action == Action::PreviousPanel)
             .map_or(0, |i| i + 1);
-        let mut rows: Vec<Row> = ANYWHERE.iter().map(|binding| binding.row()).collect();
+        let mut rows: Vec<KeyRow> = ANYWHERE.iter().map(|binding| binding.row()).collect();
         rows.splice(after..after, numbered);
         rows
     }
 
-    /// The keys for the line at the bottom: those of the place first, then those that one needs to
-    /// find the rest.
+    /// Returns the hints for the bottom line: first those of the active panel, then the general
+    /// ones. A click on a hint presses its key.
     pub(crate) fn hints(&self) -> Vec<(String, &'static str, Key)> {
         if self.prompt.is_some() {
             return hints(&prompt::rows());
         }
         let panel = &self.panels[self.active];
-        let mut all = hints(&panel.useful(&self.session));
+        let mut all = hints(&panel.active_keys(&self.session));
         let mut anywhere = hints(&self.anywhere());
-        if panel.unfiltered().is_some() {
+        if panel.no_filter_reason().is_some() {
             anywhere.retain(|(_, _, key)| *key != actions::FILTER[0]);
         }
         all.append(&mut anywhere);
         all
     }
 
-    /// Gives a panel the keys.
+    /// Activates a panel.
     fn show(&mut self, panel: usize) {
         self.active = panel.min(self.panels.len() - 1);
         if self.active >= panels::FIXED {
             self.companion = self.active;
         }
         self.panels[self.active].clamp(&self.session);
-        self.panels[self.active].enter(&mut self.session);
+        self.panels[self.active].activated(&mut self.session);
     }
 
-    /// What a panel asked for is done, and panels go along with what has changed.
+    /// Executes the request of a panel, then lets all panels follow the changed session.
     fn settle(&mut self) {
-        self.session.note_change();
+        self.session.record_change();
         match self.session.request.take() {
             None => {}
             Some(Request::Text(title, text)) => {
@@ -235,21 +233,21 @@ impl App {
             self.session.want_schedule();
         }
         for panel in &mut self.panels {
-            panel.follow(&self.session);
+            panel.sync(&self.session);
         }
         self.panels[self.active].clamp(&self.session);
     }
 }
 
-/// Which panel a key is of, by its place among all.
+/// Returns the index of the panel that a digit key selects.
 fn panel_of(event: &KeyEvent, count: usize) -> Option<usize> {
     (0..count).find(|number| digit(*number).is_some_and(|digit| ch(digit).is(event)))
 }
 
-/// What stands at the bottom of some rows, the lowest rank first.
-fn hints(rows: &[Row]) -> Vec<(String, &'static str, Key)> {
+/// Returns the hints of some table rows, the lowest rank first.
+fn hints(rows: &[KeyRow]) -> Vec<(String, &'static str, Key)> {
     let hint =
-        |row: &Row| row.hint.clone().map(|(keys, word, rank)| (rank, (keys, word, row.keys[0])));
+        |row: &KeyRow| row.hint.clone().map(|(keys, word, rank)| (rank, (keys, word, row.keys[0])));
     let mut found: Vec<_> = rows.iter().filter_map(hint).collect();
     found.sort_by_key(|(rank, _)| *rank);
     found.into_iter().map(|(_, hint)| hint).collect()
@@ -271,7 +269,7 @@ mod tests {
             cases: Vec::new(),
             found: Vec::new(),
             opened: Vec::new(),
-            draw: |_, _| Err("nothing is drawn here".to_owned()),
+            render: |_, _| Err("nothing is drawn here".to_owned()),
             workers: swapmeet_runner::worker::Workers {
                 command: Vec::new(),
                 jobs: 1,
@@ -280,7 +278,7 @@ mod tests {
             rows: None,
             out: None,
         };
-        App::new(setup, Looks { theme: Theme::named("mono").unwrap(), ascii: false })
+        App::new(setup, Appearance { theme: Theme::named("mono").unwrap(), ascii: false })
     }
 
     fn documentation() -> String {
@@ -298,8 +296,8 @@ mod tests {
         }
     }
 
-    /// Who adds an eleventh panel has no digit for it: it is reached from the tenth, and nobody
-    /// loses a key.
+    /// An eleventh panel has no digit; Tab reaches it from the tenth, and no other panel loses its
+    /// key.
     #[test]
     fn panels_after_the_tenth_are_reached_from_the_one_before() {
         let mut app = app();
@@ -322,7 +320,7 @@ mod tests {
 
     #[test]
     fn the_documentation_has_every_key() {
-        let keys: Vec<String> = app().tables().iter().map(Table::markdown).collect();
+        let keys: Vec<String> = app().tables().iter().map(KeyTable::markdown).collect();
         let (text, keys) = (documentation(), keys.join("\n"));
         assert!(text.contains(keys.trim_end()), "docs/dashboard.md should have:\n\n{keys}");
     }

@@ -1,28 +1,28 @@
-//! What lies over the panels: the line being typed, the keys, a question; and what is left of a
-//! screen too small for all that.
+//! Overlays above the panels: text input, help and confirmations; and the message for a screen that
+//! is too small.
 
 use super::prompt::{Prompt, Purpose};
-use super::{App, Help, Leave, Question};
-use crate::keys::{Row, Table};
-use crate::paint::{Painter, first_shown, width, wrap};
+use super::{App, ExitMode, Help, Question};
+use crate::keys::{KeyRow, KeyTable};
+use crate::paint::{Painter, scroll_start, width, wrap};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use std::path::Path;
 use swapmeet_results::units;
 
-/// The smallest screen that shows anything.
-pub(crate) const LEAST: (u16, u16) = (44, 12);
+/// The minimum screen size, columns x rows.
+pub(crate) const MIN_SIZE: (u16, u16) = (44, 12);
 
-/// A screen that shows nothing but why.
-pub(crate) fn too_small(painter: &mut Painter<'_, '_>, asked: bool, area: Rect) {
-    let (w, h) = LEAST;
-    let quits = if asked { "q again quits" } else { "q quits" };
+/// Fills a screen that is too small with a message about the required size.
+pub(crate) fn too_small(painter: &mut Painter<'_, '_>, quitting: bool, area: Rect) {
+    let (w, h) = MIN_SIZE;
+    let quits = if quitting { "q again quits" } else { "q quits" };
     let lines = [
         format!("{}x{} is too small", area.width, area.height),
         format!("{w}x{h} is needed"),
         quits.to_owned(),
     ];
-    // On a single line there is room for one thing only: what is needed.
+    // A single line has room for one message: the required size.
     let lines =
         if area.height == 1 { vec![format!("{w}x{h} needed, {quits}")] } else { lines.to_vec() };
     let top = area.height.saturating_sub(lines.len() as u16) / 2;
@@ -41,7 +41,7 @@ pub(crate) fn draw(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
             draw_help(painter, help, &tables, area);
         }
     }
-    if let Some(question) = app.asked {
+    if let Some(question) = app.question {
         ask(painter, app, question, area);
     }
 }
@@ -52,27 +52,27 @@ fn ask(painter: &mut Painter<'_, '_>, app: &App, question: Question, area: Rect)
     let unrun = units::count(tally.waiting + tally.running, "case");
     let rows = units::count(tally.ok + tally.unsupported + tally.failed, "row");
     let (title, text, keys) = match question {
-        Question::Leave(_) if !queue.is_busy() => (
+        Question::Exit(_) if !queue.is_busy() => (
             "Quit",
-            format!("{rows} on screen, in no file. Leave without them?"),
-            "y or q: leave   n or Esc: stay (S saves, Q prints)",
+            format!("{rows} on screen not saved. Quit anyway?"),
+            "y or q: quit   n or Esc: stay (S saves, Q prints)",
         ),
-        Question::Leave(Leave::Plainly) => {
-            ("Quit", format!("{unrun} still to run. Leave them?"), "y or q: leave   n or Esc: stay")
+        Question::Exit(ExitMode::Plain) => {
+            ("Quit", format!("{unrun} not finished. Quit anyway?"), "y or q: quit   n or Esc: stay")
         }
-        Question::Leave(Leave::WithRows) => (
+        Question::Exit(ExitMode::PrintRows) => (
             "Quit",
-            format!("{unrun} still to run. Leave them, and show {rows}?"),
-            "y or Q: leave   n or Esc: stay",
+            format!("{unrun} not finished. Quit and print {rows}?"),
+            "y or Q: quit   n or Esc: stay",
         ),
         Question::Run if queue.is_busy() => (
             "Run",
-            format!("{unrun} still to run. Give them up and begin anew?"),
-            "y or R: anew   n or Esc: go on",
+            format!("{unrun} not finished. Cancel and start a new run?"),
+            "y or R: new run   n or Esc: continue",
         ),
         Question::Run => (
             "Run",
-            format!("{rows} on screen, in no file. Run without them?"),
+            format!("{rows} on screen not saved. Discard and run?"),
             "y: run   n or Esc: keep them (a adds, S saves)",
         ),
     };
@@ -82,7 +82,7 @@ fn ask(painter: &mut Painter<'_, '_>, app: &App, question: Question, area: Rect)
     painter.put(within, 2, 1, keys, painter.theme.dim);
 }
 
-/// A box in the middle; returns what is within.
+/// Draws a box in the middle of an area and returns its inner area.
 fn boxed(painter: &mut Painter<'_, '_>, area: Rect, title: &str, wide: u16, high: u16) -> Rect {
     let (wide, high) = (wide.min(area.width), high.min(area.height));
     let place = Rect {
@@ -95,7 +95,7 @@ fn boxed(painter: &mut Painter<'_, '_>, area: Rect, title: &str, wide: u16, high
     painter.framed(place, title, painter.theme.accent)
 }
 
-/// The line being typed; under it what is wrong with it, at its place, and what would complete it.
+/// Draws the text input. Below the text are the error, marked at its position, and completions.
 fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let theme = painter.theme;
     let wide = area.width.saturating_sub(4).min(76);
@@ -103,10 +103,10 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let high = match prompt.purpose {
         Purpose::Filter => 3,
         Purpose::Panel => 8,
-        Purpose::SaveAs(_) | Purpose::Draw(_) => 6,
+        Purpose::SaveAs(_) | Purpose::Render(_) => 6,
         Purpose::Command => (area.height * 2 / 3).clamp(8, 20),
     };
-    // A filter shows what it leaves while it is typed.
+    // A filter is drawn at the bottom, because the panel shows its effect while it is typed.
     let place = if filter {
         Rect { y: area.bottom().saturating_sub(high + 1), height: high.min(area.height), ..area }
     } else {
@@ -116,7 +116,7 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let room = usize::from(within.width.saturating_sub(3));
     let scrolled = prompt.input.visual_scroll(room);
     let text = prompt.input.value();
-    // Scrolling is in columns, of which a wide letter has two.
+    // The scroll offset is in columns; a wide character has two.
     let mut skipped = 0;
     let shown: String = text
         .chars()
@@ -143,7 +143,7 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     };
     let known = match prompt.purpose {
         Purpose::Panel => app.panels[app.active].explain(text, &app.session),
-        Purpose::Filter | Purpose::Command | Purpose::SaveAs(_) | Purpose::Draw(_) => None,
+        Purpose::Filter | Purpose::Command | Purpose::SaveAs(_) | Purpose::Render(_) => None,
     };
     let columns = within.width.saturating_sub(2);
     if let Some(error) = &prompt.error {
@@ -166,12 +166,12 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
             write(painter, part, theme.dim);
         }
     } else if matches!(prompt.purpose, Purpose::SaveAs(_)) {
-        for saved in app.saves(Path::new(text)) {
-            write(painter, &saved.about, theme.dim);
+        for saved in app.output_files(Path::new(text)) {
+            write(painter, &saved.preview, theme.dim);
         }
-    } else if matches!(prompt.purpose, Purpose::Draw(_)) {
-        match app.sheet(Path::new(text)) {
-            Ok(saved) => write(painter, &saved.about, theme.dim),
+    } else if matches!(prompt.purpose, Purpose::Render(_)) {
+        match app.rendered_file(Path::new(text)) {
+            Ok(saved) => write(painter, &saved.preview, theme.dim),
             Err(why) => write(painter, &why, theme.warn),
         }
     }
@@ -182,14 +182,14 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     }
 }
 
-/// The commands that have the words, with their keys.
+/// Draws the list of commands that match the typed words, with their keys.
 fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let theme = painter.theme;
     let found = app.commands(prompt.input.value());
     if found.is_empty() {
-        painter.put(area, 1, 0, "no key's help has these words", theme.dim);
+        painter.put(area, 1, 0, "no matching command", theme.dim);
     }
-    let first = first_shown(prompt.at, found.len(), usize::from(area.height));
+    let first = scroll_start(prompt.at, found.len(), usize::from(area.height));
     for (y, (index, command)) in (0..area.height).zip(found.iter().enumerate().skip(first)) {
         let style = if index == prompt.at { theme.cursor } else { theme.text };
         if index == prompt.at {
@@ -204,8 +204,8 @@ fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rec
     painter.scrollbar(area, first, found.len());
 }
 
-/// The keys: a heading a place, then its keys.
-fn draw_help(painter: &mut Painter<'_, '_>, help: &mut Help, tables: &[Table], area: Rect) {
+/// Draws the help overlay: for each key table a heading and its keys.
+fn draw_help(painter: &mut Painter<'_, '_>, help: &mut Help, tables: &[KeyTable], area: Rect) {
     let theme = painter.theme;
     let mut lines = Vec::new();
     for table in tables {
@@ -213,7 +213,8 @@ fn draw_help(painter: &mut Painter<'_, '_>, help: &mut Help, tables: &[Table], a
             lines.push(Default::default());
         }
         lines.push((String::new(), table.title.clone()));
-        let names = |row: &Row| row.keys.iter().map(|key| key.name()).collect::<Vec<_>>().join(" ");
+        let names =
+            |row: &KeyRow| row.keys.iter().map(|key| key.name()).collect::<Vec<_>>().join(" ");
         lines.extend(table.rows.iter().map(|row| (names(row), row.help.clone())));
     }
     let keys = lines.iter().map(|(keys, _)| width(keys)).max().unwrap_or(0);

@@ -1,54 +1,54 @@
-//! A line being typed: what a panel asked for, a filter, a file's name. What is wrong with it is
-//! known while it is typed.
+//! Text input for a value of a panel, a filter, a command or a file name. Errors are shown while
+//! the user types.
 
 use super::App;
 use crate::filter::Filter;
-use crate::keys::{Binding, ENTER, Row, bind, ctrl, find, key};
-use crate::panel::around;
-use crate::session::files::{Saved, refusal, save, sheet};
+use crate::keys::{Binding, ENTER, KeyRow, bind, ctrl, find, key};
+use crate::panel::wrap_index;
+use crate::session::files::{OutputFile, refusal, rendered_file, save};
 use crate::session::selection::{Selection, Setting};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::path::Path;
 use swapmeet_runner::input::{InputError, Text};
 use tui_input::{Input, InputRequest};
 
-/// What a line is typed for.
+/// The purpose of a text input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// The panel with the keys asked for it.
+    /// A text that the active panel requested.
     Panel,
-    /// What it shows is narrowed down.
+    /// The filter of the active panel.
     Filter,
-    /// What to do, found by words.
+    /// Words that find a command.
     Command,
-    /// The file to save to; whether one that is there may be written over.
+    /// The file name for saving the session. The flag allows overwriting existing files.
     SaveAs(bool),
-    /// The file that a report or figure goes to; the same.
-    Draw(bool),
+    /// The file name for a report or figure. The flag allows overwriting an existing file.
+    Render(bool),
 }
 
-/// A line being typed.
+/// A text input with its state.
 #[derive(Debug, Clone)]
 pub(crate) struct Prompt {
     pub(crate) purpose: Purpose,
     pub(crate) title: String,
-    /// The text, and the cursor in it.
+    /// The text and the position of the cursor in it.
     pub(crate) input: Input,
     pub(crate) error: Option<InputError>,
-    /// As it was before.
+    /// The initial text, which Esc restores.
     before: String,
-    /// Which of the commands found.
+    /// The index of the highlighted command.
     pub(crate) at: usize,
 }
 
-/// A row of the keys' tables, as the palette has it.
+/// A command of the palette: one row of a key table.
 #[derive(Debug, Clone)]
 pub(crate) struct Command {
-    /// Where it means that; anywhere if it is no panel's.
+    /// The panel that handles the key; `None` for a key that works everywhere.
     pub(crate) panel: Option<usize>,
-    /// The panel's name, or none.
+    /// The name of that panel, or an empty string.
     pub(crate) place: &'static str,
-    pub(crate) row: Row,
+    pub(crate) row: KeyRow,
 }
 
 impl Prompt {
@@ -72,10 +72,10 @@ impl Prompt {
     }
 
     pub(super) fn for_command() -> Self {
-        Self::new(Purpose::Command, "do what", "")
+        Self::new(Purpose::Command, "command", "")
     }
 
-    /// Saving begins with the experiment's name.
+    /// Creates the input for saving; it starts with the name of the experiment.
     pub(super) fn for_saving(selection: &Selection) -> Self {
         Self::new(
             Purpose::SaveAs(false),
@@ -84,24 +84,24 @@ impl Prompt {
         )
     }
 
-    /// So does a figure.
-    pub(super) fn for_drawing(selection: &Selection) -> Self {
+    /// Creates the input for a figure; it starts with the name of the experiment.
+    pub(super) fn for_rendering(selection: &Selection) -> Self {
         Self::new(
-            Purpose::Draw(false),
+            Purpose::Render(false),
             "write a figure or report to",
             &format!("{}.svg", file_name(selection)),
         )
     }
 }
 
-/// An experiment's name as a file's.
+/// Returns the name of the experiment as a valid file name.
 fn file_name(selection: &Selection) -> String {
     selection
         .setting(Setting::Name)
         .replace(|c: char| !c.is_alphanumeric() && !"-_.".contains(c), "-")
 }
 
-/// What a key can ask for while typing; every other key is text.
+/// An action of a key while text is typed. All other keys insert or edit text.
 #[derive(Debug, Clone, Copy)]
 enum Action {
     Accept,
@@ -113,20 +113,20 @@ enum Action {
 }
 
 const KEYS: &[Binding<Action>] = &[
-    bind(Action::Accept, ENTER, "take what was typed").hint("take"),
-    bind(Action::Cancel, &[key(KeyCode::Esc)], "leave everything as it was").hint("cancel"),
+    bind(Action::Accept, ENTER, "accept the text").hint("accept"),
+    bind(Action::Cancel, &[key(KeyCode::Esc)], "discard the text").hint("cancel"),
     bind(Action::Complete, &[key(KeyCode::Tab)], "complete the word").hint("complete"),
-    bind(Action::Up, &[key(KeyCode::Up)], "the command before"),
-    bind(Action::Down, &[key(KeyCode::Down)], "the next command"),
-    bind(Action::QuitNow, &[ctrl('c')], "leave at once"),
+    bind(Action::Up, &[key(KeyCode::Up)], "previous command"),
+    bind(Action::Down, &[key(KeyCode::Down)], "next command"),
+    bind(Action::QuitNow, &[ctrl('c')], "quit immediately"),
 ];
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<KeyRow> {
     KEYS.iter().map(Binding::row).collect()
 }
 
 impl App {
-    /// Takes a key while a line is typed.
+    /// Handles a key while text is typed.
     pub(super) fn type_key(&mut self, event: &KeyEvent) {
         match find(KEYS, event) {
             Some(Action::Accept) => self.accept(),
@@ -134,7 +134,7 @@ impl App {
             Some(Action::Complete) => self.complete(),
             Some(Action::Up) => self.choose_command(-1),
             Some(Action::Down) => self.choose_command(1),
-            Some(Action::QuitNow) => self.leave = Some(super::Leave::Plainly),
+            Some(Action::QuitNow) => self.exit = Some(super::ExitMode::Plain),
             None => {
                 if let (Some(prompt), Some(request)) = (&mut self.prompt, request(event)) {
                     prompt.input.handle(request);
@@ -144,10 +144,10 @@ impl App {
         }
     }
 
-    /// Takes text that came at once.
+    /// Inserts pasted text.
     pub fn paste(&mut self, text: &str) {
         let Some(prompt) = &mut self.prompt else { return };
-        // Lines were apart: in a line of text, a space keeps them so.
+        // Line breaks become spaces.
         let text = text
             .split(|c: char| c.is_control())
             .filter(|part| !part.is_empty())
@@ -169,7 +169,7 @@ impl App {
                 self.filter(filter);
             }
             Purpose::SaveAs(_) => prompt.purpose = Purpose::SaveAs(false),
-            Purpose::Draw(_) => prompt.purpose = Purpose::Draw(false),
+            Purpose::Render(_) => prompt.purpose = Purpose::Render(false),
             Purpose::Panel => {
                 prompt.error =
                     self.panels[self.active].check(prompt.input.value().trim(), &self.session)
@@ -178,7 +178,7 @@ impl App {
     }
 
     fn cancel(&mut self) {
-        // A filter is in force while it is typed.
+        // The filter already applies while it is typed, so the old one is restored.
         if let Some(Prompt { purpose: Purpose::Filter, before, .. }) = self.prompt.take() {
             self.filter(Filter::of(&before));
         }
@@ -195,12 +195,10 @@ impl App {
                     self.perform(command);
                     None
                 }
-                None => Some(
-                    Text::flag("command", &text).error("no key's help has these words".to_owned()),
-                ),
+                None => Some(Text::flag("command", &text).error("no matching command".to_owned())),
             },
             Purpose::SaveAs(over) => {
-                let files = self.saves(Path::new(&text));
+                let files = self.output_files(Path::new(&text));
                 let refusal = refusal(&files, over, self.session.runs.out.as_deref());
                 if refusal.is_none() {
                     self.save(&files, &text);
@@ -208,8 +206,8 @@ impl App {
                 prompt.purpose = Purpose::SaveAs(true);
                 refusal.map(|why| Text::flag("file", &text).error(why))
             }
-            Purpose::Draw(over) => {
-                let refused = match self.sheet(Path::new(&text)) {
+            Purpose::Render(over) => {
+                let refused = match self.rendered_file(Path::new(&text)) {
                     Err(why) => Some(why),
                     Ok(file) => match refusal(
                         std::slice::from_ref(&file),
@@ -221,7 +219,7 @@ impl App {
                             None
                         }
                         why => {
-                            prompt.purpose = Purpose::Draw(true);
+                            prompt.purpose = Purpose::Render(true);
                             why
                         }
                     },
@@ -234,33 +232,33 @@ impl App {
         }
     }
 
-    /// The files of the session, saved under a name.
-    pub(crate) fn saves(&self, name: &Path) -> Vec<Saved> {
-        self.panels.iter().filter_map(|panel| panel.saves(&self.session, name)).collect()
+    /// Returns the files of a session that is saved under a name.
+    pub(crate) fn output_files(&self, name: &Path) -> Vec<OutputFile> {
+        self.panels.iter().filter_map(|panel| panel.output_file(&self.session, name)).collect()
     }
 
-    /// The report or figure that goes to a file of this name.
-    pub(crate) fn sheet(&self, name: &Path) -> Result<Saved, String> {
+    /// Returns the report or figure that is written to a file of this name.
+    pub(crate) fn rendered_file(&self, name: &Path) -> Result<OutputFile, String> {
         let (session, figure) = (&self.session, self.panels[self.active].figure(&self.session));
         let rows = session.queue.records();
         if rows.is_empty() {
-            return Err("there are no rows yet to draw".to_owned());
+            return Err("there are no rows to draw yet".to_owned());
         }
-        sheet(name, figure, session.baseline.as_deref(), rows, session.draw)
+        rendered_file(name, figure, session.baseline.as_deref(), rows, session.render)
     }
 
-    fn save(&mut self, files: &[Saved], name: &str) {
+    fn save(&mut self, files: &[OutputFile], name: &str) {
         match save(files) {
             Ok(text) => {
                 self.session.runs.saved = true;
-                self.session.tell(&text, false);
-                self.session.note(&text, false);
+                self.session.show_message(&text, false);
+                self.session.add_log(&text, false);
             }
-            Err(error) => self.session.tell(&format!("{name}: {error}"), true),
+            Err(error) => self.session.show_message(&format!("{name}: {error}"), true),
         }
     }
 
-    /// The rows of all tables that have some words; those of the panel with the keys first.
+    /// Returns all rows of the key tables that match some words, those of the active panel first.
     pub(crate) fn commands(&self, words: &str) -> Vec<Command> {
         let filter = Filter::of(words);
         let of_panels = self.panels.iter().enumerate().flat_map(|(at, panel)| {
@@ -282,13 +280,13 @@ impl App {
         let Some(Prompt { purpose: Purpose::Command, input, at, .. }) = &self.prompt else {
             return;
         };
-        let at = around(*at, by, self.commands(input.value()).len());
+        let at = wrap_index(*at, by, self.commands(input.value()).len());
         if let Some(prompt) = &mut self.prompt {
             prompt.at = at;
         }
     }
 
-    /// What the panel with the keys offers for the word typed so far.
+    /// Returns the completions that the active panel suggests for the typed text.
     pub(crate) fn completions(&self) -> Vec<String> {
         match &self.prompt {
             Some(Prompt { purpose: Purpose::Panel, input, .. }) => {
@@ -301,7 +299,8 @@ impl App {
     fn complete(&mut self) {
         let found = self.completions();
         let Some(first) = found.first() else { return };
-        // As far as all agree; if that is no news, the first.
+        // Complete the common prefix of all suggestions; if that adds nothing, take the first
+        // one.
         let common = found.iter().fold(first.as_str(), |common, other| {
             let same = common
                 .chars()
@@ -318,7 +317,7 @@ impl App {
     }
 }
 
-/// What a key does to a line of text.
+/// Returns the editing operation of a key.
 fn request(event: &KeyEvent) -> Option<InputRequest> {
     use InputRequest as R;
     let control = event.modifiers.contains(KeyModifiers::CONTROL);

@@ -1,18 +1,18 @@
-//! All about one case: how to repeat it, its schedule's phases, every column of its row.
+//! The details panel: how to repeat a case, the phases of its schedule, and all columns of its row.
 
 use crate::keys::Binding;
 use crate::paint::{Painter, width, wrap};
 use crate::panel::{Keyed, List, Panel};
 use crate::session::comparison::Line;
 use crate::session::files::command;
-use crate::session::queue::Row;
+use crate::session::queue::CaseRow;
 use crate::session::{Request, Session};
 use ratatui::layout::Rect;
 use std::convert::Infallible;
 use swapmeet_results::{Record, Residual, columns, units};
 use swapmeet_runner::case::Case;
 
-/// The case in focus, scrolled by the cursor.
+/// The details panel; its cursor is the scroll position.
 #[derive(Debug, Default)]
 pub(crate) struct Details {
     list: List,
@@ -42,7 +42,7 @@ impl Panel for Details {
         self.entries(session).len()
     }
 
-    /// To other cases.
+    /// Moves to other cases.
     fn sideways(&mut self, by: isize, session: &mut Session) {
         session.focus_by(by);
         self.list.cursor = 0;
@@ -60,8 +60,8 @@ impl Panel for Details {
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         let Some((_, row)) = session.focused() else {
             let area = painter.panel(area, "Details");
-            let text = "No case yet. Enter on a line of Cases (2) or Comparison (3) shows it here.";
-            return painter.nothing(area, text);
+            let text = "No case selected. Press Enter on a line of Cases (2) or Comparison (3).";
+            return painter.placeholder(area, text);
         };
         let [algorithm, topology, workload, machine] = row.specs();
         let title = format!(
@@ -73,7 +73,7 @@ impl Panel for Details {
         let theme = painter.theme;
         let all = self.entries(session);
         if all.is_empty() {
-            return painter.nothing(area, "Nothing here has these words. Esc shows all.");
+            return painter.placeholder(area, "No line matches the filter. Esc shows all.");
         }
         let names = all
             .iter()
@@ -91,7 +91,7 @@ impl Panel for Details {
             fits
         });
         let farthest = all.len() - last_page.count().clamp(1, all.len());
-        // The last page is full.
+        // Stop scrolling when the last page is full.
         self.list.cursor = self.list.cursor.min(farthest);
         let first = self.list.cursor;
         let mut y = 0;
@@ -115,23 +115,25 @@ impl Panel for Details {
 }
 
 impl Details {
-    /// All there is to say.
-    fn entries(&self, session: &Session) -> Vec<Entry> {
+    /// Returns all lines about the case in focus.
+    fn entries(&self, session: &Session) -> Vec<DetailLine> {
         let Some((_, row)) = session.focused() else { return Vec::new() };
         let mut all = match &row.case {
             Ok(case) => about(case, row, session),
             Err(why) => vec![
-                entry("to repeat it", format!("not to be had here: {why}")),
-                entry("state", state(row)),
+                detail("command", format!("not available: {why}")),
+                detail("state", state(row)),
             ],
         };
         all.extend(
-            row.record().into_iter().flat_map(|record| beside(&session.compared.residuals, record)),
+            row.record()
+                .into_iter()
+                .flat_map(|record| residual_lines(&session.compared.residuals, record)),
         );
         all.extend(schedule(session));
         if let Some(record) = row.record() {
-            all.extend([entry("", ""), entry("ALL COLUMNS", "")]);
-            all.extend(columns().zip(record.fields()).map(|(name, value)| entry(name, value)));
+            all.extend([detail("", ""), detail("ALL COLUMNS", "")]);
+            all.extend(columns().zip(record.fields()).map(|(name, value)| detail(name, value)));
         }
         all.retain(|entry| {
             self.list.filter.text().is_empty()
@@ -141,37 +143,36 @@ impl Details {
     }
 }
 
-/// How to repeat a case, and who says how it is done.
-fn about(case: &Case, row: &Row, session: &Session) -> Vec<Entry> {
+/// Returns the lines about how to repeat a case and about its algorithm.
+fn about(case: &Case, row: &CaseRow, session: &Session) -> Vec<DetailLine> {
     let algorithm = &case.algorithm.algorithm;
-    let mut all = vec![
-        entry("to repeat it", command(case, &session.plugin_dirs)),
-        entry("state", state(row)),
-    ];
-    all.push(entry("algorithm", algorithm.title.clone()));
+    let mut all =
+        vec![detail("command", command(case, &session.plugin_dirs)), detail("state", state(row))];
+    all.push(detail("algorithm", algorithm.title.clone()));
     if !algorithm.paper.is_empty() {
-        all.push(entry("paper", algorithm.paper.clone()));
+        all.push(detail("paper", algorithm.paper.clone()));
     }
-    all.push(entry("plugin", format!("{} {}", algorithm.plugin.name, algorithm.plugin.version)));
+    all.push(detail("plugin", format!("{} {}", algorithm.plugin.name, algorithm.plugin.version)));
     if let Some(spec) = case.machine.stands_for() {
-        all.push(entry("machine", format!("{} is {spec}", case.machine.name())));
+        all.push(detail("machine", format!("{} is {spec}", case.machine.name())));
     }
     all
 }
 
-/// A name and what it is; a heading has nothing after it.
+/// A name and its value. A heading has no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Entry {
+struct DetailLine {
     name: String,
     value: String,
 }
 
-fn entry(name: &str, value: impl Into<String>) -> Entry {
-    Entry { name: name.to_owned(), value: value.into() }
+fn detail(name: &str, value: impl Into<String>) -> DetailLine {
+    DetailLine { name: name.to_owned(), value: value.into() }
 }
 
-/// Which repetition it is, where there are several: a line of the comparison is the mean of all.
-fn of_repetitions(session: &Session, row: &Row) -> String {
+/// Returns which repetition a case is, if there are several; a line of the comparison is the mean
+/// of all.
+fn of_repetitions(session: &Session, row: &CaseRow) -> String {
     let is = |line: &&Line| row.record().is_some_and(|record| line.is_of(record));
     match session
         .compared
@@ -186,14 +187,14 @@ fn of_repetitions(session: &Session, row: &Row) -> String {
     }
 }
 
-fn state(row: &Row) -> String {
+fn state(row: &CaseRow) -> String {
     let remark = row.remark();
     if remark.is_empty() { row.word().to_owned() } else { format!("{}: {remark}", row.word()) }
 }
 
-/// How a row's case is away from there: a prediction from what was measured of it, and the other
-/// way round.
-fn beside(all: &[Residual], row: &Record) -> Vec<Entry> {
+/// Returns comparisons of a predicted row with measurements of the same case, and of a measured row
+/// with predictions.
+fn residual_lines(all: &[Residual], row: &Record) -> Vec<DetailLine> {
     let name = |row: &Record| match row.machine_definition.is_empty() {
         true => row.machine.clone(),
         false => row.machine_definition.clone(),
@@ -208,35 +209,35 @@ fn beside(all: &[Residual], row: &Record) -> Vec<Entry> {
         let n = if b.n > 1 { format!(" ({} times)", b.n) } else { String::new() };
         let [measured, predicted] = [b.measured_us, b.predicted_us].map(units::duration);
         format!(
-            "{measured} on {}{n}, {:+.1} % of {predicted} predicted for {}, {}",
+            "{measured} on {}{n}, {:+.1} % relative to {predicted} predicted for {}, {}",
             b.measured_on, b.residual_percent, b.predicted_for, b.model
         )
     };
-    all.iter().filter(is_of).map(|b| entry("measured", in_words(b))).collect()
+    all.iter().filter(is_of).map(|b| detail("measured", in_words(b))).collect()
 }
 
-/// The schedule's phases, once it has been simulated.
-fn schedule(session: &Session) -> Vec<Entry> {
+/// Returns the phases of the schedule, as far as it has been simulated.
+fn schedule(session: &Session) -> Vec<DetailLine> {
     let Some(recording) = session.schedule() else { return Vec::new() };
     if recording.phases().is_empty() && !recording.is_growing() {
         return Vec::new();
     }
-    let mut all = vec![entry("", ""), entry("SCHEDULE", "")];
+    let mut all = vec![detail("", ""), detail("SCHEDULE", "")];
     for (number, phase) in (1..).zip(recording.phases()) {
         let name = if phase.name.is_empty() { String::new() } else { format!("{}: ", phase.name) };
-        all.push(entry(
+        all.push(detail(
             &format!("{number}."),
             format!(
-                "{name}{}, {}, longest {}, busiest link {}",
+                "{name}{}, {}, longest {}, link load {}",
                 units::count(phase.steps as usize, "step"),
                 units::count(phase.messages as usize, "message"),
                 units::size(phase.longest as f64),
-                phase.worst_link
+                phase.max_link_load
             ),
         ));
     }
     if recording.is_growing() {
-        all.push(entry("", "being simulated .."));
+        all.push(detail("", "simulation in progress"));
     }
     all
 }
@@ -271,10 +272,11 @@ mod tests {
         };
         let all = [known];
         let of = |row: &Record| {
-            beside(&all, row).into_iter().map(|entry| entry.value).collect::<Vec<_>>()
+            residual_lines(&all, row).into_iter().map(|entry| entry.value).collect::<Vec<_>>()
         };
-        let expected =
-            ["12.50 µs on measured:here (3 times), +25.0 % of 10.00 µs predicted for sp2, flat"];
+        let expected = [
+            "12.50 µs on measured:here (3 times), +25.0 % relative to 10.00 µs predicted for sp2, flat",
+        ];
         assert_eq!(of(&case), expected);
         let measured = Record {
             machine: "measured:here".to_owned(),

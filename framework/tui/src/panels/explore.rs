@@ -1,15 +1,15 @@
-//! What to run: lists of specs, settings and studies, one of them open; the parameters of a spec as
-//! a form.
+//! The explore panel: lists of specs, settings and studies, of which one is open, and a form for
+//! the parameters of a spec.
 
 mod form;
 
-use crate::hits::Spot;
+use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
-use crate::paint::{Painter, cut, cut_middle, first_shown, width, wrap};
+use crate::paint::{Painter, cut, cut_middle, scroll_start, width, wrap};
 use crate::panel::{Keyed, List, Panel};
-use crate::session::files::{Saved, as_toml};
-use crate::session::offers::Study;
-use crate::session::selection::{Item, Section, Setting};
+use crate::session::files::{OutputFile, as_toml};
+use crate::session::selection::{ListItem, Section, Setting};
+use crate::session::suggestions::Study;
 use crate::session::{Request, Session};
 use crossterm::event::KeyCode;
 use form::Form;
@@ -19,24 +19,24 @@ use std::path::Path;
 use swapmeet_results::units;
 use swapmeet_runner::input::InputError;
 
-/// The lists, and which is open.
+/// The explore panel.
 #[derive(Debug, Default)]
 pub(crate) struct Explore {
     open: usize,
     lists: [List; Section::ALL.len()],
-    /// What a line is being typed for.
-    asked: Option<Asked>,
-    /// The parameters of a spec, in the place of its list.
+    /// The target of the current text input.
+    input_target: Option<InputTarget>,
+    /// The form that replaces the open list.
     form: Option<Form>,
 }
 
-/// What a line is typed for.
+/// The target of a text input.
 #[derive(Debug, Clone, Copy)]
-enum Asked {
-    /// A spec for a list, in place of another if it says which.
+enum InputTarget {
+    /// A spec of a list; the index is that of the spec to replace, if any.
     Spec(Section, Option<usize>),
     Setting(Setting),
-    /// The value of a parameter of the form.
+    /// The parameter under the cursor of the form.
     Field,
 }
 
@@ -56,20 +56,20 @@ impl Keyed for Explore {
     const TITLE: &'static str = "Explore";
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
-        bind(Action::Choose, &[ch(' ')], "pick what the cursor is on, or drop it").hint("pick"),
-        bind(Action::Edit, ENTER, "change the spec under the cursor, or type one of its kind")
+        bind(Action::Choose, &[ch(' ')], "select or deselect the line under the cursor")
+            .hint("select"),
+        bind(Action::Edit, ENTER, "edit the spec under the cursor, or complete a suggestion")
             .hint("edit"),
-        bind(Action::Type, &[ch('i')], "type a spec").hint("type"),
-        bind(Action::Remove, &[ch('d'), key(KeyCode::Delete)], "take a spec out of the list"),
+        bind(Action::Type, &[ch('i')], "type a new spec").hint("type"),
+        bind(Action::Remove, &[ch('d'), key(KeyCode::Delete)], "remove the spec from the list"),
         bind(
             Action::Form,
             &[ch('p')],
-            "the parameters of an algorithm or machine, as a form; again: take what it says",
+            "edit the parameters of an algorithm or machine in a form; again: accept them",
         )
         .hint("parameters"),
-        bind(Action::Left, LEFT, "open the list before; of a form's line the value before"),
-        bind(Action::Right, RIGHT, "open the next list; of a form's line the next value")
-            .pair("←→", "lists"),
+        bind(Action::Left, LEFT, "open the previous list; in a form: previous value"),
+        bind(Action::Right, RIGHT, "open the next list; in a form: next value").pair("←→", "lists"),
     ];
 
     fn act(&mut self, action: Action, session: &mut Session) {
@@ -81,9 +81,9 @@ impl Keyed for Explore {
             Action::Form => self.open_form(session),
             Action::Edit => self.edit(session),
             Action::Type if self.section() == Section::Settings => self.edit(session),
-            Action::Type => self.ask(Asked::Spec(self.section(), None), "", session),
+            Action::Type => self.ask(InputTarget::Spec(self.section(), None), "", session),
             Action::Remove => {
-                if let Some(Item::Choice(index, _)) = self.item(session) {
+                if let Some(ListItem::Choice(index, _)) = self.item(session) {
                     session.selection.remove(self.section(), index);
                     self.clamp(session);
                 }
@@ -107,16 +107,16 @@ impl Panel for Explore {
         self.form.as_ref().map_or_else(|| self.items(session).len(), Form::lines)
     }
 
-    fn unfiltered(&self) -> Option<&'static str> {
-        self.form.as_ref().map(|_| "a form has few lines: up and down go from one to the next")
+    fn no_filter_reason(&self) -> Option<&'static str> {
+        self.form.as_ref().map(|_| "a form has no filter")
     }
 
-    /// Esc leaves the form with nothing changed.
+    /// Closes the form and discards its changes.
     fn close(&mut self) -> bool {
         self.form.take().is_some()
     }
 
-    /// Moves the cursor by lines, and at the end of a list on to the next.
+    /// Moves the cursor; at the end of a list it moves to the next list.
     fn step(&mut self, by: isize, session: &mut Session) {
         let last = self.lines(session).saturating_sub(1);
         let at = self.list().cursor;
@@ -134,14 +134,14 @@ impl Panel for Explore {
         }
     }
 
-    fn forget(&mut self) {}
+    fn reset(&mut self) {}
 
     fn open(&mut self, session: &mut Session) {
         self.act(if self.form.is_some() { Action::Edit } else { Action::Choose }, session);
     }
 
-    fn click(&mut self, spot: Spot, session: &mut Session) {
-        if let Spot::Heading(section) = spot {
+    fn click(&mut self, position: PanelPosition, session: &mut Session) {
+        if let PanelPosition::Heading(section) = position {
             self.form = None;
             self.show(section, session);
         }
@@ -149,38 +149,41 @@ impl Panel for Explore {
 
     fn algorithm(&self, session: &Session) -> Option<String> {
         match (self.section(), self.item(session)) {
-            (Section::Algorithms, Some(Item::Choice(_, choice))) => Some(choice.spec.clone()),
-            (Section::Algorithms, Some(Item::Offer(offer))) => Some(offer.prefill.clone()),
+            (Section::Algorithms, Some(ListItem::Choice(_, choice))) => Some(choice.spec.clone()),
+            (Section::Algorithms, Some(ListItem::Suggestion(suggestion))) => {
+                Some(suggestion.prefill.clone())
+            }
             (Section::Algorithms, _) => None,
             _ => session.focused().map(|(_, row)| row.specs()[0].to_owned()),
         }
     }
 
     fn check(&self, text: &str, session: &Session) -> Option<InputError> {
-        match self.asked? {
-            // A file is read once it is named, not at every letter of its name.
-            Asked::Spec(Section::Studies, _) => None,
-            Asked::Spec(..) if text.contains("matrix:") || text.contains("graph:") => None,
-            Asked::Spec(section, _) => {
+        match self.input_target? {
+            // File names are not checked while they are typed, because that would read the file at
+            // each key.
+            InputTarget::Spec(Section::Studies, _) => None,
+            InputTarget::Spec(..) if text.contains("matrix:") || text.contains("graph:") => None,
+            InputTarget::Spec(section, _) => {
                 session.selection.check(section, text, &session.registry).err()
             }
-            Asked::Setting(setting) => session.selection.clone().set(setting, text).err(),
-            Asked::Field => None,
+            InputTarget::Setting(setting) => session.selection.clone().set(setting, text).err(),
+            InputTarget::Field => None,
         }
     }
 
     fn accept(&mut self, text: &str, session: &mut Session) -> Result<(), InputError> {
-        match self.asked {
+        match self.input_target {
             None => {}
-            Some(Asked::Setting(setting)) => session.selection.set(setting, text)?,
-            Some(Asked::Field) => {
+            Some(InputTarget::Setting(setting)) => session.selection.set(setting, text)?,
+            Some(InputTarget::Field) => {
                 if let Some(form) = &mut self.form {
                     form.set(text, session)?;
                 }
             }
-            Some(Asked::Spec(Section::Studies, _)) => session.load(&Study::file(text)),
-            Some(Asked::Spec(section, instead)) => {
-                // Of several, the first takes the place of what was edited.
+            Some(InputTarget::Spec(Section::Studies, _)) => session.load(&Study::file(text)),
+            Some(InputTarget::Spec(section, instead)) => {
+                // If the text has several specs, the first one replaces the edited spec.
                 let (mut place, mut instead) = (0, instead);
                 for spec in session.selection.check(section, text, &session.registry)? {
                     place = session.selection.put(section, spec, instead.take());
@@ -192,8 +195,8 @@ impl Panel for Explore {
     }
 
     fn completions(&self, text: &str, session: &Session) -> Vec<String> {
-        match self.asked {
-            Some(Asked::Spec(section, _)) => {
+        match self.input_target {
+            Some(InputTarget::Spec(section, _)) => {
                 session.selection.completions(section, text, &session.registry)
             }
             _ => Vec::new(),
@@ -201,24 +204,24 @@ impl Panel for Explore {
     }
 
     fn explain(&self, text: &str, session: &Session) -> Option<[String; 2]> {
-        let Some(Asked::Spec(section, _)) = self.asked else { return None };
-        let offer = session.selection.offer_of(section, text)?;
-        Some([offer.shown.clone(), format!("{}  {}", offer.shown, offer.about)])
+        let Some(InputTarget::Spec(section, _)) = self.input_target else { return None };
+        let suggestion = session.selection.suggestion_for(section, text)?;
+        Some([suggestion.shown.clone(), format!("{}  {}", suggestion.shown, suggestion.about)])
     }
 
-    fn saves(&self, session: &Session, name: &Path) -> Option<Saved> {
+    fn output_file(&self, session: &Session, name: &Path) -> Option<OutputFile> {
         let what =
             units::count(usize::try_from(session.selection.count()).unwrap_or(usize::MAX), "case");
-        let about = format!("{what} picked: `swapmeet run` takes the file");
+        let about = format!("{what} selected; run the file with `swapmeet run`");
         let text = as_toml(&session.selection.experiment(session.baseline.as_deref()));
         let content = Box::new(move |file: &mut dyn Write| file.write_all(text.as_bytes()));
-        Some(Saved { file: name.to_owned(), what, about, content })
+        Some(OutputFile { file: name.to_owned(), summary: what, preview: about, content })
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         let count = usize::try_from(session.selection.count()).unwrap_or(usize::MAX);
         let title = format!(
-            "Explore: {} picked{}",
+            "Explore: {} selected{}",
             units::count(count, "case"),
             self.list().filter.suffix()
         );
@@ -226,8 +229,8 @@ impl Panel for Explore {
         let theme = painter.theme;
         let sections = Section::ALL.len() as u16;
         let about_lines = wrap(&self.about_item(session), area.width.saturating_sub(2));
-        // Lines at the foot that explain the line under the cursor: lists are worth more than a
-        // long text is.
+        // Rows for the description of the line under the cursor; most of the area belongs to the
+        // lists.
         let about = match area.height.saturating_sub(sections + 1) {
             0..7 => 0,
             7..16 => 3,
@@ -240,7 +243,8 @@ impl Panel for Explore {
             heading(painter, session, section, open, area, y);
             y += 1;
             if let Some(form) = self.form.as_ref().filter(|_| open) {
-                let height = (area.height - y).saturating_sub(sections - 1 - section as u16);
+                let height =
+                    (area.height.saturating_sub(y)).saturating_sub(sections - 1 - section as u16);
                 y += form.draw(painter, Rect { y: area.y + y, height, ..area });
             } else if open {
                 let list = Rect {
@@ -253,7 +257,8 @@ impl Panel for Explore {
             }
         }
         if about > 0 && self.form.is_none() {
-            let foot = Rect { y: area.y + area.height - about, height: about, ..area };
+            let foot =
+                Rect { y: area.y + area.height.saturating_sub(about), height: about, ..area };
             for (y, line) in (0..about).zip(&about_lines) {
                 let cut_off = y + 1 == about && about_lines.len() > usize::from(about);
                 let text = if cut_off {
@@ -272,16 +277,16 @@ impl Explore {
         Section::ALL[self.open]
     }
 
-    fn items<'s>(&self, session: &'s Session) -> Vec<Item<'s>> {
+    fn items<'s>(&self, session: &'s Session) -> Vec<ListItem<'s>> {
         session.selection.items(self.section(), &self.list().filter)
     }
 
-    /// The line under the cursor.
-    fn item<'s>(&self, session: &'s Session) -> Option<Item<'s>> {
+    /// Returns the line under the cursor.
+    fn item<'s>(&self, session: &'s Session) -> Option<ListItem<'s>> {
         self.items(session).get(self.list().cursor).copied()
     }
 
-    /// Opens a list. The words that narrowed another one down mean nothing there.
+    /// Opens a list and clears the filter of the previous one.
     fn show(&mut self, section: usize, session: &Session) {
         let section = section.min(Section::ALL.len() - 1);
         if section != self.open {
@@ -294,13 +299,13 @@ impl Explore {
     fn open_form(&mut self, session: &mut Session) {
         let section = self.section();
         let (spec, instead) = match self.item(session) {
-            Some(Item::Choice(index, choice)) => (choice.spec.clone(), Some(index)),
-            Some(Item::Offer(offer)) => (offer.prefill.clone(), None),
-            Some(Item::Setting(_) | Item::Study(_)) | None => (String::new(), None),
+            Some(ListItem::Choice(index, choice)) => (choice.spec.clone(), Some(index)),
+            Some(ListItem::Suggestion(suggestion)) => (suggestion.prefill.clone(), None),
+            Some(ListItem::Setting(_) | ListItem::Study(_)) | None => (String::new(), None),
         };
         self.form = Form::of(session, section, &spec, instead);
         if self.form.is_none() {
-            session.tell("only algorithms that take parameters, and machines, have a form", false);
+            session.show_message("only machines and algorithms with parameters have a form", false);
         }
     }
 
@@ -312,7 +317,7 @@ impl Explore {
             Action::Choose | Action::Edit | Action::Type => {
                 if let Some((key, value)) = form.field() {
                     let (title, text) = (key.to_owned(), value.to_owned());
-                    self.asked = Some(Asked::Field);
+                    self.input_target = Some(InputTarget::Field);
                     session.request = Some(Request::Text(title, text));
                 }
                 Ok(())
@@ -326,77 +331,82 @@ impl Explore {
             }
         };
         if let Err(error) = turned {
-            session.tell(&error.message, true);
+            session.show_message(&error.message, true);
         }
     }
 
-    fn ask(&mut self, what: Asked, text: &str, session: &mut Session) {
+    fn ask(&mut self, what: InputTarget, text: &str, session: &mut Session) {
         let title = match what {
-            Asked::Spec(section, _) => section.singular(),
-            Asked::Setting(setting) => setting.name(),
-            Asked::Field => "value",
+            InputTarget::Spec(section, _) => section.singular(),
+            InputTarget::Setting(setting) => setting.name(),
+            InputTarget::Field => "value",
         };
-        self.asked = Some(what);
+        self.input_target = Some(what);
         session.request = Some(Request::Text(title.to_owned(), text.to_owned()));
     }
 
     fn choose(&mut self, session: &mut Session) {
         let section = self.section();
         match self.item(session) {
-            Some(Item::Choice(index, _)) => session.selection.toggle(section, index),
-            Some(Item::Offer(offer)) if offer.ready => {
-                let spec = offer.prefill.clone();
-                session.tell(&format!("picked {spec}"), false);
+            Some(ListItem::Choice(index, _)) => session.selection.toggle(section, index),
+            Some(ListItem::Suggestion(suggestion)) if suggestion.ready => {
+                let spec = suggestion.prefill.clone();
+                session.show_message(&format!("selected {spec}"), false);
                 session.selection.put(section, spec, None);
-                // What was picked is at the top now; the cursor goes on to what stood below it.
+                // The selected line has moved to the top, so the cursor moves on to the line after
+                // it.
                 self.list_mut().cursor += 1;
                 self.clamp(session);
             }
-            Some(Item::Study(study)) => {
+            Some(ListItem::Study(study)) => {
                 let study = study.clone();
                 session.load(&study);
             }
-            Some(Item::Offer(_) | Item::Setting(_)) | None => self.edit(session),
+            Some(ListItem::Suggestion(_) | ListItem::Setting(_)) | None => self.edit(session),
         }
     }
 
     fn edit(&mut self, session: &mut Session) {
         let section = self.section();
         let (what, text) = match self.item(session) {
-            Some(Item::Study(_)) => return self.choose(session),
-            Some(Item::Choice(index, choice)) => {
-                (Asked::Spec(section, Some(index)), choice.spec.clone())
+            Some(ListItem::Study(_)) => return self.choose(session),
+            Some(ListItem::Choice(index, choice)) => {
+                (InputTarget::Spec(section, Some(index)), choice.spec.clone())
             }
-            Some(Item::Offer(offer)) => (Asked::Spec(section, None), offer.prefill.clone()),
-            Some(Item::Setting(setting)) => {
-                (Asked::Setting(setting), session.selection.setting(setting))
+            Some(ListItem::Suggestion(suggestion)) => {
+                (InputTarget::Spec(section, None), suggestion.prefill.clone())
             }
-            None => (Asked::Spec(section, None), String::new()),
+            Some(ListItem::Setting(setting)) => {
+                (InputTarget::Setting(setting), session.selection.setting(setting))
+            }
+            None => (InputTarget::Spec(section, None), String::new()),
         };
         self.ask(what, &text, session);
     }
 
-    /// What the line under the cursor is.
+    /// Returns the description of the line under the cursor.
     fn about_item(&self, session: &Session) -> String {
         match self.item(session) {
-            Some(Item::Choice(_, choice)) => about_spec(session, self.section(), &choice.spec),
-            Some(Item::Offer(offer)) if !offer.ready => format!("{}; Enter types one", offer.about),
-            Some(Item::Offer(offer)) => offer.about.clone(),
-            Some(Item::Setting(setting)) => setting.about().to_owned(),
-            Some(Item::Study(study)) => {
-                format!("{}; Enter picks what it lists, i names another file", study.about)
+            Some(ListItem::Choice(_, choice)) => about_spec(session, self.section(), &choice.spec),
+            Some(ListItem::Suggestion(suggestion)) if !suggestion.ready => {
+                format!("{}; press Enter to type it", suggestion.about)
+            }
+            Some(ListItem::Suggestion(suggestion)) => suggestion.about.clone(),
+            Some(ListItem::Setting(setting)) => setting.about().to_owned(),
+            Some(ListItem::Study(study)) => {
+                format!("{}; Enter selects its contents, i opens another file", study.about)
             }
             None => String::new(),
         }
     }
 
-    /// The lines of the open list; returns how many were drawn.
+    /// Draws the lines of the open list; returns the number of rows used.
     fn draw_items(&self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16 {
         let theme = painter.theme;
         let (section, items) = (self.section(), self.items(session));
         let cursor = self.list().cursor;
         let height = usize::from(area.height);
-        let first = first_shown(cursor, items.len(), height);
+        let first = scroll_start(cursor, items.len(), height);
         let bar = u16::from(items.len() > height);
         let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
         let names =
@@ -404,12 +414,12 @@ impl Explore {
         for (y, (index, item)) in (0..).zip(items.iter().enumerate().skip(first).take(height)) {
             let here = index == cursor;
             let (mark, style) = match item {
-                Item::Choice(_, choice) if choice.on => ("[x]", theme.text),
-                Item::Choice(..) => ("[ ]", theme.dim),
-                Item::Offer(offer) if offer.ready => ("[ ]", theme.text),
-                Item::Offer(_) => (" + ", theme.text),
-                Item::Setting(_) => ("", theme.text),
-                Item::Study(_) => (" ▸ ", theme.text),
+                ListItem::Choice(_, choice) if choice.on => ("[x]", theme.text),
+                ListItem::Choice(..) => ("[ ]", theme.dim),
+                ListItem::Suggestion(suggestion) if suggestion.ready => ("[ ]", theme.text),
+                ListItem::Suggestion(_) => (" + ", theme.text),
+                ListItem::Setting(_) => ("", theme.text),
+                ListItem::Study(_) => (" ▸ ", theme.text),
             };
             let style = if here { painter.cursor() } else { style };
             if here {
@@ -418,23 +428,23 @@ impl Explore {
             painter.put(area, 2, y, mark, style);
             painter.put(area, 6, y, &cut_middle(&name(item), names), style);
             let (text, about) = match item {
-                Item::Setting(setting) => (session.selection.setting(*setting), style),
-                Item::Choice(..) | Item::Offer(_) | Item::Study(_) => {
+                ListItem::Setting(setting) => (session.selection.setting(*setting), style),
+                ListItem::Choice(..) | ListItem::Suggestion(_) | ListItem::Study(_) => {
                     (about_short(item, session, section), if here { style } else { theme.dim })
                 }
             };
             painter.put(text_area, 6 + names.max(12) + 2, y, &text, about);
-            painter.hit(area, 0, y, area.width, Spot::Line(index));
+            painter.add_click(area, 0, y, area.width, PanelPosition::Line(index));
         }
         if items.is_empty() {
-            painter.put(area, 6, 0, "nothing here has these words", theme.dim);
+            painter.put(area, 6, 0, "no line matches the filter", theme.dim);
         }
         painter.scrollbar(area, first, items.len());
         (items.len().max(1) as u16).min(area.height)
     }
 }
 
-/// A list's name, and, while it is closed, what is picked of it.
+/// Draws the heading of a list, and what is selected in it while it is closed.
 fn heading(
     painter: &mut Painter<'_, '_>,
     session: &Session,
@@ -447,7 +457,7 @@ fn heading(
     let style = if open && painter.has_keys() { theme.accent } else { theme.text };
     painter.put(area, 0, y, if open { "▾" } else { "▸" }, style);
     let x = painter.put(area, 2, y, section.title(), style);
-    painter.hit(area, 0, y, area.width, Spot::Heading(section as usize));
+    painter.add_click(area, 0, y, area.width, PanelPosition::Heading(section as usize));
     let picked: Vec<&str> = session
         .selection
         .choices(section)
@@ -457,11 +467,11 @@ fn heading(
         .collect();
     let text = match (section, open) {
         (Section::Settings, false) => {
-            let set = |item: &Item<'_>| match item {
-                Item::Setting(setting) => {
+            let set = |item: &ListItem<'_>| match item {
+                ListItem::Setting(setting) => {
                     Some((setting.name(), session.selection.setting(*setting)))
                 }
-                Item::Choice(..) | Item::Offer(_) | Item::Study(_) => None,
+                ListItem::Choice(..) | ListItem::Suggestion(_) | ListItem::Study(_) => None,
             };
             let settings = session.selection.items(section, &Default::default());
             let texts = settings.iter().filter_map(set).filter(|(_, value)| !value.is_empty());
@@ -470,38 +480,42 @@ fn heading(
         (Section::Settings | Section::Studies, true) => String::new(),
         (Section::Studies, false) => {
             format!(
-                "{} experiment files to begin with",
+                "{} experiment files",
                 session.selection.items(section, &Default::default()).len()
             )
         }
-        (_, true) => format!("{} picked", picked.len()),
-        (_, false) if picked.is_empty() => "none picked".to_owned(),
+        (_, true) => format!("{} selected", picked.len()),
+        (_, false) if picked.is_empty() => "none selected".to_owned(),
         (_, false) => picked.join(" "),
     };
     let missing = picked.is_empty() && !matches!(section, Section::Settings | Section::Studies);
     painter.put(area, x.max(14) + 1, y, &text, if missing { theme.warn } else { theme.dim });
 }
 
-fn name(item: &Item<'_>) -> String {
+fn name(item: &ListItem<'_>) -> String {
     match item {
-        Item::Choice(_, choice) => choice.spec.clone(),
-        Item::Offer(offer) => offer.shown.clone(),
-        Item::Setting(setting) => setting.name().to_owned(),
-        Item::Study(study) => study.name.clone(),
+        ListItem::Choice(_, choice) => choice.spec.clone(),
+        ListItem::Suggestion(suggestion) => suggestion.shown.clone(),
+        ListItem::Setting(setting) => setting.name().to_owned(),
+        ListItem::Study(study) => study.name.clone(),
     }
 }
 
 fn about_spec(session: &Session, section: Section, spec: &str) -> String {
-    session.selection.offer_of(section, spec).map(|offer| offer.about.clone()).unwrap_or_default()
+    session
+        .selection
+        .suggestion_for(section, spec)
+        .map(|suggestion| suggestion.about.clone())
+        .unwrap_or_default()
 }
 
-/// What a line is, until the first semicolon.
-fn about_short(item: &Item<'_>, session: &Session, section: Section) -> String {
+/// Returns the description of a line up to the first semicolon.
+fn about_short(item: &ListItem<'_>, session: &Session, section: Section) -> String {
     let long = match item {
-        Item::Choice(_, choice) => about_spec(session, section, &choice.spec),
-        Item::Offer(offer) => offer.about.clone(),
-        Item::Setting(setting) => setting.about().to_owned(),
-        Item::Study(study) => study.about.clone(),
+        ListItem::Choice(_, choice) => about_spec(session, section, &choice.spec),
+        ListItem::Suggestion(suggestion) => suggestion.about.clone(),
+        ListItem::Setting(setting) => setting.about().to_owned(),
+        ListItem::Study(study) => study.about.clone(),
     };
     long.split(';').next().unwrap_or("").to_owned()
 }

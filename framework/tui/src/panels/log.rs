@@ -1,6 +1,6 @@
-//! What plugins and the program had to say.
+//! The log panel: messages of plugins and of the program.
 
-use crate::hits::Spot;
+use crate::click_map::PanelPosition;
 use crate::keys::Binding;
 use crate::paint::{Painter, wrap};
 use crate::panel::{Keyed, List, Panel};
@@ -8,12 +8,11 @@ use crate::session::{LogLine, Session};
 use ratatui::layout::Rect;
 use std::convert::Infallible;
 
-/// The log on screen.
+/// The log panel.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     list: List,
-    /// How many lines there were when this was last looked at, and how many of them were still
-    /// there.
+    /// The total number of log lines and the number of stored lines at the last update.
     seen: (usize, usize),
 }
 
@@ -41,11 +40,11 @@ impl Panel for Log {
         self.shown(session).len()
     }
 
-    fn forget(&mut self) {}
+    fn reset(&mut self) {}
 
-    /// One who looks at the last line wants the next one; others stay at theirs while old ones are
-    /// dropped.
-    fn follow(&mut self, session: &Session) {
+    /// If the cursor is on the last line, it follows new lines. Otherwise it stays on its line
+    /// while old lines are dropped.
+    fn sync(&mut self, session: &Session) {
         let (written, there) = (session.log.written(), session.log.lines().len());
         let before = std::mem::replace(&mut self.seen, (written, there));
         let cursor = &mut self.list.cursor;
@@ -62,16 +61,20 @@ impl Panel for Log {
         let lines = self.shown(session);
         if lines.is_empty() {
             let none = session.log.lines().is_empty();
-            return painter.nothing(
+            return painter.placeholder(
                 area,
-                if none { "Nothing to tell." } else { "No line has these words. Esc shows all." },
+                if none {
+                    "The log is empty."
+                } else {
+                    "No line matches the filter. Esc shows all."
+                },
             );
         }
         let theme = painter.theme;
         let cursor = self.list.cursor.min(lines.len() - 1);
         let height = usize::from(area.height);
         let room = area.width.saturating_sub(10);
-        // Lines are shown in full, but none takes more than half of the panel.
+        // A line is shown in full, but uses at most half of the panel.
         let most = (height / 2).max(1);
         let whole = |index: usize| {
             let mut texts = wrap(&lines[index].text, room);
@@ -84,7 +87,7 @@ impl Panel for Log {
             after += whole(below).len();
             below += 1;
         }
-        // The one under the cursor in the middle, where it can be.
+        // Find the first visible line so that the cursor is in the middle if possible.
         let mut left = height.saturating_sub(whole(cursor).len() + after.min(height / 2));
         let mut first = cursor;
         while first > 0 {
@@ -113,7 +116,7 @@ impl Panel for Log {
                     painter.shade(area, y, style);
                 }
                 painter.put(area, 9, y, text, style);
-                painter.hit(area, 0, y, area.width, Spot::Line(index));
+                painter.add_click(area, 0, y, area.width, PanelPosition::Line(index));
                 y += 1;
             }
             painter.put(
@@ -129,7 +132,7 @@ impl Panel for Log {
 }
 
 impl Log {
-    /// The lines that the filter shows.
+    /// Returns the lines that the filter shows.
     fn shown<'s>(&self, session: &'s Session) -> Vec<&'s LogLine> {
         session.log.lines().iter().filter(|line| self.list.filter.passes(&line.text)).collect()
     }

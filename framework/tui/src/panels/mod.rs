@@ -1,4 +1,4 @@
-//! The panels there are: a file, or folder, each.
+//! All panels; each is a module.
 
 mod cases;
 mod comparison;
@@ -13,18 +13,19 @@ mod winners;
 
 use crate::panel::AnyPanel;
 
-/// How many of them are always on a screen that has room; the others share a place.
+/// The number of panels that are always visible on a large screen; the others share one place.
 pub(crate) const FIXED: usize = 3;
 
-/// Where those stand that the rest of the screen asks for.
+/// Indices of the panels that other code refers to.
 pub(crate) const EXPLORE: usize = 0;
 pub(crate) const CASES: usize = 1;
 pub(crate) const COMPARISON: usize = 2;
 pub(crate) const PARTS: usize = 4;
 pub(crate) const DETAILS: usize = 6;
 
-/// All panels, by their numbers. To add one: a file that implements [`crate::panel::Panel`] and
-/// [`crate::panel::Keyed`], and a row here; tests name what docs/dashboard.md then lacks.
+/// Returns all panels in the order of their numbers. To add a panel, implement
+/// [`crate::panel::Panel`] and [`crate::panel::Keyed`] in a new module and add it here; tests then
+/// report what is missing in docs/dashboard.md.
 pub(crate) fn all() -> Vec<Box<dyn AnyPanel>> {
     vec![
         Box::<explore::Explore>::default(),

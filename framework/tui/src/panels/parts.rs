@@ -1,20 +1,20 @@
-//! Where time goes: the parts of each algorithm's time, end to end.
+//! The parts panel: a stacked bar of the parts of each algorithm's time.
 
 use crate::keys::{Binding, NEXT, PREVIOUS, bind, ch};
 use crate::paint::{Painter, width};
-use crate::panel::{Keyed, List, Panel, around};
-use crate::session::comparison::{Line, told_apart};
-use crate::session::{Session, SheetKind};
+use crate::panel::{Keyed, List, Panel, wrap_index};
+use crate::session::comparison::{Line, group_label};
+use crate::session::{RenderKind, Session};
 use ratatui::layout::Rect;
 use swapmeet_results::{duration, parts};
 
-/// The bars of a group of the comparison, by its cursor.
+/// The parts panel; its cursor selects a group of the comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     list: List,
-    /// Whether bars are shares of each algorithm's time.
+    /// Whether bars show shares of each algorithm's time instead of times.
     shares: bool,
-    /// The group that was looked at last.
+    /// The group that was in focus at the last update.
     seen: usize,
 }
 
@@ -30,10 +30,10 @@ impl Keyed for Parts {
     const TITLE: &'static str = "Where time goes";
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
-        bind(Action::Shares, &[ch('v')], "times, or shares of each algorithm's time")
+        bind(Action::Shares, &[ch('v')], "show times, or shares of each algorithm's time")
             .hint("times/shares"),
-        bind(Action::Previous, PREVIOUS, "the cases of the group before"),
-        bind(Action::Next, NEXT, "the cases of the next group").pair("[ ]", "group"),
+        bind(Action::Previous, PREVIOUS, "previous group of cases"),
+        bind(Action::Next, NEXT, "next group of cases").pair("[ ]", "group"),
     ];
 
     fn act(&mut self, action: Action, session: &mut Session) {
@@ -62,16 +62,16 @@ impl Panel for Parts {
         session.compared.groups.len()
     }
 
-    fn figure(&self, _: &Session) -> SheetKind {
-        SheetKind::Parts
+    fn figure(&self, _: &Session) -> RenderKind {
+        RenderKind::Parts
     }
 
     fn sideways(&mut self, by: isize, session: &mut Session) {
-        self.list.cursor = around(self.list.cursor, by, session.compared.groups.len());
+        self.list.cursor = wrap_index(self.list.cursor, by, session.compared.groups.len());
     }
 
-    /// The bars are those of the group that was looked at.
-    fn follow(&mut self, session: &Session) {
+    /// Switches to the group in focus.
+    fn sync(&mut self, session: &Session) {
         if self.seen != session.group {
             (self.seen, self.list.cursor) = (session.group, session.group);
         }
@@ -82,7 +82,7 @@ impl Panel for Parts {
         let number = self.list.cursor.min(groups.len().saturating_sub(1));
         let Some(group) = groups.get(number) else {
             let area = painter.panel(area, Self::TITLE);
-            return painter.nothing(area, "No rows yet: they come as cases end.");
+            return painter.placeholder(area, "No rows yet. Rows appear as cases end.");
         };
         let which = if groups.len() > 1 {
             format!(" ({} of {})", number + 1, groups.len())
@@ -92,7 +92,7 @@ impl Panel for Parts {
         let (filter, filtered) = (&self.list.filter, self.list.filter.suffix());
         let head = format!("Where time goes{which}: ");
         let room = usize::from(area.width.saturating_sub(8 + width(&head) + width(&filtered)));
-        let title = format!("{head}{}{filtered}", told_apart(groups, group, room));
+        let title = format!("{head}{}{filtered}", group_label(groups, group, room));
         let area = painter.panel(area, &title);
         let timed = session
             .compared
@@ -105,9 +105,9 @@ impl Panel for Parts {
             let text = if filtered.is_empty() {
                 "No algorithm has a time here."
             } else {
-                "No algorithm with a time here has these words. Esc shows all."
+                "No algorithm with a time matches the filter. Esc shows all."
             };
-            return painter.nothing(area, text);
+            return painter.placeholder(area, text);
         }
         let top = legend(painter, &lines, area) + 1;
         let most = lines.iter().map(|l| total(l)).fold(0.0, f64::max);
@@ -115,18 +115,16 @@ impl Panel for Parts {
             lines.iter().map(|l| width(&l.stats.algorithm)).max().unwrap_or(0).min(area.width / 3);
         let spreads = lines.iter().map(|line| width(&spread(line))).max().unwrap_or(0);
         let room = area.width.saturating_sub(names + 14 + spreads);
-        // A bar of its own line, its figures below it, a line between: as much of that as there is
-        // room for.
+        // An algorithm gets up to three rows: its bar, the shares in numbers, and an empty row.
         let high = area.height.saturating_sub(top);
         let each = (high / lines.len() as u16).clamp(1, 3);
         let fit = usize::from(high / each);
         let left_out = if lines.len() > fit { lines.len() - (fit.max(1) - 1) } else { 0 };
         if left_out > 0 {
             lines.truncate(fit.max(1) - 1);
-            let text = format!(
-                "and {left_out} slower ones: / shows only those with some words, e takes the whole screen"
-            );
-            painter.put(area, 1, area.height - 1, &text, painter.theme.dim);
+            let text =
+                format!("{left_out} slower algorithms are hidden: filter with /, or expand with e");
+            painter.put(area, 1, area.height.saturating_sub(1), &text, painter.theme.dim);
         }
         for (i, line) in (0..).zip(&lines) {
             let y = top + i * each;
@@ -158,17 +156,18 @@ fn total(line: &Line) -> f64 {
     parts::total(&line.parts).unwrap_or(0.0)
 }
 
-/// How sure the mean of a line's repetitions is, and how many these are; nothing of a single one.
+/// Returns the confidence interval of the mean and the number of repetitions; empty without
+/// repetitions.
 fn spread(line: &Line) -> String {
     let Some(time) = line.stats.time.as_ref().filter(|time| time.n > 1) else {
         return String::new();
     };
     let half = time.interval.map_or(0.0, |interval| (interval.high - interval.low) / 2.0);
     let percent = if time.mean > 0.0 { half / time.mean * 100.0 } else { 0.0 };
-    format!(" ±{percent:.1} % of {}", time.n)
+    format!(" ±{percent:.1} % (n = {})", time.n)
 }
 
-/// Which filling is which part, of those that take any time; returns the lines it took.
+/// Draws the legend of the parts that occur; returns the number of rows used.
 fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
     let (mut x, mut y) = (1, 0);
     for (part, (name, _)) in swapmeet_results::Parts::default().each().into_iter().enumerate() {
@@ -185,8 +184,8 @@ fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
     y + 1
 }
 
-/// Draws a bar whose whole length is `whole`; returns where it ends. Ends are rounded, not lengths,
-/// so that no bar is longer than its sum.
+/// Draws a bar on the scale of `whole`; returns the column where it ends. Ends are rounded instead
+/// of lengths, so that rounding errors do not add up.
 fn bar(painter: &mut Painter<'_, '_>, line: &Line, whole: f64, area: Rect, y: u16) -> u16 {
     let (mut sum, mut from) = (0.0, 0);
     for (part, (_, time)) in line.parts.each().into_iter().enumerate() {
@@ -201,7 +200,7 @@ fn bar(painter: &mut Painter<'_, '_>, line: &Line, whole: f64, area: Rect, y: u1
     from
 }
 
-/// The shares, the largest first.
+/// Returns the shares of the parts in percent, the largest first.
 fn in_words(line: &Line) -> String {
     let all = total(line);
     let timed = line

@@ -1,30 +1,30 @@
-//! What if: a slider for each parameter of a machine and for the size of blocks, and who is how
-//! fast then.
+//! The what-if panel: sliders for the parameters of a machine and for the block size, with the
+//! resulting ranking.
 
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
-use crate::paint::{Painter, cut, first_shown, width, wrap};
+use crate::paint::{Painter, cut, scroll_start, width, wrap};
 use crate::panel::{Keyed, List, Panel};
 use crate::session::comparison::Line;
-use crate::session::what_if::{Notch, Slider, presets_of};
+use crate::session::what_if::{Slider, StepSize, presets_of};
 use crate::session::{Request, Session};
 use crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 use swapmeet_results::duration;
 use swapmeet_runner::input::{InputError, Text};
 
-/// The sliders, by its cursor.
+/// The what-if panel.
 #[derive(Debug, Default)]
 pub(crate) struct WhatIf {
     list: List,
-    asked: Option<Asked>,
+    input_target: Option<InputTarget>,
 }
 
-/// What a text was asked for.
+/// The target of a text input.
 #[derive(Debug, Clone, Copy)]
-enum Asked {
+enum InputTarget {
     /// The value of the slider under the cursor.
     Value,
-    /// The name of a machine of one's own.
+    /// The name of a new machine.
     Name,
 }
 
@@ -35,9 +35,9 @@ pub(crate) enum Action {
     MuchLess,
     MuchMore,
     Type,
-    PutBack,
-    PutAllBack,
-    Keep,
+    Reset,
+    ResetAll,
+    SaveMachine,
 }
 
 impl Keyed for WhatIf {
@@ -45,18 +45,18 @@ impl Keyed for WhatIf {
     const TITLE: &'static str = "What if";
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
-        bind(Action::Less, LEFT, "a little less of what the cursor is on"),
-        bind(Action::More, RIGHT, "a little more").pair("←→", "less, more"),
-        bind(Action::MuchLess, &[ch('[')], "a tenth of it; of blocks a sixteenth"),
-        bind(Action::MuchMore, &[ch(']')], "ten times as much; of blocks sixteen times")
+        bind(Action::Less, LEFT, "decrease the value a little"),
+        bind(Action::More, RIGHT, "increase the value a little").pair("←→", "less, more"),
+        bind(Action::MuchLess, &[ch('[')], "divide the value by 10 (block size: by 16)"),
+        bind(Action::MuchMore, &[ch(']')], "multiply the value by 10 (block size: by 16)")
             .pair("[ ]", "x 10"),
         bind(Action::Type, ENTER, "type a value").hint("value"),
-        bind(Action::PutBack, &[ch('d'), key(KeyCode::Delete)], "as it was").hint("as it was"),
-        bind(Action::PutAllBack, &[ch('D')], "all as it was: the rows that there are"),
+        bind(Action::Reset, &[ch('d'), key(KeyCode::Delete)], "reset the slider").hint("reset"),
+        bind(Action::ResetAll, &[ch('D')], "reset all sliders"),
         bind(
-            Action::Keep,
+            Action::SaveMachine,
             &[ch('m')],
-            "make what is tried a machine of the experiment's own, and pick it",
+            "add the changed machine to the experiment and select it",
         )
         .hint("machine"),
     ];
@@ -64,23 +64,27 @@ impl Keyed for WhatIf {
     fn act(&mut self, action: Action, session: &mut Session) {
         let slider = self.slider(session);
         match (action, slider) {
-            (Action::PutAllBack, _) => session.put_back(None),
-            (Action::Keep, _) => self.ask(Asked::Name, "name of the machine", "mine", session),
-            (Action::Type, Some(slider)) => {
-                self.ask(Asked::Value, slider.name(), &slider.value, session)
+            (Action::ResetAll, _) => session.reset_slider(None),
+            (Action::SaveMachine, _) => {
+                self.ask(InputTarget::Name, "name of the machine", "mine", session)
             }
-            (Action::PutBack, Some(slider)) => session.put_back(Some(&slider)),
-            (Action::Less, Some(slider)) => session.slide(&slider, false, Notch::Small),
-            (Action::More, Some(slider)) => session.slide(&slider, true, Notch::Small),
-            (Action::MuchLess, Some(slider)) => session.slide(&slider, false, Notch::Large),
-            (Action::MuchMore, Some(slider)) => session.slide(&slider, true, Notch::Large),
+            (Action::Type, Some(slider)) => {
+                self.ask(InputTarget::Value, slider.name(), &slider.value, session)
+            }
+            (Action::Reset, Some(slider)) => session.reset_slider(Some(&slider)),
+            (Action::Less, Some(slider)) => session.move_slider(&slider, false, StepSize::Small),
+            (Action::More, Some(slider)) => session.move_slider(&slider, true, StepSize::Small),
+            (Action::MuchLess, Some(slider)) => {
+                session.move_slider(&slider, false, StepSize::Large)
+            }
+            (Action::MuchMore, Some(slider)) => session.move_slider(&slider, true, StepSize::Large),
             (
                 Action::Less
                 | Action::More
                 | Action::MuchLess
                 | Action::MuchMore
                 | Action::Type
-                | Action::PutBack,
+                | Action::Reset,
                 None,
             ) => {}
         }
@@ -88,7 +92,7 @@ impl Keyed for WhatIf {
 
     fn is_idle(&self, action: Action, session: &Session) -> bool {
         match action {
-            Action::PutBack | Action::PutAllBack | Action::Keep => !session.what_if.is_on(),
+            Action::Reset | Action::ResetAll | Action::SaveMachine => !session.what_if.is_on(),
             Action::Less | Action::More | Action::MuchLess | Action::MuchMore | Action::Type => {
                 session.what_if.sliders().is_empty()
             }
@@ -109,13 +113,13 @@ impl Panel for WhatIf {
         session.what_if.sliders().len()
     }
 
-    fn unfiltered(&self) -> Option<&'static str> {
-        Some("sliders are few: up and down go from one to the next")
+    fn no_filter_reason(&self) -> Option<&'static str> {
+        Some("sliders have no filter")
     }
 
-    /// What is tried is the machine of the case in focus.
-    fn enter(&mut self, session: &mut Session) {
-        session.try_out();
+    /// Starts with the machine of the case in focus.
+    fn activated(&mut self, session: &mut Session) {
+        session.start_what_if();
     }
 
     fn open(&mut self, session: &mut Session) {
@@ -123,10 +127,10 @@ impl Panel for WhatIf {
     }
 
     fn accept(&mut self, text: &str, session: &mut Session) -> Result<(), InputError> {
-        let result = match (self.asked, self.slider(session)) {
-            (Some(Asked::Name), _) => session.keep_machine(text),
-            (Some(Asked::Value), Some(slider)) => session.set_slider(&slider, text),
-            (Some(Asked::Value), None) | (None, _) => Ok(()),
+        let result = match (self.input_target, self.slider(session)) {
+            (Some(InputTarget::Name), _) => session.save_machine(text),
+            (Some(InputTarget::Value), Some(slider)) => session.set_slider(&slider, text),
+            (Some(InputTarget::Value), None) | (None, _) => Ok(()),
         };
         result.map_err(|why| Text::flag("value", text).error(why))
     }
@@ -134,30 +138,31 @@ impl Panel for WhatIf {
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         let tried = &session.what_if;
         let title = match tried.in_words() {
-            Some(words) if tried.is_on() => format!("What if it were {words}"),
-            Some(words) => format!("What if: on {words}"),
+            Some(words) if tried.is_on() => format!("What if: changed to {words}"),
+            Some(words) => format!("What if: {words}"),
             None => "What if".to_owned(),
         };
         let area = painter.panel(area, &title);
         let sliders = tried.sliders();
         if sliders.is_empty() {
-            let text = "Nothing to try yet: sliders change the machine of a case that has run. Pick what to run in Explore (1), then R runs it.";
-            return painter.nothing(area, text);
+            let text = "No sliders yet: they change the machine of a case that has run. Select cases in Explore (1), then press R to run them.";
+            return painter.placeholder(area, text);
         }
-        // Beside each other where there is room, else one above the other.
+        // The sliders and the ranking are side by side if the panel is wide enough, otherwise
+        // stacked.
         let about = 3.min(area.height / 5);
-        let body = Rect { height: area.height - about, ..area };
+        let body = Rect { height: area.height.saturating_sub(about), ..area };
         let (left, right) = if area.width >= 110 {
             let wide = area.width * 11 / 20;
             (
                 Rect { width: wide, ..body },
-                Rect { x: body.x + wide + 1, width: body.width - wide - 1, ..body },
+                Rect { x: body.x + wide + 1, width: body.width.saturating_sub(wide + 1), ..body },
             )
         } else {
             let high = (body.height * 3 / 5).min(sliders.len() as u16);
             (
                 Rect { height: high, ..body },
-                Rect { y: body.y + high, height: body.height - high, ..body },
+                Rect { y: body.y + high, height: body.height.saturating_sub(high), ..body },
             )
         };
         self.draw_sliders(painter, &sliders, left);
@@ -165,7 +170,7 @@ impl Panel for WhatIf {
         if let Some(slider) = sliders.get(self.list.cursor) {
             let text = explain(slider);
             let lines = wrap(&text, area.width.saturating_sub(2));
-            for (y, line) in (area.height - about..area.height).zip(&lines) {
+            for (y, line) in (area.height.saturating_sub(about)..area.height).zip(&lines) {
                 painter.put(area, 1, y, line, painter.theme.dim);
             }
         }
@@ -177,8 +182,8 @@ impl WhatIf {
         session.what_if.sliders().into_iter().nth(self.list.cursor)
     }
 
-    fn ask(&mut self, what: Asked, title: &str, text: &str, session: &mut Session) {
-        self.asked = Some(what);
+    fn ask(&mut self, what: InputTarget, title: &str, text: &str, session: &mut Session) {
+        self.input_target = Some(what);
         session.request = Some(Request::Text(title.to_owned(), text.to_owned()));
     }
 
@@ -187,7 +192,7 @@ impl WhatIf {
         let names = sliders.iter().map(|slider| width(slider.name())).max().unwrap_or(0);
         let values =
             sliders.iter().map(|slider| width(&slider.value)).max().unwrap_or(0).clamp(6, 14);
-        let first = first_shown(self.list.cursor, sliders.len(), usize::from(area.height));
+        let first = scroll_start(self.list.cursor, sliders.len(), usize::from(area.height));
         for (y, (index, slider)) in (0..area.height).zip(sliders.iter().enumerate().skip(first)) {
             let here = index == self.list.cursor;
             let style = match (here, slider.is_changed()) {
@@ -221,14 +226,14 @@ impl WhatIf {
                     if here { style } else { theme.dim },
                 );
             }
-            painter.hit(area, 0, y, area.width, crate::hits::Spot::Line(index));
+            painter.add_click(area, 0, y, area.width, crate::click_map::PanelPosition::Line(index));
         }
         painter.scrollbar(area, first, sliders.len());
     }
 }
 
-/// A slider where presets have numbers: theirs as marks, its own as a knob. False if it is no
-/// number.
+/// Draws the scale of a numeric slider with the values of the presets; returns false for other
+/// values.
 fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, area: Rect) -> bool {
     let Some(parameter) = slider.parameter else { return false };
     let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
@@ -243,10 +248,10 @@ fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, area: Rect) -> bool {
     if most <= 0.0 || area.width < 4 {
         return false;
     }
-    // Nothing has no logarithm: it stands at the left end.
+    // The scale is logarithmic; 0 is drawn at the left end.
     let place = |x: f64| {
         let share = if x > 0.0 { (x / least).ln() / (most / least).ln() } else { 0.0 };
-        (share.clamp(0.0, 1.0) * f64::from(area.width - 1)).round() as u16
+        (share.clamp(0.0, 1.0) * f64::from(area.width.saturating_sub(1))).round() as u16
     };
     let theme = painter.theme;
     for x in 0..area.width {
@@ -266,7 +271,7 @@ fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, area: Rect) -> bool {
     true
 }
 
-/// What a slider means, and what presets have.
+/// Describes a slider and lists the values of the presets.
 fn explain(slider: &Slider) -> String {
     let Some(parameter) = slider.parameter else {
         return format!("{}: {}", slider.name(), slider.meaning());
@@ -285,7 +290,7 @@ fn explain(slider: &Slider) -> String {
     format!("{}: {}. Presets: {}", slider.name(), slider.meaning(), list.join(", "))
 }
 
-/// Who is how fast in the group that was looked at, and against what it was.
+/// Draws the times of the group in focus and their ratios to the times before the change.
 fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
     let theme = painter.theme;
     let compared = &session.compared;
@@ -316,15 +321,18 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
             y += 1;
             continue;
         };
-        let is_old = compared.is_old(&line.stats.algorithm);
-        let style = if is_old { theme.dim } else { theme.text };
+        let is_outdated = compared.is_outdated(&line.stats.algorithm);
+        let style = if is_outdated { theme.dim } else { theme.text };
         painter.put(area, 1, y, &cut(&line.stats.algorithm, names), style);
-        let text = format!("{}{}", if is_old { "~" } else { "" }, duration(time));
+        let text = format!("{}{}", if is_outdated { "~" } else { "" }, duration(time));
         painter.put_right(area, names + 13, y, &text, style);
         let setting = &compared.groups[line.group].setting;
         let key = [&setting.topology, &setting.workload, &line.stats.algorithm].map(Clone::clone);
-        let before =
-            compared.tried.as_ref().and_then(|tried| tried.before.get(&key)).filter(|_| !is_old);
+        let before = compared
+            .scenario
+            .as_ref()
+            .and_then(|result| result.before.get(&key))
+            .filter(|_| !is_outdated);
         if let Some(before) = before.filter(|before| **before > 0.0) {
             painter.put_right(
                 area,
@@ -337,24 +345,26 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         let room = area.width.saturating_sub(names + 26);
         let long = if most > 0.0 { (time / most * f64::from(room)).round() as u16 } else { 0 };
         for x in 0..long {
-            painter.dot(area, names + 25 + x, y, if is_old { '░' } else { '█' }, style);
+            painter.dot(area, names + 25 + x, y, if is_outdated { '░' } else { '█' }, style);
         }
         y += 1;
     }
     if foot > 0 {
         let (known, all) = session.what_if.known();
-        let mut text = format!("steps of {known} of {all} schedules known");
-        if let Some(tried) = &compared.tried {
+        let mut text = format!("step data of {known} of {all} schedules available");
+        if let Some(result) = &compared.scenario {
             text = format!(
-                "{} priced at once in {:.1} ms",
-                tried.at_once,
-                tried.took.as_secs_f64() * 1e3
+                "{} recalculated instantly in {:.1} ms",
+                result.instant,
+                result.took.as_secs_f64() * 1e3
             );
-            if !tried.old.is_empty() {
-                text +=
-                    &format!("; {} as before (~) until a worker has planned them", tried.old.len());
+            if !result.outdated.is_empty() {
+                text += &format!(
+                    "; {} outdated (~) until workers have planned them",
+                    result.outdated.len()
+                );
             }
         }
-        painter.put(area, 1, area.height - 1, &text, theme.dim);
+        painter.put(area, 1, area.height.saturating_sub(1), &text, theme.dim);
     }
 }

@@ -1,26 +1,25 @@
-//! Who wins where: block sizes against networks or machines, a colour an algorithm, the margin as
-//! shade, and the case under the cursor in words.
+//! The winners panel: a map of the fastest algorithm by block size and network or machine.
 
-use crate::hits::Spot;
+use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
-use crate::paint::{Painter, cut_middle, first_shown, width, wrap};
-use crate::panel::{Keyed, List, Panel, around};
-use crate::session::{Request, Session, SheetKind};
+use crate::paint::{Painter, cut_middle, scroll_start, width, wrap};
+use crate::panel::{Keyed, List, Panel, wrap_index};
+use crate::session::{RenderKind, Request, Session};
 use crate::theme::MARKS;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use std::collections::BTreeSet;
 use swapmeet_results::analysis::{Axis, MapCell, Margin, Winner, WinnerMap};
 
-/// A map on screen; its rows are the lines of its cursor.
+/// The winners panel; the rows of the map are the lines of its cursor.
 #[derive(Debug, Default)]
 pub(crate) struct Winners {
     list: List,
-    /// The block size under the cursor, by its place.
+    /// The index of the block size under the cursor.
     column: usize,
-    /// Which of the maps.
+    /// The index of the displayed map.
     map: usize,
-    /// The group that was looked at last.
+    /// The group that was in focus at the last update.
     seen: Option<usize>,
 }
 
@@ -34,16 +33,15 @@ pub(crate) enum Action {
 }
 
 impl Keyed for Winners {
-    const TAB: &'static str = "WinnerMap";
+    const TAB: &'static str = "Map";
     const TITLE: &'static str = "Who wins where";
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
-        bind(Action::Open, ENTER, "details of the fastest under the cursor").hint("details"),
-        bind(Action::Left, LEFT, "to smaller blocks"),
-        bind(Action::Right, RIGHT, "to larger blocks").pair("←→", "size"),
-        bind(Action::Previous, &[ch('[')], "the map before"),
-        bind(Action::Next, &[ch(']')], "the next map: of other networks, or against machines")
-            .pair("[ ]", "map"),
+        bind(Action::Open, ENTER, "show the details of the fastest case").hint("details"),
+        bind(Action::Left, LEFT, "go to smaller blocks"),
+        bind(Action::Right, RIGHT, "go to larger blocks").pair("←→", "size"),
+        bind(Action::Previous, &[ch('[')], "previous map"),
+        bind(Action::Next, &[ch(']')], "next map: other networks, or machines").pair("[ ]", "map"),
     ];
 
     fn act(&mut self, action: Action, session: &mut Session) {
@@ -74,21 +72,21 @@ impl Panel for Winners {
         session.compared.maps.get(self.map).map_or(0, |map| map.rows.len())
     }
 
-    fn unfiltered(&self) -> Option<&'static str> {
-        Some("a map has all algorithms: who wins is a matter of the others, too")
+    fn no_filter_reason(&self) -> Option<&'static str> {
+        Some("a map has no filter, because it compares all algorithms")
     }
 
-    fn figure(&self, _: &Session) -> SheetKind {
-        SheetKind::Winners
+    fn figure(&self, _: &Session) -> RenderKind {
+        RenderKind::Winners
     }
 
     fn sideways(&mut self, by: isize, session: &mut Session) {
         self.column = self.column.saturating_add_signed(by);
-        self.look(session);
+        self.cursor_moved(session);
     }
 
-    /// The fastest under the cursor is in focus, and the other panels are about its group.
-    fn look(&mut self, session: &mut Session) {
+    /// Puts the fastest case under the cursor and its group into focus.
+    fn cursor_moved(&mut self, session: &mut Session) {
         let Some(map) = session.compared.maps.get(self.map) else { return };
         self.column = self.column.min(map.xs.len().saturating_sub(1));
         let Some(MapCell { group, winner }) = cell(map, self.list.cursor, self.column) else {
@@ -107,20 +105,20 @@ impl Panel for Winners {
     }
 
     fn open(&mut self, session: &mut Session) {
-        self.look(session);
+        self.cursor_moved(session);
         session.request = Some(Request::Details);
     }
 
-    fn click(&mut self, spot: Spot, session: &mut Session) {
-        if let Spot::Mark(at) = spot {
+    fn click(&mut self, position: PanelPosition, session: &mut Session) {
+        if let PanelPosition::Mark(at) = position {
             let columns = session.compared.maps.get(self.map).map_or(1, |map| map.xs.len().max(1));
             (self.list.cursor, self.column) = (at / columns, at % columns);
-            self.look(session);
+            self.cursor_moved(session);
         }
     }
 
-    /// The cursor goes to the group that was looked at elsewhere.
-    fn follow(&mut self, session: &Session) {
+    /// Moves the cursor to the group in focus.
+    fn sync(&mut self, session: &Session) {
         let maps = &session.compared.maps;
         self.map = self.map.min(maps.len().saturating_sub(1));
         if self.seen == Some(session.group) || maps.is_empty() {
@@ -135,7 +133,7 @@ impl Panel for Winners {
             };
             places.into_iter().find(of_group)
         };
-        // The map that is shown, if it has the group.
+        // Prefer the displayed map if it contains the group.
         let order = (0..maps.len()).map(|i| (self.map + i) % maps.len());
         if let Some((map, (row, column))) =
             order.into_iter().find_map(|map| Some((map, here(&maps[map])?)))
@@ -148,8 +146,8 @@ impl Panel for Winners {
         let maps = &session.compared.maps;
         let Some(map) = maps.get(self.map) else {
             let area = painter.panel(area, Self::TITLE);
-            let text = "A map needs rows of two block sizes, or of two networks or machines. Pick more in Explore (1), then a adds them.";
-            return painter.nothing(area, text);
+            let text = "A map needs rows of at least two block sizes, networks or machines. Select more in Explore (1), then press a to add them.";
+            return painter.placeholder(area, text);
         };
         let which = if maps.len() > 1 {
             format!(" ({} of {})", self.map + 1, maps.len())
@@ -165,7 +163,7 @@ impl Panel for Winners {
                 map.title
             ),
         );
-        // One mark and colour an algorithm in all maps.
+        // An algorithm has the same mark and colour in all maps.
         let names: BTreeSet<&str> = maps.iter().flat_map(WinnerMap::winners).collect();
         let names: Vec<&str> = names.into_iter().collect();
         let legend = legend(painter, &names, &map.winners(), area);
@@ -177,11 +175,12 @@ impl Panel for Winners {
             ..area
         };
         let high = self.draw_map(painter, map, &names, room);
-        // What is left of the room is the strip of the row under the cursor: a line a size.
+        // The rest of the area lists the winners of the row under the cursor, one line for each
+        // size.
         let strip = strip(map, self.list.cursor);
         let free = room.height.saturating_sub(high + 1);
         if free > 0 {
-            let first = first_shown(self.column, strip.len(), usize::from(free));
+            let first = scroll_start(self.column, strip.len(), usize::from(free));
             let shown = strip.iter().enumerate().skip(first).take(usize::from(free));
             for (y, (column, text)) in (legend + high + 1..).zip(shown) {
                 let theme = painter.theme;
@@ -194,7 +193,7 @@ impl Panel for Winners {
                 );
             }
         }
-        for (y, text) in (area.height - lines..area.height).zip(&words) {
+        for (y, text) in (area.height.saturating_sub(lines)..area.height).zip(&words) {
             painter.put(area, 1, y, text, painter.theme.text);
         }
     }
@@ -206,12 +205,12 @@ fn cell(map: &WinnerMap, row: usize, column: usize) -> Option<&MapCell> {
 
 impl Winners {
     fn turn(&mut self, by: isize, session: &mut Session) {
-        self.map = around(self.map, by, session.compared.maps.len());
+        self.map = wrap_index(self.map, by, session.compared.maps.len());
         self.clamp(session);
-        self.look(session);
+        self.cursor_moved(session);
     }
 
-    /// Draws the cells that have room, sizes above them; returns the lines it took.
+    /// Draws the cells that fit, with the sizes above them; returns the number of rows used.
     fn draw_map(
         &self,
         painter: &mut Painter<'_, '_>,
@@ -219,7 +218,7 @@ impl Winners {
         names: &[&str],
         area: Rect,
     ) -> u16 {
-        /// A mark, and shade beside it.
+        /// A mark and a shade.
         const NARROWEST: u16 = 3;
         let theme = painter.theme;
         let label = map.rows.iter().map(|row| width(row)).max().unwrap_or(0).min(area.width / 3);
@@ -228,9 +227,9 @@ impl Winners {
         let room = area.width.saturating_sub(label + 3);
         let wide = (room / (sizes.len() as u16).max(1)).clamp(NARROWEST, widest.max(NARROWEST));
         let columns = usize::from(room / wide);
-        let first = first_shown(self.column, sizes.len(), columns);
+        let first = scroll_start(self.column, sizes.len(), columns);
         let high = usize::from(area.height.saturating_sub(1)).min(map.rows.len());
-        let top = first_shown(self.list.cursor, map.rows.len(), high);
+        let top = scroll_start(self.list.cursor, map.rows.len(), high);
         let mut free = 0;
         for (at, size) in sizes.iter().enumerate().skip(first).take(columns) {
             let x = label + 2 + (at - first) as u16 * wide;
@@ -248,7 +247,13 @@ impl Winners {
                     width: wide - 1,
                     ..area
                 };
-                painter.hit(place, 0, y, wide, Spot::Mark(row * sizes.len() + column));
+                painter.add_click(
+                    place,
+                    0,
+                    y,
+                    wide,
+                    PanelPosition::Mark(row * sizes.len() + column),
+                );
                 let here = (row, column) == (self.list.cursor, self.column);
                 let Some(cell) = cell(map, row, column) else {
                     painter.put(place, 0, y, "-", if here { painter.cursor() } else { theme.dim });
@@ -275,7 +280,7 @@ impl Winners {
     }
 }
 
-/// How far ahead the fastest is: a blank if it can't be told from another, more ink for more.
+/// Returns the shade for the lead of the fastest algorithm; a blank if the lead is not significant.
 fn shade(winner: &Winner) -> char {
     match winner.margin() {
         Margin::Tied => ' ',
@@ -286,7 +291,7 @@ fn shade(winner: &Winner) -> char {
     }
 }
 
-/// Which mark is whose, and what shades mean; returns the lines it took.
+/// Draws the legend of marks and shades; returns the number of rows used.
 fn legend(painter: &mut Painter<'_, '_>, names: &[&str], here: &[&str], area: Rect) -> u16 {
     let (mut x, mut y) = (1, 0);
     for (i, name) in names.iter().enumerate().filter(|(_, name)| here.contains(name)) {
@@ -300,13 +305,13 @@ fn legend(painter: &mut Painter<'_, '_>, names: &[&str], here: &[&str], area: Re
         area,
         1,
         y + 1,
-        "the next takes longer by: blank not told apart  ░ up to 5 %  ▒ 25 %  ▓ 100 %  █ more",
+        "the next one is slower by: blank not significant  ░ up to 5 %  ▒ 25 %  ▓ 100 %  █ more",
         painter.theme.dim,
     );
     y + 2
 }
 
-/// For each block size of a row who wins, and by how much.
+/// Returns for each block size of a row the fastest algorithm and its lead.
 fn strip(map: &WinnerMap, row: usize) -> Vec<String> {
     let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
     let wide = sizes.iter().map(|size| width(size)).max().unwrap_or(0);
@@ -318,7 +323,7 @@ fn strip(map: &WinnerMap, row: usize) -> Vec<String> {
     sizes.iter().enumerate().map(line).collect()
 }
 
-/// The case under the cursor.
+/// Describes the case under the cursor.
 fn explain(map: &WinnerMap, row: usize, column: usize, room: u16) -> Vec<String> {
     let (Some(at), Some(x)) = (map.rows.get(row), map.xs.get(column)) else { return Vec::new() };
     let place = format!("{at}, {}: ", Axis::Block.text(*x));
@@ -332,7 +337,7 @@ fn explain(map: &WinnerMap, row: usize, column: usize, room: u16) -> Vec<String>
         text += &format!(" (95 %: {:.3}..{:.3})", interval.low, interval.high);
     }
     if !winner.tied.is_empty() {
-        text += &format!("; not told apart from {}", winner.tied.join(", "));
+        text += &format!("; not significantly different from {}", winner.tied.join(", "));
     }
     wrap(&text, room)
 }

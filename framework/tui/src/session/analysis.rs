@@ -1,4 +1,4 @@
-//! What follows from the rows, worked out again as they come.
+//! The analysis of the rows, repeated when rows arrive.
 
 use super::Session;
 use super::comparison::Compared;
@@ -6,26 +6,26 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Instant;
 
-/// The work, in a thread of its own that takes a fifth of the time at most.
+/// The state of the analysis thread, which runs at most a fifth of the time.
 #[derive(Debug, Default)]
 pub(super) struct Analysis {
-    /// Whether rows or baseline have changed since.
+    /// Whether rows or baseline have changed since the last start.
     pub(super) is_stale: bool,
     under_way: Option<(Instant, Receiver<Compared>)>,
-    /// When it may begin again.
+    /// The earliest time of the next start.
     next: Option<Instant>,
 }
 
 impl Analysis {
-    /// Whether a result is still to come.
+    /// Returns whether a result is still to come.
     pub(super) fn is_due(&self) -> bool {
         self.is_stale || self.under_way.is_some()
     }
 }
 
 impl Session {
-    /// Begins the work if it is time; true if its result came.
-    pub(super) fn take_analysis(&mut self) -> bool {
+    /// Starts the analysis if it is due; returns whether a result has arrived.
+    pub(super) fn poll_analysis(&mut self) -> bool {
         let analysis = &mut self.analysis;
         if analysis.is_stale
             && analysis.under_way.is_none()
@@ -36,20 +36,20 @@ impl Session {
             let (records, baseline) = (self.queue.records(), self.baseline.clone());
             let scenario = self.what_if.scenario();
             let work = move || {
-                let (records, tried) = match scenario {
+                let (records, scenario) = match scenario {
                     Some(scenario) => {
-                        let (records, tried) = scenario.apply(records);
-                        (records, Some(tried))
+                        let (records, result) = scenario.apply(records);
+                        (records, Some(result))
                     }
                     None => (records.into_iter().map(Arc::unwrap_or_clone).collect(), None),
                 };
-                let compared = Compared { tried, ..Compared::of(records, baseline.as_deref()) };
-                // A session that has ended meanwhile wants no comparison.
+                let compared = Compared { scenario, ..Compared::of(records, baseline.as_deref()) };
+                // The receiver may be gone if the session has ended.
                 drop(sender.send(compared));
             };
             match std::thread::Builder::new().name("comparison".to_owned()).spawn(work) {
                 Ok(_) => analysis.under_way = Some((Instant::now(), receiver)),
-                Err(error) => self.tell(&format!("no thread to compare rows in: {error}"), true),
+                Err(error) => self.show_message(&format!("cannot start a thread: {error}"), true),
             }
         }
         let Some((began, receiver)) = &self.analysis.under_way else { return false };
@@ -58,11 +58,11 @@ impl Session {
             return false;
         }
         self.analysis.under_way = None;
-        // Whoever holds a key down waits for what follows from it.
+        // A slider waits for its result, so the what-if panel has no pause.
         self.analysis.next = (!self.what_if.is_on()).then(|| Instant::now() + took * 4);
         if let Ok(compared) = result {
-            if let Some(tried) = &compared.tried {
-                self.what_if.tried(tried);
+            if let Some(result) = &compared.scenario {
+                self.what_if.schedule_planning(result);
             }
             self.compared = compared;
         }

@@ -1,8 +1,6 @@
-//! Cases that run behind the screen's back: a list goes in, events come out, and it can be told to
-//! stop.
+//! A batch of cases that runs in the background, reports events and can be cancelled.
 //!
-//! A thread follows the batch and writes its rows as cases end: whatever happens to the screen, the
-//! file has them.
+//! A thread writes each row to the file as soon as its case ends, independently of the screen.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -14,34 +12,35 @@ use swapmeet_runner::batch;
 use swapmeet_runner::case::Case;
 use swapmeet_runner::worker::Workers;
 
-/// What happens to a batch of cases. Cases are named by their place in the list.
+/// An event of a batch. Cases are numbered by their position in the batch.
 #[derive(Debug)]
-pub(crate) enum Event {
-    /// A case has begun.
+pub(crate) enum BatchEvent {
+    /// A case has started.
     Started(usize),
-    /// A case has come to this step of its schedule.
+    /// A case has reached a step: its index, the number of steps, and the number of messages so
+    /// far.
     Progress(usize, u64, u64),
     /// A case has ended.
     Finished(usize, Box<Record>),
-    /// Something to be told.
+    /// A line for the log.
     Log(String),
-    /// No more will come.
+    /// The batch has ended.
     Done,
 }
 
-/// Where rows go as they come, shared by all batches of a session.
+/// The sink for rows, shared by all batches of a session.
 pub type RowSink = Arc<Mutex<dyn Sink + Send>>;
 
-/// Cases on their way. Dropped, it ends them and waits for rows to be written.
+/// A running batch. Dropping it cancels its cases and waits until all rows are written.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    events: Receiver<Event>,
+    events: Receiver<BatchEvent>,
     cancelled: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Batch {
-    /// Starts to run cases; `rows` gets their rows as they end.
+    /// Starts cases; `rows` receives their rows.
     pub(crate) fn start(cases: Vec<Case>, workers: Workers, rows: Option<RowSink>) -> Self {
         let (sender, events) = channel();
         let cancelled = Arc::new(AtomicBool::new(false));
@@ -49,30 +48,30 @@ impl Batch {
         let failed = sender.clone();
         let thread = std::thread::Builder::new().name("cases".to_owned());
         let thread =
-            thread.spawn(move || Follower { rows, events: sender }.follow(&cases, &workers, &flag));
+            thread.spawn(move || BatchThread { rows, events: sender }.run(&cases, &workers, &flag));
         if let Err(error) = &thread {
-            // The receiver is right here.
-            let _ = failed.send(Event::Log(format!("error: no thread to run cases in: {error}")));
-            let _ = failed.send(Event::Done);
+            // Sending cannot fail because the receiver still exists.
+            let _ = failed.send(BatchEvent::Log(format!("error: cannot start a thread: {error}")));
+            let _ = failed.send(BatchEvent::Done);
         }
         Self { events, cancelled, thread: thread.ok() }
     }
 
-    /// The next event, if there is one already. A thread that is gone is done.
-    pub(crate) fn try_next(&self) -> Option<Event> {
+    /// Returns the next pending event. If the thread is gone, it is [`BatchEvent::Done`].
+    pub(crate) fn try_next(&self) -> Option<BatchEvent> {
         match self.events.try_recv() {
             Ok(event) => Some(event),
             Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(Event::Done),
+            Err(TryRecvError::Disconnected) => Some(BatchEvent::Done),
         }
     }
 
-    /// Whether all is done and written.
+    /// Returns whether the thread has ended and all rows are written.
     pub(crate) fn is_over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Ends it: what runs is stopped and gets no row, no more cases begin.
+    /// Cancels the batch: running cases are aborted without a row, and no more cases start.
     pub(crate) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
@@ -82,28 +81,28 @@ impl Drop for Batch {
     fn drop(&mut self) {
         self.cancel();
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has said so already.
+            // The panic of a thread was reported already.
             let _ = thread.join();
         }
     }
 }
 
-/// What the thread needs.
-struct Follower {
+/// The data of the batch thread.
+struct BatchThread {
     rows: Option<RowSink>,
-    events: Sender<Event>,
+    events: Sender<BatchEvent>,
 }
 
-impl Follower {
-    fn follow(&self, cases: &[Case], workers: &Workers, cancelled: &AtomicBool) {
-        /// How long a wish to stop may go unnoticed.
+impl BatchThread {
+    fn run(&self, cases: &[Case], workers: &Workers, cancelled: &AtomicBool) {
+        /// The maximum delay of a cancellation.
         const SLICE: Duration = Duration::from_millis(50);
-        // Who watches compares while repetitions are still to come.
+        // Repetitions are interleaved, so that algorithms can be compared early.
         let batch = match batch::Batch::start_interleaved(cases, workers) {
             Ok(batch) => batch,
             Err(error) => {
-                self.report(Event::Log(format!("error: no thread to run cases in: {error}")));
-                return self.report(Event::Done);
+                self.report(BatchEvent::Log(format!("error: cannot start a thread: {error}")));
+                return self.report(BatchEvent::Done);
             }
         };
         while let Some(event) = batch.next_within(SLICE) {
@@ -113,33 +112,33 @@ impl Follower {
             match event {
                 None => {}
                 Some(batch::BatchEvent::Started { cases }) => {
-                    cases.into_iter().for_each(|c| self.report(Event::Started(c)))
+                    cases.into_iter().for_each(|c| self.report(BatchEvent::Started(c)))
                 }
                 Some(batch::BatchEvent::Progress { case, steps, messages }) => {
-                    self.report(Event::Progress(case, steps, messages));
+                    self.report(BatchEvent::Progress(case, steps, messages));
                 }
-                Some(batch::BatchEvent::Log { line }) => self.report(Event::Log(line)),
-                // No watch was asked for.
+                Some(batch::BatchEvent::Log { line }) => self.report(BatchEvent::Log(line)),
+                // The batch has no watcher.
                 Some(batch::BatchEvent::Observed { .. }) => {}
                 Some(batch::BatchEvent::Finished { case, record }) => {
                     self.write(&record);
-                    self.report(Event::Finished(case, record));
+                    self.report(BatchEvent::Finished(case, record));
                 }
             }
         }
-        self.report(Event::Done);
+        self.report(BatchEvent::Done);
     }
 
     fn write(&self, row: &Record) {
         if let Some(Err(error)) =
             self.rows.as_ref().and_then(|rows| rows.lock().ok()).map(|mut sink| sink.record(row))
         {
-            self.report(Event::Log(format!("error: writing rows: {error}")));
+            self.report(BatchEvent::Log(format!("error: writing rows: {error}")));
         }
     }
 
-    /// Nobody listens any more once the session has ended: rows still go to the file.
-    fn report(&self, event: Event) {
+    /// Reports an event. The receiver may be gone if the session has ended; rows are still written.
+    fn report(&self, event: BatchEvent) {
         drop(self.events.send(event));
     }
 }

@@ -1,8 +1,7 @@
-//! The comparison on screen: a line an algorithm and group of cases, and what many of them say
-//! together.
+//! The analysed rows of the session: lines of the comparison, curves and maps.
 
-use super::what_if::Tried;
-use crate::short::Short;
+use super::what_if::ScenarioResult;
+use crate::abbreviate::Abbreviations;
 use std::collections::HashMap;
 use swapmeet_results::analysis::{Axis, Family, RowAxis, WinnerMap, families, winner_maps};
 use swapmeet_results::stats::{Interval, Summary};
@@ -11,42 +10,40 @@ use swapmeet_results::{
 };
 use unicode_width::UnicodeWidthStr;
 
-/// One algorithm on one topology, with one workload and machine.
+/// An algorithm on one topology, with one workload and machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
-    /// Which group of cases it belongs to: those that differ only in the algorithm.
+    /// The index of its group: cases that differ only in the algorithm.
     pub(crate) group: usize,
     pub(crate) stats: swapmeet_results::ComparisonLine,
-    /// Whether the others of the group are compared with it.
+    /// Whether this is the baseline of its group.
     pub(crate) is_baseline: bool,
-    /// Mean time over the lower bound.
+    /// The mean time divided by the lower bound.
     pub(crate) over_bound: Option<f64>,
-    /// The mean of each part of its time.
+    /// The mean of each part of the time.
     pub(crate) parts: Parts,
-    /// One of its rows: experiment and plugin aside, what tells its case.
+    /// One of its rows.
     pub(crate) sample: Record,
 }
 
-/// All that is compared.
+/// The results of the analysis.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Compared {
-    /// Groups, by topology, workload and machine, each in the order in which they came first: a
-    /// case added later stands where one looks for it.
+    /// Groups sorted by topology, workload and machine, each in the order of their first rows.
     pub(crate) groups: Vec<Group>,
-    /// Lines, group by group, fastest first.
+    /// Lines by group, the fastest first.
     pub(crate) lines: Vec<Line>,
-    /// Groups along an axis that differ in nothing else, two places of it at least.
+    /// Families of curves with at least two points on their axis.
     pub(crate) families: Vec<Family>,
-    /// Who is fastest where, over block sizes and one thing more.
+    /// Maps of the fastest algorithm.
     pub(crate) maps: Vec<WinnerMap>,
-    /// What was measured beside what was predicted of the same case.
+    /// Differences between measured and predicted times of the same cases.
     pub(crate) residuals: Vec<Residual>,
-    /// Why there is no comparison.
+    /// The error message if the rows cannot be compared.
     pub(crate) error: Option<String>,
-    /// What came of trying other parameters, where rows are tried.
-    pub(crate) tried: Option<Tried>,
-    /// For each group, which topology, workload and machine it has, counted in the order in which
-    /// they came.
+    /// The result of the what-if changes, if there are any.
+    pub(crate) scenario: Option<ScenarioResult>,
+    /// For each group the ranks of its topology, workload and machine, by first occurrence.
     pub(crate) ranks: Vec<[usize; 3]>,
 }
 
@@ -73,17 +70,17 @@ impl Line {
         })
     }
 
-    /// Mean time over the baseline's.
+    /// Returns the mean time divided by that of the baseline.
     pub(crate) fn ratio(&self) -> Option<f64> {
         self.stats.ratio.as_ref().map(|ratio| ratio.value)
     }
 
-    /// The 95 % interval of the ratio, where there are repetitions.
+    /// Returns the 95 % confidence interval of the ratio, if there are repetitions.
     pub(crate) fn interval(&self) -> Option<Interval> {
         self.stats.ratio.as_ref().and_then(|ratio| ratio.interval)
     }
 
-    /// Whether a row is of this line: any repetition of its case.
+    /// Returns whether a row is a repetition of this line's case.
     pub(crate) fn is_of(&self, row: &Record) -> bool {
         let (own, other) = (self.sample.case(), row.case());
         own.setting == other.setting && own.implementation == other.implementation
@@ -91,12 +88,12 @@ impl Line {
 }
 
 impl Compared {
-    /// Whether some of an algorithm's times are those of before something was tried.
-    pub(crate) fn is_old(&self, algorithm: &str) -> bool {
-        self.tried.as_ref().is_some_and(|tried| tried.old.contains(algorithm))
+    /// Returns whether some times of an algorithm do not include the what-if changes yet.
+    pub(crate) fn is_outdated(&self, algorithm: &str) -> bool {
+        self.scenario.as_ref().is_some_and(|result| result.outdated.contains(algorithm))
     }
 
-    /// Compares the rows there are. A baseline that no row is of is as good as none.
+    /// Compares rows. A baseline without rows is ignored.
     pub(crate) fn of(records: Vec<Record>, baseline: Option<&str>) -> Self {
         let files = [(String::new(), records)];
         let compared = match compare(&files, baseline) {
@@ -110,7 +107,7 @@ impl Compared {
         }
     }
 
-    /// The statistics' lines, with the figures that only the rows have.
+    /// Combines the statistics with values of the rows.
     fn join(mut comparison: Comparison, files: &[(String, Vec<Record>)]) -> Self {
         let ranks = ranks(
             comparison
@@ -152,7 +149,7 @@ impl Compared {
     }
 }
 
-/// Which topology, workload and machine each has, counted in the order in which they came.
+/// Returns the ranks of topology, workload and machine of each group, by first occurrence.
 fn ranks<'a>(groups: impl Iterator<Item = [&'a String; 3]>) -> Vec<[usize; 3]> {
     let mut known: [HashMap<&str, usize>; 3] = Default::default();
     let mut rank = |at: usize, name: &'a str| {
@@ -166,9 +163,9 @@ fn ranks<'a>(groups: impl Iterator<Item = [&'a String; 3]>) -> Vec<[usize; 3]> {
         .collect()
 }
 
-/// A group by what tells it from others. Where there is no room for all of it that goes which
-/// groups have in common, and what is left is cut where it agrees.
-pub(crate) fn told_apart(groups: &[Group], group: &Group, room: usize) -> String {
+/// Returns a label that distinguishes a group from others. If it is too wide, the specs that all
+/// groups share are left out, and the others are abbreviated.
+pub(crate) fn group_label(groups: &[Group], group: &Group, room: usize) -> String {
     let parts: [fn(&Group) -> &str; 4] = [
         |g| &g.setting.topology,
         |g| &g.setting.workload,
@@ -176,7 +173,7 @@ pub(crate) fn told_apart(groups: &[Group], group: &Group, room: usize) -> String
         |g| &g.setting.model,
     ];
     let varies = |part: &fn(&Group) -> &str| groups.iter().any(|other| part(other) != part(group));
-    // The model is the machine's, unless groups differ in it.
+    // The model follows from the machine unless groups differ in it.
     let shown = |part: &(usize, fn(&Group) -> &str)| part.0 < 3 || varies(&part.1);
     let join = |texts: &[String]| texts.join(", ");
     let all: Vec<_> = parts.into_iter().enumerate().filter(shown).map(|(_, part)| part).collect();
@@ -191,7 +188,7 @@ pub(crate) fn told_apart(groups: &[Group], group: &Group, room: usize) -> String
         *widest -= 1;
     }
     let short = |(part, wide): (&fn(&Group) -> &str, &usize)| {
-        Short::of(groups.iter().map(part), *wide).get(part(group)).to_owned()
+        Abbreviations::of(groups.iter().map(part), *wide).get(part(group)).to_owned()
     };
     join(&apart.iter().zip(&wide).map(short).collect::<Vec<_>>())
 }

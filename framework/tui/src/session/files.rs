@@ -1,5 +1,5 @@
-//! A session on disk: an experiment file that `swapmeet run` takes, and the rows as CSV beside it;
-//! and the command that repeats a case.
+//! Files of a saved session: an experiment file for `swapmeet run` and the rows as CSV. Also the
+//! command that repeats a case.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::{DEFAULT_TIMEOUT_SECS, Experiment};
 use swapmeet_runner::input::Text;
 
-/// An experiment as a file has it.
+/// Returns an experiment as TOML.
 pub(crate) fn as_toml(experiment: &Experiment) -> String {
     let list = |key: &str, texts: &[Text]| {
         let texts: Vec<String> = texts.iter().map(|t| text_of(&t.value)).collect();
-        // One a line where they would make a line that nobody reads.
+        // Long lists have one entry in each line.
         let one_line = format!("{key} = [{}]\n", texts.join(", "));
         if one_line.len() <= 100 {
             one_line
@@ -50,72 +50,74 @@ fn text_of(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
 
-/// A name as a table's heading has it: in quotes only if it must be.
+/// Returns a name as a TOML key, quoted if necessary.
 fn key(name: &str) -> String {
     let is_bare = !name.is_empty()
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
     if is_bare { name.to_owned() } else { text_of(name) }
 }
 
-/// A machine's parameter: most are numbers, some are words.
+/// Returns the value of a machine's parameter, unquoted if it is a number.
 fn number_or_text(value: &str) -> String {
     let is_number = value.parse::<toml::Value>().is_ok_and(|v| v.is_integer() || v.is_float());
     if is_number { value.to_owned() } else { text_of(value) }
 }
 
-/// A file of a saved session.
-pub(crate) struct Saved {
+/// A file to write.
+pub(crate) struct OutputFile {
     pub(crate) file: PathBuf,
-    /// What is in it, as `3 rows`.
-    pub(crate) what: String,
-    /// A line that says so before it is written.
-    pub(crate) about: String,
+    /// A short description of the content, such as `3 rows`.
+    pub(crate) summary: String,
+    /// A description that is shown before the file is written.
+    pub(crate) preview: String,
     pub(crate) content: Content,
 }
 
-/// What is written to a file.
+/// A function that writes the content of a file.
 pub(crate) type Content = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + Send>;
 
-/// What can be made of the rows on screen.
+/// The kind of a file that is rendered from rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SheetKind {
-    /// A page of all there is to say.
+pub enum RenderKind {
+    /// A report page.
     Report,
-    /// A figure of time over an axis.
+    /// A figure of time against an axis.
     Curves(Axis),
-    /// A figure of who is fastest where.
+    /// A figure of the fastest algorithms.
     Winners,
     /// A figure of the parts of each algorithm's time.
     Parts,
 }
 
-/// A file that is made of rows.
+/// A request to render a file from rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sheet {
-    pub kind: SheetKind,
-    /// Its ending says the format.
+pub struct RenderRequest {
+    pub kind: RenderKind,
+    /// The path; its extension selects the format.
     pub path: PathBuf,
-    /// What others are compared with.
+    /// The algorithm that the others are compared with.
     pub baseline: Option<String>,
 }
 
-/// Makes the bytes of such a file; `Err` says why it can't.
-pub type DrawRows = fn(&Sheet, Vec<Record>) -> Result<Vec<u8>, String>;
+/// Renders the contents of a file; `Err` is the error message.
+pub type RenderRows = fn(&RenderRequest, Vec<Record>) -> Result<Vec<u8>, String>;
 
-/// The file of a report or of a figure of this kind, by the ending of its name.
-pub(crate) fn sheet(
+/// Returns the report or figure for a path, depending on its extension.
+pub(crate) fn rendered_file(
     path: &Path,
-    figure: SheetKind,
+    figure: RenderKind,
     baseline: Option<&str>,
     rows: Vec<Arc<Record>>,
-    draw: DrawRows,
-) -> Result<Saved, String> {
+    render: RenderRows,
+) -> Result<OutputFile, String> {
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let (kind, what) = match (ending, figure) {
-        ("html", _) => (SheetKind::Report, "a report"),
-        ("svg" | "png" | "pdf", SheetKind::Winners) => (figure, "a figure of who is fastest where"),
-        ("svg" | "png" | "pdf", SheetKind::Parts) => (figure, "a figure of where time goes"),
-        ("svg" | "png" | "pdf", SheetKind::Curves(_) | SheetKind::Report) => {
+        ("html", _) => (RenderKind::Report, "a report"),
+        ("svg" | "png" | "pdf", RenderKind::Winners) => {
+            (figure, "a figure of the fastest algorithms")
+        }
+        ("svg" | "png" | "pdf", RenderKind::Parts) => (figure, "a figure of the parts of the time"),
+        ("svg" | "png" | "pdf", RenderKind::Curves(_) | RenderKind::Report) => {
             (figure, "a figure of times")
         }
         _ => {
@@ -125,22 +127,28 @@ pub(crate) fn sheet(
             );
         }
     };
-    let sheet = Sheet { kind, path: path.to_owned(), baseline: baseline.map(str::to_owned) };
+    let request =
+        RenderRequest { kind, path: path.to_owned(), baseline: baseline.map(str::to_owned) };
     let count = units::count(rows.len(), "row");
     let content = move |file: &mut dyn Write| {
         let rows = rows.iter().map(|row| (**row).clone()).collect();
-        file.write_all(&draw(&sheet, rows).map_err(io::Error::other)?)
+        file.write_all(&render(&request, rows).map_err(io::Error::other)?)
     };
     let (what, about) = (
         format!("{what} of {count}"),
         format!("{what} of {count} on screen; .html is a report, .svg .png .pdf are figures"),
     );
-    Ok(Saved { file: path.to_owned(), what, about, content: Box::new(content) })
+    Ok(OutputFile {
+        file: path.to_owned(),
+        summary: what,
+        preview: about,
+        content: Box::new(content),
+    })
 }
 
-/// Why the files of a session can't be written; `over` says that files which are there already may
-/// be written over, and `out` is the file to which rows go as they come.
-pub(crate) fn refusal(files: &[Saved], over: bool, out: Option<&Path>) -> Option<String> {
+/// Returns why files cannot be written. `over` allows overwriting existing files; `out` is the file
+/// that receives new rows.
+pub(crate) fn refusal(files: &[OutputFile], over: bool, out: Option<&Path>) -> Option<String> {
     let paths: Vec<&Path> = files.iter().map(|saved| saved.file.as_path()).collect();
     let is_out = |path: &&&Path| {
         let same = |other: &Path| {
@@ -152,30 +160,28 @@ pub(crate) fn refusal(files: &[Saved], over: bool, out: Option<&Path>) -> Option
         out.is_some_and(same)
     };
     if paths.iter().any(|path| path.file_name().is_none()) {
-        return Some("expected a file's name, as in `session.toml`".to_owned());
+        return Some("expected a file name such as `session.toml`".to_owned());
     }
     if paths.iter().enumerate().any(|(at, path)| paths[..at].contains(path)) {
         return Some(
-            "the rows would go to the same file: expected another ending, as in `session.toml`"
+            "experiment and rows would have the same file name: expected a name such as `session.toml`"
                 .to_owned(),
         );
     }
     if let Some(path) = paths.iter().find(is_out) {
         let path = path.display();
-        return Some(format!(
-            "{path} is the file of `--out`, and rows still go there: expected another name"
-        ));
+        return Some(format!("{path} is the file of `--out`: expected another name"));
     }
     let there = paths.iter().find(|file| file.exists()).filter(|_| !over)?;
-    Some(format!("{} is there already: Enter again writes over it, Esc leaves it", there.display()))
+    Some(format!("{} exists: press Enter again to overwrite it, Esc to cancel", there.display()))
 }
 
-/// Writes files, each whole or not at all; says what was written.
-pub(crate) fn save(files: &[Saved]) -> io::Result<String> {
+/// Writes each file atomically; returns a message that lists them.
+pub(crate) fn save(files: &[OutputFile]) -> io::Result<String> {
     let mut written = Vec::new();
     for saved in files {
         atomic_file::write(&saved.file, &saved.content)?;
-        written.push(format!("{} ({})", saved.file.display(), saved.what));
+        written.push(format!("{} ({})", saved.file.display(), saved.summary));
     }
     Ok(format!("saved {}", written.join(" and ")))
 }
@@ -185,7 +191,7 @@ pub(crate) fn write_rows(file: &mut dyn Write, rows: &[Arc<Record>]) -> io::Resu
     rows.iter().try_for_each(|row| sink.record(row)).and_then(|()| sink.finish())
 }
 
-/// The command that repeats a case.
+/// Returns the command that repeats a case.
 pub(crate) fn command(case: &Case, plugin_dirs: &[PathBuf]) -> String {
     let mut words = vec![case.id().borrowed().command()];
     let mut flag = |flag: &str, value: &str| words.extend([flag.to_owned(), quoted(value)]);
@@ -232,10 +238,10 @@ base = "delta"
         let folder = std::env::temp_dir().join(format!("swapmeet-refusal-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let file = |name: &str| folder.join(name);
-        let saved = |file: PathBuf| Saved {
+        let saved = |file: PathBuf| OutputFile {
             file,
-            what: String::new(),
-            about: String::new(),
+            summary: String::new(),
+            preview: String::new(),
             content: Box::new(|_| Err(io::Error::other("never written"))),
         };
         let why = |name: &str, over| {
@@ -245,15 +251,8 @@ base = "delta"
         std::fs::write(file("old.toml"), "").unwrap();
         std::fs::write(file("measured.csv"), "").unwrap();
         assert_eq!(why("new.toml", false), "");
-        assert!(
-            why("old.toml", false).contains("old.toml is there already"),
-            "{}",
-            why("old.toml", false)
-        );
-        assert!(
-            why("measured.toml", false).contains("measured.csv is there already"),
-            "the rows' file too"
-        );
+        assert!(why("old.toml", false).contains("old.toml exists"), "{}", why("old.toml", false));
+        assert!(why("measured.toml", false).contains("measured.csv exists"), "the rows' file too");
         assert_eq!(
             (why("old.toml", true), why("measured.toml", true)),
             (String::new(), String::new())

@@ -1,14 +1,14 @@
-//! What plugins and the program had to say.
+//! The log: messages of plugins and of the program.
 
 use std::time::Duration;
 
-/// Lines of a plugin that can't stop talking.
+/// The maximum number of lines.
 const MOST: usize = 10_000;
 
 /// A line of the log.
 #[derive(Debug, Clone)]
 pub(crate) struct LogLine {
-    /// When, in the session's time.
+    /// The time since the start of the session.
     pub(crate) at: Duration,
     pub(crate) text: String,
     pub(crate) is_warning: bool,
@@ -18,7 +18,7 @@ pub(crate) struct LogLine {
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     lines: Vec<LogLine>,
-    /// How many lines there were before the first of these.
+    /// The number of dropped lines.
     dropped: usize,
 }
 
@@ -36,7 +36,7 @@ impl Log {
         &self.lines
     }
 
-    /// How many lines there were in all.
+    /// Returns the total number of lines.
     pub(crate) fn written(&self) -> usize {
         self.dropped + self.lines.len()
     }

@@ -1,30 +1,29 @@
-//! What is known, whatever is shown of it: plugins, what is selected, cases and their rows, and
-//! what follows from these.
+//! The state of a session: plugins, the selection, cases with their rows, and the analysis of the
+//! rows.
 
 mod analysis;
 pub(crate) mod batch;
 pub(crate) mod comparison;
 pub(crate) mod files;
 mod log;
-pub(crate) mod offers;
 pub(crate) mod queue;
 pub(crate) mod recording;
 mod runs;
 pub(crate) mod selection;
+pub(crate) mod suggestions;
 mod undo;
 pub(crate) mod what_if;
 
 use crate::filter::Filter;
 use analysis::Analysis;
 use comparison::Compared;
-use files::Saved;
-pub use files::{DrawRows, Sheet, SheetKind};
+use files::OutputFile;
+pub use files::{RenderKind, RenderRequest, RenderRows};
 use log::Log;
 pub(crate) use log::LogLine;
-use offers::Study;
-use queue::{Queue, Row, State};
+use queue::{CaseRow, CaseState, Queue};
 pub use recording::WATCH;
-use recording::{Asked, Beside, Recording, Wanted};
+use recording::{FrameSelection, KeptSchedule, Recording, RecordingRequest};
 pub use runs::RowSink;
 use runs::Runs;
 use selection::Selection;
@@ -33,6 +32,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Duration;
+use suggestions::Study;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::Experiment;
@@ -42,41 +42,42 @@ use undo::Undo;
 pub use what_if::FACTS;
 use what_if::WhatIf;
 
-/// What a session begins with.
+/// The input of a session.
 pub struct Setup {
-    /// The plugins there are.
+    /// The available plugins.
     pub registry: Registry,
-    /// Where the user said to look for them, for commands that repeat a case.
+    /// The directories given with `--plugin-dir`, for commands that repeat a case.
     pub plugin_dirs: Vec<PathBuf>,
-    /// What is selected at first.
+    /// The initial selection.
     pub experiment: Experiment,
-    /// Its cases, if they are to run at once.
+    /// The cases to run at once.
     pub cases: Vec<Case>,
-    /// For each of these, the row that it has from an earlier run, if any; none of them may have.
+    /// For each of these cases its row from an earlier run, if any. An empty list stands for no
+    /// rows.
     pub found: Vec<Option<Record>>,
-    /// Rows of files, to be looked at.
+    /// Rows from files, which are shown without running anything.
     pub opened: Vec<Record>,
-    /// Makes a figure or a report of rows.
-    pub draw: DrawRows,
+    /// Renders a figure or a report.
+    pub render: RenderRows,
     pub workers: Workers,
-    /// Where rows go as they come.
+    /// The sink that receives each row at once.
     pub rows: Option<RowSink>,
-    /// The file that those rows are in, which nothing else may be written to.
+    /// The file of that sink, which nothing else may overwrite.
     pub out: Option<PathBuf>,
 }
 
-/// What a panel asks of the rest of the screen.
+/// A request of a panel to the application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Request {
-    /// To show all about the case in focus.
+    /// Show the details of the case in focus.
     Details,
-    /// To show it among the others.
+    /// Show the case in focus in the comparison.
     Comparison,
-    /// A text from the user: what it is called, and what it begins with.
+    /// Ask the user for a text: the title of the input and its initial text.
     Text(String, String),
 }
 
-/// The last thing to be told.
+/// The message in the bottom line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) text: String,
@@ -86,29 +87,29 @@ pub(crate) struct Message {
 pub(crate) struct Session {
     pub(crate) registry: Arc<Registry>,
     pub(crate) plugin_dirs: Vec<PathBuf>,
-    /// Plugin, title and paper of each algorithm by its name, in small letters.
+    /// Plugin, title and paper of each algorithm in lower case, by name.
     pub(crate) abouts: BTreeMap<String, String>,
     pub(crate) selection: Selection,
     pub(crate) queue: Queue,
-    /// Which case was looked at last, by its place in the queue.
+    /// The index of the case in focus.
     pub(crate) focus: Option<usize>,
-    /// Which group of the comparison was looked at last.
+    /// The index of the comparison group in focus.
     pub(crate) group: usize,
-    /// What others are compared with.
+    /// The algorithm that the others are compared with.
     pub(crate) baseline: Option<String>,
     pub(crate) compared: Compared,
-    /// What is tried out on the machine in focus.
+    /// The changes of the what-if panel.
     pub(crate) what_if: WhatIf,
-    /// The schedule of the case in focus, as far as it is known.
+    /// The schedule of the case in focus, as far as it has been simulated.
     pub(crate) recording: Option<Recording>,
-    /// One that is kept beside it.
-    pub(crate) beside: Option<Beside>,
+    /// The schedule that is kept for comparison.
+    pub(crate) kept: Option<KeptSchedule>,
     pub(crate) log: Log,
     pub(crate) now: Duration,
     pub(crate) message: Option<Message>,
     pub(crate) request: Option<Request>,
     pub(crate) runs: Runs,
-    pub(crate) draw: DrawRows,
+    pub(crate) render: RenderRows,
     writing: Option<Receiver<Message>>,
     analysis: Analysis,
     undo: Undo,
@@ -122,7 +123,7 @@ impl Session {
             abouts: setup
                 .registry
                 .algorithms()
-                .map(|a| (a.name.clone(), offers::about(a).to_lowercase()))
+                .map(|a| (a.name.clone(), suggestions::about(a).to_lowercase()))
                 .collect(),
             queue: Queue::default(),
             focus: None,
@@ -131,24 +132,24 @@ impl Session {
             compared: Compared::default(),
             what_if: WhatIf::default(),
             recording: None,
-            beside: None,
+            kept: None,
             log: Log::default(),
             now: Duration::ZERO,
             message: None,
             request: None,
             runs: Runs::new(setup.workers, setup.rows, setup.out),
-            draw: setup.draw,
+            render: setup.render,
             writing: None,
             analysis: Analysis::default(),
             undo: Undo::default(),
             registry: Arc::new(setup.registry),
         };
-        session.note_change();
+        session.record_change();
         for line in session.registry.log().to_vec() {
-            session.note(&line, true);
+            session.add_log(&line, true);
         }
         if session.registry.plugins().is_empty() {
-            session.note("no plugin was found: see `swapmeet list plugins`", true);
+            session.add_log("no plugins found: see `swapmeet list plugins`", true);
         }
         if !setup.opened.is_empty() {
             session.open(setup.opened);
@@ -158,59 +159,58 @@ impl Session {
         session
     }
 
-    /// Takes in what happened meanwhile; true if there is something new to draw.
+    /// Processes all pending events; returns whether the screen has to be redrawn.
     pub(crate) fn tick(&mut self, now: Duration) -> bool {
         if !self.runs.frozen {
             self.now = now;
         }
         let news =
-            self.take_prepared() | self.take_events() | self.take_written() | self.take_tried();
-        let news = news | self.recording.as_mut().is_some_and(Recording::take_in);
-        news | self.beside.as_mut().is_some_and(Beside::take_in) | self.take_analysis()
+            self.poll_prepared() | self.poll_events() | self.poll_written() | self.poll_what_if();
+        let news = news | self.recording.as_mut().is_some_and(Recording::poll);
+        news | self.kept.as_mut().is_some_and(KeptSchedule::poll) | self.poll_analysis()
     }
 
-    /// Whether anything goes on.
+    /// Returns whether any work is in progress.
     pub(crate) fn is_moving(&self) -> bool {
         self.runs.is_moving()
             || self.writing.is_some()
             || self.what_if.is_moving()
             || self.analysis.is_due()
             || self.recording.as_ref().is_some_and(Recording::is_growing)
-            || self.beside.as_ref().is_some_and(|beside| beside.recording().is_growing())
+            || self.kept.as_ref().is_some_and(|kept| kept.recording().is_growing())
     }
 
-    /// The case in focus: the one last looked at, or the first that has a row, or that runs.
-    pub(crate) fn focused(&self) -> Option<(usize, &Row)> {
+    /// Returns the case in focus with its index. By default it is the first case with a row, or the
+    /// first running case.
+    pub(crate) fn focused(&self) -> Option<(usize, &CaseRow)> {
         let rows = self.queue.rows();
         let index = self.focus.filter(|i| *i < rows.len());
-        let first = |is: fn(&State) -> bool| rows.iter().position(|row| is(&row.state));
+        let first = |is: fn(&CaseState) -> bool| rows.iter().position(|row| is(&row.state));
         let index = index
-            .or_else(|| first(|state| matches!(state, State::Done(_))))
-            .or_else(|| first(|state| matches!(state, State::Running(_))))?;
+            .or_else(|| first(|state| matches!(state, CaseState::Done(_))))
+            .or_else(|| first(|state| matches!(state, CaseState::Running(_))))?;
         Some((index, &rows[index]))
     }
 
-    /// Looks at the case so many further on in the queue.
+    /// Moves the focus by a number of cases.
     pub(crate) fn focus_by(&mut self, by: isize) {
         let rows = self.queue.rows().len();
         let at = self.focused().map_or(0, |(index, _)| index);
         self.focus = (rows > 0).then(|| at.saturating_add_signed(by).min(rows - 1));
     }
 
-    /// The recording, if it is of the case in focus.
+    /// Returns the recording if it belongs to the case in focus.
     pub(crate) fn schedule(&self) -> Option<&Recording> {
         let (_, row) = self.focused()?;
         self.recording.as_ref().filter(|recording| recording.key == row.key)
     }
 
-    /// Simulates the schedule of the case in focus for a panel that shows it, if that doesn't take
-    /// long.
+    /// Simulates the schedule of the case in focus if that takes little time.
     pub(crate) fn want_schedule(&mut self) {
-        /// What anybody waits for without having asked.
+        /// The maximum planning time for a simulation without a request.
         const UNASKED: Duration = Duration::from_secs(1);
         let Some((_, row)) = self.focused() else { return };
-        // Machines and sizes are no part of a schedule; the key says more than is needed, but is
-        // sure.
+        // The key also contains the machine and the sizes, which do not change a schedule.
         if self.recording.as_ref().is_some_and(|recording| recording.key == row.key) {
             return;
         }
@@ -222,65 +222,71 @@ impl Session {
         }
     }
 
-    /// Simulates the schedule of the case in focus; frames are kept from a step on.
+    /// Simulates the schedule of the case in focus and keeps the steps from `step` on.
     pub(crate) fn record_from(&mut self, step: usize) {
-        self.record(Wanted::From(step));
+        self.record(FrameSelection::From(step));
     }
 
-    /// Simulates the schedule of the case in focus; the steps that are wanted are kept.
-    pub(crate) fn record(&mut self, wanted: Wanted) {
+    /// Simulates the schedule of the case in focus and keeps the selected steps.
+    pub(crate) fn record(&mut self, wanted: FrameSelection) {
         let Some((_, row)) = self.focused() else { return };
-        // The panel says why there is none.
+        // The panel shows the reason.
         let Ok(case) = &row.case else { return };
-        let asked =
-            Asked { wanted, unfinished: row.record().is_some_and(is_failure), ranks: false };
+        let request = RecordingRequest {
+            wanted,
+            unfinished: row.record().is_some_and(is_failure),
+            ranks: false,
+        };
         let workers = self.runs.workers.clone();
         self.recording = Some(match self.schedule() {
-            Some(before) => {
-                before.again(case, Asked { ranks: before.asked().ranks, ..asked }, workers)
-            }
-            None => Recording::start(case, Arc::clone(&row.key), asked, workers),
+            Some(before) => before.again(
+                case,
+                RecordingRequest { ranks: before.request().ranks, ..request },
+                workers,
+            ),
+            None => Recording::start(case, Arc::clone(&row.key), request, workers),
         });
     }
 
-    /// Simulates the schedules that are shown again where what their ranks do is to be known, and
-    /// isn't.
+    /// Simulates the displayed schedules again if the times of their ranks are needed and unknown.
     pub(crate) fn want_ranks(&mut self) {
         if let Some(before) = self.schedule().filter(|recording| recording.lacks_ranks())
-            && let Some((_, Row { case: Ok(case), .. })) = self.focused()
+            && let Some((_, CaseRow { case: Ok(case), .. })) = self.focused()
         {
             self.recording = Some(before.again(
                 case,
-                Asked { ranks: true, ..before.asked() },
+                RecordingRequest { ranks: true, ..before.request() },
                 self.runs.workers.clone(),
             ));
         }
-        if let Some(beside) = &mut self.beside {
-            beside.want_ranks(&self.runs.workers);
+        if let Some(kept) = &mut self.kept {
+            kept.want_ranks(&self.runs.workers);
         }
     }
 
-    /// Keeps the schedule of the case in focus beside others; false if it is let go.
-    pub(crate) fn keep_beside(&mut self) -> bool {
-        let kept = self.beside.take();
+    /// Keeps the schedule of the case in focus for comparison. If it is kept already, it is removed
+    /// and the result is false.
+    pub(crate) fn toggle_kept(&mut self) -> bool {
+        let kept = self.kept.take();
         let Some((_, row)) = self.focused() else { return false };
         let Ok(case) = &row.case else { return false };
         if kept.is_some_and(|kept| kept.recording().key == row.key) {
             return false;
         }
-        self.beside = Some(Beside::start(case, Arc::clone(&row.key), self.runs.workers.clone()));
+        self.kept =
+            Some(KeptSchedule::start(case, Arc::clone(&row.key), self.runs.workers.clone()));
         true
     }
 
-    /// What is kept beside is shown at this step.
-    pub(crate) fn beside_at(&mut self, step: usize) {
-        if let Some(beside) = &mut self.beside {
-            beside.keep(step, &self.runs.workers);
+    /// Makes a step of the kept schedule available.
+    pub(crate) fn show_kept_step(&mut self, step: usize) {
+        if let Some(kept) = &mut self.kept {
+            kept.keep(step, &self.runs.workers);
         }
     }
 
-    /// Whether a filter shows an algorithm, by what is said of it besides: its plugin, and who
-    /// described it.
+    /// Returns whether a filter shows an algorithm, by its label, `text`, its plugin, title or
+    /// paper.
     pub(crate) fn passes(&self, filter: &Filter, label: &str, text: &str) -> bool {
         let name = label.split([':', ' ']).next().unwrap_or(label);
         let about = self.abouts.get(name).map_or("", String::as_str);
@@ -288,23 +294,24 @@ impl Session {
             || filter.passes_any(&[&label.to_lowercase(), &text.to_lowercase(), about])
     }
 
-    /// Compares the others with an algorithm; if that is so already, with the fastest.
+    /// Makes an algorithm the baseline. If it is the baseline already, the fastest algorithm
+    /// becomes the baseline.
     pub(crate) fn mark_baseline(&mut self, name: Option<String>) {
         let Some(name) = name else {
-            return self.tell("no algorithm under the cursor to compare with", true);
+            return self.show_message("no algorithm under the cursor", true);
         };
         if self.baseline.as_deref() == Some(&name) {
             self.baseline = None;
-            self.tell("compared with the fastest of each group", false);
+            self.show_message("baseline: the fastest of each group", false);
         } else {
-            self.tell(&format!("compared with {name}"), false);
+            self.show_message(&format!("baseline: {name}"), false);
             self.baseline = Some(name);
         }
         self.analysis.is_stale = true;
     }
 
-    /// Writes a file in a thread of its own: a picture of many rows takes a while.
-    pub(crate) fn write(&mut self, saved: Saved) {
+    /// Writes a file in a separate thread, because rendering many rows takes time.
+    pub(crate) fn write(&mut self, saved: OutputFile) {
         let (sender, receiver) = channel();
         let name = saved.file.display().to_string();
         let work = move || {
@@ -312,55 +319,60 @@ impl Session {
                 Ok(text) => Message { text, is_bad: false },
                 Err(error) => Message { text: format!("{name}: {error}"), is_bad: true },
             };
-            // A session that has ended meanwhile has nobody to tell.
+            // The receiver may be gone if the session has ended.
             drop(sender.send(message));
         };
         match std::thread::Builder::new().name("writing".to_owned()).spawn(work) {
             Ok(_) => self.writing = Some(receiver),
-            Err(error) => self.tell(&format!("no thread to write in: {error}"), true),
+            Err(error) => self.show_message(&format!("cannot start a thread: {error}"), true),
         }
     }
 
-    /// Tells what became of the file; true if that is known now.
-    fn take_written(&mut self) -> bool {
+    /// Reports the result of writing the file; returns whether there is one.
+    fn poll_written(&mut self) -> bool {
         let Some(result) = self.writing.as_ref().map(Receiver::try_recv) else { return false };
         match result {
             Err(TryRecvError::Empty) => return false,
             Ok(message) => {
-                self.note(&message.text, message.is_bad);
+                self.add_log(&message.text, message.is_bad);
                 self.message = Some(message);
             }
-            Err(TryRecvError::Disconnected) => self.tell("the file could not be written", true),
+            Err(TryRecvError::Disconnected) => {
+                self.show_message("the file could not be written", true)
+            }
         }
         self.writing = None;
         true
     }
 
-    /// Picks what an experiment file lists.
+    /// Selects the contents of an experiment file.
     pub(crate) fn load(&mut self, study: &Study) {
         match study.experiment() {
             Ok(experiment) => {
                 self.selection.load(&experiment, &self.registry);
                 self.baseline = experiment.baseline.as_ref().map(|baseline| baseline.value.clone());
                 self.analysis.is_stale = true;
-                self.tell(&format!("picked {}: R runs it, u takes it back", study.name), false);
+                self.show_message(
+                    &format!("selected {}: R runs it, u undoes it", study.name),
+                    false,
+                );
             }
-            Err(why) => self.tell(&why, true),
+            Err(why) => self.show_message(&why, true),
         }
     }
 
-    /// Puts a line at the bottom.
-    pub(crate) fn tell(&mut self, text: &str, is_bad: bool) {
+    /// Shows a message in the bottom line.
+    pub(crate) fn show_message(&mut self, text: &str, is_bad: bool) {
         self.message = Some(Message { text: text.to_owned(), is_bad });
     }
 
-    /// Puts a line into the log.
-    pub(crate) fn note(&mut self, text: &str, is_warning: bool) {
+    /// Adds a line to the log.
+    pub(crate) fn add_log(&mut self, text: &str, is_warning: bool) {
         self.log.add(self.now, text, is_warning);
     }
 }
 
-/// Whether a row is of a case that went wrong.
+/// Returns whether a case failed.
 fn is_failure(record: &Record) -> bool {
     !matches!(record.status, Status::Ok | Status::Unsupported)
 }

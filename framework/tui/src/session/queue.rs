@@ -1,7 +1,7 @@
-//! The cases on screen, and how far each is.
+//! The cases on screen and their states.
 
-use super::batch::Event;
-use super::offers::about;
+use super::batch::BatchEvent;
+use super::suggestions::about;
 use crate::filter::Filter;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,36 +13,35 @@ use swapmeet_runner::lookup::CaseLookup;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::schedule_progress::{ScheduleProgress, StepCounts};
 
-/// How far a case is.
+/// The state of a case.
 #[derive(Debug)]
-pub(crate) enum State {
-    /// Its turn will come.
+pub(crate) enum CaseState {
+    /// The case has not started.
     Waiting,
-    /// It runs since this moment of the session.
+    /// The case has been running since this time of the session.
     Running(Duration),
     Done(Arc<Record>),
-    /// It was stopped, before its turn came or while it ran.
+    /// The case was cancelled before or while it ran.
     Stopped,
 }
 
 /// A case on screen.
 #[derive(Debug)]
-pub(crate) struct Row {
-    /// What can be run; or why a row from a file can't be made again.
+pub(crate) struct CaseRow {
+    /// The case, or the reason why a row from a file cannot be run again.
     pub(crate) case: Result<Case, String>,
-    /// What tells it from all others.
+    /// The identity of the case.
     pub(crate) key: Arc<CaseId>,
-    /// How far it is.
-    pub(crate) state: State,
-    /// How far its schedule is known to have come.
+    pub(crate) state: CaseState,
+    /// The last reported step.
     pub(crate) pace: ScheduleProgress,
-    /// Of how many steps it is, as far as is known.
+    /// The total number of steps, if it is known.
     length: Option<u64>,
-    /// What a filter finds it by, in small letters.
+    /// The text for filters, in lower case.
     text: Box<str>,
 }
 
-impl Row {
+impl CaseRow {
     fn new(case: Result<Case, String>, key: Arc<CaseId>) -> Self {
         let CaseId { setting, implementation, seed, .. } = &*key;
         let text =
@@ -58,46 +57,45 @@ impl Row {
         Self {
             case,
             key,
-            state: State::Waiting,
+            state: CaseState::Waiting,
             pace: ScheduleProgress::default(),
             length: None,
             text,
         }
     }
 
-    /// Its algorithm, topology, workload and machine.
+    /// Returns algorithm, topology, workload and machine.
     pub(crate) fn specs(&self) -> [&str; 4] {
         let CaseId { setting, implementation, .. } = &*self.key;
         [&implementation.algorithm, &setting.topology, &setting.workload, &setting.machine]
             .map(String::as_str)
     }
 
-    /// Its record, once it has one.
+    /// Returns the record if the case has ended.
     pub(crate) fn record(&self) -> Option<&Record> {
         match &self.state {
-            State::Done(record) => Some(record),
-            State::Waiting | State::Running(_) | State::Stopped => None,
+            CaseState::Done(record) => Some(record),
+            CaseState::Waiting | CaseState::Running(_) | CaseState::Stopped => None,
         }
     }
 
-    /// A word for how far it is.
+    /// Returns the state in a word.
     pub(crate) fn word(&self) -> &'static str {
         match &self.state {
-            State::Waiting => "waiting",
-            State::Running(_) => "running",
-            State::Done(record) => record.status.word(),
-            State::Stopped => "stopped",
+            CaseState::Waiting => "waiting",
+            CaseState::Running(_) => "running",
+            CaseState::Done(record) => record.status.word(),
+            CaseState::Stopped => "stopped",
         }
     }
 
-    /// What else there is to say: the step that it has come to, unless it is through, and why it
-    /// has no time.
+    /// Returns the current step of a running or failed case, and the reason of a failure.
     pub(crate) fn remark(&self) -> String {
         let at = match &self.state {
             _ if self.pace.steps == 0 => String::new(),
-            State::Running(_) => format!("at {}", self.pace.in_words(self.length)),
-            State::Done(record) if record.status == Status::Ok => String::new(),
-            State::Done(_) | State::Waiting | State::Stopped => {
+            CaseState::Running(_) => format!("at {}", self.pace.in_words(self.length)),
+            CaseState::Done(record) if record.status == Status::Ok => String::new(),
+            CaseState::Done(_) | CaseState::Waiting | CaseState::Stopped => {
                 format!("at step {}", self.pace.steps)
             }
         };
@@ -109,27 +107,27 @@ impl Row {
             .join(": ")
     }
 
-    /// Whether a filter shows it, by its specs, its state or the reason for that.
+    /// Returns whether a filter shows the row, by its specs, state or reason.
     pub(crate) fn passes(&self, filter: &Filter) -> bool {
         let reason = self.record().map_or("", |r| r.reason.as_str());
         filter.passes_any(&[&*self.text, self.word(), &*reason.to_lowercase()])
     }
 }
 
-/// New cases, ready to be taken in. To read and name a hundred thousand takes a second: no work for
-/// the thread that draws.
+/// New rows for the queue. They are prepared outside the drawing thread, because 100,000 cases take
+/// about a second.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    rows: Vec<Row>,
+    rows: Vec<CaseRow>,
     cases: Vec<Case>,
     common: Common,
     forecast: Forecast,
 }
 
-/// What all cases have in common, of what [`Row::specs`] has.
+/// The specs that all cases share, in the order of [`CaseRow::specs`].
 pub(crate) type Common = [Option<String>; 4];
 
-/// What two lots of cases have in common.
+/// Returns the specs that two sets of cases share.
 fn join(mut a: Common, b: &Common) -> Common {
     for (text, other) in a.iter_mut().zip(b) {
         if text != other {
@@ -140,21 +138,21 @@ fn join(mut a: Common, b: &Common) -> Common {
 }
 
 impl Prepared {
-    /// Those cases that are not known yet.
+    /// Creates rows for the cases that are not known yet.
     pub(crate) fn new(cases: Vec<Case>, known: Vec<Arc<CaseId>>) -> Self {
         let mut known: HashSet<Arc<CaseId>> = known.into_iter().collect();
         let mut rows = Vec::new();
         for case in cases {
             let key = Arc::new(case.id());
             if known.insert(Arc::clone(&key)) {
-                rows.push(Row::new(Ok(case), key));
+                rows.push(CaseRow::new(Ok(case), key));
             }
         }
         Self::of(rows)
     }
 
-    /// Rows that were made before; the first of those that are of the same case. What of them can
-    /// be made again is looked up.
+    /// Creates rows from records of files; of several records of a case the first. Their cases are
+    /// reconstructed if possible.
     pub(crate) fn opened(records: Vec<Record>, registry: &Registry) -> Self {
         let (mut known, mut again) =
             (HashSet::new(), CaseLookup::new(registry, RunOptions::default()));
@@ -162,16 +160,16 @@ impl Prepared {
         for record in records {
             let key = Arc::new(record.case().owned());
             if known.insert(Arc::clone(&key)) {
-                rows.push(Row {
-                    state: State::Done(Arc::new(record.clone())),
-                    ..Row::new(again.row(&record), key)
+                rows.push(CaseRow {
+                    state: CaseState::Done(Arc::new(record.clone())),
+                    ..CaseRow::new(again.row(&record), key)
                 });
             }
         }
         Self::of(rows)
     }
 
-    fn of(rows: Vec<Row>) -> Self {
+    fn of(rows: Vec<CaseRow>) -> Self {
         let cases: Vec<Case> = open(&rows);
         let forecast = Forecast::new(&cases);
         let each = rows.iter().map(|row| row.specs().map(|spec| Some(spec.to_owned())));
@@ -179,12 +177,12 @@ impl Prepared {
         Self { rows, cases, common, forecast }
     }
 
-    /// How many rows are new.
+    /// Returns the number of new rows.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// The same with the rows that some have already, in the order of cases: these needn't run.
+    /// Adds existing records, in the order of cases; these cases do not run again.
     #[must_use]
     pub(crate) fn with_found(mut self, found: Vec<Option<Record>>) -> Self {
         if found.len() != self.rows.len() {
@@ -192,7 +190,7 @@ impl Prepared {
         }
         for (row, record) in self.rows.iter_mut().zip(found) {
             if let Some(record) = record {
-                row.state = State::Done(Arc::new(record));
+                row.state = CaseState::Done(Arc::new(record));
             }
         }
         self.cases = open(&self.rows);
@@ -201,8 +199,8 @@ impl Prepared {
     }
 }
 
-/// The cases that have no row yet.
-fn open(rows: &[Row]) -> Vec<Case> {
+/// Returns the cases without a record.
+fn open(rows: &[CaseRow]) -> Vec<Case> {
     rows.iter()
         .filter(|row| row.record().is_none())
         .filter_map(|row| row.case.as_ref().ok())
@@ -210,13 +208,13 @@ fn open(rows: &[Row]) -> Vec<Case> {
         .collect()
 }
 
-/// How many cases are how far.
+/// The numbers of cases in each state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) cases: usize,
     pub(crate) ok: usize,
     pub(crate) unsupported: usize,
-    /// Invalid, crashed, timed out, in error.
+    /// Cases that are invalid, crashed, timed out or in error.
     pub(crate) failed: usize,
     pub(crate) running: usize,
     pub(crate) waiting: usize,
@@ -226,9 +224,9 @@ pub(crate) struct Tally {
 /// All cases on screen.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    rows: Vec<Row>,
+    rows: Vec<CaseRow>,
     tally: Tally,
-    /// The rows of the batch that runs, or ran last.
+    /// The indices of the rows of the current or last batch.
     batch: Vec<usize>,
     began: Duration,
     forecast: Forecast,
@@ -237,18 +235,17 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// All cases, in the order in which they came.
-    pub(crate) fn rows(&self) -> &[Row] {
+    /// Returns all rows in the order of insertion.
+    pub(crate) fn rows(&self) -> &[CaseRow] {
         &self.rows
     }
 
-    /// What all cases have in common.
+    /// Returns the specs that all cases share.
     pub(crate) fn common(&self) -> &Common {
         &self.common
     }
 
-    /// A row's case in words: what all cases have in common of workload and machine needn't be
-    /// said.
+    /// Describes the case of a record without workload and machine if all cases share them.
     pub(crate) fn in_words(&self, record: &Record) -> String {
         let mut text = format!("{} on {}", record.algorithm, record.topology);
         for (common, part) in self.common[2..].iter().zip([&record.workload, &record.machine]) {
@@ -259,27 +256,25 @@ impl Queue {
         text
     }
 
-    /// How many are how far.
     pub(crate) fn tally(&self) -> Tally {
         self.tally
     }
 
-    /// Forgets all rows, and gives them back.
-    pub(crate) fn clear(&mut self) -> Vec<Row> {
+    /// Removes and returns all rows.
+    pub(crate) fn clear(&mut self) -> Vec<CaseRow> {
         std::mem::take(self).rows
     }
 
-    /// What tells the cases that have their rows from others.
+    /// Returns the identities of all cases that have ended.
     pub(crate) fn known(&self) -> Vec<Arc<CaseId>> {
-        let ended = self.rows.iter().filter(|row| matches!(row.state, State::Done(_)));
+        let ended = self.rows.iter().filter(|row| matches!(row.state, CaseState::Done(_)));
         ended.map(|row| Arc::clone(&row.key)).collect()
     }
 
-    /// Takes in new cases as the batch to run from `now` on; returns them. Those that were stopped
-    /// make room.
+    /// Adds rows as a new batch that starts now, and returns its cases. Cancelled rows are removed.
     pub(crate) fn enqueue(&mut self, prepared: Prepared, now: Duration) -> Vec<Case> {
         self.stop();
-        self.rows.retain(|row| !matches!(row.state, State::Stopped));
+        self.rows.retain(|row| !matches!(row.state, CaseState::Stopped));
         let first = self.rows.len();
         if first == 0 {
             self.common = prepared.common;
@@ -294,36 +289,36 @@ impl Queue {
         prepared.cases
     }
 
-    /// What waits or runs comes to nothing.
+    /// Marks all waiting and running cases as cancelled.
     pub(crate) fn stop(&mut self) {
         for row in &mut self.rows {
-            if matches!(row.state, State::Waiting | State::Running(_)) {
-                row.state = State::Stopped;
+            if matches!(row.state, CaseState::Waiting | CaseState::Running(_)) {
+                row.state = CaseState::Stopped;
             }
         }
         self.count();
     }
 
-    /// Takes in what happened to the batch at moment `now`.
-    pub(crate) fn apply(&mut self, event: Event, now: Duration) {
+    /// Applies an event of the batch.
+    pub(crate) fn apply(&mut self, event: BatchEvent, now: Duration) {
         let (index, state) = match event {
-            Event::Started(index) => (index, State::Running(now)),
-            Event::Progress(index, steps, messages) => {
+            BatchEvent::Started(index) => (index, CaseState::Running(now)),
+            BatchEvent::Progress(index, steps, messages) => {
                 if let Some(row) = self.batch.get(index).and_then(|i| self.rows.get_mut(*i)) {
                     row.pace.reached(steps, messages, now);
                 }
                 return;
             }
-            Event::Finished(index, record) => {
+            BatchEvent::Finished(index, record) => {
                 self.forecast.ended(index, now.saturating_sub(self.began));
                 let row = self.batch.get(index).and_then(|i| self.rows.get(*i));
                 if let Some(Ok(case)) = row.map(|row| &row.case) {
                     self.lengths.ended(case, &record);
                 }
-                (index, State::Done(Arc::from(record)))
+                (index, CaseState::Done(Arc::from(record)))
             }
-            Event::Done => return self.stop(),
-            Event::Log(_) => return,
+            BatchEvent::Done => return self.stop(),
+            BatchEvent::Log(_) => return,
         };
         let Some(row) = self.batch.get(index).and_then(|i| self.rows.get_mut(*i)) else { return };
         row.length = row.case.as_ref().ok().and_then(|case| self.lengths.of(case));
@@ -339,33 +334,33 @@ impl Queue {
         }
     }
 
-    /// How long the batch will still take, while it runs.
+    /// Estimates the remaining time of a running batch.
     pub(crate) fn left(&self, now: Duration) -> Option<Duration> {
         self.forecast.left(now.saturating_sub(self.began)).filter(|_| self.is_busy())
     }
 
-    /// Whether anything waits or runs.
+    /// Returns whether any case waits or runs.
     pub(crate) fn is_busy(&self) -> bool {
         self.tally.waiting + self.tally.running > 0
     }
 
-    /// The rows that have ended, as records.
+    /// Returns the records of all cases that have ended.
     pub(crate) fn records(&self) -> Vec<Arc<Record>> {
-        let record = |row: &Row| match &row.state {
-            State::Done(record) => Some(Arc::clone(record)),
-            State::Waiting | State::Running(_) | State::Stopped => None,
+        let record = |row: &CaseRow| match &row.state {
+            CaseState::Done(record) => Some(Arc::clone(record)),
+            CaseState::Waiting | CaseState::Running(_) | CaseState::Stopped => None,
         };
         self.rows.iter().filter_map(record).collect()
     }
 }
 
-/// Which count a case is part of.
-fn of<'t>(tally: &'t mut Tally, state: &State) -> &'t mut usize {
+/// Returns the counter of a state.
+fn of<'t>(tally: &'t mut Tally, state: &CaseState) -> &'t mut usize {
     match state {
-        State::Waiting => &mut tally.waiting,
-        State::Running(_) => &mut tally.running,
-        State::Stopped => &mut tally.stopped,
-        State::Done(record) => match record.status {
+        CaseState::Waiting => &mut tally.waiting,
+        CaseState::Running(_) => &mut tally.running,
+        CaseState::Stopped => &mut tally.stopped,
+        CaseState::Done(record) => match record.status {
             Status::Ok => &mut tally.ok,
             Status::Unsupported => &mut tally.unsupported,
             Status::Invalid | Status::Crashed | Status::Timeout | Status::Error => {

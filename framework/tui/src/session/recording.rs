@@ -1,15 +1,15 @@
-//! A schedule as it happens: for each step what every link carries and every node holds. It is made
-//! in a worker, as any plugin's; what is seen there comes here.
+//! The recording of a schedule: for each step the load of every link and the amount that every node
+//! holds. A worker simulates the schedule and sends the steps.
 //!
-//! A step of a large network is megabytes, and a schedule may have a hundred thousand: only a
-//! window of steps is kept, and simulated again when another part of the schedule is looked at. The
-//! facts of all steps are small, and kept.
+//! A step of a large network needs megabytes, and a schedule may have 100,000 steps. So only a
+//! window of full steps is kept, and the schedule is simulated again when a step outside the window
+//! is shown. Summaries of all steps are kept.
 
 mod ranks;
 mod recorder;
 mod step;
 
-pub(crate) use ranks::{Entry, Ranks, Times};
+pub(crate) use ranks::{RankEntry, Ranks, Times};
 pub use recorder::WATCH;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,8 +17,8 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Instant;
 #[cfg(test)]
 pub(crate) use step::Load;
-use step::Seen;
-pub(crate) use step::{Asked, Frame, Note, Pair, Wanted};
+use step::WatchMessage;
+pub(crate) use step::{Frame, FrameSelection, Pair, RecordingRequest, StepSummary};
 use swapmeet_core::network::topology::Topology;
 use swapmeet_results::{CaseId, Record};
 use swapmeet_runner::case::Case;
@@ -26,90 +26,95 @@ use swapmeet_runner::observe::{self, observe};
 use swapmeet_runner::schedule_progress::ScheduleProgress;
 use swapmeet_runner::worker::Workers;
 
-/// A phase of a schedule, in figures.
+/// Statistics of a phase of the schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Phase {
-    /// As the plugin calls it.
+    /// The name given by the plugin.
     pub(crate) name: String,
     pub(crate) steps: u64,
-    /// Messages over all its steps.
     pub(crate) messages: u64,
-    /// The longest message, in bytes.
+    /// The longest message in bytes.
     pub(crate) longest: u64,
-    /// The most messages on one directed link in one step.
-    pub(crate) worst_link: u64,
+    /// The maximum number of messages on a directed link in one step.
+    pub(crate) max_link_load: u64,
 }
 
-/// What comes to the recording.
-enum Event {
-    Seen(Box<Seen>),
+/// An event from the thread that watches the worker.
+enum RecordingEvent {
+    WatchMessage(Box<WatchMessage>),
     Ended(Box<Record>),
 }
 
 /// A schedule as far as it has been simulated.
 #[derive(Debug)]
 pub(crate) struct Recording {
-    events: Receiver<Event>,
+    events: Receiver<RecordingEvent>,
     cancelled: Arc<AtomicBool>,
-    /// Which case it is.
+    /// The identity of the case.
     pub(crate) key: Arc<CaseId>,
     pub(crate) topology: Arc<dyn Topology>,
     pub(crate) links: u64,
-    /// Bytes of a unit of load, times its parts.
+    /// Bytes of one block; a load is in 1/`segments` of this unit.
     unit: u64,
     segments: u64,
     phases: Vec<String>,
-    /// The facts of the first steps; all of them but for schedules longer than anyone looks
-    /// through.
-    pub(crate) notes: Vec<Note>,
-    asked: Asked,
-    /// Steps in full, from the first that is wanted on.
+    /// Summaries of the steps, up to a maximum number.
+    pub(crate) summaries: Vec<StepSummary>,
+    request: RecordingRequest,
+    /// Full steps, from the first requested one.
     frames: Vec<Frame>,
-    /// The newest step in full, where that is what is wanted.
+    /// The newest full step, if only that is requested.
     newest: Option<(usize, Frame)>,
     pub(crate) ended: Option<Box<Record>>,
-    /// The most messages on a link, the most load on a link, the most load in a node: of the steps
-    /// in the window.
+    /// The maximum messages on a link, load on a link, and load held by a node, over the steps in
+    /// the window.
     pub(crate) most: [u64; 3],
-    /// When each step has ended, in us; none where steps have no times.
+    /// The end of each step in µs; empty if steps have no times.
     ends: Vec<f64>,
-    /// What ranks did, as far as it has come, and in whole.
-    entries_of_ranks: Vec<Vec<Entry>>,
+    /// The entries of the ranks received so far, and the complete result.
+    entries_of_ranks: Vec<Vec<RankEntry>>,
     ranks: Option<Arc<Ranks>>,
-    /// Whether nothing more comes.
+    /// Whether the worker has finished.
     is_over: bool,
-    /// When it was asked for, the messages so far, and how it gets on.
+    /// The start of the simulation, the messages so far, and the simulation speed.
     began: Instant,
     messages: u64,
     pace: ScheduleProgress,
 }
 
 impl Recording {
-    /// Has a worker make the schedule of a case, and say what is asked for.
-    pub(crate) fn start(case: &Case, key: Arc<CaseId>, asked: Asked, workers: Workers) -> Self {
+    /// Starts a worker that simulates the schedule of a case.
+    pub(crate) fn start(
+        case: &Case,
+        key: Arc<CaseId>,
+        request: RecordingRequest,
+        workers: Workers,
+    ) -> Self {
         let (sender, events) = channel();
         let cancelled = Arc::new(AtomicBool::new(false));
         let (flag, case) = (Arc::clone(&cancelled), case.clone());
         let topology = Arc::clone(&case.topology);
         let unit = if case.workload.is_uniform() { case.workload.block_bytes() } else { 1 };
-        // Without a thread there are no events, and the panel says that the schedule is being
-        // simulated: nothing worse.
+        // Without a thread no events arrive, and the panel keeps showing that the schedule is being
+        // simulated.
         drop(std::thread::Builder::new().name("schedule".to_owned()).spawn(move || {
-            let Ok(asked) = serde_json::to_value(asked) else { return };
+            let Ok(request) = serde_json::to_value(request) else { return };
             let mut tell = |event: observe::BatchEvent| {
                 let news = match event {
-                    observe::BatchEvent::Observed { value } => {
-                        serde_json::from_value(value).ok().map(|seen| Event::Seen(Box::new(seen)))
+                    observe::BatchEvent::Observed { value } => serde_json::from_value(value)
+                        .ok()
+                        .map(|seen| RecordingEvent::WatchMessage(Box::new(seen))),
+                    observe::BatchEvent::Finished { record, .. } => {
+                        Some(RecordingEvent::Ended(record))
                     }
-                    observe::BatchEvent::Finished { record, .. } => Some(Event::Ended(record)),
-                    // Said when the case ran.
+                    // These events were handled when the case ran.
                     observe::BatchEvent::Started { .. }
                     | observe::BatchEvent::Progress { .. }
                     | observe::BatchEvent::Log { .. } => None,
                 };
                 drop(news.map(|news| sender.send(news)));
             };
-            observe(std::slice::from_ref(&case), &workers, (WATCH.name, asked), &flag, &mut tell);
+            observe(std::slice::from_ref(&case), &workers, (WATCH.name, request), &flag, &mut tell);
         }));
         Self {
             events,
@@ -120,8 +125,8 @@ impl Recording {
             unit,
             segments: 1,
             phases: Vec::new(),
-            notes: Vec::new(),
-            asked,
+            summaries: Vec::new(),
+            request,
             frames: Vec::new(),
             newest: None,
             ended: None,
@@ -136,9 +141,9 @@ impl Recording {
         }
     }
 
-    /// Takes in some of what came meanwhile; false if there was nothing new.
-    pub(crate) fn take_in(&mut self) -> bool {
-        /// So that a screen is never late: the rest is for the next frame.
+    /// Processes pending events; returns whether there were any.
+    pub(crate) fn poll(&mut self) -> bool {
+        /// The maximum number of events for one frame.
         const AT_ONCE: usize = 20_000;
         for taken in 0..AT_ONCE {
             let event = match self.events.try_recv() {
@@ -146,7 +151,7 @@ impl Recording {
                 Err(why) => {
                     if taken > 0 {
                         self.pace.reached(
-                            self.notes.len() as u64,
+                            self.summaries.len() as u64,
                             self.messages,
                             self.began.elapsed(),
                         );
@@ -161,39 +166,43 @@ impl Recording {
                 }
             };
             let seen = match event {
-                Event::Ended(record) => {
+                RecordingEvent::Ended(record) => {
                     self.ended = Some(record);
                     continue;
                 }
-                Event::Seen(seen) => *seen,
+                RecordingEvent::WatchMessage(seen) => *seen,
             };
             match seen {
-                Seen::Links(links) => self.links = links,
-                Seen::Segments(segments) => self.segments = segments.max(1),
-                Seen::Phase(name) => self.phases.push(name),
-                Seen::Rank(entries) => self.entries_of_ranks.push(entries),
-                Seen::After(times) => {
-                    if let Some(last) = self.notes.last_mut().and_then(|note| note.times.as_mut()) {
+                WatchMessage::Links(links) => self.links = links,
+                WatchMessage::Segments(segments) => self.segments = segments.max(1),
+                WatchMessage::Phase(name) => self.phases.push(name),
+                WatchMessage::Rank(entries) => self.entries_of_ranks.push(entries),
+                WatchMessage::After(times) => {
+                    if let Some(last) =
+                        self.summaries.last_mut().and_then(|note| note.times.as_mut())
+                    {
                         last.iter_mut().zip(times).for_each(|(time, more)| *time += more);
                     }
                     if let Some(end) = self.ends.last_mut() {
                         *end += times.iter().sum::<f64>();
                     }
                 }
-                Seen::Step(note, frame) => {
+                WatchMessage::Step(note, frame) => {
                     let before = self.ends.last().copied().unwrap_or(0.0);
                     self.messages += note.facts.messages;
                     self.ends.extend(note.times.map(|times| before + times.iter().sum::<f64>()));
-                    self.notes.push(note);
+                    self.summaries.push(note);
                     if let Some(frame) = frame {
                         for load in &frame.links {
                             self.most[0] = self.most[0].max(load.messages);
                             self.most[1] = self.most[1].max(load.load);
                         }
                         self.most[2] = frame.held.iter().copied().fold(self.most[2], u64::max);
-                        match self.asked.wanted {
-                            Wanted::From(_) => self.frames.push(frame),
-                            Wanted::Newest => self.newest = Some((self.notes.len() - 1, frame)),
+                        match self.request.wanted {
+                            FrameSelection::From(_) => self.frames.push(frame),
+                            FrameSelection::Newest => {
+                                self.newest = Some((self.summaries.len() - 1, frame))
+                            }
                         }
                     }
                 }
@@ -202,68 +211,72 @@ impl Recording {
         true
     }
 
-    /// What is said in place of a schedule that has no steps, or none yet.
+    /// Returns a message for a schedule without steps.
     pub(crate) fn why_empty(&self) -> Option<String> {
-        self.notes.is_empty().then(|| match &self.ended {
-            None => "The schedule is being simulated ..".to_owned(),
+        self.summaries.is_empty().then(|| match &self.ended {
+            None => "Simulating the schedule ...".to_owned(),
             Some(record) if record.reason.is_empty() => {
-                "Nothing is sent in this schedule.".to_owned()
+                "This schedule sends no messages.".to_owned()
             }
             Some(record) => format!("{}: {}", record.status, record.reason),
         })
     }
 
-    /// A step in full, if it is in the window.
+    /// Returns a full step if it is in the window.
     pub(crate) fn frame(&self, step: usize) -> Option<&Frame> {
-        match self.asked.wanted {
-            Wanted::From(from) => self.frames.get(step.checked_sub(from)?),
-            Wanted::Newest => {
+        match self.request.wanted {
+            FrameSelection::From(from) => self.frames.get(step.checked_sub(from)?),
+            FrameSelection::Newest => {
                 self.newest.as_ref().filter(|(newest, _)| *newest == step).map(|(_, frame)| frame)
             }
         }
     }
 
-    /// What it was asked for.
-    pub(crate) fn asked(&self) -> Asked {
-        self.asked
+    pub(crate) fn request(&self) -> RecordingRequest {
+        self.request
     }
 
-    /// What ranks did, where that is known.
+    /// Returns the times of ranks if they are known.
     pub(crate) fn ranks(&self) -> Option<&Ranks> {
         self.ranks.as_deref()
     }
 
-    /// The same schedule made again, for what is asked for now; what is known of its ranks is kept.
-    pub(crate) fn again(&self, case: &Case, asked: Asked, workers: Workers) -> Self {
-        let ranks = asked.ranks && self.ranks.is_none();
-        let mut recording =
-            Self::start(case, Arc::clone(&self.key), Asked { ranks, ..asked }, workers);
+    /// Simulates the schedule again with another request; known times of ranks are kept.
+    pub(crate) fn again(&self, case: &Case, request: RecordingRequest, workers: Workers) -> Self {
+        let ranks = request.ranks && self.ranks.is_none();
+        let mut recording = Self::start(
+            case,
+            Arc::clone(&self.key),
+            RecordingRequest { ranks, ..request },
+            workers,
+        );
         recording.ranks.clone_from(&self.ranks);
         recording
     }
 
-    /// Whether it would have to be made again to know what ranks do: they go on by themselves, and
-    /// nobody has asked.
+    /// Returns whether the times of ranks are unknown and not requested, although ranks have their
+    /// own clocks.
     pub(crate) fn lacks_ranks(&self) -> bool {
         let is_made = self.ended.as_ref().is_none_or(|record| record.reason.is_empty());
         is_made
-            && !self.asked.ranks
+            && !self.request.ranks
             && self.ranks.is_none()
-            && self.notes.first().is_some_and(|n| n.times.is_none())
+            && self.summaries.first().is_some_and(|n| n.times.is_none())
     }
 
-    /// Whether what ranks do is being found out.
+    /// Returns whether the times of ranks are being computed.
     pub(crate) fn awaits_ranks(&self) -> bool {
-        self.asked.ranks && self.ranks.is_none() && !self.is_over
+        self.request.ranks && self.ranks.is_none() && !self.is_over
     }
 
-    /// What a step takes; where ranks go on by themselves, the mean of ranks.
+    /// Returns the time of a step by parts. If ranks have their own clocks, it is the mean over
+    /// ranks.
     pub(crate) fn times(&self, step: usize) -> Option<Times> {
         let of_ranks = || self.ranks.as_ref()?.of_steps.get(step).copied();
-        self.notes.get(step)?.times.or_else(of_ranks)
+        self.summaries.get(step)?.times.or_else(of_ranks)
     }
 
-    /// What a step takes in all.
+    /// Returns the total time of a step.
     pub(crate) fn time(&self, step: usize) -> Option<f64> {
         self.times(step).map(|times| times.iter().sum())
     }
@@ -272,132 +285,134 @@ impl Recording {
         self.ranks.as_ref().map_or(&self.ends, |ranks| &ranks.ends)
     }
 
-    /// When a step has ended, in us since the first began; where ranks go on by themselves, at the
-    /// last.
+    /// Returns the end of a step in µs. If ranks have their own clocks, it is the end of the last
+    /// rank.
     pub(crate) fn end(&self, step: usize) -> Option<f64> {
         self.ends().get(step).copied()
     }
 
-    /// The step that is under way at a time; the last if all have ended.
+    /// Returns the step in progress at a time; the last one if all have ended.
     pub(crate) fn step_at(&self, time: f64) -> usize {
-        // Ends that differ by rounding are the same.
+        // Treats times that differ only by rounding as equal.
         let over = self.ends().partition_point(|end| *end < time * (1.0 - 1e-9));
-        over.min(self.notes.len().saturating_sub(1))
+        over.min(self.summaries.len().saturating_sub(1))
     }
 
-    /// The steps that cost most, the dearest first.
-    pub(crate) fn dearest(&self) -> Vec<usize> {
+    /// Returns the steps by their time, the most expensive first.
+    pub(crate) fn by_cost(&self) -> Vec<usize> {
         let mut steps: Vec<(usize, f64)> =
-            (0..self.notes.len()).filter_map(|step| Some((step, self.time(step)?))).collect();
-        // A stable sort: of equals the first.
+            (0..self.summaries.len()).filter_map(|step| Some((step, self.time(step)?))).collect();
+        // The sort is stable, so equal steps stay in order.
         steps.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         steps.into_iter().map(|(step, _)| step).collect()
     }
 
-    /// Whether a step that isn't there in full will come.
+    /// Returns whether a missing step will still arrive.
     pub(crate) fn is_to_come(&self, step: usize) -> bool {
-        self.is_growing() && matches!(self.asked.wanted, Wanted::From(from) if step >= from)
+        self.is_growing()
+            && matches!(self.request.wanted, FrameSelection::From(from) if step >= from)
     }
 
-    /// The last step that is there in full.
+    /// Returns the last full step.
     pub(crate) fn newest(&self) -> usize {
-        match self.asked.wanted {
-            Wanted::From(from) => from + self.frames.len().saturating_sub(1),
-            Wanted::Newest => self.newest.as_ref().map_or(0, |(newest, _)| *newest),
+        match self.request.wanted {
+            FrameSelection::From(from) => from + self.frames.len().saturating_sub(1),
+            FrameSelection::Newest => self.newest.as_ref().map_or(0, |(newest, _)| *newest),
         }
     }
 
-    /// How far it has come and how fast it goes, while more may come.
+    /// Returns the simulation's progress and speed while it runs.
     pub(crate) fn pace(&self) -> Option<String> {
         self.is_growing().then(|| self.pace.in_words(None)).filter(|words| !words.is_empty())
     }
 
-    /// How many steps there are, as far as is known.
+    /// Returns the number of steps known so far.
     pub(crate) fn steps(&self) -> usize {
         let all = self.ended.as_ref().and_then(|r| r.steps).map_or(0, |n| n as usize);
-        all.max(self.notes.len())
+        all.max(self.summaries.len())
     }
 
-    /// Whether more may come.
+    /// Returns whether more events may arrive.
     pub(crate) fn is_growing(&self) -> bool {
         self.ended.is_none() || self.awaits_ranks()
     }
 
-    /// A load in bytes.
+    /// Converts a load to bytes.
     pub(crate) fn bytes(&self, load: u64) -> u64 {
         let bytes = u128::from(load) * u128::from(self.unit.div_ceil(self.segments));
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
-    /// The name of a step's phase.
+    /// Returns the name of a step's phase.
     pub(crate) fn phase_of(&self, step: usize) -> &str {
-        let phase = self.notes.get(step).and_then(|note| self.phases.get(note.phase));
+        let phase = self.summaries.get(step).and_then(|note| self.phases.get(note.phase));
         phase.map_or("", String::as_str)
     }
 
-    /// The phases so far.
+    /// Returns the statistics of all phases so far.
     pub(crate) fn phases(&self) -> Vec<Phase> {
         let blank = |name: &String| Phase {
             name: name.clone(),
             steps: 0,
             messages: 0,
             longest: 0,
-            worst_link: 0,
+            max_link_load: 0,
         };
         let mut phases: Vec<Phase> = self.phases.iter().map(blank).collect();
-        for note in &self.notes {
+        for note in &self.summaries {
             let Some(phase) = phases.get_mut(note.phase) else { continue };
             phase.steps += 1;
             phase.messages += note.facts.messages;
             phase.longest = phase.longest.max(self.bytes(note.facts.max_load));
-            phase.worst_link = phase.worst_link.max(note.facts.max_link_messages);
+            phase.max_link_load = phase.max_link_load.max(note.facts.max_link_messages);
         }
         phases
     }
 }
 
-/// A schedule that is kept beside others.
+/// A schedule that is kept for comparison.
 #[derive(Debug)]
-pub(crate) struct Beside {
+pub(crate) struct KeptSchedule {
     case: Case,
     recording: Recording,
 }
 
-impl Beside {
+impl KeptSchedule {
     pub(crate) fn start(case: &Case, key: Arc<CaseId>, workers: Workers) -> Self {
-        let asked = Asked { wanted: Wanted::From(0), unfinished: false, ranks: false };
-        Self { case: case.clone(), recording: Recording::start(case, key, asked, workers) }
+        let request =
+            RecordingRequest { wanted: FrameSelection::From(0), unfinished: false, ranks: false };
+        Self { case: case.clone(), recording: Recording::start(case, key, request, workers) }
     }
 
     pub(crate) fn recording(&self) -> &Recording {
         &self.recording
     }
 
-    pub(super) fn take_in(&mut self) -> bool {
-        self.recording.take_in()
+    pub(super) fn poll(&mut self) -> bool {
+        self.recording.poll()
     }
 
-    /// Has it simulated again from a step that is outside its window.
+    /// Simulates the schedule again if a step is outside the window.
     pub(super) fn keep(&mut self, step: usize, workers: &Workers) {
         let recording = &self.recording;
         if recording.frame(step).is_none()
             && !recording.is_to_come(step)
-            && step < recording.notes.len()
+            && step < recording.summaries.len()
         {
-            let wanted = Wanted::From(step.saturating_sub(1));
-            self.again(Asked { wanted, ..recording.asked() }, workers);
+            let wanted = FrameSelection::From(step.saturating_sub(1));
+            self.again(RecordingRequest { wanted, ..recording.request() }, workers);
         }
     }
 
-    /// Has it simulated again where what its ranks do is to be known.
+    /// Simulates the schedule again if the times of its ranks are unknown.
     pub(super) fn want_ranks(&mut self, workers: &Workers) {
         if self.recording.lacks_ranks() {
-            self.again(Asked { ranks: true, ..self.recording.asked() }, workers);
+            self.again(RecordingRequest { ranks: true, ..self.recording.request() }, workers);
         }
     }
 
-    fn again(&mut self, asked: Asked, workers: &Workers) {
-        self.recording = self.recording.again(&self.case, asked, workers.clone());
+    fn again(&mut self, request: RecordingRequest, workers: &Workers) {
+        self.recording = self.recording.again(&self.case, request, workers.clone());
     }
 }
 

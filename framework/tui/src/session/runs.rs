@@ -1,8 +1,8 @@
-//! How cases come to run: prepared from what is selected, begun, stopped; and how what happens to
-//! them comes in. None of it makes the screen wait.
+//! Preparing, starting and cancelling runs, and processing their events, without blocking the
+//! screen.
 
 pub use super::batch::RowSink;
-use super::batch::{Batch, Event};
+use super::batch::{Batch, BatchEvent};
 use super::queue::Prepared;
 use super::what_if::WhatIf;
 use super::{Session, is_failure};
@@ -14,38 +14,37 @@ use swapmeet_results::{Record, Status, units};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::worker::Workers;
 
-/// What runs, and where its rows go.
+/// The state of the runs.
 pub(crate) struct Runs {
-    /// Whether the picture is held still: what happens meanwhile is held back.
+    /// Whether the display is frozen. Events are then held back.
     pub(crate) frozen: bool,
-    held_back: Vec<Event>,
+    held_back: Vec<BatchEvent>,
     batch: Option<Batch>,
-    /// Cases on their way, from what is selected or from files.
-    preparing: Option<Receiver<(Coming, Result<Prepared, String>)>>,
-    /// Batches that were told to end, and write what they have: nobody waits for them but the
-    /// session's end.
+    /// Cases that are being prepared.
+    preparing: Option<Receiver<(Purpose, Result<Prepared, String>)>>,
+    /// Cancelled batches that still write rows; only the end of the session waits for them.
     ending: Vec<Batch>,
     pub(super) workers: Workers,
     rows: Option<RowSink>,
-    /// The file that those rows are in.
+    /// The file of the row sink.
     pub(crate) out: Option<PathBuf>,
-    /// Whether all rows on screen were saved to some other file.
+    /// Whether all rows on screen were saved to another file.
     pub(crate) saved: bool,
-    /// Remarks of rows that the log has.
+    /// The reasons and notes of rows that are in the log already.
     remarks: HashSet<String>,
     some_failed: bool,
     unwritten: Option<String>,
 }
 
-/// How cases that are being prepared come to the screen.
+/// The purpose of prepared cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Coming {
-    /// They are all there is to be on it.
-    Anew,
-    /// Beside those that are there.
-    More,
-    /// With their rows, which are in files.
-    Opened,
+enum Purpose {
+    /// Replace all rows.
+    Replace,
+    /// Add to the existing rows.
+    Add,
+    /// Show records from files.
+    Open,
 }
 
 impl Runs {
@@ -70,32 +69,34 @@ impl Runs {
         self.batch.is_some() || self.preparing.is_some()
     }
 
-    /// Events that came while the picture was held still.
+    /// Returns the number of events that were held back.
     pub(crate) fn held_back(&self) -> usize {
         self.held_back.len()
     }
 
-    /// Whether some case went wrong, seen or not.
+    /// Returns whether some case failed, including events that are held back.
     pub(crate) fn some_failed(&self) -> bool {
-        let failed =
-            |event: &Event| matches!(event, Event::Finished(_, record) if is_failure(record));
+        let failed = |event: &BatchEvent| matches!(event, BatchEvent::Finished(_, record) if is_failure(record));
         self.some_failed || self.held_back.iter().any(failed)
     }
 
-    /// The first row that could not be written, and why.
+    /// Returns the error message for the first row that could not be written.
     pub(crate) fn unwritten(&self) -> Option<&str> {
         self.unwritten.as_deref()
     }
 }
 
 impl Session {
-    /// Runs what it is to begin with, but for what has its row.
+    /// Starts the initial cases, except those that have a record.
     pub(super) fn begin_with(&mut self, cases: Vec<Case>, found: Vec<Option<Record>>) {
         self.runs.some_failed = found.iter().flatten().any(is_failure);
         let count = found.iter().flatten().count();
         self.begin(Prepared::new(cases, Vec::new()).with_found(found));
         if count > 0 {
-            self.note(&format!("{} of an earlier run taken up", units::count(count, "row")), false);
+            self.add_log(
+                &format!("{} of an earlier run loaded", units::count(count, "row")),
+                false,
+            );
         }
     }
 
@@ -107,14 +108,14 @@ impl Session {
             focused.and_then(|key| self.queue.rows().iter().position(|row| row.key == key));
         self.analysis.is_stale = true;
         if new.is_empty() {
-            return self.tell(
-                "nothing to add: every case that is picked has its row; R runs them again",
+            return self.show_message(
+                "nothing to add: all selected cases have rows; R runs them again",
                 false,
             );
         }
         let text = format!("{} to run", units::count(new.len(), "case"));
-        self.note(&text, false);
-        self.tell(&text, false);
+        self.add_log(&text, false);
+        self.show_message(&text, false);
         let batch = Batch::start(new, self.runs.workers.clone(), self.runs.rows.clone());
         if let Some(before) = self.runs.batch.replace(batch) {
             before.cancel();
@@ -122,52 +123,52 @@ impl Session {
         }
     }
 
-    /// Starts anew with what is selected.
+    /// Removes all rows and runs all selected cases.
     pub(crate) fn run(&mut self) {
-        self.prepare(Coming::Anew);
+        self.prepare(Purpose::Replace);
     }
 
-    /// Runs what is selected and not on screen yet.
+    /// Runs the selected cases that are not on screen.
     pub(crate) fn add(&mut self) {
         if self.queue.is_busy() {
-            return self.tell("cases are running: wait, or stop them with x", true);
+            return self.show_message("cases are running: wait, or cancel them with x", true);
         }
-        self.prepare(Coming::More);
+        self.prepare(Purpose::Add);
     }
 
-    /// Makes cases of what is selected.
-    fn prepare(&mut self, coming: Coming) {
+    /// Prepares the selected cases.
+    fn prepare(&mut self, purpose: Purpose) {
         let (selection, registry) = (self.selection.clone(), Arc::clone(&self.registry));
-        let known = if coming == Coming::Anew { Vec::new() } else { self.queue.known() };
-        self.prepare_with(coming, move || {
+        let known = if purpose == Purpose::Replace { Vec::new() } else { self.queue.known() };
+        self.prepare_with(purpose, move || {
             selection.cases(&registry).map(|cases| Prepared::new(cases, known))
         });
     }
 
-    /// Shows rows of files.
+    /// Shows records from files.
     pub(super) fn open(&mut self, records: Vec<Record>) {
         self.runs.some_failed = records.iter().any(is_failure);
         let registry = Arc::clone(&self.registry);
-        self.prepare_with(Coming::Opened, move || Ok(Prepared::opened(records, &registry)));
+        self.prepare_with(Purpose::Open, move || Ok(Prepared::opened(records, &registry)));
     }
 
-    /// Makes cases in a thread of its own.
+    /// Prepares cases in a separate thread.
     fn prepare_with(
         &mut self,
-        coming: Coming,
+        purpose: Purpose,
         make: impl FnOnce() -> Result<Prepared, String> + Send + 'static,
     ) {
         let (sender, receiver) = channel();
-        // A session that has ended meanwhile wants no cases.
-        let work = move || drop(sender.send((coming, make())));
+        // The receiver may be gone if the session has ended.
+        let work = move || drop(sender.send((purpose, make())));
         match std::thread::Builder::new().name("preparation".to_owned()).spawn(work) {
             Ok(_) => self.runs.preparing = Some(receiver),
-            Err(error) => self.tell(&format!("no thread to prepare cases in: {error}"), true),
+            Err(error) => self.show_message(&format!("cannot start a thread: {error}"), true),
         }
     }
 
-    /// Runs the cases that were prepared; true if there is something new to draw.
-    pub(super) fn take_prepared(&mut self) -> bool {
+    /// Starts the prepared cases; returns whether there was a result.
+    pub(super) fn poll_prepared(&mut self) -> bool {
         let Some(result) = self.runs.preparing.as_ref().map(Receiver::try_recv) else {
             return false;
         };
@@ -176,57 +177,56 @@ impl Session {
         }
         self.runs.preparing = None;
         match result {
-            Ok((Coming::Anew, Ok(prepared))) => {
-                self.forget();
+            Ok((Purpose::Replace, Ok(prepared))) => {
+                self.remove_rows();
                 self.begin(prepared);
             }
-            Ok((Coming::More, Ok(prepared))) => self.begin(prepared),
-            Ok((Coming::Opened, Ok(prepared))) => {
+            Ok((Purpose::Add, Ok(prepared))) => self.begin(prepared),
+            Ok((Purpose::Open, Ok(prepared))) => {
                 let text = format!("{} opened", units::count(prepared.len(), "row"));
                 self.queue.enqueue(prepared, self.now);
                 (self.analysis.is_stale, self.runs.saved) = (true, true);
-                self.note(&text, false);
-                self.tell(&text, false);
+                self.add_log(&text, false);
+                self.show_message(&text, false);
             }
-            Ok((_, Err(reason))) => self.tell(&reason, true),
-            Err(_) => self.tell("the picked cases can't be prepared", true),
+            Ok((_, Err(reason))) => self.show_message(&reason, true),
+            Err(_) => self.show_message("the selected cases cannot be prepared", true),
         }
         true
     }
 
-    /// Forgets all rows. To let go of many takes a while: that is for another thread, or, if there
-    /// is none to be had, for this one.
-    fn forget(&mut self) {
+    /// Removes all rows. A separate thread drops them, because that takes time for many rows.
+    fn remove_rows(&mut self) {
         let (rows, held_back) = (self.queue.clear(), std::mem::take(&mut self.runs.held_back));
         (self.focus, self.recording, self.group) = (None, None, 0);
-        (self.what_if, self.beside) = (WhatIf::default(), None);
+        (self.what_if, self.kept) = (WhatIf::default(), None);
         drop(std::thread::Builder::new().spawn(move || drop((rows, held_back))));
     }
 
-    /// Stops the cases that run and begins no more.
+    /// Cancels the running batch.
     pub(crate) fn stop(&mut self) {
         match &self.runs.batch {
             Some(batch) if self.queue.is_busy() => {
                 batch.cancel();
-                self.tell("stopping: what runs is given up, no case begins any more", false);
+                self.show_message("cancelling: unfinished cases get no row", false);
             }
-            _ => self.tell("nothing runs", false),
+            _ => self.show_message("no case is running", false),
         }
     }
 
-    /// Whether cases are still to run.
+    /// Returns whether some cases have not finished.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.runs.batch.is_some() && self.queue.is_busy()
     }
 
-    /// Takes in what happened to cases; true if anything did.
-    pub(super) fn take_events(&mut self) -> bool {
-        /// Events taken in for one picture: the rest is for the next.
+    /// Processes the events of the batch; returns whether there were any.
+    pub(super) fn poll_events(&mut self) -> bool {
+        /// The maximum number of events for one frame.
         const AT_ONCE: usize = 20_000;
         let mut news = false;
         for _ in 0..AT_ONCE {
             let Some(event) = self.runs.batch.as_ref().and_then(Batch::try_next) else { break };
-            let done = matches!(event, Event::Done);
+            let done = matches!(event, BatchEvent::Done);
             if self.runs.frozen {
                 self.runs.held_back.push(event);
             } else {
@@ -242,38 +242,38 @@ impl Session {
         news
     }
 
-    /// Lets the picture move again.
-    pub(crate) fn thaw(&mut self) {
+    /// Ends freezing and applies the events that were held back.
+    pub(crate) fn unfreeze(&mut self) {
         self.runs.frozen = false;
         for event in std::mem::take(&mut self.runs.held_back) {
             self.apply(event);
         }
     }
 
-    fn apply(&mut self, event: Event) {
+    fn apply(&mut self, event: BatchEvent) {
         match &event {
-            Event::Log(text) => {
+            BatchEvent::Log(text) => {
                 if text.starts_with("error: writing") && self.runs.unwritten.is_none() {
                     self.runs.unwritten = Some(text.clone());
-                    self.tell(text, true);
+                    self.show_message(text, true);
                 }
-                self.note(text, true);
+                self.add_log(text, true);
             }
-            Event::Finished(_, record) => {
+            BatchEvent::Finished(_, record) => {
                 self.runs.some_failed |= is_failure(record);
                 self.runs.saved = false;
                 self.analysis.is_stale = true;
-                self.note_remarks(record);
+                self.log_remarks(record);
             }
-            Event::Done => self.tell_outcome(),
-            Event::Started(_) | Event::Progress(..) => {}
+            BatchEvent::Done => self.report_outcome(),
+            BatchEvent::Started(_) | BatchEvent::Progress(..) => {}
         }
         self.queue.apply(event, self.now);
     }
 
-    /// What a row says in words goes into the log. What can't be done can't for most workloads and
-    /// machines, and is said once.
-    fn note_remarks(&mut self, record: &Record) {
+    /// Adds the reason and note of a record to the log, each text once. Unsupported cases are
+    /// described without workload and machine, because the reason rarely depends on them.
+    fn log_remarks(&mut self, record: &Record) {
         let case = match record.status {
             Status::Unsupported => format!("{} on {}", record.algorithm, record.topology),
             _ => self.queue.in_words(record),
@@ -282,13 +282,13 @@ impl Session {
         {
             let text = format!("{case}: {remark}");
             if self.runs.remarks.insert(text.clone()) {
-                self.note(&text, record.status != Status::Ok);
+                self.add_log(&text, record.status != Status::Ok);
             }
         }
     }
 
-    fn tell_outcome(&mut self) {
-        // What waits or runs even now was stopped.
+    fn report_outcome(&mut self) {
+        // Cases that still wait or run were cancelled.
         self.queue.stop();
         let tally = self.queue.tally();
         let count =
@@ -297,7 +297,7 @@ impl Session {
         let (bad, stopped) = (count(tally.failed, "failed"), count(tally.stopped, "stopped"));
         let text =
             format!("done: {} verified{left_out}{bad}{stopped}", units::count(tally.ok, "case"));
-        self.tell(&text, tally.failed > 0);
-        self.note(&text, tally.failed > 0);
+        self.show_message(&text, tally.failed > 0);
+        self.add_log(&text, tally.failed > 0);
     }
 }

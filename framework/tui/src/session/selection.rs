@@ -1,7 +1,7 @@
-//! What is selected to run: four lists of specs and a few settings, in the words of the command
+//! The selection of cases: four lists of specs and some settings, in the grammar of the command
 //! line.
 
-use super::offers::{Offer, Study, offers, own_machine, studies};
+use super::suggestions::{Study, Suggestion, own_machine, studies, suggestions};
 use super::what_if::values_of;
 use crate::filter::Filter;
 use std::collections::BTreeSet;
@@ -15,21 +15,21 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
 
-/// A list of the Explore panel.
+/// A list of the explore panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Section {
     Algorithms,
     Topologies,
     Workloads,
     Machines,
-    /// How often, from which seed, under which name.
+    /// Repetitions, seed, timeout and name.
     Settings,
-    /// Experiment files, to begin with.
+    /// Experiment files.
     Studies,
 }
 
 impl Section {
-    /// All, in the order in which they stand.
+    /// All lists in display order.
     pub(crate) const ALL: [Self; 6] = [
         Self::Algorithms,
         Self::Topologies,
@@ -50,7 +50,7 @@ impl Section {
         }
     }
 
-    /// One of it, as errors call it.
+    /// Returns the singular form for messages.
     pub(crate) fn singular(self) -> &'static str {
         match self {
             Self::Algorithms => "algorithm",
@@ -63,31 +63,31 @@ impl Section {
     }
 }
 
-/// A spec in the list.
+/// A spec in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// As it will be run.
+    /// The spec in canonical form.
     pub(crate) spec: String,
-    /// Whether it will be.
+    /// Whether the spec is selected.
     pub(crate) on: bool,
 }
 
 /// A line of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Item<'a> {
-    /// A spec, by its place among the choices.
+pub(crate) enum ListItem<'a> {
+    /// A spec with its index.
     Choice(usize, &'a Choice),
-    Offer(&'a Offer),
+    Suggestion(&'a Suggestion),
     Setting(Setting),
     Study(&'a Study),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Setting {
-    /// How often each case is run.
+    /// The number of runs of each case.
     Repetitions,
     Seed,
-    /// Seconds a case may take.
+    /// The time limit of a case in seconds.
     Timeout,
     Name,
 }
@@ -104,31 +104,31 @@ impl Setting {
         }
     }
 
-    /// What it may be.
+    /// Returns the description of the setting.
     pub(crate) fn about(self) -> &'static str {
         match self {
             Self::Repetitions => "how often each case is run, each time with the next seed",
             Self::Seed => "the seed of the first repetition",
-            Self::Timeout => "seconds that a case may take; empty for as long as it likes",
-            Self::Name => "the experiment's name, for the rows",
+            Self::Timeout => "time limit of a case in seconds; empty for no limit",
+            Self::Name => "the name of the experiment in the rows",
         }
     }
 }
 
 /// A parameter of an algorithm or a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Parameter {
+pub(crate) struct FormParameter {
     pub(crate) key: String,
-    /// What it is where nobody says.
+    /// The default value.
     pub(crate) default: String,
     pub(crate) about: String,
-    /// Values that are known; there may be others.
+    /// Known values; other values may be valid, too.
     pub(crate) values: Vec<String>,
 }
 
-/// What is selected, without what is on offer.
+/// The part of the selection that can be undone.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Picked {
+pub(crate) struct SelectionState {
     choices: [Vec<Choice>; 4],
     own_machines: Vec<OwnMachine>,
     name: String,
@@ -137,11 +137,11 @@ pub(crate) struct Picked {
     timeout_secs: Option<f64>,
 }
 
-/// All that is selected, and all that could be.
+/// The selection and the suggestions.
 #[derive(Debug, Clone)]
 pub(crate) struct Selection {
     choices: [Vec<Choice>; 4],
-    offers: [Vec<Offer>; 4],
+    suggestions: [Vec<Suggestion>; 4],
     studies: Vec<Study>,
     own_machines: Vec<OwnMachine>,
     name: String,
@@ -152,9 +152,9 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// What an experiment lists, selected; and everything else on offer.
+    /// Creates the selection of an experiment, with suggestions from the registry.
     pub(crate) fn new(experiment: &Experiment, registry: &Registry) -> Self {
-        // A range that can't be is refused with the rest of the experiment, when it is run.
+        // An invalid range is kept; the error is reported when the selection runs.
         let workloads =
             case::expanded(&experiment.workloads).unwrap_or_else(|_| experiment.workloads.clone());
         let selected = |list: &[Text]| {
@@ -169,7 +169,7 @@ impl Selection {
                 selected(&workloads),
                 selected(&experiment.machines),
             ],
-            offers: offers(experiment, registry),
+            suggestions: suggestions(experiment, registry),
             studies: studies(),
             own_machines: experiment.own_machines.clone(),
             name: experiment.name.clone(),
@@ -180,55 +180,55 @@ impl Selection {
         }
     }
 
-    /// The specs of a list.
     pub(crate) fn choices(&self, section: Section) -> &[Choice] {
         self.choices.get(section as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// What a list offers.
-    pub(crate) fn offers(&self, section: Section) -> &[Offer] {
-        self.offers.get(section as usize).map_or(&[], Vec::as_slice)
+    pub(crate) fn suggestions(&self, section: Section) -> &[Suggestion] {
+        self.suggestions.get(section as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The lines of a list that pass a filter: specs first, then what else there is.
-    pub(crate) fn items(&self, section: Section, filter: &Filter) -> Vec<Item<'_>> {
+    /// Returns the lines of a list that pass a filter: specs first, then suggestions that are not
+    /// in the list.
+    pub(crate) fn items(&self, section: Section, filter: &Filter) -> Vec<ListItem<'_>> {
         if section == Section::Settings {
             let passes = |setting: &Setting| {
                 filter.passes(&format!("{} {}", setting.name(), setting.about()))
             };
-            return Setting::ALL.into_iter().filter(passes).map(Item::Setting).collect();
+            return Setting::ALL.into_iter().filter(passes).map(ListItem::Setting).collect();
         }
         if section == Section::Studies {
             let passes = |study: &&Study| filter.passes(&format!("{} {}", study.name, study.about));
-            return self.studies.iter().filter(passes).map(Item::Study).collect();
+            return self.studies.iter().filter(passes).map(ListItem::Study).collect();
         }
         let choices = self.choices(section).iter().enumerate();
-        let known = |offer: &&Offer| {
-            !offer.ready || self.choices(section).iter().all(|p| p.spec != offer.prefill)
+        let known = |suggestion: &&Suggestion| {
+            !suggestion.ready || self.choices(section).iter().all(|p| p.spec != suggestion.prefill)
         };
-        let offers = self.offers(section).iter().filter(known);
-        let has = |spec: &str, offer: Option<&Offer>| {
-            let known =
-                offer.map_or([""; 3], |o| [&o.shown, &o.about, &o.found_by].map(String::as_str));
+        let suggestions = self.suggestions(section).iter().filter(known);
+        let has = |spec: &str, suggestion: Option<&Suggestion>| {
+            let known = suggestion
+                .map_or([""; 3], |o| [&o.shown, &o.about, &o.keywords].map(String::as_str));
             filter.passes(&format!("{spec} {}", known.join(" ")))
         };
         let choices = choices
-            .filter(|(_, p)| has(&p.spec, self.offer_of(section, &p.spec)))
-            .map(|(i, p)| Item::Choice(i, p));
-        choices.chain(offers.filter(|o| has("", Some(o))).map(Item::Offer)).collect()
+            .filter(|(_, p)| has(&p.spec, self.suggestion_for(section, &p.spec)))
+            .map(|(i, p)| ListItem::Choice(i, p));
+        choices.chain(suggestions.filter(|o| has("", Some(o))).map(ListItem::Suggestion)).collect()
     }
 
-    /// What is known of a spec in a list: the offer that it begins with.
-    pub(crate) fn offer_of(&self, section: Section, spec: &str) -> Option<&Offer> {
+    /// Returns the suggestion that a spec starts with.
+    pub(crate) fn suggestion_for(&self, section: Section, spec: &str) -> Option<&Suggestion> {
         fn name(text: &str) -> &str {
             text.split(':').next().unwrap_or(text)
         }
-        let find = |wanted: &str| self.offers(section).iter().find(|o| name(&o.prefill) == wanted);
-        // Of a collective with sizes of its own only the sizes are on offer.
+        let find =
+            |wanted: &str| self.suggestions(section).iter().find(|o| name(&o.prefill) == wanted);
+        // A workload may have the prefix of a collective that has no suggestion of its own.
         find(name(spec)).or_else(|| find(name(spec).rsplit('/').next()?))
     }
 
-    /// Turns a spec on or off.
+    /// Selects or deselects a spec.
     pub(crate) fn toggle(&mut self, section: Section, index: usize) {
         if let Some(choice) =
             self.choices.get_mut(section as usize).and_then(|list| list.get_mut(index))
@@ -237,7 +237,7 @@ impl Selection {
         }
     }
 
-    /// Takes a spec out of its list.
+    /// Removes a spec from its list.
     pub(crate) fn remove(&mut self, section: Section, index: usize) {
         if let Some(list) = self.choices.get_mut(section as usize)
             && index < list.len()
@@ -246,8 +246,8 @@ impl Selection {
         }
     }
 
-    /// Puts a spec into its list, in place of another if `instead` says which; one that is there
-    /// already is turned on. Returns its place.
+    /// Adds a spec to its list or replaces the spec at index `instead`. A spec that is in the list
+    /// already is selected. Returns its index.
     pub(crate) fn put(&mut self, section: Section, spec: String, instead: Option<usize>) -> usize {
         let Some(list) = self.choices.get_mut(section as usize) else { return 0 };
         if let Some(known) = list.iter().position(|p| p.spec == spec) {
@@ -267,23 +267,23 @@ impl Selection {
         }
     }
 
-    /// Adds a machine of the experiment's own, and picks it.
+    /// Adds a machine to the experiment and selects it.
     pub(crate) fn add_machine(&mut self, own: OwnMachine) -> Result<(), String> {
         let name = own.name.value.clone();
         if self.own_machines.iter().any(|known| known.name.value == name)
             || presets().iter().any(|p| p.name == name)
         {
-            return Err(format!("there is a machine `{name}` already"));
+            return Err(format!("machine `{name}` exists already"));
         }
         let flag = Text::flag("machine", &name);
         case::machine(&flag, std::slice::from_ref(&own)).map_err(|e| e.to_string())?;
         self.own_machines.push(own);
-        self.offers[Section::Machines as usize].insert(0, own_machine(&name));
+        self.suggestions[Section::Machines as usize].insert(0, own_machine(&name));
         self.put(Section::Machines, name, None);
         Ok(())
     }
 
-    /// A setting as text.
+    /// Returns the value of a setting as text.
     pub(crate) fn setting(&self, setting: Setting) -> String {
         match setting {
             Setting::Repetitions => self.repetitions.to_string(),
@@ -293,11 +293,11 @@ impl Selection {
         }
     }
 
-    /// Sets a setting from text.
+    /// Sets a setting from a text.
     pub(crate) fn set(&mut self, setting: Setting, text: &str) -> Result<(), InputError> {
         let flag = Text::flag(setting.name(), text);
         let bad = |expected: &str| flag.error(format!("expected {expected}, found `{text}`"));
-        // Repetition r has seed + r.
+        // Repetition r uses seed + r, which must not overflow.
         let seeds = |seed: u64, repetitions: u32| match seed
             .checked_add(u64::from(repetitions.saturating_sub(1)))
         {
@@ -332,15 +332,15 @@ impl Selection {
         Ok(())
     }
 
-    /// Reads the specs of a list that a line has, and gives them in canonical form; a range of
-    /// sizes gives one a size.
+    /// Parses one or several specs and returns them in canonical form; a range of sizes becomes one
+    /// spec for each size.
     pub(crate) fn check(
         &self,
         section: Section,
         text: &str,
         registry: &Registry,
     ) -> Result<Vec<String>, InputError> {
-        // The name of a file may have spaces in it.
+        // File names may contain spaces.
         let names_a_file = ["matrix:", "graph:", "file"].iter().any(|sign| text.contains(sign));
         if names_a_file
             || matches!(section, Section::Settings | Section::Studies)
@@ -350,7 +350,7 @@ impl Selection {
         }
         let mut found = Vec::new();
         for word in text.split_whitespace() {
-            // Both are parts of the same line.
+            // `word` is a part of `text`, so this is its offset.
             let at = word.as_ptr() as usize - text.as_ptr() as usize;
             let specs = self.check_one(section, word, registry).map_err(|mut error| {
                 error.place.span = error.place.span.start + at..error.place.span.end + at;
@@ -387,8 +387,8 @@ impl Selection {
         Ok(vec![one])
     }
 
-    /// What a list offers for the last spec of a line typed so far, as whole lines; after the name,
-    /// the keys that it takes, after a key its values.
+    /// Returns completions of the last spec in a line, as whole lines: first the name, then keys,
+    /// then values.
     pub(crate) fn completions(
         &self,
         section: Section,
@@ -397,11 +397,12 @@ impl Selection {
     ) -> Vec<String> {
         let begins = line.rfind(' ').map_or(0, |at| at + 1);
         let (before, text) = line.split_at(begins);
-        let offers = self
-            .offers(section)
+        let suggestions = self
+            .suggestions(section)
             .iter()
             .filter(|o| o.prefill.starts_with(text) && o.prefill != text);
-        let mut found: Vec<String> = offers.map(|o| format!("{before}{}", o.prefill)).collect();
+        let mut found: Vec<String> =
+            suggestions.map(|o| format!("{before}{}", o.prefill)).collect();
         let Some((name, rest)) = text.split_once(':') else { return found };
         let done = rest.rfind(',').map_or(0, |i| i + 1);
         let last = &rest[done..];
@@ -420,21 +421,20 @@ impl Selection {
         found
     }
 
-    /// The parameters of an algorithm or a machine, as they are without being set; those of a
-    /// machine are its model's.
+    /// Returns the parameters of an algorithm or of a machine's model, with their default values.
     pub(crate) fn parameters(
         &self,
         section: Section,
         name: &str,
         registry: &Registry,
-    ) -> Vec<Parameter> {
+    ) -> Vec<FormParameter> {
         match section {
             Section::Machines => {
                 let Ok(machine) = case::machine(&Text::flag("machine", name), &self.own_machines)
                 else {
                     return Vec::new();
                 };
-                let parameter = |value: ParameterValue| Parameter {
+                let parameter = |value: ParameterValue| FormParameter {
                     key: value.parameter.key().to_owned(),
                     default: value.text,
                     about: value.parameter.meaning().to_owned(),
@@ -444,7 +444,7 @@ impl Selection {
             }
             Section::Algorithms => {
                 let known = registry.algorithms().find(|a| a.name == name);
-                let parameter = |p: &Param| Parameter {
+                let parameter = |p: &Param| FormParameter {
                     key: p.key.clone(),
                     default: p.default.clone(),
                     about: p.help.clone(),
@@ -458,15 +458,15 @@ impl Selection {
         }
     }
 
-    /// Picks what an experiment lists, and nothing else.
+    /// Replaces the selection by an experiment.
     pub(crate) fn load(&mut self, experiment: &Experiment, registry: &Registry) {
         let studies = std::mem::take(&mut self.studies);
         *self = Self { studies, ..Self::new(experiment, registry) };
     }
 
-    /// All that a key can change of it, to come back to.
-    pub(crate) fn picked(&self) -> Picked {
-        Picked {
+    /// Returns the state that can be undone.
+    pub(crate) fn picked(&self) -> SelectionState {
+        SelectionState {
             choices: self.choices.clone(),
             own_machines: self.own_machines.clone(),
             name: self.name.clone(),
@@ -476,19 +476,21 @@ impl Selection {
         }
     }
 
-    /// Picks what was picked before.
-    pub(super) fn take_back(&mut self, picked: Picked) {
-        let Picked { choices, own_machines, name, repetitions, seed, timeout_secs } = picked;
+    /// Restores an earlier state.
+    pub(super) fn restore(&mut self, picked: SelectionState) {
+        let SelectionState { choices, own_machines, name, repetitions, seed, timeout_secs } =
+            picked;
         let gone =
             |own: &OwnMachine| own_machines.iter().all(|kept| kept.name.value != own.name.value);
         for own in self.own_machines.iter().filter(|own| gone(own)) {
-            self.offers[Section::Machines as usize].retain(|offer| offer.prefill != own.name.value);
+            self.suggestions[Section::Machines as usize]
+                .retain(|suggestion| suggestion.prefill != own.name.value);
         }
         (self.choices, self.own_machines, self.name) = (choices, own_machines, name);
         (self.repetitions, self.seed, self.timeout_secs) = (repetitions, seed, timeout_secs);
     }
 
-    /// The experiment that is selected. `baseline` goes into it if it is one of the algorithms.
+    /// Returns the selected experiment. The baseline is included if it is one of the algorithms.
     pub(crate) fn experiment(&self, baseline: Option<&str>) -> Experiment {
         let list = |section: Section| {
             let on = self.choices(section).iter().filter(|p| p.on);
@@ -512,24 +514,24 @@ impl Selection {
         }
     }
 
-    /// How many cases are selected.
+    /// Returns the number of selected cases.
     pub(crate) fn count(&self) -> u64 {
         let on = |section| self.choices(section).iter().filter(|p| p.on).count() as u64;
         let lists = Section::ALL[..4].iter().map(|s| on(*s));
         lists.chain([u64::from(self.repetitions)]).fold(1, u64::saturating_mul)
     }
 
-    /// The cases that are selected; `Err` says which list lacks what, or what is wrong with a spec.
+    /// Returns the selected cases; `Err` names an empty list or an invalid spec.
     pub(crate) fn cases(&self, registry: &Registry) -> Result<Vec<Case>, String> {
-        /// Beyond this a list is a slip of the finger; `swapmeet run` takes it all the same.
+        /// The maximum number of cases in the dashboard; `swapmeet run` accepts more.
         const MOST: u64 = 100_000;
         for section in &Section::ALL[..4] {
             if !self.choices(*section).iter().any(|p| p.on) {
-                return Err(format!("no {} is picked", section.singular()));
+                return Err(format!("no {} is selected", section.singular()));
             }
         }
         if self.count() > MOST {
-            return Err(format!("{} cases are picked, at most {MOST} can be", self.count()));
+            return Err(format!("{} cases are selected; the maximum is {MOST}", self.count()));
         }
         case::cases(&self.experiment(None), registry).map_err(|e| e.to_string())
     }

@@ -1,21 +1,20 @@
-//! What a key changed, and how it was before.
+//! Undo of user changes.
 
 use super::Session;
-use super::selection::Picked;
+use super::selection::SelectionState;
 
-/// Changes that can be taken back.
+/// The maximum number of changes that can be undone.
 const MOST: usize = 100;
 
-/// All that keys change and that is worth taking back: what is picked, what is compared with, what
-/// is tried.
+/// The state that can be undone: selection, baseline and sliders.
 #[derive(Debug, Clone, PartialEq)]
 struct Snapshot {
-    picked: Picked,
+    picked: SelectionState,
     baseline: Option<String>,
     tried: (Vec<(&'static str, String)>, Option<u64>),
 }
 
-/// How it was before each change.
+/// Snapshots before each change.
 #[derive(Debug, Default)]
 pub(super) struct Undo {
     past: Vec<Snapshot>,
@@ -28,7 +27,7 @@ impl Snapshot {
         Self { picked, baseline: session.baseline.clone(), tried }
     }
 
-    /// The slider alone that differs.
+    /// Returns whether only the sliders differ.
     fn slid_since(&self, other: &Self) -> bool {
         (&self.picked, &self.baseline) == (&other.picked, &other.baseline)
             && self.tried != other.tried
@@ -36,9 +35,9 @@ impl Snapshot {
 }
 
 impl Session {
-    /// Takes note of what has changed since this was asked last. A slider that is moved on and on
-    /// is one change.
-    pub(crate) fn note_change(&mut self) {
+    /// Records the changes since the last call. Consecutive movements of sliders count as one
+    /// change.
+    pub(crate) fn record_change(&mut self) {
         let new = Snapshot::of(self);
         let Some(old) = self.undo.now.replace(new.clone()).filter(|old| *old != new) else {
             return;
@@ -53,30 +52,30 @@ impl Session {
         }
     }
 
-    /// Takes the last change back.
+    /// Undoes the last change.
     pub(crate) fn undo(&mut self) {
         let Some(before) = self.undo.past.pop() else {
-            return self.tell("nothing to take back", false);
+            return self.show_message("nothing to undo", false);
         };
         let now = Snapshot::of(self);
         let what = if before.picked != now.picked {
-            "what was picked"
+            "selection"
         } else if before.baseline != now.baseline {
-            "what others are compared with"
+            "baseline"
         } else {
-            "the sliders"
+            "sliders"
         };
         if before.picked != now.picked {
-            self.selection.take_back(before.picked.clone());
+            self.selection.restore(before.picked.clone());
         }
         if before.baseline != now.baseline {
             self.baseline.clone_from(&before.baseline);
             self.analysis.is_stale = true;
         }
         if before.tried != now.tried {
-            self.take_back(before.tried.clone());
+            self.restore(before.tried.clone());
         }
         self.undo.now = Some(before);
-        self.tell(&format!("taken back: {what}"), false);
+        self.show_message(&format!("undone: {what}"), false);
     }
 }

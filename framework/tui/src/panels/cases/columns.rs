@@ -1,30 +1,36 @@
-//! What tells cases apart, in as many columns as there is room for.
+//! The columns of the queue that distinguish cases, fitted to the available width.
 
+use crate::abbreviate::Abbreviations;
 use crate::paint::width;
-use crate::session::queue::{Common, Row};
-use crate::short::Short;
+use crate::session::queue::{CaseRow, Common};
 
-/// What tells cases apart: a text of each case in sight, and how wide all are.
+/// The texts of the visible cases in one column, and the width of the column.
 pub(crate) type Column = (Vec<String>, u16);
 
-/// What tells cases apart. Where there is little room that goes which all have in common, then long
-/// specs are cut as far as they stay different, then further, then the last goes; whatever room
-/// that frees is the others' again. Returns what is between columns, too.
-pub(crate) fn columns(rows: &[&Row], common: &Common, room: u16) -> (Vec<Column>, u16) {
-    /// Specs narrower than this are hard to read.
-    const NARROW: usize = 10;
-    /// Specs narrower than this tell little.
-    const LEAST: usize = 6;
-    /// Narrower than this, what tells cases apart is better left out.
-    const UGLY: usize = 4;
-    let again = rows.iter().any(|row| row.key.repetition > 0);
-    let texts: [&dyn Fn(&Row) -> String; 5] = [
+/// Returns the columns that distinguish cases, and the gap between columns.
+///
+/// If the width is too small, columns that are equal in all cases are removed first. Then long
+/// specs are abbreviated as long as they stay different, then further; last, whole columns are
+/// removed. Freed space is given to the remaining columns.
+pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Column>, u16) {
+    /// The preferred minimum width of a spec.
+    const PREFERRED_WIDTH: usize = 10;
+    /// The minimum width at which specs are still active_keys.
+    const USEFUL_WIDTH: usize = 6;
+    /// The absolute minimum width; below it a column is removed.
+    const MIN_WIDTH: usize = 4;
+    let has_repetitions = rows.iter().any(|row| row.key.repetition > 0);
+    let texts: [&dyn Fn(&CaseRow) -> String; 5] = [
         &|row| row.specs()[0].to_owned(),
         &|row| row.specs()[1].to_owned(),
         &|row| row.specs()[2].to_owned(),
-        // Counted from 1, as details do.
+        // Repetitions are counted from 1, as in the details.
         &|row| {
-            if again { format!("#{}", u64::from(row.key.repetition) + 1) } else { String::new() }
+            if has_repetitions {
+                format!("#{}", u64::from(row.key.repetition) + 1)
+            } else {
+                String::new()
+            }
         },
         &|row| row.specs()[3].to_owned(),
     ];
@@ -42,22 +48,25 @@ pub(crate) fn columns(rows: &[&Row], common: &Common, room: u16) -> (Vec<Column>
             .map(|(texts, _)| texts.iter().map(|text| width(text)).max().unwrap_or(0))
             .collect()
     };
-    while taken(&widths(&wanted), 2) > room {
+    while total_width(&widths(&wanted), 2) > room {
         let Some(common) = wanted.iter().rposition(|(_, is_common)| *is_common) else { break };
         wanted.remove(common);
     }
-    let least = |texts: &[String]| Short::least(texts.iter().map(String::as_str), NARROW);
+    let least = |texts: &[String]| {
+        Abbreviations::min_width(texts.iter().map(String::as_str), PREFERRED_WIDTH)
+    };
     let (widths, gap) = loop {
         let full = widths(&wanted);
-        if taken(&full, 2) <= room {
+        if total_width(&full, 2) <= room {
             break (full, 2);
         }
         let different: Vec<u16> = wanted.iter().map(|(texts, _)| least(texts) as u16).collect();
-        let narrow = vec![LEAST as u16; full.len()];
-        let ugly = vec![UGLY as u16; full.len()];
-        let ways = [(&different, 2), (&different, 1), (&narrow, 1), (&ugly, 1)];
-        let shrunk =
-            ways.into_iter().find_map(|(least, gap)| Some((shrink(&full, least, gap, room)?, gap)));
+        let narrow = vec![USEFUL_WIDTH as u16; full.len()];
+        let ugly = vec![MIN_WIDTH as u16; full.len()];
+        let candidates = [(&different, 2), (&different, 1), (&narrow, 1), (&ugly, 1)];
+        let shrunk = candidates
+            .into_iter()
+            .find_map(|(least, gap)| Some((shrink(&full, least, gap, room)?, gap)));
         match shrunk {
             Some(found) => break found,
             None if wanted.len() > 2 => drop(wanted.pop()),
@@ -65,19 +74,19 @@ pub(crate) fn columns(rows: &[&Row], common: &Common, room: u16) -> (Vec<Column>
         }
     };
     let short = |(texts, _): &(Vec<String>, bool), wide| {
-        Short::of(texts.iter().map(String::as_str), usize::from(wide))
+        Abbreviations::of(texts.iter().map(String::as_str), usize::from(wide))
     };
-    let mut shorts: Vec<Short> =
+    let mut shorts: Vec<Abbreviations> =
         wanted.iter().zip(&widths).map(|(column, wide)| short(column, *wide)).collect();
-    // Texts that are cut where they agree may not need all that they have: the next that is cut
-    // gets it.
-    let needed = |(texts, _): &(Vec<String>, bool), short: &Short| -> u16 {
+    // An abbreviated column may be narrower than allowed. The next abbreviated column gets the
+    // rest.
+    let needed = |(texts, _): &(Vec<String>, bool), short: &Abbreviations| -> u16 {
         texts.iter().map(|text| width(short.get(text))).max().unwrap_or(0)
     };
     let mut widths: Vec<u16> =
         wanted.iter().zip(&shorts).map(|(column, short)| needed(column, short)).collect();
     for at in 0..widths.len() {
-        let free = room.saturating_sub(taken(&widths, gap));
+        let free = room.saturating_sub(total_width(&widths, gap));
         shorts[at] = short(&wanted[at], widths[at] + free);
         widths[at] = needed(&wanted[at], &shorts[at]);
     }
@@ -88,16 +97,16 @@ pub(crate) fn columns(rows: &[&Row], common: &Common, room: u16) -> (Vec<Column>
     (columns.collect(), gap)
 }
 
-/// Columns with spaces between them.
-fn taken(widths: &[u16], gap: u16) -> u16 {
+/// Returns the total width of columns with gaps.
+fn total_width(widths: &[u16], gap: u16) -> u16 {
     widths.iter().map(|wide| wide + gap).sum::<u16>().saturating_sub(gap)
 }
 
-/// Takes from the widest what there is no room for; `None` if that makes some narrower than they
-/// may be.
+/// Narrows the widest columns until all fit; `None` if a column would become narrower than its
+/// minimum.
 fn shrink(full: &[u16], least: &[u16], gap: u16, room: u16) -> Option<Vec<u16>> {
     let mut widths = full.to_vec();
-    while taken(&widths, gap) > room {
+    while total_width(&widths, gap) > room {
         let over = widths.iter_mut().zip(least).filter(|(wide, least)| **wide > **least);
         *over.max_by_key(|(wide, _)| **wide)?.0 -= 1;
     }

@@ -1,13 +1,13 @@
-//! The queue: every case, and how far it is.
+//! The queue panel: every case and its state.
 
 mod columns;
 
-use crate::hits::Spot;
+use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, bind};
-use crate::paint::{Painter, clock, cut, first_shown, width, wrap};
+use crate::paint::{Painter, clock, cut, scroll_start, width, wrap};
 use crate::panel::{Keyed, List, Panel};
-use crate::session::files::{Saved, write_rows};
-use crate::session::queue::{Row, State};
+use crate::session::files::{OutputFile, write_rows};
+use crate::session::queue::{CaseRow, CaseState};
 use crate::session::{Request, Session};
 use columns::columns;
 use ratatui::layout::Rect;
@@ -15,14 +15,14 @@ use ratatui::style::Style;
 use std::path::Path;
 use swapmeet_results::{Status, duration, units};
 
-/// Of what else there is to say of a case, less tells nothing.
+/// The minimum width for showing the reason of a failure.
 const LEAST_MORE: u16 = 14;
 
-/// The queue on screen.
+/// The queue panel.
 #[derive(Debug, Default)]
 pub(crate) struct Cases {
     list: List,
-    /// The case that was in focus when this was last looked at.
+    /// The case that was in focus at the last update.
     seen: Option<usize>,
 }
 
@@ -36,7 +36,7 @@ impl Keyed for Cases {
     const TITLE: &'static str = "Cases";
     type Action = Action;
     const KEYS: &'static [Binding<Action>] =
-        &[bind(Action::Open, ENTER, "details of the case").hint("details")];
+        &[bind(Action::Open, ENTER, "show the details of the case").hint("details")];
 
     fn act(&mut self, action: Action, session: &mut Session) {
         match action {
@@ -59,19 +59,19 @@ impl Panel for Cases {
     }
 
     fn open(&mut self, session: &mut Session) {
-        self.look(session);
+        self.cursor_moved(session);
         session.request = Some(Request::Details);
     }
 
-    /// The case under the cursor is in focus.
-    fn look(&mut self, session: &mut Session) {
+    /// Puts the case under the cursor into focus.
+    fn cursor_moved(&mut self, session: &mut Session) {
         if let Some((index, _)) = self.rows(session).get(self.list.cursor) {
             session.focus = Some(*index);
         }
     }
 
-    /// The cursor goes to the case in focus, if the filter shows it.
-    fn follow(&mut self, session: &Session) {
+    /// Moves the cursor to the case in focus if the filter shows it.
+    fn sync(&mut self, session: &Session) {
         if self.seen == session.focus {
             return;
         }
@@ -83,11 +83,16 @@ impl Panel for Cases {
         }
     }
 
-    fn saves(&self, session: &Session, name: &Path) -> Option<Saved> {
+    fn output_file(&self, session: &Session, name: &Path) -> Option<OutputFile> {
         let rows = session.queue.records();
         let (file, what) = (name.with_extension("csv"), units::count(rows.len(), "row"));
-        let about = format!("{what} on screen go beside it, to {}", file.display());
-        Some(Saved { file, what, about, content: Box::new(move |file| write_rows(file, &rows)) })
+        let about = format!("rows on screen ({what}) are saved to {}", file.display());
+        Some(OutputFile {
+            file,
+            summary: what,
+            preview: about,
+            content: Box::new(move |file| write_rows(file, &rows)),
+        })
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
@@ -110,24 +115,27 @@ impl Panel for Cases {
         let rows = self.rows(session);
         if rows.is_empty() {
             let text = if session.queue.rows().is_empty() {
-                "No cases yet. Pick what to run in Explore (1), then R runs it."
+                "No cases yet. Select cases in Explore (1), then press R to run them."
             } else {
-                "No case has these words. Esc shows all."
+                "No case matches the filter. Esc shows all."
             };
-            return painter.nothing(area, text);
+            return painter.placeholder(area, text);
         }
         let top = bar(painter, session, area);
-        let area = Rect { y: area.y + top, height: area.height - top, ..area };
+        let area = Rect { y: area.y + top, height: area.height.saturating_sub(top), ..area };
         let cursor = self.list.cursor.min(rows.len() - 1);
-        let area = Rect { height: area.height - reason(painter, rows[cursor].1, area), ..area };
-        let first = first_shown(cursor, rows.len(), usize::from(area.height));
+        let area = Rect {
+            height: area.height.saturating_sub(reason(painter, rows[cursor].1, area)),
+            ..area
+        };
+        let first = scroll_start(cursor, rows.len(), usize::from(area.height));
         let shown = || rows.iter().enumerate().skip(first).take(usize::from(area.height));
-        let states: Vec<Report> =
+        let states: Vec<CaseDisplay> =
             shown().map(|(_, (_, row))| state(painter, session, row)).collect();
         let words = states.iter().map(|state| width(&state.word)).max().unwrap_or(0);
         let bar = u16::from(rows.len() > usize::from(area.height));
         let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
-        let in_sight: Vec<&Row> = shown().map(|(_, (_, row))| *row).collect();
+        let in_sight: Vec<&CaseRow> = shown().map(|(_, (_, row))| *row).collect();
         let (columns, gap) =
             columns(&in_sight, session.queue.common(), text_area.width.saturating_sub(5 + words));
         for ((y, (index, (_, row))), state) in (0_u16..).zip(shown()).zip(&states) {
@@ -152,20 +160,20 @@ impl Panel for Cases {
                 x += width + gap;
             }
             x = x + 2 - gap;
-            // The beginning of a reason, if that is more than a few letters.
+            // The beginning of the reason, if more than a few characters fit.
             let room = text_area.width.saturating_sub(x + 1);
             if room >= LEAST_MORE || width(&state.more) <= room {
                 painter.put(text_area, x, y, &cut(&state.more, room), style);
             }
-            painter.hit(area, 0, y, area.width, Spot::Line(index));
+            painter.add_click(area, 0, y, area.width, PanelPosition::Line(index));
         }
         painter.scrollbar(area, first, rows.len());
     }
 }
 
 impl Cases {
-    /// The queue's rows that the filter shows, with their places.
-    fn rows<'s>(&self, session: &'s Session) -> Vec<(usize, &'s Row)> {
+    /// Returns the rows that the filter shows, with their indices in the queue.
+    fn rows<'s>(&self, session: &'s Session) -> Vec<(usize, &'s CaseRow)> {
         session
             .queue
             .rows()
@@ -176,9 +184,10 @@ impl Cases {
     }
 }
 
-/// Why the case under the cursor has no time, in full, at the foot; returns the lines it took.
-fn reason(painter: &mut Painter<'_, '_>, row: &Row, area: Rect) -> u16 {
-    /// Lines of a reason; details have all of a longer one.
+/// Writes the full reason why the case under the cursor has no time at the bottom; returns the
+/// number of rows used.
+fn reason(painter: &mut Painter<'_, '_>, row: &CaseRow, area: Rect) -> u16 {
+    /// The maximum number of lines of a reason; the details show the whole text.
     const MOST: usize = 3;
     let reason = if row.record().is_some() { row.remark() } else { String::new() };
     if reason.is_empty() || area.height < 10 {
@@ -186,13 +195,13 @@ fn reason(painter: &mut Painter<'_, '_>, row: &Row, area: Rect) -> u16 {
     }
     let lines = wrap(&reason, area.width.saturating_sub(2));
     let taken = lines.len().min(MOST) as u16;
-    for (y, line) in (area.height - taken..).zip(lines.iter().take(MOST)) {
+    for (y, line) in (area.height.saturating_sub(taken)..).zip(lines.iter().take(MOST)) {
         painter.put(area, 1, y, line, painter.theme.dim);
     }
     taken + 1
 }
 
-/// How much is done, as a bar; returns the lines it took.
+/// Draws the progress bar of the run; returns the number of rows used.
 fn bar(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16 {
     let tally = session.queue.tally();
     if !session.queue.is_busy() || area.height < 4 || area.width < 20 {
@@ -216,12 +225,12 @@ fn bar(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16 {
     1
 }
 
-fn mark(state: &State) -> &'static str {
+fn mark(state: &CaseState) -> &'static str {
     match state {
-        State::Waiting => "·",
-        State::Running(..) => "▸",
-        State::Stopped => "-",
-        State::Done(record) => match record.status {
+        CaseState::Waiting => "·",
+        CaseState::Running(..) => "▸",
+        CaseState::Stopped => "-",
+        CaseState::Done(record) => match record.status {
             Status::Ok => "✓",
             Status::Unsupported => "-",
             Status::Invalid | Status::Crashed | Status::Timeout | Status::Error => "✕",
@@ -229,21 +238,23 @@ fn mark(state: &State) -> &'static str {
     }
 }
 
-/// How far a case is.
-struct Report {
-    /// In a word: the time it takes on its machine, once that is known.
+/// The displayed state of a case.
+struct CaseDisplay {
+    /// The time on the modelled machine, or the state in a word.
     word: String,
-    /// What else there is to say, where there is room.
+    /// Additional text, shown if there is space.
     more: String,
     style: Style,
 }
 
-fn state(painter: &Painter<'_, '_>, session: &Session, row: &Row) -> Report {
+fn state(painter: &Painter<'_, '_>, session: &Session, row: &CaseRow) -> CaseDisplay {
     let theme = painter.theme;
     let (word, more, style) = match &row.state {
-        State::Waiting | State::Stopped => (row.word().to_owned(), String::new(), theme.dim),
-        // Times on the machine and times of this one never share a column.
-        State::Running(since) => {
+        CaseState::Waiting | CaseState::Stopped => {
+            (row.word().to_owned(), String::new(), theme.dim)
+        }
+        // The elapsed time on this machine is in a different column than the modelled time.
+        CaseState::Running(since) => {
             let since = clock(session.now.saturating_sub(*since));
             (
                 row.word().to_owned(),
@@ -251,7 +262,7 @@ fn state(painter: &Painter<'_, '_>, session: &Session, row: &Row) -> Report {
                 theme.warn,
             )
         }
-        State::Done(record) => match record.status {
+        CaseState::Done(record) => match record.status {
             Status::Ok => {
                 (record.time_us.map(duration).unwrap_or_default(), String::new(), theme.good)
             }
@@ -261,5 +272,5 @@ fn state(painter: &Painter<'_, '_>, session: &Session, row: &Row) -> Report {
             }
         },
     };
-    Report { word, more, style }
+    CaseDisplay { word, more, style }
 }

@@ -1,4 +1,4 @@
-//! A column of the comparison: what it is called, what a line has in it, and how lines sort by it.
+//! Columns of the comparison: titles, texts and sort order.
 
 use crate::paint::Painter;
 use crate::session::comparison::{Compared, Line};
@@ -15,23 +15,23 @@ pub(super) enum Column {
     Algorithm,
     Time,
     Ratio,
-    /// What was proved, or how it failed.
+    /// What was verified, or the status and reason of a failed case.
     Verified,
     Interval,
-    /// Over the lower bound.
+    /// The time divided by the lower bound.
     OverBound,
     Steps,
     Messages,
-    WorstLink,
+    LinkLoad,
 }
 
-enum Value<'a> {
+enum SortKey<'a> {
     Text(&'a str),
-    Figure(f64),
+    Number(f64),
     Nothing,
 }
 
-impl Value<'_> {
+impl SortKey<'_> {
     fn rank(&self) -> u8 {
         u8::from(matches!(self, Self::Nothing))
     }
@@ -39,14 +39,14 @@ impl Value<'_> {
     fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Text(a), Self::Text(b)) => a.cmp(b),
-            (Self::Figure(a), Self::Figure(b)) => a.total_cmp(b),
+            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
             _ => Ordering::Equal,
         }
     }
 }
 
 impl Column {
-    /// All, in the order in which they stand.
+    /// All columns in display order.
     pub(super) const ALL: [Self; 12] = [
         Self::Topology,
         Self::Workload,
@@ -59,7 +59,7 @@ impl Column {
         Self::OverBound,
         Self::Steps,
         Self::Messages,
-        Self::WorstLink,
+        Self::LinkLoad,
     ];
 
     pub(super) fn title(self) -> &'static str {
@@ -71,54 +71,53 @@ impl Column {
             Self::Time => "time",
             Self::Ratio => "ratio",
             Self::Interval => "95 %",
-            Self::OverBound => "x bound",
+            Self::OverBound => "time/bound",
             Self::Steps => "steps",
             Self::Messages => "messages",
-            Self::WorstLink => "worst link",
+            Self::LinkLoad => "link load",
             Self::Verified => "verified",
         }
     }
 
-    fn value<'c>(self, all: &'c Compared, line: &'c Line) -> Value<'c> {
+    fn value<'c>(self, all: &'c Compared, line: &'c Line) -> SortKey<'c> {
         let rank = |at: usize| {
-            Value::Figure(all.ranks.get(line.group).map_or(0.0, |ranks| ranks[at] as f64))
+            SortKey::Number(all.ranks.get(line.group).map_or(0.0, |ranks| ranks[at] as f64))
         };
-        let figure = |value: Option<f64>| value.map_or(Value::Nothing, Value::Figure);
-        let count = |value: Option<u64>| figure(value.map(|v| v as f64));
+        let number = |value: Option<f64>| value.map_or(SortKey::Nothing, SortKey::Number);
+        let count = |value: Option<u64>| number(value.map(|v| v as f64));
         match self {
-            // In the order in which they were picked, 8x8 before 16x16, which their names would not
-            // stand in.
+            // Sort in the order of selection, so that 8x8 comes before 16x16.
             Self::Topology => rank(0),
             Self::Workload => rank(1),
             Self::Machine => rank(2),
-            Self::Algorithm => Value::Text(&line.stats.algorithm),
-            Self::Verified if line.stats.time.is_none() => Value::Text(line.stats.status.word()),
-            Self::Verified => Value::Text(line.stats.verified.word()),
-            Self::Time => figure(line.stats.time.as_ref().map(|t| t.mean)),
-            Self::Ratio => figure(line.ratio()),
-            Self::Interval => figure(line.interval().map(|i| i.high - i.low)),
-            Self::OverBound => figure(line.over_bound),
+            Self::Algorithm => SortKey::Text(&line.stats.algorithm),
+            Self::Verified if line.stats.time.is_none() => SortKey::Text(line.stats.status.word()),
+            Self::Verified => SortKey::Text(line.stats.verified.word()),
+            Self::Time => number(line.stats.time.as_ref().map(|t| t.mean)),
+            Self::Ratio => number(line.ratio()),
+            Self::Interval => number(line.interval().map(|i| i.high - i.low)),
+            Self::OverBound => number(line.over_bound),
             Self::Steps => count(line.sample.steps),
             Self::Messages => count(line.sample.messages),
-            Self::WorstLink => count(line.sample.max_link_messages),
+            Self::LinkLoad => count(line.sample.max_link_messages),
         }
     }
 
-    /// Whether it is a figure, of which no part may be cut.
-    pub(super) fn is_figure(self) -> bool {
+    /// Returns whether the column contains numbers, which must not be cut.
+    pub(super) fn is_number(self) -> bool {
         !matches!(
             self,
             Self::Topology | Self::Workload | Self::Machine | Self::Algorithm | Self::Verified
         )
     }
 
-    /// Whether groups differ in it.
+    /// Returns whether groups differ in this column.
     pub(super) fn varies(self, compared: &Compared) -> bool {
         let mut groups = compared.groups.iter().map(|group| self.of(group));
         groups.next().is_some_and(|first| groups.any(|other| other != first))
     }
 
-    /// The text of a group in this column; empty for columns that tell lines, not groups, apart.
+    /// Returns the text of a group in this column; empty for columns that do not describe groups.
     pub(super) fn of(self, group: &Group) -> &str {
         match self {
             Self::Topology => &group.setting.topology,
@@ -132,11 +131,11 @@ impl Column {
             | Self::OverBound
             | Self::Steps
             | Self::Messages
-            | Self::WorstLink => "",
+            | Self::LinkLoad => "",
         }
     }
 
-    /// What a line has in it.
+    /// Returns the text of a line in this column.
     pub(super) fn text(self, compared: &Compared, line: &Line) -> String {
         let count = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         match self {
@@ -151,8 +150,9 @@ impl Column {
             }
             Self::Verified if line.stats.time.is_none() => line.stats.status.to_string(),
             Self::Verified => format!("✓ {}", line.stats.verified),
-            // As it was before something was tried, until a worker has planned it anew.
-            Self::Time if compared.is_old(&line.stats.algorithm) => line
+            // `~` marks a time without the changes of the what-if panel, shown until a worker has
+            // planned the case again.
+            Self::Time if compared.is_outdated(&line.stats.algorithm) => line
                 .stats
                 .time
                 .as_ref()
@@ -169,11 +169,11 @@ impl Column {
             Self::OverBound => line.over_bound.map(|x| format!("{x:.2}")).unwrap_or_default(),
             Self::Steps => count(line.sample.steps),
             Self::Messages => count(line.sample.messages),
-            Self::WorstLink => count(line.sample.max_link_messages),
+            Self::LinkLoad => count(line.sample.max_link_messages),
         }
     }
 
-    /// How that is drawn; a group's name is bright only where the group begins.
+    /// Returns the style of a cell. The name of a group is highlighted only in its first line.
     pub(super) fn style(self, painter: &Painter<'_, '_>, line: &Line, begins: bool) -> Style {
         let theme = painter.theme;
         match self {
@@ -189,8 +189,8 @@ impl Column {
     }
 }
 
-/// The lines that pass a filter, by what else is in them, in the order asked for; without a column
-/// as groups came, fastest first.
+/// Returns the lines that pass a filter, sorted by a column; without a column in the order of
+/// groups, fastest first.
 pub(super) fn sorted(
     compared: &Compared,
     column: Option<Column>,
@@ -208,9 +208,9 @@ pub(super) fn sorted(
     let Some(column) = column else { return lines };
     lines.sort_by(|a, b| {
         let (a, b) = (column.value(compared, a), column.value(compared, b));
-        // What has no figure stands last, whichever way the figures stand.
+        // Lines without a value come last in both directions.
         match (&a, &b) {
-            (Value::Nothing, _) | (_, Value::Nothing) => a.rank().cmp(&b.rank()),
+            (SortKey::Nothing, _) | (_, SortKey::Nothing) => a.rank().cmp(&b.rank()),
             _ if reverse => b.compare(&a),
             _ => a.compare(&b),
         }

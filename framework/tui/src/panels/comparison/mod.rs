@@ -1,31 +1,30 @@
-//! Who is faster, by how much, and how sure that is.
+//! The comparison panel: times of algorithms, their ratios and confidence intervals.
 
 mod column;
 mod layout;
 
-use crate::hits::Spot;
+use crate::abbreviate::Abbreviations;
+use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
-use crate::paint::{Painter, cut, first_shown, width};
+use crate::paint::{Painter, cut, scroll_start, width};
 use crate::panel::{Keyed, List, Panel};
 use crate::session::comparison::Line;
 use crate::session::{Request, Session};
-use crate::short::Short;
 use column::{Column, sorted};
-use layout::{Layout, Wanted, texts};
+use layout::{Layout, LayoutInput, texts};
 use ratatui::layout::Rect;
 
-/// The comparison on screen.
+/// The comparison panel.
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
     list: List,
-    /// What lines are sorted by; `None` for groups, fastest first.
+    /// The column to sort by; `None` for the order of groups, fastest first.
     sort: Option<Column>,
     reverse: bool,
-    /// How many columns of figures are skipped where not all have room, and how many can be before
-    /// the last is in sight.
+    /// The number of columns scrolled past, and its maximum.
     across: usize,
     farthest: usize,
-    /// The columns that have room, as last drawn.
+    /// The columns that were visible when the panel was last drawn.
     in_sight: Vec<Column>,
 }
 
@@ -43,18 +42,18 @@ impl Keyed for Comparison {
     const TITLE: &'static str = "Comparison";
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
-        bind(Action::Open, ENTER, "details of the row's case").hint("details"),
-        bind(Action::Sort, &[ch('s')], "sort by the next column in sight").hint("sort"),
-        bind(Action::Reverse, &[ch('r')], "turn the order round").hint("reverse"),
-        bind(Action::Left, LEFT, "columns to the left"),
-        bind(Action::Right, RIGHT, "columns that had no room").pair("←→", "columns"),
+        bind(Action::Open, ENTER, "show the details of the case").hint("details"),
+        bind(Action::Sort, &[ch('s')], "sort by the next visible column").hint("sort"),
+        bind(Action::Reverse, &[ch('r')], "reverse the order").hint("reverse"),
+        bind(Action::Left, LEFT, "scroll to the columns on the left"),
+        bind(Action::Right, RIGHT, "scroll to the columns on the right").pair("←→", "columns"),
     ];
 
     fn act(&mut self, action: Action, session: &mut Session) {
         match action {
             Action::Open => self.open(session),
             Action::Sort => {
-                // Nobody sees why lines stand where they do if the column is out of sight.
+                // Only visible columns are sort columns, so that the order can be understood.
                 let next = match self.sort {
                     None => 0,
                     Some(column) => {
@@ -63,12 +62,12 @@ impl Keyed for Comparison {
                 };
                 self.sort_by(self.in_sight.get(next).copied(), session);
                 let text = self.sort.map_or("group, fastest first", Column::title);
-                session.tell(&format!("sorted by {text}"), false);
+                session.show_message(&format!("sorted by {text}"), false);
             }
             Action::Reverse => {
                 self.sort.get_or_insert(Column::Time);
                 self.reverse = !self.reverse;
-                self.look(session);
+                self.cursor_moved(session);
             }
             Action::Left => self.across = self.across.saturating_sub(1),
             Action::Right => self.across = (self.across + 1).min(Column::ALL.len()),
@@ -93,20 +92,20 @@ impl Panel for Comparison {
         self.sorted(session).len()
     }
 
-    /// The cursor goes to the line of the case that was looked at last; if none has it, the line
-    /// under the cursor is looked at.
-    fn enter(&mut self, session: &mut Session) {
+    /// Moves the cursor to the line of the case in focus. If no line contains it, the line under
+    /// the cursor becomes the focus.
+    fn activated(&mut self, session: &mut Session) {
         let record =
             session.focus.and_then(|at| session.queue.rows().get(at)).and_then(|row| row.record());
         let found = record
             .and_then(|record| self.sorted(session).iter().position(|line| line.is_of(record)));
         match found {
             Some(at) => self.list.cursor = at,
-            None => self.look(session),
+            None => self.cursor_moved(session),
         }
     }
 
-    fn look(&mut self, session: &mut Session) {
+    fn cursor_moved(&mut self, session: &mut Session) {
         let lines = self.sorted(session);
         let Some(line) = lines.get(self.list.cursor) else { return };
         let group = line.group;
@@ -120,16 +119,16 @@ impl Panel for Comparison {
     }
 
     fn open(&mut self, session: &mut Session) {
-        self.look(session);
+        self.cursor_moved(session);
         session.request = Some(Request::Details);
     }
 
-    fn click(&mut self, spot: Spot, session: &mut Session) {
-        let Spot::Heading(column) = spot else { return };
+    fn click(&mut self, position: PanelPosition, session: &mut Session) {
+        let PanelPosition::Heading(column) = position else { return };
         let column = Column::ALL.get(column).copied();
         if self.sort.is_some() && self.sort == column {
             self.reverse = !self.reverse;
-            self.look(session);
+            self.cursor_moved(session);
         } else {
             self.sort_by(column, session);
         }
@@ -144,45 +143,51 @@ impl Panel for Comparison {
         let lines = self.sorted(session);
         let area = painter.panel(area, &self.title_of(session));
         if let Some(error) = &compared.error {
-            return painter.nothing(area, error);
+            return painter.placeholder(area, error);
         }
         if lines.is_empty() {
             let text = if compared.lines.is_empty() {
-                "No rows yet: they come as cases end."
+                "No rows yet. Rows appear as cases end."
             } else {
-                "No row has these words. Esc shows all."
+                "No row matches the filter. Esc shows all."
             };
-            return painter.nothing(area, text);
+            return painter.placeholder(area, text);
         }
         let cursor = self.list.cursor.min(lines.len() - 1);
         let height = usize::from(area.height.saturating_sub(1));
-        let first = first_shown(cursor, lines.len(), height);
+        let first = scroll_start(cursor, lines.len(), height);
         let shown = &lines[first..(first + height).min(lines.len())];
         let bar = u16::from(lines.len() > height);
         let room = area.width.saturating_sub(2 + bar);
-        let wanted =
-            Wanted { compared, lines: &lines, shown, room, sort: self.sort, across: self.across };
+        let wanted = LayoutInput {
+            compared,
+            lines: &lines,
+            shown,
+            room,
+            sort: self.sort,
+            across: self.across,
+        };
         let layout = wanted.layout();
         self.farthest = layout.farthest;
         self.in_sight = layout.columns.iter().map(|(column, _)| *column).collect();
         self.across = self.across.min(self.farthest);
         self.head(painter, &layout, area);
-        // What is cut off may be just what tells two lines apart.
+        // Abbreviate specs so that lines stay distinguishable.
         let short = |(column, wide): &(Column, u16)| match column {
-            column if column.is_figure() || *column == Column::Verified => Short::default(),
-            column => Short::of(
+            column if column.is_number() || *column == Column::Verified => Abbreviations::default(),
+            column => Abbreviations::of(
                 texts(compared, &lines, shown, *column).iter().map(String::as_str),
                 usize::from(*wide),
             ),
         };
-        let shorts: Vec<Short> = layout.columns.iter().map(short).collect();
+        let shorts: Vec<Abbreviations> = layout.columns.iter().map(short).collect();
         for (y, (index, line)) in (1..).zip((first..).zip(shown)) {
             let here = index == cursor;
             let cursor = painter.cursor();
             if here {
                 painter.shade(area, y, cursor);
             }
-            // A line between groups would cost a row each.
+            // Groups are separated by highlighting the first line; an empty line would cost space.
             let begins = index == first || lines[index - 1].group != line.group;
             let mut x = 1;
             for ((column, wide), short) in layout.columns.iter().zip(&shorts) {
@@ -190,14 +195,14 @@ impl Panel for Comparison {
                 let text = column.text(compared, line);
                 let text = if *column == Column::Verified { cut(&text, *wide) } else { text };
                 let cell = Rect { width: (x + wide).min(area.width), ..area };
-                if column.is_figure() {
+                if column.is_number() {
                     painter.put_right(cell, x + wide, y, &text, style);
                 } else {
                     painter.put(cell, x, y, short.get(&text), style);
                 }
                 x += wide + layout.gap;
             }
-            painter.hit(area, 0, y, area.width, Spot::Line(index));
+            painter.add_click(area, 0, y, area.width, PanelPosition::Line(index));
         }
         let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
         painter.scrollbar(body, first, lines.len());
@@ -205,7 +210,7 @@ impl Panel for Comparison {
 }
 
 impl Comparison {
-    /// The lines as they are shown.
+    /// Returns the lines in display order.
     fn sorted<'s>(&self, session: &'s Session) -> Vec<&'s Line> {
         let passes = |line: &Line, text: &str| {
             session.passes(&self.list.filter, &line.stats.algorithm, text)
@@ -215,10 +220,10 @@ impl Comparison {
 
     fn sort_by(&mut self, column: Option<Column>, session: &mut Session) {
         (self.sort, self.reverse) = (column, false);
-        self.look(session);
+        self.cursor_moved(session);
     }
 
-    /// What all rows have in common, and what they are compared with.
+    /// Returns the title: the specs that all rows share, and the baseline.
     fn title_of(&self, session: &Session) -> String {
         let compared = &session.compared;
         let mut title = "Comparison".to_owned();
@@ -232,10 +237,11 @@ impl Comparison {
             if !common.is_empty() {
                 title += &format!(": {}", common.join(", "));
             }
-            if compared.tried.is_some() {
+            if compared.scenario.is_some() {
                 title += " (what if)";
             }
-            title += &format!(", against {}", session.baseline.as_deref().unwrap_or("the fastest"));
+            title +=
+                &format!(", baseline: {}", session.baseline.as_deref().unwrap_or("the fastest"));
         }
         title + &self.list.filter.suffix()
     }
@@ -251,12 +257,12 @@ impl Comparison {
             };
             let text = cut(column.title(), wide - width(mark).min(*wide)) + mark;
             let style = if sorted { painter.theme.accent } else { painter.theme.dim };
-            if column.is_figure() {
+            if column.is_number() {
                 painter.put_right(area, x + wide, 0, &text, style);
             } else {
                 painter.put(Rect { width: (x + wide).min(area.width), ..area }, x, 0, &text, style);
             }
-            painter.hit(area, x, 0, *wide, Spot::Heading(*column as usize));
+            painter.add_click(area, x, 0, *wide, PanelPosition::Heading(*column as usize));
             x += wide + layout.gap;
         }
         if layout.more {

@@ -1,9 +1,9 @@
-//! From sizes and times to places on the screen.
+//! The mapping from sizes and times to screen positions.
 
 use ratatui::layout::Rect;
 use swapmeet_results::analysis::{Family, Point};
 
-/// How curves are drawn.
+/// The scales of the axes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Scale {
     #[default]
@@ -22,7 +22,7 @@ impl Scale {
     }
 }
 
-/// From figures to places.
+/// The axes of a plot.
 pub(super) struct Axes {
     log_x: bool,
     log_y: bool,
@@ -41,7 +41,7 @@ impl Axes {
             })
         };
         let (x, y) = (all(|p| p.x), all(|p| p.time));
-        // Nothing has no logarithm: a size of 0 bytes, a time of 0 us make an axis linear.
+        // A logarithmic axis cannot start at 0, so such an axis is linear.
         let log_x = scale != Scale::Linear && x.0 > 0.0;
         let log_y = scale == Scale::LogLog && y.0 > 0.0;
         let floor = if log_y { y.0 } else { 0.0 };
@@ -62,13 +62,13 @@ impl Axes {
         if self.log_y { y.ln() } else { y }
     }
 
-    /// The cell of a point.
+    /// Returns the cell of a point.
     pub(super) fn cell(&self, (x, y): (f64, f64), plot: Rect) -> (u16, u16) {
         let share = |value: f64, (least, most): (f64, f64)| {
             ((value - least) / (most - least)).clamp(0.0, 1.0)
         };
-        // Curves are drawn in dots, two by four a cell: a mark is where the dot is, not where the
-        // cell would be.
+        // Curves are drawn in Braille dots, 2 x 4 in a cell. The mark is placed in the cell of the
+        // nearest dot.
         let dot =
             |share: f64, dots: u16| (share * f64::from(dots.saturating_sub(1))).round() as u16;
         let across = dot(share(self.along(x), self.x), plot.width * 2);
@@ -76,8 +76,8 @@ impl Axes {
         (across / 2, down / 4)
     }
 
-    /// A curve in places. Time grows linearly between sizes, which is no straight line on
-    /// logarithmic axes.
+    /// Returns the points of a curve in axis coordinates. Time is interpolated linearly between
+    /// sizes, which gives a curved line on logarithmic axes.
     pub(super) fn line(&self, points: &[Point], columns: u16) -> Vec<(f64, f64)> {
         let place = |x: f64, y: f64| (self.along(x), self.up(y));
         let mut line: Vec<(f64, f64)> =
@@ -98,7 +98,7 @@ impl Axes {
         line
     }
 
-    /// Round times along the axis, the roundest first.
+    /// Returns round values of the time axis, the roundest first.
     pub(super) fn y_ticks(&self) -> Vec<f64> {
         if !self.log_y {
             let step = round_below(self.y.1 / 4.0);
@@ -117,7 +117,7 @@ impl Axes {
     }
 }
 
-/// The largest of 1, 2, 5, 10, .. that is not above a value.
+/// Returns the largest number of the series 1, 2, 5, 10, 20 etc. that is at most `value`.
 fn round_below(value: f64) -> f64 {
     if value.is_nan() || value <= 0.0 || value.is_infinite() {
         return 0.0;

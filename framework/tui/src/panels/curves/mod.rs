@@ -1,12 +1,12 @@
-//! Completion time against block size or nodes: a curve an algorithm, crossovers marked.
+//! The curves panel: time against block size or number of nodes, with crossovers.
 
 mod axes;
 
 use crate::keys::{Binding, DOWN, NEXT, PREVIOUS, UP, bind, ch};
 use crate::paint::{Painter, width};
-use crate::panel::{Keyed, List, Panel, around};
+use crate::panel::{Keyed, List, Panel, wrap_index};
 use crate::session::comparison::Compared;
-use crate::session::{Session, SheetKind};
+use crate::session::{RenderKind, Session};
 
 use crate::theme::MARKS;
 use axes::{Axes, Scale};
@@ -14,19 +14,19 @@ use ratatui::layout::Rect;
 use swapmeet_results::analysis::{Axis, Curve, Family, Point};
 use swapmeet_results::duration;
 
-/// Columns for the figures at the left.
+/// The width of the labels of the time axis.
 const LEFT: u16 = 9;
 
-/// A family of curves on screen.
+/// The curves panel.
 #[derive(Debug, Default)]
 pub(crate) struct Curves {
-    /// The crossovers in words, scrolled by its cursor.
+    /// The list of crossovers; its cursor is the scroll position.
     list: List,
     family: usize,
     scale: Scale,
-    /// How far they can be scrolled, so that the last page is full.
+    /// The maximum scroll position, at which the last page is full.
     farthest: usize,
-    /// The group that was looked at last.
+    /// The group that was in focus at the last update.
     seen: usize,
 }
 
@@ -47,13 +47,13 @@ impl Keyed for Curves {
         bind(
             Action::Scale,
             &[ch('v')],
-            "both axes logarithmic, only that of sizes or nodes, or neither",
+            "make both axes logarithmic, only the horizontal one, or none",
         )
         .hint("scale"),
-        bind(Action::Previous, PREVIOUS, "the curves before"),
-        bind(Action::Next, NEXT, "the next curves").pair("[ ]", "curves"),
-        bind(Action::Up, UP, "crossovers that had no room, upwards"),
-        bind(Action::Down, DOWN, "crossovers that had no room").pair("↑↓", "crossovers"),
+        bind(Action::Previous, PREVIOUS, "previous curves"),
+        bind(Action::Next, NEXT, "next curves").pair("[ ]", "curves"),
+        bind(Action::Up, UP, "scroll the list of crossovers up"),
+        bind(Action::Down, DOWN, "scroll the list of crossovers down").pair("↑↓", "crossovers"),
     ];
 
     fn act(&mut self, action: Action, session: &mut Session) {
@@ -92,19 +92,19 @@ impl Panel for Curves {
         shown.map_or(0, |family| family.envelope().crossovers.len())
     }
 
-    fn figure(&self, session: &Session) -> SheetKind {
+    fn figure(&self, session: &Session) -> RenderKind {
         let family = session.compared.families.get(self.family);
-        SheetKind::Curves(family.map_or(Axis::Block, |family| family.axis))
+        RenderKind::Curves(family.map_or(Axis::Block, |family| family.axis))
     }
 
-    /// The next family of curves, or the one before; round and round.
+    /// Switches to the next or previous family of curves.
     fn sideways(&mut self, by: isize, session: &mut Session) {
-        self.family = around(self.family, by, session.compared.families.len());
+        self.family = wrap_index(self.family, by, session.compared.families.len());
         self.list.cursor = 0;
     }
 
-    /// The curves are those of the group that was looked at.
-    fn follow(&mut self, session: &Session) {
+    /// Switches to the family that contains the group in focus.
+    fn sync(&mut self, session: &Session) {
         if self.seen != session.group {
             self.seen = session.group;
             let family = session
@@ -120,8 +120,8 @@ impl Panel for Curves {
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         let Some(family) = session.compared.families.get(self.family) else {
             let area = painter.panel(area, Self::TITLE);
-            let text = "Curves need rows of two block sizes, or of two sizes of a topology. Pick more in Explore (1), then a adds them.";
-            return painter.nothing(area, text);
+            let text = "Curves need rows of at least two block sizes or two sizes of a topology. Select more in Explore (1), then press a to add them.";
+            return painter.placeholder(area, text);
         };
         let count = session.compared.families.len();
         let which = if count > 1 {
@@ -140,9 +140,10 @@ impl Panel for Curves {
         let family = &family.only(|algorithm| session.passes(filter, algorithm, ""));
         let crossovers = family.envelope().crossovers;
         if family.curves.is_empty() {
-            return painter.nothing(area, "No algorithm has these words. Esc shows all.");
+            return painter.placeholder(area, "No algorithm matches the filter. Esc shows all.");
         }
-        // Crossovers in words: curves are worth more.
+        // Stage 1: reserve rows for the list of crossovers; most of the area belongs to the
+        // curves.
         let words = if area.height > 14 { usize::from(area.height / 6).max(3) } else { 0 };
         let listed = crossovers.len().min(words);
         let farthest = crossovers.len() - listed;
@@ -159,10 +160,10 @@ impl Panel for Curves {
                 .join(", ");
             let text = match family.axis {
                 Axis::Nodes => {
-                    format!("several topologies have {values} nodes: no line goes there")
+                    format!("several topologies have {values} nodes, so no line is drawn there")
                 }
                 Axis::Block | Axis::Variation => {
-                    format!("several workloads have blocks of {values}: no line goes there")
+                    format!("several workloads have blocks of {values}, so no line is drawn there")
                 }
             };
             painter.put(area, 1, legend, &text, painter.theme.dim);
@@ -180,7 +181,7 @@ impl Panel for Curves {
         };
         if plot.width < 10 || plot.height < 3 {
             return painter
-                .nothing(area, "No room for curves here: e gives this panel the whole screen.");
+                .placeholder(area, "Not enough space for curves. Press e to expand the panel.");
         }
         let axes = Axes::new(family, self.scale);
         frame(painter, family, &axes, area, plot);
@@ -188,8 +189,8 @@ impl Panel for Curves {
             let style = painter.theme.series(i);
             let lines =
                 curve.segments(&family.shared_xs).map(|points| axes.line(points, plot.width));
-            // What isn't known yet is dashed.
-            let dashed = session.compared.is_old(&curve.algorithm);
+            // Times that have not been recalculated yet are dashed.
+            let dashed = session.compared.is_outdated(&curve.algorithm);
             let drawn = lines.flat_map(|line| if dashed { dashes(&line) } else { vec![line] });
             drawn.map(|line| (line, style)).collect::<Vec<_>>()
         };
@@ -211,7 +212,8 @@ impl Panel for Curves {
             let (x, y) = axes.cell((crossover.x, crossover.time), plot);
             painter.dot(plot, x, y, '✕', painter.theme.accent);
         }
-        for (y, crossover) in (area.height - listed..area.height).zip(crossovers.iter().skip(first))
+        for (y, crossover) in
+            (area.height.saturating_sub(listed)..area.height).zip(crossovers.iter().skip(first))
         {
             painter.put(
                 area,
@@ -224,19 +226,25 @@ impl Panel for Curves {
         if farthest > 0 && listed > 0 {
             let last = first + usize::from(listed);
             let text = format!(" {}..{last} of {} (↑ ↓)", first + 1, crossovers.len());
-            painter.put_right(area, area.width - 1, area.height - 1, &text, painter.theme.dim);
+            painter.put_right(
+                area,
+                area.width.saturating_sub(1),
+                area.height.saturating_sub(1),
+                &text,
+                painter.theme.dim,
+            );
         }
     }
 }
 
-/// Where the mean of a point's repetitions lies, 95 times of 100.
+/// Returns the 95 % confidence interval of a point with repetitions.
 fn interval(session: &Session, point: &Point) -> Option<(f64, f64)> {
     let line = session.compared.groups.get(point.group)?.lines.get(point.line)?;
     let interval = line.time.as_ref()?.interval.filter(|interval| !interval.is_point())?;
     Some((interval.low.max(0.0), interval.high))
 }
 
-/// How many repetitions points are means of, in words; nothing where all are of one.
+/// Returns a note about the number of repetitions; `None` if no case is repeated.
 fn repetitions(session: &Session, family: &Family) -> Option<String> {
     let points = family.curves.iter().flat_map(|curve| &curve.points);
     let line = |point: &Point| {
@@ -245,35 +253,35 @@ fn repetitions(session: &Session, family: &Family) -> Option<String> {
     let counts: Vec<usize> = points.filter_map(line).collect();
     let (least, most) = (counts.iter().min()?, counts.iter().max()?);
     let text = if least == most { most.to_string() } else { format!("{least} to {most}") };
-    (*most > 1).then(|| format!("points are means of {text} repetitions, │ the 95 % interval"))
+    (*most > 1).then(|| format!("points are means of {text} repetitions, │ is the 95 % interval"))
 }
 
-/// A line with gaps.
+/// Splits a line into dashes.
 fn dashes(line: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
     const LONG: usize = 4;
     line.chunks(LONG).step_by(2).map(<[_]>::to_vec).collect()
 }
 
-/// Whether one curve lies under the other.
+/// Returns whether two curves are equal.
 fn coincide(a: &Curve, b: &Curve) -> bool {
     let times =
         |curve: &Curve| curve.points.iter().map(|point| (point.x, point.time)).collect::<Vec<_>>();
     times(a) == times(b)
 }
 
-/// The curves that can be seen, with their places: of those that coincide the first.
+/// Returns the distinct curves with their indices; of equal curves only the first.
 fn apart(family: &Family) -> impl Iterator<Item = (usize, &Curve)> {
     let curves = || family.curves.iter().enumerate();
     curves().filter(|(i, curve)| !family.curves[..*i].iter().any(|other| coincide(curve, other)))
 }
 
-/// Which mark is whose; returns the lines it took.
+/// Draws the legend; returns the number of rows used.
 fn legend(painter: &mut Painter<'_, '_>, compared: &Compared, family: &Family, area: Rect) -> u16 {
     let (mut x, mut y) = (1, 0);
     for (i, curve) in apart(family) {
         let alike = family.curves.iter().skip(i).filter(|other| coincide(curve, other));
         let names = alike.map(|other| other.algorithm.as_str()).collect::<Vec<_>>().join(" = ");
-        let old = if compared.is_old(&curve.algorithm) { " (as before)" } else { "" };
+        let old = if compared.is_outdated(&curve.algorithm) { " (outdated)" } else { "" };
         let text = format!("{} {names}{old}", MARKS[i % MARKS.len()]);
         if x > 1 && x + width(&text) > area.width {
             (x, y) = (1, y + 1);
@@ -283,7 +291,7 @@ fn legend(painter: &mut Painter<'_, '_>, compared: &Compared, family: &Family, a
     y + 1
 }
 
-/// Lines at the left and below, with their figures.
+/// Draws the axes and their labels.
 fn frame(painter: &mut Painter<'_, '_>, family: &Family, axes: &Axes, area: Rect, plot: Rect) {
     let theme = painter.theme;
     let (left, top) = (plot.x - area.x, plot.y - area.y);
@@ -294,7 +302,7 @@ fn frame(painter: &mut Painter<'_, '_>, family: &Family, axes: &Axes, area: Rect
         painter.dot(area, left + x, top + plot.height, '─', theme.dim);
     }
     painter.dot(area, left - 1, top + plot.height, '└', theme.dim);
-    // Figures at the left, no two on neighbouring lines.
+    // Labels of the time axis, at least one row apart.
     let mut taken: Vec<u16> = Vec::new();
     for tick in axes.y_ticks() {
         let y = axes.cell((axes.origin, tick), plot).1;
@@ -306,7 +314,7 @@ fn frame(painter: &mut Painter<'_, '_>, family: &Family, axes: &Axes, area: Rect
         painter.put_right(area, left - 1, top + y, &text, theme.dim);
         painter.dot(area, left - 1, top + y, '┤', theme.dim);
     }
-    // Below, the sizes themselves, as many as there is room for.
+    // Labels of the size axis, as many as fit.
     let mut free = 0;
     for value in family.xs() {
         let x = left + axes.cell((value, axes.floor), plot).0;

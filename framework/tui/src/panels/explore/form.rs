@@ -1,21 +1,20 @@
-//! The parameters of an algorithm or a machine as a form: a line each, with its value, what it may
-//! be and what it means.
+//! A form for the parameters of an algorithm or a machine, with the values and the meaning of each.
 
-use crate::paint::{Painter, cut, first_shown, width, wrap};
-use crate::panel::{List, around};
+use crate::paint::{Painter, cut, scroll_start, width, wrap};
+use crate::panel::{List, wrap_index};
 use crate::session::Session;
 use crate::session::selection::Section;
-use crate::session::what_if::{Notch, next};
+use crate::session::what_if::{StepSize, next_value};
 use ratatui::layout::Rect;
 use swapmeet_core::cost::machine::parameters;
 use swapmeet_runner::input::InputError;
 
-/// A spec, parameter by parameter.
+/// The form of a spec.
 #[derive(Debug)]
 pub(super) struct Form {
     pub(super) list: List,
     pub(super) section: Section,
-    /// The place of the spec that is changed, if it is in the list already.
+    /// The index of the edited spec; `None` for a new spec.
     pub(super) instead: Option<usize>,
     name: String,
     fields: Vec<Field>,
@@ -31,7 +30,7 @@ struct Field {
 }
 
 impl Form {
-    /// The form of a spec; `None` if it has no parameters.
+    /// Creates the form of a spec; `None` if it has no parameters.
     pub(super) fn of(
         session: &Session,
         section: Section,
@@ -42,7 +41,7 @@ impl Form {
         let given: Vec<(&str, &str)> =
             given.split(',').filter_map(|arg| arg.split_once('=')).collect();
         let parameters = session.selection.parameters(section, name, &session.registry);
-        let field = |p: crate::session::selection::Parameter| Field {
+        let field = |p: crate::session::selection::FormParameter| Field {
             value: given
                 .iter()
                 .find(|(key, _)| *key == p.key)
@@ -66,19 +65,20 @@ impl Form {
         self.fields.len()
     }
 
-    /// The field under the cursor: its key and its value.
+    /// Returns key and value of the field under the cursor.
     pub(super) fn field(&self) -> Option<(&str, &str)> {
         self.fields.get(self.list.cursor).map(|field| (&*field.key, &*field.value))
     }
 
-    /// The spec that the form stands for.
+    /// Returns the spec with the values of the form.
     pub(super) fn spec(&self) -> String {
         let set = self.fields.iter().filter(|field| field.value != field.default);
         let set: Vec<String> = set.map(|field| format!("{}={}", field.key, field.value)).collect();
         if set.is_empty() { self.name.clone() } else { format!("{}:{}", self.name, set.join(",")) }
     }
 
-    /// Gives the field under the cursor a value, if a spec can have it.
+    /// Sets the field under the cursor if the resulting spec is valid. An empty text restores the
+    /// default.
     pub(super) fn set(&mut self, text: &str, session: &Session) -> Result<(), InputError> {
         let at = self.list.cursor;
         let Some(field) = self.fields.get_mut(at) else { return Ok(()) };
@@ -89,7 +89,7 @@ impl Form {
         let spec = self.spec();
         match session.selection.check(self.section, &spec, &session.registry) {
             Ok(_) => {
-                // Another model has other parameters.
+                // A change of the model changes the list of parameters.
                 if let Some(new) = Self::of(session, self.section, &spec, self.instead)
                     .filter(|_| self.is_of_a_model())
                 {
@@ -109,7 +109,7 @@ impl Form {
         self.section == Section::Machines
     }
 
-    /// The fields of the model that is set; what of them is set already stays so.
+    /// Returns the fields for the selected model; values that were set are kept.
     fn with_values_of(self, name: &str, session: &Session) -> Vec<Field> {
         let model =
             self.fields.iter().find(|field| field.key == "model" && field.value != field.default);
@@ -122,7 +122,7 @@ impl Form {
         let (name_of_model, own) = (model.default.clone(), &self.fields);
         let value =
             |key: &str| own.iter().find(|field| field.key == key).map(|field| field.value.clone());
-        let field = |p: crate::session::selection::Parameter| Field {
+        let field = |p: crate::session::selection::FormParameter| Field {
             value: value(&p.key).unwrap_or_else(|| p.default.clone()),
             default: if p.key == "model" { name_of_model.clone() } else { p.default },
             key: p.key,
@@ -132,16 +132,19 @@ impl Form {
         of_model.into_iter().map(field).collect()
     }
 
-    /// The next value of the field under the cursor, or the one before.
+    /// Changes the field under the cursor to its next or previous value.
     pub(super) fn turn(&mut self, up: bool, session: &Session) -> Result<(), InputError> {
         let Some(field) = self.fields.get(self.list.cursor) else { return Ok(()) };
         let parameter =
             parameters().into_iter().find(|p| self.is_of_a_model() && p.key() == field.key);
         let next = match parameter {
-            Some(parameter) => next(parameter, &field.value, up, Notch::Small),
+            Some(parameter) => next_value(parameter, &field.value, up, StepSize::Small),
             None => {
                 let at = field.values.iter().position(|value| *value == field.value).unwrap_or(0);
-                field.values.get(around(at, if up { 1 } else { -1 }, field.values.len())).cloned()
+                field
+                    .values
+                    .get(wrap_index(at, if up { 1 } else { -1 }, field.values.len()))
+                    .cloned()
             }
         };
         match next {
@@ -150,8 +153,8 @@ impl Form {
         }
     }
 
-    /// Draws its lines; what the one under the cursor means is at the foot. Returns how many lines
-    /// it took.
+    /// Draws the fields and, below them, the description of the field under the cursor. Returns the
+    /// number of rows used.
     pub(super) fn draw(&self, painter: &mut Painter<'_, '_>, area: Rect) -> u16 {
         let theme = painter.theme;
         let Some(here) = self.fields.get(self.list.cursor) else { return 0 };
@@ -170,7 +173,7 @@ impl Form {
         let about = wrap(&format!("{}{values}", here.about), area.width.saturating_sub(8));
         let lines = (about.len() as u16).min(area.height.saturating_sub(4)).min(3);
         let height = area.height.saturating_sub(1 + lines);
-        let first = first_shown(self.list.cursor, self.fields.len(), usize::from(height));
+        let first = scroll_start(self.list.cursor, self.fields.len(), usize::from(height));
         let names = self.fields.iter().map(|field| width(&field.key)).max().unwrap_or(0);
         let mut y = 1;
         for (index, field) in self.fields.iter().enumerate().skip(first).take(usize::from(height)) {
@@ -183,9 +186,9 @@ impl Form {
                 painter.shade(area, y, style);
             }
             painter.put(area, 6, y, &field.key, style);
-            let shown = if field.value.is_empty() { "(as the problem asks)" } else { &field.value };
+            let shown = if field.value.is_empty() { "(default)" } else { &field.value };
             painter.put(area, 8 + names, y, shown, style);
-            painter.hit(area, 0, y, area.width, crate::hits::Spot::Line(index));
+            painter.add_click(area, 0, y, area.width, crate::click_map::PanelPosition::Line(index));
             y += 1;
         }
         for line in about.iter().take(usize::from(lines)) {

@@ -1,29 +1,30 @@
-//! A grid with the heat of its links, or a plane of one, or all planes.
+//! A heat map of a grid: one plane, or all planes if they fit.
 
-use super::lattice::{Across, Lattice, Loads};
-use super::view::{Drawn, Heat, Quantity, View};
+use super::lattice::{InterPlaneLoad, Lattice, Loads};
+use super::view::{Heat, PictureInfo, Quantity, View};
 use crate::paint::Painter;
 use crate::session::recording::{Frame, Recording};
 use crate::theme::SHADES;
 use ratatui::layout::Rect;
 use swapmeet_results::units;
 
-/// How much room a node and its links have.
+/// The cell size of a node and its links.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     wide: u16,
     high: u16,
-    /// Where the links ahead, back, down, up and to other planes are drawn.
+    /// Offsets of the links to the next column, previous column, next row, previous row and other
+    /// planes.
     links: [(u16, u16); 5],
 }
 
-/// As it looks in a plane, and all in a line where that has no room.
+/// The two cell layouts: two rows for a node, or one row if there is little space.
 const CELLS: [Cell; 2] = [
     Cell { wide: 4, high: 2, links: [(2, 0), (3, 0), (0, 1), (1, 1), (3, 1)] },
     Cell { wide: 6, high: 1, links: [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0)] },
 ];
 
-/// A heat map of a grid, or of a plane of one; of all planes where they fit.
+/// Draws a grid or the selected plane of it; all planes if they fit.
 pub(super) fn grid(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -31,16 +32,16 @@ pub(super) fn grid(
     lattice: &Lattice,
     view: &View,
     area: Rect,
-) -> Drawn {
+) -> PictureInfo {
     let (quantity, recording) = (heat.quantity, heat.recording);
     let figures = quantity != Quantity::Held && !painter.theme.coloured;
     if CELLS.iter().any(|cell| planes(painter, heat, frame, lattice, view, *cell, area)) {
-        return Drawn { figures, ..Drawn::heat(String::new()) };
+        return PictureInfo { figures, ..PictureInfo::heat(String::new()) };
     }
     let (loads, across) =
         lattice.loads(recording.topology.as_ref(), frame, quantity == Quantity::Bytes);
     let area = if recording.topology.radices().len() == 3 && area.height > 3 {
-        let foot = Rect { y: area.y + area.height - 1, height: 1, ..area };
+        let foot = Rect { y: area.y + area.height.saturating_sub(1), height: 1, ..area };
         painter.put(
             foot,
             1,
@@ -48,7 +49,7 @@ pub(super) fn grid(
             &plane_in_words(recording, quantity, lattice, across),
             painter.theme.text,
         );
-        Rect { height: area.height - 1, ..area }
+        Rect { height: area.height.saturating_sub(1), ..area }
     } else {
         area
     };
@@ -57,19 +58,19 @@ pub(super) fn grid(
         let (wide, high) = (columns * u64::from(cell.wide), rows * u64::from(cell.high));
         if wide < u64::from(area.width) && high <= u64::from(area.height) {
             let left = (u64::from(area.width) - wide) as u16 / 2;
-            let place = Rect { x: area.x + left, width: area.width - left, ..area };
+            let place = Rect { x: area.x + left, width: area.width.saturating_sub(left), ..area };
             plane(painter, heat, frame, lattice, (&loads, columns), cell, place);
-            return Drawn { figures, ..Drawn::heat(String::new()) };
+            return PictureInfo { figures, ..PictureInfo::heat(String::new()) };
         }
     }
-    // Too many for that: a mark a node, or a square of them, by the most of what it stands for.
+    // The cells do not fit. Draw one mark for a node or for a square of nodes, by its maximum.
     let (rows, columns) = lattice.shape(area.width.saturating_sub(2) / 2);
     let side = (columns * 2)
         .div_ceil(u64::from(area.width.max(2) - 1))
         .max(rows.div_ceil(u64::from(area.height.max(1))))
         .max(1);
     let (high, wide) = (rows.div_ceil(side), columns.div_ceil(side));
-    // A line that is broken may leave places in its last row: no node is there.
+    // The last row of a broken line may have positions without a node.
     let mut cells = vec![None; (high * wide) as usize];
     for index in 0..lattice.nodes() {
         let value = match quantity {
@@ -90,13 +91,13 @@ pub(super) fn grid(
             painter.dot(area, x + 1, y, mark, painter.theme.heat(hot));
         }
     }
-    let of = if quantity == Quantity::Held { "" } else { "a node's busiest link" };
-    let square = if side > 1 { format!("the most of {side}x{side} nodes") } else { String::new() };
+    let of = if quantity == Quantity::Held { "" } else { "maximum link load of a node" };
+    let square = if side > 1 { format!("maximum of {side}x{side} nodes") } else { String::new() };
     let note = [of, &square].into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join(", ");
-    Drawn::heat(note)
+    PictureInfo::heat(note)
 }
 
-/// All planes of three dimensions beside each other; false if they have no room.
+/// Draws all planes of a three-dimensional grid; returns false if they do not fit.
 fn planes(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -109,14 +110,14 @@ fn planes(
     let topology = heat.recording.topology.as_ref();
     let (rows, columns) = lattice.shape(u16::MAX);
     let (wide, high) = (columns * u64::from(cell.wide) + 2, rows * u64::from(cell.high) + 1);
-    let beside = u64::from(area.width.saturating_sub(2)) / wide.max(1);
-    let below = u64::from(area.height) / high.max(1);
-    if lattice.planes < 2 || beside * below < lattice.planes {
+    let per_row = u64::from(area.width.saturating_sub(2)) / wide.max(1);
+    let per_column = u64::from(area.height) / high.max(1);
+    if lattice.planes < 2 || per_row * per_column < lattice.planes {
         return false;
     }
     for number in 0..lattice.planes {
         let Some(one) = Lattice::of(topology, number as usize, view.turned) else { return false };
-        let (x, y) = (1 + number % beside * wide, number / beside * high);
+        let (x, y) = (1 + number % per_row * wide, number / per_row * high);
         let place = Rect {
             x: area.x + x as u16,
             y: area.y + y as u16,
@@ -131,13 +132,13 @@ fn planes(
         };
         let style = if number == lattice.plane { painter.theme.accent } else { painter.theme.dim };
         painter.put(place, 0, 0, &format!("plane {}{to_others}", number + 1), style);
-        let place = Rect { y: place.y + 1, height: place.height - 1, ..place };
+        let place = Rect { y: place.y + 1, height: place.height.saturating_sub(1), ..place };
         plane(painter, heat, frame, &one, (&loads, columns), cell, place);
     }
     true
 }
 
-/// A plane, a node and its links a cell.
+/// Draws a plane, with one cell for each node and its links.
 fn plane(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -156,7 +157,7 @@ fn plane(
         if heat.quantity == Quantity::Held {
             continue;
         }
-        let (right, below) = (lattice.beside(index), lattice.below(index));
+        let (right, below) = (lattice.next_column(index), lattice.next_row(index));
         let back = right.map_or(0, |n| loads[n as usize].back);
         let up = below.map_or(0, |n| loads[n as usize].up);
         let marks = [('▸', own.ahead), ('◂', back), ('▾', own.down), ('▴', up), ('◆', own.across)];
@@ -166,29 +167,29 @@ fn plane(
     }
 }
 
-/// Which plane of three dimensions is seen, and what goes to others.
+/// Describes which plane is shown, and the load on links to other planes.
 fn plane_in_words(
     recording: &Recording,
     quantity: Quantity,
     lattice: &Lattice,
-    across: Across,
+    across: InterPlaneLoad,
 ) -> String {
     let Lattice { plane, planes, across: dimension, .. } = lattice;
     let place = format!("plane {} of {planes} (dimension {})", plane + 1, dimension + 1);
     let size = |load| units::size(recording.bytes(load) as f64);
     match quantity {
         Quantity::Messages | Quantity::Bytes if across.sum == 0 => {
-            format!("{place}; nothing goes to other planes")
+            format!("{place}; no messages to other planes")
         }
         Quantity::Messages => {
             format!(
-                "{place}; ◆ {} to other planes, busiest {}",
+                "{place}; ◆ {} to other planes, link load {}",
                 units::count(across.sum as usize, "message"),
                 across.most
             )
         }
         Quantity::Bytes => format!(
-            "{place}; ◆ {} to other planes, busiest {}",
+            "{place}; ◆ {} to other planes, link load {}",
             size(across.sum),
             size(across.most)
         ),
@@ -196,7 +197,7 @@ fn plane_in_words(
     }
 }
 
-/// A node of the lattice: what it holds, or whether it sends.
+/// Draws a node: the amount that it holds, or whether it sends.
 fn node(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -215,14 +216,14 @@ fn node(
         _ if sends => ('■', theme.text),
         _ => ('□', theme.dim),
     };
-    // What is held fills the node's place; without it, that is left to its links.
+    // The held amount fills the whole cell; otherwise the rest of the cell is for links.
     let (wide, high) = if quantity == Quantity::Held { (cell.wide, cell.high) } else { (1, 1) };
     for (dx, dy) in (0..high).flat_map(|dy| (0..wide).map(move |dx| (dx, dy))) {
         painter.dot(area, x + dx, y + dy, mark, style);
     }
 }
 
-/// Marks the ends of the send that broke a rule.
+/// Marks the sender and receiver of the invalid send.
 fn mark_fault(
     painter: &mut Painter<'_, '_>,
     frame: &Frame,
@@ -237,7 +238,7 @@ fn mark_fault(
     }
 }
 
-/// A link: an arrow by the heat of its load, or a figure where there are no colours.
+/// Draws a link: an arrow coloured by load, or a digit in themes without colours.
 fn link(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,

@@ -1,4 +1,4 @@
-//! How many links carry how much, or how many nodes hold how much.
+//! A histogram of the load of links, or of the amounts held by nodes.
 
 use super::view::{Heat, Quantity};
 use crate::paint::{Painter, width};
@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use swapmeet_results::units;
 
-/// How many links carry how much, or how many nodes hold how much.
+/// Draws the histogram.
 pub(super) fn histogram(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, frame: &Frame, area: Rect) {
     let theme = painter.theme;
     let (quantity, recording) = (heat.quantity, heat.recording);
@@ -19,10 +19,9 @@ pub(super) fn histogram(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, frame: &
     values.sort_unstable();
     let area = if quantity != Quantity::Held && area.height > 2 {
         let idle = recording.links.saturating_sub(values.len() as u64);
-        let text =
-            format!("{} of {} links carry something, {idle} idle", values.len(), recording.links);
+        let text = format!("{} of {} links used, {idle} idle", values.len(), recording.links);
         painter.put(area, 1, 0, &text, theme.dim);
-        Rect { y: area.y + 1, height: area.height - 1, ..area }
+        Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
     } else {
         area
     };
@@ -46,8 +45,8 @@ pub(super) fn histogram(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, frame: &
     }
 }
 
-/// Values, sorted, as at most so many bins of (least, most, count): one a value while there are
-/// few, else equally wide.
+/// Sorts values into at most `at_most` bins of (minimum, maximum, count). Each value has its own
+/// bin if they fit; otherwise all bins have the same width.
 fn bins(values: &[u64], at_most: usize) -> Vec<(u64, u64, usize)> {
     let (Some(least), Some(most)) = (values.first(), values.last()) else { return Vec::new() };
     let mut single: Vec<(u64, u64, usize)> = Vec::new();

@@ -1,5 +1,4 @@
-//! One- and two-dimensional grids, and planes of three-dimensional ones, as rows and columns to be
-//! drawn.
+//! The layout of grids with one to three dimensions as planes of rows and columns.
 
 use crate::session::recording::Frame;
 use swapmeet_core::network::topology::{Topology, strides};
@@ -7,64 +6,64 @@ use swapmeet_core::network::topology::{Topology, strides};
 /// A plane of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Lattice {
-    /// How many planes there are.
+    /// The number of planes.
     pub(crate) planes: u64,
-    /// Which one it is.
+    /// The index of this plane.
     pub(crate) plane: u64,
-    /// The dimension that planes are counted along, where there are three.
+    /// The dimension that numbers the planes, in a three-dimensional grid.
     pub(crate) across: usize,
-    /// Rows; `None` for a line, which may be broken anywhere.
+    /// The number of rows; `None` for a line, which can be broken anywhere.
     rows: Option<u64>,
     columns: u64,
-    /// How far apart in number neighbours are: from plane to plane, from row to row, from column to
-    /// column.
+    /// Differences of node numbers between neighbouring planes, rows and columns.
     strides: [u64; 3],
 }
 
-/// What goes from the nodes of a plane to other planes.
+/// The load on links from a plane to other planes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Across {
-    /// What all links there carry.
+pub(crate) struct InterPlaneLoad {
+    /// The total over all these links.
     pub(crate) sum: u64,
-    /// What the busiest of them carries.
+    /// The maximum of these links.
     pub(crate) most: u64,
 }
 
-/// What the links out of a node carry, in the directions of a plane.
+/// The load on the outgoing links of a node, by direction within the plane.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Loads {
     /// To the next column.
     pub(crate) ahead: u64,
-    /// To the column before.
+    /// To the previous column.
     pub(crate) back: u64,
     /// To the next row.
     pub(crate) down: u64,
-    /// To the row before.
+    /// To the previous row.
     pub(crate) up: u64,
     pub(crate) across: u64,
 }
 
 impl Loads {
-    /// The busiest of them.
+    /// Returns the maximum of all directions.
     pub(crate) fn most(self) -> u64 {
         self.ahead.max(self.back).max(self.down).max(self.up).max(self.across)
     }
 
-    /// Whether any carries anything.
+    /// Returns whether any link carries a load.
     pub(crate) fn sends(self) -> bool {
         self.most() > 0
     }
 }
 
 impl Lattice {
-    /// The plane of a torus, a mesh or a ring; `None` for what is none of them or has more
-    /// dimensions. Of three, planes are counted along the first, or, `turned` once or twice, along
+    /// Creates the plane of a torus, mesh or ring with up to three dimensions; `None` for other
+    /// topologies. Of three dimensions the first one numbers the planes, or, if `turned` is 1 or 2,
     /// the second or third.
     pub(crate) fn of(topology: &dyn Topology, plane: usize, turned: usize) -> Option<Self> {
         if !matches!(topology.kind(), "torus" | "mesh" | "ring") {
             return None;
         }
-        // One plane has nodes in it alone: how far apart planes are is how many those are.
+        // The stride between planes is the number of nodes in a plane; with one plane it is not
+        // used.
         let strides = strides(topology.radices());
         let (planes, rows, columns, strides) = match (topology.radices(), &*strides) {
             (&[columns], &[x]) => (1, None, columns, [columns, columns, x]),
@@ -86,24 +85,25 @@ impl Lattice {
         })
     }
 
-    /// The node at a place of the plane, counted row by row.
+    /// Returns the node at an index of the plane, row by row.
     pub(crate) fn node(&self, index: u64) -> u64 {
         let [across, down, ahead] = self.strides;
         self.plane * across + index / self.columns * down + index % self.columns * ahead
     }
 
-    /// A node's plane, row and column.
+    /// Returns plane, row and column of a node.
     fn place(&self, node: u64) -> [u64; 3] {
         let sides = [self.planes, self.rows.unwrap_or(1), self.columns];
         [0, 1, 2].map(|i| node / self.strides[i] % sides[i])
     }
 
-    /// Nodes of the plane.
+    /// Returns the number of nodes in the plane.
     pub(crate) fn nodes(&self) -> u64 {
         self.rows.unwrap_or(1) * self.columns
     }
 
-    /// Rows and columns where so many columns have room: a line is broken, a plane is not.
+    /// Returns the numbers of rows and columns for a number of available columns. A line is broken
+    /// into rows; a plane is not.
     pub(crate) fn shape(&self, room: u16) -> (u64, u64) {
         match self.rows {
             Some(rows) => (rows, self.columns),
@@ -114,28 +114,28 @@ impl Lattice {
         }
     }
 
-    /// The node in the next column; around the edge where the row ends.
-    pub(crate) fn beside(&self, index: u64) -> Option<u64> {
+    /// Returns the index of the node in the next column, wrapping around.
+    pub(crate) fn next_column(&self, index: u64) -> Option<u64> {
         let column = index % self.columns;
         (self.columns > 1).then(|| index - column + (column + 1) % self.columns)
     }
 
-    /// The node in the next row; around the edge below the last.
-    pub(crate) fn below(&self, index: u64) -> Option<u64> {
+    /// Returns the index of the node in the next row, wrapping around.
+    pub(crate) fn next_row(&self, index: u64) -> Option<u64> {
         let rows = self.rows?;
         (rows > 1).then(|| (index + self.columns) % (rows * self.columns))
     }
 
-    /// What the links out of each node of the plane carry, and those to other planes together:
-    /// bytes, or messages.
+    /// Returns the load on the outgoing links of each node of the plane, and that on links to other
+    /// planes; in bytes or in messages.
     pub(crate) fn loads(
         &self,
         topology: &dyn Topology,
         frame: &Frame,
         bytes: bool,
-    ) -> (Vec<Loads>, Across) {
+    ) -> (Vec<Loads>, InterPlaneLoad) {
         let mut all = vec![Loads::default(); self.nodes() as usize];
-        let mut across = Across::default();
+        let mut across = InterPlaneLoad::default();
         for load in &frame.links {
             let Some((from, to)) = topology.link_ends(load.link) else { continue };
             let (a, b) = (self.place(from), self.place(to));
@@ -145,21 +145,23 @@ impl Lattice {
             let Some(own) = all.get_mut((a[1] * self.columns + a[2]) as usize) else { continue };
             let value = if bytes { load.load } else { load.messages };
             if a[0] != b[0] {
-                across =
-                    Across { sum: across.sum.saturating_add(value), most: across.most.max(value) };
+                across = InterPlaneLoad {
+                    sum: across.sum.saturating_add(value),
+                    most: across.most.max(value),
+                };
             }
             let direction = direction(own, a, b);
-            // In a dimension of 2, two links join the same nodes: the busier one is seen.
+            // In a dimension of size 2, two links join the same nodes; the larger load is shown.
             *direction = value.max(*direction);
         }
         (all, across)
     }
 }
 
-/// Where a link from one place to another is counted.
+/// Returns the field for a link from position `a` to position `b`.
 fn direction(loads: &mut Loads, a: [u64; 3], b: [u64; 3]) -> &mut u64 {
-    // One further, or from the last around to the first; of two, the first is ahead of nothing but
-    // the second.
+    // One position further, or from the last position to the first. In a dimension of size 2, only
+    // the link from the first to the second node is ahead.
     let ahead = |a: u64, b: u64| b == a + 1 || (a > b + 1 && b == 0);
     if a[0] != b[0] {
         &mut loads.across
@@ -179,7 +181,7 @@ mod tests {
     use swapmeet_core::network::links::LinkLoad;
     use swapmeet_core::network::topology::parse;
 
-    /// What is drawn when one message goes from a node to another.
+    /// Returns the load that one message causes.
     fn message(topology: &str, from: u64, to: u64, plane: usize) -> Vec<(u64, Loads)> {
         turned(topology, from, to, plane, 0)
     }
@@ -240,7 +242,7 @@ mod tests {
         let (across, down) =
             (Loads { across: 1, ..Loads::default() }, Loads { down: 1, ..Loads::default() });
         let ahead = Loads { ahead: 1, ..Loads::default() };
-        // From 0 to 12 is one further in the first dimension, to 4 in the second, to 1 in the
+        // Node 12 is next to node 0 in the first dimension, node 4 in the second, node 1 in the
         // third.
         for (to, seen) in
             [(12, [across, down, down]), (4, [down, across, ahead]), (1, [ahead, ahead, across])]

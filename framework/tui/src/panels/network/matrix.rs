@@ -1,22 +1,21 @@
-//! Who sends to whom: a row a sender, a column a receiver. For networks that are no grid, and for
-//! whoever wants to see the pattern of a step.
+//! The communication matrix: a row for each sender, a column for each receiver.
 
-use super::view::{Drawn, Heat, Quantity};
+use super::view::{Heat, PictureInfo, Quantity};
 use crate::paint::{Painter, width};
 use crate::session::recording::{Frame, Pair};
 use crate::theme::SHADES;
 use ratatui::layout::Rect;
 use std::collections::BTreeMap;
 
-/// Draws it, each message as hot as the busiest link of its way, or as its bytes; where nodes have
-/// no room, a mark is a square of them.
+/// Draws the matrix. The colour of a message is the maximum link load on its route, or its size. If
+/// not all nodes fit, a mark is a square of nodes.
 pub(super) fn matrix(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
     pairs: &[Pair],
     frame: &Frame,
     area: Rect,
-) -> Drawn {
+) -> PictureInfo {
     let theme = painter.theme;
     let nodes = heat.recording.topology.nodes().max(1);
     let label = width(&(nodes - 1).to_string());
@@ -34,8 +33,8 @@ pub(super) fn matrix(
             (*most).max(if heat.quantity == Quantity::Messages { pair.shared } else { pair.load });
     }
     let left = (room - marks * wide) as u16 / 2;
-    let place = Rect { x: area.x + left, width: area.width - left, ..area };
-    // Numbers of receivers above, as far apart as they are wide.
+    let place = Rect { x: area.x + left, width: area.width.saturating_sub(left), ..area };
+    // The numbers of receivers above the matrix.
     let apart = (u64::from(label) + 1).div_ceil(wide);
     for column in (0..marks).step_by(apart as usize) {
         let x = label + 2 + (column * wide) as u16;
@@ -65,7 +64,7 @@ pub(super) fn matrix(
         painter.dot(place, x, y, '✕', theme.bad);
     }
     let square = if side > 1 { format!(", a mark is {side}x{side} nodes") } else { String::new() };
-    let what = format!("a row sends to its columns{square}");
+    let what = format!("rows send to columns{square}");
     let figures = heat.quantity == Quantity::Messages && !theme.coloured;
-    Drawn { of_messages: true, figures, ..Drawn::heat(what) }
+    PictureInfo { of_messages: true, figures, ..PictureInfo::heat(what) }
 }

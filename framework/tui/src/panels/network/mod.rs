@@ -1,4 +1,4 @@
-//! A schedule as it happens: what links carry and nodes hold, step by step.
+//! The network panel: the load of links and nodes, step by step.
 
 mod grid;
 mod histogram;
@@ -6,43 +6,43 @@ mod lattice;
 mod matrix;
 mod picture;
 mod playback;
-mod plot;
-mod ranks;
+mod rank_times;
 mod schedule;
-mod space;
-mod times;
+mod step_times;
+mod stepwise_ranks;
+mod time_plot;
 mod view;
 
-use crate::hits::Spot;
+use crate::click_map::PanelPosition;
 use crate::keys::{Binding, DOWN, ENTER, FIRST, LAST, LEFT, RIGHT, UP, bind, ch};
 use crate::paint::{Painter, cut_middle};
-use crate::panel::{Keyed, List, Panel, around};
+use crate::panel::{Keyed, List, Panel, wrap_index};
 use crate::session::Session;
-use crate::session::comparison::told_apart;
-use crate::session::queue::Row;
-use crate::session::recording::{Beside, Recording, Wanted};
+use crate::session::comparison::group_label;
+use crate::session::queue::CaseRow;
+use crate::session::recording::{FrameSelection, KeptSchedule, Recording};
 use lattice::Lattice;
 use playback::Playback;
 use ratatui::layout::Rect;
-use schedule::Shown;
+use schedule::ScheduleView;
 use std::sync::Arc;
 use swapmeet_results::{CaseId, Group, duration};
 use unicode_width::UnicodeWidthStr;
 use view::{Picture, Quantity, View};
 
-/// The schedule of the case in focus.
+/// The network panel.
 #[derive(Debug, Default)]
 pub(crate) struct Network {
     list: List,
     playback: Playback,
     view: View,
-    /// Whether a schedule beside this one is shown at the same time, rather than at the same step.
+    /// Whether the kept schedule is shown at the same time instead of the same step.
     in_time: bool,
-    /// The step that was gone to as one of the dearest, and which of them it is.
-    dearest: Option<(usize, usize)>,
-    /// Whether it is to go to the dearest once that is known.
-    seeks_dearest: bool,
-    /// The case whose schedule it is.
+    /// The last step selected by cost, and its position in that order.
+    expensive_step: Option<(usize, usize)>,
+    /// Whether to go to the most expensive step once the times of ranks are known.
+    awaits_costs: bool,
+    /// The case of the displayed schedule.
     seen: Option<Arc<CaseId>>,
 }
 
@@ -65,8 +65,8 @@ pub(crate) enum Action {
     NextPlane,
     Turn,
     Record,
-    Dearest,
-    Beside,
+    MostExpensive,
+    KeepSchedule,
     InTime,
 }
 
@@ -76,50 +76,49 @@ impl Keyed for Network {
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
         bind(Action::Play, &[ch(' ')], "play the schedule, or pause").hint("play"),
-        bind(Action::Back, LEFT, "a step back"),
-        bind(Action::On, RIGHT, "a step on").pair("←→", "step"),
-        bind(Action::PreviousCase, UP, "the case before"),
-        bind(Action::NextCase, DOWN, "the next case").pair("↑↓", "case"),
+        bind(Action::Back, LEFT, "previous step"),
+        bind(Action::On, RIGHT, "next step").pair("←→", "step"),
+        bind(Action::PreviousCase, UP, "previous case"),
+        bind(Action::NextCase, DOWN, "next case").pair("↑↓", "case"),
         bind(
             Action::Quantity,
             &[ch('v')],
-            "messages on links, bytes on links, bytes held by nodes",
+            "show messages on links, bytes on links, or bytes held by nodes",
         )
-        .hint("what"),
+        .hint("quantity"),
         bind(
             Action::Picture,
             &[ch('o')],
-            "the network, who sends to whom, ranks against time, or how many links carry how much",
+            "show the network, communication matrix, ranks against time, or histogram",
         )
         .hint("picture"),
         bind(
             Action::Closer,
             &[ch('z')],
-            "ranks against time: twice as close, around the step that is shown",
+            "zoom in on ranks against time, around the displayed step",
         ),
-        bind(Action::Farther, &[ch('Z')], "half as close"),
+        bind(Action::Farther, &[ch('Z')], "zoom out"),
         bind(Action::Faster, &[ch('+'), ch('=')], "play faster"),
         bind(Action::Slower, &[ch('-')], "play slower").pair("+-", "speed"),
-        bind(Action::First, FIRST, "to the first step"),
-        bind(Action::Last, LAST, "to the last step"),
-        bind(Action::PreviousPlane, &[ch('[')], "the plane before, in three dimensions"),
-        bind(Action::NextPlane, &[ch(']')], "the next plane").pair("[ ]", "plane"),
+        bind(Action::First, FIRST, "go to the first step"),
+        bind(Action::Last, LAST, "go to the last step"),
+        bind(Action::PreviousPlane, &[ch('[')], "previous plane of a three-dimensional network"),
+        bind(Action::NextPlane, &[ch(']')], "next plane").pair("[ ]", "plane"),
+        bind(Action::Turn, &[ch('p')], "change the orientation of the planes").hint("turn"),
         bind(
-            Action::Turn,
-            &[ch('p')],
-            "turn the planes of three dimensions to another pair of them",
+            Action::MostExpensive,
+            &[ch('w')],
+            "go to the most expensive step, then to the next most expensive",
         )
-        .hint("turn"),
-        bind(Action::Dearest, &[ch('w')], "to the step that costs most, then to the next dearest")
-            .hint("dearest"),
+        .hint("most expensive"),
         bind(
-            Action::Beside,
+            Action::KeepSchedule,
             &[ch('c')],
-            "keep this schedule beside those looked at next; again: let it go",
+            "keep this schedule for comparison with others; again: remove it",
         )
-        .hint("beside"),
-        bind(Action::InTime, &[ch('i')], "two schedules in step, or in time"),
-        bind(Action::Record, ENTER, "simulate a long schedule that isn't simulated unasked"),
+        .hint("keep"),
+        bind(Action::InTime, &[ch('i')], "align two schedules by step, or by time"),
+        bind(Action::Record, ENTER, "simulate a schedule that takes long"),
     ];
 
     fn act(&mut self, action: Action, session: &mut Session) {
@@ -132,7 +131,7 @@ impl Keyed for Network {
             Action::Quantity => self.view.quantity = self.view.quantity.next(),
             Action::Picture => {
                 self.view.picture = self.view.picture.next();
-                session.tell(self.view.picture.in_words(), false);
+                session.show_message(self.view.picture.in_words(), false);
             }
             Action::Closer => self.view.zoom = (self.view.zoom + 1).min(20),
             Action::Farther => self.view.zoom = self.view.zoom.saturating_sub(1),
@@ -141,20 +140,22 @@ impl Keyed for Network {
             Action::First => self.playback.go_to_end(false, session),
             Action::Last => self.playback.go_to_end(true, session),
             Action::PreviousPlane => {
-                self.view.plane = around(self.view.plane, -1, self.planes(session))
+                self.view.plane = wrap_index(self.view.plane, -1, self.planes(session))
             }
-            Action::NextPlane => self.view.plane = around(self.view.plane, 1, self.planes(session)),
+            Action::NextPlane => {
+                self.view.plane = wrap_index(self.view.plane, 1, self.planes(session))
+            }
             Action::Turn => self.turn(session),
             Action::Record => self.record(session),
-            Action::Dearest => self.show_dearest(session),
-            Action::Beside => self.keep_beside(session),
+            Action::MostExpensive => self.show_most_expensive(session),
+            Action::KeepSchedule => self.toggle_kept(session),
             Action::InTime => {
                 self.in_time = !self.in_time;
-                session.tell(
+                session.show_message(
                     if self.in_time {
-                        "beside each other in time"
+                        "schedules aligned by time"
                     } else {
-                        "beside each other in step"
+                        "schedules aligned by step"
                     },
                     false,
                 );
@@ -180,11 +181,11 @@ impl Panel for Network {
         session.queue.rows().len()
     }
 
-    fn unfiltered(&self) -> Option<&'static str> {
-        Some("a network has nothing to filter: up and down go to other cases")
+    fn no_filter_reason(&self) -> Option<&'static str> {
+        Some("the network has no filter; up and down go to other cases")
     }
 
-    /// To other cases, one by one.
+    /// Moves to the next or previous case.
     fn step(&mut self, by: isize, session: &mut Session) {
         session.focus_by(by.signum());
     }
@@ -198,8 +199,8 @@ impl Panel for Network {
         self.playback.go_to(self.playback.step.saturating_add_signed(by), session);
     }
 
-    fn click(&mut self, spot: Spot, session: &mut Session) {
-        if let Spot::Mark(step) = spot {
+    fn click(&mut self, position: PanelPosition, session: &mut Session) {
+        if let PanelPosition::Mark(step) = position {
             self.playback.go_to(step, session);
         }
     }
@@ -208,73 +209,73 @@ impl Panel for Network {
         true
     }
 
-    /// Another case's schedule begins at its first step.
-    fn follow(&mut self, session: &Session) {
+    /// Starts at the first step when another case is in focus.
+    fn sync(&mut self, session: &Session) {
         let here = session.focused().map(|(_, row)| &row.key);
         if here != self.seen.as_ref() {
             self.seen = here.cloned();
             (self.playback.step, self.playback.plays, self.playback.follows) = (0, false, false);
-            (self.view.plane, self.view.turned, self.dearest, self.seeks_dearest) =
+            (self.view.plane, self.view.turned, self.expensive_step, self.awaits_costs) =
                 (0, 0, None, false);
         }
     }
 
     fn tick(&mut self, session: &mut Session) -> bool {
-        if self.view.picture == Picture::Space || self.seeks_dearest {
+        if self.view.picture == Picture::RanksOverTime || self.awaits_costs {
             session.want_ranks();
         }
-        if self.seeks_dearest && session.schedule().is_some_and(|recording| !recording.is_growing())
+        if self.awaits_costs && session.schedule().is_some_and(|recording| !recording.is_growing())
         {
-            self.seeks_dearest = false;
-            self.show_dearest(session);
+            self.awaits_costs = false;
+            self.show_most_expensive(session);
         }
         let moved = self.playback.tick(session);
-        // What is kept beside is simulated again where its window has no such step.
-        let beside = session.beside.as_ref().map(Beside::recording).zip(session.schedule());
-        if let Some(step) = beside.map(|(other, recording)| self.step_beside(recording, other)) {
-            session.beside_at(step);
+        // Simulates the kept schedule again if its window does not contain the displayed step.
+        let kept = session.kept.as_ref().map(KeptSchedule::recording).zip(session.schedule());
+        if let Some(step) = kept.map(|(other, recording)| self.kept_step(recording, other)) {
+            session.show_kept_step(step);
         }
         moved
     }
 
-    fn moves(&self) -> bool {
+    fn is_animated(&self) -> bool {
         self.playback.plays || self.playback.follows
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         let Some((_, row)) = session.focused() else {
             let area = painter.panel(area, "Network");
-            let text = "No case yet. Pick what to run in Explore (1), then R runs it; its schedule is shown here.";
-            return painter.nothing(area, text);
+            let text = "No case yet. Select cases in Explore (1), then press R to run them. The schedule is shown here.";
+            return painter.placeholder(area, text);
         };
         let area =
             painter.panel(area, &title(session, row, usize::from(area.width.saturating_sub(8))));
         let Some(recording) = session.schedule() else {
             let text = match (&row.case, row.record().and_then(|r| r.plan_ms)) {
-                (Err(why), _) => format!("Its schedule can't be made again: {why}"),
+                (Err(why), _) => format!("The schedule is not available: {why}"),
                 (Ok(_), Some(ms)) => {
-                    format!("To plan this schedule took {:.1} s: Enter simulates it again to show it.", ms / 1e3)
+                    format!("Planning this schedule took {:.1} s. Press Enter to simulate it again.", ms / 1e3)
                 }
                 (Ok(_), None) => match row.remark() {
                     at if at.is_empty() => {
-                        "The schedule is shown once the case has run; Enter simulates it now, step by step as it is made.".to_owned()
+                        "The schedule is shown once the case has run. Press Enter to simulate it now.".to_owned()
                     }
-                    at => format!("The case is {at}. Enter shows its schedule as it is made, in a worker of its own."),
+                    at => format!("The case is {at}. Press Enter to simulate its schedule in another worker."),
                 },
             };
-            return painter.nothing(area, &text);
+            return painter.placeholder(area, &text);
         };
         if let Some(why) = recording.why_empty() {
-            return painter.nothing(area, &why);
+            return painter.placeholder(area, &why);
         }
         let heat = |of: &[&Recording]| most_of_all(session, row, of, self.view.quantity);
         let Some(other) = session
-            .beside
+            .kept
             .as_ref()
-            .map(Beside::recording)
+            .map(KeptSchedule::recording)
             .filter(|other| other.key != recording.key)
         else {
-            let one = Shown {
+            let one = ScheduleView {
                 recording,
                 step: self.playback.step,
                 most: heat(&[recording]),
@@ -282,120 +283,122 @@ impl Panel for Network {
             };
             return one.draw(painter, &self.view, Some(&self.playback), area);
         };
-        // Two on one scale: beside each other, or one above the other.
+        // Two schedules on one scale, side by side or stacked.
         let (most, longest) = (heat(&[recording, other]), longest(recording).max(longest(other)));
         let (first, second) = halves(area);
-        let step = self.step_beside(recording, other);
+        let step = self.kept_step(recording, other);
         for (recording, step, player, area) in [
             (other, step, None, first),
             (recording, self.playback.step, Some(&self.playback), second),
         ] {
             let area = named(painter, session, recording, area);
-            Shown { recording, step, most, longest }.draw(painter, &self.view, player, area);
+            ScheduleView { recording, step, most, longest }.draw(painter, &self.view, player, area);
         }
     }
 }
 
 impl Network {
-    /// How many planes the network has, as they are turned.
+    /// Returns the number of planes of the network in the current orientation.
     fn planes(&self, session: &Session) -> usize {
         let lattice =
             |r: &Recording| Lattice::of(r.topology.as_ref(), self.view.plane, self.view.turned);
         session.schedule().and_then(lattice).map_or(1, |lattice| lattice.planes as usize)
     }
 
-    /// Turns the planes of three dimensions to the next pair of them.
+    /// Selects the next dimension of a three-dimensional network for numbering its planes.
     fn turn(&mut self, session: &mut Session) {
         let dimensions = session.schedule().map_or(0, |r| r.topology.radices().len());
         if dimensions != 3 || self.planes(session) == 0 {
-            return session.tell("only the planes of three dimensions can be turned", false);
+            return session.show_message(
+                "only three-dimensional networks have planes in several orientations",
+                false,
+            );
         }
         (self.view.plane, self.view.turned) = (0, (self.view.turned + 1) % 3);
     }
 
-    /// Simulates the schedule; of a case that has no row yet its newest step is shown as it comes.
+    /// Simulates the schedule. For a case without a row, the newest step is shown as it is made.
     fn record(&mut self, session: &mut Session) {
         let is_open = session.focused().is_some_and(|(_, row)| row.record().is_none());
-        session.record(if is_open { Wanted::Newest } else { Wanted::From(self.playback.step) });
+        session.record(if is_open {
+            FrameSelection::Newest
+        } else {
+            FrameSelection::From(self.playback.step)
+        });
         self.playback.follows = is_open;
     }
 
-    /// The step of the other schedule that is shown: the same, or the one that is under way when
-    /// this one ends.
-    fn step_beside(&self, recording: &Recording, other: &Recording) -> usize {
-        let last = other.notes.len().saturating_sub(1);
+    /// Returns the displayed step of the kept schedule: the same step, or the step in progress when
+    /// this schedule's step ends.
+    fn kept_step(&self, recording: &Recording, other: &Recording) -> usize {
+        let last = other.summaries.len().saturating_sub(1);
         match recording.end(self.playback.step).filter(|_| self.in_time) {
             Some(time) => other.step_at(time),
             None => self.playback.step.min(last),
         }
     }
 
-    /// To the step that costs most, and from there to the next dearest.
-    fn show_dearest(&mut self, session: &mut Session) {
-        let Some(dearest) = session.schedule().map(Recording::dearest) else {
-            return session.tell("the schedule is not simulated yet", false);
+    /// Goes to the most expensive step, or from there to the next most expensive one.
+    fn show_most_expensive(&mut self, session: &mut Session) {
+        let Some(by_cost) = session.schedule().map(Recording::by_cost) else {
+            return session.show_message("the schedule is not simulated yet", false);
         };
         if session
             .schedule()
             .is_some_and(|recording| recording.lacks_ranks() || recording.awaits_ranks())
         {
-            self.seeks_dearest = true;
-            return session.tell(
-                "ranks go on by themselves: what they spend in each step is being simulated",
-                false,
-            );
+            self.awaits_costs = true;
+            return session.show_message("simulating the times of ranks", false);
         }
-        if dearest.is_empty() {
-            return session.tell("steps of this schedule have no times", false);
+        if by_cost.is_empty() {
+            return session.show_message("steps of this schedule have no times", false);
         }
-        let went = self.dearest.filter(|(step, _)| *step == self.playback.step);
-        let place = went.map_or(0, |(_, place)| (place + 1) % dearest.len());
-        self.dearest = Some((dearest[place], place));
+        let went = self.expensive_step.filter(|(step, _)| *step == self.playback.step);
+        let place = went.map_or(0, |(_, place)| (place + 1) % by_cost.len());
+        self.expensive_step = Some((by_cost[place], place));
         self.playback.plays = false;
-        self.playback.go_to(dearest[place], session);
-        let all = dearest.len();
-        session.tell(
-            &format!("step {}: number {} of {all} by what it costs", dearest[place] + 1, place + 1),
-            false,
-        );
+        self.playback.go_to(by_cost[place], session);
+        let all = by_cost.len();
+        let rank = match place {
+            0 => format!("most expensive of {all}"),
+            place => format!("number {} of {all} by cost", place + 1),
+        };
+        session.show_message(&format!("step {}: {rank}", by_cost[place] + 1), false);
     }
 
-    /// Keeps the schedule beside those that are looked at next, or lets it go.
-    fn keep_beside(&mut self, session: &mut Session) {
-        if session.keep_beside() {
-            session.tell(
-                "kept: another case (up, down, or any line elsewhere) stands beside it",
-                false,
-            );
+    /// Keeps the schedule for comparison with others, or removes it.
+    fn toggle_kept(&mut self, session: &mut Session) {
+        if session.toggle_kept() {
+            session.show_message("schedule kept: select another case to compare it", false);
         } else {
-            session.tell("no schedule beside it any more", false);
+            session.show_message("kept schedule removed", false);
         }
     }
 }
 
-/// The longest step, in us.
+/// Returns the time of the longest step in µs.
 fn longest(recording: &Recording) -> f64 {
-    (0..recording.notes.len()).filter_map(|step| recording.time(step)).fold(0.0, f64::max)
+    (0..recording.summaries.len()).filter_map(|step| recording.time(step)).fold(0.0, f64::max)
 }
 
-/// Two places for two schedules.
+/// Splits an area for two schedules.
 fn halves(area: Rect) -> (Rect, Rect) {
     if area.width >= 80 {
         let wide = area.width / 2;
         (
             Rect { width: wide - 1, ..area },
-            Rect { x: area.x + wide, width: area.width - wide, ..area },
+            Rect { x: area.x + wide, width: area.width.saturating_sub(wide), ..area },
         )
     } else {
         let high = area.height / 2;
         (
             Rect { height: high, ..area },
-            Rect { y: area.y + high, height: area.height - high, ..area },
+            Rect { y: area.y + high, height: area.height.saturating_sub(high), ..area },
         )
     }
 }
 
-/// Says whose schedule it is; returns what is left of the area.
+/// Writes the name of a schedule; returns the rest of the area.
 fn named(
     painter: &mut Painter<'_, '_>,
     session: &Session,
@@ -405,9 +408,10 @@ fn named(
     let CaseId { setting, implementation, .. } = &*recording.key;
     let here = session.focused().is_some_and(|(_, row)| row.key == recording.key);
     let mark = if here { "" } else { "kept: " };
-    let total =
-        recording.end(recording.notes.len().saturating_sub(1)).filter(|_| !recording.is_growing());
-    let total = total.map(|us| format!(", {} in all", duration(us))).unwrap_or_default();
+    let total = recording
+        .end(recording.summaries.len().saturating_sub(1))
+        .filter(|_| !recording.is_growing());
+    let total = total.map(|us| format!(", {} in total", duration(us))).unwrap_or_default();
     let text = format!(
         "{mark}{}, {}, {}{total}",
         implementation.algorithm, setting.topology, setting.workload
@@ -416,9 +420,9 @@ fn named(
     Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
 }
 
-/// The scale of a quantity: up to the most that any algorithm has of it with that workload on that
-/// topology. No row says how many bytes a link carries: they are set against what a node holds.
-fn most_of_all(session: &Session, row: &Row, shown: &[&Recording], quantity: Quantity) -> u64 {
+/// Returns the maximum of the colour scale over all algorithms with this workload on this topology.
+/// Rows do not contain bytes on links, so the scale for bytes is the maximum amount held by a node.
+fn most_of_all(session: &Session, row: &CaseRow, shown: &[&Recording], quantity: Quantity) -> u64 {
     let [_, topology, workload, _] = row.specs();
     let here = session.compared.lines.iter().map(|line| &line.sample);
     let here = here.filter(|sample| (&*sample.topology, &*sample.workload) == (topology, workload));
@@ -438,9 +442,9 @@ fn most_of_all(session: &Session, row: &Row, shown: &[&Recording], quantity: Qua
     }
 }
 
-/// Whose schedule it is: in full, or, where there is no room for that, by what tells the case from
-/// others.
-fn title(session: &Session, row: &Row, room: usize) -> String {
+/// Returns the title: all specs of the case, or, if they do not fit, those that distinguish it from
+/// other cases.
+fn title(session: &Session, row: &CaseRow, room: usize) -> String {
     let [algorithm, topology, workload, machine] = row.specs();
     let full = format!("Network: {algorithm} on {topology}, {workload}, {machine}");
     let is = |group: &&Group| {
@@ -451,7 +455,7 @@ fn title(session: &Session, row: &Row, room: usize) -> String {
         Some(group) if full.width() > room => {
             let head = format!("Network: {algorithm}, ");
             let room = room.saturating_sub(head.width());
-            head + &told_apart(&session.compared.groups, group, room)
+            head + &group_label(&session.compared.groups, group, room)
         }
         _ => full,
     }

@@ -1,21 +1,25 @@
-//! A step of a schedule, drawn: its network, who sends to whom, or how many links carry how much;
-//! and what the colours of that mean.
+//! The picture of a step, and its legend.
 
 use super::grid::grid;
 use super::histogram::histogram;
 use super::lattice::Lattice;
 use super::matrix::matrix;
-use super::ranks::ranks;
-use super::space::space;
-use super::view::{Drawn, Heat, Picture, Quantity, View};
+use super::rank_times::rank_times;
+use super::stepwise_ranks::stepwise_ranks;
+use super::view::{Heat, Picture, PictureInfo, Quantity, View};
 use crate::paint::Painter;
 use crate::session::recording::Frame;
 use crate::theme::{LEVELS, SHADES};
 use ratatui::layout::Rect;
 use swapmeet_core::cost::model::time_space::TimeKind;
 
-/// What the colours mean.
-pub(super) fn legend(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, drawn: &Drawn, area: Rect) {
+/// Draws the legend.
+pub(super) fn legend(
+    painter: &mut Painter<'_, '_>,
+    heat: &Heat<'_>,
+    drawn: &PictureInfo,
+    area: Rect,
+) {
     let theme = painter.theme;
     let quantity = heat.quantity;
     if !drawn.has_heat {
@@ -31,7 +35,7 @@ pub(super) fn legend(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, drawn: &Dra
         return;
     }
     let what = match quantity {
-        Quantity::Messages if drawn.of_messages => "messages on the busiest link of a message",
+        Quantity::Messages if drawn.of_messages => "maximum link load on the route of a message",
         Quantity::Messages => "messages on a link",
         Quantity::Bytes if drawn.of_messages => "bytes of a message",
         Quantity::Bytes => "bytes on a link",
@@ -40,18 +44,18 @@ pub(super) fn legend(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, drawn: &Dra
     let mark = |level: usize| if theme.coloured && level > 0 { '█' } else { SHADES[level] };
     if drawn.figures {
         let figures = if quantity == Quantity::Messages {
-            "their number, + for more than 9".to_owned()
+            "number of messages, + for more than 9".to_owned()
         } else {
-            format!("from 1 to {} for {}", LEVELS - 1, heat.end())
+            format!("1 to {} for up to {}", LEVELS - 1, heat.end())
         };
-        let nodes = if drawn.of_messages { "" } else { "; ■ sends, □ doesn't" };
+        let nodes = if drawn.of_messages { "" } else { "; ■ sends, □ does not send" };
         let x = painter.put(area, 1, 0, &format!("{what}: {figures}{nodes}"), theme.text) + 2;
         painter.put(area, x, 0, &drawn.note, theme.dim);
         return;
     }
     let mut x = painter.put(area, 1, 0, &format!("{what}: {}", heat.text(0)), theme.text) + 1;
     if heat.is_exact() {
-        // Few enough for each to have its own.
+        // There are few enough values for one colour each.
         painter.dot(area, x, 0, mark(0), theme.heat(0));
         x += 3;
         for load in 1..=heat.most {
@@ -69,23 +73,23 @@ pub(super) fn legend(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, drawn: &Dra
     painter.put(area, x, 0, &drawn.note, theme.dim);
 }
 
-/// Draws what was asked for, as far as it can be had: a network that is no grid has a matrix in its
-/// place, a step of too many messages for that its links.
+/// Draws the selected picture if it is available. Topologies that are no grid show the matrix
+/// instead, and steps with too many messages the histogram.
 pub(super) fn draw(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
     (step, frame): (usize, &Frame),
     view: &View,
     area: Rect,
-) -> Drawn {
-    if view.picture == Picture::Space {
+) -> PictureInfo {
+    if view.picture == Picture::RanksOverTime {
         if heat.recording.awaits_ranks() {
-            painter.nothing(area, "When each rank does what is being simulated ..");
-            return Drawn { has_heat: false, ..Drawn::heat(String::new()) };
+            painter.placeholder(area, "Simulating the times of ranks ...");
+            return PictureInfo { has_heat: false, ..PictureInfo::heat(String::new()) };
         }
         let drawn = match heat.recording.ranks() {
-            Some(known) => ranks(painter, heat.recording, known, step, view, area),
-            None => space(painter, heat.recording, step, view, area),
+            Some(known) => rank_times(painter, heat.recording, known, step, view, area),
+            None => stepwise_ranks(painter, heat.recording, step, view, area),
         };
         if let Some(drawn) = drawn {
             return drawn;
@@ -96,12 +100,12 @@ pub(super) fn draw(
         Some(&frame.pairs).filter(|pairs| heat.quantity != Quantity::Held && !pairs.is_empty());
     match (view.picture, lattice, pairs) {
         (Picture::Network, Some(lattice), _) => grid(painter, heat, frame, &lattice, view, area),
-        (Picture::Network | Picture::Matrix | Picture::Space, _, Some(pairs)) => {
+        (Picture::Network | Picture::Matrix | Picture::RanksOverTime, _, Some(pairs)) => {
             matrix(painter, heat, pairs, frame, area)
         }
-        (Picture::Network | Picture::Matrix | Picture::Space | Picture::Links, _, _) => {
+        (Picture::Network | Picture::Matrix | Picture::RanksOverTime | Picture::Links, _, _) => {
             histogram(painter, heat, frame, area);
-            Drawn::heat(String::new())
+            PictureInfo::heat(String::new())
         }
     }
 }

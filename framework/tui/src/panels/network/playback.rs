@@ -1,4 +1,4 @@
-//! A schedule that plays: which of its steps is shown.
+//! Playback of a schedule: which step is shown.
 
 use crate::session::Session;
 use crate::session::recording::Recording;
@@ -6,14 +6,14 @@ use std::time::Duration;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Playback {
-    /// The step shown, from 0.
+    /// The displayed step, from 0.
     pub(super) step: usize,
     pub(super) plays: bool,
-    /// Whether it goes on with a schedule that is still being made, to its newest step.
+    /// Whether to follow the newest step while the schedule is simulated.
     pub(super) follows: bool,
-    /// Steps a second.
+    /// Speed in steps per second.
     pub(super) speed: f64,
-    /// When the step was shown first.
+    /// When the step was first shown, in the time of the session.
     since: Duration,
 }
 
@@ -24,7 +24,7 @@ impl Default for Playback {
 }
 
 impl Playback {
-    /// Plays the schedule, or pauses it.
+    /// Starts or pauses playback.
     pub(super) fn toggle(&mut self, session: &mut Session) {
         self.follows = false;
         let Some(recording) = session.schedule() else { return session.want_schedule() };
@@ -36,7 +36,7 @@ impl Playback {
         self.since = session.now;
     }
 
-    /// Moves the schedule on when it is time; true if it moved.
+    /// Advances playback if it is time; returns whether the step has changed.
     pub(super) fn tick(&mut self, session: &mut Session) -> bool {
         let Some(recording) = session.schedule() else { return false };
         if self.follows {
@@ -62,7 +62,7 @@ impl Playback {
         true
     }
 
-    /// Shows a step; one outside the window is simulated again.
+    /// Shows a step; a step outside the recorded window is simulated again.
     pub(super) fn go_to(&mut self, step: usize, session: &mut Session) {
         let Some(recording) = session.schedule() else { return };
         let step = step.min(recording.steps().saturating_sub(1));
@@ -73,7 +73,7 @@ impl Playback {
         }
     }
 
-    /// To the first step, or the last.
+    /// Goes to the first or the last step.
     pub(super) fn go_to_end(&mut self, last: bool, session: &mut Session) {
         let steps = session.schedule().map_or(0, Recording::steps);
         self.go_to(if last { steps.saturating_sub(1) } else { 0 }, session);

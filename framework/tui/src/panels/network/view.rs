@@ -1,10 +1,10 @@
-//! What of a step is shown, and how hot it is.
+//! View settings and colour scales of the network panel.
 
 use crate::session::recording::{Recording, Times};
 use crate::theme::{LEVELS, level, level_above_one};
 use swapmeet_results::units;
 
-/// What is drawn of links or nodes.
+/// The displayed quantity of links or nodes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Quantity {
     #[default]
@@ -24,16 +24,16 @@ impl Quantity {
     }
 }
 
-/// How a step is drawn.
+/// The kind of picture of a step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Picture {
     #[default]
     Network,
-    /// Who sends to whom.
+    /// The communication matrix.
     Matrix,
     /// Ranks against time.
-    Space,
-    /// How many links carry how much.
+    RanksOverTime,
+    /// A histogram of the load of links.
     Links,
 }
 
@@ -41,8 +41,8 @@ impl Picture {
     pub(super) fn next(self) -> Self {
         match self {
             Self::Network => Self::Matrix,
-            Self::Matrix => Self::Space,
-            Self::Space => Self::Links,
+            Self::Matrix => Self::RanksOverTime,
+            Self::RanksOverTime => Self::Links,
             Self::Links => Self::Network,
         }
     }
@@ -50,36 +50,36 @@ impl Picture {
     pub(super) fn in_words(self) -> &'static str {
         match self {
             Self::Network => "the network",
-            Self::Matrix => "who sends to whom",
-            Self::Space => "ranks against time",
-            Self::Links => "how many links carry how much",
+            Self::Matrix => "communication matrix",
+            Self::RanksOverTime => "ranks against time",
+            Self::Links => "histogram",
         }
     }
 }
 
-/// What of a step is shown.
+/// The view settings.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct View {
     pub(super) picture: Picture,
     pub(super) quantity: Quantity,
-    /// Which plane of three dimensions.
+    /// The index of the displayed plane.
     pub(super) plane: usize,
-    /// How often planes were turned: along which of three dimensions they are counted.
+    /// The dimension that numbers the planes, 0 to 2.
     pub(super) turned: usize,
-    /// How often time was drawn twice as long.
+    /// The zoom level of the time axis; each level doubles the scale.
     pub(super) zoom: u32,
 }
 
-/// What the colours of a picture mean.
+/// The colour scale of a picture.
 pub(super) struct Heat<'r> {
     pub(super) quantity: Quantity,
-    /// The most that any algorithm has there, in messages or bytes: one scale for all of them.
+    /// The maximum over all algorithms, in messages or bytes.
     pub(super) most: u64,
     pub(super) recording: &'r Recording,
 }
 
 impl Heat<'_> {
-    /// Messages, or bytes.
+    /// Converts a load to messages or bytes.
     fn value(&self, load: u64) -> u64 {
         match self.quantity {
             Quantity::Messages => load,
@@ -87,7 +87,7 @@ impl Heat<'_> {
         }
     }
 
-    /// The level of a load. One message alone on its link is calm, whatever the others do.
+    /// Returns the heat level of a load. One message alone on its link has the lowest level.
     pub(super) fn level(&self, load: u64) -> usize {
         match self.quantity {
             Quantity::Messages => level_above_one(load, self.most),
@@ -95,7 +95,7 @@ impl Heat<'_> {
         }
     }
 
-    /// A load for reading.
+    /// Formats a load.
     pub(super) fn text(&self, load: u64) -> String {
         self.text_of(self.value(load))
     }
@@ -107,33 +107,32 @@ impl Heat<'_> {
         }
     }
 
-    /// The end of the scale, for reading.
+    /// Formats the maximum of the scale.
     pub(super) fn end(&self) -> String {
         self.text_of(self.most)
     }
 
-    /// Whether each value on the scale has a colour of its own.
+    /// Returns whether each value of the scale has its own colour.
     pub(super) fn is_exact(&self) -> bool {
         self.quantity == Quantity::Messages && self.most < LEVELS as u64
     }
 }
 
-/// How a network was drawn.
-pub(super) struct Drawn {
-    /// What has to be said about it.
+/// Properties of a drawn picture that its legend needs.
+pub(super) struct PictureInfo {
+    /// A note for the legend.
     pub(super) note: String,
-    /// Whether links are figures, as they are without colours, rather than in the colours of the
-    /// legend.
+    /// Whether loads are drawn as digits instead of colours.
     pub(super) figures: bool,
-    /// Whether anything has a heat; if not, what has to be said is all.
+    /// Whether the picture uses the colour scale; otherwise the legend is only the note.
     pub(super) has_heat: bool,
-    /// Whether its colours are those of messages, rather than of links or nodes.
+    /// Whether the colours are those of messages instead of links or nodes.
     pub(super) of_messages: bool,
-    /// Kinds of time that are drawn, where those are.
+    /// The kinds of time in the picture, if it shows times.
     pub(super) kinds: Option<Times>,
 }
 
-impl Drawn {
+impl PictureInfo {
     pub(super) fn heat(note: String) -> Self {
         Self { note, figures: false, has_heat: true, of_messages: false, kinds: None }
     }

@@ -1,21 +1,21 @@
-//! When each rank does what, where ranks go on by themselves.
+//! The times of ranks, for models in which each rank has its own clock.
 
 use serde::{Deserialize, Serialize};
 use swapmeet_core::cost::model::time_space::{self, TIME_KINDS};
 
-/// The parts of a step's time, in us, in the order of a row's columns: what its machine charges for
-/// it, with what is rearranged before it. A part that the model has no meaning for is 0. Where
-/// ranks go on by themselves it is what a rank's time goes into, and waiting for peers is the last
-/// kind.
+/// The parts of a step's time in µs, in the order of the columns of a row. It includes the
+/// rearrangement before the step. Parts that the model does not have are 0. The last value is the
+/// time that a rank waits for its peer; only models in which each rank has its own clock use it.
 pub(crate) type Times = [f64; TIME_KINDS];
 
-/// What a rank did in a step, or in some that follow each other.
+/// The activity of a rank in one or several consecutive steps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Figures", into = "Figures")]
-pub(crate) struct Entry {
-    /// The first and last of the steps, from 0.
+pub(crate) struct RankEntry {
+    /// The first and the last step, from 0.
     pub(crate) steps: [usize; 2],
-    /// When it came to them, had made its sends, had waited for its peers, and was done; in us.
+    /// When the rank started the steps, had made its sends, had waited for its peers, and had
+    /// finished; in µs.
     pub(crate) posted: f64,
     pub(crate) started: f64,
     pub(crate) waited: f64,
@@ -23,22 +23,22 @@ pub(crate) struct Entry {
     pub(crate) kinds: Times,
 }
 
-/// Figures alone: there are many.
+/// The serialized form: numbers only, because there are many entries.
 type Figures = ([usize; 2], [f64; 4], Times);
 
-impl From<Figures> for Entry {
+impl From<Figures> for RankEntry {
     fn from((steps, [posted, started, waited, ended], kinds): Figures) -> Self {
         Self { steps, posted, started, waited, ended, kinds }
     }
 }
 
-impl From<Entry> for Figures {
-    fn from(Entry { steps, posted, started, waited, ended, kinds }: Entry) -> Self {
+impl From<RankEntry> for Figures {
+    fn from(RankEntry { steps, posted, started, waited, ended, kinds }: RankEntry) -> Self {
         (steps, [posted, started, waited, ended], kinds)
     }
 }
 
-impl From<&time_space::Entry> for Entry {
+impl From<&time_space::Entry> for RankEntry {
     fn from(entry: &time_space::Entry) -> Self {
         let time_space::Entry { first_step, last_step, posted, started, waited, ended, kinds } =
             *entry;
@@ -53,26 +53,26 @@ impl From<&time_space::Entry> for Entry {
     }
 }
 
-/// What all ranks did, and what of it each step took.
+/// The entries of all ranks, and the resulting times of steps.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Ranks {
-    pub(crate) entries: Vec<Vec<Entry>>,
-    /// What the time of a rank went into in each step: the mean of all ranks. Steps that are one
-    /// entry share its time alike.
+    pub(crate) entries: Vec<Vec<RankEntry>>,
+    /// The mean time of ranks in each step. The time of an entry with several steps is divided
+    /// equally.
     pub(super) of_steps: Vec<Times>,
-    /// When the last rank was done with each step and those before.
+    /// When the last rank had finished each step and all steps before it.
     pub(super) ends: Vec<f64>,
-    /// How many steps are one entry, at most.
+    /// The maximum number of steps in one entry.
     pub(crate) joined: usize,
 }
 
 impl Ranks {
-    pub(super) fn new(entries: Vec<Vec<Entry>>) -> Self {
+    pub(super) fn new(entries: Vec<Vec<RankEntry>>) -> Self {
         let all = || entries.iter().flatten();
         let steps = all().map(|entry| entry.steps[1] + 1).max().unwrap_or(0);
         let (mut of_steps, mut ends, mut joined) =
             (vec![Times::default(); steps], vec![0.0_f64; steps], 1);
-        for Entry { steps: [first, last], ended, kinds, .. } in all() {
+        for RankEntry { steps: [first, last], ended, kinds, .. } in all() {
             let shared = last - first + 1;
             joined = joined.max(shared);
             for times in &mut of_steps[*first..=*last] {
@@ -87,9 +87,10 @@ impl Ranks {
         Self { entries, of_steps, ends, joined }
     }
 
-    /// When the first rank came to a step, and when the last was done with it, which is that rank.
+    /// Returns when the first rank started a step, when the last one finished it, and which rank
+    /// that was.
     pub(crate) fn span(&self, step: usize) -> Option<(f64, f64, usize)> {
-        let of_step = |entries: &Vec<Entry>| {
+        let of_step = |entries: &Vec<RankEntry>| {
             let at = entries.partition_point(|entry| entry.steps[1] < step);
             entries.get(at).filter(|entry| entry.steps[0] <= step).copied()
         };
@@ -98,7 +99,7 @@ impl Ranks {
             .iter()
             .enumerate()
             .filter_map(|(rank, entries)| Some((rank, of_step(entries)?)));
-        all.fold(None, |span, (rank, Entry { posted, ended, .. })| {
+        all.fold(None, |span, (rank, RankEntry { posted, ended, .. })| {
             let (began, ends, last) = span.unwrap_or((posted, ended, rank));
             Some((began.min(posted), ends.max(ended), if ended > ends { rank } else { last }))
         })
@@ -113,7 +114,7 @@ mod tests {
     fn steps_have_the_mean_of_ranks_and_the_end_of_the_last() {
         let entry = |steps, posted: f64, ended: f64| {
             let kinds = [ended - posted, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-            Entry { steps, posted, started: posted, waited: posted, ended, kinds }
+            RankEntry { steps, posted, started: posted, waited: posted, ended, kinds }
         };
         let first = vec![entry([0, 0], 0.0, 4.0), entry([1, 1], 4.0, 5.0)];
         let ranks = Ranks::new(vec![first, vec![entry([0, 1], 0.0, 2.0)]]);

@@ -1,7 +1,9 @@
-//! The worker's side: watches a schedule and says what it sees.
+//! The watcher in the worker, which sends the steps of a schedule.
 
-use super::ranks::{Entry, Times};
-use super::step::{Asked, Facts, Frame, Load, Note, Pair, Seen, Wanted};
+use super::ranks::{RankEntry, Times};
+use super::step::{
+    Facts, Frame, FrameSelection, Load, Pair, RecordingRequest, StepSummary, WatchMessage,
+};
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,24 +19,23 @@ use swapmeet_runner::host;
 use swapmeet_runner::session::pricing_context;
 use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 
-/// Bytes that the steps of a window may take.
+/// The maximum size of the full steps in a window, in bytes.
 const MOST_BYTES: usize = 64 << 20;
-/// Steps whose facts are kept.
+/// The maximum number of steps with summaries.
 const MOST_STEPS: u64 = 1 << 18;
-/// Entries of what ranks did: more than a screen has marks. Beyond it neighbouring steps are
-/// joined.
+/// The maximum number of entries of ranks. Beyond it, consecutive steps are joined.
 const MOST_ENTRIES: usize = 1 << 16;
 
-/// The watcher in the worker that makes a schedule for the dashboard.
+/// The watcher of a schedule for the dashboard.
 pub const WATCH: ObserverKind = ObserverKind {
     name: "schedule",
-    start: |case, asked, say| {
-        let asked = Asked::deserialize(asked).map_err(|e| e.to_string())?;
-        Ok(Box::new(Recorder::new(case, asked, say)))
+    start: |case, request, say| {
+        let request = RecordingRequest::deserialize(request).map_err(|e| e.to_string())?;
+        Ok(Box::new(Recorder::new(case, request, say)))
     },
 };
 
-/// A send of the step under way, between nodes of the machine.
+/// A send of the current step between two physical nodes.
 struct Pending {
     from: u64,
     to: u64,
@@ -42,16 +43,16 @@ struct Pending {
     load: u64,
 }
 
-/// Watches a schedule in the worker and says what it sees.
+/// Sends the steps of a schedule to the dashboard.
 struct Recorder {
     topology: Arc<dyn Topology>,
-    /// Prices steps one by one, where the machine does; or all of them, where what ranks do is
-    /// wanted.
+    /// Computes the times of steps, or of all ranks if these are requested. `None` if the model has
+    /// no times for single steps.
     evaluator: Option<Box<dyn Evaluator>>,
     keeps_ranks: bool,
     priced: Times,
-    wanted: Wanted,
-    /// When the newest step was reported last.
+    wanted: FrameSelection,
+    /// When the newest step was last sent.
     last_report: Option<Instant>,
     say: SendValue,
     messages: LinkLoad,
@@ -60,16 +61,20 @@ struct Recorder {
     phases: usize,
     spent: usize,
     reported: u64,
-    /// Sends of the step under way, where they are wanted for the case that a fault ends it.
+    /// Sends of the current step, for the case that a fault ends the schedule in it.
     pending: Option<Vec<Pending>>,
     idle_sends: u64,
     at_fault: Option<(u64, u64)>,
-    /// What nodes held last.
+    /// The amounts that nodes held after the previous step.
     held: Vec<u64>,
 }
 
 impl Recorder {
-    fn new(case: &Case, Asked { wanted, unfinished, ranks }: Asked, say: SendValue) -> Self {
+    fn new(
+        case: &Case,
+        RecordingRequest { wanted, unfinished, ranks }: RecordingRequest,
+        say: SendValue,
+    ) -> Self {
         let topology = Arc::clone(&case.topology);
         let mut evaluator = case.machine.evaluator(pricing_context(case));
         let record = TimeSpace::new(if ranks { topology.nodes() } else { 0 }, None, MOST_ENTRIES);
@@ -97,16 +102,17 @@ impl Recorder {
             at_fault: None,
             held: Vec::new(),
         };
-        recorder.report(&Seen::Links(links as u64));
+        recorder.report(&WatchMessage::Links(links as u64));
         recorder
     }
 
-    /// What messages, each with its ends, its way and its load, put on links; the longest way.
+    /// Returns the load on links of messages (from, to, route, load), and the longest route in
+    /// hops.
     fn frame<'m>(
         &mut self,
         messages: impl Iterator<Item = (u64, u64, Option<&'m Route>, u64)>,
     ) -> (Frame, u64) {
-        /// Messages of a step that are kept one by one.
+        /// The maximum number of messages in a frame.
         const MOST_PAIRS: usize = 1 << 14;
         self.messages.begin();
         self.load.begin();
@@ -117,7 +123,7 @@ impl Recorder {
                 routes.push(route);
             }
             let (messages, load) = (&mut self.messages, &mut self.load);
-            // The simulation has taken the same route already: it is one.
+            // Routing cannot fail, because the simulation has routed the same message.
             let taken = self.topology.route(from, to, route, &mut |run| {
                 messages.add(run, 1);
                 load.add(run, bytes);
@@ -152,13 +158,13 @@ impl Recorder {
         (Frame { links, pairs, ..Frame::default() }, longest)
     }
 
-    /// Whether a step is wanted in full.
+    /// Returns whether to send a step in full.
     fn wants(&mut self, step: u64) -> bool {
-        /// So often a newest step is told.
+        /// The interval between newest steps.
         const EVERY: Duration = Duration::from_millis(200);
         match self.wanted {
-            Wanted::From(from) => step >= from as u64 && self.spent < MOST_BYTES,
-            Wanted::Newest => {
+            FrameSelection::From(from) => step >= from as u64 && self.spent < MOST_BYTES,
+            FrameSelection::Newest => {
                 let is_due =
                     self.last_report.is_none_or(|last_report| last_report.elapsed() >= EVERY);
                 self.last_report = if is_due { Some(Instant::now()) } else { self.last_report };
@@ -167,7 +173,7 @@ impl Recorder {
         }
     }
 
-    /// What has been charged since this was asked last.
+    /// Returns the time since the last call, by parts.
     fn charged(&mut self) -> Option<Times> {
         let Parts {
             startup,
@@ -188,19 +194,19 @@ impl Recorder {
         Some(times)
     }
 
-    /// Says what ranks did, once all is over.
+    /// Sends the times of ranks at the end.
     fn report_ranks(&mut self) {
         let Some(evaluator) = self.evaluator.as_mut().filter(|_| self.keeps_ranks) else { return };
-        // Why there is no time the row says.
+        // If there is no cost, the row contains the reason.
         let record = evaluator.cost().ok().and_then(|_| evaluator.time_space());
         for rank in 0..record.as_ref().map_or(0, TimeSpace::ranks) {
             let entries = record.as_ref().map_or(&[][..], |record| record.entries(rank));
-            self.report(&Seen::Rank(entries.iter().map(Entry::from).collect()));
+            self.report(&WatchMessage::Rank(entries.iter().map(RankEntry::from).collect()));
         }
     }
 
-    fn report(&mut self, seen: &Seen) {
-        // Its own figures and texts always have a value.
+    fn report(&mut self, seen: &WatchMessage) {
+        // Serializing these values cannot fail.
         if let Ok(value) = serde_json::to_value(seen) {
             (self.say)(value);
         }
@@ -252,11 +258,11 @@ impl Recorder {
         }
         if self.phase != Some(step.phase_number) {
             if self.phase.is_none() {
-                self.report(&Seen::Segments(step.segments));
+                self.report(&WatchMessage::Segments(step.segments));
             }
             self.phase = Some(step.phase_number);
             self.phases += 1;
-            self.report(&Seen::Phase(step.phase.to_owned()));
+            self.report(&WatchMessage::Phase(step.phase.to_owned()));
         }
         let wanted = self.wants(step.number - 1);
         let frame = wanted.then(|| {
@@ -269,9 +275,12 @@ impl Recorder {
         });
         self.spent += frame.as_ref().map_or(0, Frame::bytes);
         self.reported += 1;
-        let note =
-            Note { phase: self.phases - 1, facts: Facts::of(&step.facts, idle_sends), times };
-        self.report(&Seen::Step(note, frame));
+        let note = StepSummary {
+            phase: self.phases - 1,
+            facts: Facts::of(&step.facts, idle_sends),
+            times,
+        };
+        self.report(&WatchMessage::Step(note, frame));
     }
 }
 
@@ -280,10 +289,10 @@ impl Observer for Recorder {
         vec![self]
     }
 
-    /// A schedule that a fault ended has a last step, as far as it went.
+    /// Sends the remaining times. If a fault ended the schedule, sends its unfinished last step.
     fn ended(&mut self, record: &Record, _: host::Requested) {
         if let Some(times) = self.charged().filter(|times| times.iter().any(|time| *time > 0.0)) {
-            self.report(&Seen::After(times));
+            self.report(&WatchMessage::After(times));
         }
         if record.status == Status::Ok {
             self.report_ranks();
@@ -296,7 +305,7 @@ impl Observer for Recorder {
         }
         if self.phases == 0 {
             self.phases = 1;
-            self.report(&Seen::Phase(String::new()));
+            self.report(&WatchMessage::Phase(String::new()));
         }
         let messages = pending.iter().map(|p| (p.from, p.to, p.route.as_ref(), p.load));
         let (frame, max_hops) = self.frame(messages);
@@ -314,9 +323,10 @@ impl Observer for Recorder {
         };
         let frame =
             Frame { held: std::mem::take(&mut self.held), at_fault: self.at_fault, ..frame };
-        let is_seen = matches!(self.wanted, Wanted::From(from) if self.reported >= from as u64);
-        self.report(&Seen::Step(
-            Note { phase: self.phases - 1, facts, times: None },
+        let is_seen =
+            matches!(self.wanted, FrameSelection::From(from) if self.reported >= from as u64);
+        self.report(&WatchMessage::Step(
+            StepSummary { phase: self.phases - 1, facts, times: None },
             is_seen.then_some(frame),
         ));
     }

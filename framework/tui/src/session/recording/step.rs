@@ -1,20 +1,20 @@
-//! What is seen of a step in the worker, and said to the dashboard.
+//! The messages that a worker sends about a step.
 
-use super::ranks::{Entry, Times};
+use super::ranks::{RankEntry, Times};
 use serde::{Deserialize, Serialize};
 use swapmeet_core::simulation::step::StepFacts;
 
-/// What one link carries in a step.
+/// The load of a link in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u64, u64, u64)", into = "(u64, u64, u64)")]
 pub(crate) struct Load {
     pub(crate) link: u64,
     pub(crate) messages: u64,
-    /// Blocks or bytes, in parts.
+    /// The load in blocks or bytes, times the number of segments.
     pub(crate) load: u64,
 }
 
-/// Figures alone: a frame has many.
+/// The serialized form: numbers only, because a frame has many loads.
 impl From<(u64, u64, u64)> for Load {
     fn from((link, messages, load): (u64, u64, u64)) -> Self {
         Self { link, messages, load }
@@ -27,15 +27,15 @@ impl From<Load> for (u64, u64, u64) {
     }
 }
 
-/// What a node sends another in a step.
+/// A message from one node to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u64, u64, u64, u64)", into = "(u64, u64, u64, u64)")]
 pub(crate) struct Pair {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// Blocks or bytes, in parts.
+    /// The load in blocks or bytes, times the number of segments.
     pub(crate) load: u64,
-    /// The most messages on a link of its way, itself among them.
+    /// The maximum number of messages on a link of its route, including itself.
     pub(crate) shared: u64,
 }
 
@@ -51,14 +51,14 @@ impl From<Pair> for (u64, u64, u64, u64) {
     }
 }
 
-/// A step in full.
+/// A full step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Frame {
-    /// The links that carry anything.
+    /// The links that carry a load.
     pub(crate) links: Vec<Load>,
-    /// Who sends to whom; none of a step of more messages than anyone looks at one by one.
+    /// The messages; empty if there are too many of them.
     pub(crate) pairs: Vec<Pair>,
-    /// What each node holds at the end of the step, in blocks or bytes, in parts.
+    /// The amount that each node holds after the step, in the unit of loads.
     pub(crate) held: Vec<u64>,
     /// Sender and receiver of the send that broke a rule.
     pub(crate) at_fault: Option<(u64, u64)>,
@@ -72,18 +72,18 @@ impl Frame {
     }
 }
 
-/// What is known of every step.
+/// The summary of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Note {
-    /// Its phase, by its place among the phases.
+pub(crate) struct StepSummary {
+    /// The index of its phase.
     pub(crate) phase: usize,
-    /// What no machine changes.
+    /// The properties that do not depend on the machine.
     pub(crate) facts: Facts,
-    /// `None` where steps have no time of their own, as ranks go on by themselves.
+    /// The time; `None` if each rank has its own clock.
     pub(crate) times: Option<Times>,
 }
 
-/// Of a step's facts, those that are shown.
+/// The displayed properties of a step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Facts {
     pub(crate) messages: u64,
@@ -91,7 +91,7 @@ pub(crate) struct Facts {
     pub(crate) max_hops: u64,
     pub(crate) max_link_messages: u64,
     pub(crate) max_sends: u64,
-    /// Sends that selected nothing.
+    /// The number of sends that selected nothing.
     pub(crate) idle_sends: u64,
 }
 
@@ -102,34 +102,34 @@ impl Facts {
     }
 }
 
-/// What is seen in the worker.
+/// A message from the watcher in the worker.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Seen {
+pub(super) enum WatchMessage {
     Links(u64),
     Segments(u64),
     Phase(String),
-    Step(Note, Option<Frame>),
-    /// What comes after the last step: it is counted with that.
+    Step(StepSummary, Option<Frame>),
+    /// Time after the last step, which is added to that step.
     After(Times),
-    /// What the next rank did, in the order of time.
-    Rank(Vec<Entry>),
+    /// The entries of the next rank, in the order of time.
+    Rank(Vec<RankEntry>),
 }
 
-/// Which steps are wanted in full.
+/// The steps to send in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Wanted {
-    /// From this one on, as many as there is room for.
+pub(crate) enum FrameSelection {
+    /// From this step on, as many as fit into the window.
     From(usize),
-    /// The newest, a few times a second.
+    /// The newest step, a few times per second.
     Newest,
 }
 
-/// What the worker is to keep.
+/// The request to the watcher.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct Asked {
-    pub(crate) wanted: Wanted,
-    /// The step that a fault ends, too: each send is looked at for that.
+pub(crate) struct RecordingRequest {
+    pub(crate) wanted: FrameSelection,
+    /// Whether to send the step in which a fault ends the schedule. This requires all single sends.
     pub(crate) unfinished: bool,
-    /// When each rank does what, where ranks go on by themselves: the schedule is priced for that.
+    /// Whether to compute the times of ranks, if they have their own clocks.
     pub(crate) ranks: bool,
 }

@@ -1,5 +1,5 @@
-//! The facts of schedules' steps: kept in workers, where plugins run, and sent here to be priced
-//! again and again.
+//! The facts of a schedule's steps. A worker collects them; here they are used to calculate times
+//! again without planning.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -14,62 +14,63 @@ use swapmeet_runner::host::Requested;
 use swapmeet_runner::observe::{self, observe};
 use swapmeet_runner::worker::{Observer, ObserverKind, SendValue, Workers};
 
-/// Kinds of steps of a schedule that are kept, of some 300 bytes each; one of more is planned again
-/// instead.
+/// The maximum number of different steps of a schedule, of about 300 bytes each. Schedules with
+/// more are planned again instead.
 const MOST_KINDS: usize = 1 << 17;
 
-/// What of a schedule is known without planning it again.
+/// The facts of a schedule.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     pub(super) ledger: Ledger,
-    /// What the plan asked for: where that differs, so may the schedule.
+    /// The values that the plan requested. If these change, the schedule may change.
     pub(super) asked: Requested,
 }
 
-/// The watcher in the worker that keeps a schedule's facts.
+/// The watcher in the worker that collects the facts of a schedule.
 pub const FACTS: ObserverKind = ObserverKind {
     name: "facts",
-    start: |_, _, say| Ok(Box::new(Keeping { keeper: LedgerRecorder::default(), say })),
+    start: |_, _, say| Ok(Box::new(FactsWatcher { keeper: LedgerRecorder::default(), say })),
 };
 
-/// What comes of a schedule, in pieces.
+/// A part of a schedule's facts, sent by the worker.
 #[derive(Debug, Serialize, Deserialize)]
-enum Message {
+enum FactsMessage {
     Kinds(Vec<Vec<u64>>),
-    /// What happens, its two figures, and how often in a row.
-    Runs(Vec<(What, u64, u64, u64)>),
-    /// The last: block size, ports, virtual channels, start-up, time a hop, time a byte.
+    /// Kind of event, its two values, and the number of repetitions.
+    Runs(Vec<(LedgerEventKind, u64, u64, u64)>),
+    /// The last message: whether the plan requested block size, ports, virtual channels, start-up
+    /// time, time per hop, and time per byte.
     Asked([bool; 6]),
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-enum What {
+enum LedgerEventKind {
     Step,
     Rearranged,
     Summed,
 }
 
-struct Keeping {
+struct FactsWatcher {
     keeper: LedgerRecorder,
     say: SendValue,
 }
 
-impl Keeping {
-    fn report(&mut self, message: &Message) {
-        // Its own figures always have a value.
+impl FactsWatcher {
+    fn report(&mut self, message: &FactsMessage) {
+        // Serializing numbers cannot fail.
         if let Ok(value) = serde_json::to_value(message) {
             (self.say)(value);
         }
     }
 }
 
-impl Observer for Keeping {
+impl Observer for FactsWatcher {
     fn listeners(&mut self) -> Vec<&mut dyn Listener> {
         vec![&mut self.keeper]
     }
 
     fn ended(&mut self, record: &Record, asked: Requested) {
-        /// Of a message.
+        /// The maximum number of elements in a message.
         const AT_ONCE: usize = 4096;
         let ledger = std::mem::take(&mut self.keeper);
         let ledger = ledger.ledger();
@@ -77,42 +78,53 @@ impl Observer for Keeping {
         if record.status != Status::Ok || kinds.len() > MOST_KINDS {
             return;
         }
-        kinds.chunks(AT_ONCE).for_each(|kinds| self.report(&Message::Kinds(kinds.to_vec())));
+        kinds.chunks(AT_ONCE).for_each(|kinds| self.report(&FactsMessage::Kinds(kinds.to_vec())));
         let run = |(event, times): &(LedgerEvent, u64)| match *event {
-            LedgerEvent::Step(kind) => (What::Step, u64::from(kind), 0, *times),
+            LedgerEvent::Step(kind) => (LedgerEventKind::Step, u64::from(kind), 0, *times),
             LedgerEvent::Rearranged { most, segments } => {
-                (What::Rearranged, most, segments, *times)
+                (LedgerEventKind::Rearranged, most, segments, *times)
             }
-            LedgerEvent::Summed { most, segments } => (What::Summed, most, segments, *times),
+            LedgerEvent::Summed { most, segments } => {
+                (LedgerEventKind::Summed, most, segments, *times)
+            }
         };
         for runs in ledger.runs().chunks(AT_ONCE) {
-            self.report(&Message::Runs(runs.iter().map(run).collect()));
+            self.report(&FactsMessage::Runs(runs.iter().map(run).collect()));
         }
         let Requested { bytes, ports, virtual_channels, startup_us, hop_us, byte_us } = asked;
-        self.report(&Message::Asked([bytes, ports, virtual_channels, startup_us, hop_us, byte_us]));
+        self.report(&FactsMessage::Asked([
+            bytes,
+            ports,
+            virtual_channels,
+            startup_us,
+            hop_us,
+            byte_us,
+        ]));
     }
 }
 
 impl Facts {
-    /// Takes in a piece; `None` if it makes no sense, else whether it was the last.
+    /// Adds a part; `None` if it is invalid, otherwise whether it was the last.
     fn take(&mut self, value: serde_json::Value) -> Option<bool> {
         match serde_json::from_value(value).ok()? {
-            Message::Kinds(kinds) => {
+            FactsMessage::Kinds(kinds) => {
                 for figures in kinds {
                     self.ledger.add_kind(&figures).then_some(())?;
                 }
             }
-            Message::Runs(runs) => {
+            FactsMessage::Runs(runs) => {
                 for (what, a, b, times) in runs {
                     let event = match what {
-                        What::Step => LedgerEvent::Step(u32::try_from(a).ok()?),
-                        What::Rearranged => LedgerEvent::Rearranged { most: a, segments: b },
-                        What::Summed => LedgerEvent::Summed { most: a, segments: b },
+                        LedgerEventKind::Step => LedgerEvent::Step(u32::try_from(a).ok()?),
+                        LedgerEventKind::Rearranged => {
+                            LedgerEvent::Rearranged { most: a, segments: b }
+                        }
+                        LedgerEventKind::Summed => LedgerEvent::Summed { most: a, segments: b },
                     };
                     self.ledger.add_run(event, times).then_some(())?;
                 }
             }
-            Message::Asked([bytes, ports, virtual_channels, startup_us, hop_us, byte_us]) => {
+            FactsMessage::Asked([bytes, ports, virtual_channels, startup_us, hop_us, byte_us]) => {
                 self.asked =
                     Requested { bytes, ports, virtual_channels, startup_us, hop_us, byte_us };
                 return Some(true);
@@ -122,18 +134,18 @@ impl Facts {
     }
 }
 
-/// Schedules on their way from workers. Dropped, it ends them.
+/// Workers that collect facts. Dropping it stops them.
 #[derive(Debug)]
-pub(super) struct Fetching {
+pub(super) struct FactsWorkers {
     come: Receiver<(usize, Option<Arc<Facts>>)>,
     stop: Arc<AtomicBool>,
-    /// How many are still to come.
+    /// The number of schedules whose facts are missing.
     pub(super) open: usize,
 }
 
-impl Fetching {
-    /// Has workers plan one case a schedule; each comes by its number, with nothing if that is not
-    /// to be had.
+impl FactsWorkers {
+    /// Starts workers that plan the given cases. For each number one result arrives; it is `None`
+    /// if the facts are not available.
     pub(super) fn start(cases: Vec<(usize, Case)>, workers: &Workers) -> Self {
         let (sender, come) = channel();
         let stop = Arc::new(AtomicBool::new(false));
@@ -142,7 +154,7 @@ impl Fetching {
         for _ in 0..jobs {
             let (queue, sender, stop, workers) =
                 (Arc::clone(&queue), sender.clone(), Arc::clone(&stop), workers.clone());
-            // Fewer threads do it as well; without any, schedules are planned again for each price.
+            // Fewer threads are enough. Without any, all cases are planned again for each change.
             let _ = std::thread::Builder::new()
                 .name("facts".to_owned())
                 .spawn(move || fetch(&queue, &sender, &stop, &workers));
@@ -150,20 +162,20 @@ impl Fetching {
         Self { come, stop, open }
     }
 
-    /// One that has come meanwhile.
+    /// Returns the next result, if there is one.
     pub(super) fn try_next(&mut self) -> Option<(usize, Option<Arc<Facts>>)> {
         let next = self.come.try_recv().ok()?;
         self.open = self.open.saturating_sub(1);
         Some(next)
     }
 
-    /// Whether nobody is left to send anything.
+    /// Returns whether all threads have ended.
     pub(super) fn is_over(&self) -> bool {
         Arc::strong_count(&self.stop) == 1
     }
 }
 
-impl Drop for Fetching {
+impl Drop for FactsWorkers {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -185,7 +197,7 @@ fn fetch(
             }
         });
         let facts = (is_whole == Some(true)).then(|| Arc::new(facts));
-        // A session that has ended meanwhile wants no facts.
+        // The receiver may be gone if the session has ended.
         drop(sender.send((number, facts)));
     }
 }

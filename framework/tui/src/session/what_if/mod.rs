@@ -1,22 +1,21 @@
-//! What if the machine were another, or blocks larger: the rows of a machine with some of its
-//! parameters changed, in place of those that there are.
+//! Recalculation of rows with other machine parameters or another block size.
 //!
-//! What prices a schedule by the facts of its steps does so at once, from the facts; other cases
-//! are planned again in workers, and have the times of before until that is done. All panels show
-//! what follows: they are given the one comparison there is.
+//! If the model needs only the facts of steps, times are recalculated instantly. Other cases are
+//! planned again in workers and keep their old times until then. The results replace the rows in
+//! the analysis, so that all panels show them.
 
 mod facts;
-mod notch;
-mod pricing;
+mod recalculation;
+mod slider_steps;
 
 use super::Session;
-use super::batch::{Batch, Event};
-use super::queue::State;
+use super::batch::{Batch, BatchEvent};
+use super::queue::CaseState;
 pub use facts::FACTS;
-use facts::{Facts, Fetching};
-pub(crate) use notch::{Notch, next, presets_of, values_of};
-use pricing::Subject;
-pub(crate) use pricing::{Scenario, Tried};
+use facts::{Facts, FactsWorkers};
+use recalculation::AffectedRow;
+pub(crate) use recalculation::{Scenario, ScenarioResult};
+pub(crate) use slider_steps::{StepSize, next_value, presets_of, values_of};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,46 +28,46 @@ use swapmeet_runner::experiment::OwnMachine;
 use swapmeet_runner::input::Text;
 use swapmeet_workloads::Workload;
 
-/// Rows that are priced again; a machine of more is tried on the first of them.
+/// The maximum number of rows to recalculate.
 const MOST: usize = 2_000;
 
-/// What is tried, and on what.
+/// The changes and their results.
 #[derive(Debug, Default)]
 pub(crate) struct WhatIf {
     base: Option<Base>,
-    /// Parameters with another value.
+    /// Changed parameters with their new values.
     changes: Vec<(&'static str, String)>,
-    /// Bytes of a block.
+    /// The changed block size in bytes.
     block: Option<u64>,
-    subjects: Arc<Vec<Subject>>,
-    /// How many rows there were when the subjects were looked for.
+    affected: Arc<Vec<AffectedRow>>,
+    /// The number of rows when the affected rows were determined.
     rows: usize,
-    /// The schedules, by what tells them apart.
+    /// The index of each schedule, by algorithm, topology and workload.
     schedules: HashMap<[String; 3], usize>,
-    /// What is known of each.
+    /// The facts of each schedule.
     facts: Vec<Option<Arc<Facts>>>,
-    fetching: Option<Fetching>,
+    fetching: Option<FactsWorkers>,
     answers: Arc<HashMap<CaseId, Arc<Record>>>,
-    /// Cases that workers are asked for, once nothing has changed for a moment.
+    /// Cases to plan in workers once no change has happened for a moment.
     pending: Vec<Case>,
     due: Option<Instant>,
     following: Option<Batch>,
 }
 
-/// What is changed.
+/// The machine and the workload that are changed.
 #[derive(Debug, Clone)]
 struct Base {
     machine: Machine,
     workload: Workload,
 }
 
-/// Something that can be changed.
+/// A value that can be changed.
 #[derive(Debug, Clone)]
 pub(crate) struct Slider {
-    /// `None` for the size of blocks.
+    /// The parameter; `None` for the block size.
     pub(crate) parameter: Option<&'static dyn Parameter>,
     pub(crate) value: String,
-    /// As it is without a change.
+    /// The original value.
     pub(crate) was: String,
 }
 
@@ -87,17 +86,17 @@ impl Slider {
 }
 
 impl WhatIf {
-    /// Whether anything is changed.
+    /// Returns whether anything is changed.
     pub(crate) fn is_on(&self) -> bool {
         self.base.is_some() && (!self.changes.is_empty() || self.block.is_some())
     }
 
-    /// Whether something is still to come.
+    /// Returns whether results are still to come.
     pub(super) fn is_moving(&self) -> bool {
         self.fetching.is_some() || self.following.is_some() || self.due.is_some()
     }
 
-    /// The machine that is tried.
+    /// Returns the changed machine.
     pub(crate) fn machine(&self) -> Option<Machine> {
         let base = self.base.as_ref()?;
         let changes: Vec<(&str, &str)> =
@@ -110,7 +109,7 @@ impl WhatIf {
         Some((workload.clone(), workload.with_block_bytes(self.block?)?))
     }
 
-    /// What is tried, in words: the machine, and the workload if its blocks have another size.
+    /// Describes the changed machine, and the workload if its block size is changed.
     pub(crate) fn in_words(&self) -> Option<String> {
         let machine = self.machine()?.to_string();
         Some(match self.resized() {
@@ -119,7 +118,7 @@ impl WhatIf {
         })
     }
 
-    /// All that can be changed.
+    /// Returns all sliders.
     pub(crate) fn sliders(&self) -> Vec<Slider> {
         let (Some(base), Some(machine)) = (&self.base, self.machine()) else { return Vec::new() };
         let block = base.workload.is_uniform().then(|| Slider {
@@ -139,13 +138,13 @@ impl WhatIf {
         block.into_iter().chain(parameters).collect()
     }
 
-    /// Schedules whose facts are known, and all.
+    /// Returns the number of schedules with known facts, and the number of all schedules.
     pub(crate) fn known(&self) -> (usize, usize) {
         let open = self.fetching.as_ref().map_or(0, |fetching| fetching.open);
         (self.facts.len() - open.min(self.facts.len()), self.facts.len())
     }
 
-    /// What the thread that compares needs to try it.
+    /// Returns the input of the recalculation; `None` if nothing is changed.
     pub(super) fn scenario(&self) -> Option<Scenario> {
         if !self.is_on() {
             return None;
@@ -153,22 +152,22 @@ impl WhatIf {
         Some(Scenario {
             machine: self.machine()?,
             resized: self.resized(),
-            subjects: Arc::clone(&self.subjects),
+            affected: Arc::clone(&self.affected),
             facts: self.facts.clone(),
             answers: Arc::clone(&self.answers),
         })
     }
 
-    /// What still is to be planned is asked for in a moment, unless something changes again.
-    pub(super) fn tried(&mut self, tried: &Tried) {
-        /// A key that is held comes more often.
+    /// Schedules the planning of cases that could not be recalculated.
+    pub(super) fn schedule_planning(&mut self, result: &ScenarioResult) {
+        /// Longer than the interval of a key that is held down.
         const MOMENT: Duration = Duration::from_millis(250);
-        self.pending.clone_from(&tried.pending);
+        self.pending.clone_from(&result.pending);
         let waits = self.fetching.is_some() || self.following.is_some();
         self.due = (!self.pending.is_empty() && !waits).then(|| Instant::now() + MOMENT);
     }
 
-    /// What is changed, to come back to.
+    /// Returns the changes, for undo.
     pub(crate) fn changes(&self) -> (Vec<(&'static str, String)>, Option<u64>) {
         (self.changes.clone(), self.block)
     }
@@ -179,7 +178,7 @@ impl WhatIf {
     }
 }
 
-/// What tells schedules apart, whatever sizes and machines.
+/// Returns the identity of a case's schedule, which does not depend on block size and machine.
 fn schedule_of(case: &Case) -> [String; 3] {
     let workload = match case.workload.with_block_bytes(1) {
         Some(workload) => workload.to_string(),
@@ -189,87 +188,89 @@ fn schedule_of(case: &Case) -> [String; 3] {
 }
 
 impl Session {
-    /// What can be tried is what the case in focus runs on, unless something is tried already.
-    pub(crate) fn try_out(&mut self) {
+    /// Uses the machine and workload of the case in focus, unless something is changed already.
+    pub(crate) fn start_what_if(&mut self) {
         let Some((_, row)) = self.focused() else { return };
         let Ok(case) = &row.case else { return };
         let base = Base { machine: case.machine.clone(), workload: case.workload.clone() };
-        let tried = &mut self.what_if;
-        if !tried.is_on()
-            && tried
+        let what_if = &mut self.what_if;
+        if !what_if.is_on()
+            && what_if
                 .base
                 .as_ref()
                 .is_none_or(|old| old.machine != base.machine || old.workload != base.workload)
         {
-            if tried.base.as_ref().is_none_or(|old| old.machine != base.machine) {
-                (tried.subjects, tried.rows) = (Arc::default(), 0);
+            if what_if.base.as_ref().is_none_or(|old| old.machine != base.machine) {
+                (what_if.affected, what_if.rows) = (Arc::default(), 0);
             }
-            tried.base = Some(base);
+            what_if.base = Some(base);
         }
-        self.look_for_subjects();
+        self.find_affected_rows();
     }
 
-    /// The rows on the machine, and the facts of their schedules.
-    fn look_for_subjects(&mut self) {
+    /// Determines the rows of the machine and requests the facts of their schedules.
+    fn find_affected_rows(&mut self) {
         let rows = self.queue.tally();
         let rows = rows.cases - rows.waiting - rows.running;
         let Some(base) = self.what_if.base.clone().filter(|_| self.what_if.rows != rows) else {
             return;
         };
-        let tried = &mut self.what_if;
-        let (mut subjects, mut wanted) = (Vec::new(), Vec::new());
+        let what_if = &mut self.what_if;
+        let (mut affected, mut wanted) = (Vec::new(), Vec::new());
         for row in self.queue.rows() {
-            let (State::Done(record), Ok(case)) = (&row.state, &row.case) else { continue };
-            if record.status != Status::Ok || case.machine != base.machine || subjects.len() >= MOST
+            let (CaseState::Done(record), Ok(case)) = (&row.state, &row.case) else { continue };
+            if record.status != Status::Ok || case.machine != base.machine || affected.len() >= MOST
             {
                 continue;
             }
-            let next = tried.facts.len();
-            let schedule = *tried.schedules.entry(schedule_of(case)).or_insert(next);
+            let next = what_if.facts.len();
+            let schedule = *what_if.schedules.entry(schedule_of(case)).or_insert(next);
             if schedule == next {
-                tried.facts.push(None);
+                what_if.facts.push(None);
                 wanted.push((schedule, case.clone()));
             }
-            subjects.push(Subject { record: Arc::clone(record), case: case.clone(), schedule });
+            affected.push(AffectedRow { record: Arc::clone(record), case: case.clone(), schedule });
         }
-        (tried.subjects, tried.rows) = (Arc::new(subjects), rows);
+        (what_if.affected, what_if.rows) = (Arc::new(affected), rows);
         if !wanted.is_empty() {
-            // Those that were on their way are asked for again beside the new ones.
-            let open = tried.fetching.take().map_or(0, |fetching| fetching.open);
+            // Replacing the request drops the old one, so its missing schedules are requested
+            // again.
+            let open = what_if.fetching.take().map_or(0, |fetching| fetching.open);
             if open > 0 {
                 let known: Vec<usize> = wanted.iter().map(|(number, _)| *number).collect();
-                for subject in tried.subjects.iter() {
-                    let is_open = tried.facts[subject.schedule].is_none()
-                        && !known.contains(&subject.schedule);
-                    if is_open && !wanted.iter().any(|(number, _)| *number == subject.schedule) {
-                        wanted.push((subject.schedule, subject.case.clone()));
+                for row in what_if.affected.iter() {
+                    let is_open =
+                        what_if.facts[row.schedule].is_none() && !known.contains(&row.schedule);
+                    if is_open && !wanted.iter().any(|(number, _)| *number == row.schedule) {
+                        wanted.push((row.schedule, row.case.clone()));
                     }
                 }
             }
-            tried.fetching = Some(Fetching::start(wanted, &self.runs.workers));
+            what_if.fetching = Some(FactsWorkers::start(wanted, &self.runs.workers));
         }
         self.analysis.is_stale |= self.what_if.is_on();
     }
 
-    /// Moves a slider; says why it can't.
-    pub(crate) fn slide(&mut self, slider: &Slider, up: bool, notch: Notch) {
+    /// Moves a slider by one step; reports if it is at its end.
+    pub(crate) fn move_slider(&mut self, slider: &Slider, up: bool, size: StepSize) {
         let next = match slider.parameter {
-            Some(parameter) => next(parameter, &slider.value, up, notch),
-            None => self.what_if.next_block(up, notch).map(|bytes| bytes.to_string()),
+            Some(parameter) => next_value(parameter, &slider.value, up, size),
+            None => self.what_if.next_block(up, size).map(|bytes| bytes.to_string()),
         };
         match next {
             Some(text) => {
                 if let Err(why) = self.set_slider(slider, &text) {
-                    self.tell(&why, true);
+                    self.show_message(&why, true);
                 }
             }
-            None => {
-                self.tell(&format!("{} goes no further: Enter types a value", slider.name()), false)
-            }
+            None => self.show_message(
+                &format!("{} is at its limit: press Enter to type a value", slider.name()),
+                false,
+            ),
         }
     }
 
-    /// Gives a slider a value.
+    /// Sets the value of a slider.
     pub(crate) fn set_slider(&mut self, slider: &Slider, text: &str) -> Result<(), String> {
         let Some(base) = &self.what_if.base else { return Ok(()) };
         match slider.parameter {
@@ -305,12 +306,12 @@ impl Session {
                 self.what_if.changes = changes;
             }
         }
-        self.retry();
+        self.changes_applied();
         Ok(())
     }
 
-    /// A slider, or all of them, as they were.
-    pub(crate) fn put_back(&mut self, slider: Option<&Slider>) {
+    /// Resets one slider, or all.
+    pub(crate) fn reset_slider(&mut self, slider: Option<&Slider>) {
         match slider.map(|slider| slider.parameter) {
             None => (self.what_if.changes, self.what_if.block) = (Vec::new(), None),
             Some(None) => self.what_if.block = None,
@@ -318,27 +319,24 @@ impl Session {
                 self.what_if.changes.retain(|(key, _)| *key != parameter.key())
             }
         }
-        self.retry();
+        self.changes_applied();
     }
 
-    /// Changes what it was before.
-    pub(super) fn take_back(
-        &mut self,
-        (changes, block): (Vec<(&'static str, String)>, Option<u64>),
-    ) {
+    /// Restores earlier changes.
+    pub(super) fn restore(&mut self, (changes, block): (Vec<(&'static str, String)>, Option<u64>)) {
         (self.what_if.changes, self.what_if.block) = (changes, block);
-        self.retry();
+        self.changes_applied();
     }
 
-    fn retry(&mut self) {
+    fn changes_applied(&mut self) {
         self.what_if.changed();
         self.analysis.is_stale = true;
     }
 
-    /// What is tried becomes a machine of the experiment's own, which is picked.
-    pub(crate) fn keep_machine(&mut self, name: &str) -> Result<(), String> {
+    /// Adds the changed machine to the experiment and selects it.
+    pub(crate) fn save_machine(&mut self, name: &str) -> Result<(), String> {
         let Some(machine) = self.what_if.machine() else {
-            return Err("no machine is tried".to_owned());
+            return Err("there is no changed machine".to_owned());
         };
         let is_name =
             !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
@@ -358,52 +356,53 @@ impl Session {
                 .collect(),
         };
         self.selection.add_machine(own)?;
-        self.tell(
-            &format!("[machine.{name}] is {definition}: picked; a runs it, S saves it"),
+        self.show_message(
+            &format!("[machine.{name}] is {definition}; selected: a runs it, S saves it"),
             false,
         );
         Ok(())
     }
 
-    /// Takes in facts and rows that came; asks for what is due. True if there is something new to
-    /// draw.
-    pub(super) fn take_tried(&mut self) -> bool {
+    /// Processes facts and rows that have arrived, and starts planning when it is due. Returns
+    /// whether the screen has to be redrawn.
+    pub(super) fn poll_what_if(&mut self) -> bool {
         if self.what_if.is_on() {
-            self.look_for_subjects();
+            self.find_affected_rows();
         }
-        let tried = &mut self.what_if;
+        let what_if = &mut self.what_if;
         let mut news = false;
-        // Asked before what came is taken: what comes from threads that are gone has come.
-        let is_over = tried.fetching.as_ref().is_some_and(Fetching::is_over);
-        while let Some((number, facts)) = tried.fetching.as_mut().and_then(Fetching::try_next) {
-            tried.facts[number] = facts;
+        // Check for the end first: results of threads that have ended are in the channel.
+        let is_over = what_if.fetching.as_ref().is_some_and(FactsWorkers::is_over);
+        while let Some((number, facts)) = what_if.fetching.as_mut().and_then(FactsWorkers::try_next)
+        {
+            what_if.facts[number] = facts;
             news = true;
         }
         if is_over {
-            tried.fetching = None;
+            what_if.fetching = None;
             news = true;
         }
-        while let Some(event) = tried.following.as_ref().and_then(Batch::try_next) {
+        while let Some(event) = what_if.following.as_ref().and_then(Batch::try_next) {
             match event {
-                Event::Finished(_, record) => {
-                    let answers = Arc::make_mut(&mut tried.answers);
+                BatchEvent::Finished(_, record) => {
+                    let answers = Arc::make_mut(&mut what_if.answers);
                     if answers.len() >= 4 * MOST {
                         answers.clear();
                     }
                     answers.insert(record.case().owned(), Arc::from(record));
                     news = true;
                 }
-                Event::Done => {
-                    tried.following = None;
+                BatchEvent::Done => {
+                    what_if.following = None;
                     break;
                 }
-                Event::Started(_) | Event::Progress(..) | Event::Log(_) => {}
+                BatchEvent::Started(_) | BatchEvent::Progress(..) | BatchEvent::Log(_) => {}
             }
         }
-        if tried.due.is_some_and(|due| Instant::now() >= due) {
-            tried.due = None;
-            let cases = std::mem::take(&mut tried.pending);
-            tried.following = Some(Batch::start(cases, self.runs.workers.clone(), None));
+        if what_if.due.is_some_and(|due| Instant::now() >= due) {
+            what_if.due = None;
+            let cases = std::mem::take(&mut what_if.pending);
+            what_if.following = Some(Batch::start(cases, self.runs.workers.clone(), None));
         }
         self.analysis.is_stale |= news && self.what_if.is_on();
         news
@@ -411,12 +410,12 @@ impl Session {
 }
 
 impl WhatIf {
-    fn next_block(&self, up: bool, notch: Notch) -> Option<u64> {
+    fn next_block(&self, up: bool, size: StepSize) -> Option<u64> {
         let base = self.base.as_ref()?.workload.block_bytes();
         let now = self.block.unwrap_or(base);
-        let factor = match notch {
-            Notch::Small => 2,
-            Notch::Large => 16,
+        let factor = match size {
+            StepSize::Small => 2,
+            StepSize::Large => 16,
         };
         let next = if up { now.checked_mul(factor)?.max(1) } else { now / factor };
         (next != now).then_some(next)

@@ -1,4 +1,4 @@
-//! Where a slider goes from a value: the next one that its parameter takes.
+//! The next value of a slider.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -6,15 +6,15 @@ use swapmeet_core::cost::machine::{Machine, presets};
 use swapmeet_core::cost::model::models;
 use swapmeet_core::cost::parameter::Parameter;
 
-/// How far a key moves a slider.
+/// The step size of a slider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Notch {
+pub(crate) enum StepSize {
     Small,
     Large,
 }
 
-/// The values that presets have of a parameter, each with whose it is; the smallest number first.
-/// Every slider asks for them at every picture: they are looked up once.
+/// Returns the values of a parameter in all presets, with the names of the presets; numbers in
+/// ascending order. The table is computed once, because every slider needs it in every frame.
 pub(crate) fn presets_of(parameter: &dyn Parameter) -> &'static [(String, &'static str)] {
     type Values = BTreeMap<&'static str, Vec<(String, &'static str)>>;
     static KNOWN: OnceLock<Values> = OnceLock::new();
@@ -37,26 +37,31 @@ pub(crate) fn presets_of(parameter: &dyn Parameter) -> &'static [(String, &'stat
     KNOWN.get_or_init(all).get(parameter.key()).map_or(&[], Vec::as_slice)
 }
 
-/// The next value of a parameter, up or down; `None` where there is none.
-pub(crate) fn next(
+/// Returns the next value of a parameter; `None` at the end of its range.
+pub(crate) fn next_value(
     parameter: &dyn Parameter,
     text: &str,
     up: bool,
-    notch: Notch,
+    size: StepSize,
 ) -> Option<String> {
     match text.parse::<f64>() {
-        Ok(number) if number.is_finite() => number_after(parameter, number, up, notch),
+        Ok(number) if number.is_finite() => number_after(parameter, number, up, size),
         Ok(_) | Err(_) => word_after(parameter, text, up),
     }
 }
 
-fn number_after(parameter: &dyn Parameter, number: f64, up: bool, notch: Notch) -> Option<String> {
-    /// Where a slider that stands at 0 goes to first.
+fn number_after(
+    parameter: &dyn Parameter,
+    number: f64,
+    up: bool,
+    size: StepSize,
+) -> Option<String> {
+    /// The first value above 0.
     const FIRST: f64 = 0.001;
-    // Twenty small notches a decade.
-    let factor = match notch {
-        Notch::Small => 10_f64.powf(0.05),
-        Notch::Large => 10.0,
+    // 20 small steps for each factor of 10.
+    let factor = match size {
+        StepSize::Small => 10_f64.powf(0.05),
+        StepSize::Large => 10.0,
     };
     let scaled = match (up, number > 0.0) {
         (true, false) => FIRST,
@@ -66,7 +71,7 @@ fn number_after(parameter: &dyn Parameter, number: f64, up: bool, notch: Notch) 
     };
     let whole =
         if up { scaled.round().max(number + 1.0) } else { scaled.round().min(number - 1.0) };
-    // Some take whole numbers alone, and some begin at 1.
+    // Some parameters accept only whole numbers, and some start at 1.
     let candidates = [three_digits(scaled), three_digits(whole), number.floor()];
     let now = parameter.canonical(&number.to_string()).ok();
     candidates.iter().find_map(|value| {
@@ -74,12 +79,12 @@ fn number_after(parameter: &dyn Parameter, number: f64, up: bool, notch: Notch) 
     })
 }
 
-/// With three digits: what nobody would have typed is not shown either.
+/// Rounds to three significant digits.
 fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-/// Words in turn.
+/// Returns the next word of a parameter, wrapping around.
 fn word_after(parameter: &dyn Parameter, text: &str, up: bool) -> Option<String> {
     let mut words = values_of(parameter);
     if !words.iter().any(|word| word == text) {
@@ -90,8 +95,8 @@ fn word_after(parameter: &dyn Parameter, text: &str, up: bool) -> Option<String>
     (next != at).then(|| words[next].clone())
 }
 
-/// Values that a parameter can have, each once: those of presets, models by their names, and a few
-/// words that some take.
+/// Returns known values of a parameter without duplicates: those of presets, model names, and words
+/// that some parameters accept.
 pub(crate) fn values_of(parameter: &dyn Parameter) -> Vec<String> {
     const TRIED: [&str; 11] = [
         "1",
@@ -125,29 +130,29 @@ mod tests {
         swapmeet_core::cost::machine::parameters().into_iter().find(|p| p.key() == key).unwrap()
     }
 
-    fn moved(key: &str, from: &str, up: bool, notch: Notch) -> Option<String> {
-        next(parameter(key), from, up, notch)
+    fn moved(key: &str, from: &str, up: bool, size: StepSize) -> Option<String> {
+        next_value(parameter(key), from, up, size)
     }
 
     #[test]
     fn a_slider_goes_by_twentieths_of_a_decade_and_by_decades_and_down_to_nothing() {
-        assert_eq!(moved("startup_us", "100", true, Notch::Small).as_deref(), Some("112"));
-        assert_eq!(moved("startup_us", "100", false, Notch::Large).as_deref(), Some("10"));
-        assert_eq!(moved("startup_us", "0", true, Notch::Small).as_deref(), Some("0.001"));
-        assert_eq!(moved("startup_us", "0.001", false, Notch::Large).as_deref(), Some("0"));
-        assert_eq!(moved("startup_us", "0", false, Notch::Small), None);
+        assert_eq!(moved("startup_us", "100", true, StepSize::Small).as_deref(), Some("112"));
+        assert_eq!(moved("startup_us", "100", false, StepSize::Large).as_deref(), Some("10"));
+        assert_eq!(moved("startup_us", "0", true, StepSize::Small).as_deref(), Some("0.001"));
+        assert_eq!(moved("startup_us", "0.001", false, StepSize::Large).as_deref(), Some("0"));
+        assert_eq!(moved("startup_us", "0", false, StepSize::Small), None);
     }
 
     #[test]
     fn whole_numbers_stay_whole_words_come_in_turn_and_what_begins_at_one_stays_there() {
-        assert_eq!(moved("virtual_channels", "2", true, Notch::Small).as_deref(), Some("3"));
-        assert_eq!(moved("virtual_channels", "1", false, Notch::Small), None);
-        assert_eq!(moved("free_contention", "1", false, Notch::Large), None);
+        assert_eq!(moved("virtual_channels", "2", true, StepSize::Small).as_deref(), Some("3"));
+        assert_eq!(moved("virtual_channels", "1", false, StepSize::Small), None);
+        assert_eq!(moved("free_contention", "1", false, StepSize::Large), None);
         assert_eq!(
-            moved("rearrangement", "declared", true, Notch::Small).as_deref(),
+            moved("rearrangement", "declared", true, StepSize::Small).as_deref(),
             Some("packed")
         );
-        let circuit = moved("model", "wormhole", true, Notch::Small).unwrap();
+        let circuit = moved("model", "wormhole", true, StepSize::Small).unwrap();
         assert_ne!(circuit, "wormhole");
     }
 }

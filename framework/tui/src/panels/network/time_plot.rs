@@ -1,23 +1,22 @@
-//! What ranks do against time: a line a rank, or some ranks; a column a while.
+//! A plot of ranks against time: each row is a rank or several ranks, each column an interval.
 
 use super::view::View;
-use crate::hits::Spot;
+use crate::click_map::PanelPosition;
 use crate::paint::{Painter, width};
 use crate::session::recording::Recording;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use swapmeet_results::duration;
 
-/// The part of the schedule that is seen, in us.
+/// The visible interval in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Window {
+pub(super) struct TimeWindow {
     pub(super) from: f64,
     pub(super) to: f64,
 }
 
-impl Window {
-    /// So much of the whole as `zoom` says, half as much at each, with a moment in its middle where
-    /// that can be.
+impl TimeWindow {
+    /// Returns the interval around a moment; each zoom level halves its length.
     fn around(moment: f64, whole: f64, zoom: u32) -> Self {
         let long = whole / f64::from(1_u32 << zoom.min(30));
         let from = (moment - long / 2.0).clamp(0.0, whole - long);
@@ -33,20 +32,20 @@ impl Window {
     }
 }
 
-/// How lines and columns lie.
-pub(super) struct Plot {
-    pub(super) window: Window,
-    /// Ranks of a line.
+/// The geometry of the plot.
+pub(super) struct TimePlot {
+    pub(super) window: TimeWindow,
+    /// The number of ranks in a row.
     pub(super) side: u64,
     pub(super) rows: u64,
     pub(super) columns: u16,
-    /// The columns of the step that is shown, from and to.
+    /// The first column of the displayed step, and the column after its last one.
     here: [u16; 2],
     label: u16,
 }
 
-impl Plot {
-    /// In an area, around the step that is shown, from when it begins to when it ends.
+impl TimePlot {
+    /// Creates the plot of an area, around the interval of the displayed step.
     pub(super) fn of(
         recording: &Recording,
         view: &View,
@@ -58,20 +57,20 @@ impl Plot {
         let label = width(&(nodes - 1).to_string());
         let columns = area.width.saturating_sub(label + 3);
         let side = nodes.div_ceil(u64::from(area.height.saturating_sub(2)).max(1));
-        let window = Window::around((began + ends) / 2.0, whole, view.zoom);
+        let window = TimeWindow::around((began + ends) / 2.0, whole, view.zoom);
         let here = [began, ends]
             .map(|time| window.column(time, columns).clamp(0.0, f64::from(columns)) as u16);
         let here = [here[0], here[1].max(here[0] + 1)];
         Self { window, side, rows: nodes.div_ceil(side), columns, here, label }
     }
 
-    /// Whether a column is of the step that is shown.
+    /// Returns whether a column belongs to the displayed step.
     pub(super) fn is_here(&self, column: u16) -> bool {
         (self.here[0]..self.here[1]).contains(&column)
     }
 
-    /// Draws what `cell` says of a line and a column; a click there goes to the step that `step_at`
-    /// says of a line and a moment.
+    /// Draws the plot. `cell` returns the mark of a row and column; `step_at` returns the step that
+    /// a click on a row and a time selects.
     pub(super) fn draw(
         &self,
         painter: &mut Painter<'_, '_>,
@@ -87,7 +86,7 @@ impl Plot {
                 let (mark, style) = cell(row, column);
                 painter.dot(area, x + column, y, mark, style);
                 let time = self.window.time(f64::from(column) + 0.5, self.columns);
-                painter.hit(area, x + column, y, 1, Spot::Mark(step_at(row, time)));
+                painter.add_click(area, x + column, y, 1, PanelPosition::Mark(step_at(row, time)));
             }
         }
         let y = self.rows as u16;
@@ -97,9 +96,9 @@ impl Plot {
         painter.put_right(area, x + self.columns, y + 1, &duration(self.window.to), theme.dim);
     }
 
-    /// What is said of lines that are several ranks.
+    /// Returns a note if a row is several ranks.
     pub(super) fn several(&self) -> String {
-        if self.side > 1 { format!(", a line is {} ranks", self.side) } else { String::new() }
+        if self.side > 1 { format!(", a row is {} ranks", self.side) } else { String::new() }
     }
 }
 
@@ -109,10 +108,10 @@ mod tests {
 
     #[test]
     fn a_window_is_within_the_whole_and_half_as_long_at_each_zoom() {
-        assert_eq!(Window::around(10.0, 100.0, 0), Window { from: 0.0, to: 100.0 });
-        assert_eq!(Window::around(10.0, 100.0, 1), Window { from: 0.0, to: 50.0 });
-        assert_eq!(Window::around(50.0, 100.0, 2), Window { from: 37.5, to: 62.5 });
-        assert_eq!(Window::around(99.0, 100.0, 2), Window { from: 75.0, to: 100.0 });
-        assert_eq!(Window::around(50.0, 100.0, 2).column(50.0, 80), 40.0);
+        assert_eq!(TimeWindow::around(10.0, 100.0, 0), TimeWindow { from: 0.0, to: 100.0 });
+        assert_eq!(TimeWindow::around(10.0, 100.0, 1), TimeWindow { from: 0.0, to: 50.0 });
+        assert_eq!(TimeWindow::around(50.0, 100.0, 2), TimeWindow { from: 37.5, to: 62.5 });
+        assert_eq!(TimeWindow::around(99.0, 100.0, 2), TimeWindow { from: 75.0, to: 100.0 });
+        assert_eq!(TimeWindow::around(50.0, 100.0, 2).column(50.0, 80), 40.0);
     }
 }

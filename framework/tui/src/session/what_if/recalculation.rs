@@ -1,5 +1,4 @@
-//! The rows of a machine as they would be with other parameters: priced at once from the facts of
-//! steps, or still to come from a worker.
+//! Recalculation of rows from the facts of their schedules, or from rows of workers.
 
 use super::facts::Facts;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -12,98 +11,97 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::session::{pricing_context, share_plan};
 use swapmeet_workloads::Workload;
 
-/// A row on the machine that is changed.
+/// A row of the changed machine.
 #[derive(Debug)]
-pub(super) struct Subject {
+pub(super) struct AffectedRow {
     pub(super) record: Arc<Record>,
     pub(super) case: Case,
-    /// Its schedule, by its number.
+    /// The index of its schedule.
     pub(super) schedule: usize,
 }
 
-/// All that is needed to price rows otherwise, for a thread of its own.
+/// The input of a recalculation, for a separate thread.
 pub(crate) struct Scenario {
     pub(super) machine: Machine,
-    /// The workload whose blocks have another size, and that workload.
+    /// The workload before and after a change of its block size.
     pub(super) resized: Option<(Workload, Workload)>,
-    pub(super) subjects: Arc<Vec<Subject>>,
+    pub(super) affected: Arc<Vec<AffectedRow>>,
     pub(super) facts: Vec<Option<Arc<Facts>>>,
-    /// What workers said of such cases.
+    /// Rows from workers.
     pub(super) answers: Arc<HashMap<CaseId, Arc<Record>>>,
 }
 
-/// What came of pricing rows otherwise.
+/// The result of a recalculation.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tried {
-    /// Algorithms some of whose times are still those of before.
-    pub(crate) old: BTreeSet<String>,
-    /// Times as they were, by topology, workload (as it is tried) and algorithm.
+pub(crate) struct ScenarioResult {
+    /// Algorithms with times that are still outdated.
+    pub(crate) outdated: BTreeSet<String>,
+    /// The times before the change, by topology, changed workload and algorithm.
     pub(crate) before: HashMap<[String; 3], f64>,
-    /// How many were priced at once, and how long that took.
-    pub(crate) at_once: usize,
+    /// The number of instantly recalculated rows, and the time for that.
+    pub(crate) instant: usize,
     pub(crate) took: Duration,
-    /// What a worker is to plan.
+    /// The cases that a worker has to plan.
     pub(super) pending: Vec<Case>,
 }
 
-/// A row that was tried.
+/// The recalculated row of a case.
 enum Price {
-    AtOnce(Record),
+    Instant(Record),
     FromWorker(Record),
     Pending(Box<(Record, Case)>),
 }
 
 impl Scenario {
-    /// The rows with those of the machine replaced, each in its place.
-    pub(crate) fn apply(&self, records: Vec<Arc<Record>>) -> (Vec<Record>, Tried) {
+    /// Replaces the rows of the machine by recalculated rows.
+    pub(crate) fn apply(&self, records: Vec<Arc<Record>>) -> (Vec<Record>, ScenarioResult) {
         let began = Instant::now();
         let prices = self.prices();
-        let mut tried = Tried { took: began.elapsed(), ..Tried::default() };
+        let mut result = ScenarioResult { took: began.elapsed(), ..ScenarioResult::default() };
         let mut new: HashMap<*const Record, Record> = HashMap::new();
         let mut asked = HashSet::new();
-        for (subject, price) in self.subjects.iter().zip(prices) {
-            let old = &subject.record;
+        for (affected_row, price) in self.affected.iter().zip(prices) {
+            let old = &affected_row.record;
             let record = match price {
-                Price::AtOnce(record) => {
-                    tried.at_once += 1;
+                Price::Instant(record) => {
+                    result.instant += 1;
                     record
                 }
                 Price::FromWorker(record) => record,
                 Price::Pending(pending) => {
                     let (record, case) = *pending;
-                    tried.old.insert(record.algorithm.clone());
+                    result.outdated.insert(record.algorithm.clone());
                     if asked.insert(case.id()) {
-                        tried.pending.push(case);
+                        result.pending.push(case);
                     }
                     record
                 }
             };
             if let Some(time) = old.time_us {
                 let key = [&record.topology, &record.workload, &record.algorithm].map(Clone::clone);
-                tried.before.insert(key, time);
+                result.before.insert(key, time);
             }
             new.insert(Arc::as_ptr(old), record);
         }
         let replaced =
             |old: Arc<Record>| new.remove(&Arc::as_ptr(&old)).unwrap_or_else(|| (*old).clone());
-        (records.into_iter().map(replaced).collect(), tried)
+        (records.into_iter().map(replaced).collect(), result)
     }
 
-    /// The price of each subject. They have nothing to do with each other: each core takes some.
+    /// Recalculates all affected rows, divided among all cores.
     fn prices(&self) -> Vec<Price> {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let each = self.subjects.len().div_ceil(cores).max(1);
-        let price = |subjects: &[Subject]| {
-            subjects.iter().map(|subject| self.price(subject)).collect::<Vec<_>>()
+        let each = self.affected.len().div_ceil(cores).max(1);
+        let price = |affected: &[AffectedRow]| {
+            affected.iter().map(|affected_row| self.price(affected_row)).collect::<Vec<_>>()
         };
         std::thread::scope(|scope| {
             let parts: Vec<_> = self
-                .subjects
+                .affected
                 .chunks(each)
                 .map(|part| (part, scope.spawn(move || price(part))))
                 .collect();
-            // A thread that panicked has done none of its part; what panicked there panics here,
-            // too.
+            // A thread that panicked is repeated here, so that the panic occurs in this thread.
             parts
                 .into_iter()
                 .flat_map(|(part, thread)| thread.join().unwrap_or_else(|_| price(part)))
@@ -111,34 +109,34 @@ impl Scenario {
         })
     }
 
-    fn price(&self, subject: &Subject) -> Price {
-        let mut case = Case { machine: self.machine.clone(), ..subject.case.clone() };
+    fn price(&self, affected_row: &AffectedRow) -> Price {
+        let mut case = Case { machine: self.machine.clone(), ..affected_row.case.clone() };
         if let Some((_, new)) =
-            self.resized.as_ref().filter(|(old, _)| *old == subject.case.workload)
+            self.resized.as_ref().filter(|(old, _)| *old == affected_row.case.workload)
         {
             case.workload = new.clone();
         }
-        let facts = self.facts.get(subject.schedule).and_then(Option::as_ref);
+        let facts = self.facts.get(affected_row.schedule).and_then(Option::as_ref);
         let priced = facts
-            .filter(|facts| share_plan(facts.asked, &subject.case, &case))
+            .filter(|facts| share_plan(facts.asked, &affected_row.case, &case))
             .and_then(|facts| facts.ledger.price(&case.machine, pricing_context(&case)));
         if let Some(cost) = priced {
-            return Price::AtOnce(at_once(subject, &case, cost));
+            return Price::Instant(instant_record(affected_row, &case, cost));
         }
         if let Some(answer) = self.answers.get(&case.id()) {
             return Price::FromWorker((**answer).clone());
         }
-        // Until it comes, in its place with the time that it had.
+        // A placeholder with the old time.
         Price::Pending(Box::new((
-            Record { time_us: subject.record.time_us, ..labels(subject, &case) },
+            Record { time_us: affected_row.record.time_us, ..labels(affected_row, &case) },
             case,
         )))
     }
 }
 
-/// What the row of a case has in common with that of the schedule's.
-fn labels(subject: &Subject, case: &Case) -> Record {
-    let old = &*subject.record;
+/// Returns the row of a changed case with the values that do not depend on machine and block size.
+fn labels(affected_row: &AffectedRow, case: &Case) -> Record {
+    let old = &*affected_row.record;
     let mut record = Record {
         status: old.status,
         verified: old.verified,
@@ -152,7 +150,7 @@ fn labels(subject: &Subject, case: &Case) -> Record {
         rearrangements: old.rearrangements,
         ..case.blank_row()
     };
-    // A file may say of the plugin what was true when it was written: lines are told apart by it.
+    // Rows from files may have other plugin versions, which distinguish lines.
     record.plugin.clone_from(&old.plugin);
     record.plugin_version.clone_from(&old.plugin_version);
     record.plugin_digest.clone_from(&old.plugin_digest);
@@ -160,12 +158,12 @@ fn labels(subject: &Subject, case: &Case) -> Record {
     record
 }
 
-fn at_once(
-    subject: &Subject,
+fn instant_record(
+    affected_row: &AffectedRow,
     case: &Case,
     cost: Result<swapmeet_core::cost::model::Cost, String>,
 ) -> Record {
-    let mut record = labels(subject, case);
+    let mut record = labels(affected_row, case);
     let cost = match cost {
         Ok(cost) => cost,
         Err(reason) => return Record { status: Status::Unsupported, reason, ..record },

@@ -1,29 +1,30 @@
-//! Ranks against time where each goes on by itself: what its time goes into.
+//! Ranks against time for models in which each rank has its own clock: how each rank spends its
+//! time.
 
-use super::plot::{Plot, Window};
-use super::view::{Drawn, View};
+use super::time_plot::{TimePlot, TimeWindow};
+use super::view::{PictureInfo, View};
 use crate::paint::Painter;
-use crate::session::recording::{Entry, Ranks, Recording, Times};
+use crate::session::recording::{RankEntry, Ranks, Recording, Times};
 use crate::theme::Theme;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use swapmeet_core::cost::model::time_space::TimeKind;
 use swapmeet_results::duration;
 
-/// Draws it, around the step that is shown, which is marked at each rank that has it.
-pub(super) fn ranks(
+/// Draws the plot around the displayed step, which is highlighted for each rank.
+pub(super) fn rank_times(
     painter: &mut Painter<'_, '_>,
     recording: &Recording,
     ranks: &Ranks,
     step: usize,
     view: &View,
     area: Rect,
-) -> Option<Drawn> {
+) -> Option<PictureInfo> {
     let theme = painter.theme;
     let whole =
-        recording.end(recording.notes.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
+        recording.end(recording.summaries.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
     let (began, ends, last) = ranks.span(step)?;
-    let plot = Plot::of(recording, view, (began, ends), whole, area);
+    let plot = TimePlot::of(recording, view, (began, ends), whole, area);
     let columns = usize::from(plot.columns);
     let mut cells = vec![Cell::default(); plot.rows as usize * columns];
     let mut seen = Times::default();
@@ -44,7 +45,7 @@ pub(super) fn ranks(
     let cell = |row: u64, column: u16| {
         let cell = &cells[row as usize * columns + usize::from(column)];
         let Some(kind) = cell.most() else { return (' ', theme.dim) };
-        looks(&theme, kind, cell.is_shown)
+        mark_and_style(&theme, kind, cell.is_shown)
     };
     let step_of = |row: u64, time: f64| {
         let entries = ranks.entries.get((row * plot.side) as usize).map_or(&[][..], Vec::as_slice);
@@ -56,16 +57,19 @@ pub(super) fn ranks(
     plot.draw(painter, area, &cell, &step_of);
     let joined = match ranks.joined {
         0 | 1 => String::new(),
-        joined => format!(", up to {joined} steps as one"),
+        joined => format!(", up to {joined} steps joined"),
     };
-    let note =
-        format!("rank {last} ends this step last, at {}{}{joined}", duration(ends), plot.several());
-    Some(Drawn { has_heat: false, kinds: Some(seen), ..Drawn::heat(note) })
+    let note = format!(
+        "rank {last} is the last to end this step, at {}{}{joined}",
+        duration(ends),
+        plot.several()
+    );
+    Some(PictureInfo { has_heat: false, kinds: Some(seen), ..PictureInfo::heat(note) })
 }
 
-/// How a kind of time is drawn: in the step that is shown full, in others shaded; without colours
-/// dim.
-fn looks(theme: &Theme, kind: usize, is_shown: bool) -> (char, Style) {
+/// Returns mark and style of a kind of time. Other steps than the displayed one are shaded, or dim
+/// in themes without colours.
+fn mark_and_style(theme: &Theme, kind: usize, is_shown: bool) -> (char, Style) {
     let (mark, style) = theme.part(kind);
     match (is_shown, kind == TimeKind::Peer as usize) {
         (true, true) => (mark, theme.accent),
@@ -75,7 +79,7 @@ fn looks(theme: &Theme, kind: usize, is_shown: bool) -> (char, Style) {
     }
 }
 
-/// What ranks of a line do in a column.
+/// The times of the ranks of a row within a column.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
     kinds: Times,
@@ -83,7 +87,7 @@ struct Cell {
 }
 
 impl Cell {
-    /// What most of the time goes into.
+    /// Returns the kind with the most time.
     fn most(&self) -> Option<usize> {
         let most =
             (0..self.kinds.len()).max_by(|a, b| self.kinds[*a].total_cmp(&self.kinds[*b]))?;
@@ -91,17 +95,16 @@ impl Cell {
     }
 }
 
-/// When each kind of an entry's time is: its start-ups first as far as it made its sends with them,
-/// then what it waited for, then messages and the rest.
-fn intervals(entry: &Entry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
+/// Returns the kinds of time in an entry as consecutive intervals: start-ups until the sends were
+/// made, then waiting, then messages and the rest.
+fn intervals(entry: &RankEntry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
     const ORDER: [TimeKind; 9] = [
         TimeKind::Rearrangement,
         TimeKind::Startup,
         TimeKind::Peer,
         TimeKind::Propagation,
         TimeKind::Contention,
-        // What of its start-ups it had not spent when it had made its sends: those of messages that
-        // came.
+        // The remaining start-up time is that of received messages.
         TimeKind::Startup,
         TimeKind::Transmission,
         TimeKind::Reduction,
@@ -122,8 +125,9 @@ fn intervals(entry: &Entry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
     })
 }
 
-/// Says of each column how much of it a time takes.
-fn spread(window: Window, columns: u16, from: f64, to: f64, say: &mut dyn FnMut(usize, f64)) {
+/// Calls `say` with each column that an interval touches and the share of the column that it
+/// covers.
+fn spread(window: TimeWindow, columns: u16, from: f64, to: f64, say: &mut dyn FnMut(usize, f64)) {
     let ends = [from, to].map(|time| window.column(time, columns).clamp(0.0, f64::from(columns)));
     let mut at = ends[0];
     while at < ends[1] {
@@ -138,8 +142,7 @@ mod tests {
     use super::*;
     use swapmeet_core::cost::model::time_space::TIME_KINDS;
 
-    /// A rank starts up its sends, waits for a peer, then for the message, and takes it: the kinds
-    /// lie end to end between its moments.
+    /// The kinds of a rank that sends, waits for a peer and receives fill its time without gaps.
     #[test]
     fn kinds_of_an_entry_lie_in_the_order_in_which_they_happen() {
         let mut kinds = Times::default();
@@ -151,8 +154,14 @@ mod tests {
         ] {
             kinds[kind as usize] = us;
         }
-        let entry =
-            Entry { steps: [0, 0], posted: 10.0, started: 13.0, waited: 20.0, ended: 27.0, kinds };
+        let entry = RankEntry {
+            steps: [0, 0],
+            posted: 10.0,
+            started: 13.0,
+            waited: 20.0,
+            ended: 27.0,
+            kinds,
+        };
         let all: Vec<_> = intervals(&entry).collect();
         assert_eq!(
             all,
@@ -166,14 +175,13 @@ mod tests {
         );
     }
 
-    /// In colours and without: each kind by its mark or colour, and the step that is shown among
-    /// others.
     #[test]
     fn the_step_that_is_shown_stands_out_in_every_theme() {
         for theme in Theme::names().map(|name| Theme::named(name).unwrap()) {
-            let all: Vec<_> = (0..TIME_KINDS).map(|kind| looks(&theme, kind, true)).collect();
+            let all: Vec<_> =
+                (0..TIME_KINDS).map(|kind| mark_and_style(&theme, kind, true)).collect();
             assert!(
-                (0..TIME_KINDS).all(|kind| looks(&theme, kind, false) != all[kind]),
+                (0..TIME_KINDS).all(|kind| mark_and_style(&theme, kind, false) != all[kind]),
                 "{}",
                 theme.name
             );
@@ -184,11 +192,11 @@ mod tests {
     #[test]
     fn a_time_is_spread_over_the_columns_that_it_touches() {
         let mut shares = [0.0; 4];
-        spread(Window { from: 0.0, to: 40.0 }, 4, 5.0, 25.0, &mut |column, share| {
+        spread(TimeWindow { from: 0.0, to: 40.0 }, 4, 5.0, 25.0, &mut |column, share| {
             shares[column] += share
         });
         assert_eq!(shares, [0.5, 1.0, 0.5, 0.0]);
-        spread(Window { from: 0.0, to: 40.0 }, 4, 35.0, 99.0, &mut |column, share| {
+        spread(TimeWindow { from: 0.0, to: 40.0 }, 4, 35.0, 99.0, &mut |column, share| {
             shares[column] += share
         });
         assert_eq!(shares, [0.5, 1.0, 0.5, 0.5]);

@@ -1,4 +1,4 @@
-//! What the pickers offer: everything that the command line knows, as it knows it.
+//! Suggestions for the lists of the explore panel: everything that the command line accepts.
 
 use std::fs::DirEntry;
 use std::path::Path;
@@ -11,37 +11,41 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_workloads::file::read_regular;
 use swapmeet_workloads::generators;
 
-/// Something that a list offers.
+/// A suggestion of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Offer {
-    /// As the list shows it.
+pub(crate) struct Suggestion {
+    /// The displayed text.
     pub(crate) shown: String,
-    /// What typing one begins with.
+    /// The initial text of the input.
     pub(crate) prefill: String,
-    /// Whether that is a spec already.
+    /// Whether that text is a complete spec.
     pub(crate) ready: bool,
     pub(crate) about: String,
-    /// What else a filter finds it by.
-    pub(crate) found_by: String,
+    /// Additional words for filters.
+    pub(crate) keywords: String,
 }
 
-/// An experiment file that can be picked.
+/// An experiment file that can be selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Study {
     pub(crate) name: String,
     pub(crate) about: String,
-    /// What it says, if the program has it; else it is read when it is picked.
+    /// The text of a bundled study. Other files are read when they are selected.
     text: Option<&'static str>,
 }
 
 impl Study {
-    /// A file by its path.
+    /// Creates a study from a path.
     pub(crate) fn file(path: &str) -> Self {
-        Self { name: path.to_owned(), about: "a file of this folder".to_owned(), text: None }
+        Self {
+            name: path.to_owned(),
+            about: "a file in the working directory".to_owned(),
+            text: None,
+        }
     }
 
     pub(crate) fn experiment(&self) -> Result<Experiment, String> {
-        /// The specs of more cases than an experiment may have would fit in.
+        /// The maximum file size in bytes.
         const LONGEST: u64 = 16 << 20;
         let text = match self.text {
             Some(text) => text.to_owned(),
@@ -54,9 +58,9 @@ impl Study {
     }
 }
 
-/// The shipped studies, after the experiment files of this folder.
+/// Returns the experiment files of the working directory, followed by the bundled studies.
 pub(crate) fn studies() -> Vec<Study> {
-    /// A folder of more is no place to look through by hand.
+    /// The maximum number of files to list.
     const MOST: usize = 100;
     let entries = std::fs::read_dir(".").into_iter().flatten().filter_map(Result::ok);
     let name = |entry: DirEntry| {
@@ -73,61 +77,64 @@ pub(crate) fn studies() -> Vec<Study> {
     names.iter().map(|name| Study::file(name)).chain(shipped).collect()
 }
 
-/// Which plugin an algorithm is from, what it is, and who described it.
+/// Returns plugin, title and paper of an algorithm.
 pub(crate) fn about(algorithm: &Algorithm) -> String {
     [&algorithm.plugin.name, &algorithm.title, &algorithm.paper].map(String::as_str).join(" ")
 }
 
-/// A spec as it is.
-fn ready(name: &str, about: String) -> Offer {
-    Offer {
+/// Creates a suggestion that is a complete spec.
+fn ready(name: &str, about: String) -> Suggestion {
+    Suggestion {
         shown: name.to_owned(),
         prefill: name.to_owned(),
         ready: true,
         about,
-        found_by: String::new(),
+        keywords: String::new(),
     }
 }
 
-/// A spec to be filled in after its name.
-fn form(name: &str, syntax: &str, about: &str) -> Offer {
-    Offer {
+/// Creates a suggestion that needs arguments.
+fn form(name: &str, syntax: &str, about: &str) -> Suggestion {
+    Suggestion {
         shown: syntax.to_owned(),
         prefill: format!("{name}:"),
         ready: false,
         about: about.to_owned(),
-        found_by: String::new(),
+        keywords: String::new(),
     }
 }
 
-/// What the lists of algorithms, topologies, workloads and machines offer.
-pub(crate) fn offers(experiment: &Experiment, registry: &Registry) -> [Vec<Offer>; 4] {
+/// Returns the suggestions for algorithms, topologies, workloads and machines.
+pub(crate) fn suggestions(experiment: &Experiment, registry: &Registry) -> [Vec<Suggestion>; 4] {
     [algorithms(registry), topologies(), workloads(), machines(experiment)]
 }
 
-fn algorithms(registry: &Registry) -> Vec<Offer> {
+fn algorithms(registry: &Registry) -> Vec<Suggestion> {
     let takes = |p: &Param| match p.default.as_str() {
         "" => format!("{} ({})", p.key, p.help),
         default => format!("{}={default} ({})", p.key, p.help),
     };
-    let offer = |a: &Algorithm| {
+    let suggestion = |a: &Algorithm| {
         let takes: Vec<String> = a.params.iter().map(takes).collect();
-        let takes =
-            if takes.is_empty() { String::new() } else { format!("; takes {}", takes.join(", ")) };
-        Offer {
-            found_by: about(a),
+        let takes = if takes.is_empty() {
+            String::new()
+        } else {
+            format!("; parameters: {}", takes.join(", "))
+        };
+        Suggestion {
+            keywords: about(a),
             ..ready(&a.name, format!("{}; on {}{takes}", a.title, a.accepts))
         }
     };
-    registry.algorithms().map(|a| offer(a)).collect()
+    registry.algorithms().map(|a| suggestion(a)).collect()
 }
 
-fn topologies() -> Vec<Offer> {
+fn topologies() -> Vec<Suggestion> {
     families().iter().map(|f| form(f.name, f.syntax, f.help)).collect()
 }
 
-fn workloads() -> Vec<Offer> {
-    // A permutation has no sizes but its own, and no word means all-to-all.
+fn workloads() -> Vec<Suggestion> {
+    // Permutations have their own generators, and all-to-all has no prefix.
     let prefixes = COLLECTIVES.into_iter().filter(|kind| **kind != ALL_TO_ALL && !kind.permutes());
     let prefixed = prefixes.map(|kind| {
         let root = if kind.is_rooted() { ",root=N" } else { "" };
@@ -147,13 +154,13 @@ fn workloads() -> Vec<Offer> {
         .collect()
 }
 
-/// A machine of the experiment's own.
-pub(crate) fn own_machine(name: &str) -> Offer {
-    ready(name, "the experiment's own".to_owned())
+/// Creates the suggestion of a machine that the experiment defines.
+pub(crate) fn own_machine(name: &str) -> Suggestion {
+    ready(name, "defined in the experiment".to_owned())
 }
 
-fn machines(experiment: &Experiment) -> Vec<Offer> {
+fn machines(experiment: &Experiment) -> Vec<Suggestion> {
     let own = experiment.own_machines.iter().map(|m| own_machine(&m.name.value));
-    let about = "Enter and a colon change a parameter, as in startup_us=220; Tab names all";
+    let about = "p changes its parameters in a form";
     own.chain(presets().iter().map(|p| ready(p.name, format!("{}; {about}", p.title)))).collect()
 }

@@ -1,15 +1,16 @@
-//! Specs where there is little room: cut where they agree, so that what differs is still there.
+//! Abbreviated specs for narrow columns. Common parts are removed first, so that specs stay
+//! different.
 
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The texts of a column, each in at most so many columns of the screen. Different texts stay
-/// different wherever there is room for that.
+/// Abbreviations of the texts of a column, each at most so many columns wide. Different texts stay
+/// different if there is enough space.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Short(BTreeMap<String, String>);
+pub(crate) struct Abbreviations(BTreeMap<String, String>);
 
-impl Short {
-    /// The short forms of all these.
+impl Abbreviations {
+    /// Abbreviates texts to a number of columns.
     pub(crate) fn of<'t>(texts: impl IntoIterator<Item = &'t str>, columns: usize) -> Self {
         let texts: BTreeSet<&str> = texts.into_iter().collect();
         Self::within(&texts, columns)
@@ -20,20 +21,23 @@ impl Short {
         let fits = |text: &String| text.width() <= columns;
         let best = forms.iter().map(|f| f.iter().find(|form| fits(form)).unwrap_or(&f[2]).clone());
         let best: Vec<String> = best.collect();
-        // What none of its forms makes short enough is cut somewhere: before its arguments, or
-        // where most stay different, in the middle if that does no harm.
+        // A text whose shortest form is still too wide is cut. Keep whole values at its end
+        // first; if texts become equal, try other positions, starting in the middle.
         let tails = 0..columns.max(1);
         let middle = columns.saturating_sub(1) / 2;
         let mut tails: Vec<usize> = tails.collect();
         tails.sort_by_key(|tail| tail.abs_diff(middle));
-        let mut found: Vec<String> =
-            best.iter().map(|text| cut_but(text, columns, end(text, columns))).collect();
+        let mut found: Vec<String> = best
+            .iter()
+            .map(|text| cut_keeping_tail(text, columns, tail_width(text, columns)))
+            .collect();
         let mut most = found.iter().collect::<BTreeSet<_>>().len();
         for tail in tails {
             if most == texts.len() {
                 break;
             }
-            let cut: Vec<String> = best.iter().map(|text| cut_but(text, columns, tail)).collect();
+            let cut: Vec<String> =
+                best.iter().map(|text| cut_keeping_tail(text, columns, tail)).collect();
             let different = cut.iter().collect::<BTreeSet<_>>().len();
             if different > most {
                 (found, most) = (cut, different);
@@ -42,26 +46,26 @@ impl Short {
         Self(texts.iter().map(|text| (*text).to_owned()).zip(found).collect())
     }
 
-    /// The short form of one of them.
+    /// Returns the abbreviation of a text.
     pub(crate) fn get<'s>(&'s self, text: &'s str) -> &'s str {
         self.0.get(text).map_or(text, String::as_str)
     }
 
-    /// Whether different texts have different short forms.
-    fn tells_apart(&self) -> bool {
+    /// Returns whether different texts have different abbreviations.
+    fn all_differ(&self) -> bool {
         self.0.values().collect::<BTreeSet<_>>().len() == self.0.len()
     }
 
-    /// The fewest columns, of `least` at least, in which these stay different.
-    pub(crate) fn least<'t>(texts: impl IntoIterator<Item = &'t str>, least: usize) -> usize {
+    /// Returns the smallest width, at least `least`, in which all texts stay different.
+    pub(crate) fn min_width<'t>(texts: impl IntoIterator<Item = &'t str>, least: usize) -> usize {
         let texts: BTreeSet<&str> = texts.into_iter().collect();
         let most = texts.iter().map(|text| text.width()).max().unwrap_or(0);
-        (least..most).find(|columns| Self::within(&texts, *columns).tells_apart()).unwrap_or(most)
+        (least..most).find(|columns| Self::within(&texts, *columns).all_differ()).unwrap_or(most)
     }
 }
 
-/// A spec in full; without the arguments that all specs of its name have; and without the keys of
-/// those that are left.
+/// Returns three forms of a spec: in full; without the arguments that all specs of its name share;
+/// and also without the keys of the remaining arguments.
 fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
     let Some((name, args)) = text.split_once(':') else { return [(); 3].map(|()| text.to_owned()) };
     let others: Vec<Vec<&str>> = texts
@@ -69,7 +73,7 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
         .filter_map(|other| other.split_once(':').filter(|(other, _)| *other == name))
         .map(|(_, args)| args.split(',').collect())
         .collect();
-    // A size alone is what a spec is about.
+    // An argument without a key, such as a size, is never removed.
     let has_bare = texts.contains(name);
     let is_common =
         |arg: &str| arg.contains('=') && !has_bare && others.iter().all(|args| args.contains(&arg));
@@ -81,7 +85,8 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
             gap = true;
             continue;
         }
-        // A value without its key is marked as cut: it would look like a spec of its own.
+        // A value without its key is marked with an ellipsis, because it would look like a
+        // complete spec.
         for (form, arg, is_cut) in
             [(&mut short, arg.to_owned(), false), (&mut bare, value(arg), arg.contains('='))]
         {
@@ -96,7 +101,7 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
     }
     if gap {
         for form in [&mut short, &mut bare] {
-            // Of a name alone, the colon goes too.
+            // A name without arguments has no colon.
             form.truncate(form.trim_end_matches(':').len());
             form.push('…');
         }
@@ -104,9 +109,8 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
     [text.to_owned(), short, bare]
 }
 
-/// How much of a text's end is worth more than its beginning: as many whole values as there is room
-/// for.
-fn end(text: &str, columns: usize) -> usize {
+/// Returns the width of the end of a text to keep when it is cut: as many whole values as fit.
+fn tail_width(text: &str, columns: usize) -> usize {
     let Some(args) = text.find(':') else {
         return if text.ends_with('…') { 0 } else { columns.saturating_sub(1) / 2 };
     };
@@ -120,9 +124,9 @@ fn end(text: &str, columns: usize) -> usize {
     tails.filter(|tail| (1..columns).contains(tail)).max().unwrap_or(columns.saturating_sub(1) / 2)
 }
 
-/// A text of at most so many columns, with an ellipsis before its last `tail` columns where
-/// something is missing.
-fn cut_but(text: &str, columns: usize, tail: usize) -> String {
+/// Shortens a text to a number of columns, with an ellipsis before its last `tail` columns if it
+/// was cut.
+fn cut_keeping_tail(text: &str, columns: usize, tail: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
     }
@@ -151,7 +155,7 @@ mod tests {
     use super::*;
 
     fn short(texts: &[&str], columns: usize) -> Vec<String> {
-        let short = Short::of(texts.iter().copied(), columns);
+        let short = Abbreviations::of(texts.iter().copied(), columns);
         texts.iter().map(|text| short.get(text).to_owned()).collect()
     }
 
@@ -190,20 +194,20 @@ mod tests {
         let texts =
             ["a-long-name-that-ends-1", "a-long-name-that-ends-2", "another-long-name-ends-1"];
         for columns in 4..30 {
-            let short = Short::of(texts, columns);
+            let short = Abbreviations::of(texts, columns);
             assert!(
-                short.tells_apart() && short.0.values().all(|s| s.width() <= columns),
+                short.all_differ() && short.0.values().all(|s| s.width() <= columns),
                 "{columns} {short:?}"
             );
         }
-        assert_eq!(Short::least(texts, 2), 4);
-        assert_eq!(Short::least(["ab", "ab"], 9), 2);
+        assert_eq!(Abbreviations::min_width(texts, 2), 4);
+        assert_eq!(Abbreviations::min_width(["ab", "ab"], 9), 2);
     }
 
     #[test]
     fn nothing_is_ever_wider_than_there_is_room() {
         for columns in 0..9 {
-            let short = Short::of(["環環環環", "plain:text", ""], columns);
+            let short = Abbreviations::of(["環環環環", "plain:text", ""], columns);
             assert!(short.0.values().all(|s| s.width() <= columns), "{columns} {short:?}");
         }
     }

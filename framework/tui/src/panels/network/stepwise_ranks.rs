@@ -1,35 +1,35 @@
-//! Ranks against time where they go step by step: which of them send and receive when.
+//! Ranks against time for models without a clock for each rank: which ranks send and receive.
 
-use super::plot::Plot;
-use super::view::{Drawn, View};
+use super::time_plot::TimePlot;
+use super::view::{PictureInfo, View};
 use crate::paint::Painter;
 use crate::session::recording::{Frame, Recording};
 use crate::theme::SHADES;
 use ratatui::layout::Rect;
 
-/// What a rank does in a column.
+/// The activity of a rank in a column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Does {
+struct Activity {
     sends: bool,
     receives: bool,
 }
 
-/// Draws it, around the step that is shown; `None` where steps have no times.
-pub(super) fn space(
+/// Draws the plot around the displayed step; `None` if steps have no times.
+pub(super) fn stepwise_ranks(
     painter: &mut Painter<'_, '_>,
     recording: &Recording,
     step: usize,
     view: &View,
     area: Rect,
-) -> Option<Drawn> {
+) -> Option<PictureInfo> {
     let theme = painter.theme;
     let whole =
-        recording.end(recording.notes.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
-    let plot = Plot::of(recording, view, span(recording, step)?, whole, area);
+        recording.end(recording.summaries.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
+    let plot = TimePlot::of(recording, view, span(recording, step)?, whole, area);
     let (window, columns) = (plot.window, plot.columns);
-    let mut cells = vec![Does::default(); plot.rows as usize * usize::from(columns)];
+    let mut cells = vec![Activity::default(); plot.rows as usize * usize::from(columns)];
     let mut missing = false;
-    for at in 0..recording.notes.len() {
+    for at in 0..recording.summaries.len() {
         let Some((from, to)) =
             span(recording, at).filter(|(from, to)| *to > window.from && *from < window.to)
         else {
@@ -40,12 +40,12 @@ pub(super) fn space(
             continue;
         };
         let first = window.column(from, columns).max(0.0).round() as u16;
-        // What is too short for a column has one all the same.
+        // A step that is too short for a column still gets one.
         let last = (window.column(to, columns).round() as u16).max(first + 1).min(columns);
         mark(frame, plot.side, &mut |row, does| {
             for column in first..last {
                 let cell = &mut cells[row as usize * usize::from(columns) + usize::from(column)];
-                *cell = Does {
+                *cell = Activity {
                     sends: cell.sends || does.sends,
                     receives: cell.receives || does.receives,
                 };
@@ -55,31 +55,31 @@ pub(super) fn space(
     let cell = |row: u64, column: u16| {
         let style = if plot.is_here(column) { theme.accent } else { theme.text };
         match cells[row as usize * usize::from(columns) + usize::from(column)] {
-            Does { sends: true, receives: true } => ('█', style),
-            Does { sends: true, receives: false } => ('▀', style),
-            Does { sends: false, receives: true } => ('▄', style),
-            Does { sends: false, receives: false } => (SHADES[0], theme.dim),
+            Activity { sends: true, receives: true } => ('█', style),
+            Activity { sends: true, receives: false } => ('▀', style),
+            Activity { sends: false, receives: true } => ('▄', style),
+            Activity { sends: false, receives: false } => (SHADES[0], theme.dim),
         }
     };
     plot.draw(painter, area, &cell, &|_, time| recording.step_at(time));
-    let missing = if missing { "; steps that are not kept are left out" } else { "" };
+    let missing = if missing { "; steps outside the window are omitted" } else { "" };
     let note = format!(
         "ranks against time: █ sends and receives, ▀ sends, ▄ receives{}{missing}",
         plot.several()
     );
-    Some(Drawn { has_heat: false, ..Drawn::heat(note) })
+    Some(PictureInfo { has_heat: false, ..PictureInfo::heat(note) })
 }
 
-/// When a step begins and ends.
+/// Returns the start and end of a step.
 fn span(recording: &Recording, step: usize) -> Option<(f64, f64)> {
     let before = step.checked_sub(1).and_then(|before| recording.end(before)).unwrap_or(0.0);
     Some((before, recording.end(step)?))
 }
 
-/// Says of each row of ranks what it does in a step.
-fn mark(frame: &Frame, side: u64, say: &mut dyn FnMut(u64, Does)) {
+/// Calls `say` with each row of ranks and its activity in a step.
+fn mark(frame: &Frame, side: u64, say: &mut dyn FnMut(u64, Activity)) {
     for pair in &frame.pairs {
-        say(pair.from / side, Does { sends: true, receives: false });
-        say(pair.to / side, Does { sends: false, receives: true });
+        say(pair.from / side, Activity { sends: true, receives: false });
+        say(pair.to / side, Activity { sends: false, receives: true });
     }
 }

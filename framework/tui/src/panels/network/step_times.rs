@@ -1,6 +1,6 @@
-//! What each step takes: a column a step, the parts of its time on top of each other.
+//! A chart of the time of each step, with the parts of the time stacked.
 
-use crate::hits::Spot;
+use crate::click_map::PanelPosition;
 use crate::paint::{Painter, width};
 use crate::session::recording::{Recording, Times};
 use ratatui::layout::Rect;
@@ -8,7 +8,7 @@ use std::ops::Range;
 use swapmeet_core::cost::model::time_space::TimeKind;
 use swapmeet_results::duration;
 
-/// Lines for a chart where so many are free: the picture is worth more.
+/// Returns the height of the chart; most of the area belongs to the picture.
 pub(super) fn height(free: u16) -> u16 {
     match free {
         0..2 => 0,
@@ -19,7 +19,7 @@ pub(super) fn height(free: u16) -> u16 {
     }
 }
 
-/// The steps of each column: one while they fit, else as many as it takes.
+/// Returns the steps of each column: one step if they fit, otherwise several.
 pub(super) fn columns(steps: usize, room: usize) -> Vec<Range<usize>> {
     let columns = steps.min(room);
     (0..columns)
@@ -27,8 +27,8 @@ pub(super) fn columns(steps: usize, room: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Draws it; of several steps in a column the longest is seen. The last line marks the step that is
-/// shown.
+/// Draws the chart. A column of several steps shows the longest one. The last row marks the
+/// displayed step.
 pub(super) fn chart(
     painter: &mut Painter<'_, '_>,
     recording: &Recording,
@@ -38,9 +38,9 @@ pub(super) fn chart(
 ) {
     const EIGHTHS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let theme = painter.theme;
-    let high = area.height - 1;
+    let high = area.height.saturating_sub(1);
     let time = |step: usize| recording.time(step).unwrap_or(0.0);
-    let columns = columns(recording.notes.len(), usize::from(area.width.saturating_sub(2)));
+    let columns = columns(recording.summaries.len(), usize::from(area.width.saturating_sub(2)));
     for (x, steps) in (1_u16..).zip(&columns) {
         let longest_of = steps.clone().max_by(|a, b| time(*a).total_cmp(&time(*b)));
         let times = longest_of.and_then(|step| recording.times(step)).unwrap_or_default();
@@ -49,7 +49,7 @@ pub(super) fn chart(
             if longest > 0.0 { (whole / longest * f64::from(high * 8)).round() as u16 } else { 0 };
         for row in 0..eighths.div_ceil(8) {
             let filled = (eighths - row * 8).min(8);
-            // The part in the middle of what is filled of the cell.
+            // Use the part in the middle of the filled cell.
             let at = (f64::from(row * 8) + f64::from(filled) / 2.0) / f64::from(eighths) * whole;
             let part = part_at(&times, at);
             let (full, style) = theme.part(part);
@@ -57,25 +57,25 @@ pub(super) fn chart(
             painter.dot(area, x, high - 1 - row, mark, style);
         }
         for y in 0..area.height {
-            painter.hit(area, x, y, 1, Spot::Mark(steps.start));
+            painter.add_click(area, x, y, 1, PanelPosition::Mark(steps.start));
         }
         if steps.contains(&step) {
             painter.dot(area, x, high, '▴', theme.accent);
         }
     }
     let of_what = if recording.ranks().is_some() {
-        "a rank's mean time in each step"
+        "mean time of ranks in each step"
     } else {
         "time of each step"
     };
-    let text = format!("{of_what}, most {} (w goes there)", duration(longest));
+    let text = format!("{of_what}, maximum {} (w goes there)", duration(longest));
     let from = columns.len() as u16 + 3;
     if from + width(&text) < area.width {
         painter.put(area, from, high.saturating_sub(1), &text, theme.dim);
     }
 }
 
-/// The part that a moment of a step belongs to, where they follow each other.
+/// Returns the part that a moment of a step belongs to.
 fn part_at(times: &Times, at: f64) -> usize {
     let mut sum = 0.0;
     let found = times.iter().position(|time| {
@@ -85,8 +85,8 @@ fn part_at(times: &Times, at: f64) -> usize {
     found.or_else(|| times.iter().rposition(|time| *time > 0.0)).unwrap_or(0)
 }
 
-/// What a step takes, part by part, and when it ends; where ranks go on by themselves, what it
-/// takes them in the mean, and when the last ends it.
+/// Writes the time of a step, part by part, and when it ends. If ranks have their own clocks, it is
+/// the mean over ranks, and the end of the last rank.
 pub(super) fn in_words(
     painter: &mut Painter<'_, '_>,
     times: &Times,
@@ -95,7 +95,7 @@ pub(super) fn in_words(
     area: Rect,
 ) {
     let theme = painter.theme;
-    let mean = if of_ranks { " a rank" } else { "" };
+    let mean = if of_ranks { " per rank" } else { "" };
     let end = end.map(|end| format!("  ends at {}", duration(end))).unwrap_or_default();
     let mut x = painter.put(
         area,

@@ -1,0 +1,42 @@
+//! The click map: which screen areas react to the mouse. It is filled while a frame is drawn.
+
+use crate::keys::Key;
+use ratatui::layout::Rect;
+
+/// A position within a panel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PanelPosition {
+    Anywhere,
+    /// A line that the cursor can select.
+    Line(usize),
+    Heading(usize),
+    /// A mark in a picture.
+    Mark(usize),
+}
+
+/// The target of a click.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClickTarget {
+    /// A panel, by its index, and the position within it.
+    Panel(usize, PanelPosition),
+    /// A hint in the bottom line, which stands for a key.
+    Key(Key),
+}
+
+/// The clickable areas of the last frame.
+#[derive(Debug, Default)]
+pub struct ClickMap {
+    areas: Vec<(Rect, ClickTarget)>,
+}
+
+impl ClickMap {
+    /// Returns the target at a position. Areas that were added later cover earlier ones.
+    pub(crate) fn at(&self, x: u16, y: u16) -> Option<ClickTarget> {
+        let here = |area: &Rect| area.contains((x, y).into());
+        self.areas.iter().rev().find(|(area, _)| here(area)).map(|(_, target)| *target)
+    }
+
+    pub(crate) fn add(&mut self, area: Rect, target: ClickTarget) {
+        self.areas.push((area, target));
+    }
+}
