@@ -120,7 +120,7 @@ impl Export for Chakra {
                     Err(why) => unmade = Some(why),
                 },
                 SpoolItem::Text(bytes) => {
-                    out.as_mut().map_or(Ok(()), |out| out.write_all(bytes))?
+                    out.as_mut().map_or(Ok(()), |out| out.write_all(bytes))?;
                 }
                 SpoolItem::End => out.as_mut().map_or(Ok(()), |out| out.flush())?,
             }

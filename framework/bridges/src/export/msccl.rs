@@ -296,7 +296,7 @@ impl Msccl {
                 Some((list, added))
                     if joins && *added == adds && list.len() < MAX_CHUNKS_PER_STEP =>
                 {
-                    list.push(chunk)
+                    list.push(chunk);
                 }
                 Some(_) | None => pieces.push((vec![chunk], adds)),
             }

@@ -86,9 +86,9 @@ fn goal_with_order_data_waits_for_forwarded_data() {
 }
 
 /// Evaluates a GOAL text under LogGP, with L, o, g and G in nanoseconds; returns when each rank
-/// finishes. A send takes o of the processor; the network is free for the next send after max(g, o
-/// + (s - 1) G). The message arrives L + (s - 1) G after the send's o, and receiving takes o. This
-/// handles only what the tests need: one message at a time between two ranks.
+/// finishes. A send occupies the processor for o and the network for max(g, o + (s - 1) G). The
+/// message arrives L plus (s - 1) G after the send's o, and receiving takes o. This handles only
+/// what the tests need: one message at a time between two ranks.
 fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
     let mut ranks: Vec<Vec<Vec<&str>>> = Vec::new();
     for line in text.lines().skip(1).filter(|line| !line.is_empty()) {

@@ -1,0 +1,51 @@
+//! Titles of panels, and the note on points with equal x.
+
+use super::Panel;
+use swapmeet_results::analysis::{Axis, Family};
+
+/// Returns the note on values of x that several cases share.
+pub(super) fn shared_x_note(families: &[Family], x: Axis) -> Option<String> {
+    let mut shared: Vec<f64> =
+        families.iter().flat_map(|family| family.shared_xs.iter().copied()).collect();
+    shared.sort_by(f64::total_cmp);
+    shared.dedup();
+    let values = shared.iter().map(|value| x.text(*value)).collect::<Vec<_>>().join(", ");
+    let what = format!(
+        "several cases have the same {} ({values}); their points are not joined",
+        x.label()
+    );
+    (!shared.is_empty()).then_some(what)
+}
+
+/// Sets the title of each panel to what distinguishes it. Returns what all panels have in common,
+/// and the columns in which they differ.
+pub(super) fn titles(panels: &mut [(&Family, Panel)]) -> (String, String) {
+    type Part = fn(&Family) -> &str;
+    const PARTS: [(Part, &str); 5] = [
+        (|f| &f.topology, "topologies (--topology)"),
+        (|f| &f.workload, "workloads (--workload)"),
+        (|f| &f.machine, "machines (--machine)"),
+        (|f| &f.model, "models"),
+        (|f| &f.inputs, "inputs"),
+    ];
+    let first = panels[0].0;
+    let same = |part: Part| panels.iter().all(|(family, _)| part(family) == part(first));
+    // The machine determines the model, so the model is shown only if machines are equal and models
+    // are not.
+    let is_shown = |index: usize| index != 3 || same(PARTS[2].0) && !same(PARTS[3].0);
+    let parts =
+        PARTS.iter().enumerate().filter(|(index, _)| is_shown(*index)).map(|(_, part)| part);
+    let (common, apart): (Vec<_>, Vec<_>) = parts.partition(|(part, _)| same(*part));
+    let join = |family: &Family, parts: &[&(Part, &str)]| {
+        parts
+            .iter()
+            .map(|(part, _)| part(family))
+            .filter(|text| !text.is_empty())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    for (family, panel) in panels.iter_mut() {
+        panel.title = join(family, &apart);
+    }
+    (join(first, &common), apart.iter().map(|(_, words)| *words).collect::<Vec<_>>().join(" and "))
+}
