@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn different_texts_stay_different_where_there_is_room_for_that() {
+    fn different_texts_stay_different_if_space_permits() {
         let texts =
             ["a-long-name-that-ends-1", "a-long-name-that-ends-2", "another-long-name-ends-1"];
         for columns in 4..30 {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_ever_wider_than_there_is_room() {
+    fn abbreviations_never_exceed_the_width() {
         for columns in 0..9 {
             let short = Abbreviations::of(["環環環環", "plain:text", ""], columns);
             assert!(short.0.values().all(|s| s.width() <= columns), "{columns} {short:?}");

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_must_have_every_term_one_of_its_words_and_none_that_is_not_wanted() {
+    fn filters_combine_terms_alternatives_and_exclusions() {
         let passes = |line: &str| Filter::of(line).passes("PEX on torus:8x8");
         for line in
             ["", "pex", "torus pex", "bruck|pex", "!bruck", "8x8 !bruck|ring", "!", "|", "pex|"]

@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_with_control_are_other_keys() {
+    fn control_changes_the_meaning_of_a_letter() {
         let event = |modifiers| KeyEvent::new(KeyCode::Char('c'), modifiers);
         const TABLE: &[Binding<()>] = &[bind((), &[ctrl('c')], "")];
         assert_eq!(find(TABLE, &event(KeyModifiers::CONTROL)), Some(()));

@@ -321,7 +321,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_cut_by_columns_not_by_letters() {
+    fn texts_are_cut_by_display_width() {
         assert_eq!(cut("abcdef", 4), "abc…");
         assert_eq!(cut("abcdef", 6), "abcdef");
         assert_eq!(cut("環環環", 4), "環…");
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cursor_is_always_seen() {
+    fn the_cursor_is_always_visible() {
         for (cursor, count, height) in
             [(0, 5, 10), (4, 5, 3), (50, 100, 7), (99, 100, 1), (0, 0, 4)]
         {

@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_nothing_is_cold_and_only_the_most_is_hottest() {
+    fn heat_levels_reserve_the_ends_for_zero_and_maximum() {
         assert_eq!([0, 1, 20, 21, 99, 100].map(|v| level(v, 100)), [0, 1, 1, 2, 5, 5]);
         assert_eq!(level(1, u64::MAX), 1);
         assert_eq!(level(u64::MAX, u64::MAX), LEVELS - 1);
@@ -298,14 +298,14 @@ mod tests {
     }
 
     #[test]
-    fn one_is_calm_however_few_the_most_are() {
+    fn a_value_of_one_has_level_one() {
         assert_eq!([0, 1].map(|v| level_above_one(v, 1)), [0, 1]);
         assert_eq!([0, 1, 2, 8].map(|v| level_above_one(v, 8)), [0, 1, 2, LEVELS - 1]);
         assert_eq!(level_above_one(u64::MAX, u64::MAX), LEVELS - 1);
     }
 
     #[test]
-    fn every_mark_has_one_in_ascii_and_marks_stay_different() {
+    fn ascii_replacements_of_marks_are_unique() {
         // Crossovers and axes are drawn together with the marks of curves.
         let on_curves = [&MARKS[..], &['✕', '│', '─', '┤']].concat();
         for marks in [&FILLINGS[..], &SHADES[..], &on_curves] {

@@ -1,5 +1,5 @@
-//! The network panel of schedules that fail: made in a worker, so that nothing a plugin does
-//! reaches the dashboard, and shown up to the send at fault.
+//! The network panel of schedules that fail. They are simulated in a worker, so that a plugin
+//! cannot harm the dashboard.
 
 use super::sessions::Session;
 use crate::support::compile_c;
@@ -8,8 +8,8 @@ use swapmeet_runner::describe::PluginReader;
 use swapmeet_tests::build;
 use tempfile::tempdir;
 
-/// The network panel of each of these algorithms of the torture plugin, its schedule asked for,
-/// with so many seconds for a case.
+/// Returns the network panel for algorithms of the torture plugin, with a time limit for each case
+/// in seconds.
 fn panels(algorithms: &[&str], seconds: f64) -> Option<Vec<String>> {
     let dir = tempdir().unwrap();
     let file =
@@ -36,9 +36,8 @@ fn panels(algorithms: &[&str], seconds: f64) -> Option<Vec<String>> {
     Some(algorithms.iter().map(&mut panel).collect())
 }
 
-/// In the dashboard's own process the first of these would have been its last.
 #[test]
-fn a_plugin_that_crashes_exits_or_hangs_costs_the_dashboard_nothing() {
+fn failing_plugins_do_not_affect_the_dashboard() {
     let Some(panels) = panels(&["segfault", "exits", "loops", "babbles"], 0.3) else { return };
     for (screen, said) in panels.iter().zip([
         "crashed: its process was killed by signal 11 (SIGSEGV)",
@@ -52,13 +51,13 @@ fn a_plugin_that_crashes_exits_or_hangs_costs_the_dashboard_nothing() {
 }
 
 #[test]
-fn a_schedule_that_breaks_a_rule_is_shown_with_the_step_and_the_send_that_break_it() {
+fn invalid_schedules_are_shown_up_to_the_invalid_send() {
     let Some(panels) = panels(&["repeats"], 30.0) else { return };
     let screen = &panels[0];
     for part in ["step 2 of 2", "invalid, send from 0 (F) to 1 (T): step 2: "] {
         assert!(screen.contains(part), "no `{part}` in\n{screen}");
     }
-    // Beside the send at fault, what was on its way: from node 2.
+    // Besides the invalid send, one send of node 2 was in progress.
     let picture: Vec<&str> = screen.lines().filter(|line| line.contains(['□', '■'])).collect();
     let nodes: String =
         picture.iter().flat_map(|line| line.chars()).filter(|c| "FT□■".contains(*c)).collect();

@@ -1,9 +1,9 @@
-//! Large screens are used; networks that are no grid are seen as who sends to whom.
+//! Large screens, and the communication matrix of networks that are no grid.
 
 use super::sessions::Session;
 use crossterm::event::KeyCode;
 
-/// The network panel of the first case, on the whole screen.
+/// Shows the network panel of the first case on the whole screen.
 fn network(topology: &str, algorithm: &str) -> Session {
     let mut session =
         Session::new(&format!("topologies = [\"{topology}\"]\nalgorithms = [\"{algorithm}\"]"));
@@ -19,7 +19,7 @@ fn count(screen: &str, marks: &[char]) -> usize {
 }
 
 #[test]
-fn all_planes_of_8x8x8_are_seen_at_once_where_they_fit_and_one_elsewhere() {
+fn all_planes_are_shown_if_they_fit() {
     let mut session = network("torus:8x8x8", "suh-shin");
     let screen = session.screen(220, 60);
     for plane in 1..=8 {
@@ -36,13 +36,12 @@ fn every_link_of_16x16_has_a_mark() {
     for (width, height) in [(120, 40), (220, 60)] {
         let screen = session.screen(width, height);
         assert_eq!(count(&screen, &['■', '□']), 256, "{width}x{height}:\n{screen}");
-        // In the first step of pairwise exchange each node and its neighbour send each other a
-        // message.
+        // In the first step of pairwise exchange, each pair of neighbours exchanges messages.
         assert_eq!(count(&screen, &['▸', '◂']), 256, "{width}x{height}:\n{screen}");
     }
 }
 
-/// In step k of pairwise exchange on 2^d nodes i sends to i xor k.
+/// In step k of pairwise exchange on 2^d nodes, node i sends to node i xor k.
 #[test]
 fn a_matrix_has_a_mark_for_each_message() {
     let mut session = network("hypercube:4", "pairwise");
@@ -69,10 +68,9 @@ fn a_matrix_has_a_mark_for_each_message() {
     }
 }
 
-/// Who shares a link with another is told in colours, and by figures without; bytes are those of a
-/// message.
+/// The link load is shown by colours or, without colours, by digits. Bytes are those of a message.
 #[test]
-fn a_matrix_says_how_busy_links_on_the_way_of_a_message_are() {
+fn a_matrix_shows_the_link_load_of_messages() {
     let mut session = network("dragonfly:3x2x2", "pairwise");
     let screen = session.screen(120, 50);
     let busiest: u64 =

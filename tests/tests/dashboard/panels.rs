@@ -1,4 +1,4 @@
-//! What is drawn, with real rows of the bundled plugins; and that every size can be drawn.
+//! The content of panels with rows of the bundled plugins, and drawing at any size.
 
 use super::sessions::{MARKER, Session, experiment};
 use crossterm::event::KeyCode;
@@ -7,8 +7,7 @@ use ratatui::buffer::Cell;
 use ratatui::layout::Rect;
 use swapmeet_tui::ExitMode;
 
-/// A mid-sized comparison: two sizes of a torus, one that `pex` can't do, fixed sizes and random
-/// ones.
+/// Runs a mid-sized comparison: two tori, one that `pex` does not support, fixed and random sizes.
 fn compared() -> Session {
     let mut session = Session::new(
         r#"
@@ -107,9 +106,9 @@ fn the_screen_can_be_drawn_at_any_size() {
     assert!(screen.contains("40x5 is too small") && screen.contains("44x12 is needed"), "{screen}");
 }
 
-/// `flat` knows no propagation: what follows it in the rows keeps its own name.
+/// The model `flat` has no propagation time; the following parts keep their names.
 #[test]
-fn a_part_that_a_model_has_no_meaning_for_gives_its_name_to_no_other() {
+fn missing_parts_do_not_shift_names() {
     let mut session = Session::new(
         r#"
         topologies = ["ring:9"]
@@ -157,7 +156,7 @@ fn the_network_in_its_ways() {
 }
 
 #[test]
-fn a_terminal_without_colours_or_unicode_shows_the_same() {
+fn plain_terminals_show_the_same_content() {
     let mut session = compared();
     session.plain();
     for keys in ["1", "3", "4", "5", "6", "?"] {
@@ -174,7 +173,7 @@ fn a_terminal_without_colours_or_unicode_shows_the_same() {
     insta::assert_snapshot!("plain", session.screen(80, 24));
 }
 
-/// What details are about, and what the line says that has the comparison's cursor.
+/// Opens the details of the line under the cursor; returns the screen and the expected title.
 fn opened(session: &mut Session) -> (String, String) {
     session.settle();
     let line = session.cursor_line(120, 24);
@@ -187,7 +186,7 @@ fn opened(session: &mut Session) -> (String, String) {
 }
 
 #[test]
-fn enter_opens_the_case_under_the_cursor_however_the_cursor_came_there() {
+fn enter_opens_the_case_under_the_cursor() {
     let text = r#"
         topologies = ["torus:4x4"]
         algorithms = ["pairwise", "bruck", "ring", "suh-shin"]
@@ -207,7 +206,7 @@ fn enter_opens_the_case_under_the_cursor_however_the_cursor_came_there() {
         if keys.starts_with('2') {
             continue;
         }
-        // A filter that goes brings another line under the cursor.
+        // After the filter is removed, another line is under the cursor.
         session.keys("3/bruck");
         session.key(KeyCode::Esc);
         let (screen, here) = opened(&mut session);
@@ -249,7 +248,7 @@ fn a_spec_that_is_wrong_says_so_at_its_place_while_it_is_typed() {
 }
 
 #[test]
-fn a_case_added_to_those_on_screen_leaves_the_others_alone() {
+fn adding_a_case_keeps_existing_rows() {
     let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
     session.keys("a");
     session.settle();
@@ -264,7 +263,7 @@ fn a_case_added_to_those_on_screen_leaves_the_others_alone() {
 }
 
 #[test]
-fn columns_that_have_no_room_are_a_few_keys_away() {
+fn hidden_columns_can_be_scrolled_to() {
     let mut session = compared();
     session.keys("3");
     let head = |session: &mut Session| session.screen(80, 24).lines().nth(2).unwrap().to_owned();
@@ -284,7 +283,7 @@ fn columns_that_have_no_room_are_a_few_keys_away() {
 }
 
 #[test]
-fn figures_are_drawn_whole_or_not_at_all_and_time_and_ratio_have_room() {
+fn numbers_are_never_cut() {
     let mut session = Session::new(
         r#"
         topologies = ["torus:4x4", "torus:8x8"]
@@ -332,7 +331,7 @@ fn figures_are_drawn_whole_or_not_at_all_and_time_and_ratio_have_room() {
 }
 
 #[test]
-fn what_all_cases_share_gives_way_to_what_tells_them_apart() {
+fn common_specs_are_hidden_first() {
     let text = "topologies = [\"torus:8x8\"]\nalgorithms = [\"pex-gen-shift\"]\nworkloads = [\"uniform:64\", \"uniform:16KiB\"]";
     let mut session = Session::new(text);
     session.keys("R");
@@ -341,7 +340,7 @@ fn what_all_cases_share_gives_way_to_what_tells_them_apart() {
     let first = |session: &mut Session| session.screen(46, 14).lines().nth(2).unwrap().to_owned();
     let line = first(&mut session);
     assert!(line.contains("pex-gen-shift  uniform:64") && !line.contains("torus:8x8"), "{line}");
-    // With a case on another topology it is no longer the same in all.
+    // A case on another topology makes the topology column necessary.
     session.keys("1litorus:4x4");
     session.key(KeyCode::Enter);
     session.keys("a");
@@ -352,7 +351,7 @@ fn what_all_cases_share_gives_way_to_what_tells_them_apart() {
 }
 
 #[test]
-fn filters_narrow_down_what_is_drawn_and_esc_gives_it_back() {
+fn filters_apply_to_every_panel() {
     let mut session = compared();
     for (panel, words, there, gone) in [
         ("1", "doubling", "recursive doubling", "suh-shin "),
@@ -380,7 +379,7 @@ fn filters_narrow_down_what_is_drawn_and_esc_gives_it_back() {
 }
 
 #[test]
-fn held_still_nothing_moves_and_nothing_is_lost() {
+fn freezing_holds_back_events() {
     let mut session =
         Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\", \"bruck\"]");
     session.keys("fR");
@@ -418,14 +417,14 @@ fn quitting_asks_first_while_cases_run() {
 }
 
 #[test]
-fn a_line_that_is_broken_has_no_marks_where_no_node_is() {
+fn broken_lines_have_marks_only_for_nodes() {
     let mut session = Session::new("topologies = [\"ring:200\"]\nalgorithms = [\"ring\"]");
     session.keys("R");
     session.settle();
     session.plain();
     session.keys("6l");
     session.settle();
-    // All of a ring's nodes send in its first steps.
+    // All nodes of a ring send in the first step.
     let screen = session.screen(80, 24);
     let marks: Vec<usize> = screen
         .lines()
@@ -438,7 +437,7 @@ fn a_line_that_is_broken_has_no_marks_where_no_node_is() {
 }
 
 #[test]
-fn settings_that_run_would_refuse_are_refused_in_the_form() {
+fn invalid_settings_are_rejected() {
     let mut session = Session::new("repetitions = 3\nseed = 18446744073709551613");
     session.keys("hhhhh");
     session.keys("llll");
@@ -474,7 +473,7 @@ fn leaving_with_rows_asks_first_while_cases_run() {
 }
 
 #[test]
-fn rows_that_were_saved_may_go_until_there_are_new_ones() {
+fn saved_rows_need_no_confirmation() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
     session.keys("R");
@@ -497,7 +496,7 @@ fn rows_that_were_saved_may_go_until_there_are_new_ones() {
 }
 
 #[test]
-fn rows_that_are_in_no_file_are_not_lost_unasked() {
+fn unsaved_rows_need_confirmation() {
     let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
     session.keys("R");
     session.settle();
@@ -536,7 +535,7 @@ fn the_mouse_selects_sorts_and_scrolls() {
     session.click_on(80, 24, "4 Curves");
     assert!(session.screen(80, 24).contains("Time against block size"));
     session.keys("2");
-    // So high that nothing scrolls.
+    // The screen is high enough to show all lines.
     let before = session.cursor_row(80, 100);
     session.wheel_on(80, 100, "suh-shin", 2);
     assert_eq!(session.cursor_row(80, 100), before + 6, "two notches of three lines");
@@ -568,7 +567,7 @@ fn what_is_saved_is_an_experiment() {
 }
 
 #[test]
-fn the_last_page_of_details_is_full_and_a_mean_says_so() {
+fn the_last_page_of_details_is_full() {
     let mut session = compared();
     session.keys("7G");
     session.settle();

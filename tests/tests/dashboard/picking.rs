@@ -1,4 +1,4 @@
-//! Picking: lists and ranges, values by Tab, forms, studies, commands by words, and taking it back.
+//! Selection: lists, ranges, completion, forms, studies, the command palette, and undo.
 
 use super::pty::Terminal;
 use super::sessions::Session;
@@ -8,7 +8,7 @@ fn session() -> Session {
     Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"suh-shin\"]")
 }
 
-/// What a closed list says that is picked of it.
+/// Returns what the heading of a closed list shows as selected.
 fn picked(session: &mut Session, list: &str) -> String {
     let screen = session.screen(200, 60);
     let line = screen
@@ -25,7 +25,7 @@ fn typed(session: &mut Session, text: &str) {
 }
 
 #[test]
-fn several_specs_are_picked_at_once_and_a_wrong_one_is_pointed_at() {
+fn several_specs_can_be_typed_at_once() {
     let mut session = session();
     typed(&mut session, "pex  bruck");
     session.keys("l");
@@ -72,7 +72,7 @@ fn tab_completes_keys_and_their_values() {
 #[test]
 fn the_parameters_of_machines_and_algorithms_are_a_form() {
     let mut session = session();
-    // Down to startup_us, a notch up; then another model, whose parameters come.
+    // Move to startup_us and increase it; then change the model, which changes the parameters.
     session.keys("lll");
     session.keys("gp");
     assert!(session.screen(120, 50).contains("= paragon"), "{}", session.screen(120, 50));
@@ -108,7 +108,7 @@ fn the_parameters_of_machines_and_algorithms_are_a_form() {
     session.keys("p");
     session.keys("h");
     assert_eq!(picked(&mut session, "Machines"), "paragon:model=circuit,startup_us=220");
-    // Esc leaves it as it is.
+    // Esc discards the changes of the form.
     session.keys("lgpjd");
     session.key(KeyCode::Esc);
     session.keys("h");
@@ -116,7 +116,7 @@ fn the_parameters_of_machines_and_algorithms_are_a_form() {
 }
 
 #[test]
-fn a_study_is_picked_whole_and_taken_back() {
+fn selecting_a_study_can_be_undone() {
     let mut session = session();
     session.keys("lllll");
     session.keys("/figure-14");
@@ -130,7 +130,7 @@ fn a_study_is_picked_whole_and_taken_back() {
 }
 
 #[test]
-fn changes_are_taken_back_one_by_one_the_last_first() {
+fn changes_are_undone_in_reverse_order() {
     let mut session = session();
     typed(&mut session, "pex");
     session.keys("b");
@@ -152,7 +152,7 @@ fn changes_are_taken_back_one_by_one_the_last_first() {
 }
 
 #[test]
-fn any_key_is_found_by_words_and_pressed_where_it_means_that() {
+fn the_palette_finds_and_runs_commands() {
     let folder = tempfile::tempdir().unwrap();
     let command = "swapmeet tui --topology torus:4x4 --algorithm pex";
     let mut terminal = Terminal::start(folder.path(), command, 100, 30);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use swapmeet_results::{Record, read_records};
 use swapmeet_tests::build;
 
-/// A shell's child in a terminal, and what the terminal shows.
+/// A shell process in a pseudo-terminal, and the screen of the terminal.
 pub(super) struct Terminal {
     master: Box<dyn MasterPty + Send>,
     writer: Box<dyn Write + Send>,
@@ -25,7 +25,7 @@ pub(super) fn some(n: u16) -> NonZero<u16> {
     NonZero::new(n).unwrap()
 }
 
-/// A shell that runs a script in a folder.
+/// Returns the command for a shell that runs a script in a directory.
 pub(super) fn shell(folder: &Path, script: &str) -> CommandBuilder {
     let program = build().join("swapmeet");
     let mut shell = CommandBuilder::new("sh");
@@ -42,7 +42,7 @@ pub(super) fn shell(folder: &Path, script: &str) -> CommandBuilder {
     shell
 }
 
-/// Starts it in a terminal of its own.
+/// Starts a shell in a new pseudo-terminal.
 pub(super) fn in_terminal(
     shell: CommandBuilder,
     columns: u16,
@@ -54,8 +54,8 @@ pub(super) fn in_terminal(
 }
 
 impl Terminal {
-    /// Runs a shell command in a folder; what it leaves behind is printed after it: its exit status
-    /// and how the terminal is set.
+    /// Runs a shell command in a directory; afterwards the shell prints its exit status and the
+    /// terminal settings.
     pub(super) fn start(folder: &Path, command: &str, columns: u16, rows: u16) -> Self {
         let this = std::env::current_exe().unwrap();
         let script = command.replace("THIS-TEST", &this.display().to_string());
@@ -82,7 +82,7 @@ impl Terminal {
         self.screen.lock().unwrap().screen().contents()
     }
 
-    /// The first line that has a text.
+    /// Returns the first line that contains a text.
     pub(super) fn line(&self, text: &str) -> String {
         let shown = self.shown();
         shown
@@ -92,7 +92,7 @@ impl Terminal {
             .to_owned()
     }
 
-    /// The places of a character, by their styles.
+    /// Returns all cells that contain a character.
     pub(super) fn cells(&self, text: &str) -> Vec<vt100::Cell> {
         let parser = self.screen.lock().unwrap();
         let screen = parser.screen();
@@ -126,8 +126,7 @@ impl Terminal {
         self.screen.lock().unwrap().screen_mut().set_size(some(rows), some(columns));
     }
 
-    /// Waits for the end and checks that the terminal is as it was; returns what the normal screen
-    /// shows.
+    /// Waits for the end and checks that the terminal is restored; returns the normal screen.
     pub(super) fn end(mut self, status: u8) -> String {
         self.wait_for("that is all");
         self.child.wait().unwrap();
@@ -153,12 +152,12 @@ impl Terminal {
     }
 }
 
-/// The rows of a file.
+/// Reads the rows of a file.
 pub(super) fn rows(path: &Path) -> Vec<Record> {
     read_records("rows", &std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Processes that work in a folder, by their command lines.
+/// Returns the command lines of the processes that run in a directory.
 pub(super) fn processes_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let here = entries.filter(|entry| {

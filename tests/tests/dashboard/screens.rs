@@ -1,10 +1,10 @@
-//! What the real program shows in a terminal, in cases where it once misled.
+//! Screens of the real program in a terminal; regression tests.
 
 use super::pty::Terminal;
 use crate::support::compile_c;
 use std::time::Duration;
 
-/// The dashboard in a terminal, once its cases have run.
+/// Starts the dashboard in a terminal and waits until its cases have run.
 fn done(arguments: &str, columns: u16, rows: u16) -> (tempfile::TempDir, Terminal) {
     let folder = tempfile::tempdir().unwrap();
     let terminal =
@@ -19,7 +19,7 @@ fn leave(mut terminal: Terminal) {
 }
 
 #[test]
-fn rows_that_are_in_no_file_are_not_left_unasked() {
+fn quitting_with_unsaved_rows_needs_confirmation() {
     let (folder, mut terminal) =
         done("--topology torus:4x4 --algorithm pex --algorithm bruck", 80, 24);
     terminal.keys("q");
@@ -33,12 +33,12 @@ fn rows_that_are_in_no_file_are_not_left_unasked() {
 }
 
 #[test]
-fn a_theme_that_was_asked_for_stands_against_no_color() {
+fn an_explicit_theme_overrides_no_color() {
     let folder = tempfile::tempdir().unwrap();
     let command = "NO_COLOR=1 swapmeet tui --theme light --topology torus:4x4 --algorithm pex";
     let terminal = Terminal::start(folder.path(), command, 80, 24);
     terminal.wait_for("done: ");
-    // Of the two places with a mark, tab and cursor, none is like the rest.
+    // The cursor is visible without colours.
     let marks = terminal.cells("✓");
     assert!(
         marks.iter().any(|cell| cell.bgcolor() != vt100::Color::Default || cell.inverse()),
@@ -48,7 +48,7 @@ fn a_theme_that_was_asked_for_stands_against_no_color() {
 }
 
 #[test]
-fn lines_are_sorted_by_columns_that_are_in_sight() {
+fn lines_are_sorted_by_visible_columns() {
     let (_folder, mut terminal) =
         done("--topology torus:4x4 --algorithm pex --algorithm bruck", 60, 20);
     terminal.keys("3");
@@ -59,7 +59,7 @@ fn lines_are_sorted_by_columns_that_are_in_sight() {
         let is_sorted =
             || terminal.shown().contains('▴') || terminal.shown().contains("sorted by group");
         terminal.wait("the mark of the column", is_sorted);
-        // The next press says so anew.
+        // Wait until the message is gone before the next key.
         terminal.keys("kz");
         terminal.wait("the message to go", || !terminal.shown().contains("sorted by"));
     }
@@ -67,13 +67,13 @@ fn lines_are_sorted_by_columns_that_are_in_sight() {
 }
 
 #[test]
-fn one_message_a_link_is_calm_and_all_algorithms_have_one_scale() {
+fn algorithms_share_one_colour_scale() {
     let (_folder, mut terminal) =
         done("--topology torus:8x8 --algorithm suh-shin --algorithm bruck", 100, 34);
     let hot = vt100::Color::Idx(9);
     let arrows =
         |terminal: &Terminal| ["▸", "◂", "▾", "▴"].map(|arrow| terminal.cells(arrow)).concat();
-    // Of the one that has the most.
+    // The scale of the algorithm with the highest load.
     let scale = "messages on a link: 0 ·  1 █  2 █  3 █  4 █";
     terminal.keys("2g6");
     terminal.wait_for("suh-shin on torus:8x8");
@@ -97,8 +97,7 @@ fn one_message_a_link_is_calm_and_all_algorithms_have_one_scale() {
 
 #[test]
 fn the_bar_of_the_step_that_is_shown_is_a_bar() {
-    // A bar of what each step takes, and where steps have no time of their own one of its busiest
-    // link.
+    // The chart shows times of steps or, if steps have no common time, link loads.
     for (machine, title) in [("paragon", "time of each step"), ("sp2", "link load of each step")] {
         let arguments = format!("--topology torus:4x4 --algorithm pex --machine {machine}");
         let (_folder, mut terminal) = done(&arguments, 80, 24);
@@ -114,11 +113,11 @@ fn the_bar_of_the_step_that_is_shown_is_a_bar() {
 }
 
 #[test]
-fn a_case_that_takes_too_long_is_shown_with_the_step_that_it_came_to() {
+fn a_timeout_shows_the_last_step() {
     let folder = tempfile::tempdir().unwrap();
     let command = "swapmeet tui --timeout 3 --proof full --topology torus:64x64 --algorithm gen";
     let mut terminal = Terminal::start(folder.path(), command, 100, 30);
-    // How long it has been running is no time on its machine.
+    // The elapsed time is not in the column of the modelled time.
     terminal.wait_for("running  gen");
     terminal.wait_for("at step ");
     terminal.wait_for(" messages/s");
@@ -131,7 +130,7 @@ fn a_case_that_takes_too_long_is_shown_with_the_step_that_it_came_to() {
 }
 
 #[test]
-fn no_time_is_foreseen_for_a_case_that_hangs() {
+fn a_hanging_case_has_no_estimate() {
     let folder = tempfile::tempdir().unwrap();
     let Some(plugin) =
         compile_c("tests/plugins/torture.c", folder.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
@@ -152,14 +151,14 @@ fn no_time_is_foreseen_for_a_case_that_hangs() {
 }
 
 #[test]
-fn marks_stand_on_their_curves_and_curves_that_coincide_are_told() {
+fn equal_curves_are_drawn_once() {
     let algorithms = "--algorithm pairwise --algorithm pex --algorithm suh-shin";
     let sizes = "--workload uniform:64 --workload uniform:16KiB";
     let (_folder, mut terminal) =
         done(&format!("--topology torus:8x8 {algorithms} {sizes}"), 80, 24);
     terminal.keys("4");
     terminal.wait_for("● pairwise = pex   ▲ suh-shin");
-    // The curve begins flat: what comes after the mark is on its line.
+    // The curve is flat at its start, so the cell after the mark is part of the line.
     let line = terminal.line("│●");
     let after = line.split('●').nth(1).unwrap().chars().next().unwrap();
     assert!(
@@ -171,7 +170,7 @@ fn marks_stand_on_their_curves_and_curves_that_coincide_are_told() {
 }
 
 #[test]
-fn who_wins_where_is_a_map_with_the_case_under_its_cursor_explained() {
+fn the_map_describes_the_case_under_the_cursor() {
     let networks = "--topology torus:8x8 --topology torus:4x4 --algorithm pex --algorithm bruck --algorithm suh-shin";
     let sizes = "--workload uniform:16KiB --workload uniform:64 --workload uniform:1KiB";
     let (_folder, mut terminal) = done(&format!("{networks} {sizes}"), 100, 30);
@@ -180,7 +179,7 @@ fn who_wins_where_is_a_map_with_the_case_under_its_cursor_explained() {
         "9 Who wins where (1 of 3), by block size and nodes: 2D torus, uniform, paragon, wormhole",
     );
     terminal.wait_for("64 B   1 KiB  16 KiB");
-    // The smaller network first; from the smallest blocks to the largest.
+    // The map is sorted by network size and block size.
     terminal.keys("ghhh");
     terminal.wait_for("torus:4x4, 64 B: bruck 1.507 ms; next suh-shin 1.021 times as long");
     terminal.wait_for("  64 B  bruck 1.507 ms; next suh-shin 1.021 times as long");
@@ -194,7 +193,7 @@ fn who_wins_where_is_a_map_with_the_case_under_its_cursor_explained() {
 }
 
 #[test]
-fn filters_know_not_and_or_plugins_and_authors() {
+fn filters_match_plugins_and_authors() {
     let algorithms = "--algorithm pex --algorithm gen --algorithm suh-shin --algorithm bruck";
     let (_folder, mut terminal) = done(&format!("--topology torus:4x4 {algorithms}"), 100, 30);
     let cases = |terminal: &Terminal| {

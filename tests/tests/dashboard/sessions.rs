@@ -18,26 +18,27 @@ use swapmeet_tui::{App, Appearance, ClickMap, Setup, Theme, draw, draw_panel};
 /// A symbol that no panel draws.
 pub(super) const MARKER: &str = "¤";
 
-/// An experiment of a text.
+/// Parses an experiment.
 pub(super) fn experiment(text: &str) -> Experiment {
     Experiment::parse("test", text).unwrap()
 }
 
-/// A session with the bundled plugins.
+/// A dashboard session without a terminal.
 pub(super) struct Session {
     pub app: App,
 }
 
 impl Session {
-    /// A session that begins with an experiment picked; workload and machine if it names none.
+    /// Starts a session with some bundled plugins and an experiment. Default workload and machine
+    /// are added.
     pub(super) fn new(text: &str) -> Self {
-        // Pictures of the pickers stay the same when a plugin is added.
+        // A fixed list of plugins keeps the snapshots independent of new plugins.
         let plugins = ["classic", "hypercube", "liu", "suh_shin", "thakur"];
         let file = |name| build().join(format!("{DLL_PREFIX}swapmeet_plugin_{name}{DLL_SUFFIX}"));
         Self::with(&plugins.map(file), &PluginReader::InProcess, text)
     }
 
-    /// The same with these plugins.
+    /// Starts a session with the given plugins.
     pub(super) fn with(plugins: &[PathBuf], reader: &PluginReader, text: &str) -> Self {
         let mut experiment = experiment(text);
         for (list, default) in
@@ -71,12 +72,12 @@ impl Session {
         }
     }
 
-    /// No colours, no Unicode.
+    /// Switches to a theme without colours and Unicode.
     pub(super) fn plain(&mut self) {
         self.app.set_appearance(Appearance { theme: Theme::named("mono").unwrap(), ascii: true });
     }
 
-    /// Presses a key, once there was something to look at.
+    /// Draws the screen, then presses a key.
     pub(super) fn key(&mut self, code: KeyCode) {
         self.draw(80, 24);
         self.app.key(&KeyEvent::new(code, KeyModifiers::NONE));
@@ -91,7 +92,7 @@ impl Session {
         text.chars().for_each(|c| self.key(KeyCode::Char(c)));
     }
 
-    /// Waits until all work is done.
+    /// Processes events until no work is in progress.
     pub(super) fn settle(&mut self) {
         loop {
             self.app.tick(Duration::ZERO);
@@ -122,28 +123,28 @@ impl Session {
         terminal.backend().buffer().clone()
     }
 
-    /// The screen as text. What the clock says is left out.
+    /// Returns the screen as text, without times of this machine.
     pub(super) fn screen(&mut self, width: u16, height: u16) -> String {
         let (buffer, _) = self.draw(width, height);
         lines(&buffer).iter().map(|line| without_clock(line)).collect::<Vec<_>>().join("\n")
     }
 
-    /// Whether anything on the screen has a colour.
+    /// Returns whether anything on the screen has a colour.
     pub(super) fn is_coloured(&mut self, width: u16, height: u16) -> bool {
         let (buffer, _) = self.draw(width, height);
         buffer.content.iter().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset)
     }
 
-    /// Which line of the screen has the cursor of the panel with the keys.
+    /// Returns the row of the cursor in the active panel.
     pub(super) fn cursor_row(&mut self, width: u16, height: u16) -> usize {
         let (buffer, _) = self.draw(width, height);
         let is_cursor = |row: &&[Cell]| row[1..].iter().any(|cell| cell.bg == Color::Cyan);
         let rows: Vec<&[Cell]> = buffer.content.chunks(usize::from(width)).collect();
-        // The tabs have one, too.
+        // The first row contains the tabs.
         rows.iter().skip(1).position(is_cursor).unwrap() + 1
     }
 
-    /// What that line says, without the frame.
+    /// Returns the line under the cursor without the frame.
     pub(super) fn cursor_line(&mut self, width: u16, height: u16) -> String {
         let row = self.cursor_row(width, height);
         self.screen(width, height).lines().nth(row).unwrap().trim_matches(['│', ' ']).to_owned()
@@ -152,7 +153,7 @@ impl Session {
     fn mouse_on(&mut self, width: u16, height: u16, text: &str, kind: MouseEventKind) {
         let (buffer, clicks) = self.draw(width, height);
         let lines = lines(&buffer);
-        // The last line that has it: tabs come before panels.
+        // Find the first line that contains the text.
         let (row, line) = lines.iter().enumerate().find(|(_, line)| line.contains(text)).unwrap();
         let column = line[..line.find(text).unwrap()].chars().count();
         let event = MouseEvent {
@@ -164,12 +165,12 @@ impl Session {
         self.app.mouse(&event, &clicks);
     }
 
-    /// Clicks on the first place that has a text.
+    /// Clicks on the first occurrence of a text.
     pub(super) fn click_on(&mut self, width: u16, height: u16, text: &str) {
         self.mouse_on(width, height, text, MouseEventKind::Down(MouseButton::Left));
     }
 
-    /// Turns the wheel down over the first place that has a text.
+    /// Scrolls down over the first occurrence of a text.
     pub(super) fn wheel_on(&mut self, width: u16, height: u16, text: &str, notches: usize) {
         for _ in 0..notches {
             self.mouse_on(width, height, text, MouseEventKind::ScrollDown);
@@ -183,7 +184,7 @@ fn lines(buffer: &Buffer) -> Vec<String> {
         .collect()
 }
 
-/// Times of this machine differ from run to run.
+/// Removes times of this machine, which differ between runs.
 fn without_clock(line: &str) -> String {
     for column in ["plan_ms", "wall_ms"] {
         if let Some(at) = line.find(column) {

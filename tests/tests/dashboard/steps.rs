@@ -1,4 +1,4 @@
-//! What each step takes, and two schedules beside each other.
+//! The times of steps, and the comparison of two schedules.
 
 use super::pty::{Terminal, rows};
 use super::sessions::Session;
@@ -11,7 +11,7 @@ fn session(text: &str) -> Session {
     session
 }
 
-/// The words after some words, up to a column of space.
+/// Returns the text after `words` up to two spaces.
 fn after(screen: &str, words: &str) -> String {
     let at =
         screen.find(words).unwrap_or_else(|| panic!("no `{words}` in\n{screen}")) + words.len();
@@ -19,7 +19,7 @@ fn after(screen: &str, words: &str) -> String {
     rest.split(['\n', '│']).next().unwrap().split("  ").next().unwrap().trim().to_owned()
 }
 
-/// The time that a text begins with, in us.
+/// Parses a time in µs from the start of a text.
 fn us(text: &str) -> f64 {
     let mut words = text.split_whitespace();
     let number: f64 = words.next().unwrap().parse().unwrap();
@@ -31,9 +31,9 @@ fn us(text: &str) -> f64 {
         }
 }
 
-/// The row says what all steps take together: here the last of them ends.
+/// The last step ends at the time in the row.
 #[test]
-fn the_last_step_ends_when_the_row_says_whatever_the_model() {
+fn the_last_step_ends_at_the_time_of_the_row() {
     for machine in [
         "paragon",
         "paragon:model=circuit,virtual_channels=2,ports=all",
@@ -61,7 +61,7 @@ fn the_last_step_ends_when_the_row_says_whatever_the_model() {
 }
 
 #[test]
-fn the_step_that_costs_most_is_one_key_away() {
+fn w_goes_to_the_most_expensive_step() {
     let mut session = session(
         "topologies = [\"ring:8\"]\nalgorithms = [\"linear\", \"ring\"]\nworkloads = [\"uniform:4KiB\"]\nmachines = [\"paragon\"]",
     );
@@ -84,7 +84,7 @@ fn the_step_that_costs_most_is_one_key_away() {
 }
 
 #[test]
-fn steps_of_ranks_that_go_on_by_themselves_have_times_once_these_are_asked_for() {
+fn times_of_ranks_are_computed_on_request() {
     let mut session = session(
         "topologies = [\"ring:8\"]\nalgorithms = [\"pairwise\"]\nmachines = [\"sp2\"]\nworkloads = [\"uniform:64\"]",
     );
@@ -99,8 +99,8 @@ fn steps_of_ranks_that_go_on_by_themselves_have_times_once_these_are_asked_for()
     assert!(screen.contains("mean time of ranks in each step"), "{screen}");
 }
 
-/// A broadcast on four ranks, 100 bytes: 3 to start up, a link of 2, a byte 0.5, so that a message
-/// takes 55 us. 0 tells 2, and both tell another, who has waited since 0.
+/// A broadcast of 100 bytes on four ranks with 3 µs start-up, 2 µs per link and 0.5 µs per byte, so
+/// that a message takes 55 µs. Rank 0 sends to rank 2, then both send to another rank.
 #[test]
 fn what_ranks_do_stands_against_time_where_they_go_on_by_themselves() {
     let mut session = session(
@@ -118,7 +118,7 @@ fn what_ranks_do_stands_against_time_where_they_go_on_by_themselves() {
                 "no `{part}` at {width}x{height}:\n{screen}"
             );
         }
-        // Whoever is told last waits for nearly half of the time, then for the message.
+        // The last receiver waits for about half of the time.
         let line = screen.lines().find(|line| line.starts_with("│ 1 ·")).unwrap();
         let (waits, comes) = (line.matches('·').count(), line.matches(['▒', '█']).count());
         let (waits, all) = (waits as f64, (waits + comes) as f64);
@@ -128,7 +128,7 @@ fn what_ranks_do_stands_against_time_where_they_go_on_by_themselves() {
         );
     }
     insta::assert_snapshot!(session.screen(90, 24));
-    // In its mean a rank spends 27.5 us in the first step and 82.5 in the second.
+    // The mean time of a rank is 27.5 µs in the first step and 82.5 µs in the second.
     session.keys("w");
     let screen = session.screen(160, 40);
     assert!(
@@ -166,7 +166,7 @@ fn two_schedules_stand_beside_each_other_in_step_and_in_time_on_one_scale() {
     }
     let screen = session.screen(160, 50);
     insta::assert_snapshot!(screen);
-    // When the third step of the one ends, the other is in the step that is then under way.
+    // The kept schedule shows the step in progress when the third step ends.
     session.keys("i");
     let screen = session.screen(260, 50);
     let line = screen.lines().find(|line| line.contains("ends at")).unwrap();
@@ -179,7 +179,7 @@ fn two_schedules_stand_beside_each_other_in_step_and_in_time_on_one_scale() {
         "{length} us up to {kept} us, {here} us\n{screen}"
     );
     assert!(screen.contains("step 3 of 4") && !screen.contains("step 3 of 15"), "{screen}");
-    // One schedule on two networks.
+    // The same algorithm on two networks.
     session.key(KeyCode::Down);
     session.settle();
     assert!(session.screen(160, 50).contains("pex, mesh:4x4"));
@@ -192,7 +192,7 @@ fn two_schedules_stand_beside_each_other_in_step_and_in_time_on_one_scale() {
 }
 
 #[test]
-fn a_case_that_runs_is_open_its_schedule_is_seen_as_it_is_made() {
+fn the_schedule_of_a_running_case_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     let command = "swapmeet tui --topology torus:64x64 --proof full --algorithm gen";
     let mut terminal = Terminal::start(folder.path(), command, 120, 40);
@@ -217,7 +217,7 @@ fn a_case_that_runs_is_open_its_schedule_is_seen_as_it_is_made() {
 }
 
 #[test]
-fn repetitions_are_run_in_turn_and_their_spread_is_on_bars_and_curves() {
+fn repetitions_are_interleaved_and_their_spread_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     let workloads = "--workload irregular:dist=lognormal,mean=64,cv=2 --workload irregular:dist=lognormal,mean=4KiB,cv=2";
     let command = format!(

@@ -1,4 +1,4 @@
-//! The real program in a terminal: what it leaves on disk, and how it leaves the terminal.
+//! The real program in a terminal: files, exit status and restoration of the terminal.
 
 use super::pty::{Terminal, in_terminal, processes_in, rows, shell, some};
 use crate::support::{compile_c, swapmeet};
@@ -20,7 +20,7 @@ fn pick_run_compare_save_quit() {
     terminal.wait_for("done: 2 cases verified");
     terminal.keys("b");
     terminal.wait_for("baseline: ");
-    // One thing changed, run again.
+    // Change one thing and run again.
     terminal.keys("1lli\u{15}uniform:8\r");
     terminal.wait_for("[x] uniform:8");
     terminal.keys("a");
@@ -58,7 +58,7 @@ fn a_terminal_that_becomes_too_small_says_so_and_still_takes_q() {
     terminal.resize(30, 8);
     terminal.wait_for("30x8 is too small");
     terminal.wait_for("44x12 is needed");
-    // Its row is in no file.
+    // The row is not saved, so `q` asks for confirmation.
     terminal.keys("q");
     terminal.wait_for("q again quits");
     terminal.keys("q");
@@ -66,9 +66,9 @@ fn a_terminal_that_becomes_too_small_says_so_and_still_takes_q() {
 }
 
 #[test]
-fn ctrl_c_in_the_middle_leaves_whole_rows_and_a_sane_terminal() {
+fn ctrl_c_keeps_rows_and_restores_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
-    // A quick case first, then one that takes a while.
+    // The first case is fast, the second one slow.
     let command = "swapmeet tui --out rows.csv --topology torus:4x4 --topology torus:64x64 --proof full --algorithm gen";
     let mut terminal = Terminal::start(folder.path(), command, 100, 30);
     terminal.wait_for("1/2");
@@ -79,7 +79,7 @@ fn ctrl_c_in_the_middle_leaves_whole_rows_and_a_sane_terminal() {
 }
 
 #[test]
-fn being_ended_from_outside_leaves_a_sane_terminal() {
+fn signals_restore_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let terminal = Terminal::start(
         folder.path(),
@@ -115,10 +115,10 @@ fn stopped_cases_get_no_row_and_can_be_added_again() {
         processes_in(&path).into_iter().filter(|line| line.contains(" worker ")).collect::<Vec<_>>()
     };
     terminal.wait("the worker to be gone", || workers().is_empty());
-    // The one that never ends is not picked any more.
+    // Deselect the algorithm that never ends.
     terminal.keys("1/sleeps\r a");
     terminal.wait_for("done: 2 cases verified");
-    // Nothing runs: nothing to ask.
+    // No case is running, so there is no confirmation.
     terminal.keys("q");
     terminal.end(0);
     let rows = rows(&path.join("rows.csv"));
@@ -126,7 +126,7 @@ fn stopped_cases_get_no_row_and_can_be_added_again() {
 }
 
 #[test]
-fn a_plugin_that_crashes_costs_its_own_row() {
+fn a_crash_affects_only_its_own_row() {
     let folder = tempfile::tempdir().unwrap();
     let Some(plugin) =
         compile_c("tests/plugins/torture.c", folder.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
@@ -156,7 +156,7 @@ fn a_plugin_that_crashes_costs_its_own_row() {
     for good in ["gen", "bruck", "prints", "pairwise"] {
         assert!(line(good).contains("✓"), "{shown}");
     }
-    // What plugins print is for the log, and nothing of it lies across the screen.
+    // Output of plugins goes to the log and does not disturb the screen.
     let frame = |line: &&str| line.starts_with('│') && line.ends_with('│');
     assert_eq!(shown.lines().filter(frame).count(), 26, "{shown}");
     terminal.keys("8");
@@ -166,7 +166,7 @@ fn a_plugin_that_crashes_costs_its_own_row() {
     terminal.end(1);
     let rows = rows(&folder.path().join("rows.csv"));
     let mut written: Vec<&str> = rows.iter().map(|r| r.algorithm.as_str()).collect();
-    // As they ended.
+    // Rows are in the order in which cases ended.
     written.sort_by_key(|name| algorithms.iter().position(|algorithm| algorithm == name));
     assert_eq!(written, algorithms);
     for row in rows {
@@ -179,17 +179,17 @@ fn a_plugin_that_crashes_costs_its_own_row() {
     }
 }
 
-/// Its window is closed while cases run. The system says so with a signal to the programs in the
-/// foreground; others only find that nothing comes from their terminal any more.
+/// The terminal window is closed while cases run. Foreground processes receive a signal; others
+/// only notice that the terminal is gone.
 #[test]
-fn a_terminal_that_is_gone_ends_the_program_and_leaves_whole_rows() {
+fn a_hang_up_ends_the_program_and_keeps_rows() {
     for start in ["exec swapmeet", "exec setsid swapmeet"] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().canonicalize().unwrap();
         let command = format!(
             "{start} tui --out rows.csv --topology torus:4x4 --topology torus:64x64 --proof full --algorithm gen"
         );
-        // Not as the terminal's first process: `setsid` would fork there.
+        // `setsid` would fork if it were the first process of the terminal.
         let (master, mut child) =
             in_terminal(shell(&path, &format!("sh -c '{command}'; true")), 100, 30);
         let mut reader = master.try_clone_reader().unwrap();
@@ -210,11 +210,11 @@ fn a_terminal_that_is_gone_ends_the_program_and_leaves_whole_rows() {
 }
 
 #[test]
-fn a_terminal_that_takes_nothing_holds_up_no_row() {
+fn a_blocked_terminal_does_not_delay_rows() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
     let command = "swapmeet tui --out rows.csv --topology torus:4x4 --algorithm pex --algorithm gen --repetitions 100; true";
-    // More is drawn than fits between the program and a terminal that nobody reads from.
+    // The output exceeds the buffer of a terminal that nothing reads.
     let (master, mut child) = in_terminal(shell(&path, command), 200, 60);
     let written =
         || std::fs::read_to_string(path.join("rows.csv")).map_or(0, |text| text.lines().count());
@@ -225,7 +225,7 @@ fn a_terminal_that_takes_nothing_holds_up_no_row() {
     assert_eq!(rows(&path.join("rows.csv")).len(), 200);
 }
 
-/// Waits until something is so.
+/// Waits for a condition.
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let patience = Instant::now() + Duration::from_secs(60);
     while !is_so() {
@@ -235,7 +235,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn a_panic_gives_the_terminal_back_and_is_seen() {
+fn a_panic_restores_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let command =
         "THIS-TEST --exact dashboard::terminal::panics_on_the_screen --ignored --nocapture";
@@ -250,7 +250,7 @@ fn panics_on_the_screen() {
 }
 
 #[test]
-fn without_a_terminal_it_names_what_to_use() {
+fn without_a_terminal_an_alternative_is_named() {
     let output =
         swapmeet(&["tui", "--topology", "torus:4x4", "--algorithm", "pex"]).assert().code(2);
     let message = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
@@ -261,16 +261,16 @@ fn without_a_terminal_it_names_what_to_use() {
 }
 
 #[test]
-fn what_is_wrong_is_told_before_the_screen_is_taken() {
+fn errors_are_reported_before_the_screen_opens() {
     let folder = tempfile::tempdir().unwrap();
     let terminal = Terminal::start(folder.path(), "swapmeet tui --topology torus:4x0", 80, 24);
     let shown = terminal.end(2);
     assert!(shown.contains("dimension 2 is 0"), "{shown}");
 }
 
-/// The second case is of the algorithm and the network of the first, whose steps are known by then.
+/// The second case has the schedule of the first one, so its number of steps is known.
 #[test]
-fn the_bar_of_a_run_says_how_a_long_case_gets_on() {
+fn the_progress_bar_shows_steps_of_a_long_case() {
     let folder = tempfile::tempdir().unwrap();
     let command = "swapmeet run --proof full --jobs 1 --topology mesh:32x32 --algorithm gen \
                    --workload uniform:8 --workload irregular:dist=exponential,mean=8 --out rows.csv";
@@ -286,7 +286,7 @@ fn the_bar_of_a_run_says_how_a_long_case_gets_on() {
 }
 
 #[test]
-fn an_earlier_run_is_taken_up() {
+fn an_earlier_run_is_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let cases = "--algorithm gen --topology torus:4x4 --out rows.csv";
     let command = format!(
@@ -306,7 +306,7 @@ fn an_earlier_run_is_taken_up() {
 }
 
 #[test]
-fn looks_are_for_the_dashboard() {
+fn appearance_flags_require_the_dashboard() {
     let output =
         swapmeet(&["run", "--theme", "rich", "--topology", "torus:4x4", "--algorithm", "pex"])
             .assert()

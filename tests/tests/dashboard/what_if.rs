@@ -1,5 +1,4 @@
-//! What if the machine were another: sliders, and that what they show is what `run` says of such a
-//! machine.
+//! The what-if panel: its times equal those of a run on the changed machine.
 
 use super::pty::{Terminal, rows};
 use super::sessions::Session;
@@ -13,14 +12,14 @@ const TORI: &str = r#"
     workloads = ["uniform:64", "uniform:4KiB"]
 "#;
 
-/// The lines of the comparison, each without what it is compared with.
+/// Returns the lines of the comparison without the ratio columns.
 fn compared(session: &mut Session) -> Vec<String> {
     session.settle();
     session.keys("3e");
     let screen = session.screen(200, 40);
     session.keys("e");
     let lines = screen.lines().filter(|line| line.contains("blocks"));
-    // A bound is of traffic, which facts of steps don't have.
+    // Recalculated rows have no lower bound.
     let figures = |line: &str| {
         line.trim_matches(['│', ' ']).split_whitespace().take(5).collect::<Vec<_>>().join(" ")
     };
@@ -34,7 +33,7 @@ fn run(machine: &str) -> Session {
     session
 }
 
-/// Puts the cursor on a slider and gives it a value.
+/// Sets a slider to a value.
 fn set(session: &mut Session, slider: &str, value: &str) {
     session.keys("0g");
     for _ in 0..20 {
@@ -52,7 +51,7 @@ fn set(session: &mut Session, slider: &str, value: &str) {
 }
 
 #[test]
-fn what_sliders_show_is_what_run_says_of_such_a_machine() {
+fn sliders_give_the_same_times_as_a_run() {
     for (slider, value) in
         [("startup_us", "220"), ("byte_us", "0.5"), ("ports", "all"), ("rearrangement", "packed")]
     {
@@ -67,7 +66,7 @@ fn what_sliders_show_is_what_run_says_of_such_a_machine() {
 }
 
 #[test]
-fn a_model_that_follows_messages_is_planned_again_and_all_comes_back_as_it_was() {
+fn other_models_are_planned_again_and_can_be_reset() {
     let mut tried = run("sp2");
     let before = compared(&mut tried);
     set(&mut tried, "startup_us", "1");
@@ -77,7 +76,7 @@ fn a_model_that_follows_messages_is_planned_again_and_all_comes_back_as_it_was()
 }
 
 #[test]
-fn blocks_of_another_size_move_the_case_in_focus_alone() {
+fn changed_block_size_affects_only_the_case_in_focus() {
     let mut session = run("paragon");
     session.keys("3g");
     set(&mut session, "block size", "1KiB");
@@ -88,7 +87,7 @@ fn blocks_of_another_size_move_the_case_in_focus_alone() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_where_it_is_typed() {
+fn invalid_values_of_sliders_are_rejected() {
     let mut session = run("paragon");
     for (slider, value, said) in [
         ("startup_us", "-3", "microseconds, a number from 0"),
@@ -103,7 +102,7 @@ fn what_makes_no_sense_is_refused_where_it_is_typed() {
 }
 
 #[test]
-fn a_key_held_moves_ranking_and_title_and_a_slider_becomes_a_machine_of_ones_own() {
+fn sliders_update_the_ranking_and_become_a_machine() {
     let folder = tempfile::tempdir().unwrap();
     let command = "swapmeet tui --topology torus:8x8 --algorithm suh-shin --algorithm pex --workload uniform:8..1KiB*4";
     let mut terminal = Terminal::start(folder.path(), command, 120, 40);
@@ -111,7 +110,7 @@ fn a_key_held_moves_ranking_and_title_and_a_slider_becomes_a_machine_of_ones_own
     terminal.keys("0e");
     terminal.wait_for("What if: paragon");
     terminal.wait_for("step data of 2 of 2 schedules available");
-    // From block size down to the start-up; then up by a decade.
+    // Move from the block size to the start-up time and increase it by a decade.
     let found = (0..30).any(|_| {
         terminal.keys("j");
         std::thread::sleep(std::time::Duration::from_millis(30));

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn no_key_means_two_things_in_one_place() {
+    fn keys_are_unique_within_a_table() {
         for table in app().tables() {
             let keys: Vec<&Key> = table.rows.iter().flat_map(|row| &row.keys).collect();
             for (i, key) in keys.iter().enumerate() {
@@ -299,7 +299,7 @@ mod tests {
     /// An eleventh panel has no digit; Tab reaches it from the tenth, and no other panel loses its
     /// key.
     #[test]
-    fn panels_after_the_tenth_are_reached_from_the_one_before() {
+    fn panels_after_the_tenth_are_reached_by_tab() {
         let mut app = app();
         while app.panels.len() < 12 {
             app.panels.push(panels::all().remove(0));
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn panels_stand_where_others_look_for_them() {
+    fn panel_indices_match_the_panels() {
         let tabs: Vec<&str> = app().panels.iter().map(|panel| panel.tab()).collect();
         let named =
             [panels::EXPLORE, panels::CASES, panels::COMPARISON, panels::PARTS, panels::DETAILS];
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn every_panel_has_a_name_of_its_own() {
+    fn panel_names_are_unique() {
         let tabs: Vec<&str> = app().panels.iter().map(|panel| panel.tab()).collect();
         assert_eq!(
             tabs.iter().collect::<std::collections::BTreeSet<_>>().len(),

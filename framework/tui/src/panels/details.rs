@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_measured_stands_beside_its_prediction_and_beside_no_other() {
+    fn measurements_are_shown_only_with_their_predictions() {
         let case = Record {
             topology: "ring:4".to_owned(),
             collective: "alltoall".to_owned(),

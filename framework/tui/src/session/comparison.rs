@@ -217,7 +217,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn lines_have_the_statistics_figures_and_those_of_their_rows() {
+    fn lines_contain_statistics_and_values_of_rows() {
         let rows = vec![
             row("slow", "ring:4", 0, 20.0),
             row("slow", "ring:4", 1, 22.0),
@@ -238,13 +238,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_baseline_that_has_no_row_yet_is_as_good_as_none() {
+    fn a_baseline_without_rows_is_ignored() {
         let compared = Compared::of(vec![row("a", "ring:4", 0, 1.0)], Some("b"));
         assert_eq!((compared.lines.len(), compared.error), (1, None));
     }
 
     #[test]
-    fn groups_stand_together_by_topology_whenever_their_rows_came() {
+    fn groups_are_sorted_by_topology() {
         let small =
             |topology| Record { workload: "uniform:1".to_owned(), ..row("a", topology, 0, 1.0) };
         let rows = vec![

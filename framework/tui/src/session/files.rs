@@ -228,13 +228,13 @@ base = "delta"
 "#;
 
     #[test]
-    fn an_experiment_is_read_back_as_it_was() {
+    fn experiments_survive_a_round_trip() {
         let experiment = Experiment::parse("x", FILE).unwrap();
         assert_eq!(as_toml(&experiment), FILE);
     }
 
     #[test]
-    fn no_file_is_written_over_unasked_and_never_that_of_the_rows() {
+    fn existing_files_are_protected() {
         let folder = std::env::temp_dir().join(format!("swapmeet-refusal-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let file = |name: &str| folder.join(name);

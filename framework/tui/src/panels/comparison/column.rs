@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_sort_by_any_column_and_what_has_no_figure_stands_last() {
+    fn lines_without_a_value_sort_last() {
         let failed =
             Record { status: Status::Timeout, time_us: None, ..row("c", "ring:4", 0, 0.0) };
         let all = Compared::of(
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn topologies_sort_as_they_were_picked() {
+    fn topologies_sort_in_the_order_of_selection() {
         let rows = vec![
             row("a", "torus:8x8", 0, 3.0),
             row("a", "torus:16x16", 0, 1.0),

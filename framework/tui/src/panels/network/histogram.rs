@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_values_have_a_bin_each_and_many_share() {
+    fn few_values_have_their_own_bins() {
         assert_eq!(bins(&[1, 1, 4], 3), [(1, 1, 2), (4, 4, 1)]);
         assert_eq!(bins(&[0, 1, 2, 3, 9], 2), [(0, 4, 4), (5, 9, 1)]);
         assert_eq!(bins(&[0, u64::MAX], 1).len(), 1);

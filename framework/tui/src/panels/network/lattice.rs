@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn links_point_where_messages_go() {
+    fn links_show_the_direction_of_messages() {
         let ahead = Loads { ahead: 1, ..Loads::default() };
         let back = Loads { back: 1, ..Loads::default() };
         let (down, up) =
@@ -224,14 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn planes_show_their_own_links_and_that_something_leaves_them() {
+    fn planes_show_their_links_and_outgoing_loads() {
         assert_eq!(message("mesh:2x2x2", 0, 4, 0), [(0, Loads { across: 1, ..Loads::default() })]);
         assert_eq!(message("mesh:2x2x2", 0, 4, 1), []);
         assert_eq!(message("mesh:2x2x2", 4, 5, 1), [(0, Loads { ahead: 1, ..Loads::default() })]);
     }
 
     #[test]
-    fn what_is_no_grid_has_no_lattice() {
+    fn only_grids_have_a_lattice() {
         for spec in ["hypercube:3", "fully-connected:4", "torus:2x2x2x2"] {
             assert_eq!(Lattice::of(parse(spec).unwrap().as_ref(), 0, 0), None);
         }

@@ -144,7 +144,7 @@ mod tests {
 
     /// The kinds of a rank that sends, waits for a peer and receives fill its time without gaps.
     #[test]
-    fn kinds_of_an_entry_lie_in_the_order_in_which_they_happen() {
+    fn intervals_of_an_entry_are_in_chronological_order() {
         let mut kinds = Times::default();
         for (kind, us) in [
             (TimeKind::Startup, 5.0),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_step_that_is_shown_stands_out_in_every_theme() {
+    fn the_displayed_step_is_highlighted_in_every_theme() {
         for theme in Theme::names().map(|name| Theme::named(name).unwrap()) {
             let all: Vec<_> =
                 (0..TIME_KINDS).map(|kind| mark_and_style(&theme, kind, true)).collect();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_spread_over_the_columns_that_it_touches() {
+    fn intervals_are_divided_among_columns() {
         let mut shares = [0.0; 4];
         spread(TimeWindow { from: 0.0, to: 40.0 }, 4, 5.0, 25.0, &mut |column, share| {
             shares[column] += share

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_step_has_a_column_and_only_one() {
+    fn every_step_has_exactly_one_column() {
         assert_eq!(columns(3, 10), [0..1, 1..2, 2..3]);
         for (steps, room) in [(100, 7), (7, 7), (8, 7), (1, 1)] {
             let all: Vec<usize> = columns(steps, room).into_iter().flatten().collect();
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_follow_each_other_and_the_end_is_the_last_that_takes_any_time() {
+    fn moments_belong_to_consecutive_parts() {
         let times = [2.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         assert_eq!([0.0, 1.9, 2.0, 4.9, 5.0].map(|at| part_at(&times, at)), [0, 0, 2, 2, 2]);
     }

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_is_within_the_whole_and_half_as_long_at_each_zoom() {
+    fn each_zoom_level_halves_the_window() {
         assert_eq!(TimeWindow::around(10.0, 100.0, 0), TimeWindow { from: 0.0, to: 100.0 });
         assert_eq!(TimeWindow::around(10.0, 100.0, 1), TimeWindow { from: 0.0, to: 50.0 });
         assert_eq!(TimeWindow::around(50.0, 100.0, 2), TimeWindow { from: 37.5, to: 62.5 });

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_have_the_mean_of_ranks_and_the_end_of_the_last() {
+    fn steps_have_the_mean_time_and_last_end_of_ranks() {
         let entry = |steps, posted: f64, ended: f64| {
             let kinds = [ended - posted, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
             RankEntry { steps, posted, started: posted, waited: posted, ended, kinds }

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slider_goes_by_twentieths_of_a_decade_and_by_decades_and_down_to_nothing() {
+    fn sliders_move_logarithmically_down_to_zero() {
         assert_eq!(moved("startup_us", "100", true, StepSize::Small).as_deref(), Some("112"));
         assert_eq!(moved("startup_us", "100", false, StepSize::Large).as_deref(), Some("10"));
         assert_eq!(moved("startup_us", "0", true, StepSize::Small).as_deref(), Some("0.001"));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_stay_whole_words_come_in_turn_and_what_begins_at_one_stays_there() {
+    fn sliders_respect_whole_numbers_words_and_minimums() {
         assert_eq!(moved("virtual_channels", "2", true, StepSize::Small).as_deref(), Some("3"));
         assert_eq!(moved("virtual_channels", "1", false, StepSize::Small), None);
         assert_eq!(moved("free_contention", "1", false, StepSize::Large), None);
