@@ -4,6 +4,7 @@
 mod collectives;
 mod dual_net;
 mod liu;
+mod matrix;
 mod oracle;
 mod orbits;
 mod planted;

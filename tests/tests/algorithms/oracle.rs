@@ -1,19 +1,17 @@
 //! Compares the host with the naive host of the SDK, which traces every block independently: both
 //! give the same verdict on every schedule, and the same steps, messages and bytes.
 
+use super::matrix::{bundled, for_each_problem, misprints};
 use proptest::prelude::*;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use swapmeet_core::delivery::collective;
 use swapmeet_core::network::topology::{self, Topology};
 use swapmeet_core::simulation::Task;
-use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::host::{self, Outcome, PlanInputs};
-use swapmeet_runner::plugin::{Algorithm, ParamKind, Plugin};
-use swapmeet_runner::registry::Registry;
+use swapmeet_runner::plugin::{Algorithm, Plugin};
 use swapmeet_sdk as sdk;
 use swapmeet_sdk::{Disproof, Proved, Rehearsal, Stop};
-use swapmeet_tests::build;
 use swapmeet_workloads::Workload;
 
 /// The result of a schedule.
@@ -23,42 +21,6 @@ enum Verdict {
     Wrong,
     Unsupported,
 }
-
-const TOPOLOGIES: [&str; 22] = [
-    "ring:1",
-    "ring:2",
-    "ring:3",
-    "ring:8",
-    "torus:4x4",
-    "torus:2x2",
-    "torus:3x5",
-    "torus:5x2",
-    "torus:4x6",
-    "torus:2x3x2",
-    "mesh:2x4",
-    "mesh:3x3",
-    "mesh:5x2",
-    "mesh:2x2x3",
-    "hypercube:0",
-    "hypercube:3",
-    "hypercube:4",
-    "rdn:1(ring:3)",
-    "rdn:1(hypercube:2)",
-    "rdn:1(fully-connected:3)",
-    "fully-connected:7",
-    "fat-tree:3x2",
-];
-
-/// Workloads that follow the name of the collective. Invalid combinations are skipped.
-const WORKLOADS: [&str; 7] = [
-    "uniform:6",
-    "irregular:dist=lognormal,mean=20,cv=1,element=4",
-    "uniform:0",
-    "reflect:3",
-    "transpose-2d:3",
-    "translate:3,by=1",
-    "shear-2d:3",
-];
 
 const ANSWERS: PlanInputs = PlanInputs {
     block_bytes: 0,
@@ -160,75 +122,32 @@ fn followed(
     }
 }
 
-/// Returns the default parameters and, for each parameter, every declared choice or a small number.
-fn variants(algorithm: &Algorithm) -> Vec<Vec<(String, String)>> {
-    let small = ["2".to_owned()];
-    let given = algorithm.params.iter().flat_map(|param| {
-        let values = if param.kind.words().is_empty() { &small[..] } else { param.kind.words() };
-        values.iter().map(|value| vec![(param.key.clone(), value.clone())])
-    });
-    std::iter::once(Vec::new()).chain(given).collect()
-}
-
 /// Compares both hosts on all problems of one algorithm. Returns the number of right and of wrong
 /// schedules.
 fn compare(algorithm: &Algorithm) -> (u64, u64) {
     let (mut right, mut wrong) = (0, 0);
-    for topology in TOPOLOGIES.map(|spec| topology::parse(spec).unwrap()) {
-        for kind in collective::of_bits(algorithm.collectives) {
-            let root = if kind.is_rooted() {
-                format!(",root={}", topology.nodes() - 1)
-            } else {
-                String::new()
-            };
-            for generator in WORKLOADS {
-                let Ok(workload) = Workload::parse(&format!("{}/{generator}{root}", kind.word))
-                else {
-                    continue;
-                };
-                let Ok(task) = workload.task(&topology, 7) else { continue };
-                let largest =
-                    task.sizes.as_ref().map_or(workload.block_bytes(), |sizes| sizes.largest());
-                let answers = PlanInputs {
-                    block_bytes: largest,
-                    element_bytes: workload.element_bytes(),
-                    ..ANSWERS
-                };
-                for params in variants(algorithm) {
-                    let (ours, why) = hosted(algorithm, &params, &task, answers);
-                    let (naive, why_naive) = followed(algorithm, &params, &task, answers);
-                    let case = format!(
-                        "{} {params:?} on {} with {workload}",
-                        algorithm.name,
-                        topology.spec()
-                    );
-                    assert_eq!(
-                        ours, naive,
-                        "{case}: the host says `{why}`, the naive one `{why_naive}`"
-                    );
-                    right += u64::from(matches!(ours, Verdict::Right(_)));
-                    wrong += u64::from(ours == Verdict::Wrong);
-                }
-            }
-        }
-    }
+    for_each_problem(algorithm, |topology, workload, params| {
+        let Ok(task) = workload.task(topology, 7) else { return };
+        let largest = task.sizes.as_ref().map_or(workload.block_bytes(), |sizes| sizes.largest());
+        let answers =
+            PlanInputs { block_bytes: largest, element_bytes: workload.element_bytes(), ..ANSWERS };
+        let (ours, why) = hosted(algorithm, params, &task, answers);
+        let (naive, why_naive) = followed(algorithm, params, &task, answers);
+        let case = format!("{} {params:?} on {} with {workload}", algorithm.name, topology.spec());
+        assert_eq!(ours, naive, "{case}: the host says `{why}`, the naive one `{why_naive}`");
+        right += u64::from(matches!(ours, Verdict::Right(_)));
+        wrong += u64::from(ours == Verdict::Wrong);
+    });
     (right, wrong)
 }
 
 #[test]
 fn two_hosts_agree_on_every_bundled_algorithm() {
-    let registry = Registry::find(&[build().to_owned()], &PluginReader::InProcess).unwrap();
     let mut compared = 0;
-    for plugin in registry.plugins().iter().filter(|plugin| !plugin.name.contains("misprints")) {
-        for algorithm in &plugin.algorithms {
-            // Other tests cover schedules from files.
-            if algorithm.params.iter().any(|param| param.kind == ParamKind::File) {
-                continue;
-            }
-            let (right, _) = compare(algorithm);
-            assert!(right > 0, "no schedule of {} was right", algorithm.name);
-            compared += right;
-        }
+    for algorithm in bundled() {
+        let (right, _) = compare(&algorithm);
+        assert!(right > 0, "no schedule of {} was right", algorithm.name);
+        compared += right;
     }
     assert!(compared > 1000, "{compared} schedules");
 }
@@ -236,8 +155,7 @@ fn two_hosts_agree_on_every_bundled_algorithm() {
 /// Most of the papers' misprints give wrong schedules, and both hosts report this.
 #[test]
 fn two_hosts_agree_on_wrong_schedules() {
-    let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
-    let plugin = Plugin::load(&file).unwrap();
+    let plugin = misprints();
     // The sends of its representatives define another schedule, which `swapmeet check` reports.
     let honest =
         plugin.algorithms.iter().filter(|algorithm| algorithm.name != "shifts-not-symmetric");

@@ -1,0 +1,105 @@
+//! The matrix of topologies, workloads and parameters on which all bundled algorithms are tested.
+
+use std::sync::Arc;
+use swapmeet_core::delivery::collective;
+use swapmeet_core::network::topology::{self, Topology};
+use swapmeet_runner::describe::PluginReader;
+use swapmeet_runner::plugin::{Algorithm, ParamKind, Plugin};
+use swapmeet_runner::registry::Registry;
+use swapmeet_tests::build;
+use swapmeet_workloads::Workload;
+
+/// Sides that are odd, even, powers of two and of three, and multiples of four and two. Links are
+/// counted by folding, rotation, exchange and one by one.
+pub(super) const TOPOLOGIES: [&str; 27] = [
+    "ring:1",
+    "ring:2",
+    "ring:3",
+    "ring:8",
+    "ring:9",
+    "torus:4x4",
+    "torus:2x2",
+    "torus:3x5",
+    "torus:5x2",
+    "torus:4x6",
+    "torus:9x3",
+    "torus:2x3x2",
+    "torus:4x4x4",
+    "mesh:2x4",
+    "mesh:3x3",
+    "mesh:5x2",
+    "mesh:4x4",
+    "mesh:2x2x3",
+    "hypercube:0",
+    "hypercube:3",
+    "hypercube:4",
+    "rdn:1(ring:3)",
+    "rdn:1(hypercube:2)",
+    "rdn:1(fully-connected:3)",
+    "fully-connected:7",
+    "fat-tree:3x2",
+    "twisted-torus:2x4",
+];
+
+/// Workloads that follow the name of the collective. Invalid combinations are skipped. A reflection
+/// does not commute with shifts, and unequal sizes and a root break a symmetry.
+const WORKLOADS: [&str; 7] = [
+    "uniform:6",
+    "irregular:dist=lognormal,mean=20,cv=1,element=4",
+    "uniform:0",
+    "reflect:3",
+    "transpose-2d:3",
+    "translate:3,by=1",
+    "shear-2d:3",
+];
+
+/// Parameters of an algorithm: keys and values.
+pub(super) type Params = Vec<(String, String)>;
+
+/// Returns the bundled algorithms, except those that read schedules from files, which have their
+/// own tests.
+pub(super) fn bundled() -> Vec<Arc<Algorithm>> {
+    let registry = Registry::find(&[build().to_owned()], &PluginReader::InProcess).unwrap();
+    let plugins = registry.plugins().iter().filter(|plugin| !plugin.name.contains("misprints"));
+    plugins
+        .flat_map(|plugin| &plugin.algorithms)
+        .filter(|algorithm| algorithm.params.iter().all(|param| param.kind != ParamKind::File))
+        .cloned()
+        .collect()
+}
+
+/// Returns the wrong algorithms of the test plugin `misprints`.
+pub(super) fn misprints() -> Plugin {
+    let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
+    Plugin::load(&file).unwrap()
+}
+
+/// Returns the default parameters and, for each parameter, every declared choice or a small number.
+fn variants(algorithm: &Algorithm) -> Vec<Params> {
+    let small = ["2".to_owned()];
+    let given = algorithm.params.iter().flat_map(|param| {
+        let values = if param.kind.words().is_empty() { &small[..] } else { param.kind.words() };
+        values.iter().map(|value| vec![(param.key.clone(), value.clone())])
+    });
+    std::iter::once(Vec::new()).chain(given).collect()
+}
+
+/// Calls `test` for each topology, workload and set of parameters of an algorithm.
+pub(super) fn for_each_problem(
+    algorithm: &Algorithm,
+    mut test: impl FnMut(&Arc<dyn Topology>, &Workload, &Params),
+) {
+    let variants = variants(algorithm);
+    for topology in TOPOLOGIES.map(|spec| topology::parse(spec).unwrap()) {
+        for kind in collective::of_bits(algorithm.collectives) {
+            let root = match kind.is_rooted() {
+                true => format!(",root={}", topology.nodes() - 1),
+                false => String::new(),
+            };
+            let specs = WORKLOADS.map(|workload| format!("{}/{workload}{root}", kind.word));
+            for workload in specs.iter().filter_map(|spec| Workload::parse(spec).ok()) {
+                variants.iter().for_each(|params| test(&topology, &workload, params));
+            }
+        }
+    }
+}
