@@ -174,7 +174,9 @@ Examples:
 
 const LIST_EXAMPLES: &str = "\
 Examples:
-  swapmeet list algorithms                what each does, where it runs, its paper
+  swapmeet list algorithms                one line per algorithm
+  swapmeet list algorithms suh-shin       its parameters, source and plugin file
+  swapmeet list algorithms --collective allreduce
   swapmeet list machines --format csv     every parameter of every preset, its source
   swapmeet list plugins --format json     files, versions, ABI, licences, algorithms
   swapmeet list columns --format json     what rows say: name, type and meaning, for who reads them
@@ -353,8 +355,13 @@ pub(crate) enum Format {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// What to list; everything if not given. CSV is of one kind.
+    /// Select what to list [default: everything; CSV needs a kind].
     pub kind: Option<Kind>,
+    /// Print the details of one entry, such as an algorithm's parameters and source.
+    pub name: Option<String>,
+    /// List only the algorithms of one collective, such as allreduce.
+    #[arg(long, value_name = "WORD")]
+    pub collective: Option<String>,
     /// Describe one topology (nodes, degree, diameter, bisection, cost ratio, and how each is
     /// known) with `topologies`, or one machine (every value, and where it is from) with
     /// `machines`.
