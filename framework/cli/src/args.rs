@@ -24,12 +24,12 @@ pub(crate) use show::{
 };
 use show::{PLOT_EXAMPLES, REPORT_EXAMPLES};
 
-/// A workbench for collective-communication algorithms: drop in an algorithm as a plugin, pick a
-/// topology, a workload and a machine, and see it proved correct, priced and compared.
+/// A workbench for collective-communication algorithms: add an algorithm as a plugin, select a
+/// topology, a workload and a machine, verify that every block is delivered, and compare times.
 #[derive(Debug, Parser)]
-#[command(name = "swapmeet", version, help_expected = true, max_term_width = 110, after_help = EXAMPLES)]
+#[command(name = "swapmeet", version, help_expected = true, max_term_width = 80, after_help = EXAMPLES)]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -42,134 +42,142 @@ Examples:
   swapmeet trace --topology torus:8x8 --algorithm suh-shin
   swapmeet list algorithms
 
-A plugin of one's own: new-plugin, header, check. A result to show: plot, report.
+Commands for plugin authors: new-plugin, header, check.
+Commands for presenting results: plot, report.
 
-Exit status: 0 if every case ran or was plainly unsupported, 1 if some case was
-invalid, crashed, timed out or failed, or output could not be written, 2 for bad
-usage or bad input, 130 when interrupted, with everything finished so far on disk.";
+Exit status:
+  0    every case ran or is unsupported
+  1    a case was invalid, crashed, timed out or failed, or output could not be
+       written
+  2    the command line or an input file is invalid
+  130  interrupted; the rows of finished cases have been written";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run cases: verify each schedule, price it, write a row.
+    /// Run cases: verify each schedule, compute its time, and write one row per case.
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
-    /// Join the rows of shards, none lost or doubled.
+    /// Join the result files of shards; report missing and duplicate rows.
     #[command(after_help = MERGE_EXAMPLES)]
     Merge(MergeArgs),
-    /// Make rows of a result file again, and say which come out the same, which not and why.
+    /// Run rows of a result file again and report the differences.
     #[command(after_help = RERUN_EXAMPLES)]
     Rerun(RerunArgs),
-    /// Run cases for another swapmeet, which started this one.
+    /// Run cases for the swapmeet process that started this one.
     #[command(hide = true)]
     Worker(WorkerArgs),
-    /// Re-run a paper's tables for another swapmeet, which started this one.
+    /// Reproduce a paper's tables for the swapmeet process that started this one.
     #[command(hide = true)]
     ReproducePaper(ReproducePaperArgs),
-    /// Say what plugins offer to another swapmeet, which started this one.
+    /// Describe a plugin file to the swapmeet process that started this one.
     #[command(hide = true)]
     DescribePlugins(DescribePluginsArgs),
-    /// The dashboard: watch an experiment run, pick another, compare.
+    /// Open the dashboard: run experiments, watch them and compare results.
     #[command(after_help = TUI_EXAMPLES)]
     Tui(TuiArgs),
-    /// List what there is: algorithms, topologies, workloads, machines, plugins.
+    /// List algorithms, topologies, workloads, machines, plugins or columns.
     #[command(after_help = LIST_EXAMPLES)]
     List(ListArgs),
     /// Print a schedule step by step.
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(TraceArgs),
-    /// Write a verified schedule for other programs.
+    /// Write a verified schedule in the format of another program.
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportArgs),
-    /// Read measurements by other programs as rows.
+    /// Convert measurements of other programs to rows.
     #[command(after_help = IMPORT_EXAMPLES)]
     Import(ImportArgs),
-    /// Make a machine of measurements: ping-pongs, or collectives whose schedules are known.
+    /// Fit the parameters of a machine to measurements.
     #[command(after_help = FIT_EXAMPLES)]
     Fit(FitArgs),
-    /// Make a library's decision table of a sweep: which algorithm for how many ranks and bytes.
+    /// Write the decision table of an MPI library or NCCL from a sweep.
     #[command(after_help = TUNE_EXAMPLES)]
     Tune(TuneArgs),
-    /// Compare algorithms over the rows of one or more result files, with their uncertainty.
+    /// Compare algorithms in result files, with statistics.
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),
-    /// Re-run the tables of the papers and say cell by cell what agrees.
+    /// Reproduce the papers' tables and report the agreement of each cell.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
-    /// Make a folder for a plugin of one's own: it builds, is tested and passes `swapmeet check` as
-    /// it is.
+    /// Create a plugin project that builds, has tests and passes `swapmeet check`.
     #[command(name = "new-plugin", after_help = NEW_PLUGIN_EXAMPLES)]
     NewPlugin(NewPluginArgs),
-    /// Print swapmeet.h, the plugin boundary for C and whatever reads C: of this program, with no
-    /// checkout of the project.
+    /// Print swapmeet.h, the C header of the plugin interface.
     #[command(after_help = HEADER_EXAMPLES)]
     Header,
-    /// Draw result files: a curve an algorithm, with its spread, and where the fastest changes.
+    /// Plot result files, for example time against block size.
     #[command(after_help = PLOT_EXAMPLES)]
     Plot(PlotArgs),
-    /// Put result files on one page: figures, tables, machines, and the commands that make every
-    /// row again.
+    /// Write a report page with figures, tables, machines and commands.
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
-    /// Examine one plugin file: is it right, everywhere, every time, within what it claims?
+    /// Test a plugin file for conformance.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
     /// Print a completion script for a shell.
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(CompletionsArgs),
-    /// Print the manual page, or write one page a command.
+    /// Print the manual page, or write one page per command.
     #[command(after_help = MAN_EXAMPLES)]
     Man(ManArgs),
-    /// Answers one question about a plugin; `check` starts the program again with this.
+    /// Answer one question about a plugin for `swapmeet check`, which starts this process.
     #[command(name = "check-question", hide = true)]
     CheckQuestion(CheckQuestionArgs),
 }
 
 const RUN_EXAMPLES: &str = "\
 Examples:
-  swapmeet run --topology torus:16x16 --algorithm suh-shin --algorithm gen --workload uniform:64
-  swapmeet run --topology mesh:16x32 --algorithm pex --machine delta:startup_us=50 --out -
-  swapmeet run workloads/experiments/quick-start.toml --machine paragon --out rows.csv
-  swapmeet run workloads/experiments/quick-start.toml --format json | jq .time_us
+  swapmeet run --topology torus:16x16 --algorithm suh-shin --algorithm gen \\
+    --workload uniform:64
+  swapmeet run --topology mesh:16x32 --algorithm pex \\
+    --machine delta:startup_us=50 --out -
+  swapmeet run workloads/experiments/quick-start.toml --machine paragon \\
+    --out rows.csv
+  swapmeet run workloads/experiments/quick-start.toml --format json \\
+    | jq .time_us
 
-Cases are the cross product of all lists. Flags given with a file override the
-file's list of that kind. Without --out a table is printed; with it, rows are
-written as CSV as each case ends (`-` is standard output).";
+The cases are the cross product of all lists. A flag overrides the list of the
+same kind in the experiment file. Without --out, a table is printed. With --out,
+each row is written as soon as its case ends.";
 
 const TUI_EXAMPLES: &str = "\
 Examples:
-  swapmeet tui                                               pick everything on the screen
-  swapmeet tui workloads/experiments/quick-start.toml        run it and watch
+  swapmeet tui                                 select everything on the screen
+  swapmeet tui workloads/experiments/quick-start.toml       run an experiment
   swapmeet tui --topology torus:8x8 --algorithm pex --out rows.csv
-  swapmeet tui rows.csv measured.csv                         look at rows that there are
+  swapmeet tui rows.csv measured.csv           open existing rows
 
-What is given is run at once, but for rows: these are opened, and run again only when asked. `?` shows the keys. Rows go to --out as cases end, whatever happens to the screen.
-NO_COLOR is obeyed; where the locale is not UTF-8, only ASCII is drawn.";
+Cases given by flags or an experiment file start at once. Rows of result files
+are only opened. Press `?` for the keys. With --out, each row is written as soon
+as its case ends. If NO_COLOR is set, no colours are used. If the locale is not
+UTF-8, only ASCII characters are used.";
 
 const TRACE_EXAMPLES: &str = "\
 Examples:
   swapmeet trace --topology torus:8x8 --algorithm suh-shin
   swapmeet trace --topology mesh:2x4 --algorithm pex --summary
-  swapmeet trace --topology ring:16 --algorithm torus-broadcast --workload broadcast/uniform:1 \
-      --machine free:model=circuit,ports=all,virtual_channels=2
-  swapmeet trace --topology mesh:2x2 --algorithm linear --workload one-spike:max=64,rest=1 --seed 7
+  swapmeet trace --topology ring:16 --algorithm torus-broadcast \\
+    --workload broadcast/uniform:1 \\
+    --machine free:model=circuit,ports=all,virtual_channels=2
+  swapmeet trace --topology mesh:2x2 --algorithm linear \\
+    --workload one-spike:max=64,rest=1 --seed 7
 
-The schedule is that of one row of `swapmeet run`: some algorithms plan for the
-machine's ports and virtual channels, and repetition r of an irregular workload
-has the seed + r.";
+To print the schedule of a row of `swapmeet run`, use the row's machine (some
+algorithms plan for its ports and virtual channels) and the row's seed.";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
   swapmeet compare rows.csv
   swapmeet compare monday.csv tuesday.csv --baseline pex --format markdown
 
-Rows that differ only in the algorithm are compared; repetitions of a case are a
-sample. With one row an algorithm, ratios are all there is.";
+Rows that differ only in the algorithm are compared. Repetitions of a case form a
+sample. With one row per algorithm, only ratios are printed.";
 
 const REPRODUCE_EXAMPLES: &str = "\
 Examples:
-  swapmeet reproduce                        every paper, to the terminal
-  swapmeet reproduce thakur                 one paper
+  swapmeet reproduce                        print the tables of all papers
+  swapmeet reproduce thakur                 print the tables of one paper
   swapmeet reproduce --out results/reproduced";
 
 const LIST_EXAMPLES: &str = "\
@@ -177,28 +185,29 @@ Examples:
   swapmeet list algorithms                one line per algorithm
   swapmeet list algorithms suh-shin       its parameters, source and plugin file
   swapmeet list algorithms --collective allreduce
-  swapmeet list machines --format csv     every parameter of every preset, its source
+  swapmeet list machines --format csv     all parameters of all presets
   swapmeet list plugins --format json     files, versions, ABI, licences, algorithms
-  swapmeet list columns --format json     what rows say: name, type and meaning, for who reads them
+  swapmeet list columns --format json     columns of result files
 
-Plugins are looked for in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's data
-folder, beside the program and in the program itself.
+Plugins are searched in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's data
+directory, the program's directory and the program itself.
 
-What you set once goes into ~/.config/swapmeet/swapmeet.toml (plugin_dirs, machine,
-theme), or into swapmeet.toml in the current folder (machine, theme).";
+Defaults for plugin_dirs, machine and theme can be set in
+~/.config/swapmeet/swapmeet.toml; machine and theme also in swapmeet.toml in the
+current directory.";
 
 /// Where plugins are looked for.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct PluginArgs {
-    /// A folder of plugins, or a plugin's file; searched first, may be given several times.
+    /// Search PATH (a plugin directory or file) first. Can be repeated.
     ///
-    /// Then come the folders of SWAPMEET_PLUGIN_PATH, the user's data folder
-    /// (~/.local/share/swapmeet/plugins), the program's own, and the bundled plugins in the program
-    /// itself where none of that name was found beside it.
-    #[arg(long = "plugin-dir", value_name = "DIR")]
+    /// The other directories follow in this order: SWAPMEET_PLUGIN_PATH,
+    /// ~/.local/share/swapmeet/plugins (user data), and the program's own directory. Bundled
+    /// plugins that are not found there are loaded from the program itself.
+    #[arg(long = "plugin-dir", value_name = "PATH")]
     pub plugin_dirs: Vec<PathBuf>,
-    /// Let plugins do all that you may: by default they write no files, start no programs and open
-    /// no sockets, as far as the kernel can hold them to it.
+    /// Run plugins with all of your permissions. By default, plugins cannot write files, start
+    /// programs or open sockets, as far as the kernel can enforce this.
     #[arg(long)]
     pub no_sandbox: bool,
 }
@@ -206,85 +215,84 @@ pub(crate) struct PluginArgs {
 /// Goes with every place where a command writes.
 #[derive(Debug, Default, Clone, Copy, Args)]
 pub(crate) struct Over {
-    /// Write over what is there already.
+    /// Overwrite existing output files.
     #[arg(long)]
     pub force: bool,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RunArgs {
-    /// An experiment file (TOML).
+    /// Read the cases from an experiment file.
     #[arg(value_name = "EXPERIMENT.toml")]
     pub experiment: Option<PathBuf>,
-    /// A topology, such as torus:16x16, mesh:6x8, hypercube:7.
+    /// Add a topology, such as torus:16x16, mesh:6x8 or hypercube:7.
     #[arg(long = "topology", value_name = "SPEC")]
     pub topologies: Vec<String>,
-    /// An algorithm, such as suh-shin; see `swapmeet list algorithms`.
+    /// Add an algorithm, such as suh-shin (see `swapmeet list algorithms`).
     #[arg(long = "algorithm", value_name = "SPEC")]
     pub algorithms: Vec<String>,
-    /// A workload, such as uniform:64 (bytes a pair of nodes), or a range of sizes: uniform:8..1MiB
-    /// doubles, 8..1MiB*4 quadruples [default: uniform:1KiB].
+    /// Add a workload, such as uniform:64 (bytes per pair of nodes), or a range of sizes:
+    /// uniform:8..1MiB doubles the size at each point, uniform:8..1MiB*4 quadruples it [default:
+    /// uniform:1KiB].
     #[arg(long = "workload", value_name = "SPEC")]
     pub workloads: Vec<String>,
-    /// A machine, such as paragon or paragon:startup_us=220 [default: paragon].
+    /// Add a machine, such as paragon or paragon:startup_us=220 [default: paragon].
     #[arg(long = "machine", value_name = "SPEC")]
     pub machines: Vec<String>,
-    /// The seed of the first repetition; repetition r has seed + r [default: 42].
-    #[arg(long)]
+    /// Set the seed of the first repetition; repetition r uses SEED + r [default: 42].
+    #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
-    /// How often each case is run [default: 1].
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Run each case N times [default: 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub repetitions: Option<u32>,
-    /// Where rows go as CSV; `-` is standard output.
+    /// Write rows to FILE as CSV (`-` for standard output).
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// How rows are printed on standard output: as CSV, or as JSON, an object a line. Files are
-    /// CSV.
+    /// Select the format of rows on standard output. Files are always CSV.
     #[arg(long)]
     pub format: Option<RowFormat>,
-    /// Seconds that a case may take [default: 600].
+    /// Stop a case after SECS seconds [default: 600].
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<f64>,
-    /// Take up a run that was stopped: keep the rows that --out holds, run the other cases.
+    /// Continue an interrupted run: keep the rows in --out and run only the missing cases.
     #[arg(long)]
     pub resume: bool,
-    /// Write over what --out holds.
+    /// Overwrite the file given by --out.
     #[arg(long, conflicts_with = "resume")]
     pub force: bool,
-    /// With --resume, run those cases again that crashed, timed out or ended in an error.
+    /// With --resume, also rerun cases that crashed, timed out or failed.
     #[arg(long, requires = "resume")]
     pub retry_failed: bool,
-    /// On whom delivery is proved: one node of each orbit where an algorithm says that its schedule
-    /// is symmetric, or all; rows say the same.
+    /// Select the nodes on which delivery is verified. Results are the same.
     #[arg(long, default_value = "auto")]
     pub proof: ProofArg,
-    /// How many cases run at a time, each in a process of its own [default: one a core].
+    /// Run N cases at a time, each in its own process [default: number of cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub jobs: Option<u32>,
-    /// No effect; kept for one release.
+    /// Has no effect and will be removed.
     #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub threads: Option<u32>,
-    /// Run only the cases of part I of N, such as 2/8; `auto` takes both from the parallel job or
-    /// array that this is a task of, `auto/N` the number alone (docs/clusters.md).
+    /// Run only part I of N of the cases, such as 2/8. `auto` takes I and N from the task's MPI or
+    /// job array variables, `auto/N` only I (see docs/clusters.md).
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
-    /// The most memory that a case may map, such as 2GiB [default: four fifths of the machine's,
-    /// over those that run at a time].
+    /// Limit the address space of each case, such as 2GiB [default: 80 % of the machine's memory,
+    /// divided by jobs].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory_limit: Option<u64>,
-    /// No progress and no summary.
+    /// Print no progress and no summary.
     #[arg(long)]
     pub quiet: bool,
-    /// Watch in the dashboard: the same as `swapmeet tui` with the other flags.
+    /// Show the run in the dashboard, like `swapmeet tui` with these flags.
     #[arg(long)]
     pub tui: bool,
-    /// Real ranks instead of models.
+    /// Options for measuring on real ranks.
     #[command(flatten)]
     pub real_ranks: RealRanks,
-    /// How that looks.
+    /// Options for the appearance of the dashboard.
     #[command(flatten)]
     pub looks: Looks,
-    /// Where plugins are looked for.
+    /// Options of plugin discovery.
     #[command(flatten)]
     pub plugins: PluginArgs,
 }
@@ -292,20 +300,19 @@ pub(crate) struct RunArgs {
 /// How rows are printed as cases end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RowFormat {
-    /// A header, then a line a row.
+    /// Print a header, then one line per row.
     Csv,
-    /// An object a row, a line each: the names and figures of CSV, `null` where a figure has no
-    /// meaning.
+    /// Print one JSON object per line, with the CSV columns as keys and `null` for values that do
+    /// not apply.
     Json,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TuiArgs {
-    /// What is picked and run at first.
+    /// The initial selection, which is run at once.
     #[command(flatten)]
     pub run: RunArgs,
-    /// Result files, measured ones too, whose rows are opened; nothing is run then until it is
-    /// asked for.
+    /// Open result files, including measured ones. Their cases run only on request.
     #[arg(value_name = "ROWS.csv")]
     pub rows: Vec<PathBuf>,
 }
@@ -313,10 +320,10 @@ pub(crate) struct TuiArgs {
 /// How the dashboard looks.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Looks {
-    /// Colours [default: the terminal's sixteen, none with NO_COLOR].
+    /// Select the colours [default: the terminal's 16 colours; none if NO_COLOR is set].
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(swapmeet_tui::Theme::names()))]
     pub theme: Option<String>,
-    /// Draw only ASCII.
+    /// Use only ASCII characters.
     #[arg(long)]
     pub ascii: bool,
 }
@@ -328,28 +335,28 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// What can be listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
-    /// Algorithms, with what they accept.
+    /// Algorithms, one line each.
     Algorithms,
     /// Families of topologies.
     Topologies,
-    /// Workload generators.
+    /// Workload generators and collectives.
     Workloads,
-    /// Machine presets, with each figure's source.
+    /// Machine presets.
     Machines,
-    /// Plugin files found, and what was passed over.
+    /// Plugin files, and files that were skipped.
     Plugins,
-    /// Columns of rows, with the type of each.
+    /// Columns of result files, with types.
     Columns,
 }
 
 /// How a list is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For reading.
+    /// Print a table for reading.
     Table,
-    /// Comma-separated.
+    /// Print comma-separated values.
     Csv,
-    /// JSON.
+    /// Print JSON.
     Json,
 }
 
@@ -359,18 +366,17 @@ pub(crate) struct ListArgs {
     pub kind: Option<Kind>,
     /// Print the details of one entry, such as an algorithm's parameters and source.
     pub name: Option<String>,
-    /// List only the algorithms of one collective, such as allreduce.
+    /// List only algorithms of this collective, such as allreduce.
     #[arg(long, value_name = "WORD")]
     pub collective: Option<String>,
-    /// Describe one topology (nodes, degree, diameter, bisection, cost ratio, and how each is
-    /// known) with `topologies`, or one machine (every value, and where it is from) with
-    /// `machines`.
+    /// Describe a topology (nodes, degree, diameter, bisection) or, with `machines`, a machine (all
+    /// values and their sources).
     #[arg(long, value_name = "SPEC")]
     pub describe: Option<String>,
-    /// How to print it.
+    /// Select the output format.
     #[arg(long, default_value = "table")]
     pub format: Format,
-    /// Where plugins are looked for.
+    /// Options of plugin discovery.
     #[command(flatten)]
     pub plugins: PluginArgs,
 }
@@ -378,29 +384,28 @@ pub(crate) struct ListArgs {
 /// How a schedule is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TraceFormat {
-    /// For reading, as the papers do.
+    /// Print text in the style of the papers.
     Text,
-    /// Every set, route and byte spelled out, for other programs.
+    /// Print JSON with every set, route and byte count.
     Json,
 }
 
 /// Which schedule.
 #[derive(Debug, Args)]
 pub(crate) struct ScheduleArgs {
-    /// The topology.
+    /// Set the topology, such as torus:8x8.
     #[arg(long, value_name = "SPEC")]
     pub topology: String,
-    /// The algorithm.
+    /// Set the algorithm, such as suh-shin.
     #[arg(long, value_name = "SPEC")]
     pub algorithm: String,
-    /// The workload.
+    /// Set the workload.
     #[arg(long, value_name = "SPEC", default_value = "uniform:1")]
     pub workload: String,
-    /// The machine that the algorithm plans for: some ask for its ports and virtual channels
-    /// [default: paragon].
+    /// Set the machine. Some algorithms plan for its ports and virtual channels [default: paragon].
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
-    /// The seed of a workload that is drawn.
+    /// Set the seed of random workloads.
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
 }
@@ -409,27 +414,27 @@ pub(crate) struct ScheduleArgs {
 pub(crate) struct TraceArgs {
     #[command(flatten)]
     pub schedule: ScheduleArgs,
-    /// Only a line a step, without its messages.
+    /// Print one line per step, without messages.
     #[arg(long, conflicts_with_all = ["format", "step", "node"])]
     pub summary: bool,
-    /// How to print it.
+    /// Select the output format.
     #[arg(long, default_value = "text")]
     pub format: TraceFormat,
-    /// Only what is sent in the schedule's step of this number, from 1.
+    /// Print only step K, counted from 1.
     #[arg(long, value_name = "K")]
     pub step: Option<u64>,
-    /// Only what this node sends or receives.
+    /// Print only what node V sends or receives.
     #[arg(long, value_name = "V")]
     pub node: Option<u64>,
-    /// When each rank comes to each step, has made its sends, has waited for peers and is done, and
-    /// what its time goes into, on machines whose ranks don't wait for each other's steps (`flat`,
-    /// `loggp`, `fluid`).
+    /// Print when each rank enters each step, has posted its sends, has received its messages and
+    /// leaves the step, and how its time is spent. Only for models in which ranks do not
+    /// synchronize between steps (`flat`, `loggp`, `fluid`).
     #[arg(long)]
     pub times: bool,
-    /// Seconds that it may take [default: 600].
+    /// Stop after SECS seconds [default: 600].
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<f64>,
-    /// Where plugins are looked for.
+    /// Options of plugin discovery.
     #[command(flatten)]
     pub plugins: PluginArgs,
 }
@@ -437,58 +442,58 @@ pub(crate) struct TraceArgs {
 /// On whom delivery is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProofArg {
-    /// One node of each orbit, where that will do.
+    /// Verify one node of each symmetry orbit if the algorithm declares its schedule symmetric,
+    /// otherwise every node.
     Auto,
-    /// Every node.
+    /// Verify every node.
     Full,
 }
 
 /// How a comparison is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CompareFormat {
-    /// For reading.
+    /// Print tables for reading.
     Table,
-    /// Comma-separated.
+    /// Print comma-separated values.
     Csv,
-    /// JSON.
+    /// Print JSON.
     Json,
-    /// Markdown tables.
+    /// Print Markdown tables.
     Markdown,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// Result files.
+    /// Read rows from these result files.
     #[arg(required = true, value_name = "FILE.csv")]
     pub files: Vec<PathBuf>,
-    /// The algorithm that others are compared with; the fastest of each group if not given, which
-    /// flatters it a little where times vary.
+    /// Compare with this algorithm [default: the fastest of each group, whose advantage is slightly
+    /// overestimated if times vary].
     #[arg(long, value_name = "ALGO")]
     pub baseline: Option<String>,
-    /// How to print it.
+    /// Select the output format.
     #[arg(long, default_value = "table")]
     pub format: CompareFormat,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
-    /// Which paper: suh-shin, thakur, liu, spencer, li, tpu-v4, swing or bine; every one if not
-    /// given.
+    /// Select a paper: suh-shin, thakur, liu, spencer, li, tpu-v4, swing or bine [default: all].
     pub paper: Option<String>,
-    /// A folder for a table a paper, as CSV and as Markdown; the terminal if not given.
+    /// Write the tables of each paper to DIR, as CSV and Markdown [default: print them].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Whether that may be over what is there.
+    /// Option for existing output files.
     #[command(flatten)]
     pub over: Over,
-    /// Seconds that one schedule may take.
+    /// Stop a schedule after SECS seconds.
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true, default_value = "600")]
     pub timeout: f64,
-    /// The most memory that a paper's tables may take, such as 2GiB [default: four fifths of the
-    /// machine's].
+    /// Limit the address space of each paper's process, such as 2GiB [default: 80 % of the
+    /// machine's memory].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory_limit: Option<u64>,
-    /// Where plugins are looked for.
+    /// Options of plugin discovery.
     #[command(flatten)]
     pub plugins: PluginArgs,
 }

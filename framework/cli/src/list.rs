@@ -260,9 +260,9 @@ fn as_tables(lists: &[List], registry: &Registry, args: &ListArgs) -> String {
     out
 }
 
-/// Returns a table of at most 118 columns in which the last cell of a row is cut to fit.
+/// Returns a table of at most 120 columns in which the last cell of a row is cut to fit.
 fn one_line_each(header: &[&str], mut rows: Vec<Vec<String>>) -> String {
-    const WIDTH: usize = 118;
+    const WIDTH: usize = 120;
     let chars = |text: &str| text.chars().count();
     let last = header.len() - 1;
     let width = |column: usize| {
@@ -281,7 +281,7 @@ fn shortened(text: &str, most: usize) -> String {
     }
     let cut: String = text.chars().take(most.saturating_sub(3)).collect();
     let words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
-    format!("{}...", words.trim_end_matches([',', ';', ':']))
+    format!("{}...", words.trim_end_matches([',', ';', ':', '.', ' ']))
 }
 
 /// The papers whose algorithms are listed first: the start of the plugins' reference, and a title.
@@ -322,7 +322,7 @@ fn algorithms(list: &List, registry: &Registry) -> String {
         vec![
             format!("  {}", a.name),
             if several > 2 { format!("{several} collectives") } else { collectives },
-            shortened(&a.accepts, 34),
+            shortened(a.accepts.split([',', ';', '(']).next().unwrap_or_default().trim(), 28),
             a.title.clone(),
         ]
     };

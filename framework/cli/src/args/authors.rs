@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 pub(super) const NEW_PLUGIN_EXAMPLES: &str = "\
 Examples:
-  swapmeet new-plugin my-ring               a folder my-ring, in Rust
+  swapmeet new-plugin my-ring               a Rust project in my-ring
   swapmeet new-plugin my-ring --lang c
 
-Nothing is fetched: the folder carries the SDK's sources (C: the header), and
-builds offline with `cargo build` or `make`.";
+The project contains the SDK's sources (or the C header) and builds offline with
+`cargo build` or `make`.";
 
 pub(super) const HEADER_EXAMPLES: &str = "\
 Examples:
@@ -25,51 +25,54 @@ Examples:
   swapmeet check libmy-ring.so --algorithm my-ring --algorithm my-ring:way=back
   swapmeet check libmy-ring.so --timeout 2 --memory-limit 256MiB --format json
 
-Each case runs in a process of its own, so that a crash is a finding and not the
-end. What is tried: the tables; every collective of every algorithm on a ladder of
-topologies, from one node to some hundred, each schedule verified block by block,
-made again, on two threads at once and in another process; ports used against
-ports claimed; time and memory. Without --topology the ladder is built in.
+Each case runs in its own process, so a crash is reported and the check goes on.
+The check covers:
+  - the plugin's tables
+  - every collective of every algorithm on topologies of one to some hundred
+    nodes; each schedule is verified block by block
+  - determinism: each schedule is planned again, on two threads and in another
+    process
+  - the number of messages per step, compared with the declared ports
+  - time and memory
 
-Exit status: 0 nothing is wrong, 1 a fault was found, 2 bad usage.";
+Exit status: 0 if no fault was found, 1 if a fault was found, 2 for bad usage.";
 
 /// The language of a new plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Lang {
-    /// Rust, with the SDK.
+    /// Create a Rust project that uses the SDK.
     Rust,
-    /// C, with the header.
+    /// Create a C project that uses swapmeet.h.
     C,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct NewPluginArgs {
-    /// The plugin's name, and that of its folder and its algorithm: lower-case letters, digits and
-    /// hyphens.
+    /// Set the name of the plugin, its directory and its algorithm (lower-case letters, digits and
+    /// hyphens).
     pub name: String,
-    /// The language.
+    /// Select the language.
     #[arg(long, default_value = "rust")]
     pub lang: Lang,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The plugin's file.
+    /// Check this plugin file.
     pub plugin: PathBuf,
-    /// A topology to try it on, instead of the built-in ladder; may be given several times.
+    /// Check on this topology instead of the built-in list. Can be repeated.
     #[arg(long = "topology", value_name = "SPEC")]
     pub topologies: Vec<String>,
-    /// An algorithm to try instead of all, with parameters (`NAME:key=value`); may be given several
-    /// times.
+    /// Check only this algorithm, with parameters (`NAME:key=value`). Can be repeated.
     #[arg(long = "algorithm", value_name = "SPEC")]
     pub algorithms: Vec<String>,
-    /// Seconds that one schedule may take.
+    /// Stop a schedule after SECS seconds.
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true, default_value = "10")]
     pub timeout: f64,
-    /// Memory that the process of one case may take.
+    /// Limit the memory of the process of each case.
     #[arg(long, value_name = "SIZE", value_parser = memory, default_value = "1GiB")]
     pub memory_limit: u64,
-    /// How to print the report.
+    /// Select the format of the report.
     #[arg(long, default_value = "text")]
     pub format: ReportFormat,
 }
@@ -77,23 +80,23 @@ pub(crate) struct CheckArgs {
 /// How the report of `check` is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
-    /// For reading.
+    /// Print text for reading.
     Text,
-    /// JSON.
+    /// Print JSON.
     Json,
 }
 
 /// What `check-question` takes: all of it from `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckQuestionArgs {
-    /// The plugin's file.
+    /// The plugin file.
     pub plugin: PathBuf,
     /// The question, as JSON.
     pub question: String,
     /// The file for the answer.
     pub answer: PathBuf,
-    /// Seconds that one schedule may take.
+    /// Time limit of a schedule, in seconds.
     pub timeout: f64,
-    /// Bytes that this process may have.
+    /// Memory limit of this process, in bytes.
     pub memory: u64,
 }

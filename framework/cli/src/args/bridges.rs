@@ -8,11 +8,12 @@ use swapmeet_bridges::{export, import, tune};
 
 pub(super) const EXPORT_EXAMPLES: &str = "\
 Examples:
-  swapmeet export --format goal --topology ring:8 --algorithm pairwise --workload uniform:1KiB --out pairwise.goal
-  swapmeet export --format mpi --topology fully-connected:4 --algorithm bruck --workload uniform:1KiB --out bruck
+  swapmeet export --format goal --topology ring:8 --algorithm pairwise \\
+    --workload uniform:1KiB --out pairwise.goal
+  swapmeet export --format mpi --topology fully-connected:4 \\
+    --algorithm bruck --workload uniform:1KiB --out bruck
 
-Nothing is written of a schedule that is not verified. docs/bridges.md shows what to
-do with each format.";
+Only verified schedules are written. docs/bridges.md explains the formats.";
 
 pub(super) const IMPORT_EXAMPLES: &str = "\
 Examples:
@@ -20,36 +21,36 @@ Examples:
   swapmeet import alltoall.json --name dgx --algorithm nccl --out measured.csv
   swapmeet compare predicted.csv measured.csv
 
-Sizes become those of workloads: bytes of a pair, of a rank's block, of the whole
-vector of a reduction. Several times of one size are repetitions of one case.";
+Sizes are converted to those of workloads: bytes per pair, per block of a rank, or
+of the whole vector of a reduction. Several times for one size become repetitions.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// Files by OSU, IMB, nccl-tests (text or JSON) or PICO.
+    /// Read measurements of OSU, IMB, nccl-tests (text or JSON) or PICO.
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// What they are; by default what each looks like.
+    /// Set the format of the files [default: detected per file].
     #[arg(long, value_name = "FORMAT", value_parser = measurements())]
     pub format: Option<String>,
-    /// What was measured on: the rows' machine is `measured:NAME`.
+    /// Record the machine as `measured:NAME`.
     #[arg(long, value_name = "NAME")]
     pub name: String,
-    /// The topology that rows are to be compared on [default: fully-connected, of the ranks].
+    /// Record this topology, for comparison with other rows [default: fully-connected].
     #[arg(long, value_name = "SPEC")]
     pub topology: Option<String>,
-    /// How many ranks there were, where a file does not say and there is no --topology.
+    /// Set the number of ranks if neither the file nor --topology gives it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub ranks: Option<u64>,
-    /// The algorithm that the rows are of [default: what the file names, else `library`].
+    /// Record this algorithm [default: the one named in the file, otherwise `library`].
     #[arg(long, value_name = "NAME")]
     pub algorithm: Option<String>,
-    /// The collective, where a file does not say.
+    /// Set the collective if the file does not name it.
     #[arg(long, value_name = "WORD")]
     pub collective: Option<String>,
-    /// The file of rows; `-` is standard output.
+    /// Write rows to FILE (`-` for standard output).
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
-    /// Whether that may be over what is there.
+    /// Option for existing output files.
     #[command(flatten)]
     pub over: Over,
 }
@@ -57,10 +58,11 @@ pub(crate) struct ImportArgs {
 pub(super) const TUNE_EXAMPLES: &str = "\
 Examples:
   swapmeet tune sweep.csv --format openmpi --default pairwise --out rules.txt
-  mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename rules.txt ..
+  mpirun --mca coll_tuned_use_dynamic_rules 1 \\
+    --mca coll_tuned_dynamic_rules_filename rules.txt ...
 
-Only algorithms that the library has are compared. Where the fastest changes between
-two sizes of the sweep, the later one begins at its own size.";
+Only algorithms of the library are compared. If the fastest algorithm changes
+between two sizes of the sweep, the rule changes at the larger size.";
 
 pub(super) const FIT_EXAMPLES: &str = "\
 Examples:
@@ -68,29 +70,29 @@ Examples:
   swapmeet fit measured.csv --name cluster --residuals residuals.csv
   swapmeet fit measured.csv predicted.csv --name cluster
 
-What is printed goes into an experiment file, whose machines then may name it. Rows of
-`run --on` say how many steps and bytes they took; others need rows of the same cases
-as predicted beside them.";
+The output is a [machine.NAME] table for an experiment file. Rows of `run --on`
+contain the numbers of steps and bytes. For other measured rows, also give
+predicted rows of the same cases.";
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
-    /// Ping-pongs (OSU's latency test, Intel's PingPong, or `bytes,time_us`), or rows of what was
-    /// measured.
+    /// Read ping-pong times (OSU latency, IMB PingPong, or CSV with `bytes,time_us`) or measured
+    /// rows.
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// What the machine is called.
+    /// Set the name of the machine.
     #[arg(long, value_name = "NAME", default_value = "fitted")]
     pub name: String,
-    /// The measured machine whose rows count, where they are of several.
+    /// Use only rows of this measured machine.
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
-    /// A file of what each time was, what the fit makes of it, and its weight.
+    /// Write each time, its fitted value and its weight to FILE.
     #[arg(long, value_name = "FILE")]
     pub residuals: Option<PathBuf>,
-    /// The file of the machine; `-` is standard output.
+    /// Write the machine to FILE (`-` for standard output).
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
-    /// Whether that may be over what is there.
+    /// Option for existing output files.
     #[command(flatten)]
     pub over: Over,
 }
@@ -98,80 +100,80 @@ pub(crate) struct FitArgs {
 /// Where schedules are carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum On {
-    /// Here, or where mpirun takes them.
+    /// Run now, on this host or where mpirun starts the ranks.
     Mpirun,
-    /// In a job of Slurm, which is written.
+    /// Write a Slurm job script (see --script).
     Slurm,
 }
 
 /// How `run` measures.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RealRanks {
-    /// Carry schedules out on real ranks instead of pricing them, every byte verified. Needs MPI
-    /// and its C compiler, mpicc.
+    /// Execute schedules on real MPI ranks and measure them instead of modelling their time; verify
+    /// every byte received. Requires MPI and mpicc.
     #[arg(long, value_name = "LAUNCHER", conflicts_with = "tui")]
     pub on: Option<On>,
-    /// With --on, the command that starts ranks [default: mpirun -n {ranks}; for Slurm srun -n
+    /// With --on, start ranks with COMMAND [default: mpirun -n {ranks}; for slurm: srun -n
     /// {ranks}].
     #[arg(long, value_name = "COMMAND", requires = "on")]
     pub launch: Option<String>,
-    /// With --on, what is measured on: the rows' machine is `measured:NAME` [default: the host's
-    /// name].
+    /// With --on, record the machine as `measured:NAME` [default: host name].
     #[arg(long, value_name = "NAME", requires = "on")]
     pub name: Option<String>,
-    /// With --on, how often a schedule is carried out before it is timed [default: 2].
+    /// With --on, execute each schedule N times before timing it [default: 2].
     #[arg(long, value_name = "N", requires = "on")]
     pub warmup: Option<u32>,
-    /// With --on slurm, the job that is written; its schedules are put into a folder beside it.
+    /// With --on slurm, write the job script to FILE and the schedules to a directory next to it.
     #[arg(long, value_name = "FILE", requires = "on")]
     pub script: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TuneArgs {
-    /// Rows: predicted or measured.
+    /// Read predicted or measured rows.
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// For which library.
+    /// Select the library.
     #[arg(long, value_name = "LIBRARY", value_parser = libraries())]
     pub format: String,
-    /// The machine whose rows count, where they are of several.
+    /// Use only rows of this machine.
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
-    /// The topology whose rows count, where some number of nodes has several; can be given again.
+    /// Use only rows of this topology, where a number of nodes has several. Can be repeated.
     #[arg(long, value_name = "SPEC")]
     pub topology: Vec<String>,
-    /// Say how much longer this algorithm would take everywhere than the table's.
+    /// Compare the table with ALGORITHM used for all sizes.
     #[arg(long, value_name = "ALGORITHM")]
     pub default: Option<String>,
-    /// The library's own table that is written into: MPICH's generic.json.
+    /// Insert the rules into the library's own table (MPICH's generic.json).
     #[arg(long, value_name = "FILE")]
     pub base: Option<PathBuf>,
-    /// The file; `-` is standard output.
+    /// Write the table to FILE (`-` for standard output).
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
-    /// Whether that may be over what is there.
+    /// Option for existing output files.
     #[command(flatten)]
     pub over: Over,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// For whom.
+    /// Select the format.
     #[arg(long, value_name = "FORMAT", value_parser = schedules())]
     pub format: String,
     #[command(flatten)]
     pub schedule: ScheduleArgs,
-    /// Seconds that it may take [default: 600].
+    /// Stop after SECS seconds [default: 600].
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<f64>,
-    /// The file, or the folder where a format is several files; `-` is standard output.
+    /// Write to PATH: a file, or a directory for formats with several files (`-` for standard
+    /// output).
     #[arg(long, value_name = "PATH", default_value = "-")]
     pub out: PathBuf,
-    /// Whether that may be over what is there.
+    /// Option for existing output files.
     #[command(flatten)]
     pub over: Over,
-    /// Where plugins are looked for.
+    /// Options of plugin discovery.
     #[command(flatten)]
     pub plugins: PluginArgs,
 }

@@ -9,7 +9,8 @@ Examples:
   swapmeet merge part-*.csv --out rows.csv
   swapmeet merge part-*.csv --experiment sweep.toml --out rows.csv
 
-With the experiment, what is missing is known exactly; without it, the cross product of all that the rows name is expected.";
+With --experiment, the expected cases are those of the experiment. Otherwise they
+are the cross product of everything that the rows name.";
 
 pub(super) fn memory(text: &str) -> Result<u64, String> {
     /// With less, not even the plugins can be loaded.
@@ -23,52 +24,52 @@ Examples:
   swapmeet rerun rows.csv --row 3
   swapmeet rerun rows.csv --all
 
-Rows are counted from 1, below the header. Figures are compared to the last digit;
-only plan_ms and wall_ms may differ. Exit status: 0 if all rows are the same, else 1.";
+Rows are counted from 1, below the header. All columns except plan_ms and wall_ms
+must be identical. Exit status: 0 if all rows are identical, otherwise 1.";
 
 #[derive(Debug, Args)]
 pub(crate) struct RerunArgs {
-    /// A result file.
+    /// Read rows from this result file.
     #[arg(value_name = "FILE.csv")]
     pub file: PathBuf,
-    /// Which row, from 1; may be given several times.
+    /// Rerun row N, counted from 1. Can be repeated.
     #[arg(long = "row", value_name = "N", required_unless_present = "all")]
     pub rows: Vec<usize>,
-    /// All rows.
+    /// Rerun all rows.
     #[arg(long, conflicts_with = "rows")]
     pub all: bool,
-    /// How many cases run at a time [default: one a core].
+    /// Run N cases at a time [default: number of cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub jobs: Option<u32>,
-    /// No effect; kept for one release.
+    /// Has no effect and will be removed.
     #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub threads: Option<u32>,
-    /// Seconds that a case may take [default: 600].
+    /// Stop a case after SECS seconds [default: 600].
     #[arg(long, value_name = "SECS", value_parser = super::seconds, allow_negative_numbers = true)]
     pub timeout: Option<f64>,
-    /// Where plugins are looked for.
+    /// Options of plugin discovery.
     #[command(flatten)]
     pub plugins: PluginArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// Result files of one experiment.
+    /// Join these result files of one experiment.
     #[arg(required = true, value_name = "FILE.csv")]
     pub files: Vec<PathBuf>,
-    /// Where all rows go; `-` is standard output.
+    /// Write all rows to this file (`-` for standard output).
     #[arg(long, value_name = "FILE.csv")]
     pub out: PathBuf,
-    /// Whether that may be over what is there.
+    /// Option for existing output files.
     #[command(flatten)]
     pub over: Over,
-    /// The experiment that the rows are of.
+    /// Read the expected cases from an experiment file.
     #[arg(long, value_name = "EXPERIMENT.toml")]
     pub experiment: Option<PathBuf>,
-    /// Write what there is even if cases are missing.
+    /// Write the rows even if cases are missing.
     #[arg(long)]
     pub partial: bool,
-    /// Where plugins are looked for.
+    /// Options of plugin discovery.
     #[command(flatten)]
     pub plugins: PluginArgs,
 }
@@ -76,10 +77,10 @@ pub(crate) struct MergeArgs {
 /// What a worker is told.
 #[derive(Debug, Args)]
 pub(crate) struct WorkerArgs {
-    /// The most memory it may map, in bytes.
+    /// Limit of the address space, in bytes.
     #[arg(long)]
     pub memory_limit: u64,
-    /// Not confined.
+    /// Run without the sandbox.
     #[arg(long)]
     pub no_sandbox: bool,
 }
@@ -87,9 +88,9 @@ pub(crate) struct WorkerArgs {
 /// What the child that reads plugins is told.
 #[derive(Debug, Args)]
 pub(crate) struct DescribePluginsArgs {
-    /// The plugin's file.
+    /// The plugin file.
     pub file: PathBuf,
-    /// Not confined.
+    /// Run without the sandbox.
     #[arg(long)]
     pub no_sandbox: bool,
 }
@@ -99,13 +100,13 @@ pub(crate) struct DescribePluginsArgs {
 pub(crate) struct ReproducePaperArgs {
     /// The paper.
     pub paper: String,
-    /// Seconds that a schedule may take.
+    /// Time limit of a schedule, in seconds.
     #[arg(long)]
     pub timeout: f64,
-    /// The most memory it may map, in bytes.
+    /// Limit of the address space, in bytes.
     #[arg(long)]
     pub memory_limit: u64,
-    /// Where plugins are looked for.
+    /// Options of plugin discovery.
     #[command(flatten)]
     pub plugins: PluginArgs,
 }

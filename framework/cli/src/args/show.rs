@@ -13,41 +13,43 @@ Examples:
   swapmeet plot rows.csv --kind winners --out winners.pdf
   swapmeet plot rows.csv --kind parts --topology torus:8x8 --out parts.svg
   swapmeet plot rows.csv --kind traffic --workload uniform:1KiB --out traffic.svg
-  swapmeet plot rows.csv --width 84mm --font 8pt --label pex=Pairwise --lower-bound --out figure.pdf
+  swapmeet plot rows.csv --width 84mm --font 8pt --label pex=Pairwise \\
+    --lower-bound --out figure.pdf
 
-Rows that differ in topology or machine go into panels of their own. Bars are 95 %
-intervals of repetitions; letters mark where another algorithm becomes the fastest,
-which is a matter of times, whatever is shown.";
+Each topology and machine has its own panel. Bars are 95 % confidence intervals of
+repetitions. Letters mark where another algorithm becomes the fastest; they always
+refer to times.";
 
 pub(super) const REPORT_EXAMPLES: &str = "\
 Examples:
   swapmeet report rows.csv --out report.html
-  swapmeet report monday.csv tuesday.csv --baseline pex --title 'PEX and its rivals' --out report.html
+  swapmeet report monday.csv tuesday.csv --baseline pex \\
+    --title 'PEX and its rivals' --out report.html
 
-The page is one file that fetches nothing: it can be mailed, archived and printed.";
+The page is a single file without external resources.";
 
 /// What a figure shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum FigureKind {
-    /// A curve an algorithm, over block sizes, nodes or variation.
+    /// Draw one curve per algorithm over block sizes, nodes or variation.
     #[default]
     Curves,
-    /// Who is fastest for each block size and network, or machine, and by how much.
+    /// Show the fastest algorithm for each block size and network or machine.
     Winners,
-    /// The parts of each algorithm's time, end to end.
+    /// Show the components of each algorithm's time as stacked bars.
     Parts,
-    /// Steps, and the turns that they come to if messages over one link wait for each other.
+    /// Show steps, and rounds if messages on the same link wait for each other.
     Steps,
-    /// Bytes over links: what is sent, once, and again for each further link of its route.
+    /// Show bytes sent, and bytes summed over the links of their routes.
     Traffic,
 }
 
 /// What is on the x axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum XAxis {
-    /// Bytes of a block (of irregular sizes their mean, of spikes the spike).
+    /// Bytes per block (mean of irregular sizes, maximum of spikes).
     Block,
-    /// Nodes.
+    /// Number of nodes.
     Nodes,
     /// Coefficient of variation of irregular sizes.
     Cv,
@@ -58,51 +60,51 @@ pub(crate) enum XAxis {
 pub(crate) enum YAxis {
     /// Completion time.
     Time,
-    /// Completion time over the baseline's.
+    /// Completion time divided by the baseline's.
     Ratio,
-    /// Completion time over the lower bound.
+    /// Completion time divided by the lower bound.
     Bound,
     /// Time added by contention.
     Contention,
-    /// Steps.
+    /// Number of steps.
     Steps,
-    /// Messages.
+    /// Number of messages.
     Messages,
-    /// The most messages on one link in one step.
+    /// Maximum number of messages on one link in one step.
     LinkMessages,
-    /// The most bytes held by one node.
+    /// Maximum number of bytes held by one node.
     NodeBytes,
-    /// Algorithm bandwidth, size over time, as nccl-tests defines it
+    /// Algorithm bandwidth (size divided by time), as defined by nccl-tests.
     Algbw,
-    /// Bus bandwidth, as nccl-tests defines it: comparable to a node's
+    /// Bus bandwidth, as defined by nccl-tests; comparable to the bandwidth of a node.
     Busbw,
 }
 
 /// Which axes are logarithmic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogAxes {
-    /// Neither.
+    /// No axis.
     None,
     /// The x axis.
     X,
     /// The y axis.
     Y,
-    /// Both.
+    /// Both axes.
     Both,
 }
 
 /// What a figure is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FigureFormat {
-    /// A picture for pages, with text as text.
+    /// Vector graphics for web pages.
     Svg,
-    /// A picture of pixels.
+    /// Pixel graphics.
     Png,
-    /// A page of the figure's size.
+    /// A PDF page of the figure's size.
     Pdf,
-    /// A picture for LaTeX, drawn by pgfplots.
+    /// LaTeX source for pgfplots.
     Pgfplots,
-    /// The points that would be drawn.
+    /// The plotted points.
     Csv,
 }
 
@@ -116,87 +118,87 @@ fn label(text: &str) -> Result<(String, String), String> {
 /// Rows of result files, and which of them.
 #[derive(Debug, Args)]
 pub(crate) struct RowsArgs {
-    /// Result files.
+    /// Read rows from these result files.
     #[arg(required = true, value_name = "FILE.csv")]
     pub files: Vec<PathBuf>,
-    /// Only rows of this topology; may be given several times.
+    /// Use only rows of this topology. Can be repeated.
     #[arg(long = "topology", value_name = "SPEC")]
     pub topologies: Vec<String>,
-    /// Only rows of this algorithm; may be given several times.
+    /// Use only rows of this algorithm. Can be repeated.
     #[arg(long = "algorithm", value_name = "SPEC")]
     pub algorithms: Vec<String>,
-    /// Only rows of this workload, as the rows have it; may be given several times.
+    /// Use only rows of this workload, spelled as in the rows. Can be repeated.
     #[arg(long = "workload", value_name = "SPEC")]
     pub workloads: Vec<String>,
-    /// Only rows of this machine; may be given several times.
+    /// Use only rows of this machine. Can be repeated.
     #[arg(long = "machine", value_name = "SPEC")]
     pub machines: Vec<String>,
-    /// The algorithm that others are compared with; the fastest if not given.
+    /// Compare with this algorithm [default: the fastest].
     #[arg(long, value_name = "ALGO")]
     pub baseline: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
-    /// Which rows.
+    /// The rows to plot.
     #[command(flatten)]
     pub rows: RowsArgs,
-    /// Where the figure goes.
+    /// Write the figure to this file.
     #[arg(long, value_name = "FIGURE.svg|png|pdf|tex|csv")]
     pub out: PathBuf,
-    /// Whether that may be over what is there.
+    /// Option for existing output files.
     #[command(flatten)]
     pub over: Over,
-    /// What it is written as [default: what the ending of its name says].
+    /// Select the format [default: by file extension].
     #[arg(long)]
     pub format: Option<FigureFormat>,
-    /// What it shows.
+    /// Select the kind of figure.
     #[arg(long, default_value = "curves")]
     pub kind: FigureKind,
-    /// What is on the x axis of curves [default: block].
+    /// Select the x axis of curves [default: block].
     #[arg(long)]
     pub x: Option<XAxis>,
-    /// What is on the y axis of curves [default: time].
+    /// Select the y axis of curves [default: time].
     #[arg(long)]
     pub y: Option<YAxis>,
-    /// Which axes are logarithmic [default: what suits them; `--log` alone: both].
+    /// Select logarithmic axes [default: chosen by the data; both if no value is given].
     #[arg(long, value_name = "AXES", num_args = 0..=1, default_missing_value = "both")]
     pub log: Option<LogAxes>,
-    /// A title [default: what all rows have in common].
+    /// Set the title [default: what all rows have in common].
     #[arg(long)]
     pub title: Option<String>,
-    /// What an algorithm is called; may be given several times, in the order of the legend.
+    /// Label an algorithm. Can be repeated; the order is that of the legend.
     #[arg(long = "label", value_name = "ALGO=TEXT", value_parser = label)]
     pub labels: Vec<(String, String)>,
-    /// Show the lower bound, too: what no schedule can beat.
+    /// Also draw the lower bound.
     #[arg(long)]
     pub lower_bound: bool,
-    /// How wide the figure is, such as 84mm, 3.3in or 240pt [default: what its panels need].
+    /// Set the width, such as 84mm, 3.3in or 240pt [default: as wide as needed].
     #[arg(long, value_name = "LENGTH")]
     pub width: Option<Length>,
-    /// The size of its letters, such as 8pt [default: 9pt].
+    /// Set the font size, such as 8pt [default: 9pt].
     #[arg(long, value_name = "LENGTH")]
     pub font: Option<Length>,
-    /// Also write the points that are drawn, as CSV beside the figure.
+    /// Also write the plotted points to a CSV file next to the figure.
     #[arg(long)]
     pub data: bool,
-    /// Pixels of a PNG to one of the SVG.
+    /// Set the number of PNG pixels per SVG pixel.
     #[arg(long, default_value = "2", value_parser = clap::value_parser!(u8).range(1..=8))]
     pub scale: u8,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Which rows.
+    /// The rows of the report.
     #[command(flatten)]
     pub rows: RowsArgs,
-    /// Where the page goes; `-` is standard output.
+    /// Write the page to this file (`-` for standard output).
     #[arg(long, value_name = "REPORT.html")]
     pub out: PathBuf,
-    /// Whether that may be over what is there.
+    /// Option for existing output files.
     #[command(flatten)]
     pub over: Over,
-    /// A title [default: the experiments' names].
+    /// Set the title [default: names of the experiments].
     #[arg(long)]
     pub title: Option<String>,
 }
