@@ -1,31 +1,31 @@
-//! What a plugin's tables say.
+//! The description of a plugin in its tables.
 
 use serde::{Deserialize, Serialize};
 use swapmeet_runner::plugin::{Param, Plugin};
 
-/// What a plugin's tables say.
+/// The description of a plugin in its tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
     pub name: String,
     pub version: String,
     pub licence: String,
-    /// Major and minor of the boundary it was built for.
+    /// Major and minor version of the plugin ABI for which it was built.
     pub abi: (u32, u32),
     pub algorithms: Vec<AlgorithmAbout>,
 }
 
-/// What the table of an algorithm says.
+/// The description of an algorithm in its table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlgorithmAbout {
     pub name: String,
     pub title: String,
-    /// Where it was published.
+    /// The publication of the algorithm.
     pub paper: String,
-    /// On what it runs.
+    /// The topologies and sizes that it supports, in words.
     pub accepts: String,
-    /// A bit a collective.
+    /// A set with one bit for each collective.
     pub collectives: u64,
-    /// The most messages at a node in a step; 0 where it doesn't say.
+    /// The largest number of messages of a node in a step; 0 if the plugin does not state it.
     pub ports: u64,
     pub params: Vec<Param>,
 }

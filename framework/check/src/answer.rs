@@ -1,4 +1,4 @@
-//! The other process: loads the plugin, answers one question.
+//! The child process: loads the plugin and answers one question.
 
 use crate::about::About;
 use crate::question::{Answer, Plan, Question, Ran, Rung, Symmetry};
@@ -19,12 +19,12 @@ use swapmeet_runner::session::{self, GroupEvent};
 use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
 
-/// With more nodes than this a schedule is made twice, not four times.
+/// Up to this number of nodes, schedules are also made on two threads at the same time.
 const FEW_NODES: u64 = 64;
 
-/// Loads the plugin in this process and answers. What the plugin does to the process is the
-/// caller's risk. `two` is called before two schedules are made at once; the last step known is
-/// written to the file `progress`.
+/// Loads the plugin in this process and answers the question. The caller must expect that the
+/// plugin damages the process. `two` is called before two schedules are made at the same time. The
+/// number of the last completed step is written to the file `progress`.
 pub fn answer(
     plugin: &Path,
     question: &Question,
@@ -73,9 +73,9 @@ fn case(plugin: &Plugin, rung: &Rung, timeout: Duration) -> Result<Case, String>
     })
 }
 
-/// The case alone, again, and with few nodes on two threads at once: a schedule must depend on
-/// nothing but its problem. Once more with one node of each orbit planned for, where the schedule
-/// says what maps it onto itself.
+/// Runs the case twice and, with few nodes, on two threads at the same time: a schedule must depend
+/// only on its problem. If the schedule declares a symmetry, it is planned once more for one node
+/// of each orbit.
 fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Answer {
     let before = peak_bytes();
     let started = Instant::now();
@@ -99,13 +99,14 @@ fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Answer {
     } else {
         None
     };
-    // Beside another plan there are the threads of both.
+    // While two plans run, the count includes the threads of both.
     let mut plans = compared(plans);
     plans.iter_mut().skip(2).for_each(|plan| plan.threads = 0);
     Answer::Ran(Ran { nodes: case.topology.nodes(), plans, ms, symmetry, bytes })
 }
 
-/// What a schedule says of itself, compared with what it is, if it says anything.
+/// Compares the schedule that follows from a declared symmetry with the full schedule. Returns
+/// `None` if no symmetry is declared.
 fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
     let run = |proof_scope| {
         let mut watch = Watch::new(Some(progress)).by_blocks();
@@ -126,11 +127,11 @@ fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
     Some(Symmetry { nodes: by_orbits.proved_on.unwrap_or(0), differs })
 }
 
-/// Different cases in one process: there and back, so that each follows another than the first
-/// time; then both orders at once, on two threads.
+/// Runs different cases in one process: forwards and backwards, so that each case follows a
+/// different one each time, and then both orders at the same time on two threads.
 fn among(cases: &[Case], progress: &Path, two: &dyn Fn()) -> Vec<(usize, bool, Plan)> {
-    // What threads there are beside others is not asked, nor in what sends plans differ that others
-    // were made before.
+    // The number of threads is not comparable while other plans run. The position of the first
+    // difference is not recorded either.
     let plan = |case: &Case| Plan { threads: 0, ..plan(case, progress).0 };
     let there = || (0..cases.len()).map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
     let back = || (0..cases.len()).rev().map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
@@ -175,7 +176,8 @@ fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
     (plan, watch)
 }
 
-/// The plans, each of the later ones with where it differs from the first.
+/// Returns the plans. Each one after the first has the position of its first difference from the
+/// first.
 fn compared(mut plans: Vec<(Plan, Watch)>) -> Vec<Plan> {
     let later = if plans.is_empty() { Vec::new() } else { plans.split_off(1) };
     let Some((first, watched)) = plans.pop() else { return Vec::new() };
@@ -185,12 +187,12 @@ fn compared(mut plans: Vec<(Plan, Watch)>) -> Vec<Plan> {
     std::iter::once(first).chain(later).collect()
 }
 
-/// Threads of this process; `None` where the system doesn't tell.
+/// Returns the number of threads of this process; `None` if the system does not report it.
 fn threads() -> Option<u64> {
     Some(std::fs::read_dir("/proc/self/task").ok()?.count() as u64)
 }
 
-/// The most memory this process ever had, in bytes; `None` where the system doesn't tell.
+/// Returns the peak memory of this process in bytes; `None` if the system does not report it.
 fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

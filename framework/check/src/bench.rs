@@ -1,4 +1,4 @@
-//! The bench on which a plugin is examined: a process a question.
+//! The test bench of a plugin: each question is answered in a process of its own.
 
 use crate::question::{Answer, Question};
 use crate::watch::{last_step, where_it_was};
@@ -11,36 +11,39 @@ use std::thread;
 use std::time::{Duration, Instant};
 use swapmeet_runner::plugin_output::{is_backtrace, is_out_of_memory};
 
-/// What a question may cost.
+/// Limits for answering a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Time for one making of a schedule.
+    /// Time limit for making one schedule.
     pub time: Duration,
-    /// Memory of the process, in bytes.
+    /// Memory limit of the process, in bytes.
     pub memory: u64,
 }
 
 /// How a process ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// With an answer, and perhaps something that the plugin printed.
+    /// It answered. The plugin may also have printed something.
     Answered {
         answer: Answer,
-        /// The first line that came out on standard output.
+        /// The first line that is not blank on standard output.
         printed: Option<String>,
     },
-    /// Without one: a signal, an exit status, with the last line on standard error.
+    /// It ended without an answer. The text names the signal or exit status, and has the last line
+    /// on standard error.
     Died(String),
-    /// It did not end in time and was killed, after this step of a schedule, where any was begun.
+    /// It did not end in time and was killed. The value is the last completed step of a schedule,
+    /// if one was begun.
     Hung(Option<u64>),
 }
 
-/// Whoever can ask a plugin.
+/// Asks questions about a plugin.
 pub trait Bench {
-    /// Asks one question. `Err` is the bench's own trouble, not the plugin's.
+    /// Asks one question. Errors if the bench itself fails; a failure of the plugin is an
+    /// [`Outcome`].
     fn ask(&self, question: &Question) -> io::Result<Outcome>;
 
-    /// What a question may cost.
+    /// Returns the limits of a question.
     fn limits(&self) -> Limits;
 }
 
@@ -50,14 +53,15 @@ pub trait Bench {
 pub struct Processes {
     pub program: PathBuf,
     pub plugin: PathBuf,
-    /// What a question may cost.
+    /// The limits of a question.
     pub limits: Limits,
 }
 
 impl Bench for Processes {
     fn ask(&self, question: &Question) -> io::Result<Outcome> {
         let folder = tempfile::tempdir()?;
-        // The answer goes into a file: what a plugin prints must not be taken for it.
+        // The answer is written to a file, so that the output of a plugin cannot be mistaken for
+        // it.
         let [answer, out, err] = ["answer", "out", "err"].map(|name| folder.path().join(name));
         let progress = progress_beside(&answer);
         let mut child = Command::new(&self.program)
@@ -71,7 +75,7 @@ impl Bench for Processes {
             .stdout(File::create(&out)?)
             .stderr(File::create(&err)?)
             .spawn()?;
-        // A plan that calls the host stops by itself, one that doesn't is killed.
+        // The host stops a plan at its next call. A plan that makes no calls is killed.
         let most =
             self.limits.time.saturating_mul(question.plans().max(4)) + Duration::from_secs(1);
         let Some(status) = wait(&mut child, most)? else {
@@ -100,7 +104,7 @@ impl Bench for Processes {
     }
 }
 
-/// Waits for a child of ours; kills it after `limit`. `None` if it had to be killed.
+/// Waits for a child process, and kills it after `limit`. Returns `None` if it was killed.
 fn wait(child: &mut std::process::Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
     let started = Instant::now();
     let mut pause = Duration::from_micros(200);
@@ -118,18 +122,18 @@ fn wait(child: &mut std::process::Child, limit: Duration) -> io::Result<Option<E
     }
 }
 
-/// What a process said before it died: why, rather than the advice that follows.
+/// Returns the reason that a process printed before it died, without the advice that follows it.
 fn last_words(lines: &[String]) -> Option<String> {
     let why = lines.iter().find(|line| is_out_of_memory(line));
     why.or_else(|| lines.iter().rfind(|line| !is_backtrace(line))).cloned()
 }
 
-/// Where the process that is asked writes down how far it is.
+/// Returns the file in which the child process records its progress.
 pub fn progress_beside(answer: &Path) -> PathBuf {
     answer.with_extension("step")
 }
 
-/// What ended a process, `place` steps into a schedule.
+/// Describes how a process ended. `place` names the last step of the schedule.
 fn how_it_died(status: ExitStatus, place: &str, last_words: Option<String>) -> String {
     let how = match (status.signal(), status.code()) {
         (Some(signal), _) => {
@@ -156,7 +160,8 @@ fn signal_name(signal: i32) -> &'static str {
     }
 }
 
-/// The lines of the first kibibytes of a file: a plugin may print without end.
+/// Returns the lines at the beginning of a file. A plugin may print without end, so only 64 KiB are
+/// read.
 fn lines(path: &Path) -> Vec<String> {
     const ENOUGH: u64 = 1 << 16;
     let mut text = Vec::new();

@@ -1,4 +1,4 @@
-//! The examination: tables, then every algorithm up the ladder.
+//! The examination of a plugin: its tables, then every algorithm on a list of machines.
 
 mod course;
 mod examiner;
@@ -14,9 +14,10 @@ use examiner::{Examiner, Params};
 use std::io;
 use swapmeet_core::spec::{Spec, SpecError};
 
-/// Examines a plugin on a bench. `file` is its name in the report; `topologies` are the machines to
-/// try it on, `wanted` the algorithms, with parameters; none for all, with none. An algorithm or
-/// parameter that the plugin doesn't have is an [`io::ErrorKind::InvalidInput`].
+/// Examines a plugin on a bench. `file` is its name in the report, and `topologies` are the
+/// machines. `wanted` are the algorithms with their parameters; if it is empty, all algorithms are
+/// examined without parameters. Errors with [`io::ErrorKind::InvalidInput`] if the plugin does not
+/// have one of the algorithms or parameters.
 pub fn examine(
     bench: &dyn Bench,
     file: &str,
@@ -59,7 +60,7 @@ pub fn examine(
     Ok(report)
 }
 
-/// The algorithms to examine, with the parameters to give them.
+/// Returns the algorithms to examine, each with its parameters.
 fn chosen<'a>(
     about: &'a [AlgorithmAbout],
     wanted: &[Spec],

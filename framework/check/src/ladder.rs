@@ -1,12 +1,12 @@
-//! The machines on which every algorithm is tried: sizes at which rules tend to break, on every
-//! family of topologies.
+//! The machines on which every algorithm is tested: for every family of topologies, the sizes at
+//! which algorithms typically fail.
 
 use swapmeet_core::network::topology::families;
 
-/// Topology specs, small ones first, the example of every family among them. A one-node machine has
-/// nothing to send; two nodes are each other's both neighbours; odd, prime and uneven sizes break
-/// rules of halves and quarters; 8 and 12 are the first sizes at which a ring of submeshes has
-/// something to pass on.
+/// Returns topology specs, small ones first, including the example of every family. A machine of
+/// one node has nothing to send. On a ring of two nodes, each node is both neighbours of the other.
+/// Odd, prime and uneven sizes break algorithms that divide into halves and quarters. 8 and 12 are
+/// the smallest sizes at which messages cross several submeshes of a ring.
 pub fn ladder() -> Vec<&'static str> {
     let known =
         |example: &&str| example.is_empty() || SMALL.contains(example) || LARGE.contains(example);
@@ -15,19 +15,19 @@ pub fn ladder() -> Vec<&'static str> {
 }
 
 const SMALL: &[&str] = &[
-    // one node
+    // One node.
     "fully-connected:1",
     "ring:1",
     "torus:1x1",
     "mesh:1x1",
     "hypercube:0",
-    // two
+    // Two nodes.
     "fully-connected:2",
     "ring:2",
     "torus:1x2",
     "mesh:2x1",
     "hypercube:1",
-    // small
+    // Small sizes.
     "ring:3",
     "ring:4",
     "mesh:2x2",
@@ -35,7 +35,7 @@ const SMALL: &[&str] = &[
     "mesh:3x2",
     "hypercube:2",
     "fully-connected:5",
-    // prime and odd
+    // Prime and odd sizes.
     "ring:13",
     "torus:3x5",
     "torus:7x7",
@@ -44,7 +44,7 @@ const SMALL: &[&str] = &[
     "fully-connected:17",
     "torus:3x4x5",
     "mesh:3x3x3",
-    // even, not a power of two
+    // Even sizes that are not powers of two.
     "torus:6x10",
     "mesh:4x5",
     "mesh:6x6",
@@ -57,7 +57,7 @@ const SMALL: &[&str] = &[
 ];
 
 const LARGE: &[&str] = &[
-    // powers of two
+    // Powers of two.
     "ring:16",
     "fully-connected:16",
     "torus:4x4",
@@ -69,7 +69,7 @@ const LARGE: &[&str] = &[
     "hypercube:6",
     "fat-tree:4x2",
     "rdn:1(hypercube:2)",
-    // large
+    // Large sizes.
     "torus:8x8x8",
     "torus:32x16",
     "mesh:24x20",
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use swapmeet_core::network::topology::parse;
 
-    /// A graph is a file of the user's own.
+    /// The family of graphs has no example: its topologies are files of the user.
     #[test]
     fn every_rung_is_a_topology_and_every_family_is_there() {
         let kinds: Vec<&str> = ladder().iter().map(|spec| parse(spec).unwrap().kind()).collect();

@@ -1,11 +1,10 @@
-//! Conformance of one plugin file: its tables, then every algorithm on a ladder of machines, every
-//! time in a process of its own.
+//! Conformance tests for a plugin file: its tables, then every algorithm on a list of machines,
+//! each case in a process of its own.
 //!
-//! A plugin under test is not to be trusted with anything: it may crash, hang, print, end the
-//! process or eat the memory. So whoever examines ([`examine()`]) never loads it, but asks a
-//! [`Bench`]: the program itself, started again for one [`Question`] ([`bench::Processes`]), which
-//! loads the plugin, answers ([`answer()`]) and ends. What comes back, or doesn't, becomes
-//! findings.
+//! A plugin under test is not trusted: it may crash, hang, print, end the process or exhaust the
+//! memory. [`examine()`] therefore never loads it. It sends each [`Question`] to a [`Bench`], which
+//! starts the program again ([`bench::Processes`]). The new process loads the plugin, answers
+//! ([`answer()`]) and ends. The answer, or its absence, is turned into findings.
 //!
 //! ```text
 //! examine -> Question -> Bench -> [other process: answer -> plugin] -> Outcome -> Finding -> Report

@@ -1,4 +1,4 @@
-//! What is asked of the other process, and what it says.
+//! The protocol between the examination and the child process.
 
 use crate::about::About;
 use crate::watch::Fullest;
@@ -14,19 +14,19 @@ pub struct Rung {
     pub machine: String,
 }
 
-/// What one process is asked.
+/// A question to one child process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Question {
-    /// What do the tables say?
+    /// Read the tables.
     About,
-    /// What comes of this case, each time?
+    /// Run this case several times.
     Run(Rung),
-    /// What comes of these cases, one after another in one process, in several orders?
+    /// Run these cases one after another in one process, in several orders.
     Among(Vec<Rung>),
 }
 
 impl Question {
-    /// How many schedules are made, at most, to answer it.
+    /// Returns the largest number of schedules that are made for the answer.
     pub fn plans(&self) -> u32 {
         match self {
             Self::About => 1,
@@ -36,32 +36,32 @@ impl Question {
     }
 }
 
-/// What came of one making of a schedule.
+/// The result of one plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The row's status: `ok`, `unsupported`, `invalid`, ..
+    /// The status as in rows, such as `ok`, `unsupported` or `invalid`.
     pub status: String,
     pub reason: String,
-    /// What was proved, as rows say it: `blocks`, `amounts`.
+    /// The verified unit, as in rows: `blocks` or `amounts`.
     pub proof: String,
-    /// Of all sends, in order: who, whom, what, which way.
+    /// A hash of all sends in order: sender, receiver, data and route.
     pub fingerprint: u64,
-    /// The same at the end of each of the first steps.
+    /// The hash at the end of each of the first steps.
     pub steps: Vec<u64>,
-    /// Where it first differs from the first plan of the same problem, of two made in one process.
+    /// The first difference from the first plan of the same problem in the same process.
     pub differs: Option<String>,
     /// The node with the most messages in one step.
     pub fullest: Fullest,
-    /// Threads that the process had more after the plan than before.
+    /// The number of threads that were started during the plan and still run.
     pub threads: u64,
-    /// What does no good, a sentence each.
+    /// Sends without effect, one sentence each.
     pub waste: Vec<String>,
-    /// That it went on after the host had refused a call, if it did.
+    /// A remark if the plugin continued after the host had refused a call.
     pub unheeded: Option<String>,
 }
 
 impl Plan {
-    /// Whether the same was made of a problem.
+    /// Returns whether both plans have the same outcome and schedule.
     pub fn is_like(&self, other: &Self) -> bool {
         let outcome = |plan: &Self| (plan.fingerprint, plan.fullest.messages);
         (&self.status, &self.reason, &self.proof) == (&other.status, &other.reason, &other.proof)
@@ -69,46 +69,46 @@ impl Plan {
     }
 }
 
-/// What the process says.
+/// An answer of the child process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    /// The file is no plugin, or its tables are wrong.
+    /// The file is not a plugin, or its tables are invalid.
     Refused(String),
-    /// What the tables say.
+    /// The contents of the tables.
     About(About),
-    /// The plugin closed files that are not its own: a worker would be lost to its run.
+    /// The plugin closed files that it had not opened. In a run, this would end the worker.
     ClosedFiles,
-    /// None yet: two schedules are being made at once.
+    /// A placeholder that is written while two schedules are made at the same time.
     AtOnce,
-    /// Something in the question can't be: a topology that doesn't exist.
+    /// The question is invalid, for example because a topology does not exist.
     BadQuestion(String),
-    /// What came of a case.
+    /// The results of one case.
     Ran(Ran),
-    /// What came of several: the number of the case, whether another thread was at work, and the
-    /// plan.
+    /// The results of several cases: the number of the case, whether another thread was running,
+    /// and the plan.
     Among(Vec<(usize, bool, Plan)>),
 }
 
-/// What came of a case.
+/// The results of one case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ran {
     pub nodes: u64,
-    /// What came of it: first alone, then again, then on two threads at once.
+    /// The plans: the first, a second one, and then two on two threads at the same time.
     pub plans: Vec<Plan>,
-    /// Milliseconds that the first took, with all that the host does.
+    /// Milliseconds of the first plan, including the time of the host.
     pub ms: f64,
-    /// What came of it with one node of each orbit planned for, where the schedule says what maps
-    /// it onto itself and there are few nodes.
+    /// The result with one node of each orbit planned, if the schedule declares a symmetry and
+    /// there are few nodes.
     pub symmetry: Option<Symmetry>,
-    /// Bytes that the process grew by while it made the first, where the system tells.
+    /// Growth of the process in bytes during the first plan, if the system reports it.
     pub bytes: Option<u64>,
 }
 
-/// What came of a case with one node of each orbit planned for.
+/// The result of a case with one node of each orbit planned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symmetry {
-    /// How many were planned for.
+    /// The number of planned nodes.
     pub nodes: u64,
-    /// Where it differs from the plan for everyone.
+    /// The first difference from the full plan.
     pub differs: Option<String>,
 }

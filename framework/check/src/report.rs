@@ -1,101 +1,101 @@
-//! What was found, in words.
+//! Findings and the report.
 
 use crate::about::About;
 use serde::Serialize;
 use std::fmt;
 use swapmeet_core::delivery::fault::Count;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The plugin is wrong.
     Fault,
-    /// Something to look at.
+    /// The user should look at this.
     Remark,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What was tested: `tables`, `delivers`, `symmetry`, `repeats`, `ports`, `time`, `memory`,
-    /// `survives`, `quiet`, `defaults`.
+    /// The test, such as `tables`, `delivers`, `symmetry`, `repeats`, `ports`, `time`, `memory`,
+    /// `survives`, `quiet` or `defaults`.
     pub test: &'static str,
     /// The algorithm; empty for the plugin as a whole.
     pub algorithm: String,
-    /// Where: a topology and what else is special about the case.
+    /// The topology, and any other property that is special about the case.
     pub place: String,
-    /// Of what: collective and workload; empty where it is about no case.
+    /// Collective and workload; empty if the finding is not about a case.
     pub workload: String,
     pub what: String,
 }
 
 impl Finding {
-    /// A fault of an algorithm as such, or of the plugin where none is named.
+    /// Makes a fault of an algorithm without a case, or of the plugin if `algorithm` is empty.
     pub fn fault(test: &'static str, algorithm: &str, what: String) -> Self {
         let (algorithm, place, workload) = (algorithm.to_owned(), String::new(), String::new());
         Self { severity: Severity::Fault, test, algorithm, place, workload, what }
     }
 
-    /// The same of something to look at.
+    /// Makes a remark on an algorithm or on the plugin.
     pub fn remark(test: &'static str, algorithm: &str, what: String) -> Self {
         Self { severity: Severity::Remark, ..Self::fault(test, algorithm, what) }
     }
 
-    /// That the plugin prints what belongs into the log.
+    /// Makes the remark that the plugin prints instead of using the log.
     pub(crate) fn prints(algorithm: &str, line: &str) -> Self {
         let what =
             format!("prints on standard output: `{line}`; the host's log function is for that");
         Self::remark("quiet", algorithm, what)
     }
 
-    /// Where it was found, and of what workload.
+    /// Adds the place and the workload of the finding.
     pub(crate) fn at(self, place: &str, workload: &str) -> Self {
         Self { place: place.to_owned(), workload: workload.to_owned(), ..self }
     }
 }
 
-/// What was done with one algorithm.
+/// The examination of one algorithm.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Examined {
-    /// Its name, with the parameters it was given.
+    /// Its name with the parameters.
     pub algorithm: String,
     pub collectives: Vec<&'static str>,
     pub cases: u64,
-    /// Cases in which every block, or every byte of amounts, was followed to its destination.
+    /// Cases in which every block, or every byte, was traced to its destination.
     pub verified: u64,
-    /// Of these, those whose schedules move amounts.
+    /// Verified cases with schedules of byte counts.
     pub amounts: u64,
-    /// Verified cases of few nodes in which it says what maps its schedule onto itself.
+    /// Verified cases of few nodes in which the schedule declares a symmetry.
     pub symmetric: u64,
-    /// Cases that it refused.
+    /// Cases that the algorithm refused as unsupported.
     pub unsupported: u64,
-    /// The most nodes of a verified case.
+    /// The largest number of nodes of a verified case.
     pub most_nodes: u64,
-    /// The ports that it claims; 0 where it says nothing.
+    /// The declared number of ports; 0 if the algorithm does not declare it.
     pub ports_claimed: u64,
-    /// The most messages at a node in a step.
+    /// The largest number of messages of a node in a step.
     pub ports_used: u64,
-    /// The longest that one schedule took, and where.
+    /// The longest time of a schedule in milliseconds, and its topology.
     pub slowest: (f64, String),
-    /// The most memory that one schedule took in bytes, and where.
+    /// The largest memory of a schedule in bytes, and its topology.
     pub fattest: (u64, String),
 }
 
-/// What an examination came to.
+/// The result of an examination.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     pub file: String,
-    /// What its tables say, if they can be read.
+    /// The contents of the tables, if they can be read.
     pub about: Option<About>,
-    /// What was done, an entry an algorithm.
+    /// The examination of each algorithm.
     pub algorithms: Vec<Examined>,
     pub findings: Vec<Finding>,
 }
 
 impl Report {
-    /// Whether nothing is wrong; remarks don't count.
+    /// Returns whether there are no faults. Remarks do not count.
     pub fn passed(&self) -> bool {
         self.findings.iter().all(|f| f.severity != Severity::Fault)
     }
@@ -116,7 +116,7 @@ impl fmt::Display for Report {
             None => writeln!(f, "{}", self.file)?,
         }
         self.findings_of(f, "")?;
-        // What is said of tables is said once, whatever parameters an algorithm is given.
+        // Findings about tables do not depend on parameters. Show them once.
         for name in self.about.iter().flat_map(|about| &about.algorithms).map(|a| &a.name) {
             if self.algorithms.iter().all(|examined| examined.algorithm != *name) {
                 self.findings_of(f, name)?;
@@ -135,7 +135,8 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// Findings of one algorithm; those that say the same about many places once.
+    /// Writes the findings of one algorithm. Of similar findings about many places, only the first
+    /// few are listed.
     fn findings_of(&self, f: &mut fmt::Formatter<'_>, algorithm: &str) -> fmt::Result {
         let mut listed: Vec<&Finding> = Vec::new();
         let all = || self.findings.iter().filter(|finding| finding.algorithm == algorithm);

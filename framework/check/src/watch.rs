@@ -1,5 +1,5 @@
-//! What is watched while a schedule is made, so that a finding leads to the line: sends one by one,
-//! the fullest node, the last step.
+//! Observations while a schedule is made, so that a finding names the exact send: all sends, the
+//! node with the most messages, and the last step.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -18,13 +18,13 @@ use swapmeet_core::simulation::step::Step;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Fullest {
     pub messages: u64,
-    /// The step, from 1, of those in which anything is sent.
+    /// The number of the step, from 1. Only steps with messages count.
     pub step: u64,
     /// The node of the machine.
     pub node: u64,
-    /// Whether it sends or receives them.
+    /// Whether the node sends these messages; otherwise it receives them.
     pub sends: bool,
-    /// The other ends of some of them.
+    /// The other nodes of some of the messages.
     pub peers: Vec<u64>,
 }
 
@@ -44,45 +44,45 @@ impl fmt::Display for Fullest {
     }
 }
 
-/// A send, as it is listed.
+/// A recorded send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Listed {
     step: u64,
     from: u64,
     to: u64,
     load: u64,
-    /// Of what goes, and which way.
+    /// A hash of the data and the route.
     what: u64,
-    /// The same, however what goes is cut up into boxes; looked at where one node of each orbit may
-    /// be planned for.
+    /// The same hash independent of the partition into boxes; 0 unless sends are compared by
+    /// blocks.
     blocks: u64,
 }
 
 pub(crate) struct Watch {
     all: DefaultHasher,
-    /// The first sends, in order.
+    /// The first sends, in the order of the schedule.
     sends: Vec<Listed>,
-    /// What all sends came to up to the end of each of the first steps.
+    /// The hash of all sends up to the end of each of the first steps.
     steps: Vec<u64>,
     fullest: Fullest,
-    /// The first send that put nothing on its way, the first of a copy, and what came first where
-    /// it was already; and how many there are.
+    /// The sends without effect. `idle`: the sender holds none of the selected data. `copied`: the
+    /// sender keeps a copy. `redundant`: the receiver already has the data.
     idle: Seen,
     copied: Seen,
     redundant: Seen,
-    /// Whether sends are told apart by their blocks, too.
+    /// Whether sends are also compared by their blocks.
     by_blocks: bool,
-    /// The last step that was ended.
+    /// The last completed step.
     last: u64,
-    /// Where that is written down, for whoever is left to read it. Left open: a plugin that closes
-    /// what isn't its own may have closed it, and to close a file twice ends the process.
+    /// The file in which the last step is recorded for the parent process. It is never closed: the
+    /// plugin may have closed the descriptor, and closing it twice ends the process.
     progress: Option<ManuallyDrop<File>>,
 }
 
-/// Something that a schedule does and need not.
+/// Sends of one kind that have no effect.
 #[derive(Default)]
 struct Seen {
-    /// Where it is done first: the step and the nodes, as the beginning of a sentence.
+    /// The step and the nodes of the first one, as the beginning of a sentence.
     first: Option<String>,
     more: u64,
 }
@@ -106,13 +106,14 @@ impl Seen {
 }
 
 impl Watch {
-    /// How many sends are remembered: what differs is mostly near the beginning.
+    /// The number of sends that are recorded. Most differences are near the beginning.
     const SENDS: usize = 1 << 17;
     const STEPS: usize = 256;
 
-    /// Nothing watched yet; the last step known is written to the file `progress`.
+    /// Starts with no observations. The number of the last completed step is written to the file
+    /// `progress`.
     pub(crate) fn new(progress: Option<&Path>) -> Self {
-        // The hasher's keys are fixed: two processes of the same program agree.
+        // The keys of this hasher are fixed, so that two processes of the same program agree.
         let mut watch = Self {
             all: DefaultHasher::new(),
             sends: Vec::new(),
@@ -129,14 +130,14 @@ impl Watch {
         watch
     }
 
-    /// The same for schedules that are to be compared however what goes is cut up into boxes: that
-    /// looks at every block.
+    /// Also compares sends by their blocks, independent of the partition into boxes. This looks at
+    /// every block.
     pub(crate) fn by_blocks(self) -> Self {
         Self { by_blocks: true, ..self }
     }
 
-    /// Where a schedule that was planned for everyone, this one, first differs from the one that
-    /// follows from what one node of each orbit does.
+    /// Returns the first difference between this full schedule and the one derived from one node of
+    /// each orbit.
     pub(crate) fn breaks_symmetry(&self, by_orbits: &Self) -> Option<String> {
         let by_blocks = |send: &Listed| Listed { what: 0, ..*send };
         let sorted = |sends: &[Listed]| {
@@ -158,7 +159,8 @@ impl Watch {
                 }),
             };
         }
-        // The same sends, in the order of their senders: each goes through the nodes once.
+        // Both have the same sends. Compare the order of the senders: each step lists every node
+        // once.
         let ordered = |sends: &[Listed]| sends.iter().map(by_blocks).collect::<Vec<_>>();
         let (every, followed) = (ordered(&self.sends), ordered(&by_orbits.sends));
         let at = every.iter().zip(&followed).position(|(own, follows)| own != follows)?;
@@ -168,22 +170,23 @@ impl Watch {
         ))
     }
 
-    /// Everything that was told, as one number.
+    /// Returns a hash of the whole schedule.
     pub(crate) fn fingerprint(&self) -> u64 {
         self.all.finish()
     }
 
-    /// The same at the end of each of the first steps.
+    /// Returns the hash at the end of each of the first steps.
     pub(crate) fn steps(&self) -> &[u64] {
         &self.steps
     }
 
-    /// The node with the most messages in one step.
+    /// Returns the node with the most messages in one step.
     pub(crate) fn fullest(&self) -> &Fullest {
         &self.fullest
     }
 
-    /// What did no good, a sentence each; where blocks have one place to be, copies do none.
+    /// Describes the sends without effect, one sentence each. Copies are included if each block has
+    /// only one destination.
     pub(crate) fn waste(&self, has_one_place: bool) -> impl Iterator<Item = String> {
         let idle = self.idle.in_words("selects nothing that it holds");
         let copied = self.copied.in_words("keeps what it sends, which has one place to be");
@@ -191,8 +194,8 @@ impl Watch {
         [idle, copied.filter(|_| has_one_place), redundant].into_iter().flatten()
     }
 
-    /// Where another schedule first differs from this one; `None` where that isn't among what is
-    /// remembered.
+    /// Returns the first difference of another schedule from this one; `None` if it is not among
+    /// the recorded sends.
     pub(crate) fn first_difference(&self, other: &Self) -> Option<String> {
         let at = (0..self.sends.len().max(other.sends.len()))
             .find(|i| self.sends.get(*i) != other.sends.get(*i))?;
@@ -223,19 +226,19 @@ impl Watch {
 
     fn note_progress(&mut self) {
         if let Some(file) = &self.progress {
-            // In the way of nothing: without it only the last step isn't known.
+            // Errors are ignored: only the number of the last step would be missing.
             let _ = file.write_all_at(&self.last.to_le_bytes(), 0);
         }
     }
 }
 
-/// A send, as the beginning of a sentence.
+/// Describes a send, as the beginning of a sentence.
 fn send_of(step: u64, from: PlacedNode, to: PlacedNode) -> String {
     format!("in step {step}, sending to {to}, {from}")
 }
 
-/// A number for all blocks of a send together, in whatever boxes, for what becomes of them and for
-/// their way.
+/// Returns a hash of the blocks, treatment and route of a send, independent of the partition into
+/// boxes.
 fn blocks(sent: &Sent<'_>) -> u64 {
     let of = |side, bits: &[u64]| {
         if sent.layout.has(side) { sent.layout.nodes_of(side, bits) } else { vec![0] }
@@ -258,13 +261,13 @@ fn blocks(sent: &Sent<'_>) -> u64 {
     what.finish()
 }
 
-/// The last step that a process wrote down before it ended.
+/// Returns the last step that a process recorded before it ended.
 pub(crate) fn last_step(progress: &Path) -> Option<u64> {
     let bytes = std::fs::read(progress).ok()?;
     Some(u64::from_le_bytes(bytes.try_into().ok()?))
 }
 
-/// A remark on where a schedule was, for what else is said of it.
+/// Returns a note on the last step, to be added to a message.
 pub(crate) fn where_it_was(last_step: Option<u64>) -> String {
     match last_step {
         None => String::new(),
@@ -322,8 +325,7 @@ impl Watch {
     }
 
     fn empty_send(&mut self, send: EmptySend) {
-        // Where a grid is larger than the machine, what a node would send, or get, may be at none
-        // of it.
+        // On a grid larger than the machine, the data of a virtual node may be empty.
         let is_real = |place: PlacedNode| place.virtual_node == place.physical;
         if !send.is_refused && is_real(send.from) && is_real(send.to) {
             self.idle.note(|| send_of(send.step, send.from, send.to));

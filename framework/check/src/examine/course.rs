@@ -1,4 +1,4 @@
-//! Which cases an algorithm is tried on.
+//! The cases on which an algorithm is tested.
 
 use super::examiner::{At, ENOUGH_HUNG, Examiner};
 use super::judge::what_differs;
@@ -10,9 +10,9 @@ use swapmeet_core::delivery::collective::of_bits;
 use swapmeet_runner::plugin::Param;
 use swapmeet_workloads::Workload;
 
-/// A permutation that is not its own inverse where a side is above 2.
+/// A permutation that is not its own inverse if a side is longer than 2.
 const ONE_ON: &str = "translate:8,by=1";
-/// Machines that differ from [`ONE_PORT`] in what a plugin may ask for.
+/// Machines that differ from [`ONE_PORT`] in a property that a plugin can query.
 const OTHER_MACHINES: [(&str, &str); 3] = [
     ("ports=all", "free:ports=all"),
     ("ports=2", "free:ports=2"),
@@ -20,13 +20,13 @@ const OTHER_MACHINES: [(&str, &str); 3] = [
 ];
 
 impl Examiner<'_> {
-    /// Every collective up the ladder, then what is special: on the largest machine that still has
-    /// few nodes, or else the smallest, and on an odd or uneven one.
+    /// Tests every collective on all topologies. Special cases follow on the largest of these that
+    /// still has few nodes (otherwise on the smallest), and on one with odd or uneven sides.
     pub(super) fn all(&mut self, topologies: &[&str]) -> io::Result<()> {
         for kind in of_bits(self.about.collectives) {
             let collective = kind.word;
-            // Of permutations the reflection has a meaning on every machine; but it is its own
-            // inverse.
+            // The reflection is a permutation that every machine supports. It is its own inverse,
+            // however.
             let plain = if kind.permutes() { "reflect" } else { "uniform" };
             let sizes =
                 |generator: &str| format!("{collective}/{}", generator.replace("uniform", plain));
@@ -38,7 +38,7 @@ impl Examiner<'_> {
                 );
                 continue;
             }
-            // The machine for special cases, with the schedule it gives there.
+            // The machine for the special cases, with its schedule of the plain case.
             let mut special: Option<(u64, &str, Plan)> = None;
             let mut uneven: Option<(Unevenness, &str, Plan)> = None;
             let mut reasons = BTreeSet::new();
@@ -70,7 +70,7 @@ impl Examiner<'_> {
                     special = Some((nodes, topology, plan));
                 }
             }
-            // Without its file there is nothing to be wrong with.
+            // An algorithm that lacks its input file refuses every case. This is not a fault.
             if self.done.cases - cases_before == self.done.unsupported - refused_before
                 && !self.lacks_a_file()
             {
@@ -96,10 +96,11 @@ impl Examiner<'_> {
         self.among()
     }
 
-    /// What one problem leaves behind must not change the next: some of the cases, of all sizes and
-    /// collectives, in one process.
+    /// Runs some of the cases, of all sizes and collectives, in one process: state that one problem
+    /// leaves behind must not change the next.
     fn among(&mut self) -> io::Result<()> {
-        /// Enough to meet what is kept between problems, few enough to be quick.
+        /// The number of cases: large enough to find state that is kept between problems, small
+        /// enough to be fast.
         const CASES: usize = 12;
         let steady = std::mem::take(&mut self.steady);
         let every = steady.len().div_ceil(CASES).max(1);
@@ -117,7 +118,7 @@ impl Examiner<'_> {
         else {
             return Ok(());
         };
-        // A plan that is late says nothing of its schedule.
+        // A plan that timed out is not comparable.
         let differs = |(i, _, plan): &&(usize, bool, Plan)| {
             !plan.is_like(&some[*i].2) && plan.status != "timeout"
         };
@@ -131,7 +132,7 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Cases that differ from the ladder's in one thing.
+    /// Tests cases that differ from the plain case in one property.
     fn specials(
         &mut self,
         topology: &str,
@@ -149,7 +150,7 @@ impl Examiner<'_> {
             "transpose-2d:8",
             "shear-2d:8",
         ] {
-            // Not every collective has every generator.
+            // A collective does not support every generator.
             if Workload::parse(&sizes(generator)).is_ok() {
                 self.tried(&self.rung(topology, sizes(generator), ONE_PORT), topology)?;
             }
@@ -163,7 +164,7 @@ impl Examiner<'_> {
         self.parameters(topology, sizes, usual)
     }
 
-    /// Every default given, which must change nothing, and every declared choice.
+    /// Tests every default value, which must not change the schedule, and every declared choice.
     fn parameters(
         &mut self,
         topology: &str,

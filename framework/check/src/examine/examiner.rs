@@ -1,4 +1,4 @@
-//! One algorithm under examination: what is asked of it, and what was found so far.
+//! The examination of one algorithm: its questions and its findings so far.
 
 use crate::about::AlgorithmAbout;
 use crate::bench::{Bench, Outcome};
@@ -10,33 +10,33 @@ use swapmeet_core::delivery::collective::of_bits;
 use swapmeet_runner::plugin::ParamKind;
 use swapmeet_runner::plugin_output::is_out_of_memory;
 
-/// Parameters as a user gives them.
+/// Parameters and values in the user's spelling.
 pub(super) type Params = Vec<(String, String)>;
 
-/// What a finding is about.
+/// The subject of a finding.
 pub(super) struct At<'a> {
-    /// A topology and what else is special.
+    /// The topology, and any other property that is special about the case.
     pub place: &'a str,
-    /// Collective and sizes; empty where it is about no case.
+    /// Collective and sizes; empty if the finding is not about a case.
     pub workload: &'a str,
 }
 
-/// One algorithm under examination.
+/// The examination of one algorithm.
 pub(super) struct Examiner<'a> {
     pub bench: &'a dyn Bench,
     pub about: &'a AlgorithmAbout,
     pub params: Params,
     pub done: Examined,
     pub findings: Vec<Finding>,
-    /// Small cases that came out alike each time, with their places and what came of them in a
-    /// process of their own.
+    /// Small cases with reproducible results. Each has its place, and its plan from a process of
+    /// its own.
     pub steady: Vec<(Rung, String, Plan)>,
-    /// Cases that had to be killed. Each takes all the time there is: after some the rest is not
-    /// tried.
+    /// The number of cases that were killed. Each takes the whole time limit, so the examination is
+    /// given up after [`ENOUGH_HUNG`].
     pub hung: u32,
 }
 
-/// How many cases may hang before an algorithm is given up.
+/// The number of killed cases after which an algorithm is given up.
 pub(super) const ENOUGH_HUNG: u32 = 2;
 
 impl<'a> Examiner<'a> {
@@ -62,14 +62,14 @@ impl<'a> Examiner<'a> {
             .push(Finding::remark(test, &self.done.algorithm, what).at(at.place, at.workload));
     }
 
-    /// A remark of which an algorithm gets one.
+    /// Adds a remark unless the algorithm already has one of this test.
     pub(super) fn remark_once(&mut self, test: &'static str, at: &At<'_>, what: String) {
         if self.findings.iter().all(|finding| finding.test != test) {
             self.remark(test, at, what);
         }
     }
 
-    /// Whether it reads a file that was not named.
+    /// Returns whether the algorithm needs a file that the user did not name.
     pub(super) fn lacks_a_file(&self) -> bool {
         let named = |key: &str| self.params.iter().any(|(given, _)| given == key);
         self.about.params.iter().any(|param| param.kind == ParamKind::File && !named(&param.key))
@@ -85,8 +85,8 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// Why every case was refused, where that is for the parameters given: the user's slip, not the
-    /// plugin's fault.
+    /// Returns the reason for refusing every case, if it is a parameter from the user. This is then
+    /// an input error, not a fault of the plugin.
     pub(super) fn misprint(&self) -> Option<&str> {
         let (first, rest) = self.findings.split_first()?;
         let why = first.what.strip_prefix("error: ")?;
@@ -95,14 +95,14 @@ impl<'a> Examiner<'a> {
         (named && all && rest.iter().all(|finding| finding.what == first.what)).then_some(why)
     }
 
-    /// What comes of a case, each time.
+    /// Runs a case in a new process and returns its plans.
     pub(super) fn asked(&mut self, rung: &Rung, place: &str) -> io::Result<Option<Ran>> {
         let answer =
             self.answered(&Question::Run(rung.clone()), &At { place, workload: &rung.workload })?;
         Ok(answer.and_then(|answer| if let Answer::Ran(ran) = answer { Some(ran) } else { None }))
     }
 
-    /// What the bench says to a question about this algorithm; what keeps it from an answer is a
+    /// Asks the bench a question about this algorithm. If there is no answer, the reason becomes a
     /// fault.
     pub(super) fn answered(
         &mut self,
@@ -130,7 +130,7 @@ impl<'a> Examiner<'a> {
                 return Ok(Some(answer));
             }
             Outcome::Died(how) if is_out_of_memory(&how) => {
-                // Two have twice the limit.
+                // Two simultaneous plans have twice the limit.
                 let plans = if how.starts_with("two plans at once") { 2 } else { 1 };
                 let most = self.bench.limits().memory.saturating_mul(plans) / (1 << 20);
                 self.fault("memory", at, format!("more than {most} MiB: {how}"));
@@ -157,7 +157,7 @@ impl<'a> Examiner<'a> {
     }
 }
 
-/// `name:key=value,..`, as users type it.
+/// Returns `name:key=value,..` in the spelling of the command line.
 fn spec_of(name: &str, params: &[(String, String)]) -> String {
     let params: Vec<String> = params.iter().map(|(key, value)| format!("{key}={value}")).collect();
     if params.is_empty() { name.to_owned() } else { format!("{name}:{}", params.join(",")) }

@@ -1,4 +1,4 @@
-//! One case of an algorithm, with all that can be said of it.
+//! The findings about one case of an algorithm.
 
 use super::examiner::{At, ENOUGH_HUNG, Examiner};
 use super::suited::{FEW, ONE_PORT};
@@ -7,8 +7,8 @@ use std::io;
 use swapmeet_core::delivery::fault::Count;
 
 impl Examiner<'_> {
-    /// One case, with all that can be said of it: nodes and what came of it, unless the process did
-    /// not come back.
+    /// Runs a case and adds its findings. Returns the number of nodes and the first plan; `None` if
+    /// the process gave no answer.
     pub(super) fn tried(&mut self, rung: &Rung, place: &str) -> io::Result<Option<(u64, Plan)>> {
         let at = &At { place, workload: &rung.workload };
         if self.hung >= ENOUGH_HUNG {
@@ -40,10 +40,11 @@ impl Examiner<'_> {
                         self.fault("symmetry", at, what);
                     }
                 }
-                // Where blocks have bytes, of the algorithm as it is: a choice may be one that
-                // shows what goes wrong.
+                // Waste is only reported for the plain case with default parameters: another choice
+                // may exist to demonstrate it.
                 let is_plain = rung.machine == ONE_PORT && rung.workload.ends_with("uniform:8");
-                // A bucket may be empty; blocks are named by who sends them.
+                // Schedules of byte counts are excluded, because a bucket may be empty. In others,
+                // the sender names the blocks.
                 if is_plain
                     && first.proof != "amounts"
                     && rung.params == self.params
@@ -77,8 +78,8 @@ impl Examiner<'_> {
         Ok(Some((nodes, first)))
     }
 
-    /// The same problem must give the same schedule: again, on two threads at once, in another
-    /// process.
+    /// Checks that the same problem gives the same schedule: a second time, on two threads at the
+    /// same time, and in another process.
     fn repeats(
         &mut self,
         first: &Plan,
@@ -95,8 +96,8 @@ impl Examiner<'_> {
             self.fault("repeats", at, format!("{when} {}", what_differs(first, plan)));
             return Ok(());
         }
-        // Another process has other addresses and another time of day. Large cases would only cost
-        // time.
+        // Another process has other addresses and starts at another time. Large cases would take
+        // too long.
         if nodes > 1 && nodes <= FEW {
             let Some(Ran { plans, .. }) = self.asked(rung, place)? else { return Ok(()) };
             match plans.first() {
@@ -113,8 +114,8 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Ports claimed against ports used, of the algorithm as it is: a choice may be one that uses
-    /// more, or that shows what goes wrong.
+    /// Compares the declared number of ports with the number used, for default parameters: another
+    /// choice may exist to use more ports or to demonstrate a fault.
     fn ports(&mut self, plan: &Plan, rung: &Rung, place: &str) {
         let at = &At { place, workload: &rung.workload };
         if rung.params != self.params {

@@ -1,27 +1,27 @@
-//! Which machines suit which cases.
+//! The choice of machines for special cases.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use swapmeet_runner::topology;
 
-/// A price that is nobody's: one port, so that a plugin that asks is told 1.
+/// A machine without costs that has one port per node.
 pub(super) const ONE_PORT: &str = "free:ports=1";
-/// Nodes of a machine on which much can be tried.
+/// The largest number of nodes for which extra tests are affordable.
 pub(super) const FEW: u64 = 64;
 
-/// How well a machine suits special cases: the more nodes the better while they are few, then the
-/// fewer.
+/// Ranks a machine for special cases: up to [`FEW`] nodes, more nodes are better; above, fewer
+/// nodes are better.
 pub(super) fn rank(nodes: u64) -> (bool, i128) {
     if nodes <= FEW { (true, nodes.into()) } else { (false, -i128::from(nodes)) }
 }
 
-/// How well a machine of few nodes suits what sides of two, or of a power of two, would hide: an
-/// odd side, several lengths of sides, then few nodes.
+/// Ranks a small machine for finding faults that do not show when sides are 2 or equal: an odd
+/// side, enough nodes, different side lengths, and then few nodes.
 pub(super) type Unevenness = (bool, bool, usize, Reverse<u64>);
 
-/// `None` for a machine that hides it.
+/// Returns `None` if the machine is too large or all its sides are at most 2.
 pub(super) fn unevenness(topology: &str) -> Option<Unevenness> {
-    /// Fewer hide other mistakes.
+    /// Machines with fewer nodes hide other faults.
     const SOME: u64 = 7;
     let topology = topology::parse(topology).ok().filter(|topology| topology.nodes() <= FEW)?;
     let sides: BTreeSet<u64> =

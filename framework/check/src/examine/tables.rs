@@ -1,4 +1,4 @@
-//! What tables say, beyond what the loader insists on.
+//! Checks of the tables beyond those of the loader.
 
 use crate::about::{About, AlgorithmAbout};
 use crate::report::Finding;
@@ -7,7 +7,7 @@ use swapmeet_abi::{SWM_ABI_MAJOR, SWM_ABI_MINOR};
 use swapmeet_core::delivery::collective::COLLECTIVES;
 use swapmeet_runner::plugin::Param;
 
-/// Everything that readers of lists and rows would miss, or trip over.
+/// Returns all problems that users of lists and rows would notice.
 pub(super) fn findings(about: &About) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut fault_at = |what: String| found.push(fault("", what));
@@ -98,7 +98,8 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(fine)
 }
 
-/// Three numbers, and what semantic versions may have after them.
+/// Returns whether a text is a semantic version: three numbers, and optionally a suffix after `-`
+/// or `+`.
 fn is_version(version: &str) -> bool {
     let (numbers, rest) = version.split_at(version.find(['-', '+']).unwrap_or(version.len()));
     let number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
