@@ -1,9 +1,9 @@
-//! The bundled plugins, linked into the program: it has algorithms wherever it is installed. Where
-//! their files lie beside it, those are used.
+//! The bundled plugins. They are linked into the program, so that it works without plugin files. If
+//! their files are in the program's folder, the files are used instead.
 
 use swapmeet_runner::plugin::linked::Linked;
 
-/// Each by its name.
+/// The bundled plugins by name.
 pub(crate) const PLUGINS: &[Linked] = &[
     Linked { name: "bine", table: swapmeet_plugin_bine::plugin_table },
     Linked { name: "classic", table: swapmeet_plugin_classic::plugin_table },

@@ -62,8 +62,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
 }
 
-/// Remarks on names that bundled plugins have already: whichever plugin is found first would hide
-/// the other.
+/// Returns remarks on algorithms with the name of a bundled one: only the one that is found first
+/// can be used.
 fn taken(report: &Report) -> Vec<Finding> {
     let algorithms = report
         .about
@@ -79,7 +79,7 @@ fn taken(report: &Report) -> Vec<Finding> {
     taken.collect()
 }
 
-/// Says what is being tried, on a terminal.
+/// A bench that shows the current case on the terminal.
 struct Watched {
     processes: Processes,
     bar: ProgressBar,
@@ -121,20 +121,20 @@ impl Bench for Watched {
     }
 }
 
-/// The other side of [`check`]: one question, in a process that the plugin may take with it.
+/// Answers one question of [`check`] in a child process, which the plugin may crash.
 pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
     let question: Question =
         serde_json::from_str(&args.question).map_err(|e| Failure::Usage(e.to_string()))?;
     let timeout =
         Duration::try_from_secs_f64(args.timeout).map_err(|e| Failure::Usage(e.to_string()))?;
     limit_memory_at_first(args.memory).map_err(|e| Failure::Usage(format!("memory limit: {e}")))?;
-    // A worker of `run` has a socket open while plugins are at work: who closes what is not theirs
-    // would be lost there.
+    // A worker of `run` has an open socket while plugins run. This file stands in for it, to detect
+    // plugins that close descriptors which they did not open.
     let held = ManuallyDrop::new(OwnedFd::from(
         File::open("/dev/null").map_err(|e| Failure::Output(e.to_string()))?,
     ));
-    // Two plans at once may take what two may. Where that can't be had or said, they are held to
-    // what one may.
+    // Two plans at the same time may use twice the memory. If this limit cannot be set or
+    // announced, the limit for one plan stays.
     let two = || {
         let text = serde_json::to_vec(&Answer::AtOnce).map_err(io::Error::from);
         let _ = text

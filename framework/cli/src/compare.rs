@@ -24,7 +24,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A baseline that no row is of is shown with names like it.
+/// Returns the error of a comparison. For a baseline without rows, it suggests similar names.
 fn refused(error: CompareError) -> Failure {
     let message = error.to_string();
     match error {

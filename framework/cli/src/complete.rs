@@ -1,7 +1,8 @@
-//! What a shell completes: commands and flags from the definition that parses them, and specs from
-//! what there is, plugins of one's own among them.
+//! Completions for shells: commands and flags from the definition of the command line, and specs
+//! from the available topologies, algorithms, workloads and machines. Algorithms of the user's own
+//! plugins are included.
 //!
-//! A script has the shell ask the program at each Tab.
+//! The script makes the shell call the program at each Tab.
 
 use crate::args::{Cli, CompletionsArgs, PluginArgs};
 use crate::failure::Failure;
@@ -15,10 +16,10 @@ use swapmeet_core::delivery::collective::ALL_TO_ALL;
 use swapmeet_core::network::topology::families;
 use swapmeet_workloads::generators;
 
-/// By which the script says that it asks, and for which shell.
+/// The variable in which the script names its shell when it requests completions.
 const VARIABLE: &str = "COMPLETE";
 
-/// Answers a shell and ends the program, if it is a shell that asks.
+/// Answers a request for completions and exits; otherwise does nothing.
 pub(crate) fn answer() {
     CompleteEnv::with_factory(with_values).var(VARIABLE).complete();
 }
@@ -37,7 +38,7 @@ pub(crate) fn script(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The command line, and what can stand in it.
+/// Returns the command line with the candidates for its values.
 fn with_values() -> Command {
     Cli::command().mut_subcommands(|command| command.mut_args(with_candidates))
 }

@@ -1,4 +1,4 @@
-//! The files of `swapmeet.toml`: the user's own, and over it that of the current folder.
+//! The files `swapmeet.toml`: that of the current folder overrides that of the user.
 
 use crate::failure::Failure;
 use std::io::ErrorKind;
@@ -8,7 +8,7 @@ use swapmeet_workloads::file::read_bounded;
 
 const NAME: &str = "swapmeet.toml";
 
-/// What they say together.
+/// Reads and combines both files.
 pub(crate) fn read() -> Result<Config, Failure> {
     let user = match user_folder() {
         Some(folder) => of(&folder.join(NAME), Owner::User(&folder))?,
@@ -17,7 +17,7 @@ pub(crate) fn read() -> Result<Config, Failure> {
     Ok(of(Path::new(NAME), Owner::Folder)?.over(user))
 }
 
-/// `$XDG_CONFIG_HOME/swapmeet`, by default under `~/.config`.
+/// Returns `$XDG_CONFIG_HOME/swapmeet`, by default under `~/.config`.
 fn user_folder() -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -27,7 +27,7 @@ fn user_folder() -> Option<PathBuf> {
 }
 
 fn of(path: &Path, owner: Owner<'_>) -> Result<Config, Failure> {
-    /// Longer than three keys take.
+    /// The largest size of a configuration with three keys.
     const LONGEST: u64 = 1 << 16;
     if matches!(std::fs::metadata(path), Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
     {

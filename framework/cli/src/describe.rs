@@ -1,5 +1,5 @@
-//! `swapmeet list topologies --describe SPEC`: what a network is like, and how that is known; and
-//! `list machines --describe SPEC`: what a machine asks for what, and who says so.
+//! `swapmeet list topologies --describe SPEC` prints the properties of a network and their sources.
+//! `list machines --describe SPEC` prints the parameters of a machine and their sources.
 
 use crate::args::Format;
 use crate::failure::Failure;
@@ -13,11 +13,11 @@ use swapmeet_runner::case::spec_error;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
 
-/// A figure in a row: its name, ours, how it was found, the paper's; or a parameter, its value, its
-/// meaning, where the value is from.
+/// A property with its name, computed value, source and value in the paper; or a parameter with its
+/// value, meaning and source.
 type Row = [String; 4];
 
-/// Describes a topology in the format asked for.
+/// Describes a topology in the given format.
 pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     let topology =
         topology::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
@@ -42,8 +42,8 @@ pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     }
 }
 
-/// Describes a machine in the format asked for: every value that its model or planning reads, and
-/// where it is from; then what it inherits and nobody reads.
+/// Describes a machine in the given format: every value that its model or planning reads and its
+/// source, followed by inherited values that are not read.
 pub(crate) fn machine(spec: &str, format: Format) -> Result<String, Failure> {
     let machine =
         Machine::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;

@@ -15,7 +15,7 @@ use swapmeet_results::atomic_file::StagingFolder;
 use swapmeet_results::{Record, Status, Verified, columns};
 use swapmeet_runner::case::Case;
 
-/// Writes the schedule of one algorithm on one topology, once every block of it has arrived.
+/// Writes the schedule of one algorithm on one topology after it has been verified.
 pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let cases = trace::cases(&args.schedule, args.timeout, &args.plugins)?;
     let [case] = cases.as_slice() else {
@@ -41,7 +41,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The schedule as `trace` prints it.
+/// Writes the schedule in the format of `trace` to `file`.
 fn printed(case: &Case, args: &ExportArgs, file: &Path) -> Result<Option<Box<Record>>, Failure> {
     let mut out = BufWriter::new(File::create(file).map_err(|e| Failure::file(file, &e))?);
     let (record, written) = trace::as_json(case, &args.plugins, &mut out)?;
@@ -49,7 +49,7 @@ fn printed(case: &Case, args: &ExportArgs, file: &Path) -> Result<Option<Box<Rec
     Ok(record)
 }
 
-/// The schedule in another format, in `folder`.
+/// Writes the schedule in another format to `folder`.
 pub(crate) fn translated(
     case: &Case,
     plugins: &PluginArgs,
@@ -58,7 +58,7 @@ pub(crate) fn translated(
 ) -> Result<Option<Box<Record>>, Failure> {
     let cant = |why: String| Failure::Usage(format!("--format {}: {why}", format.name));
     let mut exporter = Exporter::new(format, folder);
-    // Sizes that are none on this topology: no case could run, which is said as of any case.
+    // If the sizes do not exist on this topology, return an unsupported row, as a run does.
     let task = match case.workload.task(&case.topology, case.seed) {
         Ok(task) => task,
         Err(why) => {
@@ -108,8 +108,8 @@ pub(crate) fn translated(
     Ok(record)
 }
 
-/// What a row of what is measured says but for the figures: of the prediction what is true of any
-/// run of this schedule.
+/// Returns the columns of a row for measurements, with placeholders for measured values. Of the
+/// predicted row, only values that are true of any run of this schedule are kept.
 fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
     let row = Record {
         status: Status::Ok,
@@ -136,10 +136,10 @@ fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
     columns().zip(row.fields().collect::<Vec<_>>()).map(figure).collect()
 }
 
-/// Where an export goes.
+/// The destination of an export.
 enum Place {
     Printed(&'static str),
-    /// A file, by this name in the staging folder.
+    /// A path, and the name of the file in the staging folder.
     File(PathBuf, &'static str),
     Folder(PathBuf),
 }
@@ -159,7 +159,7 @@ impl Place {
         }
         output::may_write(out, args.over, run::read_for(case))?;
         let is_full = || std::fs::read_dir(out).is_ok_and(|mut files| files.next().is_some());
-        // What one export leaves of another would be taken for its own.
+        // Files of an earlier export could be mistaken for files of this one.
         if matches!(shape, OutputKind::Folder) && !args.over.force && is_full() {
             let out = out.display();
             return Err(Failure::Usage(format!(
@@ -172,7 +172,7 @@ impl Place {
         })
     }
 
-    /// An empty folder on the same disk, gone at the end.
+    /// Creates an empty temporary folder on the same disk.
     fn staging(&self) -> Result<StagingFolder, Failure> {
         let near = match self {
             Self::Printed(_) => std::env::temp_dir(),
@@ -184,7 +184,7 @@ impl Place {
         StagingFolder::new(&near).map_err(|e| Failure::file(&near, &e))
     }
 
-    /// Puts what is staged in its place.
+    /// Moves the staged files to the destination.
     fn fill(&self, staging: &Path) -> Result<(), Failure> {
         match self {
             Self::Printed(name) => {

@@ -1,4 +1,4 @@
-//! What went wrong, on stderr, with the exit status it has.
+//! Errors of the program: their messages on standard error and their exit statuses.
 
 use crate::say::{say, styled, visible};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -7,23 +7,23 @@ use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_runner::input::InputError;
 
-/// Some case was invalid, crashed, timed out or failed.
+/// A case was invalid, crashed, timed out or failed.
 pub(crate) const SOME_FAILED: u8 = 1;
 /// Bad usage or bad input.
 pub(crate) const BAD_INPUT: u8 = 2;
-/// Stopped by a Ctrl-C; everything finished so far is on disk.
+/// Stopped by Ctrl-C. All finished rows are in the file.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Why the program ends early.
+/// A reason for ending the program early.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The user wrote something that can't be.
+    /// The input contains an error at a known place.
     Input(Box<InputError>),
-    /// Something else that the user can mend: a file that isn't there, a folder that can't be read.
+    /// Another error that the user can correct, such as a missing file or an unreadable folder.
     Usage(String),
     /// Output could not be written.
     Output(String),
-    /// Whoever reads our standard output has closed it: nothing to say.
+    /// The reader of standard output has closed it. No message is printed.
     ClosedPipe,
 }
 
@@ -34,7 +34,7 @@ impl From<InputError> for Failure {
 }
 
 impl Failure {
-    /// An error of writing standard output; a reader that went away is no news.
+    /// Returns the error of writing to standard output. A closed pipe is not reported.
     pub(crate) fn printing(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::ClosedPipe;
@@ -42,13 +42,13 @@ impl Failure {
         Self::writing("standard output", error)
     }
 
-    /// An error of writing output elsewhere.
+    /// Returns the error of writing other output.
     pub(crate) fn writing(what: &str, error: &io::Error) -> Self {
         Self::Output(format!("{what}: {error}"))
     }
 
-    /// An error of opening or writing a file: a place where none can be is for the user to mend, a
-    /// disk that fails under us is not.
+    /// Returns the error of opening or writing a file. If no file can be created at this path, the
+    /// user can correct it; a failing disk is an output error.
     pub(crate) fn file(path: &Path, error: &io::Error) -> Self {
         use io::ErrorKind::{
             AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied,
@@ -61,7 +61,7 @@ impl Failure {
         }
     }
 
-    /// What went wrong, in a line.
+    /// Returns the error message in one line.
     pub(crate) fn line(&self) -> String {
         match self {
             Self::Input(error) => error.to_string(),
@@ -70,7 +70,7 @@ impl Failure {
         }
     }
 
-    /// Says it and gives the exit status.
+    /// Prints the message and returns the exit status.
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Self::Input(error) => {
@@ -90,8 +90,7 @@ impl Failure {
     }
 }
 
-/// The message, the line that it is about with the spot marked, and what else to know, as compilers
-/// print them.
+/// Renders an error as compilers do: the message, the line with the marked position, and the help.
 fn render(error: &InputError) -> String {
     let (content, source) = (visible(&error.place.content), visible(&error.place.source));
     let (content, span) = (content.as_str(), &error.place.span);

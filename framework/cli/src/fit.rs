@@ -12,9 +12,9 @@ use swapmeet_bridges::fit::{Costs, Estimate, Fit, Sample, fit as fitted, ping_po
 use swapmeet_results::{Record, Status, read_records};
 use swapmeet_workloads::file::read_bounded;
 
-/// Writes the machine, and says how well it explains the times.
+/// Writes the fitted machine, and prints the residuals of the fit.
 pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
-    /// Of one file.
+    /// Maximum bytes of one file.
     const LONGEST: u64 = 256 << 20;
     if args.name.is_empty()
         || !args.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
@@ -64,8 +64,8 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A time for each measured row, of as many messages one after another as its schedule has steps. A
-/// row that does not say takes them from the prediction of the same case.
+/// Returns one sample for each measured row: its time, and the steps and critical bytes of its
+/// schedule. A row without these two values takes them from the prediction of the same case.
 fn of_rows(rows: &[Record], machine: Option<&str>) -> Result<Vec<Sample>, Failure> {
     fn case(row: &Record) -> [&str; 4] {
         [&row.topology, &row.collective, &row.workload, &row.algorithm]
@@ -107,7 +107,7 @@ fn of_rows(rows: &[Record], machine: Option<&str>) -> Result<Vec<Sample>, Failur
     Ok(samples)
 }
 
-/// The table of an experiment file.
+/// Returns the machine as a table of an experiment file.
 fn table(name: &str, samples: &[Sample], fit: &Fit) -> String {
     let mut text = format!("# {}\n", residuals(samples, fit));
     let one = |text: &mut String, name: &str, costs: &Costs| {
@@ -135,7 +135,7 @@ fn table(name: &str, samples: &[Sample], fit: &Fit) -> String {
     text
 }
 
-/// Six digits, never in powers of ten, which no experiment file needs.
+/// Formats a value with six significant digits and without an exponent.
 fn figure(value: f64) -> String {
     if value == 0.0 {
         return "0.0".to_owned();
@@ -146,7 +146,7 @@ fn figure(value: f64) -> String {
     if short.ends_with('.') { format!("{short}0") } else { short.to_owned() }
 }
 
-/// What is left over, in words.
+/// Describes the residuals of the fit.
 fn residuals(samples: &[Sample], fit: &Fit) -> String {
     let kept = samples.iter().zip(&fit.fitted).filter(|(_, (_, weight))| *weight > 0.0);
     let mut left: Vec<f64> =

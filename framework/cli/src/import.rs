@@ -1,4 +1,4 @@
-//! `swapmeet import`: measurements by other programs, as rows.
+//! `swapmeet import`: converts measurements of other programs to rows.
 
 use crate::args::ImportArgs;
 use crate::failure::Failure;
@@ -13,9 +13,9 @@ use swapmeet_results::{CsvSink, Record, Sink, Status, Verified};
 use swapmeet_runner::topology;
 use swapmeet_workloads::file::read_bounded;
 
-/// Writes a row for each time in the files.
+/// Writes one row for each measured time in the files.
 pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
-    /// Of one file.
+    /// Maximum bytes of one file.
     const LONGEST: u64 = 256 << 20;
     if args.name.contains([',', ':', '"']) || args.name.chars().any(char::is_control) {
         return Err(Failure::Usage(format!(
@@ -64,8 +64,8 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The topology that a row is of, and its nodes: the user's; of a file that says how many ranks
-/// there were and no more, one in which all are neighbours.
+/// Returns the topology of a row and its number of nodes. If the user gives none and only the
+/// number of ranks is known, it is a fully connected network.
 fn place(
     args: &ImportArgs,
     given: Option<&(String, u64)>,
@@ -115,7 +115,7 @@ fn row(
     }
 }
 
-/// Where a time comes from, and what else is said of it.
+/// Returns the note of a row: the source of its time, and the note of the measurement.
 fn noted(file: &Path, measurement: &Measurement) -> String {
     let line =
         if measurement.line > 0 { format!(", line {}", measurement.line) } else { String::new() };

@@ -1,4 +1,4 @@
-//! The swapmeet program: turns a result into an exit status, and nothing else.
+//! The swapmeet program: runs a command and returns its result as an exit status.
 
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
@@ -40,7 +40,7 @@ use args::{Cli, Command, DescribePluginsArgs, WorkerArgs};
 use failure::{BAD_INPUT, Failure};
 
 fn main() -> ExitCode {
-    // A file that may grow no further is an error of writing it, not the end of the program.
+    // Ignore the signal for exceeding the file size limit. The write then returns an error.
     drop(signal_hook::flag::register(SIGXFSZ, Arc::default()));
     swapmeet_runner::plugin::linked::offer(bundled::PLUGINS);
     complete::answer();
@@ -83,7 +83,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help, a version, or what was wrong with the flags.
+/// Prints the help, the version or the error in the flags.
 fn without_command(error: &clap::Error) -> ExitCode {
     match error.print().and_then(|()| io::stdout().flush()) {
         Ok(()) => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT)),
@@ -91,7 +91,7 @@ fn without_command(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// Serves the swapmeet that started this one.
+/// Serves jobs of the parent process.
 fn worker(args: &WorkerArgs) -> Result<ExitCode, Failure> {
     swapmeet_runner::worker::serve(
         args.memory_limit,
@@ -102,7 +102,7 @@ fn worker(args: &WorkerArgs) -> Result<ExitCode, Failure> {
     .map_err(|e| Failure::Output(e.to_string()))
 }
 
-/// Tells the swapmeet that started this one what plugins offer.
+/// Reports the contents of a plugin file to the parent process.
 fn describe_plugins(args: &DescribePluginsArgs) -> Result<ExitCode, Failure> {
     swapmeet_runner::describe::serve(&args.file, !args.no_sandbox)
         .map(|()| ExitCode::SUCCESS)

@@ -1,5 +1,5 @@
-//! `swapmeet man`: made of the definition that parses the command line, so that it can't differ
-//! from it.
+//! `swapmeet man`: manual pages, generated from the definition of the command line, so that they
+//! cannot differ from it.
 
 use crate::args::{Cli, ManArgs};
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use std::io;
 use std::process::ExitCode;
 use swapmeet_results::atomic_file::StagingFolder;
 
-/// Prints the manual page, or writes all of them.
+/// Prints the main manual page, or writes all pages to a folder.
 pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
     let program = visible();
     match &args.out {
@@ -19,7 +19,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
         }
         Some(folder) => {
             std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;
-            // In a folder of their own first: no page is ever half there.
+            // Write to a staging folder first, so that no incomplete page is left.
             let pages = StagingFolder::new(folder).map_err(|e| Failure::file(folder, &e))?;
             clap_mangen::generate_to(program, pages.path())
                 .map_err(|e| Failure::file(folder, &e))?;
@@ -38,7 +38,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The program without what only the program itself calls.
+/// Returns the definition without internal commands.
 fn visible() -> Command {
     let all = Cli::command().disable_help_subcommand(true);
     let commands: Vec<Command> =

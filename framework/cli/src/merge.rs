@@ -1,4 +1,4 @@
-//! `swapmeet merge`: the rows of shards, joined.
+//! `swapmeet merge`: joins the rows of shards.
 
 use crate::args::MergeArgs;
 use crate::failure::{Failure, SOME_FAILED};

@@ -1,4 +1,4 @@
-//! `swapmeet new-plugin` and `swapmeet header`: a third party's starting point.
+//! `swapmeet new-plugin` and `swapmeet header`: the starting point for a plugin author.
 
 use crate::args::{Lang, NewPluginArgs};
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_template::{HEADER, Language, Name, Workspace, WriteError, files, write};
 
-/// Makes the folder and says what to do next.
+/// Creates the folder and prints the next steps.
 pub(crate) fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
     let name = Name::parse(&args.name).map_err(|e| Failure::Usage(e.to_string()))?;
     let language = match args.lang {
@@ -43,7 +43,7 @@ pub(crate) fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the boundary's header.
+/// Prints the C header of the plugin ABI.
 pub(crate) fn header() -> Result<ExitCode, Failure> {
     output::print(HEADER)?;
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,5 @@
-//! Where the program writes: standard output, for data only, and files, whole or not at all.
+//! Output of the program: standard output, which only contains data, and files, which are written
+//! completely or not at all.
 
 use crate::args::Over;
 use crate::failure::Failure;
@@ -9,18 +10,18 @@ use std::path::{Path, PathBuf};
 use swapmeet_results::atomic_file::{self, AtomicWriteError};
 use tempfile::NamedTempFile;
 
-/// Whether data go to a terminal.
+/// Returns whether standard output is a terminal.
 pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Writes data, all of them.
+/// Writes text to standard output and flushes it.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::printing(&e))
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file completely or not at all.
 pub(crate) fn file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -28,12 +29,13 @@ pub(crate) fn file(
     atomic_file::write(path, write).map_err(|e| not_written(path, e))
 }
 
-/// An empty file that is to take the place of the one at `path`, and what that place is.
+/// Creates an empty file that can replace the one at `path`. Returns it with the path that it
+/// replaces.
 pub(crate) fn beside(path: &Path) -> Result<(NamedTempFile, PathBuf), Failure> {
     atomic_file::draft_for(path).map_err(|e| not_written(path, e))
 }
 
-/// Locks a file for as long as it is open; refused where another run writes to it.
+/// Locks a file while it is open. Errors if another run writes to it.
 pub(crate) fn lock(file: &File, path: &Path) -> Result<(), Failure> {
     atomic_file::lock(file).map_err(|e| not_written(path, e))
 }
@@ -48,8 +50,8 @@ fn not_written(path: &Path, error: AtomicWriteError) -> Failure {
     }
 }
 
-/// Refuses to write over what is `read` for what is written, and over anything else that is there
-/// unless the user says so. Asked before the work begins.
+/// Errors if `place` is one of the input files `read`, or if it exists and the user has not allowed
+/// overwriting. Call this before the work begins.
 pub(crate) fn may_write<P: AsRef<Path>>(
     place: &Path,
     over: Over,
@@ -67,7 +69,7 @@ pub(crate) fn may_write<P: AsRef<Path>>(
     }
 }
 
-/// A file that is there is not written over; `or` says what else could be done with it.
+/// Returns the error for an existing file that may not be overwritten. `or` names an alternative.
 pub(crate) fn taken(place: &Path, bytes: u64, or: &str) -> Failure {
     let place = place.display();
     Failure::Usage(format!(
@@ -75,7 +77,7 @@ pub(crate) fn taken(place: &Path, bytes: u64, or: &str) -> Failure {
     ))
 }
 
-/// Refuses to write over a file that was read for what is written, by whatever name.
+/// Errors if `out` is one of the input files `read`, under any name.
 pub(crate) fn none_of<P: AsRef<Path>>(
     out: &Path,
     read: impl IntoIterator<Item = P>,
@@ -84,7 +86,7 @@ pub(crate) fn none_of<P: AsRef<Path>>(
         std::fs::metadata(path).ok().filter(Metadata::is_file).map(|m| (m.dev(), m.ino()))
     };
     let Some(own) = identity(out) else { return Ok(()) };
-    // The program has algorithms in it.
+    // The program file contains the bundled algorithms, so it is an input, too.
     let is_program = std::env::current_exe().is_ok_and(|program| identity(&program) == Some(own));
     match is_program || read.into_iter().any(|path| identity(path.as_ref()) == Some(own)) {
         true => Err(Failure::Usage(format!(

@@ -1,4 +1,4 @@
-//! `swapmeet plot`: a figure of result files.
+//! `swapmeet plot`: draws result files.
 
 use crate::args::{FigureFormat, FigureKind, LogAxes, PlotArgs, RowsArgs, XAxis, YAxis};
 use crate::failure::Failure;
@@ -72,7 +72,7 @@ fn stacked(
     ))
 }
 
-/// What is to be shown of curves.
+/// Returns the options of a figure with curves.
 fn curves(args: &PlotArgs) -> FigureOptions<'_> {
     FigureOptions {
         x: match args.x.unwrap_or(XAxis::Block) {
@@ -103,7 +103,7 @@ fn curves(args: &PlotArgs) -> FigureOptions<'_> {
     }
 }
 
-/// Refuses what means nothing where no curves are.
+/// Errors if a flag is given that only applies to curves.
 fn only_for_curves(args: &PlotArgs) -> Result<(), Failure> {
     let given = [
         ("--x", args.x.is_some()),
@@ -124,7 +124,7 @@ fn refused(error: &FigureError) -> Failure {
     Failure::Usage(error.to_string())
 }
 
-/// What was asked for, or what the file's name says.
+/// Returns the requested format, or that of the file name extension.
 fn format(args: &PlotArgs) -> Result<FigureFormat, Failure> {
     let named = match args.out.extension().and_then(|e| e.to_str()) {
         Some("svg") => Some(FigureFormat::Svg),
@@ -140,7 +140,7 @@ fn format(args: &PlotArgs) -> Result<FigureFormat, Failure> {
     })
 }
 
-/// The rows of the files that were chosen.
+/// Returns the selected rows of the files.
 pub(crate) fn rows(args: &RowsArgs) -> Result<Vec<(String, Vec<Record>)>, Failure> {
     let mut files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
     type Text = fn(&Record) -> &str;

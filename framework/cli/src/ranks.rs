@@ -1,5 +1,5 @@
-//! `swapmeet run --on mpirun|slurm`: schedules carried out on real ranks, as `export --format mpi`
-//! writes them, and what that took as rows.
+//! `swapmeet run --on mpirun|slurm`: executes schedules in the format of `export --format mpi` on
+//! real ranks, and writes the measured times as rows.
 
 use crate::args::{On, Over, RunArgs};
 use crate::export::translated;
@@ -25,10 +25,11 @@ use swapmeet_bridges::export::{Format, format, mpi};
 use swapmeet_results::{Record, Status, read_file};
 use swapmeet_runner::case::{Case, Product};
 
-/// How an experiment is measured.
+/// The cases of an experiment, and the settings for measuring them.
 struct Plan {
     cases: Vec<Case>,
-    /// Words that start ranks, before the program; `{ranks}` is their number.
+    /// The command line that starts ranks, without the program. `{ranks}` is replaced by their
+    /// number.
     launch: Vec<String>,
     name: String,
     warmup: u32,
@@ -36,16 +37,16 @@ struct Plan {
     format: &'static Format,
 }
 
-/// Runs an experiment on real ranks, or writes the job that does.
+/// Runs an experiment on real ranks, or writes a job that does so.
 pub(crate) fn run(args: &RunArgs, on: On) -> Result<ExitCode, Failure> {
     no_looks(args)?;
     let mut experiment = experiment(args)?;
     let ranks = &args.real_ranks;
-    // Of one schedule: they vary no seed.
+    // Measured repetitions run the same schedule. The seed stays the same.
     let repetitions = std::mem::replace(&mut experiment.repetitions, 1);
     let all = complete(experiment, &args.plugins)?;
     let mut cases = part(&all, args.shard)?;
-    // What machine a case is priced for matters to nobody here.
+    // Cases that differ only in the machine are measured once.
     let mut known = HashSet::new();
     cases.retain(|case| {
         known.insert((case.topology.spec(), case.algorithm.to_string(), case.workload.to_string()))
@@ -91,7 +92,7 @@ pub(crate) fn run(args: &RunArgs, on: On) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Runs all cases on ranks of this machine, or wherever the launcher takes them.
+/// Runs all cases with the launcher, on this machine or wherever the launcher starts ranks.
 fn here(args: &RunArgs, plan: &Plan, all: &Product) -> Result<ExitCode, Failure> {
     let remarks = Remarks::default();
     let (mut rows, _) = place_for(args, &plan.cases, all, &remarks)?;
@@ -137,8 +138,8 @@ fn here(args: &RunArgs, plan: &Plan, all: &Product) -> Result<ExitCode, Failure>
     })
 }
 
-/// The schedule of a case in a folder; its row, which is that of what is measured where there is no
-/// schedule. `None` if interrupted.
+/// Writes the schedule of a case to a folder and returns the row. If there is no schedule, the row
+/// is that of a failed measurement. Returns `None` after an interrupt.
 fn exported(
     args: &RunArgs,
     plan: &Plan,
@@ -150,13 +151,13 @@ fn exported(
             Status::Ok => record,
             _ => Box::new(row(plan, case, record.status, record.reason)),
         })),
-        // A schedule that is sound and can't be carried out.
+        // The schedule is valid but cannot be exported to this format.
         Err(Failure::Usage(why)) => Ok(Some(Box::new(row(plan, case, Status::Unsupported, why)))),
         Err(other) => Err(other),
     }
 }
 
-/// A row without figures.
+/// Returns a measured row without times.
 fn row(plan: &Plan, case: &Case, status: Status, reason: String) -> Record {
     Record {
         status,
@@ -168,7 +169,7 @@ fn row(plan: &Plan, case: &Case, status: Status, reason: String) -> Record {
     }
 }
 
-/// The program for real ranks.
+/// Compiles the program that executes schedules on real ranks.
 fn compiled(folder: &Path) -> Result<PathBuf, Failure> {
     let (source, program) = (folder.join("replay.c"), folder.join("replay"));
     std::fs::write(&source, mpi::PROGRAM).map_err(|e| Failure::file(&source, &e))?;
@@ -190,7 +191,7 @@ fn compiled(folder: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The rows of one case; `None` if interrupted.
+/// Measures one case and returns its rows; `None` after an interrupt.
 fn carried_out(
     plan: &Plan,
     case: &Case,
@@ -219,7 +220,7 @@ fn carried_out(
     let not_measured = |status: Status, why: &str| {
         let errors = std::fs::read(&errors).unwrap_or_default();
         let errors = String::from_utf8_lossy(&errors);
-        // What the program says itself; else the last that the launcher does.
+        // Prefer the message of the program to the last line of the launcher.
         let own = errors.lines().find_map(|line| line.split_once("replay: ").map(|(_, rest)| rest));
         let last = errors.lines().rev().find(|line| line.contains(char::is_alphabetic));
         let reason = own.or(last).map_or_else(|| why.to_owned(), |line| format!("{why}: {line}"));
@@ -238,7 +239,7 @@ fn carried_out(
     }
 }
 
-/// The launcher's words for a case.
+/// Returns the launcher's command line for a case.
 fn launched(plan: &Plan, case: &Case) -> Vec<String> {
     let ranks = case.topology.nodes().to_string();
     plan.launch.iter().map(|word| word.replace("{ranks}", &ranks)).collect()
@@ -262,13 +263,13 @@ enum Ended {
     Interrupted,
 }
 
-/// Waits for a launcher, which is ended with all that it started when its time is over.
+/// Waits for a launcher. When the time limit is exceeded, ends its whole process group.
 fn watched(
     mut child: Child,
     limit: Option<Duration>,
     interrupted: &AtomicBool,
 ) -> io::Result<Ended> {
-    /// How often it is looked at, and how long it has to clear up.
+    /// The interval between checks, and the time for a clean exit.
     const SLICE: Duration = Duration::from_millis(5);
     const CLEARING: Duration = Duration::from_secs(2);
     let begun = Instant::now();
@@ -285,7 +286,7 @@ fn watched(
         std::thread::sleep(SLICE);
     };
     let group = rustix::process::Pid::from_child(&child);
-    // Whoever has ended meanwhile can't be signalled, and need not be.
+    // Errors are ignored: the process may have ended in the meantime.
     let signalled = |signal| {
         let _ = rustix::process::kill_process_group(group, signal);
     };
@@ -299,7 +300,7 @@ fn watched(
     Ok(ended)
 }
 
-/// Writes a Slurm job, with the schedules in a folder beside it.
+/// Writes a Slurm job. The schedules are written to a folder next to it.
 fn written(args: &RunArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Failure> {
     let folder = PathBuf::from(format!("{}.schedules", script.display()));
     let over = Over { force: args.force };
@@ -378,7 +379,7 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(path).map_err(|e| Failure::file(path, &e))
 }
 
-/// A word for the shell.
+/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

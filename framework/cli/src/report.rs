@@ -1,4 +1,4 @@
-//! `swapmeet report`: a page of result files.
+//! `swapmeet report`: writes a page about result files.
 
 use crate::args::ReportArgs;
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The page of some rows; its title is the experiments' names if it is given none.
+/// Returns a page about rows. The default title lists the names of the experiments.
 pub(crate) fn page_of(
     files: &[(String, Vec<Record>)],
     title: Option<&str>,
@@ -38,7 +38,7 @@ pub(crate) fn page_of(
     page(files, &wanted)
 }
 
-/// The experiments' names, each once.
+/// Returns the names of the experiments, each once.
 fn experiments(files: &[(String, Vec<Record>)]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for row in files.iter().flat_map(|(_, rows)| rows) {

@@ -1,4 +1,4 @@
-//! `swapmeet reproduce`: the papers' tables, re-run.
+//! `swapmeet reproduce`: runs the experiments of papers again.
 
 use crate::args::{ReproduceArgs, ReproducePaperArgs};
 use crate::failure::{Failure, INTERRUPTED};
@@ -17,14 +17,13 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::isolation::{self, Limits};
 
-/// Re-runs one paper, or all.
+/// Runs the experiments of one paper or of all.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     let wanted: Vec<&Paper> = match &args.paper {
         None => papers().iter().collect(),
         Some(name) => vec![find(name)?],
     };
-    // The children look for plugins, too: what is wrong with where they are looked for is told
-    // here, once.
+    // The child processes search for plugins, too. Errors of the search are reported here, once.
     let registry = run::registry(&args.plugins)?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
     for place in wanted.iter().flat_map(|paper| places(paper, args.out.as_deref())) {
@@ -45,26 +44,26 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A paper's tables, as a child writes them.
+/// The tables of a paper, written by a child process.
 #[derive(Serialize, Deserialize)]
 struct Tables {
     csv: String,
     markdown: String,
 }
 
-/// What a child says.
+/// A message of a child process.
 #[derive(Serialize, Deserialize)]
 enum Message {
-    /// A schedule is made now: of which algorithm, where.
+    /// A schedule is being made. The text names its algorithm and topology.
     Begins(String),
     Done(Tables),
-    /// Something that the user can mend: a plugin is missing, most likely.
+    /// An error that the user can correct, such as a missing plugin.
     Refused(String),
     Failed(String),
 }
 
-/// Has a child re-run the paper: plugins run there. The inner error is what became of the child, or
-/// of a schedule.
+/// Runs the experiments of a paper in a child process, because plugins run there. The inner error
+/// is a failure of the child process or of a schedule.
 fn asked(
     paper: &Paper,
     args: &ReproduceArgs,
@@ -82,7 +81,8 @@ fn asked(
         command.arg("--plugin-dir").arg(dir);
     }
     let longest = Duration::from_secs_f64(args.timeout);
-    // As for a case's worker, which says itself how far its schedule came.
+    // The same grace period as for a worker: the child itself reports a timeout and the current
+    // step.
     let grace = longest / 4 + Duration::from_secs(2);
     let limits = Limits { max_silence: longest, grace, memory_limit: Some(memory), stop };
     let mut under_way = String::new();
@@ -109,17 +109,17 @@ fn asked(
     }
 }
 
-/// The child's side.
+/// Runs the experiments of a paper in the child process.
 pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitCode, Failure> {
     let failed = |e: io::Error| Failure::Output(e.to_string());
     let paper = find(&args.paper)?;
-    // Before it is confined: it starts children that read the plugins.
+    // Search for plugins before entering the sandbox, because the search starts child processes.
     let registry = run::registry(&args.plugins)?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
     let answers =
         isolation::begin(args.memory_limit, !args.plugins.no_sandbox, &files).map_err(failed)?;
     let begins = |case: &Case| {
-        // Nobody listening any more ends this process soon.
+        // Errors are ignored: if the parent process is gone, this process will end soon.
         drop(answers.give(&Message::Begins(format!(
             "{} on {}",
             case.algorithm,
@@ -153,7 +153,7 @@ fn find(name: &str) -> Result<&'static Paper, Failure> {
     })
 }
 
-/// Where a paper's tables go: as CSV, and as Markdown.
+/// Returns the paths of a paper's tables, as CSV and as Markdown.
 fn places(paper: &Paper, folder: Option<&Path>) -> impl Iterator<Item = PathBuf> {
     let name = paper.name;
     folder

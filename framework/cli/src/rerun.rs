@@ -1,4 +1,4 @@
-//! `swapmeet rerun`: rows of a result file, made again and compared with what they were.
+//! `swapmeet rerun`: runs the cases of a result file again, and compares the rows.
 
 use crate::args::RerunArgs;
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
@@ -17,12 +17,12 @@ use swapmeet_runner::case::{Case, RunOptions};
 use swapmeet_runner::lookup::CaseLookup;
 use swapmeet_runner::unit::units;
 
-/// What became of a row.
+/// The result of running a case again.
 enum Again {
     Same,
-    /// What differs, and why that may be.
+    /// The changed results, and the changed conditions that may explain them.
     Differs(Vec<Difference>, Vec<Difference>),
-    /// Why it can't be made.
+    /// The case cannot run again, for this reason.
     Refused(String),
 }
 
@@ -80,13 +80,13 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Runs the cases; whether all of them ended, rather than being interrupted.
+/// Runs the cases. Returns whether all of them ended without an interrupt.
 fn run(
     args: &RerunArgs,
     cases: &[Case],
     mut ended: impl FnMut(usize, &Record),
 ) -> Result<bool, Failure> {
-    /// How long an interrupt may go unnoticed.
+    /// The maximum delay until an interrupt is noticed.
     const SLICE: Duration = Duration::from_millis(100);
     let interrupted = interrupts();
     let workers = workers(args.jobs, None, units(cases).len(), &args.plugins)?;

@@ -1,4 +1,4 @@
-//! `swapmeet run`: from flags and files to rows.
+//! `swapmeet run`: runs the cases of flags and files and writes rows.
 
 use crate::args::{PluginArgs, ProofArg, RowFormat, RunArgs, Shard};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
@@ -108,7 +108,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Where rows of these cases go, which are some of an experiment's, or all.
+/// Opens the destination for the rows of these cases, which are all cases of an experiment or some
+/// of them.
 pub(crate) fn place_for(
     args: &RunArgs,
     cases: &[Case],
@@ -128,7 +129,7 @@ pub(crate) fn place_for(
     }
 }
 
-/// Refuses what only changes how the dashboard looks.
+/// Errors if a flag is given that only affects the dashboard.
 pub(crate) fn no_looks(args: &RunArgs) -> Result<(), Failure> {
     match args.looks.theme.is_some() || args.looks.ascii {
         true => {
@@ -138,7 +139,7 @@ pub(crate) fn no_looks(args: &RunArgs) -> Result<(), Failure> {
     }
 }
 
-/// Says what there is to be told of the file that rows went to.
+/// Prints the remarks on the row file.
 pub(crate) fn say_remarks(remarks: &Remarks) {
     remarks
         .lock()
@@ -147,43 +148,44 @@ pub(crate) fn say_remarks(remarks: &Remarks) {
         .for_each(|remark| say!("{remark}"));
 }
 
-/// Set at a Ctrl-C or when the system asks us to end; at the second, we are gone.
+/// Returns a flag that is set by Ctrl-C or a request to terminate. A second signal ends the program
+/// at once.
 pub(crate) fn interrupts() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // Where there can be no handler, a signal just ends the program, as it would have.
+        // If no handler can be installed, the signal ends the program by default.
         let _ = flag::register_conditional_shutdown(signal, INTERRUPTED.into(), Arc::clone(&flag))
             .and_then(|_| flag::register(signal, Arc::clone(&flag)));
     }
     flag
 }
 
-/// Refuses to write rows over the experiment's file, one that its specs name, or a plugin's.
+/// Errors if rows would overwrite the experiment file, a file that its specs name, or a plugin.
 pub(crate) fn leave_what_is_read(args: &RunArgs, all: &Product) -> Result<(), Failure> {
     let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) else { return Ok(()) };
     output::none_of(out, args.experiment.clone().into_iter().chain(read_for_all(all)))
 }
 
-/// The files that an experiment's specs name, and its plugins'.
+/// Returns the files that an experiment's specs name, and its plugins.
 pub(crate) fn read_for_all(all: &Product) -> BTreeSet<PathBuf> {
     let named = all.inputs().map(|input| Path::new(input.file.as_str())).chain(all.plugins());
     named.flat_map(of_pattern).collect()
 }
 
-/// The files that a case's specs name, and its plugin's.
+/// Returns the files that a case's specs name, and its plugin.
 pub(crate) fn read_for(case: &Case) -> impl Iterator<Item = &Path> {
     let named = case.inputs.iter().map(|input| Path::new(input.file.as_str()));
     named.chain([case.algorithm.algorithm.file.as_path()])
 }
 
-/// The files that a name of one or of many means; none if they are gone.
+/// Returns the files that match a name or pattern; none if they no longer exist.
 fn of_pattern(name: &Path) -> Vec<PathBuf> {
     name.to_str()
         .and_then(|name| file::files(name).ok())
         .unwrap_or_else(|| vec![name.to_path_buf()])
 }
 
-/// What is done with rows that are there already.
+/// Returns the treatment of existing rows that the flags request.
 pub(crate) fn before(args: &RunArgs) -> Before {
     match (args.resume, args.retry_failed) {
         (false, _) if args.force => Before::Drop,
@@ -202,7 +204,7 @@ pub(crate) fn note_threads(threads: Option<u32>) {
     }
 }
 
-/// How workers are started, of which so many parts can run side by side.
+/// Returns the configuration of workers. At most `parts` of them have work at the same time.
 pub(crate) fn workers(
     jobs: Option<u32>,
     memory_limit: Option<u64>,
@@ -219,14 +221,14 @@ pub(crate) fn workers(
     Ok(Workers { command, jobs, memory_limit })
 }
 
-/// How a child that runs plugins is started.
+/// Returns the command that starts a child process for plugins.
 pub(crate) fn child(command: &str, plugins: &PluginArgs) -> io::Result<Vec<PathBuf>> {
     let words = [std::env::current_exe()?, PathBuf::from(command)];
     Ok(words.into_iter().chain(plugins.no_sandbox.then(|| NO_SANDBOX.into())).collect())
 }
 
-/// Four fifths of the machine's memory, shared by all that run at a time; and never less than a
-/// gibibyte.
+/// Returns the default memory limit of a worker: four fifths of the memory divided by the number of
+/// concurrent workers, but at least 1 GiB.
 pub(crate) fn default_memory(jobs: u64) -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
@@ -235,32 +237,32 @@ pub(crate) fn default_memory(jobs: u64) -> u64 {
     (bytes / 5 * 4 / jobs.max(1)).max(1 << 30)
 }
 
-/// Lines from plugins that a run shows.
+/// The maximum number of lines from plugins that a run prints.
 const MOST_LINES: u64 = 1000;
 
-/// A run under way: events become rows and progress.
+/// A running experiment, which turns events into rows and progress.
 struct Course<'a> {
     progress: Progress,
     tally: Tally,
     rows: &'a mut Rows,
     ordered: ReorderBuffer,
-    /// Cases that have ended.
+    /// The number of ended cases.
     ended: usize,
-    /// Lines from plugins.
+    /// The number of lines from plugins.
     lines: u64,
-    /// Whether the rows of a file that may be sorted later are in the order of cases.
+    /// Whether the rows of a file that can be sorted later are already in the order of cases.
     in_order: bool,
 }
 
 impl Course<'_> {
-    /// Runs the cases; whether all of them ended, rather than being interrupted.
+    /// Runs the cases. Returns whether all of them ended without an interrupt.
     fn follow(
         &mut self,
         cases: &[Case],
         workers: &Workers,
         interrupted: &AtomicBool,
     ) -> Result<bool, Failure> {
-        /// How long an interrupt may go unnoticed.
+        /// The maximum delay until an interrupt is noticed.
         const SLICE: Duration = Duration::from_millis(100);
         let batch = Batch::start(cases, workers)
             .map_err(|e| Failure::Output(format!("no thread to run cases in: {e}")))?;
@@ -279,13 +281,13 @@ impl Course<'_> {
                     self.progress.steps(case, steps, messages)
                 }
                 Some(BatchEvent::Log { line }) => self.log(&line),
-                // No watch was asked for.
+                // This run requests no observer.
                 Some(BatchEvent::Observed { .. }) => {}
                 Some(BatchEvent::Finished { case, record }) => {
                     self.tally.add(&record);
                     self.progress.finished(case, &cases[case], &record);
                     if self.rows.can_be_sorted() {
-                        // On disk at once, whatever becomes of the cases before it.
+                        // Write the row at once, so that it is not lost if an earlier case fails.
                         self.in_order &= case == self.ended;
                         self.rows.push(*record)?;
                     } else {
@@ -297,13 +299,13 @@ impl Course<'_> {
                 }
             }
         }
-        // What waited for its turn when an interrupt came is not thrown away.
+        // Also write the rows that were waiting for an earlier case at an interrupt.
         for row in std::mem::take(&mut self.ordered).left() {
             self.rows.push(row)?;
         }
         self.log_rest();
         if self.ended < cases.len() && !stopping {
-            // A thread of ours has panicked, and said so.
+            // A thread of this program has panicked and printed a message.
             return Err(Failure::Output(format!(
                 "{} cases have no row: please report it",
                 cases.len() - self.ended
@@ -312,7 +314,7 @@ impl Course<'_> {
         Ok(self.ended == cases.len())
     }
 
-    /// Says a line from a plugin. Nobody reads a million of them.
+    /// Prints a line from a plugin, up to [`MOST_LINES`] of them.
     fn log(&mut self, line: &str) {
         self.lines += 1;
         if self.lines <= MOST_LINES {
@@ -320,7 +322,7 @@ impl Course<'_> {
         }
     }
 
-    /// Says how many lines were left out.
+    /// Prints the number of omitted lines.
     fn log_rest(&self) {
         if self.lines > MOST_LINES {
             self.progress
@@ -329,8 +331,8 @@ impl Course<'_> {
     }
 }
 
-/// The cases of a shard; all if there are none. No others are made: each of a thousand shards holds
-/// a thousandth.
+/// Returns the cases of a shard; all cases without one. Cases of other shards are not kept, so each
+/// of a thousand shards holds a thousandth.
 pub(crate) fn part(all: &Product, shard: Option<Shard>) -> Result<Vec<Case>, Failure> {
     let Some(shard) = shard else { return Ok(all.iter().collect()) };
     let (index, count) = shard.resolve().map_err(Failure::Usage)?;
@@ -340,7 +342,7 @@ pub(crate) fn part(all: &Product, shard: Option<Shard>) -> Result<Vec<Case>, Fai
         .collect())
 }
 
-/// The experiment of a file and flags, as written.
+/// Returns the experiment of a file and flags, before lookup.
 pub(crate) fn experiment(args: &RunArgs) -> Result<Experiment, Failure> {
     let mut experiment = match &args.experiment {
         Some(path) => read(path)?,
@@ -364,9 +366,10 @@ pub(crate) fn experiment(args: &RunArgs) -> Result<Experiment, Failure> {
 }
 
 fn read(path: &Path) -> Result<Experiment, Failure> {
-    /// The specs of more cases than an experiment may have would fit in.
+    /// Maximum bytes of an experiment file. It has room for the specs of more cases than are
+    /// allowed.
     const LONGEST: u64 = 16 << 20;
-    // Read but once, so that it may come through a pipe.
+    // Read the file only once, so that it may be a pipe.
     let content = read_bounded(path, LONGEST, "an experiment")
         .map_err(|what| Failure::Usage(format!("{}: {what}", path.display())))?;
     Ok(Experiment::parse(&path.display().to_string(), &content)?)
@@ -385,7 +388,7 @@ fn override_lists(experiment: &mut Experiment, lists: &Lists<'_>) {
     }
 }
 
-/// The cases of flags alone.
+/// Returns the cases given by flags alone.
 pub(crate) fn cases_of(
     lists: Lists<'_>,
     seed: u64,
@@ -397,12 +400,12 @@ pub(crate) fn cases_of(
     Ok(complete(experiment, plugins)?.iter().collect())
 }
 
-/// The cases of an experiment file.
+/// Returns the cases of an experiment file.
 pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<Product, Failure> {
     complete(read(path)?, plugins)
 }
 
-/// Fills in what was left out and looks everything up.
+/// Adds defaults to an experiment and looks up all specs.
 pub(crate) fn complete(
     mut experiment: Experiment,
     plugins: &PluginArgs,
@@ -422,7 +425,7 @@ pub(crate) fn complete(
     Ok(Product::of(&experiment, &registry)?)
 }
 
-/// What is run where nothing else is asked for.
+/// Adds the default workload and machine.
 pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
     if experiment.workloads.is_empty() {
         experiment.workloads.push(Text::flag("--workload", "uniform:1KiB"));
@@ -434,19 +437,19 @@ pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The plugins there are.
+/// Returns the available plugins.
 pub(crate) fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
     let reader =
         child("describe-plugins", plugins).map_or(PluginReader::InProcess, PluginReader::Child);
     Registry::find(&plugin_dirs(plugins)?, &reader).map_err(|e| Failure::Usage(e.to_string()))
 }
 
-/// What the user names, on the command line or in a configuration.
+/// Returns the plugin folders from the command line and the configuration.
 pub(crate) fn plugin_dirs(plugins: &PluginArgs) -> Result<Vec<PathBuf>, Failure> {
     Ok([&plugins.plugin_dirs[..], &config::read()?.plugin_dirs].concat())
 }
 
-/// The plugin among the program's own that has an algorithm of this name.
+/// Returns the bundled plugin that has an algorithm of this name.
 pub(crate) fn bundled_owner(name: &str) -> Option<String> {
     let registry = registry(&PluginArgs::default()).ok()?;
     let mut own = registry
@@ -457,7 +460,7 @@ pub(crate) fn bundled_owner(name: &str) -> Option<String> {
         .map(|plugin| plugin.name.clone())
 }
 
-/// How cases ended.
+/// The number of cases with each outcome.
 #[derive(Default)]
 pub(crate) struct Tally {
     ok: u64,

@@ -1,21 +1,21 @@
-//! What the user is told, on standard error. Nobody listening any more, or a full disk behind it,
-//! is no reason to stop.
+//! Messages to the user on standard error. Errors in writing them are ignored: the program
+//! continues without a reader or with a full disk.
 
 use std::fmt::Arguments;
 use std::io::{self, Write};
 
-/// Says a line, formatted as by `println!`.
+/// Prints a line to standard error, formatted as by `println!`.
 macro_rules! say {
     ($($text:tt)*) => { $crate::say::line(format_args!($($text)*)) };
 }
 pub(crate) use say;
 
-/// Says a line, in one write, so that lines of several processes don't mix.
+/// Prints a line in one write, so that lines of several processes do not mix.
 pub(crate) fn line(text: Arguments<'_>) {
     written(&visible(&text.to_string()));
 }
 
-/// Says a text that has colours of ours.
+/// Prints a text that contains colours of this program.
 pub(crate) fn styled(text: &str) {
     written(text);
 }
@@ -24,8 +24,8 @@ fn written(text: &str) {
     let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
-/// A text without what would make a terminal do more than show it: names of files and specs may
-/// hold anything. As many bytes as before.
+/// Replaces control characters, which could change the state of a terminal: names of files and
+/// specs may contain any. The length in bytes stays the same.
 pub(crate) fn visible(text: &str) -> String {
     let shown = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {

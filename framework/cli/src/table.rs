@@ -1,11 +1,11 @@
-//! Tables for reading.
+//! Tables for the terminal.
 
 use crate::output;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 use swapmeet_results::{Record, Status, Verified, duration};
 
-/// A plain table: a header, rows, no lines drawn. `numbers` are the columns that align right.
+/// Returns a table without rules, with a header and rows. `numbers` are the right-aligned columns.
 pub(crate) fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(header.to_vec()).add_rows(rows);
@@ -18,14 +18,14 @@ pub(crate) fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) 
     table.trim_fmt()
 }
 
-/// The columns of the terminal that standard output is, if it is one.
+/// Returns the number of columns of the terminal, if standard output is one.
 pub(crate) fn terminal_width() -> Option<usize> {
     let size = output::is_terminal().then(crossterm::terminal::size)?;
     size.ok().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0)
 }
 
-/// The rows of a run: the cases, then the figures; under it, the reasons of cases that gave none.
-/// Where that is wider than `width`, what all cases have in common is said once, above.
+/// Returns the table of a run: a line for each case, followed by the reasons of cases without
+/// results. If the table is wider than `width`, values that all cases share are listed above it.
 pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     let mut header = vec![
         "topology",
@@ -89,8 +89,8 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     text
 }
 
-/// Takes out those of the first `most` columns whose text is the same in all rows, and returns
-/// these texts.
+/// Removes those of the first `most` columns that have the same text in all rows, and returns these
+/// texts.
 fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) -> Vec<String> {
     let mut common = Vec::new();
     for column in (0..most).rev() {
@@ -99,7 +99,7 @@ fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) ->
         {
             let title = header.remove(column);
             rows.iter_mut().for_each(|row| drop(row.remove(column)));
-            // What became of a case that gave no figures is said in the same column.
+            // The column `verified` also contains the status of failed cases, which needs no title.
             let verified =
                 title == "verified" && ["blocks", "amounts", "no"].contains(&first.as_str());
             common.push(if verified { format!("verified: {first}") } else { first });

@@ -1,4 +1,5 @@
-//! `swapmeet trace`: a schedule as it goes by, a line a message, as the papers print theirs.
+//! `swapmeet trace`: prints a schedule while it is made, one line per message, as papers print
+//! theirs.
 
 use crate::args::{PluginArgs, ScheduleArgs, TraceArgs, TraceFormat};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
@@ -66,7 +67,7 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The schedule that is asked for: of each size where a range is given.
+/// Returns the cases of the requested schedule: one for each size of a range.
 pub(crate) fn cases(
     of: &ScheduleArgs,
     timeout: Option<f64>,
@@ -81,16 +82,17 @@ pub(crate) fn cases(
     run::cases_of(lists, of.seed, timeout, plugins)
 }
 
-/// Says why there is no schedule: that one can't run there is an answer, all else a failure.
+/// Prints the reason why there is no schedule. An unsupported case is a valid answer; anything else
+/// is a failure.
 pub(crate) fn not_made(record: &Record, status: Status) -> ExitCode {
     say!("{} on {}: {status}: {}", record.algorithm, record.topology, record.reason);
     if status == Status::Unsupported { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) }
 }
 
-/// The row of a schedule, `None` where it was interrupted, and whether all of it could be written.
+/// The row of a schedule (`None` after an interrupt), and the result of writing it.
 type Traced = (Option<Box<Record>>, io::Result<()>);
 
-/// A schedule as a JSON document.
+/// Writes a schedule as a JSON document.
 pub(crate) fn as_json(
     case: &Case,
     plugins: &PluginArgs,
@@ -99,7 +101,7 @@ pub(crate) fn as_json(
     document(case, plugins, &Asked { json: true, ..Asked::default() }, out)
 }
 
-/// The events of a schedule as such a document has them, a line each.
+/// Writes the events of such a document, one per line.
 pub(crate) fn events(
     case: &Case,
     plugins: &PluginArgs,
@@ -125,7 +127,7 @@ fn document(
     Ok((record, written))
 }
 
-/// Writes the cases' one schedule, as a worker makes it.
+/// Writes the schedule that the cases share while a worker makes it.
 fn write_events(
     cases: &[Case],
     plugins: &PluginArgs,
@@ -137,7 +139,7 @@ fn write_events(
     let (mut record, mut written) = (None, Ok(()));
     let stop = run::interrupts();
     observe(cases, &workers, (WATCH.name, asked), &stop, &mut |event| match event {
-        // What is known is written, whatever becomes of the rest.
+        // Write each event at once, so that the events before a failure are visible.
         BatchEvent::Observed { value: Value::String(text) } if written.is_ok() => {
             written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
             stop.store(written.is_err(), Ordering::Relaxed);

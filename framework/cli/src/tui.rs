@@ -1,5 +1,5 @@
-//! `swapmeet tui`: what the dashboard needs from flags, files and the terminal, and what it leaves
-//! behind.
+//! `swapmeet tui`: prepares the dashboard from flags, files and the terminal, and handles its
+//! result.
 
 use crate::args::{RunArgs, TuiArgs};
 use crate::failure::{Failure, SOME_FAILED};
@@ -19,11 +19,11 @@ use swapmeet_runner::input::Text;
 use swapmeet_runner::lookup::experiment_of;
 use swapmeet_tui::{Appearance, RenderKind, RenderRequest, Setup, Theme, is_ascii_terminal};
 
-/// Left before all cases had run.
+/// The exit status if the user quits before all cases have run.
 const INTERRUPTED: u8 = 130;
 
 pub(crate) fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
-    // The first file may be either; what holds rows is called so.
+    // The first file may be an experiment or a result file. Result files end in `.csv`.
     let is_rows = |path: &&PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
     let first = args.run.experiment.as_ref().filter(is_rows);
     if let Some(other) = args.rows.iter().find(|path| !is_rows(path)) {
@@ -36,7 +36,8 @@ pub(crate) fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
     open(&RunArgs { experiment, ..args.run.clone() }, &files)
 }
 
-/// The theme that is asked for; no other than that without colours where there are none.
+/// Returns the requested theme. On a terminal without colours, a theme from the configuration is
+/// not used.
 fn theme(args: &RunArgs) -> Result<Theme, Failure> {
     if let Some(theme) = args.looks.theme.as_deref().and_then(Theme::named) {
         return Ok(theme);
@@ -95,17 +96,18 @@ fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     }
     run::fill_in(&mut experiment)?;
     let registry = run::registry(&args.plugins)?;
-    // What is wrong with flags or file is told before the screen is taken, even if there is
-    // something missing too.
+    // Report errors in flags or files before the dashboard opens, even if the experiment is
+    // incomplete.
     let all = Product::of(&experiment, &registry)?;
-    // What rows name is picked as far as it is to be had: they are shown whatever that is.
+    // Select the topologies, algorithms, workloads and machines that the rows name, as far as they
+    // are available. The rows are shown in any case.
     if !opened.is_empty() && args.experiment.is_none() {
         pick(&mut experiment, args, experiment_of(opened.iter(), &registry));
     }
     let cases = run::part(&all, args.shard)?;
     let cases = if complete { cases } else { Vec::new() };
     let (mut rows, mut found) = (None, Vec::new());
-    // Told once the screen is given back: rows are in the file whatever somebody does to it.
+    // Remarks are printed after the dashboard has closed.
     let remarks = Remarks::default();
     run::leave_what_is_read(args, &all)?;
     if let Some(path) = &args.out {
@@ -122,7 +124,7 @@ fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
         found,
         opened,
         render,
-        // Another experiment may be picked, with more cases.
+        // The user may start another experiment with more cases.
         workers: run::workers(args.jobs, args.memory_limit, usize::MAX, &args.plugins)?,
         rows,
         out: args.out.clone(),
@@ -144,7 +146,7 @@ fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Picks what rows name, but for what flags say.
+/// Selects the specs that rows name, unless flags name others.
 fn pick(experiment: &mut Experiment, args: &RunArgs, of_rows: Experiment) {
     for (given, list, named) in [
         (&args.topologies, &mut experiment.topologies, of_rows.topologies),
@@ -161,7 +163,7 @@ fn pick(experiment: &mut Experiment, args: &RunArgs, of_rows: Experiment) {
     experiment.seed = args.seed.unwrap_or(of_rows.seed);
 }
 
-/// What `plot` and `report` make of rows.
+/// Renders rows as `plot` and `report` do.
 fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String> {
     let files = [(String::new(), rows)];
     let baseline = request.baseline.as_deref();

@@ -1,4 +1,4 @@
-//! `swapmeet tune`: from a sweep's rows to a library's decision table.
+//! `swapmeet tune`: makes a decision table for a library from the rows of a sweep.
 
 use crate::args::TuneArgs;
 use crate::failure::Failure;
@@ -12,8 +12,8 @@ use swapmeet_results::stats::Summary;
 use swapmeet_results::{Record, Status, is_measured, read_file};
 use swapmeet_workloads::file::read_bounded;
 
-/// Writes the table, and says what is lost without it: where the library decides by itself, and
-/// with one algorithm for all.
+/// Writes the table, and prints the loss without it: with the library's own choices, and with one
+/// algorithm for all cases.
 pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     let Some(library) = library(&args.format) else {
         return Err(Failure::Usage(format!("--format {}: unknown", args.format)));
@@ -62,9 +62,9 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The time of each case, of one machine, and of one topology for each number of nodes: the mean of
-/// what is predicted, and the median of what was measured, which is often of a machine that did
-/// something else, too.
+/// Returns the time of each case. All rows must have the same machine, and the same topology for
+/// each number of nodes. Predicted times are averaged. For measured times the median is used,
+/// because other work on the machine causes outliers.
 fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
     let one = |texts: BTreeSet<&str>, what: &str, flag: &str| {
         let list: Vec<&str> = texts.into_iter().collect();
@@ -86,7 +86,7 @@ fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
     }
     let mut times: BTreeMap<(&str, u64, u64, &str), Vec<f64>> = BTreeMap::new();
     for row in rows {
-        // A table goes by one size: sweeps of irregular sizes have none.
+        // A table is indexed by one size. Irregular workloads have no single size.
         if let (Some(time), Some(bytes)) = (row.time_us, row.block_bytes) {
             times
                 .entry((&row.collective, row.nodes, bytes, &row.algorithm))
@@ -112,15 +112,15 @@ fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
     Ok(times.into_iter().filter_map(cell).collect())
 }
 
-/// A library's own table.
+/// Reads a library's table.
 fn own(path: &Path) -> Result<String, Failure> {
-    /// MPICH's has 30 KB.
+    /// Maximum bytes of a table. That of MPICH has 30 KB.
     const LONGEST: u64 = 16 << 20;
     read_bounded(path, LONGEST, "a table")
         .map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))
 }
 
-/// Says what it costs to keep to what was used to.
+/// Prints the loss of each case with the given choices.
 fn say_losses(chosen_by: &str, losses: &[Loss]) {
     for Loss { collective, ranks, bytes, used, best, ratio } in losses {
         say!(

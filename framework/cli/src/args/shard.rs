@@ -1,20 +1,21 @@
-//! Which part of an experiment a run is: as the user says, or as whoever started it does.
+//! The shard of an experiment: given by the user, or read from the environment of a scheduler or
+//! launcher.
 
-/// Which part of an experiment.
+/// A shard of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shard {
-    /// The part of this number, from 1, of so many.
+    /// The number of the shard, from 1, and the number of shards.
     Part(usize, usize),
-    /// What the environment says; of so many parts, where the user knows.
+    /// Both numbers are read from the environment. The user may give the number of shards.
     Auto(Option<usize>),
 }
 
-/// A scheduler or launcher, by the variables in which it says which of its tasks a process is.
+/// A scheduler or launcher, with the environment variables that number its tasks.
 struct Starter {
     name: &'static str,
-    /// The task's number.
+    /// The variable with the number of the task.
     number: &'static str,
-    /// The number of the first task, where it is no variable.
+    /// The number of the first task, if no variable contains it.
     first: usize,
     first_in: Option<&'static str>,
     count_in: Option<&'static str>,
@@ -36,8 +37,8 @@ impl Starter {
     }
 }
 
-/// From the innermost on: a rank of a parallel job runs within a task of an array. Variables are
-/// those of the programs' own manuals.
+/// Schedulers and launchers, the innermost first: a rank of a parallel job runs within a task of an
+/// array. The variables are those of their manuals.
 const STARTERS: &[Starter] = &[
     Starter {
         count_in: Some("OMPI_COMM_WORLD_SIZE"),
@@ -87,7 +88,7 @@ impl std::str::FromStr for Shard {
 }
 
 impl Shard {
-    /// Which part, from 0, of how many.
+    /// Returns the index of the shard, from 0, and the number of shards.
     pub(crate) fn resolve(self) -> Result<(usize, usize), String> {
         match self {
             Self::Part(i, n) => Ok((i - 1, n)),
@@ -97,8 +98,8 @@ impl Shard {
     }
 }
 
-/// What the variables of the innermost starter say that has more than one task; `of` how many,
-/// where the user does.
+/// Reads index and count from the variables of the innermost scheduler or launcher that has more
+/// than one task. `of` is the count if the user gives it.
 fn from_variables(
     of: Option<usize>,
     variable: impl Fn(&str) -> Option<String>,
@@ -114,7 +115,7 @@ fn from_variables(
     let mut alone = None;
     for starter in STARTERS {
         let Some(task) = number(starter.number)? else { continue };
-        // An index of 0 among those that begin with 1 is a job of LSF's that is no array.
+        // LSF sets the index 0 for a job that is not an array.
         if starter.last_in.is_some() && task < starter.first {
             continue;
         }
@@ -138,7 +139,7 @@ fn from_variables(
         if let Some(of) = of.filter(|of| *of != count) {
             return Err(format!("{} says that there are {count} tasks, not {of}", starter.name));
         }
-        // `mpirun -n 1` in a task of an array says nothing of the array.
+        // A single rank, as of `mpirun -n 1`, says nothing about the array around it.
         if count > 1 {
             return Ok((index, count));
         }

@@ -1,5 +1,5 @@
-//! How far a run has come, on stderr: a bar for the sweep and a line a running case on a terminal,
-//! a plain line now and then elsewhere.
+//! Progress of a run on standard error. On a terminal, it is a bar for the sweep and a line for
+//! each running case; otherwise, it is a plain line from time to time.
 
 use crate::say::say;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -11,7 +11,7 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::forecast::Forecast;
 use swapmeet_runner::schedule_progress::{ScheduleProgress, StepCounts};
 
-/// Shows progress, or does nothing at all.
+/// The progress display, which may be disabled.
 pub(super) struct Progress {
     shown: Shown,
     done: u64,
@@ -23,11 +23,11 @@ pub(super) struct Progress {
 
 enum Shown {
     Quiet,
-    /// A line now and then.
+    /// A plain line from time to time.
     Lines {
         last: Instant,
     },
-    /// A bar, and a line for each schedule that is worked on, by the first of its cases.
+    /// A bar, and a line for each schedule in progress. The key is the first of its cases.
     Bars {
         all: MultiProgress,
         sweep: ProgressBar,
@@ -35,19 +35,19 @@ enum Shown {
     },
 }
 
-/// Cases that share a schedule.
+/// Running cases that share a schedule.
 struct Running {
     bar: ProgressBar,
     what: String,
     pace: ScheduleProgress,
-    /// Of how many steps it is, as far as is known.
+    /// The number of steps of the schedule, if it is known.
     length: Option<u64>,
-    /// Those that have not ended.
+    /// The cases that have not ended.
     open: Vec<usize>,
 }
 
 impl Progress {
-    /// For so many cases, of which these are still to be run.
+    /// Creates a display for this number of cases, of which `open` are still to run.
     pub(super) fn new(cases: usize, open: &[Case], quiet: bool) -> Self {
         let (cases, done) = (cases as u64, (cases - open.len()) as u64);
         let shown = if quiet {
@@ -71,7 +71,7 @@ impl Progress {
         }
     }
 
-    /// Work on a case has begun, and on so many that share its schedule.
+    /// Reports that a case and the others that share its schedule have started.
     pub(super) fn started(&mut self, cases: &[usize], first: &Case) {
         if let Shown::Bars { all, running, .. } = &mut self.shown {
             let bar = all.add(ProgressBar::new_spinner());
@@ -103,14 +103,14 @@ impl Progress {
         }
     }
 
-    /// A case's schedule has come so far.
+    /// Updates the number of steps and messages of a schedule.
     pub(super) fn steps(&mut self, case: usize, steps: u64, messages: u64) {
         if let Shown::Bars { running, .. } = &mut self.shown
             && let Some(Running { bar, what, pace, length, .. }) =
                 running.get_mut(&case).filter(|_| steps > 0)
         {
             pace.reached(steps, messages, bar.elapsed());
-            // First what changes: the line may be cut.
+            // The variable part comes first, because the line may be cut.
             bar.set_message(cut(&format!("{}: {what}", pace.in_words(*length)), BESIDE_ELAPSED));
         }
     }
@@ -121,15 +121,15 @@ impl Progress {
         }
     }
 
-    /// The time left, once there is something to judge it by.
+    /// Returns the estimated remaining time, if there is an estimate.
     fn left(&self) -> Option<HumanDuration> {
         let left = self.forecast.left(self.began.elapsed())?;
         Some(HumanDuration(Duration::from_secs(left.as_secs_f64().ceil() as u64)))
     }
 
-    /// A case has ended, with this row.
+    /// Reports that a case has ended with this row.
     pub(super) fn finished(&mut self, case: usize, what: &Case, row: &Record) {
-        /// Between two plain lines.
+        /// The time between two plain lines.
         const PAUSE: Duration = Duration::from_secs(10);
         self.done += 1;
         self.forecast.ended(case, self.began.elapsed());
@@ -156,19 +156,19 @@ impl Progress {
         }
     }
 
-    /// A line for the reader, above the bars.
+    /// Prints a line above the bars.
     pub(super) fn say(&self, line: &str) {
         match &self.shown {
             Shown::Quiet => {}
             Shown::Lines { .. } => say!("{line}"),
             Shown::Bars { all, .. } => {
-                // A terminal that is gone is no reason to stop.
+                // Errors are ignored: the run continues without a terminal.
                 let _ = all.println(line);
             }
         }
     }
 
-    /// No more to come: the bars go.
+    /// Removes the bars.
     pub(super) fn finish(&self) {
         if let Shown::Bars { all, sweep, running } = &self.shown {
             for Running { bar, .. } in running.values() {
@@ -181,11 +181,11 @@ impl Progress {
     }
 }
 
-/// Columns beside a case's text: its time, and room for the `^C` that a terminal shows, which would
-/// else begin a line of its own and leave the bar behind.
+/// Columns in addition to the text of a case: its time, and room for the `^C` that a terminal
+/// echoes. Without this room the line would wrap, and the bar could not be removed.
 const BESIDE_ELAPSED: usize = 12;
 
-/// A text that fits into the terminal's line, so many columns of which are taken.
+/// Cuts a text to the width of the terminal minus `taken` columns.
 fn cut(text: &str, taken: usize) -> String {
     let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
     let room = columns.saturating_sub(taken);

@@ -1,10 +1,10 @@
-//! A file that rows go to: it stays what was written to it, and what was written reaches the disk.
+//! A row file that other programs may change while rows are written.
 //!
-//! Somebody else may cut it off meanwhile (`: > rows.csv`): rows that follow would stand behind a
-//! hole. So each is appended, the length is looked at first, and what is missing is written again
-//! from memory. Somebody else may add to it, too: that stays where it is. A thread of its own has
-//! the system bring rows to the disk, as many at a time as have come: a power cut costs what came
-//! in the last moment, and no row waits for a disk.
+//! Another program may truncate the file (`: > rows.csv`). Further rows would then follow a hole.
+//! The length is therefore checked before each row is appended, and missing rows are written again
+//! from memory. Lines that another program adds stay where they are. A separate thread syncs the
+//! file to the disk, all pending rows at a time. A power failure therefore only costs the latest
+//! rows, and no row waits for a disk.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -14,26 +14,26 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// What there is to be told of a file, once there is a place to tell it.
+/// Remarks on a file, which are printed after the run.
 pub(crate) type Remarks = Arc<Mutex<Vec<String>>>;
 
-/// A file of rows.
+/// A row file.
 pub(crate) struct RowFile {
     file: File,
     path: PathBuf,
-    /// All that is in it.
+    /// The whole content of the file.
     held: Vec<u8>,
-    /// Whether it was looked at since it was last to be brought to the disk.
+    /// Whether the file was checked since the last flush.
     is_looked_at: bool,
-    /// Whether some of it is somebody else's.
+    /// Whether another program has added to the file.
     has_others: bool,
-    /// Regular files can be cut off and brought to a disk; pipes and devices can't.
+    /// The sync thread of a regular file. Pipes and devices have none and cannot be truncated.
     disk: Option<Disk>,
     remarks: Remarks,
 }
 
 impl RowFile {
-    /// A file, opened for appending, that holds so much.
+    /// Creates a row file from a file that is opened for appending and has the content `held`.
     pub(crate) fn new(
         file: File,
         path: PathBuf,
@@ -45,8 +45,8 @@ impl RowFile {
         Ok(Self { file, path, held, is_looked_at: false, has_others: false, disk, remarks })
     }
 
-    /// Looks whether the file is as it was left: what somebody else has cut off is written again,
-    /// what somebody else has added stays.
+    /// Checks whether another program has changed the file. Truncated content is written again, and
+    /// added content is kept.
     fn look(&mut self) -> io::Result<()> {
         if self.disk.is_none() {
             return Ok(());
@@ -60,13 +60,13 @@ impl RowFile {
             ));
         }
         if len > held {
-            // From the start: what was added may stand before rows of ours.
+            // Read the whole file: the other program may have added lines before some of our rows.
             self.held = vec![0; len as usize];
             self.file.read_exact_at(&mut self.held, 0)?;
             if !self.held.ends_with(b"\n") {
                 self.append(b"\n")?;
             }
-            // Whoever adds a line at a time is told of once.
+            // Another program may add many lines. Report it only once.
             if !std::mem::replace(&mut self.has_others, true) {
                 self.remark(
                     "something else has added to it while rows were written: what it added stays, between rows",
@@ -106,7 +106,7 @@ impl Write for RowFile {
     }
 }
 
-/// Brings what a file holds to the disk. Dropped, it waits until that is done.
+/// A thread that syncs a file to the disk. Dropping it waits for the last sync.
 struct Disk {
     asked: Option<Sender<()>>,
     failed: Arc<Mutex<Option<io::Error>>>,
@@ -120,7 +120,7 @@ impl Disk {
         let failure = Arc::clone(&failed);
         let thread = std::thread::Builder::new().name("disk".to_owned()).spawn(move || {
             while asks.recv().is_ok() {
-                // Who asked meanwhile is served by the same.
+                // One sync serves all requests that arrived before it.
                 while asks.try_recv().is_ok() {}
                 if let Err(error) = file.sync_data() {
                     failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -130,12 +130,12 @@ impl Disk {
         Ok(Self { asked: Some(asked), failed, thread: Some(thread) })
     }
 
-    /// Asks for it; an error is that it could not be done the last time.
+    /// Requests a sync. Errors if an earlier one failed.
     fn bring(&self) -> io::Result<()> {
         if let Some(error) = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
         }
-        // The thread ends only with this.
+        // This cannot fail: the thread only ends when the sender is dropped.
         let _ = self.asked.as_ref().map(|asked| asked.send(()));
         Ok(())
     }
@@ -144,7 +144,7 @@ impl Disk {
 impl Drop for Disk {
     fn drop(&mut self) {
         drop(self.asked.take());
-        // A thread that panicked has said so already.
+        // A thread that panicked has already printed a message.
         drop(self.thread.take().map(JoinHandle::join));
     }
 }
@@ -167,7 +167,7 @@ mod tests {
             File::options().write(true).open(&path).unwrap().set_len(cut).unwrap();
             rows.write_all(b"three\n").unwrap();
         }
-        // As after each row; with none since, it is looked at again.
+        // A flush without a preceding row checks the file again.
         rows.flush().unwrap();
         File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
         rows.flush().unwrap();
@@ -195,7 +195,7 @@ mod tests {
         other.write_all(b"half a line").unwrap();
         rows.write_all(b"three\n").unwrap();
         rows.flush().unwrap();
-        // And what they added comes back, too.
+        // The lines that the other program added are restored, too.
         other.set_len(0).unwrap();
         rows.flush().unwrap();
         assert_eq!(

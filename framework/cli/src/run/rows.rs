@@ -1,5 +1,5 @@
-//! Where rows go: a table at the end, standard output, or a file, which may hold rows of a run that
-//! was stopped.
+//! The destination of rows: a table at the end, standard output, or a file, which may contain rows
+//! of an interrupted run.
 
 use super::row_file::{Remarks, RowFile};
 use crate::args::RowFormat;
@@ -15,37 +15,37 @@ use swapmeet_results::{
 };
 use swapmeet_runner::case::{Case, Product};
 
-/// A place for rows.
+/// A destination of rows.
 pub(crate) enum Rows {
-    /// Kept, for a table.
+    /// In memory, for a table.
     Kept(Vec<Record>),
-    /// Printed as JSON, an object a line.
+    /// On standard output as JSON, one object per line.
     Json(io::Stdout),
     Written {
         csv: Box<CsvSink<Box<dyn Write + Send>>>,
-        /// The file, where it is one.
+        /// The path of the file, if the rows are not printed.
         path: Option<PathBuf>,
-        /// Held for as long as we write: another run that would write to it is refused.
+        /// The lock against other runs that would write to the file.
         lock: Option<File>,
     },
 }
 
-/// What a file holds already.
+/// The rows that a file already contains.
 pub(crate) struct Found {
-    /// For each case of the run, its row if it is there.
+    /// The existing row of each case of the run.
     pub rows: Vec<Option<Record>>,
-    /// Whether the rows there are the first of the run, in order.
+    /// Whether the existing rows belong to the first cases of the run, in order.
     pub in_order: bool,
 }
 
-/// What is done with rows that a file holds already.
+/// The treatment of rows that a file already contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
-    /// They may not be touched: the run is refused.
+    /// Do not change them: refuse to run.
     Leave,
     Drop,
     Keep,
-    /// They stay, but for those of cases that failed, which are run again.
+    /// Keep them except those of failed cases, which are run again.
     KeepGood,
 }
 
@@ -54,7 +54,7 @@ impl Found {
         Self { rows: vec![None; cases], in_order: true }
     }
 
-    /// Without the rows of cases that may go better next time; whether there were any.
+    /// Removes the rows of cases that may succeed when run again. Returns whether there were any.
     fn drop_failed(&mut self) -> bool {
         let failed =
             |r: &Record| matches!(r.status, Status::Crashed | Status::Timeout | Status::Error);
@@ -64,14 +64,14 @@ impl Found {
         self.kept() < before
     }
 
-    /// How many rows there are.
+    /// Returns the number of existing rows.
     pub(crate) fn kept(&self) -> usize {
         self.rows.iter().flatten().count()
     }
 }
 
 impl Rows {
-    /// Standard output, for rows of so many cases.
+    /// Returns standard output as the destination for the rows of this number of cases.
     pub(crate) fn printed(format: RowFormat, cases: usize) -> (Self, Found) {
         let rows = match format {
             RowFormat::Json => Self::Json(io::stdout()),
@@ -83,7 +83,8 @@ impl Rows {
         (rows, Found::nothing(cases))
     }
 
-    /// Opens the place for rows of these cases, which are some of an experiment's, or all.
+    /// Opens the destination for the rows of these cases, which are all cases of an experiment or
+    /// some of them.
     pub(crate) fn open(
         out: Option<&Path>,
         before: Before,
@@ -107,7 +108,7 @@ impl Rows {
         ))
     }
 
-    /// Whether rows go to a file that [`Rows::settle`] can put in order later.
+    /// Returns whether the destination is a file that [`Rows::settle`] can sort later.
     pub(crate) fn can_be_sorted(&self) -> bool {
         matches!(self, Self::Written { path: Some(_), lock: Some(file), .. } if is_regular(file))
     }
@@ -141,8 +142,8 @@ impl Rows {
         }
     }
 
-    /// Puts the rows of a file, which came as cases ended, in the order of cases unless they are
-    /// already. Where that can't be, says why: all rows are there nevertheless.
+    /// Sorts the rows of a file by case. They were written in the order in which cases ended. If
+    /// sorting is impossible, returns the reason; the file then still contains all rows.
     pub(crate) fn settle(
         &mut self,
         cases: &[Case],
@@ -192,8 +193,8 @@ impl Rows {
     }
 }
 
-/// A file of the rows found, in the place of the one that held them in another order, or more;
-/// locked. Never is there half a file.
+/// Replaces the file by one with the rows found, sorted by case, and locks it. The replacement is
+/// atomic.
 fn rewritten(path: &Path, found: &Found) -> Result<File, Failure> {
     let (beside, real) = output::beside(path)?;
     let failed = |e: &io::Error| Failure::file(path, e);
@@ -204,14 +205,13 @@ fn rewritten(path: &Path, found: &Found) -> Result<File, Failure> {
     drop(csv);
     beside.as_file().sync_all().map_err(|e| failed(&e))?;
     let file = atomic_file::persist(beside, &real).map_err(|e| failed(&e))?;
-    // As the one before: whatever is written goes to the end.
+    // As in the previous file, all writes append.
     rustix::fs::fcntl_setfl(&file, rustix::fs::OFlags::APPEND).map_err(|e| failed(&e.into()))?;
     Ok(file)
 }
 
-/// A file for rows of these cases, that no other run writes to for as long as it is open, and what
-/// it holds already: nothing, unless what is there is to be kept. `all` are the cases of all
-/// shards.
+/// Opens and locks a file for rows of these cases. Returns it with the rows that it already
+/// contains and that are to be kept. `all` are the cases of all shards.
 pub(crate) fn take_up(
     path: &Path,
     before: Before,
@@ -219,7 +219,7 @@ pub(crate) fn take_up(
     all: &Product,
 ) -> Result<(File, Found), Failure> {
     let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
-    // Asked before it is opened: a pipe would wait for whoever reads it.
+    // Check this before opening the file: opening a pipe would block until it has a reader.
     let is_there = std::fs::metadata(path).ok();
     if matches!(before, Before::Keep | Before::KeepGood) && is_there.is_some_and(|m| !m.is_file()) {
         let path = path.display();
@@ -256,7 +256,7 @@ pub(crate) fn take_up(
     Ok((file, found))
 }
 
-/// Rows that are added to a file that was taken up.
+/// Returns a sink that appends rows to an opened file.
 pub(crate) fn sink(
     file: File,
     path: &Path,
@@ -271,17 +271,18 @@ pub(crate) fn sink(
 
 /// Opens a file and locks it.
 fn open(path: &Path) -> Result<File, Failure> {
-    // Asked before it is opened: to read and write a pipe is to talk to oneself.
+    // Check this before opening the file: a pipe that is opened for reading and writing is its own
+    // reader.
     let is_file = std::fs::metadata(path).map_or(true, |m| m.is_file());
     let options = File::options().read(is_file).append(true).create(true).open(path);
     let file = options.map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
     output::lock(&file, path)?;
-    // Another run has put its rows in order since we opened it: the lock is on what was in that
-    // place.
+    // Another run may have replaced the file by a sorted one since it was opened. The lock is then
+    // on the old file.
     if is_replaced(path, &file) { open(path) } else { Ok(file) }
 }
 
-/// Whether the path leads to another file by now.
+/// Returns whether the path now leads to another file.
 fn is_replaced(path: &Path, file: &File) -> bool {
     let identity = |m: std::fs::Metadata| (m.dev(), m.ino());
     is_regular(file)
@@ -292,17 +293,17 @@ fn is_regular(file: &File) -> bool {
     file.metadata().is_ok_and(|m| m.is_file())
 }
 
-/// The whole rows of a file.
+/// The complete rows of a file.
 struct Whole {
-    /// How many bytes they take, with the header.
+    /// Bytes of the header and the complete rows.
     intact: u64,
     records: Vec<Record>,
-    /// Whether rows can be added as we write them: another program may have given the file a
-    /// byte-order mark or other line ends.
+    /// Whether rows can be appended in our format. Another program may have added a byte-order mark
+    /// or changed the line ends.
     is_as_written: bool,
 }
 
-/// The whole rows of a file; `None` if there is not even a header.
+/// Reads the complete rows of a file; `None` if it has no header.
 fn read_found(path: &Path, file: &mut File) -> Result<Option<Whole>, Failure> {
     let name = path.display().to_string();
     let mut bytes = Vec::new();
@@ -331,7 +332,7 @@ fn read_found(path: &Path, file: &mut File) -> Result<Option<Whole>, Failure> {
     Ok(usable.map(|(intact, records)| Whole { intact: intact as u64, records, is_as_written }))
 }
 
-/// Refuses rows of the experiment's other shards.
+/// Errors if a row belongs to another shard of the experiment.
 fn own_shard(
     path: &Path,
     records: &[Record],
@@ -359,8 +360,8 @@ fn own_shard(
     })
 }
 
-/// Each row to its case; an error says in what a row differs from all cases. A case that was run
-/// again, as the dashboard does, is there twice: the later row stands.
+/// Assigns each row to its case. An error names the difference from the nearest case. If a case has
+/// two rows because the dashboard ran it again, the later row is used.
 fn matched(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, Failure> {
     let ids: Vec<CaseId> = cases.iter().map(Case::id).collect();
     let ids: Vec<CaseId<&str>> = ids.iter().map(CaseId::borrowed).collect();

@@ -1,5 +1,5 @@
-//! A schedule in full, for other programs: every set spelled out, every route, every byte
-//! (`docs/trace.md`). One JSON document, an event a line.
+//! A complete schedule for other programs, with all sets, routes and bytes (`docs/trace.md`): one
+//! JSON document with one event per line.
 
 use super::only::Only;
 use super::times::Timetable;
@@ -13,10 +13,10 @@ use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Se
 use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
 
-/// The version of the format: fields may be added to it, none changes its meaning.
+/// The version of the format. Fields may be added, but none changes its meaning.
 const VERSION: u32 = 1;
 
-/// Begins the document: whose schedule it is.
+/// Begins the document with a description of the case.
 pub(crate) fn head(out: &mut dyn Write, case: &Case) -> io::Result<()> {
     let head = json!({
         "format": "swapmeet-schedule",
@@ -33,7 +33,7 @@ pub(crate) fn head(out: &mut dyn Write, case: &Case) -> io::Result<()> {
     writeln!(out, "{{\"schedule\":{head},\n\"events\":[")
 }
 
-/// Ends the document with what came of the case.
+/// Ends the document with the outcome of the case.
 pub(crate) fn outcome(out: &mut dyn Write, record: Option<&Record>) -> io::Result<()> {
     let outcome = record.map(|record| {
         json!({
@@ -48,13 +48,13 @@ pub(crate) fn outcome(out: &mut dyn Write, record: Option<&Record>) -> io::Resul
     out.flush()
 }
 
-/// The events, in the worker that makes the schedule.
+/// Writes the events in the worker that makes the schedule.
 pub(crate) struct Json<W: Write> {
     out: W,
     only: Only,
-    /// Bytes of a block where those are counted.
+    /// Bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
-    /// What the next send of byte counts is.
+    /// The contents of the next send of byte counts.
     share: Option<Value>,
     laid_out: bool,
     first: bool,
@@ -67,7 +67,7 @@ impl<W: Write> Json<W> {
     }
 
     fn put(&mut self, text: &str) {
-        // Nobody listening any more is found out where it is printed.
+        // Errors are ignored here. The program that prints the text notices when nobody reads it.
         drop(writeln!(self.out, "{text}"));
     }
 
@@ -76,8 +76,8 @@ impl<W: Write> Json<W> {
         self.put(&format!("{comma}{event}"));
     }
 
-    /// Before the first send: how blocks are split and, where the schedule has a grid of its own,
-    /// who runs what.
+    /// Writes the layout before the first send: the number of segments of a block, and the
+    /// placement if the schedule has its own grid.
     fn lay_out(&mut self, sent: &Sent<'_>) {
         if std::mem::replace(&mut self.laid_out, true) {
             return;
@@ -99,7 +99,8 @@ impl<W: Write> Json<W> {
         self.event(&json!({ "layout": layout }));
     }
 
-    /// Bytes of a load: of segments of blocks, or of bytes where blocks differ in size.
+    /// Returns the bytes of a load. It counts segments of blocks, or bytes if blocks differ in
+    /// size.
     fn bytes(&self, load: u64, segments: u64) -> u64 {
         self.block_bytes.map_or(load, |bytes| load.saturating_mul(bytes.div_ceil(segments.max(1))))
     }
@@ -107,7 +108,7 @@ impl<W: Write> Json<W> {
 
 impl<W: Write> Writer for Json<W> {
     fn ended(&mut self, _: bool, times: Option<Result<Timetable, String>>) {
-        // Why there are none is the row's reason, too.
+        // If there are no times, the reason is in the row.
         if let Some(Ok(times)) = times {
             self.put("],\n\"times\":[");
             self.first = true;
@@ -205,12 +206,12 @@ impl<W: Write> Json<W> {
     }
 }
 
-/// The vertices passed through, sender and receiver included; switches are numbered after the
+/// Returns the vertices of a route, including sender and receiver. Switches are numbered after the
 /// nodes.
 fn path(sent: &Sent<'_>) -> Vec<u64> {
     let (topology, from) = (sent.topology, sent.from.physical);
-    // Runs are of ascending links, whichever way they are travelled: the links of a route are put
-    // in order by their ends.
+    // The links of a run ascend regardless of the direction of travel. Their ends give the order in
+    // which they are travelled.
     let mut links = Vec::new();
     let routed = topology.route(from, sent.to.physical, sent.route, &mut |run| {
         links.push((0..run.len).map(|i| run.first + i * run.stride).collect::<Vec<_>>());
@@ -231,8 +232,8 @@ fn path(sent: &Sent<'_>) -> Vec<u64> {
     path
 }
 
-/// A box, as runs of nodes of the machine (first and last); a side that the collective doesn't tell
-/// blocks apart by is left out.
+/// Returns a box as runs of nodes of the machine (first and last). Sides by which blocks are not
+/// distinguished are left out.
 fn block_set(sent: &Sent<'_>, bits: &[u64]) -> Value {
     let mut set = Map::new();
     for (side, key) in [(Side::Origins, "origins"), (Side::Destinations, "destinations")] {

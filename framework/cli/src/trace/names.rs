@@ -1,5 +1,5 @@
-//! What nodes, sets and directions are called: in the machine's own coordinates, whatever the
-//! schedule's grid.
+//! Names of nodes, sets and directions in the coordinates of the machine, even if the schedule has
+//! its own grid.
 
 use std::collections::BTreeSet;
 use swapmeet_core::delivery::boxes::{Layout, Side};
@@ -7,7 +7,7 @@ use swapmeet_core::delivery::fault::PlacedNode;
 use swapmeet_core::network::topology::Route;
 use swapmeet_core::simulation::listener::Sent;
 
-/// Names nodes and sets in the machine's own coordinates, whatever the schedule's grid.
+/// Names nodes and sets in the coordinates of the machine, even if the schedule has its own grid.
 pub(super) struct Names<'a> {
     sent: &'a Sent<'a>,
     radices: &'a [u64],
@@ -18,18 +18,19 @@ impl<'a> Names<'a> {
         Self { sent, radices: sent.topology.radices() }
     }
 
-    /// A node by the one of the machine that runs it; a virtual one is marked.
+    /// Names a node after the node of the machine that runs it. Virtual nodes are marked by `*`.
     pub(super) fn node(&self, place: PlacedNode) -> String {
         let name = name(place.physical, self.radices);
         if self.is_virtual(place) { format!("{name}*") } else { name }
     }
 
-    /// Whether it runs on a node of the machine that owns another node of the grid.
+    /// Returns whether the node of the machine that runs this one has another node of the grid as
+    /// its own.
     pub(super) fn is_virtual(&self, place: PlacedNode) -> bool {
         self.sent.placement.home(place.physical) != place.virtual_node
     }
 
-    /// A box in words: `from (0,0) for (*,4-7)`.
+    /// Describes a box, such as `from (0,0) for (*,4-7)`.
     pub(super) fn selection(&self, bits: &[u64]) -> String {
         let layout = self.sent.layout;
         let side = |side: Side, word: &str| {
@@ -45,7 +46,7 @@ impl<'a> Names<'a> {
         words.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
-    /// A set of nodes: a product of coordinates if it is one, else how many there are.
+    /// Describes a set of nodes: as a product of coordinates if it is one, otherwise as a count.
     fn set(&self, side: Side, bits: &[u64]) -> String {
         let nodes: Vec<u64> = self
             .sent
@@ -74,7 +75,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The coordinates of a node of the machine, where there are two to four; else its number.
+/// Returns the coordinates of a node if the machine has two to four dimensions, otherwise its
+/// number.
 fn coordinates(node: u64, radices: &[u64]) -> Vec<u64> {
     if !(2..=4).contains(&radices.len()) {
         return vec![node];
@@ -83,13 +85,13 @@ fn coordinates(node: u64, radices: &[u64]) -> Vec<u64> {
     radices.iter().enumerate().map(|(axis, radix)| node / stride(axis) % radix).collect()
 }
 
-/// What a node of a machine with these sides is called.
+/// Returns the name of a node of a machine with these sides.
 pub(super) fn name(node: u64, radices: &[u64]) -> String {
     let c: Vec<String> = coordinates(node, radices).iter().map(u64::to_string).collect();
     if c.len() == 1 { c.join(",") } else { format!("({})", c.join(",")) }
 }
 
-/// Which way a message goes.
+/// Describes the route of a message.
 pub(super) fn direction(route: &Route) -> String {
     if !route.path.is_empty() {
         let path: Vec<String> = route.path.iter().map(u64::to_string).collect();
@@ -104,7 +106,7 @@ pub(super) fn direction(route: &Route) -> String {
         .collect()
 }
 
-/// Coordinates as ranges: `0-3`, `1,5,9`, `*` for all.
+/// Formats coordinates as ranges: `0-3`, `1,5,9`, or `*` for all.
 fn ranges(coordinates: &[u64], radix: u64) -> String {
     if coordinates.len() as u64 == radix && radix > 1 {
         return "*".to_owned();

@@ -1,8 +1,8 @@
-//! What of a schedule is printed.
+//! The selection of the sends to print.
 
 use swapmeet_core::delivery::fault::PlacedNode;
 
-/// Which sends are printed; all where neither is set.
+/// Selects sends by step and node. All sends are selected if neither is given.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Only {
     pub step: Option<u64>,

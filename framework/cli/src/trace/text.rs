@@ -1,4 +1,4 @@
-//! A schedule for people: a line a message under a line a step, as the papers print theirs.
+//! A schedule for people: under a line for each step, one line per message, as papers print theirs.
 
 use super::names::{Names, direction, name};
 use super::only::Only;
@@ -10,26 +10,28 @@ use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_core::simulation::step::Step;
 
-/// The schedule in words.
+/// Writes the schedule as text.
 pub(super) struct Text<W: Write> {
     out: W,
     only: Only,
     summary: bool,
     /// Whether loads are bytes because blocks differ in size.
     bytes: bool,
-    /// The name of the phase under way, until something of it is printed.
+    /// The name of the current phase, until something of it is printed.
     phase: Option<String>,
-    /// Rearrangements before the next step: they are printed under its phase.
+    /// The number of rearrangements before the next step. They are printed under the phase of that
+    /// step.
     rearrangements: u32,
-    /// Whether some node of the schedule's own grid is a virtual one, run by a node of the machine.
+    /// Whether a printed node is virtual: a node of the schedule's own grid that shares a node of
+    /// the machine.
     has_virtual: bool,
-    /// Messages of the step under way, and the schedule's number of the step: they are printed
-    /// under the step's own line.
+    /// The messages of the current step, each with the schedule's number of the step. They are
+    /// printed after the line of the step.
     lines: Vec<(u64, String)>,
-    /// The schedule's own numbers of the steps so far in which something left a node: their places
-    /// are what is printed.
+    /// The schedule's numbers of the steps with messages between nodes. The position in this list
+    /// is the printed number.
     steps: Vec<u64>,
-    /// The sides of the machine.
+    /// The side lengths of the machine.
     radices: Vec<u64>,
 }
 
@@ -51,11 +53,11 @@ impl<W: Write> Text<W> {
     }
 
     fn put(&mut self, text: &str) {
-        // Nobody listening any more is found out where it is printed.
+        // Errors are ignored here. The program that prints the text notices when nobody reads it.
         drop(writeln!(self.out, "{text}"));
     }
 
-    /// Prints what was sent in the step that a fault ended.
+    /// Prints the messages of a step that was ended by a fault.
     fn put_unfinished(&mut self) {
         if !self.lines.is_empty() {
             self.put_phase();
@@ -66,8 +68,7 @@ impl<W: Write> Text<W> {
         }
     }
 
-    /// Prints what was sent before the schedule's step `before`, in steps in which nothing left a
-    /// node.
+    /// Prints the messages of steps before `before` in which nothing left a node.
     fn put_what_stays(&mut self, before: u64) {
         let (stays, rest) = std::mem::take(&mut self.lines)
             .into_iter()
@@ -93,7 +94,7 @@ impl<W: Write> Text<W> {
         lines.iter().for_each(|line| self.put(line));
     }
 
-    /// The number under which a step is printed.
+    /// Returns the printed number of a step.
     fn printed(&self, schedule_step: u64) -> usize {
         self.steps.partition_point(|step| *step <= schedule_step)
     }

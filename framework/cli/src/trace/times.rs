@@ -1,5 +1,5 @@
-//! `--times`: when each rank comes to each step and is done with it, and what its time goes into;
-//! as the machine's model has it, where ranks have time of their own.
+//! `--times`: for each rank and step, the start, the end and the kinds of time in between. The
+//! times are those of the machine's model, if it has separate times for each rank.
 
 use super::only::Only;
 use crate::failure::Failure;
@@ -10,16 +10,16 @@ use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::session::pricing_context;
 
-/// So many entries are printed at most, some 28 MB; steps are joined beyond that.
+/// The maximum number of printed entries, about 28 MB. With more entries, steps are joined.
 const MOST: usize = 1 << 18;
 
-/// Prices the schedule in the worker, for the record alone.
+/// Simulates the times of ranks in the worker, only to record them.
 pub(super) struct Times {
     evaluator: Box<dyn Evaluator>,
     steps: Steps,
 }
 
-/// The schedule's own numbers of its steps.
+/// The schedule's numbers of its steps.
 #[derive(Default)]
 struct Steps(Vec<u64>);
 
@@ -30,13 +30,13 @@ impl Listener for Steps {
     }
 }
 
-/// What ranks did when.
+/// The recorded times of all ranks.
 pub(super) struct Timetable {
     record: TimeSpace,
     steps: Steps,
 }
 
-/// That there are times to print: of one case, on a machine whose ranks have some.
+/// Errors unless there is exactly one case and its machine has separate times for each rank.
 pub(super) fn can_be_had(cases: &[Case]) -> Result<(), Failure> {
     if cases.len() > 1 {
         return Err(Failure::Usage(format!(
@@ -55,19 +55,20 @@ pub(super) fn can_be_had(cases: &[Case]) -> Result<(), Failure> {
 }
 
 impl Times {
-    /// For a case, of one rank or of all; `None` where ranks have no times of their own.
+    /// Creates a recorder of one rank or of all; `None` if the model has no separate times for each
+    /// rank.
     pub(super) fn new(case: &Case, node: Option<u64>) -> Option<Self> {
         let mut evaluator = case.machine.evaluator(pricing_context(case));
         evaluator.record_time_space(TimeSpace::new(case.topology.nodes(), node, MOST)).ok()?;
         Some(Self { evaluator, steps: Steps::default() })
     }
 
-    /// The evaluator reads the schedule as any listener does.
+    /// Returns the listeners of the schedule, one of which is the evaluator.
     pub(super) fn listeners(&mut self) -> [&mut dyn Listener; 2] {
         [&mut *self.evaluator, &mut self.steps]
     }
 
-    /// What ranks did, once all is over; `Err` says why there is nothing.
+    /// Returns the recorded times after the schedule has ended, or the reason why there are none.
     pub(super) fn timetable(mut self) -> Result<Timetable, String> {
         self.evaluator.cost()?;
         let record = self.evaluator.time_space().ok_or("its ranks have no times of their own")?;
@@ -76,13 +77,13 @@ impl Times {
 }
 
 impl Timetable {
-    /// The schedule's own numbers of an entry's first and last step.
+    /// Returns the schedule's numbers of an entry's first and last step.
     fn steps_of(&self, entry: &Entry) -> [u64; 2] {
         [entry.first_step, entry.last_step]
             .map(|step| self.steps.0.get(step as usize - 1).copied().unwrap_or(step))
     }
 
-    /// The entries that were asked for, each with its rank.
+    /// Returns the requested entries, each with its rank.
     fn entries(&self, only: Only) -> impl Iterator<Item = (usize, &Entry)> {
         let is_asked_for = move |entry: &Entry| {
             let [first, last] = self.steps_of(entry);
@@ -93,7 +94,7 @@ impl Timetable {
             .filter(move |(_, entry)| is_asked_for(entry))
     }
 
-    /// An object an entry.
+    /// Returns one JSON object per entry.
     pub(super) fn objects(&self, only: Only) -> impl Iterator<Item = Value> {
         self.entries(only).map(|(rank, entry)| {
             let kinds: Map<String, Value> =
@@ -106,8 +107,8 @@ impl Timetable {
         })
     }
 
-    /// A line an entry, or with `summary` a line a rank; `printed` says under which number a step
-    /// of the schedule is printed, `name` what a rank is called.
+    /// Returns one line per entry, or one line per rank if `summary` is set. `printed` maps a step
+    /// to its printed number, and `name` names a rank.
     pub(super) fn lines(
         &self,
         only: Only,
@@ -153,7 +154,7 @@ impl Timetable {
     }
 }
 
-/// The kinds that took any time, by name.
+/// Returns the name and duration of each kind of time that is not zero.
 fn spent(kinds: &[f64; TIME_KINDS]) -> impl Iterator<Item = (&'static str, f64)> {
     TimeKind::names().into_iter().zip(*kinds).filter(|(_, us)| *us > 0.0)
 }

@@ -1,5 +1,5 @@
-//! In the worker that makes the schedule: who writes it down, and who keeps the times of its ranks
-//! beside that.
+//! The observer in the worker that makes the schedule. It writes the schedule and, on request,
+//! records the times of ranks.
 
 use super::json::Json;
 use super::only::Only;
@@ -13,7 +13,7 @@ use swapmeet_results::{Record, Status};
 use swapmeet_runner::host;
 use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 
-/// What is asked of the schedule.
+/// The options of a trace.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Asked {
     pub json: bool,
@@ -23,7 +23,7 @@ pub(super) struct Asked {
     pub times: bool,
 }
 
-/// Has the schedule written, in words or as JSON.
+/// The observer that writes the schedule as text or JSON.
 pub(crate) const WATCH: ObserverKind = ObserverKind {
     name: "trace",
     start: |case, asked, report| {
@@ -63,7 +63,7 @@ impl Observer for Traced {
     }
 }
 
-/// Text that is reported whole lines at a time: what comes before a crash can be read.
+/// A buffer that reports complete lines, so that the lines before a crash can be read.
 struct Lines {
     text: Vec<u8>,
     report: SendValue,
@@ -71,7 +71,7 @@ struct Lines {
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        /// So much is reported at a time.
+        /// The number of buffered bytes that triggers a report.
         const ENOUGH: usize = 1 << 16;
         self.text.extend_from_slice(bytes);
         if self.text.len() > ENOUGH && self.text.ends_with(b"\n") {

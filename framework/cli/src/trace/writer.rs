@@ -1,11 +1,11 @@
-//! What every form of a trace has in common.
+//! The common interface of all trace formats.
 
 use super::times::Timetable;
 use swapmeet_core::simulation::listener::Listener;
 
-/// Writes a schedule down as it goes by.
+/// Writes a schedule while it is made.
 pub(super) trait Writer: Listener {
-    /// The schedule has ended; if it is verified and times were asked for, these are they, or why
-    /// there are none.
+    /// Reports the end of the schedule. `times` are the requested times of a verified schedule, or
+    /// the reason why there are none.
     fn ended(&mut self, is_verified: bool, times: Option<Result<Timetable, String>>);
 }
