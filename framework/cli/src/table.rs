@@ -34,10 +34,10 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
         "machine",
         "verified",
         "time",
-        "x bound",
+        "time/bound",
         "steps",
         "messages",
-        "busiest link",
+        "link load",
     ];
     let mut reasons: Vec<String> = Vec::new();
     let mut rows = Vec::new();
@@ -135,9 +135,9 @@ mod tests {
         assert_eq!(
             results(&rows, Some(60)),
             "All cases: ring:8, uniform:1, paragon, verified: blocks\n\n\
-             algorithm  time  x bound  steps  messages  busiest link\n\
-             ring                          7\n\
-             bruck                         7"
+             algorithm  time  time/bound  steps  messages  link load\n\
+             ring                             7\n\
+             bruck                            7"
         );
         assert!(
             results(&rows[..1], Some(20))

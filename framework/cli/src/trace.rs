@@ -53,7 +53,7 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     match record.status {
         Status::Ok => {
             say!(
-                "{} on {}: every {} verified; {}, {}, busiest link {}",
+                "{} on {}: every {} verified; {}, {}, link load {}",
                 record.algorithm,
                 record.topology,
                 if record.verified == Verified::Amounts { "byte" } else { "block" },

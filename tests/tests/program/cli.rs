@@ -280,7 +280,7 @@ fn a_trace_prints_the_schedule_as_the_papers_do() {
         Phase 3
           every node rearranges what it holds
           every node rearranges what it holds
-          step 1: 16 messages, longest 8 blocks over 2 hops, busiest link 1 message
+          step 1: 16 messages, longest 8 blocks over 2 hops, link load 1 message
                 (0,0) -> (0,2)     8 blocks  +dim2 from (0,0) for (*,2 3)
                 (0,1) -> (2,1)     8 blocks  +dim1 from (0,1) for (2 3,*)
         ");

@@ -197,7 +197,7 @@ impl<W: Write> Text<W> {
             String::new()
         };
         self.put(&format!(
-            "  step {}: {}, longest {}{parts} over {}, busiest link {}",
+            "  step {}: {}, longest {}{parts} over {}, link load {}",
             step.number,
             Count(facts.messages, "message"),
             Count(facts.max_load, self.noun(step.proof)),
@@ -257,9 +257,7 @@ mod tests {
         let printed = String::from_utf8(text.out).unwrap();
         let headed: Vec<&str> = printed.lines().filter(|line| !line.starts_with("    ")).collect();
         let step = |number| {
-            format!(
-                "  step {number}: 1 message, longest 1 block over 1 hop, busiest link 1 message"
-            )
+            format!("  step {number}: 1 message, longest 1 block over 1 hop, link load 1 message")
         };
         assert_eq!(headed, ["out", &step(1), "copies", "  within nodes only", "back", &step(2)]);
     }
