@@ -87,7 +87,7 @@ fn asked(
     let limits = Limits { max_silence: longest, grace, memory_limit: Some(memory), stop };
     let mut under_way = String::new();
     let answer =
-        isolation::ask(
+        isolation::run(
             &mut command,
             &limits,
             &mut |line| say!("{line}"),
@@ -120,7 +120,7 @@ pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitCode, Failure> {
         isolation::begin(args.memory_limit, !args.plugins.no_sandbox, &files).map_err(failed)?;
     let begins = |case: &Case| {
         // Errors are ignored: if the parent process is gone, this process will end soon.
-        drop(answers.give(&Message::Begins(format!(
+        drop(answers.send(&Message::Begins(format!(
             "{} on {}",
             case.algorithm,
             case.topology.spec()
@@ -136,7 +136,7 @@ pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitCode, Failure> {
             Message::Failed(error.to_string())
         }
     };
-    answers.give(&message).map_err(failed)?;
+    answers.send(&message).map_err(failed)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,12 +1,12 @@
-//! Runs many cases in worker processes: a plugin that crashes, hangs, eats memory or closes what it
-//! shouldn't costs its own row, never the session.
+//! Runs many cases in worker processes, so that a plugin that crashes, hangs, exhausts memory or
+//! closes files affects only its own row.
 //!
-//! Cases that share a schedule are one [`unit`](mod@crate::unit) of work. A thread a job takes
-//! units from a queue and gets their rows from workers, children of the same program; rows come
-//! over a socket of their own, so that whatever a plugin prints can't be mistaken for one.
+//! Cases that share a schedule form a [`unit`](mod@crate::unit) of work. One thread per job takes
+//! units from a queue and passes them to worker processes of the same program. Rows arrive over a
+//! separate socket, so they cannot be confused with a plugin's output.
 //!
-//! Whoever started a batch hears of it by [`BatchEvent`]s. Rows come as cases end; [`ReorderBuffer`] puts them
-//! in the order of cases again.
+//! [`BatchEvent`]s report progress. Rows arrive in the order in which cases end; [`ReorderBuffer`]
+//! restores the order of cases.
 
 use crate::case::Case;
 use crate::dispatch::Dispatcher;
@@ -24,14 +24,14 @@ use swapmeet_results::Record;
 
 pub use crate::dispatch::BatchEvent;
 
-/// Cases on their way to rows.
+/// A running batch of cases.
 pub struct Batch {
     events: Receiver<BatchEvent>,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// What the threads of a batch share.
+/// State that the threads of a batch share.
 #[derive(Clone)]
 struct Shared {
     cases: Arc<[Case]>,
@@ -41,16 +41,16 @@ struct Shared {
 }
 
 impl Batch {
-    /// Begins to run the cases. An error is that there is not even one thread to run them in.
+    /// Starts to run the cases. Errors if not even one thread can be started.
     pub fn start(cases: &[Case], workers: &Workers) -> io::Result<Self> {
         Self::begin(cases, units(cases), workers)
     }
 
-    /// The same with the first repetition of all before the second of any, so that what has come at
-    /// any time is fair to all.
+    /// Like [`Batch::start`], but runs the first repetition of all cases before the second of any,
+    /// so that partial results cover all cases equally.
     pub fn start_interleaved(cases: &[Case], workers: &Workers) -> io::Result<Self> {
         let mut units = units(cases);
-        // A stable sort: equals stay in order.
+        // A stable sort keeps the order of units with equal keys.
         units.sort_by_key(|unit| cases.get(unit.cases.start).map(|case| case.repetition));
         Self::begin(cases, units, workers)
     }
@@ -74,7 +74,7 @@ impl Batch {
                 .spawn(move || shared.run(&workers))
             {
                 Ok(thread) => threads.push(thread),
-                // Fewer do it as well.
+                // Fewer threads than requested are sufficient.
                 Err(_) if !threads.is_empty() => break,
                 Err(e) => return Err(e),
             }
@@ -82,8 +82,8 @@ impl Batch {
         Ok(Self { threads, events, stop })
     }
 
-    /// The next event, if one comes within `wait`; `None` in the first place when no more will
-    /// come.
+    /// Returns the next event, or `Some(None)` if none arrives within `wait`. Returns `None` at the
+    /// end of the batch.
     pub fn next_within(&self, wait: Duration) -> Option<Option<BatchEvent>> {
         match self.events.recv_timeout(wait) {
             Ok(event) => Some(Some(event)),
@@ -92,14 +92,14 @@ impl Batch {
         }
     }
 
-    /// Ends it: workers are killed, no case begins any more. Events that are there already can
-    /// still be taken.
+    /// Cancels the batch: kills the workers and starts no further case. Events that have already
+    /// arrived can still be received.
     pub fn cancel(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 }
 
-/// Waits for events until the batch is done.
+/// Waits for events until the batch has ended.
 impl Iterator for Batch {
     type Item = BatchEvent;
 
@@ -112,7 +112,7 @@ impl Drop for Batch {
     fn drop(&mut self) {
         self.cancel();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has said so already.
+            // A panicking thread has already printed its message.
             let _ = thread.join();
         }
     }
@@ -126,14 +126,14 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
-    /// The plugin that the next unit wants, if there is one.
+    /// Returns the plugin file of the next unit, if there is one.
     fn next_plugin(&self) -> Option<&Path> {
         let first = self.queue.lock().unwrap_or_else(PoisonError::into_inner).front()?.cases.start;
         Some(&self.cases[first].algorithm.algorithm.file)
     }
 
     fn run(&self, workers: &Workers) {
-        // Nobody listening any more is no reason to stop: a batch that is dropped stops itself.
+        // A closed channel is ignored, because dropping the batch stops it.
         let mut report = |event| drop(self.events.send(event));
         let (cases, stop) = (&*self.cases, &*self.stop);
         let mut dispatcher = Dispatcher {
@@ -153,7 +153,7 @@ impl Shared {
     }
 }
 
-/// Puts rows in the order of cases again.
+/// A buffer that returns rows in the order of cases.
 #[derive(Debug, Default)]
 pub struct ReorderBuffer {
     next: usize,
@@ -161,7 +161,7 @@ pub struct ReorderBuffer {
 }
 
 impl ReorderBuffer {
-    /// A row has come; the rows whose turn it now is.
+    /// Adds a row and returns all rows that are next in order.
     pub fn push(&mut self, case: usize, record: Box<Record>) -> Vec<Record> {
         self.waiting.insert(case, record);
         let mut ready = Vec::new();
@@ -172,7 +172,7 @@ impl ReorderBuffer {
         ready
     }
 
-    /// Rows whose turn has not come, because others before them never came, in order.
+    /// Returns the remaining rows in order. Some earlier row never arrived.
     pub fn left(self) -> impl Iterator<Item = Record> {
         self.waiting.into_values().map(|record| *record)
     }

@@ -1,4 +1,4 @@
-//! From an experiment to cases: every spec looked up, the cross product taken.
+//! Builds the cases of an experiment: parses each spec and takes the cross product.
 
 use crate::experiment::{DEFAULT_TIMEOUT_SECS, Experiment, OwnMachine};
 use crate::input::{InputError, Text};
@@ -20,14 +20,13 @@ use swapmeet_results::{CaseId, Implementation, Record, Setting, inputs_column};
 use swapmeet_workloads::file::read_regular;
 use swapmeet_workloads::{InputDigest, Workload, expand};
 
-/// An algorithm with the parameters the user gave it.
+/// An algorithm with the user's parameters.
 #[derive(Debug, Clone)]
 pub struct SelectedAlgorithm {
     pub algorithm: Arc<Algorithm>,
-    /// Its parameters, in the order in which the algorithm declares them, without those that are
-    /// what they are by default.
+    /// The parameters that differ from their defaults, in the order of declaration.
     pub params: Vec<(String, String)>,
-    /// The files that parameters name.
+    /// The files named by parameters.
     pub inputs: Vec<InputDigest>,
 }
 
@@ -41,19 +40,19 @@ impl fmt::Display for SelectedAlgorithm {
     }
 }
 
-/// One cell of the cross product.
+/// One combination of the lists of an experiment.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub experiment: Arc<str>,
     pub topology: Arc<dyn Topology>,
     pub algorithm: SelectedAlgorithm,
     pub workload: Workload,
-    /// The files that topology, workload, algorithm and machine name.
+    /// The files named by topology, workload, algorithm and machine.
     pub inputs: Arc<[InputDigest]>,
     pub machine: Machine,
-    /// Which repetition, from 0.
+    /// Number of the repetition, from 0.
     pub repetition: u32,
-    /// The seed of this repetition.
+    /// Seed of this repetition.
     pub seed: u64,
     pub options: RunOptions,
 }
@@ -128,7 +127,7 @@ impl Case {
         }
     }
 
-    /// Which case it is, as its row says.
+    /// Returns the identity of the case, as its row states it.
     pub fn id(&self) -> CaseId {
         let algorithm = &self.algorithm.algorithm;
         let inputs = self.inputs.iter().map(|input| (input.file.as_str(), input.digest.as_str()));
@@ -159,7 +158,7 @@ impl Case {
         if self.workload.counts_blocks() { self.workload.block_bytes() } else { 1 }
     }
 
-    /// Its row before anything has come of it.
+    /// Returns the row of the case without an outcome.
     pub fn blank_row(&self) -> Record {
         Record {
             experiment: self.experiment.to_string(),
@@ -169,28 +168,28 @@ impl Case {
         }
     }
 
-    /// Whether both cases have the same schedule but for what a plugin asks for: the same algorithm
-    /// doing the same thing in the same place.
+    /// Returns whether both cases have the same schedule, apart from values that the plugin
+    /// requests.
     pub fn shares_plan_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.topology, &other.topology)
             && Arc::ptr_eq(&self.algorithm.algorithm, &other.algorithm.algorithm)
             && self.algorithm.params == other.algorithm.params
             && self.workload.same_shape(&other.workload)
             && (self.workload.is_uniform() || self.seed == other.seed)
-            // Who follows arrivals has everyone planned for: others' rows are to say the same
-            // whatever else runs.
+            // A model that needs arrival times requires full planning. Rows must not depend on
+            // other cases, so such cases are planned separately.
             && self.machine.follows_arrivals() == other.machine.follows_arrivals()
     }
 }
 
-/// All cases of an experiment: for each topology, algorithm, workload, machine and repetition, the
-/// last varying fastest.
+/// Returns all cases of an experiment, ordered by topology, algorithm, workload, machine and
+/// repetition. The repetition varies fastest.
 pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, InputError> {
     Ok(Product::of(experiment, registry)?.iter().collect())
 }
 
-/// The cases of an experiment before they are made: what each list names, looked up. Who runs some
-/// of a million makes but those.
+/// The parsed lists of an experiment. Cases are built one by one on request, because a shard of a
+/// large experiment runs only some of them.
 #[derive(Debug)]
 pub struct Product {
     name: Arc<str>,
@@ -199,19 +198,19 @@ pub struct Product {
     workloads: Vec<Workload>,
     machines: Vec<LoadedMachine>,
     repetitions: u32,
-    /// Of each workload, how many cases with one topology and algorithm come before its own; and of
-    /// all.
+    /// For each workload, the number of cases per topology and algorithm that precede its own; the
+    /// last entry is the total.
     before: Vec<usize>,
     seed: u64,
     options: RunOptions,
 }
 
-/// A topology's one network, or where routes are drawn one for each repetition; and the files that
-/// it names.
+/// The network of a topology and the files that it names. With random routing there is one network
+/// per repetition.
 type Networks = (Vec<Arc<dyn Topology>>, Vec<InputDigest>);
 
 impl Product {
-    /// Looks up all that an experiment names.
+    /// Parses everything that an experiment names.
     pub fn of(experiment: &Experiment, registry: &Registry) -> Result<Self, InputError> {
         let sized = expanded(&experiment.workloads)?;
         affordable(experiment, sized.len())?;
@@ -285,22 +284,22 @@ impl Product {
         })
     }
 
-    /// How many cases there are.
+    /// Returns the number of cases.
     pub fn len(&self) -> usize {
         self.topologies.len() * self.algorithms.len() * self.of_one()
     }
 
-    /// Of those how many have one topology and algorithm.
+    /// Returns the number of cases per topology and algorithm.
     fn of_one(&self) -> usize {
         self.before[self.workloads.len()]
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no cases.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The case of this number, below [`Product::len`].
+    /// Returns the case with this number, which must be less than [`Product::len`].
     pub fn case(&self, number: usize) -> Case {
         let (lists, rest) = (number / self.of_one(), number % self.of_one());
         let algorithm = &self.algorithms[lists % self.algorithms.len()];
@@ -324,12 +323,12 @@ impl Product {
         })
     }
 
-    /// All cases, one after another.
+    /// Returns an iterator over all cases.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Case> {
         (0..self.len()).map(|number| self.case(number))
     }
 
-    /// The files that its specs name.
+    /// Returns the files named by all specs.
     pub fn inputs(&self) -> impl Iterator<Item = &InputDigest> {
         let topologies = self.topologies.iter().flat_map(|(_, inputs)| inputs);
         topologies
@@ -338,19 +337,20 @@ impl Product {
             .chain(self.machines.iter().flat_map(|(_, inputs)| inputs))
     }
 
-    /// The plugins that its algorithms come from.
+    /// Returns the plugin files of all algorithms.
     pub fn plugins(&self) -> impl Iterator<Item = &Path> {
         self.algorithms.iter().map(|chosen| chosen.algorithm.file.as_path())
     }
 }
 
-/// The network of a case of this seed: with routes of its own where they are drawn.
+/// Returns the network for a case with this seed. With random routing, the seed determines the
+/// routes.
 pub fn drawn(topology: &Arc<dyn Topology>, seed: u64) -> Arc<dyn Topology> {
     topology.random_routing().map_or_else(|| Arc::clone(topology), |drawn| drawn.with_seed(seed))
 }
 
-/// How many repetitions a workload has: as many as there are to be, unless each has a file of its
-/// own.
+/// Returns the number of repetitions of a workload: the number of its files if it has several,
+/// otherwise `repetitions`.
 fn repetitions(text: &Text, workload: &Workload, repetitions: u32) -> Result<u32, InputError> {
     match workload.replicates() {
         Some(files) if repetitions > 1 => {
@@ -363,7 +363,7 @@ fn repetitions(text: &Text, workload: &Workload, repetitions: u32) -> Result<u32
     }
 }
 
-/// A list of workloads, each range of sizes in it as one workload a size.
+/// Replaces each range of sizes by one workload per size.
 pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {
     let mut list = Vec::with_capacity(workloads.len());
     for text in workloads {
@@ -373,11 +373,11 @@ pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {
     Ok(list)
 }
 
-/// The most cases of an experiment. All are held while it runs, and so is a job of many: a million
-/// that share a schedule take 1.4 GB, and their rows a file of a third of that.
+/// Maximum number of cases of an experiment. All of them are in memory during a run: a million
+/// cases that share a schedule take 1.4 GB, and their rows a file of a third of that size.
 pub const MOST_CASES: u64 = 1_000_000;
 
-/// Whether the lists multiply to cases that can be held; the error shows the product.
+/// Checks that the number of cases does not exceed [`MOST_CASES`]. The error shows the product.
 fn affordable(experiment: &Experiment, workloads: usize) -> Result<(), InputError> {
     let factors = [
         (experiment.topologies.len() as u64, "topologies"),
@@ -408,7 +408,7 @@ fn all<T>(
     texts.iter().map(read).collect()
 }
 
-/// Refuses what is there twice, by its canonical form: rows of the two could not be told apart.
+/// Rejects entries with the same canonical form, because their rows could not be distinguished.
 fn once(texts: &[Text], canonical: impl Iterator<Item = String>) -> Result<(), InputError> {
     let mut known: HashMap<String, &Text> = HashMap::new();
     for (text, form) in texts.iter().zip(canonical) {
@@ -432,9 +432,9 @@ fn once(texts: &[Text], canonical: impl Iterator<Item = String>) -> Result<(), I
     Ok(())
 }
 
-/// An error about a spec, at its place in the file or flag.
+/// Converts an error about a spec to an error at its place in the file or flag.
 pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
-    // A flag says what it is for; in a file the list's name may be far above.
+    // The name of a flag tells the kind of spec. In a file, the key of the list may be far above.
     let message = if text.place.is_file {
         format!("{}: {}", error.what, error.message)
     } else {
@@ -444,7 +444,7 @@ pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
     if error.near.is_empty() { error_here } else { error_here.near(&error.near, "") }
 }
 
-/// Looks up an algorithm and checks its parameters' names.
+/// Looks up an algorithm and checks its parameters.
 pub fn select_algorithm(text: &Text, registry: &Registry) -> Result<SelectedAlgorithm, InputError> {
     let spec = Spec::parse("algorithm", &text.value).map_err(|e| spec_error(text, &e))?;
     let algorithm = registry.algorithm(spec.name()).map_err(|unknown| {
@@ -453,7 +453,7 @@ pub fn select_algorithm(text: &Text, registry: &Registry) -> Result<SelectedAlgo
             "`swapmeet list algorithms` shows those found, `swapmeet list plugins` where",
         )
     })?;
-    /// Of a file that a parameter names.
+    /// Maximum size of a file named by a parameter, in bytes.
     const MOST_OF_A_FILE: u64 = 1 << 30;
     let (mut given, mut inputs): (Vec<(&str, String)>, _) = (Vec::new(), Vec::new());
     for arg in spec.args() {
@@ -491,7 +491,7 @@ pub fn select_algorithm(text: &Text, registry: &Registry) -> Result<SelectedAlgo
         }
         given.push((key, value));
     }
-    // In one spelling, whatever the user's: rows of one case say the same of it.
+    // Rows of the same case need the same spelling, so values are stored in canonical form.
     let spelt = |p: &Param| {
         let (key, value) = given.iter().find(|(key, _)| *key == p.key)?;
         (*value != p.default).then(|| ((*key).to_owned(), value.clone()))
@@ -505,7 +505,7 @@ fn takes(algorithm: &Algorithm) -> String {
         return format!("`{}` takes no parameters", algorithm.name);
     }
     let one = |p: &Param| match p.default.as_str() {
-        // What it is depends on the problem, as the help says.
+        // The default depends on the problem, as the help text explains.
         "" => format!("{} ({})", p.key, p.help),
         default => format!("{} ({}; default {default})", p.key, p.help),
     };
@@ -543,12 +543,12 @@ fn own_machines(tables: &[OwnMachine]) -> Result<Vec<Machine>, InputError> {
         .collect()
 }
 
-/// Looks up a machine, among an experiment's own first.
+/// Parses a machine spec, which may name a machine of the experiment.
 pub fn machine(text: &Text, own: &[OwnMachine]) -> Result<Machine, InputError> {
     machine_among(text, &own_machines(own)?)
 }
 
-/// With what a machine's files say, and those files.
+/// Reads the files that a machine names.
 pub(crate) fn with_files(text: &Text, machine: Machine) -> Result<LoadedMachine, InputError> {
     let name = machine.background_file().map(str::to_owned).unwrap_or_default();
     machine::read(machine).map_err(|why| match text.value.find(&name) {

@@ -1,35 +1,34 @@
-//! What a user sets once, in `swapmeet.toml`: a machine and a theme where none is named, and
-//! folders of plugins.
+//! The user's defaults from `swapmeet.toml`: machine, theme and plugin directories.
 
 use crate::input::{InputError, Text};
 use crate::toml_reader::TomlReader;
 use std::path::{Path, PathBuf};
 
-/// A configuration as written: nothing in it has been looked up.
+/// A configuration as written in a file. Its specs have not been parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Config {
-    /// Searched after those of the command line.
+    /// Plugin directories, searched after those of the command line.
     pub plugin_dirs: Vec<PathBuf>,
-    /// The machine where none is named.
+    /// Default machine.
     pub machine: Option<Text>,
-    /// The dashboard's theme where none is named.
+    /// Default theme of the dashboard.
     pub theme: Option<Text>,
 }
 
 const KEYS: [&str; 3] = ["plugin_dirs", "machine", "theme"];
 
-/// Whose configuration it is.
+/// Owner of a configuration file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner<'a> {
-    /// The user's, in this folder: folders of plugins are named from there.
+    /// The user. Plugin directories are relative to this directory.
     User(&'a Path),
-    /// The current folder's, which somebody else may have made: code comes from nowhere that the
-    /// user didn't name.
+    /// The current directory, whose files may belong to somebody else. They must not name plugin
+    /// directories, because plugins are code.
     Folder,
 }
 
 impl Config {
-    /// Reads one from the text of a file; `source` is the file's name, for errors.
+    /// Parses a configuration file. `source` is the file's name for error messages.
     pub fn parse(source: &str, content: &str, owner: Owner<'_>) -> Result<Self, InputError> {
         let reader = TomlReader::new(source, content);
         let tree = reader.tree()?;
@@ -58,7 +57,7 @@ impl Config {
         Ok(config)
     }
 
-    /// This, and where it says nothing, `other`.
+    /// Returns this configuration, with missing values taken from `other`.
     #[must_use]
     pub fn over(self, other: Self) -> Self {
         Self {

@@ -1,9 +1,9 @@
-//! What plugin files offer, found out in processes of their own: to load a library is to run its
-//! code, and the process that writes rows runs nobody's.
+//! Finds out what plugin files offer. Loading a library runs its code, so each file is loaded in
+//! its own child process, and the process that writes rows loads none.
 //!
-//! A child a file, side by side, so that none can hide or rename what others offer or make them
-//! wait. What it said is cached_or_fresh for as long as the file is the same; a file is not even read
-//! then, of which a large one takes longer than all the rest of a start.
+//! The children run in parallel. A slow or broken plugin therefore cannot delay or hide others.
+//! Descriptions are cached until the file changes; reading a large file would take longer than the
+//! rest of the start-up.
 
 use crate::isolation::{self, Limits};
 use crate::plugin::file::Stamp;
@@ -19,20 +19,22 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use swapmeet_results::atomic_file;
 
-/// How plugin files are read.
+/// How plugin files are loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PluginReader {
-    /// By this process, which loads them: for processes that run plugins anyway.
+    /// In this process. For processes that run plugins anyway.
     InProcess,
-    /// By a child a file: this program and its arguments, followed by the file. It calls [`serve`].
+    /// In one child process per file. The command is a program with arguments, followed by the
+    /// file. The program must call [`serve`].
     Child(Vec<PathBuf>),
 }
 
-/// What a child says of a file: what it offers, or why that is nothing.
+/// The description of a file, or the reason why it offers nothing.
 type Description = Result<Plugin, String>;
 
 impl PluginReader {
-    /// What each of the files offers. An error is no file's doing.
+    /// Returns the description of each file. Errors that concern no file in particular are returned
+    /// as `Err`.
     pub fn read(&self, files: &[PathBuf]) -> io::Result<Vec<Result<Plugin, PluginError>>> {
         let command = match self {
             Self::InProcess => return Ok(files.iter().map(|file| Plugin::load(file)).collect()),
@@ -54,7 +56,7 @@ impl PluginReader {
             let others =
                 std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
             for _ in 1..others.max(2) {
-                // Without a thread more, this one asks of them all.
+                // If no further thread can be started, this thread processes all files.
                 drop(std::thread::Builder::new().spawn_scoped(scope, ask_in_turn));
             }
             ask_in_turn();
@@ -68,7 +70,7 @@ impl PluginReader {
     }
 }
 
-/// An answer, and the file that it is of.
+/// A cached description and the file that it belongs to.
 #[derive(Serialize, Deserialize)]
 struct CachedDescription {
     file: PathBuf,
@@ -76,7 +78,7 @@ struct CachedDescription {
     answer: Description,
 }
 
-/// What a child says of a file now, or said before.
+/// Returns the cached description of a file, or asks a child process.
 fn cached_or_fresh(command: &[PathBuf], file: &Path) -> io::Result<Description> {
     let stamp = Stamp::at(linked::file_of(file)).ok();
     let memory = stamp.as_ref().and_then(|stamp| memory(command, file, stamp));
@@ -88,15 +90,15 @@ fn cached_or_fresh(command: &[PathBuf], file: &Path) -> io::Result<Description> 
         return Ok(known.answer);
     }
     let answer = match linked::at(file) {
-        // It is the program's own code.
+        // A linked plugin is the program's own code, so no child process is needed.
         Some(_) => Plugin::load(file).map_err(|e| e.to_string()),
         None => ask(command, file)?,
     };
-    // Of a file that is being written nobody can tell later whether it is the one that was asked
-    // about.
+    // A file that is still being written cannot be recognized later, so its description is not
+    // cached.
     if let (Some(memory), Some(stamp)) = (memory, stamp.filter(Stamp::is_settled)) {
         let cached_or_fresh = CachedDescription { file: file.to_owned(), stamp, answer };
-        // Nothing is lost but time.
+        // A failure to write the cache only costs time.
         drop(
             serde_json::to_vec(&cached_or_fresh)
                 .map_err(io::Error::from)
@@ -107,15 +109,15 @@ fn cached_or_fresh(command: &[PathBuf], file: &Path) -> io::Result<Description> 
     Ok(answer)
 }
 
-/// Where the answer of a file is cached_or_fresh: in `$XDG_CACHE_HOME/swapmeet`, by default under
-/// `~/.cache`, where there is such a folder. A file written in the place of another takes that
-/// one's place here, too.
+/// Returns the path of the cached description: in `$XDG_CACHE_HOME/swapmeet` (default
+/// `~/.cache/swapmeet`), if the base directory exists. A file that replaces another also replaces
+/// its cache entry.
 fn memory(command: &[PathBuf], file: &Path, stamp: &Stamp) -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     let (device, number) = stamp.place();
-    // What a plugin says may depend on what it may do.
+    // The description may depend on the plugin's permissions.
     let freely = if command.iter().any(|word| word.as_os_str() == sandbox::NO_SANDBOX) {
         "-freely"
     } else {
@@ -127,7 +129,7 @@ fn memory(command: &[PathBuf], file: &Path, stamp: &Stamp) -> Option<PathBuf> {
 }
 
 fn recall(memory: &Path) -> Option<CachedDescription> {
-    /// What went wrong once may go well another day.
+    /// Failures are retried after a day.
     const DAY: Duration = Duration::from_secs(24 * 3600);
     let age =
         std::fs::metadata(memory).and_then(|m| m.modified()).ok()?.elapsed().unwrap_or_default();
@@ -146,18 +148,19 @@ fn keep(memory: &Path, text: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// What a child says of a file, or why it says nothing. An error is that none could be started.
+/// Requests the description of a file from a child process. Errors if no child process could be
+/// started.
 fn ask(command: &[PathBuf], file: &Path) -> io::Result<Description> {
     let (program, args) =
         command.split_first().ok_or_else(|| io::Error::other("no program given"))?;
     let asked = Limits {
-        // Longer than any plugin takes to be loaded.
+        // More time than any plugin needs to load.
         max_silence: Duration::from_secs(10),
         grace: Duration::ZERO,
         memory_limit: None,
         stop: &AtomicBool::new(false),
     };
-    let answer: Result<Description, String> = isolation::ask(
+    let answer: Result<Description, String> = isolation::run(
         Command::new(program).args(args).arg("--").arg(file),
         &asked,
         &mut |_| {},
@@ -168,11 +171,11 @@ fn ask(command: &[PathBuf], file: &Path) -> io::Result<Description> {
     }))
 }
 
-/// The child's side: loads the file and says what it offers.
+/// Runs the child process: loads the file and sends its description.
 pub fn serve(file: &Path, is_sandboxed: bool) -> io::Result<()> {
-    /// More than loading takes.
+    /// More memory than loading a plugin needs, in bytes.
     const MEMORY: u64 = 1 << 34;
     let answers = isolation::begin(MEMORY, is_sandboxed, &[file.to_owned()])?;
     let answer: Description = Plugin::load(file).map_err(|e| e.to_string());
-    answers.give(&answer)
+    answers.send(&answer)
 }

@@ -1,4 +1,5 @@
-//! From what workers say of a unit to rows: whatever becomes of the worker, each case gets one.
+//! Dispatches units of cases to workers and turns their replies into rows. Every case gets a row,
+//! even if its worker fails.
 
 use crate::case::Case;
 use crate::plugin_output::REMARK;
@@ -10,54 +11,54 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use swapmeet_results::{Record, Status};
 use swapmeet_workloads::file;
 
-/// What happens while cases run. Cases are numbered as they were given.
+/// An event of a batch. Cases are numbered in the order in which they were given.
 #[derive(Debug)]
 pub enum BatchEvent {
-    /// Work on a case, and on those that share its schedule, has begun.
+    /// Work on these cases, which share a schedule, has begun.
     Started { cases: Vec<usize> },
-    /// A schedule has come so far.
+    /// Progress of a schedule.
     Progress {
-        /// The first of the cases that share it.
+        /// The first of the cases that share the schedule.
         case: usize,
-        /// Steps in which anything was sent.
+        /// Number of steps in which messages were sent.
         steps: u64,
-        /// Messages in these.
+        /// Number of messages in these steps.
         messages: u64,
     },
     /// A case has ended.
     Finished { case: usize, record: Box<Record> },
-    /// What a observer says of a schedule.
+    /// A value reported by an observer.
     Observed { value: serde_json::Value },
-    /// A line from a plugin, or about one.
+    /// A line printed by a plugin, or a remark about one.
     Log { line: String },
 }
 
-/// Who observers a unit's schedule in the worker: a observe's name, and what it is to know.
+/// The name and the arguments of the observer of a unit's schedule.
 pub(crate) type Observation<'a> = Option<(&'a str, serde_json::Value)>;
 
-/// Cases on their way through workers.
+/// Dispatches the cases of units to workers.
 pub(crate) struct Dispatcher<'a> {
     pub workers: &'a Workers,
     pub cases: &'a [Case],
     pub observation: Observation<'a>,
     pub stop: &'a AtomicBool,
     pub report: &'a mut dyn FnMut(BatchEvent),
-    /// Workers that can take more jobs of the plugin that they have loaded.
+    /// Workers that can accept further jobs for their plugin.
     pub idle: Vec<Worker>,
-    /// One that has loaded none: it came up while another worked.
+    /// A worker without a plugin, started in advance.
     pub spare: Option<Worker>,
 }
 
 impl Dispatcher<'_> {
-    /// Gets each case of a unit its row, unless it is stopped meanwhile. What comes `next` may want
-    /// a worker of its own.
+    /// Runs the cases of a unit until each has a row or the batch is stopped. `next` is the plugin
+    /// of the next unit, for which a worker may be started in advance.
     pub(crate) fn run(&mut self, unit: &[usize], next: Option<&Path>) {
-        /// Workers that wait for more of their plugin.
+        /// Maximum number of idle workers.
         const IDLE: usize = 4;
         let mut open: BTreeSet<usize> = unit.iter().copied().collect();
         while let Some(first) = open.first().filter(|_| !self.stop.load(Ordering::Relaxed)) {
             let plugin = &self.cases[*first].algorithm.algorithm.file;
-            // One that has had another plugin may be anything by now.
+            // A worker that has loaded another plugin is not reused.
             let known = self.idle.iter().position(|worker| worker.has_loaded(plugin));
             let there = known.map(|at| self.idle.remove(at)).or_else(|| self.spare.take());
             let worker = match there.map_or_else(|| Worker::start(self.workers), Ok) {
@@ -76,8 +77,8 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Lets a worker run the open cases. Those that got rows are open no more; the worker comes
-    /// back if it still can work, and is as it was.
+    /// Runs the pending cases in a worker and removes those that got a row. Returns the worker if
+    /// it can be reused.
     fn run_job(
         &mut self,
         mut worker: Worker,
@@ -90,7 +91,7 @@ impl Dispatcher<'_> {
         let (cases, plugin) = (self.cases, job.plugin.clone());
         let mut event = worker.submit(job, || inputs(cases, &plugin), self.stop);
         if wants_spare && self.spare.is_none() {
-            // Where it can't be had now, it is cases_of_job for when it is needed.
+            // If this fails, the worker is started when it is needed.
             self.spare = Worker::start(self.workers).ok();
         }
         loop {
@@ -122,7 +123,7 @@ impl Dispatcher<'_> {
                     self.log(cases_of_job[0], &remark);
                     return None;
                 }
-                // Neither rows nor a crash: whatever it is, the case is not good.
+                // A worker must send a row for every case before it ends a job.
                 WorkerEvent::Done(_) => {
                     self.failed_first(open, Status::Error, "the worker process gave no row");
                     return None;
@@ -145,20 +146,20 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// The first of the open cases is what the worker was at.
+    /// Ends the first pending case with this status: it was running when the worker failed.
     fn failed_first(&mut self, open: &mut BTreeSet<usize>, status: Status, reason: &str) {
         if let Some(case) = open.pop_first() {
             self.failed(case, status, reason);
         }
     }
 
-    /// It is no case's doing: the next worker would do no better with the others.
+    /// Ends all pending cases, because the next worker would not start either.
     fn none_could_start(&mut self, open: &mut BTreeSet<usize>, why: &str) {
         let reason = format!("no worker process could be started: {why}");
         std::mem::take(open).into_iter().for_each(|case| self.failed(case, Status::Error, &reason));
     }
 
-    /// A line, with whom it comes from.
+    /// Reports a line with its algorithm and topology.
     fn log(&mut self, case: usize, line: &str) {
         let case = &self.cases[case];
         (self.report)(BatchEvent::Log {
@@ -177,7 +178,7 @@ impl Dispatcher<'_> {
     }
 }
 
-/// The files that cases of a plugin read, and the folders that they are looked for in.
+/// Returns the files that the cases of a plugin read, and the directories to search for them.
 fn inputs(cases: &[Case], plugin: &Path) -> Vec<PathBuf> {
     let of_plugin = cases.iter().filter(|case| case.algorithm.algorithm.file == plugin);
     let files: BTreeSet<&str> =

@@ -1,4 +1,4 @@
-//! The experiment file: which cases, how often, from which seed.
+//! Parses experiment files.
 
 use crate::input::{InputError, Text};
 use crate::toml_reader::TomlReader;
@@ -6,35 +6,36 @@ use swapmeet_core::simulation::ProofScope;
 use toml::Spanned;
 use toml::de::DeValue;
 
-/// An experiment as written: nothing in it has been looked up.
+/// An experiment as written in a file or by flags. Its specs have not been parsed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Experiment {
-    /// Its name, for the rows.
+    /// Name, for the rows.
     pub name: String,
     pub topologies: Vec<Text>,
     pub algorithms: Vec<Text>,
     pub workloads: Vec<Text>,
-    /// Machine specs, or names of `machine` tables.
+    /// Machine specs or names of `machine` tables.
     pub machines: Vec<Text>,
-    /// Machines of the experiment's own.
+    /// Machines defined by the experiment.
     pub own_machines: Vec<OwnMachine>,
-    /// The algorithm that others are compared with.
+    /// The algorithm with which others are compared.
     pub baseline: Option<Text>,
-    /// How often each case is run; repetition r has seed `seed + r`.
+    /// Number of repetitions per case. Repetition r uses seed `seed + r`.
     pub repetitions: u32,
     pub seed: u64,
-    /// Seconds a case may take.
+    /// Time limit of a case, in seconds.
     pub timeout_secs: Option<f64>,
-    /// On whom delivery is to be proved; not of the file's keys, for rows say the same.
+    /// The nodes on which delivery is verified. Not a key of the file, because rows do not depend on
+    /// it.
     pub proof_scope: ProofScope,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnMachine {
     pub name: Text,
-    /// The machine it starts from.
+    /// The machine from which this one is derived.
     pub base: Option<Text>,
-    /// Parameters that differ.
+    /// Changed parameters.
     pub parameters: Vec<(Text, Text)>,
 }
 
@@ -56,15 +57,15 @@ impl Default for Experiment {
     }
 }
 
-/// Seconds that a case may take where nobody says how long: a plugin that never ends would hold a
-/// run for ever.
+/// Default time limit of a case, in seconds. Without a limit, a plugin that never ends would block
+/// a run.
 pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;
 
-/// What a time limit is.
+/// What a time limit must be, for error messages.
 const SECONDS: &str = "a number of seconds above 0, at most 1000000000";
 
-/// A time limit as written in a file, a flag or the dashboard; the error says what was expected.
-/// Thirty years are as good as for ever, and are still a time that can be added to another.
+/// Parses a time limit. The error states what is expected. The maximum, about 30 years, can still
+/// be added to the current time.
 pub fn seconds(text: &str) -> Result<f64, &'static str> {
     text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 1e9).ok_or(SECONDS)
 }
@@ -83,7 +84,7 @@ const KEYS: [&str; 10] = [
 ];
 
 impl Experiment {
-    /// Reads an experiment from the text of a file; `source` is the file's name, for errors.
+    /// Parses an experiment file. `source` is the file's name for error messages.
     pub fn parse(source: &str, content: &str) -> Result<Self, InputError> {
         let reader = TomlReader::new(source, content);
         let tree = reader.tree()?;

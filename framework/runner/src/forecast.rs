@@ -1,31 +1,30 @@
-//! How long a batch will still take, if what is open takes as long for its estimated cost as what
-//! has ended took.
+//! Estimates the remaining time of a batch, assuming that time is proportional to estimated cost.
 //!
-//! The end is foreseen anew whenever a case ends, and awaited in between: time that passes brings
-//! it nearer, and once it is past nothing is known.
+//! The estimate is updated when a case ends. In between, elapsed time is subtracted. When the
+//! estimated end has passed, there is no estimate.
 
 use crate::case::Case;
 use crate::unit::units;
 use std::time::Duration;
 
-/// What of a batch is open, weighed by what its cases are estimated to cost.
+/// The pending cases of a batch, weighted by estimated cost.
 #[derive(Debug, Default)]
 pub struct Forecast {
-    /// Of each case; 0 once it has ended.
+    /// Estimated cost per case; 0 after the case has ended.
     costs: Vec<f64>,
     cases: usize,
     open: f64,
     ended: f64,
-    /// When the last case ended, since the batch began.
+    /// Time from the start of the batch until the end of the last case.
     last: Duration,
 }
 
 impl Forecast {
-    /// For cases of which none has ended.
+    /// Creates the estimate for a batch in which no case has ended.
     pub fn new(cases: &[Case]) -> Self {
         let mut costs = vec![0.0; cases.len()];
         for unit in units(cases) {
-            // Cases that share a schedule end together.
+            // Cases that share a schedule end at the same time.
             let each = unit.cost() as f64 / unit.cases.len() as f64;
             costs[unit.cases].fill(each);
         }
@@ -33,7 +32,8 @@ impl Forecast {
         Self { cases: costs.len(), costs, open, ended: 0.0, last: Duration::ZERO }
     }
 
-    /// A case has ended, so long after the batch began. To say so twice changes nothing.
+    /// Records the end of a case, `elapsed` after the start of the batch. Repeated calls have no
+    /// effect.
     pub fn ended(&mut self, case: usize, elapsed: Duration) {
         if let Some(cost) = self.costs.get_mut(case).filter(|cost| **cost > 0.0) {
             self.cases -= 1;
@@ -43,8 +43,8 @@ impl Forecast {
         }
     }
 
-    /// The time left, so long after the batch began; `None` while nothing has ended, once all has,
-    /// and when it takes longer than foreseen.
+    /// Returns the remaining time, `elapsed` after the start of the batch. Returns `None` if no
+    /// case or every case has ended, or if the estimated end has passed.
     pub fn left(&self, elapsed: Duration) -> Option<Duration> {
         if self.cases == 0 || self.ended <= 0.0 {
             return None;

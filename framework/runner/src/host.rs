@@ -1,8 +1,7 @@
-//! The host's side of the boundary: what a plugin may call while it plans.
+//! Runs a plugin and provides the functions that it may call while it plans.
 //!
-//! Every call is checked before it is believed: pointers for null, sizes and counts for sense,
-//! texts for UTF-8. A call that is refused leaves its reason behind and inputs [`SWM_STOPPED`]; so
-//! does every later call.
+//! Every call is validated: pointers, sizes, counts, texts and node numbers. A rejected call
+//! records its reason and returns [`SWM_STOPPED`], and so does every later call.
 
 use crate::plugin::{Algorithm, FunctionTable};
 use crate::plugin_output::REMARK;
@@ -28,19 +27,20 @@ mod read;
 mod sends;
 mod table;
 
-/// What a plugin may ask for while it plans. A plan that didn't ask for one of these is the same
-/// whatever its value.
+/// Values that a plugin may request while it plans. A plan does not depend on values that it has
+/// not requested.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PlanInputs {
-    /// Bytes of each block when sizes are uniform, else of the largest.
+    /// Bytes per block for uniform sizes, otherwise bytes of the largest block.
     pub block_bytes: u64,
-    /// Messages a node may send, and receive, at a time; `u64::MAX` for all links at once.
+    /// Number of messages that a node can send, and receive, at a time; `u64::MAX` for all links at
+    /// once.
     pub ports: u64,
-    /// Circuits a directed link carries at a time.
+    /// Number of circuits per directed link.
     pub virtual_channels: u64,
-    /// Bytes of the unit that is redistributed. Cases that share a plan have the same.
+    /// Bytes of the unit of redistribution. Equal for all cases that share a plan.
     pub element_bytes: u64,
-    /// Start-up of a message.
+    /// Start-up time of a message.
     pub startup_us: f64,
     /// Time per link of a route.
     pub hop_us: f64,
@@ -48,10 +48,10 @@ pub struct PlanInputs {
     pub byte_us: f64,
 }
 
-/// Which of the [`PlanInputs`] a plan requested for.
+/// The [`PlanInputs`] that a plan has requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Requested {
-    /// The size of blocks.
+    /// The block size.
     pub bytes: bool,
     pub ports: bool,
     pub virtual_channels: bool,
@@ -61,7 +61,7 @@ pub struct Requested {
 }
 
 impl Requested {
-    /// Whether a plan that requested for these and was told `a` would be the same if it were told `b`.
+    /// Returns whether a plan with these requests is the same for `a` and `b`.
     pub fn same_plan(self, a: PlanInputs, b: PlanInputs) -> bool {
         (!self.bytes || a.block_bytes == b.block_bytes)
             && (!self.ports || a.ports == b.ports)
@@ -72,19 +72,19 @@ impl Requested {
     }
 }
 
-/// How a plan ended.
+/// The result of planning.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// Verified: every block arrived.
+    /// Every block was delivered.
     Verified(Totals),
-    /// The algorithm can't run here, for this reason.
+    /// The algorithm does not support the problem, for this reason.
     Unsupported(String),
     /// The schedule broke a rule.
     Invalid(Fault),
     Failed(String),
-    /// This program has a mistake, and panicked in a call of the plugin's with this message.
+    /// The host panicked with this message in a call of the plugin. This is a bug of Swapmeet.
     HostPanicked(String),
-    /// The case took longer than it may.
+    /// The time limit was exceeded.
     TimedOut(String),
 }
 
@@ -97,19 +97,19 @@ impl Outcome {
     }
 }
 
-/// A plan that has ended.
+/// A finished plan.
 #[derive(Debug)]
 pub struct Planned {
     pub outcome: Outcome,
-    /// What it requested for on the way.
+    /// The values that the plugin requested.
     pub requested: Requested,
-    /// What the plugin had to say.
+    /// Lines that the plugin logged.
     pub log: Vec<String>,
-    /// Whether the schedule says what maps it onto itself, taken at its word or not.
+    /// Whether the schedule declares a symmetry, used or not.
     pub claims_symmetry: bool,
 }
 
-/// Lets `algorithm` plan `task`, with `listeners` watching each step.
+/// Plans `task` with `algorithm` and reports each step to `listeners`.
 pub fn plan<'a>(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -128,8 +128,8 @@ pub fn plan<'a>(
         ));
     }
     let outcome = match outcome {
-        // Who took a block astray is looked for in the plan for everyone, which is not to be made
-        // where one of a few nodes has just been.
+        // Tracing a lost block requires full planning, which may be too expensive if the schedule
+        // was planned for one node per orbit.
         Outcome::Invalid(fault) if !host.claims_symmetry || task.topology.nodes() <= FEW_NODES => {
             Outcome::Invalid(explained(algorithm, params, task, inputs, limit, fault))
         }
@@ -143,10 +143,10 @@ pub fn plan<'a>(
     }
 }
 
-/// A plan for so many is made again, for what a fault says.
+/// Maximum number of nodes for which a plan is repeated to explain a fault.
 const FEW_NODES: u64 = 4096;
 
-/// The fault, with what another look at the schedule shows.
+/// Repeats the plan to add details to a fault.
 fn explained(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -212,18 +212,19 @@ struct Host<'a> {
     reason: Option<String>,
     log: Vec<String>,
     route: sends::RouteBuffer,
-    /// Where labels of sends are written down, while what a fault says is looked at once more.
+    /// Records the labels of sends while a plan is repeated.
     labels: Option<Rc<RefCell<String>>>,
-    /// When the plan must be done, and how long it had. Looked at between calls: a plugin that
-    /// never calls isn't stopped by it.
+    /// Deadline and time limit. Checked in calls; a plugin that makes no calls is not stopped by
+    /// this.
     limit: Option<(Instant, Duration)>,
     late: bool,
-    /// Whether a call was answered with an error, and how many came after it.
+    /// Whether a call has returned an error.
     is_told: bool,
     unheeded: u64,
     calls: u32,
     claims_symmetry: bool,
-    /// Whether the schedule has placed a node: a grid set after that would drop the placement.
+    /// Whether the schedule has placed a node. Setting the grid afterwards would discard the
+    /// placement.
     placed: bool,
 }
 
@@ -252,7 +253,7 @@ impl<'a> Host<'a> {
 }
 
 impl Host<'_> {
-    /// Calls one of the plugin's functions; `None` if it went well.
+    /// Calls a function of the plugin. Returns `None` on success.
     fn call(
         &mut self,
         function: SwmRun,
@@ -298,7 +299,7 @@ impl Host<'_> {
         if let Some(fault) = self.fault.take() {
             return Some(Outcome::of(fault));
         }
-        // A blank one says no more than none.
+        // A blank reason is treated as missing.
         let reason = self.reason.take().filter(|reason| !reason.trim().is_empty());
         let reason_or = |none: &str| reason.unwrap_or_else(|| none.to_owned());
         match code {
@@ -315,9 +316,9 @@ impl Host<'_> {
         }
     }
 
-    /// Does something with the walk, unless an earlier call was refused.
+    /// Runs `work`, unless an earlier call was rejected.
     fn drive(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Fault>) -> i32 {
-        /// Calls between two looks at the clock.
+        /// Number of calls between two checks of the clock.
         const CALLS: u32 = 4096;
         self.calls = (self.calls + 1) % CALLS;
         if self.calls == 0 && self.limit.is_some_and(|(deadline, _)| Instant::now() >= deadline) {
@@ -352,13 +353,14 @@ impl Host<'_> {
         })
     }
 
-    /// Drives the walk itself.
+    /// Runs `work` on the simulation, unless an earlier call was rejected.
     fn simulation(&mut self, work: impl FnOnce(&mut Simulation<'_>) -> Result<(), Fault>) -> i32 {
         self.drive(|host| host.simulation.as_mut().map_or(Ok(()), work))
     }
 }
 
-/// What a plugin is told of a topology: the lowest base and the levels of a dual-net beside it.
+/// Describes a topology to the plugin, with the base and the number of levels of a recursive
+/// dual-net.
 fn described(
     topology: &dyn Topology,
     spec: &str,

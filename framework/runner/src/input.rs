@@ -1,30 +1,30 @@
-//! Bad input, with the place where it stands: every error about a file, a flag or a spec ends here.
+//! Errors about user input, with their place in a file or flag.
 
 use std::fmt;
 use std::ops::Range;
 
-/// Text that the user wrote, and where.
+/// Text written by the user, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
     pub value: String,
     pub place: Place,
 }
 
-/// Where a text stands.
+/// The place of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The file, or the flag.
+    /// Name of the file or flag.
     pub source: String,
-    /// All of the file, or the flag's value.
+    /// Content of the file or value of the flag.
     pub content: std::sync::Arc<str>,
-    /// Which bytes of it are meant.
+    /// Byte range of the text in `content`.
     pub span: Range<usize>,
-    /// Whether it is a file, whose lines count.
+    /// Whether the source is a file, which has line numbers.
     pub is_file: bool,
 }
 
 impl Text {
-    /// The value of a flag.
+    /// Creates the text of a flag.
     pub fn flag(flag: &str, value: &str) -> Self {
         let place = Place {
             source: flag.to_owned(),
@@ -35,20 +35,20 @@ impl Text {
         Self { value: value.to_owned(), place }
     }
 
-    /// An error about all of this text.
+    /// Returns an error about the whole text.
     pub fn error(&self, message: impl Into<String>) -> InputError {
         InputError { place: self.place.clone(), message: message.into(), help: None }
     }
 
-    /// An error about `len` bytes of this text, from byte `at`; about all of it where it is not as
-    /// the user wrote it, but one of a range.
+    /// Returns an error about `len` bytes from byte `at`. If the text was expanded from a range and
+    /// differs from the source, the error concerns all of it.
     pub fn error_at(&self, at: usize, len: usize, message: impl Into<String>) -> InputError {
         if !self.place.content[self.place.span.clone()].contains(&self.value) {
             return self.error(message);
         }
         let mut place = self.place.clone();
-        // In a file the span takes in the quotes; escapes would shift what follows, but no spec has
-        // any.
+        // In a file, the span includes the quotes. Escapes would shift positions, but specs contain
+        // none.
         let quote = usize::from(
             place.is_file && place.content[place.span.clone()].starts_with(['"', '\'']),
         );
@@ -62,7 +62,7 @@ impl Text {
     }
 }
 
-/// Something the user wrote that can't be.
+/// An error in user input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputError {
     pub place: Place,
@@ -78,7 +78,7 @@ impl InputError {
         self
     }
 
-    /// With near matches, if there are any; else with `otherwise`, if that says anything.
+    /// Adds near matches as help, or `otherwise` if there are none and it is not empty.
     #[must_use]
     pub fn near(self, near: &[String], otherwise: &str) -> Self {
         match near {
@@ -91,7 +91,7 @@ impl InputError {
         }
     }
 
-    /// Line and column from 1, where the place is in a file.
+    /// Returns line and column, from 1, if the source is a file.
     pub fn line_and_column(&self) -> Option<(usize, usize)> {
         self.place.is_file.then(|| {
             let before = &self.place.content[..self.place.span.start];

@@ -1,5 +1,5 @@
-//! Work with plugins that is done in a child of this program, which answers in lines: whatever a
-//! plugin does there costs the answer and nothing else.
+//! Runs work with plugins in a child process of this program. The child replies in lines of JSON.
+//! Whatever a plugin does there costs only the reply.
 
 use crate::process::child::{Child, Report, RunTime};
 use crate::process::child_side::{confine, take_socket};
@@ -13,39 +13,41 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+/// Maximum length of a reply in bytes.
 const MOST: usize = 1 << 26;
 
-/// What protection for a child.
+/// Limits of a child process.
 pub struct Limits<'a> {
-    /// How long it may be silent.
+    /// Maximum time between two messages.
     pub max_silence: Duration,
-    /// How much longer it has to say itself that it took longer.
+    /// Additional time in which the child can report a timeout itself.
     pub grace: Duration,
-    /// The most memory that it may map, where the user can say how much that is.
+    /// Maximum address space in bytes, for error messages; `None` if the user cannot set it.
     pub memory_limit: Option<u64>,
-    /// Once this is set it is ended.
+    /// Set to end the child.
     pub stop: &'a AtomicBool,
 }
 
-/// What a child answers, or how it ended without an answer: `hear` says of each line whether it is
-/// the answer. What it prints is told. An error is that none could be started.
-pub fn ask<L: DeserializeOwned, T>(
+/// Runs a child process and returns its reply, or the reason why there is none. `parse` parses a
+/// message and returns the reply if the message is the last. `log` receives printed lines. Errors
+/// if no child process could be started.
+pub fn run<L: DeserializeOwned, T>(
     command: &mut Command,
     limits: &Limits<'_>,
-    tell: &mut dyn FnMut(&str),
-    mut hear: impl FnMut(L) -> Option<T>,
+    log: &mut dyn FnMut(&str),
+    mut parse: impl FnMut(L) -> Option<T>,
 ) -> io::Result<Result<T, String>> {
     let mut child = Child::start(command)?;
     let mut run_time = RunTime::new();
     let how = loop {
         while let Some(line) = child.printed.next() {
-            tell(&line);
+            log(&line);
         }
         match child.listen() {
-            Report::Line(line) => match serde_json::from_slice(&line).map(&mut hear) {
+            Report::Line(line) => match serde_json::from_slice(&line).map(&mut parse) {
                 Ok(Some(answer)) => return Ok(Ok(answer)),
                 Ok(None) => run_time = RunTime::new(),
-                Err(e) => break format!("its answer makes no sense: {e}"),
+                Err(e) => break format!("its reply is invalid: {e}"),
             },
             Report::Gone => {
                 break child.exit_message(
@@ -57,7 +59,7 @@ pub fn ask<L: DeserializeOwned, T>(
                 break "it was interrupted".to_owned();
             }
             Report::Nothing if child.incomplete_line_bytes() > MOST => {
-                break format!("its answer is over {} MiB long", MOST >> 20);
+                break format!("its reply is longer than {} MiB", MOST >> 20);
             }
             Report::Nothing if run_time.spent() > limits.max_silence + limits.grace => {
                 break child.timeout_message(limits.max_silence);
@@ -68,8 +70,8 @@ pub fn ask<L: DeserializeOwned, T>(
     Ok(Err(how))
 }
 
-/// The child's side: it may take so much memory, will load these plugins, and answers on what it
-/// gets here.
+/// Prepares the child process: limits its memory, enters the sandbox for these plugins, and returns
+/// the connection for replies.
 pub fn begin(memory: u64, is_sandboxed: bool, plugins: &[PathBuf]) -> io::Result<ReplySender> {
     let socket = File::from(take_socket()?);
     confine(memory, &socket)?;
@@ -79,11 +81,11 @@ pub fn begin(memory: u64, is_sandboxed: bool, plugins: &[PathBuf]) -> io::Result
     Ok(ReplySender(socket))
 }
 
-/// Where a child answers.
+/// The connection for the replies of a child process.
 pub struct ReplySender(File);
 
 impl ReplySender {
-    pub fn give(&self, line: &impl Serialize) -> io::Result<()> {
+    pub fn send(&self, line: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(line)?;
         line.push(b'\n');
         (&self.0).write_all(&line)

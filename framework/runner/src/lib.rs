@@ -1,8 +1,8 @@
-//! Loads plugins, turns experiments into cases, runs them and hands out records.
+//! Loads plugins, builds the cases of experiments, runs them in worker processes and returns rows.
 //!
-//! One direction: what is read ([`input`], [`experiment`]), what it names ([`topology`],
-//! [`plugin`], [`registry`]), cases, units of work, workers in which [`session`] lets a plugin plan
-//! through the [`host`], and rows ([`batch`], [`observe`]).
+//! Dependencies go one way: input ([`input`], [`experiment`]), what it names ([`topology`],
+//! [`plugin`], [`registry`]), cases ([`mod@case`], [`lookup`]), units of work, worker processes in
+//! which [`session`] runs a plugin through the [`host`], and rows ([`batch`], [`mod@observe`]).
 
 pub mod batch;
 pub mod case;

@@ -1,15 +1,15 @@
-//! What a process that runs plugins may take.
+//! Resource limits of processes that run plugins.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 
-/// Limits the memory that this process may map, for good. Where less is allowed already (`ulimit
-/// -v`, as clusters set it), that stays: only the superuser may raise it.
+/// Limits the address space of this process permanently. A lower limit (`ulimit -v`) remains,
+/// because only the superuser may raise it.
 pub fn limit_memory(bytes: u64) -> io::Result<()> {
     at_most(Resource::As, bytes)
 }
 
-/// As [`limit_memory`], but a later call of that may allow twice as much.
+/// Like [`limit_memory`], but a later call may raise the limit to twice as much.
 pub fn limit_memory_at_first(bytes: u64) -> io::Result<()> {
     limit_memory(bytes.saturating_mul(2))?;
     let hard = getrlimit(Resource::As).maximum;
@@ -17,7 +17,7 @@ pub fn limit_memory_at_first(bytes: u64) -> io::Result<()> {
     setrlimit(Resource::As, Rlimit { current: Some(most), maximum: hard }).map_err(io::Error::from)
 }
 
-/// No core file: a plugin that crashes would leave one a case.
+/// Disables core files, because each crash of a plugin would leave one.
 pub(crate) fn no_core_file() -> io::Result<()> {
     at_most(Resource::Core, 0)
 }

@@ -1,5 +1,4 @@
-//! Machines as users name them: the core's specs, and the file of background traffic that some name
-//! is read.
+//! Reads the background traffic files that machines may name.
 
 use std::path::Path;
 use swapmeet_core::cost::background::Background;
@@ -8,11 +7,10 @@ use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_workloads::file::read_regular;
 use swapmeet_workloads::{InputDigest, Matrix};
 
-/// A machine with all that its files say, and those files.
+/// A machine with the content of its files, and these files.
 pub type LoadedMachine = (Machine, Vec<InputDigest>);
 
-/// The machine with what the file says that it names, if it names one; `Err` says what is wrong
-/// with that.
+/// Reads the file that the machine names, if any. The error states what is wrong with the file.
 pub fn read(machine: Machine) -> Result<LoadedMachine, String> {
     let Some(name) = machine.background_file().map(str::to_owned) else {
         return Ok((machine, Vec::new()));

@@ -1,5 +1,5 @@
-//! Schedules in more detail than rows have: for who prints, draws or measures them. Plugins run in
-//! workers for these, too.
+//! Runs cases with an observer that receives more of the schedule than the row contains. Plugins
+//! run in workers here, too.
 
 use crate::case::Case;
 use crate::dispatch::Dispatcher;
@@ -9,9 +9,9 @@ use std::sync::atomic::AtomicBool;
 
 pub use crate::dispatch::BatchEvent;
 
-/// Runs cases that share a schedule in a worker, in which a observer of this name sees the schedule;
-/// what it says comes as [`BatchEvent::Observed`], before [`BatchEvent::Finished`] comes for each case or after.
-/// Comes back when all is done, or once `stop` is set.
+/// Runs cases that share a schedule in a worker, with the named observer. Its values arrive as
+/// [`BatchEvent::Observed`], before or after the [`BatchEvent::Finished`] of each case. Returns
+/// when all is done or `stop` is set.
 pub fn observe(
     cases: &[Case],
     workers: &Workers,

@@ -1,7 +1,8 @@
-//! Loading a plugin file: one symbol, versions first, then everything else copied out and checked.
+//! Loads plugin files: checks the entry symbol and the ABI version, then copies and validates
+//! everything else.
 //!
-//! What is copied out is a description, which goes between processes ([`crate::describe`]); a
-//! process that makes schedules loads the file it came from.
+//! The copy is a description that can be sent between processes (see [`crate::describe`]). A
+//! process that plans schedules loads the file itself.
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
@@ -19,121 +20,121 @@ pub mod linked;
 
 use file::{KnownDigest, Stamp, digest_of};
 
-/// Why a file could not be loaded as a plugin.
+/// The reason why a file cannot be loaded as a plugin.
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
-    /// The system's loader refused it: no library, not for this machine, a missing dependency.
+    /// The system's loader rejected the file: it is no library, is for another machine, or lacks a
+    /// dependency.
     #[error("{path}: not a library that can be loaded: {reason}")]
     NotALibrary {
         path: PathBuf,
-        /// All the loader said.
+        /// The full message of the loader.
         reason: String,
     },
-    /// A library, but without the entry symbol.
+    /// A library without the entry symbol.
     #[error("{path}: not a swapmeet plugin: it has no symbol `{}`", ENTRY_SYMBOL.to_string_lossy())]
     NoEntry { path: PathBuf },
-    /// The entry function returned nothing, or not a plugin's table.
+    /// The entry function returned null or something other than a plugin's table.
     #[error("{path}: not a swapmeet plugin: {what}")]
     BadTable {
         path: PathBuf,
-        /// What is wrong with the table.
+        /// The error in the table.
         what: String,
     },
-    /// Built for another major version of the boundary.
+    /// The plugin was built for another major version of the ABI.
     #[error(
         "{path}: built for plugin ABI {major}.{minor}, this swapmeet speaks {SWM_ABI_MAJOR}.{SWM_ABI_MINOR}: rebuild the plugin with a header or SDK of version {SWM_ABI_MAJOR}.x"
     )]
     OtherAbi {
         path: PathBuf,
-        /// The plugin's major version.
+        /// Major version of the plugin's ABI.
         major: u32,
-        /// The plugin's minor version.
+        /// Minor version of the plugin's ABI.
         minor: u32,
     },
-    /// What the process that loaded it says.
+    /// The message of the process that loaded the file.
     #[error("{0}")]
     Reported(String),
 }
 
-/// What a plugin says of itself. Once a process has loaded it, the library stays for that process's
-/// life: its tables and texts may be anywhere in it.
+/// The description of a plugin. A loaded library stays in its process forever, because tables and
+/// texts may be anywhere in it.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Plugin {
-    /// The file it came from.
+    /// The plugin file.
     pub path: PathBuf,
     pub name: String,
     pub version: String,
-    /// The digest of the file.
+    /// Digest of the file.
     pub digest: String,
     pub licence: String,
-    /// The boundary's version it was built for.
+    /// ABI version that the plugin was built for.
     pub abi: (u32, u32),
     pub algorithms: Vec<Arc<Algorithm>>,
 }
 
-/// One algorithm of a plugin.
+/// An algorithm of a plugin.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Algorithm {
-    /// The name users type.
+    /// The name in specs.
     pub name: String,
     pub title: String,
-    /// Where it was published.
+    /// The publication.
     pub paper: String,
-    /// On what it runs.
+    /// The supported topologies.
     pub accepts: String,
-    /// Bit `1 << SWM_ALLTOALL`, .. for each collective it does.
+    /// Bit mask of supported collectives: bit `1 << SWM_ALLTOALL` etc.
     pub collectives: u64,
-    /// The parameters it takes.
+    /// The parameters.
     pub params: Vec<Param>,
-    /// The most messages that a node sends, or receives, in one step, as the plugin says; 0 where
-    /// it doesn't.
+    /// Maximum number of messages that a node sends, or receives, in one step; 0 if not stated.
     pub ports: u64,
-    /// The plugin it is of.
+    /// The plugin to which the algorithm belongs.
     pub plugin: Build,
     pub file: PathBuf,
-    /// What the file was when it was read.
+    /// The state of the file when it was read.
     pub(crate) stamp: Stamp,
-    /// The plugin's own table, once this process has loaded it; or why it can't.
+    /// The plugin's own table after loading, or the reason why it cannot be loaded.
     #[serde(skip)]
     table: OnceLock<Result<FunctionTable, String>>,
 }
 
-/// A plugin's name, and which build of it.
+/// Name, version and digest of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Build {
     pub name: String,
     pub version: String,
-    /// The digest of the plugin's file; empty where it came from none.
+    /// Digest of the plugin file; empty if there is no file.
     pub digest: String,
 }
 
-/// A parameter that an algorithm takes.
+/// A parameter of an algorithm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Param {
     pub key: String,
-    /// What it may be.
+    /// The permitted values.
     pub kind: ParamKind,
-    /// What it is when not given; empty where that depends on the problem.
+    /// The default value; empty if it depends on the problem.
     pub default: String,
     /// Meaning and values.
     pub help: String,
 }
 
-/// What a parameter may be.
+/// The permitted values of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParamKind {
-    /// Any text: also what a later version of the boundary may add.
+    /// Any text. Also used for kinds that later ABI versions may add.
     Text,
-    /// A whole number, from 0 on.
+    /// A nonnegative integer.
     Number,
     /// One of these words.
     Choice(Vec<String>),
-    /// The path of a file that the algorithm reads: its digest is among a row's inputs.
+    /// The path of a file that the algorithm reads. The row contains its digest.
     File,
 }
 
 impl ParamKind {
-    /// The words it may be, where it is a choice.
+    /// Returns the permitted words of a choice.
     pub fn words(&self) -> &[String] {
         match self {
             Self::Choice(words) => words,
@@ -141,8 +142,7 @@ impl ParamKind {
         }
     }
 
-    /// The value that a text names, in the one way in which specs spell it; `Err` says what was
-    /// expected.
+    /// Returns the canonical spelling of a value. The error states what is expected.
     pub fn canonical(&self, text: &str) -> Result<String, String> {
         let expected = match self {
             Self::Text | Self::File => return Ok(text.to_owned()),
@@ -160,7 +160,7 @@ impl ParamKind {
     }
 }
 
-/// The plugin's own table of an algorithm, handed back to it in calls.
+/// The plugin's own table of an algorithm, which is passed back in calls.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FunctionTable {
     pub(crate) raw: *const SwmAlgorithm,
@@ -174,14 +174,14 @@ unsafe impl Send for FunctionTable {}
 unsafe impl Sync for FunctionTable {}
 
 impl Plugin {
-    /// Loads a plugin from a file.
+    /// Loads a plugin file.
     ///
-    /// The file's own code runs: loading a plugin is trusting it as much as running a program.
+    /// This runs code of the file and requires the same trust as running a program.
     pub fn load(path: &Path) -> Result<Self, PluginError> {
         Self::load_known(path, None)
     }
 
-    /// The same, where the digest of the file may be known.
+    /// Like [`Plugin::load`], with a digest that may be up to date.
     pub(crate) fn load_known(
         path: &Path,
         known: Option<KnownDigest<'_>>,
@@ -194,7 +194,7 @@ impl Plugin {
             // SAFETY: it is what a plugin's entry returned.
             return unsafe { Self::read(path, digest, &stamp, (linked.table)()) };
         }
-        // A bare file name would be looked up in the system's library folders.
+        // The loader would search a bare file name in the system's library directories.
         let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let no_library =
             |reason: String| PluginError::NotALibrary { path: path.to_owned(), reason };
@@ -203,7 +203,7 @@ impl Plugin {
         // its symbols to itself.
         let library = unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_LOCAL) }
             .map_err(|e| no_library(chain(&e)))?;
-        // What was loaded is what was read, or rows would be called those of another build.
+        // If the file was replaced in the meantime, the digest belongs to another build.
         if Stamp::at(&file).ok().as_ref() != Some(&stamp) {
             return Err(no_library("it changed while it was loaded".to_owned()));
         }
@@ -214,15 +214,14 @@ impl Plugin {
             Ok(entry) => unsafe { entry() },
             Err(_) => return Err(PluginError::NoEntry { path: path.to_owned() }),
         };
-        // Never unloaded: dropping the handle would unmap code that tables, hooks and threads may
-        // still point to.
+        // The library is never unloaded: tables, hooks and threads may still point to its code.
         std::mem::forget(library);
         // SAFETY: the boundary promises that what the entry returns is a table for the life of the
         // process, or null.
         unsafe { Self::read(path, digest, &stamp, table) }
     }
 
-    /// The same, found at `path`.
+    /// Returns the same plugin with another path.
     #[must_use]
     pub(crate) fn at(mut self, path: &Path) -> Self {
         for algorithm in &mut self.algorithms {
@@ -234,20 +233,22 @@ impl Plugin {
         self
     }
 
-    /// A plugin that is there already, such as one linked into the program; `path` says where it
-    /// came from. Its table is read head first.
+    /// Reads a plugin that is already in memory, such as a linked one. `path` is recorded as its
+    /// origin.
     ///
     /// # Safety
-    /// `table` must be null or what a plugin's entry returned.
+    ///
+    /// `table` must be null or what a plugin's entry function returned.
     pub unsafe fn of_table(path: &Path, table: *const SwmPlugin) -> Result<Self, PluginError> {
         // SAFETY: the caller promises the same.
         unsafe { Self::read(path, String::new(), &Stamp::default(), table) }
     }
 
-    /// Reads a plugin's table, head first.
+    /// Reads a plugin's table, beginning with its head.
     ///
     /// # Safety
-    /// As [`Plugin::of_table`].
+    ///
+    /// See [`Plugin::of_table`].
     unsafe fn read(
         path: &Path,
         digest: String,
@@ -319,16 +320,17 @@ impl Plugin {
     }
 }
 
-/// What is said of a table that no version has so small.
+/// Returns the error for a table that is smaller than that of any version.
 fn small<T: Growing>(size: usize) -> String {
     format!("its table has {size} bytes, expected at least {}", T::SIZE_1_0)
 }
 
 impl Algorithm {
-    /// The plugin's own table. Loads the file, where this process hasn't yet.
+    /// Returns the plugin's own table and loads the file if this process has not loaded it yet.
     pub(crate) fn table(&self) -> Result<FunctionTable, String> {
         let load = || {
-            // Not read again: a sandbox may keep the process from the program's own file.
+            // The digest is not computed again, because the sandbox may forbid reading the
+            // program's file.
             let known = KnownDigest { stamp: &self.stamp, digest: &self.plugin.digest };
             let plugin = Plugin::load_known(&self.file, Some(known)).map_err(|e| e.to_string())?;
             let again = plugin.algorithms.iter().find(|again| again.name == self.name);
@@ -340,17 +342,18 @@ impl Algorithm {
         self.table.get_or_init(load).clone()
     }
 
-    /// The plugin's own table of the algorithm, for who calls it by himself. Loads the file, where
-    /// this process hasn't yet.
+    /// Returns a pointer to the plugin's own table, for callers that call the plugin directly.
+    /// Loads the file if necessary.
     #[doc(hidden)]
     pub fn raw_table(&self) -> Result<*const SwmAlgorithm, String> {
         self.table().map(|table| table.raw)
     }
 
-    /// Reads an algorithm's table.
+    /// Reads the table of an algorithm.
     ///
     /// # Safety
-    /// `raw` must be null or point to an algorithm's table.
+    ///
+    /// `raw` must be null or point to the table of an algorithm.
     unsafe fn read(
         raw: *const SwmAlgorithm,
         file: &Path,
@@ -414,10 +417,11 @@ impl Algorithm {
 }
 
 impl Param {
-    /// Reads a parameter's table.
+    /// Reads the table of a parameter.
     ///
     /// # Safety
-    /// `raw` must be null or point to a parameter's table.
+    ///
+    /// `raw` must be null or point to the table of a parameter.
     unsafe fn read(raw: *const SwmParamInfo) -> Result<Self, String> {
         if raw.is_null() {
             return Err("no table".to_owned());
@@ -466,11 +470,11 @@ impl Param {
     }
 }
 
-/// Copies a plugin's text as one line: control characters, which could play tricks with a terminal,
-/// stand there escaped.
+/// Copies a plugin's text and escapes control characters, which could affect the terminal.
 ///
 /// # Safety
-/// As [`SwmStr::bytes`].
+///
+/// See [`SwmStr::bytes`].
 pub(crate) unsafe fn text(s: SwmStr) -> Result<String, &'static str> {
     if s.ptr.is_null() && s.len > 0 {
         return Err("is null, though it has a length");
@@ -491,7 +495,7 @@ pub(crate) unsafe fn text(s: SwmStr) -> Result<String, &'static str> {
     }))
 }
 
-/// An error with all its causes: the loader's own `Display` leaves out the reason.
+/// Formats an error with all its causes. The loader's own `Display` omits the reason.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -1,10 +1,9 @@
-//! What a process printed before it died, without what Rust's own runtime adds: that hides the
-//! reason.
+//! Classifies the lines that a process printed before it ended.
 
-/// What a line of the host's own begins with that is about a plugin's habits.
+/// Prefix of the host's own lines about the behaviour of a plugin.
 pub const REMARK: &str = "remark: ";
 
-/// Whether a line says nothing of why a process died: a note on backtraces, or a line of one.
+/// Returns whether a line does not explain why a process ended, such as a line of a Rust backtrace.
 pub fn is_backtrace(line: &str) -> bool {
     let line = line.trim();
     let frame = line.split_once(':').is_some_and(|(number, _)| {
@@ -19,7 +18,7 @@ pub fn is_backtrace(line: &str) -> bool {
         || frame
 }
 
-/// Whether a line is of a process that had no memory left.
+/// Returns whether a line reports that memory was exhausted.
 pub fn is_out_of_memory(line: &str) -> bool {
     line.contains("memory allocation of") && line.contains("failed")
 }

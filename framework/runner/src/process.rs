@@ -1,5 +1,5 @@
-//! A child of this program: how it is started, listened to and ended, and what it leaves as it
-//! found it. Nothing here knows what a case is.
+//! Child processes of this program: start, communication, termination, and the process state that
+//! jobs must leave unchanged. This module knows nothing about cases.
 
 pub(crate) mod child;
 pub(crate) mod child_side;

@@ -1,4 +1,4 @@
-//! Which plugins there are: where files are looked for, and who offers which algorithm.
+//! Finds plugin files and the algorithms that they offer.
 
 use crate::describe::PluginReader;
 use crate::plugin::file::KnownDigest;
@@ -9,24 +9,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swapmeet_core::spec::near_matches;
 
-/// Bundled plugins' file names begin with this; beside the executable, other libraries are none of
-/// our business.
+/// File name prefix of bundled plugins. Other libraries in the program's directory are ignored.
 const BUNDLED_PREFIX: &str = "libswapmeet_plugin_";
-/// Folders of plugins, separated as in `PATH`.
+/// The environment variable with plugin directories, separated as in `PATH`.
 pub const PATH_VARIABLE: &str = "SWAPMEET_PLUGIN_PATH";
 
-/// Where a plugin was found.
+/// The place where a plugin was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// Named with `--plugin-dir`.
+    /// Given by `--plugin-dir`.
     Named,
-    /// A folder of [`PATH_VARIABLE`].
+    /// A directory from [`PATH_VARIABLE`].
     Variable,
-    /// The user's data folder.
+    /// The user's data directory.
     UserData,
-    /// The program's own folders.
+    /// The program's directories.
     Program,
-    /// The program itself.
+    /// Linked into the program.
     Linked,
 }
 
@@ -42,38 +41,38 @@ impl fmt::Display for Origin {
     }
 }
 
-/// All plugins found, and their algorithms by name.
+/// All plugins that were found, and their algorithms by name.
 #[derive(Debug, Default)]
 pub struct Registry {
     plugins: Vec<Plugin>,
-    /// Where each of `plugins` was found.
+    /// The origin of each entry of `plugins`.
     origins: Vec<Origin>,
     algorithms: BTreeMap<String, Arc<Algorithm>>,
     log: Vec<String>,
 }
 
-/// Why there is no registry.
+/// The reason why plugins could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
-    /// A file that the user named is no plugin.
+    /// A file given by the user is not a plugin.
     #[error(transparent)]
     Plugin(#[from] PluginError),
-    /// There is nothing where the user says.
+    /// A path given by the user does not exist.
     #[error("{path}: no such plugin file or folder")]
     Missing { path: PathBuf },
-    /// Plugins can't be read at all.
+    /// No plugin can be read.
     #[error("no process could be started to read plugins: {0}")]
     Reading(std::io::Error),
-    /// A folder that the user named can't be read.
+    /// A directory given by the user cannot be read.
     #[error("plugin folder {path}: {reason}")]
     Folder {
         path: PathBuf,
-        /// What the system says.
+        /// Message of the operating system.
         reason: String,
     },
 }
 
-/// A name that no plugin offers.
+/// An unknown algorithm name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownAlgorithm {
     pub name: String,
@@ -81,13 +80,12 @@ pub struct UnknownAlgorithm {
 }
 
 impl Registry {
-    /// Looks in the folders (or files) of `--plugin-dir`, then [`PATH_VARIABLE`], the user's data
-    /// folder and beside the executable; plugins that are linked into the program stand in for
-    /// those that don't lie beside it. Where two plugins offer the same algorithm, the first found
-    /// has it.
+    /// Searches the directories or files of `--plugin-dir`, then [`PATH_VARIABLE`], the user's data
+    /// directory and the program's directories. Linked plugins replace bundled ones that are not
+    /// there. If two plugins offer the same algorithm, the first is used.
     ///
-    /// What the user names must be right: a file that is no plugin, or a folder that can't be read,
-    /// is an error. In a scan, files that are no plugins are passed over with a line in the log.
+    /// Errors in paths given by the user are returned. Other files that are not plugins are skipped
+    /// with a line in the log.
     pub fn find(named: &[PathBuf], reader: &PluginReader) -> Result<Self, RegistryError> {
         let mut search = Search::default();
         search.named(named)?;
@@ -128,14 +126,14 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Only what is in these folders and files.
+    /// Searches only these directories and files.
     pub fn named(named: &[PathBuf], reader: &PluginReader) -> Result<Self, RegistryError> {
         let mut search = Search::default();
         search.named(named)?;
         search.read(reader)
     }
 
-    /// Only what this file offers, which may be known; it is loaded into this process.
+    /// Loads only this file into this process. Its digest may be known.
     pub(crate) fn of(file: &Path, known: KnownDigest<'_>) -> Result<Self, RegistryError> {
         let mut registry = Self::default();
         registry.add(Plugin::load_known(file, Some(known))?, Origin::Named);
@@ -166,7 +164,7 @@ impl Registry {
         self.origins.push(origin);
     }
 
-    /// The algorithm of that name.
+    /// Returns the algorithm with this name.
     pub fn algorithm(&self, name: &str) -> Result<Arc<Algorithm>, UnknownAlgorithm> {
         self.algorithms.get(name).cloned().ok_or_else(|| UnknownAlgorithm {
             name: name.to_owned(),
@@ -174,31 +172,31 @@ impl Registry {
         })
     }
 
-    /// All algorithms, by name.
+    /// Returns all algorithms, sorted by name.
     pub fn algorithms(&self) -> impl Iterator<Item = &Arc<Algorithm>> {
         self.algorithms.values()
     }
 
-    /// All plugins, in the order in which they were found.
+    /// Returns all plugins in the order of search.
     pub fn plugins(&self) -> &[Plugin] {
         &self.plugins
     }
 
-    /// All plugins, with where each was found.
+    /// Returns all plugins with their origins.
     pub fn origins(&self) -> impl Iterator<Item = (&Plugin, Origin)> {
         self.plugins.iter().zip(self.origins.iter().copied())
     }
 
-    /// What was passed over, hidden or missing.
+    /// Returns messages about skipped, hidden or missing plugins.
     pub fn log(&self) -> &[String] {
         &self.log
     }
 }
 
-/// Files to be read, in the order of precedence.
+/// The files to load, in order of precedence.
 #[derive(Default)]
 struct Search {
-    /// Each with where it was found, and whether the user named the very file.
+    /// Path, origin, and whether the user named this file.
     files: Vec<(PathBuf, Origin, bool)>,
     log: Vec<String>,
 }
@@ -231,7 +229,7 @@ impl Search {
         for entry in std::fs::read_dir(folder).map_err(refused)? {
             files.push(entry.map_err(refused)?.path());
         }
-        // The order in which a folder lists its files is nobody's intention.
+        // The order of directory entries is arbitrary.
         files.sort();
         for path in files {
             let library = path.extension().is_some_and(|e| e == std::env::consts::DLL_EXTENSION);
@@ -270,8 +268,8 @@ impl Search {
     }
 }
 
-/// The user's folder for plugins: `$XDG_DATA_HOME/swapmeet/plugins`, by default under
-/// `~/.local/share`.
+/// Returns the user's plugin directory: `$XDG_DATA_HOME/swapmeet/plugins`, by default
+/// `~/.local/share/swapmeet/plugins`.
 fn data_folder() -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());

@@ -1,9 +1,9 @@
-//! What a process that runs a plugin may still do, as far as the kernel can be told: read what its
-//! cases need, and answer. It writes no file, starts no program, opens no socket, signals nobody
-//! else and gains no rights, by accident or otherwise.
+//! Restricts processes that run plugins, as far as the kernel supports it. They can read the files
+//! of their cases and reply. They cannot write files, start programs, open sockets, signal other
+//! processes or gain permissions.
 //!
-//! This keeps accidents in. A plugin that is after the process it runs in has that process and its
-//! answers: `docs/abi.md`.
+//! This protects against accidents. A malicious plugin still controls its own process and replies;
+//! see `docs/abi.md`.
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus,
@@ -19,31 +19,31 @@ use std::env::split_paths;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The flag by which a process that runs plugins is told to do without.
+/// The flag that disables the sandbox.
 pub const NO_SANDBOX: &str = "--no-sandbox";
 
-/// What of it the kernel protection.
+/// The restrictions that the kernel enforces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protection {
-    /// Landlock's version, 0 where there is none.
+    /// Version of Landlock, 0 if unavailable.
     landlock: u32,
     /// Whether system calls are filtered.
     seccomp: bool,
 }
 
-/// Why a process can't confine itself.
+/// The reason why the sandbox cannot be entered.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// Landlock refuses what it offers.
+    /// Landlock reported an error.
     #[error("the sandbox can't be entered: {0} ({NO_SANDBOX} does without)")]
     Landlock(#[from] RulesetError),
-    /// The filter of system calls is refused.
+    /// The filter of system calls was rejected.
     #[error("the sandbox can't be entered: {0} ({NO_SANDBOX} does without)")]
     Seccomp(#[from] seccompiler::Error),
 }
 
 impl Protection {
-    /// What is held, each with whether it is here.
+    /// Returns descriptions of all restrictions and whether each is enforced.
     fn parts(self) -> [(bool, &'static str); 4] {
         [
             (
@@ -82,9 +82,9 @@ impl fmt::Display for Protection {
     }
 }
 
-/// What the kernel would hold.
+/// Returns the restrictions that the kernel would enforce.
 pub fn protection() -> Result<Protection, SandboxError> {
-    // Only the thread that asks for it is confined, and it ends.
+    // Restrictions apply per thread, so a temporary thread is used.
     let asked = std::thread::Builder::new().spawn(|| enter(&[], &[]));
     asked
         .ok()
@@ -92,14 +92,14 @@ pub fn protection() -> Result<Protection, SandboxError> {
         .unwrap_or(Ok(Protection { landlock: 0, seccomp: false }))
 }
 
-/// Confines this thread, and those that it starts, for good: it will load these plugins and read
-/// these files.
+/// Restricts this thread and its future threads permanently. Only these plugins and input files
+/// remain readable.
 pub fn enter(plugins: &[PathBuf], inputs: &[PathBuf]) -> Result<Protection, SandboxError> {
     let landlock = confine_files(plugins, inputs)?;
     Ok(Protection { landlock, seccomp: filter_calls()? })
 }
 
-/// Landlock's part; its version. Older kernels hold less of it, or nothing.
+/// Applies Landlock and returns its version. Older kernels enforce less or nothing.
 fn confine_files(plugins: &[PathBuf], inputs: &[PathBuf]) -> Result<u32, RulesetError> {
     const KNOWN: ABI = ABI::V6;
     let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
@@ -121,7 +121,7 @@ fn confine_files(plugins: &[PathBuf], inputs: &[PathBuf]) -> Result<u32, Ruleset
         ))?
         .add_rules(path_beneath_rules(folders, AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(files, AccessFs::ReadFile))?;
-    // Whoever prints to nowhere does no harm.
+    // Writing to /dev/null is harmless.
     if let Ok(nowhere) = PathFd::new("/dev/null") {
         rules =
             rules.add_rule(PathBeneath::new(nowhere, AccessFs::ReadFile | AccessFs::WriteFile))?;
@@ -132,7 +132,7 @@ fn confine_files(plugins: &[PathBuf], inputs: &[PathBuf]) -> Result<u32, Ruleset
     })
 }
 
-/// Where the system's loader finds what a library needs.
+/// Returns the directories in which the system's loader finds libraries.
 fn library_folders() -> Vec<PathBuf> {
     let fixed = [
         "/lib",
@@ -159,7 +159,7 @@ fn folder_of(plugin: &Path) -> &Path {
     plugin.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Libraries that plugins bring along.
+/// Returns the libraries next to a plugin, on which it may depend.
 fn libraries_in(folder: &Path) -> Vec<PathBuf> {
     let is_library = |path: &PathBuf| {
         let name =
@@ -175,13 +175,12 @@ fn libraries_in(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Calls that no schedule needs fail as if they were not allowed; whether they can be told apart on
-/// this kind of processor.
+/// Installs filters that make unneeded system calls fail. Returns whether filtering is supported.
 fn filter_calls() -> Result<bool, seccompiler::Error> {
     let always = Vec::new;
     let mut refused: BTreeMap<_, _> = [
         libc::SYS_socket,
-        // By which all others could be asked for.
+        // io_uring could issue any other system call.
         libc::SYS_io_uring_setup,
         libc::SYS_ptrace,
         libc::SYS_process_vm_readv,
@@ -191,7 +190,7 @@ fn filter_calls() -> Result<bool, seccompiler::Error> {
     .into_iter()
     .map(|call| (call, always()))
     .collect();
-    // Threads may be started, processes not: they would outlive a program that is killed.
+    // Threads may be started, but not processes, which could outlive the program.
     let is_process = SeccompCondition::new(
         0,
         SeccompCmpArgLen::Qword,
@@ -202,14 +201,14 @@ fn filter_calls() -> Result<bool, seccompiler::Error> {
     refused.insert(libc::SYS_clone, vec![is_process.map_err(seccompiler::Error::Backend)?]);
     #[cfg(target_arch = "x86_64")]
     refused.extend([libc::SYS_fork, libc::SYS_vfork].map(|call| (call, always())));
-    // What it is to start stands in memory, where no filter looks: as on a kernel without it, it is
-    // asked for by `clone`.
+    // The arguments of `clone3` are in memory, which filters cannot inspect. ENOSYS makes callers
+    // use `clone` instead.
     let unknown = BTreeMap::from([(libc::SYS_clone3, always())]);
     Ok(refuse(refused, libc::EPERM)? && refuse(unknown, libc::ENOSYS)?)
 }
 
-/// Has calls fail with this error; whether they can be told apart on this kind of processor, and
-/// the kernel knows how.
+/// Makes these system calls fail with an error. Returns whether the processor and the kernel
+/// support filters.
 fn refuse(calls: BTreeMap<i64, Vec<SeccompRule>>, error: i32) -> Result<bool, seccompiler::Error> {
     let Ok(kind) = std::env::consts::ARCH.try_into() else { return Ok(false) };
     let answer = SeccompAction::Errno(error as u32);
@@ -218,7 +217,7 @@ fn refuse(calls: BTreeMap<i64, Vec<SeccompRule>>, error: i32) -> Result<bool, se
     let program: BpfProgram = filter.try_into().map_err(seccompiler::Error::Backend)?;
     match seccompiler::apply_filter(&program) {
         Ok(()) => Ok(true),
-        // A kernel without it.
+        // The kernel does not support filters.
         Err(seccompiler::Error::Prctl(e) | seccompiler::Error::Seccomp(e))
             if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) =>
         {

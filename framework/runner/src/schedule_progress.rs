@@ -1,25 +1,25 @@
-//! How a schedule gets on: its step, of how many where that is known, and messages a second.
+//! Progress of a schedule: the current step, the number of steps if known, and messages per second.
 
 use crate::case::Case;
 use std::collections::HashMap;
 use std::time::Duration;
 use swapmeet_results::Record;
 
-/// How far a schedule has come, and how fast it goes.
+/// Progress of one schedule.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScheduleProgress {
-    /// Steps in which anything was sent.
+    /// Number of steps in which messages were sent.
     pub steps: u64,
     messages: u64,
     at: Duration,
-    /// Messages a second, between the last two times that anything was heard.
+    /// Messages per second between the last two reports.
     rate: f64,
 }
 
 impl ScheduleProgress {
-    /// At this moment, on whatever clock, it has come so far.
+    /// Records a report at time `now`, measured by any clock.
     pub fn reached(&mut self, steps: u64, messages: u64, now: Duration) {
-        // Cases with a schedule of their own follow each other.
+        // A smaller number of steps means that the next schedule has begun.
         let before = if steps < self.steps { Self::default() } else { *self };
         let seconds = now.saturating_sub(self.at).as_secs_f64();
         let rate = if seconds > 0.0 {
@@ -30,20 +30,20 @@ impl ScheduleProgress {
         *self = Self { steps, messages, at: now, rate };
     }
 
-    /// Its step, `of` how many if that is known, and its messages a second; nothing before the
-    /// first is done.
+    /// Returns a text with the step, the number of steps if known, and messages per second. It is
+    /// empty before the first step.
     pub fn in_words(&self, of: Option<u64>) -> String {
         if self.steps == 0 {
             return String::new();
         }
-        // What is known of others may not hold for this one.
+        // The number of steps was taken from another case and may be wrong for this one.
         let of =
             of.filter(|of| *of >= self.steps).map(|of| format!(" of {of}")).unwrap_or_default();
         format!("step {}{of}, {} messages/s", self.steps, short(self.rate))
     }
 }
 
-/// A number in a few letters.
+/// Formats a number with at most three significant characters and a unit prefix.
 fn short(number: f64) -> String {
     let units = ["", " k", " M", " G", " T", " P"];
     let thousands = units.iter().scan(number, |left, unit| {
@@ -57,20 +57,20 @@ fn short(number: f64) -> String {
     })
 }
 
-/// Of how many steps the schedules are that have ended: others of the same algorithm on the same
-/// network may well have as many.
+/// The numbers of steps of finished schedules. Cases with the same algorithm and topology usually
+/// have the same number.
 #[derive(Debug, Default)]
 pub struct StepCounts(HashMap<[String; 3], u64>);
 
 impl StepCounts {
-    /// A case has ended, with this row.
+    /// Records the row of a finished case.
     pub fn ended(&mut self, case: &Case, row: &Record) {
         if let Some(steps) = row.steps {
             self.0.insert(schedule(case), steps);
         }
     }
 
-    /// How many steps a case's schedule has, as far as is known.
+    /// Returns the expected number of steps of a case, if known.
     pub fn of(&self, case: &Case) -> Option<u64> {
         self.0.get(&schedule(case)).copied()
     }

@@ -1,4 +1,4 @@
-//! Runs cases: one plan for all cases that share a schedule, an evaluator for each of them.
+//! Runs cases that share a schedule: one plan for all, and one evaluator per case.
 
 use crate::case::Case;
 use crate::host::{Outcome, PlanInputs, Planned, Requested, plan};
@@ -14,21 +14,21 @@ use swapmeet_core::simulation::step::Totals;
 use swapmeet_core::simulation::{self, ProofScope, Task};
 use swapmeet_results::{Record, Status, Verified};
 
-/// What happens while cases run.
+/// An event while cases run.
 #[derive(Debug)]
 pub enum GroupEvent {
-    /// The plugin is about to make a schedule.
+    /// The plugin is about to plan.
     Planning,
-    /// It has made one, and requested for these on the way.
+    /// The plugin has planned and has requested these values.
     Planned(Requested),
-    /// The row of the case of this number within its group.
+    /// The row of a case, with its index in the group.
     Row(usize, Box<Record>),
-    /// A line from the plugin.
+    /// A line logged by the plugin.
     Log(String),
 }
 
-/// Runs cases that share a schedule and returns their rows, in order. `observers` see every step
-/// too.
+/// Runs cases that share a schedule and returns their rows in order. `observers` are notified of
+/// all steps, too.
 pub fn run_group(group: &[Case], observers: &mut [&mut dyn Listener]) -> Vec<Record> {
     let mut records: Vec<Option<Record>> = vec![None; group.len()];
     report_group(group, observers, &mut |event| {
@@ -39,15 +39,15 @@ pub fn run_group(group: &[Case], observers: &mut [&mut dyn Listener]) -> Vec<Rec
     records.into_iter().flatten().collect()
 }
 
-/// Runs cases that share a schedule and reports their rows as they come.
+/// Runs cases that share a schedule and reports their rows as they become available.
 pub fn report_group(
     group: &[Case],
     observers: &mut [&mut dyn Listener],
     report: &mut dyn FnMut(GroupEvent),
 ) {
     let mut open: Vec<usize> = (0..group.len()).collect();
-    // A plan that asks for the block size or the ports protection only for cases with the same: the
-    // others are planned again.
+    // A plan that requested values, such as the block size, is valid only for cases with the same
+    // values. The others are planned again.
     while !open.is_empty() {
         report(GroupEvent::Planning);
         let started = Instant::now();
@@ -62,7 +62,7 @@ pub fn report_group(
     }
 }
 
-/// Planning the first of the `open` cases and prices all of them whose plan is the same.
+/// Plans the first pending case and prices all pending cases for which the plan is valid.
 fn plan_and_price(
     group: &[Case],
     open: &[usize],
@@ -85,8 +85,8 @@ fn plan_and_price(
         .iter()
         .map(|i| (*i, group[*i].machine.evaluator(pricing_context(&group[*i]))))
         .collect::<Vec<_>>();
-    // Whoever reads the whole schedule has everyone planned for: rows must not depend on who else
-    // is priced.
+    // A model that needs the whole schedule requires full planning. Rows must not depend on the
+    // other cases, so such cases are planned separately.
     let all_nodes = evaluators[0].1.interests().detail == Detail::AllNodes;
     let (open, mut evaluators): (Vec<usize>, Vec<Box<dyn Evaluator>>) = evaluators
         .into_iter()
@@ -147,7 +147,7 @@ fn plan_and_price(
     records
 }
 
-/// What prices a case: the size of its blocks, where these are counted.
+/// Returns the values that evaluators need.
 pub fn pricing_context(case: &Case) -> PricingContext<'_> {
     let context = PricingContext::new(&case.topology, case.unit_bytes() as f64);
     PricingContext { seed: case.seed, counted: case.workload.counts_blocks(), ..context }
@@ -168,14 +168,14 @@ impl PlanInputs {
     }
 }
 
-/// Whether a plan that requested for these, made for one of two cases that share all else, is that of
-/// the other, too.
+/// Returns whether a plan of case `a` with these requests is also valid for case `b`. The cases
+/// must share everything else.
 pub fn share_plan(requested: Requested, a: &Case, b: &Case) -> bool {
-    // Sizes that differ pair by pair are the same in both.
+    // Sizes that differ between pairs are equal in both.
     requested.same_plan(PlanInputs::of(a, None), PlanInputs::of(b, None))
 }
 
-/// Where everyone will be planned for, whatever the schedule says.
+/// Checks the number of nodes if full planning is certain.
 fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
     let may_be_symmetric =
         case.options.proof_scope == ProofScope::Auto && case.workload.is_uniform();
@@ -219,7 +219,7 @@ fn fill(
     let unit = case.unit_bytes();
     set_totals(record, totals, unit);
     if case.topology.random_routing().is_some() {
-        // Of one draw, or none: figures of links would be no figures of the case.
+        // With random routing, columns about links would describe only one draw.
         (record.critical_hops, record.total_hop_bytes) = (None, None);
         (record.max_link_messages, record.sum_link_messages) = (None, None);
     }
@@ -231,13 +231,13 @@ fn fill(
     record.mean_rank_us = ranks.map(|ranks| ranks.mean);
 }
 
-/// Makes a row that of a case without figures.
+/// Sets status and reason of a case without an outcome.
 pub(crate) fn refuse(record: &mut Record, status: Status, reason: &str) {
     record.status = status;
     record.reason = bounded(reason);
 }
 
-/// A text that a plugin may have had a hand in, not longer than anybody would read.
+/// Limits the length of a text that a plugin may have supplied.
 fn bounded(text: &str) -> String {
     const MOST: usize = 4000;
     const MARK: &str = " .. (cut off here)";
@@ -249,7 +249,7 @@ fn bounded(text: &str) -> String {
 }
 
 fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
-    // Far from overflow: a load over 64 bits is one of bytes, of which a unit is one, or took more
+    // Overflow is not possible: loads over 64 bits are in bytes, with unit 1, or are sums over more
     // than 2^24 steps.
     let bytes = |load: u128| load.checked_mul(unit.div_ceil(totals.segments.max(1)).into());
     record.steps = Some(totals.steps);

@@ -1,6 +1,5 @@
-//! TOML as users write it, read from the parsed tree rather than through serde: every key and every
-//! entry of a list keeps its place in the file, and an error about a topology on line 3 points at
-//! the topology on line 3.
+//! Reads TOML from the parsed tree instead of through serde, so that every key and list entry keeps
+//! its place in the file for error messages.
 
 use crate::input::{InputError, Place, Text};
 use std::borrow::Cow;
@@ -9,7 +8,7 @@ use swapmeet_core::spec::near_matches;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-/// A file's text, and how its values are read.
+/// The text of a file, with functions that read its values.
 pub(crate) struct TomlReader {
     source: String,
     content: Arc<str>,
@@ -20,7 +19,7 @@ impl TomlReader {
         Self { source: source.to_owned(), content: content.into() }
     }
 
-    /// The tree of all it says.
+    /// Parses the file.
     pub(crate) fn tree(&self) -> Result<Spanned<DeTable<'_>>, InputError> {
         DeTable::parse(&self.content).map_err(|e| {
             let text = self.text("", e.span().unwrap_or(0..0));
@@ -28,7 +27,7 @@ impl TomlReader {
         })
     }
 
-    /// That `key` is none of `keys`, which `what` may have.
+    /// Returns the error for a key that is not one of `keys`. `what` names the table.
     pub(crate) fn unknown<const N: usize>(
         &self,
         key: &Spanned<Cow<'_, str>>,
@@ -100,7 +99,7 @@ impl TomlReader {
             DeValue::Integer(i) if i.radix() == 10 => Some(i.as_str().replace('_', "")),
             DeValue::Float(x) => Some(x.as_str().replace('_', "")),
             DeValue::String(s) => Some(s.to_string()),
-            // Hexadecimal ones are for masks, not for microseconds.
+            // Hexadecimal integers are meant as bit masks.
             DeValue::Integer(_)
             | DeValue::Boolean(_)
             | DeValue::Datetime(_)

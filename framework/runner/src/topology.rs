@@ -1,4 +1,4 @@
-//! Topologies as users name them: the core's specs, and the files that some name are read.
+//! Parses topologies and reads the files that they name.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -8,14 +8,15 @@ use swapmeet_core::spec::SpecError;
 use swapmeet_workloads::InputDigest;
 use swapmeet_workloads::file::read_regular;
 
-/// The topology that a spec names.
+/// Parses a topology spec.
 pub fn parse(text: &str) -> Result<Arc<dyn Topology>, SpecError> {
     parse_with_inputs(text).map(|(topology, _)| topology)
 }
 
-/// The topology that a spec names, and the files that it was made of.
+/// Parses a topology spec and returns the files that it names, too.
 pub fn parse_with_inputs(text: &str) -> Result<(Arc<dyn Topology>, Vec<InputDigest>), SpecError> {
-    /// The most edges that a graph may have take 8 MiB; the rest is for remarks.
+    /// Maximum file size in bytes. The maximum number of edges takes 8 MiB; the rest is for
+    /// comments.
     const LONGEST: u64 = 64 << 20;
     let inputs = RefCell::new(Vec::new());
     let topology = parse_with(text, &|file| {

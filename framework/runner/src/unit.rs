@@ -1,5 +1,4 @@
-//! Units of work: cases that share a schedule stay together, whether they go to a worker or to a
-//! shard.
+//! Units of work: cases that share a schedule stay together in workers and shards.
 
 use crate::case::Case;
 use std::borrow::Borrow;
@@ -7,23 +6,23 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// Cases that share a schedule, by their numbers.
+/// A range of cases that share a schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
-    /// The cases, ascending.
+    /// The cases, in ascending order.
     pub cases: Range<usize>,
-    /// What its schedule is estimated to cost.
+    /// Estimated cost of the schedule.
     schedule: u64,
 }
 
 impl Unit {
-    /// What it is estimated to cost: its schedule, and a little for each further case.
+    /// Returns the estimated cost: that of the schedule, and 5 % of it per additional case.
     pub fn cost(&self) -> u64 {
         self.schedule
             .saturating_add((self.schedule / 20).saturating_mul(self.cases.len() as u64 - 1))
     }
 
-    /// So many units that share its cases as evenly as may be, none without any.
+    /// Divides the cases into `parts` nonempty units of nearly equal size.
     fn divided(self, parts: usize) -> impl Iterator<Item = Self> {
         let (Range { start, end }, parts) = (self.cases, parts.max(1));
         let at = move |part: usize| start + (end - start) * part / parts;
@@ -33,7 +32,7 @@ impl Unit {
     }
 }
 
-/// All cases, in units, in order.
+/// Groups all cases into units, in order.
 pub fn units<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::new();
     let mut first: Option<C> = None;
@@ -51,9 +50,9 @@ pub fn units<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<Unit> {
     units
 }
 
-/// An estimate of a schedule that needs no measuring, and so is the same everywhere: n² where
-/// everyone has something for everyone (the messages of a direct exchange), n log n elsewhere, and
-/// a little for starting at all.
+/// Estimates the cost of a schedule without measurement, so that the result is the same on every
+/// machine: n² for all-to-all collectives (messages of a direct exchange), n log n for others, plus
+/// a constant.
 fn schedule(case: &Case) -> u64 {
     let n = case.topology.nodes();
     let schedule = if case.workload.collective().connects_all_pairs() {
@@ -64,11 +63,11 @@ fn schedule(case: &Case) -> u64 {
     schedule.saturating_add(1000)
 }
 
-/// The cases of one of `count` shards, `index` from 0, ascending: the dearest unit first, each to
-/// the shard that has least to do (the first of equals). Every case is in exactly one shard,
-/// whoever asks. A unit that alone is more than a shard's share is divided, and its schedule
-/// planned in each shard that has some of its cases: otherwise the others would wait for the one
-/// that has all.
+/// Returns the cases of shard `index` (from 0) of `count`, in ascending order. The most expensive
+/// unit comes first, and each goes to the shard with the least load (the first among equals). Every
+/// case is in exactly one shard, on whichever machine this is computed. A unit that exceeds the
+/// share of one shard is divided, and its schedule is planned in each of its shards; otherwise the
+/// other shards would wait.
 pub fn shard(units: Vec<Unit>, index: usize, count: usize) -> Vec<usize> {
     let total = units.iter().map(Unit::cost).fold(0, u64::saturating_add);
     let share = (total / count as u64).max(1);
@@ -79,9 +78,9 @@ pub fn shard(units: Vec<Unit>, index: usize, count: usize) -> Vec<usize> {
             unit.divided(parts as usize)
         })
         .collect();
-    // A stable sort: equals stay in order.
+    // A stable sort keeps the order of units with equal cost.
     units.sort_by_key(|unit| Reverse(unit.cost()));
-    // The least first, and of equals the first.
+    // A heap whose top is the least load, and the first shard among equals.
     let mut loads: BinaryHeap<Reverse<(u64, usize)>> =
         (0..count).map(|shard| Reverse((0, shard))).collect();
     let mut mine = Vec::new();

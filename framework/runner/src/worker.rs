@@ -1,5 +1,5 @@
-//! Workers: processes of this program in which plugins run. A job, cases that share a schedule,
-//! goes in as a line of JSON; replies come out.
+//! Worker processes, in which plugins run. A job consists of cases that share a schedule. Jobs and
+//! replies are lines of JSON.
 
 mod client;
 mod message;

@@ -1,5 +1,5 @@
-//! Where a block went that never arrived, and what the plugin calls the send that took it there or
-//! brought it twice: the plan is made again, with an eye on that block alone.
+//! Explains why a block was not delivered or was delivered twice. The plan is repeated while this
+//! block is traced.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,15 +12,15 @@ use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 pub(super) struct BlockTrace {
     block: Block,
     at: PlacedNode,
-    /// The last step in which it was sent, to whom, and what the plugin calls that send.
+    /// The last step in which the block was sent, its receiver, and the plugin's label of the send.
     last: Option<(u64, PlacedNode, String)>,
-    /// What the plugin calls the send under way.
+    /// The plugin's label of the current send.
     label: Rc<RefCell<String>>,
 }
 
 impl BlockTrace {
-    /// Of the block that a fault says was delivered twice, or never and found at a node; `None` for
-    /// other faults.
+    /// Returns a trace for the block of a fault: delivered twice, or never delivered and found at
+    /// another node. Returns `None` for other faults.
     pub(super) fn of(fault: &Fault, label: Rc<RefCell<String>>) -> Option<Self> {
         let (block, at) = match fault {
             Fault::End(
@@ -33,7 +33,7 @@ impl BlockTrace {
         Some(Self { block: *block, at: *at, last: None, label })
     }
 
-    /// The same fault, with the step that took the block where it is, if one did.
+    /// Adds the step and the label of the send that moved the block, if there is one.
     pub(super) fn explain(self, fault: Fault) -> Fault {
         match (fault, self.last) {
             (

@@ -1,5 +1,4 @@
-//! Reading what a plugin hands over: nothing is believed before it is checked, as far as a pointer
-//! can be.
+//! Reads and validates data that a plugin passes by pointer.
 
 use smallvec::SmallVec;
 use swapmeet_abi::{
@@ -11,7 +10,7 @@ use swapmeet_core::limits;
 use swapmeet_core::network::topology::Route;
 
 /// # Safety
-/// Pointers in `set` must be null or readable for the counts beside them.
+/// Pointers in `set` must be null or readable for the counts next to them.
 pub(super) unsafe fn node_set<'a, 'b: 'a>(
     set: &SwmSet,
     axes: &'a mut SmallVec<[Axis<'b>; 8]>,
@@ -62,7 +61,7 @@ pub(super) unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
 }
 
 /// # Safety
-/// `route` must point to a route whose pointers are null or readable for the counts beside them.
+/// `route` must point to a route whose pointers are null or readable for the counts next to them.
 pub(super) unsafe fn read_route(
     raw: *const SwmRoute,
     route: &mut Route,
@@ -89,10 +88,7 @@ pub(super) unsafe fn read_route(
     Ok(())
 }
 
-/// The byte counts that a send names: (destination, bytes).
-///
-/// # Safety
-/// The send's `counts` must be null or readable for the count beside it.
+/// Reads the (destination, bytes) pairs of a send.
 pub(super) unsafe fn read_byte_counts(
     send: &SwmBytes,
     byte_counts: &mut Vec<(u64, u64)>,
@@ -110,10 +106,7 @@ pub(super) unsafe fn read_byte_counts(
     Ok(())
 }
 
-/// `len` values at any address, aligned or not; none for null.
-///
-/// # Safety
-/// `ptr` must be null or point to `len` readable values, until the last is taken.
+/// Returns `len` values at an arbitrarily aligned address; none for a null pointer.
 pub(super) unsafe fn values<T: Copy>(
     ptr: *const T,
     len: usize,

@@ -1,4 +1,4 @@
-//! What a plugin sends: blocks, buckets and bytes, read and handed on.
+//! Reads the sends of a plugin (blocks, buckets and bytes) and passes them to the simulation.
 
 use super::Host;
 use super::read::{axis, node_set, read_byte_counts, read_route};
@@ -12,15 +12,16 @@ use swapmeet_core::delivery::exchange::Rule;
 use swapmeet_core::delivery::fault::{Fault, SendFault};
 use swapmeet_core::network::topology::Route;
 
-/// The route that a plugin asked for last, kept so that a route costs no allocation.
+/// A buffer for the route of a send, reused to avoid allocations.
 #[derive(Default)]
 pub(super) struct RouteBuffer(Route);
 
 impl RouteBuffer {
-    /// The route that a send names, if it does.
+    /// Reads the route of a send, if it has one.
     ///
     /// # Safety
-    /// The route must be null or readable, with all it points to.
+    ///
+    /// The route must be null or readable, with everything it points to.
     unsafe fn read(&mut self, raw: *const SwmRoute) -> Result<Option<&Route>, Fault> {
         if raw.is_null() {
             return Ok(None);
@@ -38,7 +39,7 @@ fn known(flags: u32, known: u32) -> Result<(), Fault> {
     Err(Fault::OutOfOrder("the plugin's send has flags that this swapmeet does not know"))
 }
 
-/// What the plugin calls the send.
+/// Returns the plugin's label of the send.
 fn label(send: &SwmBlocks) -> String {
     // SAFETY: texts of a send are readable during the call.
     unsafe { text(send.label) }.unwrap_or_else(|why| format!("a label that {why}"))
@@ -46,7 +47,7 @@ fn label(send: &SwmBlocks) -> String {
 
 impl Host<'_> {
     /// # Safety
-    /// All that the send points to must be readable for the counts beside it; so for the others.
+    /// Everything that the send points to must be readable for the counts next to it.
     pub(super) unsafe fn send_blocks(&mut self, send: &SwmBlocks) -> Result<(), Fault> {
         if let Some(labels) = &self.labels {
             *labels.borrow_mut() = label(send);
@@ -56,7 +57,7 @@ impl Host<'_> {
     }
 
     /// # Safety
-    /// See above.
+    /// See [`Host::send_blocks`].
     unsafe fn blocks(&mut self, send: &SwmBlocks) -> Result<(), Fault> {
         known(send.flags, SWM_STRICT | SWM_COPY | SWM_LOCAL | SWM_COMBINE)?;
         let Some(simulation) = self.simulation.as_mut() else { return Ok(()) };
@@ -71,7 +72,7 @@ impl Host<'_> {
             }
         };
         let rule = Rule {
-            // SAFETY: promised by the caller; so below.
+            // SAFETY: promised by the caller; the same holds below.
             origins: unsafe { node_set(&send.origins, &mut origins) }.map_err(bad("origins"))?,
             // SAFETY: as above.
             destinations: unsafe { node_set(&send.destinations, &mut destinations) }
@@ -89,7 +90,7 @@ impl Host<'_> {
     }
 
     /// # Safety
-    /// See above.
+    /// See [`Host::send_blocks`].
     pub(super) unsafe fn send_bucket(&mut self, send: &SwmBucket) -> Result<(), Fault> {
         known(send.flags, SWM_LOCAL)?;
         let what = ByteSelection::Bucket(send.bucket);
@@ -100,7 +101,7 @@ impl Host<'_> {
     }
 
     /// # Safety
-    /// See above.
+    /// See [`Host::send_blocks`].
     pub(super) unsafe fn send_bytes(&mut self, send: &SwmBytes) -> Result<(), Fault> {
         known(send.flags, SWM_LOCAL)?;
         let (from, to) = (send.from, send.to);
@@ -121,7 +122,7 @@ impl Host<'_> {
     }
 
     /// # Safety
-    /// See above.
+    /// See [`Host::send_blocks`].
     unsafe fn send_share(
         &mut self,
         share: &ByteSend<'_>,

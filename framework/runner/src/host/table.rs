@@ -1,4 +1,4 @@
-//! The table of functions that a plugin is handed.
+//! The table of functions that the host passes to a plugin.
 
 use super::Host;
 use super::read::values;
@@ -16,7 +16,7 @@ use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::limits;
 use swapmeet_core::network::symmetry::Symmetry;
 
-/// Everything but the context.
+/// The table without its context pointer.
 pub(super) const TABLE: SwmHost = SwmHost {
     size: size_of::<SwmHost>() as u32,
     reserved: 0,
@@ -44,14 +44,15 @@ pub(super) const TABLE: SwmHost = SwmHost {
     symmetric: Some(symmetric),
 };
 
-/// Runs `work` on the host behind `ctx`. A panic of ours must not unwind into the plugin, and is
-/// not its fault.
+/// Runs `work` on the host behind `ctx`. A panic of the host must not unwind into the plugin and is
+/// not the plugin's fault.
 ///
 /// # Safety
-/// `ctx` must be what the host put in its table, and the call must come during the plugin's
-/// `supports` or `plan`, on its thread.
+///
+/// `ctx` must be the pointer from the host's table, and the call must occur during the plugin's
+/// `supports` or `plan`, on the same thread.
 unsafe fn with<R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut Host<'_>) -> R) -> R {
-    // SAFETY: the caller promises that this is the host, and that nobody else uses it now.
+    // SAFETY: the caller promises that this is the host, and that it has no other user.
     let Some(host) = (unsafe { ctx.cast::<Host<'_>>().as_mut() }) else { return or };
     catch_unwind(AssertUnwindSafe(|| work(host))).unwrap_or_else(|panic| {
         // SAFETY: as above; the first borrow ended with the panic.
@@ -215,7 +216,7 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                     ));
                 }
                 let byte_counts = (raw.flags & SWM_BYTE_COUNTS != 0).then(|| {
-                    // Elements are counted: a plan for one block size says nothing about another.
+                    // Elements are counted, so the plan depends on the block size.
                     host.requested.bytes = true;
                     ByteCountUnits {
                         block_bytes: host.inputs.block_bytes,
@@ -301,10 +302,11 @@ unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
     unsafe { with(ctx, SWM_STOPPED, |host| host.step()) }
 }
 
-/// A copy of what a plugin sends, or why it can't be read.
+/// Copies a struct that the plugin sends, or returns the reason why it cannot be read.
 ///
 /// # Safety
-/// `send` must be null or point to as many bytes as the struct says it has.
+///
+/// `send` must be null or point to as many bytes as the struct's size states.
 unsafe fn sent<T: Growing>(send: *const T, too_small: &'static str) -> Result<T, Fault> {
     if send.is_null() {
         return Err(Fault::OutOfOrder("the plugin sends null"));

@@ -1,5 +1,5 @@
-//! Which build of a plugin a file protection: its digest, and what tells without reading it whether it
-//! is still the same file.
+//! Identifies the build in a plugin file: its digest, and metadata that shows without reading
+//! whether the file has changed.
 
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 use swapmeet_workloads::digest;
 
-/// What tells a file from one that has taken its place, or was written over.
+/// Metadata that changes when a file is replaced or overwritten.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     place: (u64, u64),
@@ -28,8 +28,8 @@ impl Stamp {
         }
     }
 
-    /// Of the regular file there; asked before it is opened: a pipe would wait for whoever writes
-    /// to it.
+    /// Returns the metadata of a regular file. This is checked before the file is opened, because
+    /// opening a pipe would block.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         let metadata = std::fs::metadata(path)?;
         if metadata.is_file() {
@@ -39,13 +39,13 @@ impl Stamp {
         }
     }
 
-    /// Names the file among all of the machine's.
+    /// Returns device and inode number.
     pub(crate) fn place(&self) -> (u64, u64) {
         self.place
     }
 
-    /// Whether a later change of the file would show: clocks of file systems tick a few times a
-    /// second at least.
+    /// Returns whether a later change of the file would change its metadata. Timestamps of file
+    /// systems have a resolution of less than 2 s.
     pub(crate) fn is_settled(&self) -> bool {
         const TICK: Duration = Duration::from_secs(2);
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -54,15 +54,15 @@ impl Stamp {
     }
 }
 
-/// A file of which the digest is known, as long as it is of this stamp.
+/// The digest of a file with this metadata.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KnownDigest<'a> {
     pub(crate) stamp: &'a Stamp,
     pub(crate) digest: &'a str,
 }
 
-/// The digest of the regular file at `path`, and what the file was when it was read; it is not read
-/// where it is known.
+/// Returns digest and metadata of the regular file at `path`. If the file has not changed since
+/// `known`, it is not read.
 pub(crate) fn digest_of(
     path: &Path,
     known: Option<KnownDigest<'_>>,
@@ -82,7 +82,7 @@ pub(crate) fn digest_of(
 mod tests {
     use super::*;
 
-    /// The digest that is said to be known shows whether the file was read.
+    /// The known digest is a fake, so it shows whether the file was read.
     #[test]
     fn a_file_is_read_again_only_where_it_is_not_the_one_that_is_known() {
         let dir = tempfile::tempdir().unwrap();

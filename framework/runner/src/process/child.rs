@@ -1,5 +1,4 @@
-//! A child of this program, the socket to it, which is its standard input, and the pipe that it
-//! prints to.
+//! A child process with a socket as its standard input and a pipe for its output.
 
 use super::current_step::SharedStep;
 use super::lines::Lines;
@@ -15,36 +14,36 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use swapmeet_core::spec::format_size;
 
-/// How long other things may go unnoticed while a child is listened to.
+/// Maximum time of one wait for a child.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// A child; dropped, it ends, and all in its process group.
+/// A child process. Dropping it kills its process group.
 pub(crate) struct Child {
     process: std::process::Child,
     socket: UnixStream,
-    /// What came and is no line that was taken.
+    /// Received bytes that have not been returned as lines.
     lines: Lines,
-    /// What it prints to, until nobody protection the other end. Read here and by no thread: whoever a
-    /// plugin started may hold it for ever.
+    /// Pipe for the child's output, until all writers are closed. It is read here and not by a
+    /// thread, because a process started by a plugin may keep it open forever.
     pipe: Option<PipeReader>,
     pub(crate) printed: Printed,
-    /// How far it has come.
+    /// The current step of the child.
     progress: SharedStep,
 }
 
-/// What came from a child.
+/// The result of listening to a child.
 pub(crate) enum Report {
-    /// A line, with its end.
+    /// A line with its line feed.
     Line(Vec<u8>),
-    /// Nothing for a while.
+    /// Nothing arrived within the waiting time.
     Nothing,
-    /// Nothing more will come: it ended, or closed its socket.
+    /// The child exited or closed its socket.
     Gone,
 }
 
 impl Child {
-    /// Starts it, in a process group of its own: a Ctrl-C at the terminal is for the program, which
-    /// ends its children itself.
+    /// Starts a child in its own process group. Ctrl-C at the terminal then reaches only the
+    /// program, which ends its children itself.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         let (pipe, writer) = io::pipe()?;
@@ -55,8 +54,8 @@ impl Child {
             .stdout(Stdio::from(OwnedFd::from(writer.try_clone()?)))
             .stderr(Stdio::from(OwnedFd::from(writer)));
         let process = command.process_group(0).spawn()?;
-        // The command protection the other ends: as long as it does, nobody hears that the child closed
-        // them.
+        // The command holds the other ends. Until they are dropped, closing by the child is not
+        // noticed.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(Self {
             process,
@@ -68,8 +67,8 @@ impl Child {
         })
     }
 
-    /// Sends it all of this, unless `is_over` says meanwhile that it is not worth it: a child that
-    /// was stopped takes nothing.
+    /// Sends all bytes. Gives up with `TimedOut` when `is_over` returns true, because a suspended
+    /// child accepts no data.
     pub(crate) fn send(
         &mut self,
         mut bytes: &[u8],
@@ -92,8 +91,8 @@ impl Child {
         Ok(())
     }
 
-    /// The next line. Waits for a moment at most, and reads a little at a time: whoever listens can
-    /// look at the clock in between.
+    /// Returns the next line. Waits at most `SLICE` and reads a limited amount, so that callers can
+    /// check limits in between.
     pub(crate) fn listen(&mut self) -> Report {
         if let Some(line) = self.lines.next() {
             return Report::Line(line);
@@ -106,7 +105,7 @@ impl Child {
                 self.lines.push(&buffer[..n]);
                 self.lines.next().map_or(Report::Nothing, Report::Line)
             }
-            // A process that a plugin started may hold the socket open though the child is no more.
+            // A process started by a plugin may keep the socket open after the child has exited.
             Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
                 if matches!(self.process.try_wait(), Ok(None)) {
                     Report::Nothing
@@ -118,8 +117,7 @@ impl Child {
         }
     }
 
-    /// Waits until the socket is ready for something or the pipe has something, and takes in what
-    /// is printed.
+    /// Waits until the socket is ready or the pipe has data, and reads the pipe.
     fn wait(&mut self, socket: PollFlags) {
         let slice = Timespec { tv_sec: 0, tv_nsec: i64::from(SLICE.subsec_nanos()) };
         let mut ready = vec![PollFd::new(&self.socket, socket)];
@@ -144,8 +142,8 @@ impl Child {
         }
     }
 
-    /// Takes in what is printed until that will do, nobody protection the other end, or it has been long
-    /// enough: who printed it may go on for ever.
+    /// Reads printed output until `will_do` returns true, the pipe is closed or the time has
+    /// passed. Returns whether `will_do` returned true.
     pub(crate) fn read_printed(
         &mut self,
         enough: Duration,
@@ -165,14 +163,15 @@ impl Child {
         true
     }
 
-    /// Bytes of a line that has no end yet.
+    /// Returns the number of bytes of an incomplete line.
     pub(crate) fn incomplete_line_bytes(&self) -> usize {
         self.lines.held()
     }
 
-    /// How it ended, in words; `None` if it has closed its socket and goes on.
+    /// Describes how the child ended. Returns `None` if it has closed its socket but is still
+    /// running.
     fn end(&mut self) -> Option<String> {
-        /// A process that closed its socket has this long to end.
+        /// Time for a process to exit after it has closed its socket.
         const GRACE: Duration = Duration::from_millis(200);
         let begin = Instant::now();
         loop {
@@ -184,11 +183,10 @@ impl Child {
         }
     }
 
-    /// What became of one that says no more, with the last that it printed; `unsaid` is said of one
-    /// that goes on.
+    /// Kills the child and describes its end, with the last line that it printed. `unsaid`
+    /// describes a child that was still running.
     pub(crate) fn exit_message(&mut self, unsaid: &str, memory_limit: Option<u64>) -> String {
-        /// The last line may be on its way still, and a process that a plugin started may print for
-        /// ever.
+        /// Time to read the last line. A process started by a plugin may print forever.
         const ENOUGH: Duration = Duration::from_millis(200);
         let how = self.end();
         self.kill();
@@ -204,12 +202,12 @@ impl Child {
         format!("{how}{words}{}", self.progress.in_words())
     }
 
-    /// That it took longer than it may, and where it was.
+    /// Describes a timeout, with the step in which it occurred.
     pub(crate) fn timeout_message(&self, limit: Duration) -> String {
         format!("not done after {} s{}", limit.as_secs_f64(), self.progress.in_words())
     }
 
-    /// Ends it, and whatever it has started that is still in its group.
+    /// Kills the child and its process group.
     pub(crate) fn kill(&mut self) {
         if let Some(group) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process_group(group, Signal::KILL);
@@ -225,8 +223,7 @@ impl Drop for Child {
     }
 }
 
-/// How long something has run: time in which this program itself was stopped, as by Ctrl-Z, doesn't
-/// count.
+/// A clock that stops while this program itself is suspended, for example by Ctrl-Z.
 pub(crate) struct RunTime {
     spent: Duration,
     last: Instant,
@@ -237,7 +234,8 @@ impl RunTime {
         Self { spent: Duration::ZERO, last: Instant::now() }
     }
 
-    /// So far. Asked more often than twenty times a second; a longer gap is a pause.
+    /// Returns the elapsed time. Must be called at least once per second, because longer gaps count
+    /// as suspension.
     pub(crate) fn spent(&mut self) -> Duration {
         let now = Instant::now();
         self.spent += now.duration_since(self.last).min(SLICE * 20);
@@ -246,7 +244,7 @@ impl RunTime {
     }
 }
 
-/// How a process ended, in words.
+/// Describes the exit status of a process.
 fn ended(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("its process was killed by signal {signal}{}", named(signal)),

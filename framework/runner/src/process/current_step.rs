@@ -1,5 +1,5 @@
-//! How far a process has come, where whoever outlives it can read it: a number in memory that the
-//! program and its child share.
+//! Shares the number of the current step between a process and its child, so that it can be read
+//! after the child has ended.
 
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::fs::File;
@@ -9,17 +9,17 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Names the file of that number to the child.
+/// The environment variable with the path of the shared file.
 const VARIABLE: &str = "SWAPMEET_PROGRESS";
 
-/// Bytes of the number.
+/// Size of the shared number in bytes.
 const SIZE: usize = size_of::<u64>();
 
-/// The program's side. Without one only the last step isn't known.
+/// The program's side. If sharing fails, only the last step is unknown.
 pub(crate) struct SharedStep(Option<File>);
 
 impl SharedStep {
-    /// For a child that is to be started.
+    /// Creates the shared number and passes it to the command.
     pub(crate) fn of(command: &mut Command) -> Self {
         let made = memfd_create(c"progress", MemfdFlags::CLOEXEC);
         let file =
@@ -30,8 +30,7 @@ impl SharedStep {
         Self(file)
     }
 
-    /// The step that was under way, in words, as more of what became of a child: empty where none
-    /// was.
+    /// Returns a text with the current step; empty if there is none.
     pub(crate) fn in_words(&self) -> String {
         let mut bytes = [0; SIZE];
         let step = self.0.as_ref().and_then(|file| file.read_exact_at(&mut bytes, 0).ok());
@@ -39,14 +38,14 @@ impl SharedStep {
     }
 }
 
-/// The schedule's own number of the step that was under way, in words; empty before the first.
+/// Returns a text with the number of a step; empty for 0.
 pub(crate) fn in_step(step: u64) -> String {
     if step == 0 { String::new() } else { format!("; it was in step {step}") }
 }
 
 static SHARED: OnceLock<&'static AtomicU64> = OnceLock::new();
 
-/// The child's side: from now on steps are written down, as far as there is somewhere to.
+/// The child's side: from now on, [`record_step`] stores steps if the file is available.
 pub(crate) fn share() {
     let Some(file) = std::env::var_os(VARIABLE) else { return };
     let Ok(file) = File::options().read(true).write(true).open(file) else { return };
@@ -65,7 +64,7 @@ pub(crate) fn share() {
     }
 }
 
-/// The schedule's step of this number has begun; 0 where a schedule has.
+/// Stores the number of the step that has begun; 0 at the start of a schedule.
 pub(crate) fn record_step(step: u64) {
     if let Some(number) = SHARED.get() {
         number.store(step, Ordering::Relaxed);
@@ -84,7 +83,7 @@ mod tests {
         let file = page.0.as_ref().unwrap();
         file.write_all_at(&7_u64.to_ne_bytes(), 0).unwrap();
         assert_eq!(page.in_words(), "; it was in step 7");
-        // Whatever a plugin does to it.
+        // A plugin could truncate the file.
         file.set_len(3).unwrap();
         assert_eq!(page.in_words(), "");
     }

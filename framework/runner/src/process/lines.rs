@@ -1,10 +1,10 @@
-//! Bytes from a child, a line at a time.
+//! Splits the bytes from a child into lines.
 
-/// What came and is not a whole line yet, and lines that nobody has taken.
+/// Received bytes: complete lines that have not been returned, and an incomplete one.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     bytes: Vec<u8>,
-    /// No line ends before this.
+    /// The bytes before this index contain no line feed.
     searched: usize,
 }
 
@@ -13,7 +13,7 @@ impl Lines {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next whole line.
+    /// Returns the next complete line.
     pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
         let Some(end) = self.bytes[self.searched..].iter().position(|b| *b == b'\n') else {
             self.searched = self.bytes.len();
@@ -24,7 +24,7 @@ impl Lines {
         Some(line)
     }
 
-    /// The next whole line, or as much of one as is longer than anybody reads.
+    /// Returns the next complete line, or `longest` bytes of an incomplete one.
     pub(crate) fn next_within(&mut self, longest: usize) -> Option<Vec<u8>> {
         self.next().or_else(|| {
             (self.bytes.len() >= longest).then(|| {
@@ -34,7 +34,7 @@ impl Lines {
         })
     }
 
-    /// Bytes that are held.
+    /// Returns the number of stored bytes.
     pub(crate) fn held(&self) -> usize {
         self.bytes.len()
     }

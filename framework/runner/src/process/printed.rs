@@ -1,33 +1,33 @@
-//! What a worker prints: a few lines of each job for the log, and the last one for the row of a
-//! case that took the worker with it.
+//! Output printed by a worker: some lines of each job for the log, and the last line for the row of
+//! a case that crashed the worker.
 //!
-//! All of it is read, so that a full pipe never stops a worker, and little is kept, so that
-//! printing without end costs nothing.
+//! All output is read, so that a full pipe never blocks the worker, but only a little is stored.
 
 use super::lines::Lines;
 use crate::plugin_output::is_backtrace;
 use std::collections::VecDeque;
 
-/// What a worker prints when a job is done: all that came before is of that job, or an earlier one.
+/// The line that a worker prints at the end of a job. All output before it belongs to this job or
+/// an earlier one.
 pub(crate) const MARK: &str = "\u{1}end of job\u{1}";
 
-/// What came from the pipe that a worker prints to.
+/// Output from a worker's pipe.
 #[derive(Default)]
 pub(crate) struct Printed {
     bytes: Lines,
-    /// Lines for the log, not taken yet.
+    /// Lines for the log that have not been returned.
     waiting: VecDeque<String>,
-    /// Lines printed during the job.
+    /// Number of lines printed during the job.
     lines: u32,
-    /// The last of them that says anything.
+    /// The last informative line.
     last: String,
-    /// Marks that nobody has waited for.
+    /// Number of marks that have not been taken.
     marks: u32,
 }
 
 impl Printed {
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        /// A line is what ends in a line feed, in whatever encoding, or is very long.
+        /// Maximum length of a line. Longer lines are split.
         const LONGEST: usize = 4096;
         self.bytes.push(bytes);
         while let Some(line) = self.bytes.next_within(LONGEST) {
@@ -35,7 +35,7 @@ impl Printed {
         }
     }
 
-    /// No more will come.
+    /// Processes the incomplete last line at the end of the output.
     pub(crate) fn end(&mut self) {
         let held = self.bytes.held();
         if let Some(line) = (held > 0).then(|| self.bytes.next_within(held)).flatten() {
@@ -44,7 +44,7 @@ impl Printed {
     }
 
     fn line(&mut self, bytes: &[u8]) {
-        /// Lines of a job that anybody wants to see.
+        /// Maximum number of lines per job in the log.
         const MOST: u32 = 20;
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_end();
@@ -68,18 +68,18 @@ impl Printed {
         }
     }
 
-    /// A new job begins.
+    /// Begins a new job.
     pub(crate) fn begin(&mut self) {
         self.lines = 0;
         self.last.clear();
     }
 
-    /// The next line for the log.
+    /// Returns the next line for the log.
     pub(crate) fn next(&mut self) -> Option<String> {
         self.waiting.pop_front()
     }
 
-    /// Whether all that was printed during a job has come; once for each job.
+    /// Returns whether the mark of a job has arrived. Each mark counts once.
     pub(crate) fn take_mark(&mut self) -> bool {
         let marked = self.marks > 0;
         self.marks = self.marks.saturating_sub(1);

@@ -1,22 +1,23 @@
-//! What a job could leave behind in its process that the next would run with. A process that is not
-//! as it was gets no further job.
+//! Compares the state of a process before and after a job. A process whose state a plugin has
+//! changed receives no further job.
 
 use rustix::process::{Resource, Rlimit, getrlimit};
 use std::os::unix::fs::MetadataExt;
 
-/// What a process is like between two jobs.
+/// The state of a process between two jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct State {
     rounding: FloatingPoint,
     folder: Option<(u64, u64)>,
     limits: Vec<Rlimit>,
-    /// Of `/proc/self/status`: threads, signals blocked, ignored and caught.
+    /// From `/proc/self/status`: the number of threads, and the masks of blocked, ignored and
+    /// caught signals.
     threads: String,
     signals: [String; 3],
 }
 
 impl State {
-    /// As it is now. A pending alarm is called off.
+    /// Returns the current state.
     pub(crate) fn now() -> Self {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let line = |key: &str| {
@@ -41,7 +42,8 @@ impl State {
         }
     }
 
-    /// What is not as it was, in words; `None` if all is.
+    /// Names the first difference, or returns `None` if there is none. Also cancels a pending
+    /// alarm.
     pub(crate) fn changed_since(&self, before: &Self) -> Option<&'static str> {
         let alarm = pending_alarm();
         [
@@ -57,7 +59,7 @@ impl State {
     }
 }
 
-/// Calls a pending alarm off; whether there was one.
+/// Cancels a pending alarm and returns whether there was one.
 fn pending_alarm() -> bool {
     unsafe extern "C" {
         fn alarm(seconds: u32) -> u32;
@@ -66,18 +68,18 @@ fn pending_alarm() -> bool {
     unsafe { alarm(0) > 0 }
 }
 
-/// How this thread rounds, without the exceptions that were raised.
+/// Rounding mode and other floating-point settings of this thread, without exception flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FloatingPoint([u64; 2]);
 
 impl FloatingPoint {
-    /// As it is now.
+    /// Returns the current settings.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn now() -> Self {
-        /// The exceptions that were raised.
+        /// The exception flags.
         const RAISED: u32 = 0x3f;
         let (mut vector, mut x87) = (0_u32, 0_u16);
-        // SAFETY: both store a control word where they are told to, and do nothing else.
+        // SAFETY: both instructions only store a control word at the given address.
         unsafe {
             std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut vector, options(nostack, preserves_flags));
             std::arch::asm!("fnstcw [{}]", in(reg) &raw mut x87, options(nostack, preserves_flags));
@@ -85,7 +87,7 @@ impl FloatingPoint {
         Self([u64::from(vector & !RAISED), u64::from(x87)])
     }
 
-    /// As it is now.
+    /// Returns the current settings.
     #[cfg(target_arch = "aarch64")]
     pub(crate) fn now() -> Self {
         let control: u64;
@@ -96,7 +98,7 @@ impl FloatingPoint {
         Self([control, 0])
     }
 
-    /// As it is now: which way it rounds.
+    /// Returns the current rounding mode.
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub(crate) fn now() -> Self {
         let third = std::hint::black_box(1.0_f64) / std::hint::black_box(3.0);
@@ -104,7 +106,7 @@ impl FloatingPoint {
         Self([third.to_bits(), two_thirds.to_bits()])
     }
 
-    /// Sets it as it was.
+    /// Restores these settings.
     pub(crate) fn restore(self) {
         #[cfg(target_arch = "x86_64")]
         {

@@ -1,4 +1,4 @@
-//! What goes between the program and its workers: a line of JSON each.
+//! Messages between the program and its workers. Each is a line of JSON.
 
 use crate::case::{Case, RunOptions};
 use crate::plugin::file::Stamp;
@@ -6,26 +6,26 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use swapmeet_results::CaseId;
 
-/// To a worker: cases that share a schedule.
+/// A job for a worker: cases that share a schedule.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Job {
-    /// Which: replies name it.
+    /// Number of the job, which replies repeat.
     pub number: u64,
-    /// The file of the plugin of all of them.
+    /// The plugin file of all cases.
     pub plugin: PathBuf,
-    /// What that file was when its digest was taken.
+    /// Metadata of the file when its digest was computed.
     pub stamp: Stamp,
-    /// The files that this job and all later ones may read; of a worker's first job.
+    /// Files that this job and all later ones may read. Only used in a worker's first job.
     pub readable: Vec<PathBuf>,
     pub options: RunOptions,
-    /// Which cases, by what their rows say of them: the worker looks it all up again.
+    /// The identities of the cases. The worker parses their specs again.
     pub cases: Vec<CaseId>,
-    /// Who observers the schedule in the worker, and what that observer is to know.
+    /// Name and arguments of the observer of the schedule.
     pub observation: Option<(String, serde_json::Value)>,
 }
 
 impl Job {
-    /// For cases that share a schedule.
+    /// Creates a job for cases that share a schedule.
     pub(crate) fn of<'a>(
         cases: impl Iterator<Item = &'a Case>,
         observation: Option<(&str, serde_json::Value)>,
@@ -44,27 +44,27 @@ impl Job {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Reply {
-    /// The worker can take jobs.
+    /// The worker can accept jobs.
     Ready,
-    /// It can't, and ends.
+    /// Start-up failed and the worker exits.
     Unfit { reason: String },
-    /// Something of the job of this number.
+    /// A message about the job with this number.
     Of(u64, News),
 }
 
-/// What a worker has to say of a job.
+/// A message about a job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum News {
-    /// A case has ended: the texts of the columns that say what came of it.
+    /// A case has ended, with these outcome columns.
     Row { case: usize, outcome: Vec<String> },
-    /// A case can't be looked up any more, or its plugin not be loaded, for this reason.
+    /// The case cannot be built or its plugin cannot be loaded, for this reason.
     Unknown { case: usize, reason: String },
-    /// The schedule has come so far.
+    /// Progress of the schedule.
     Progress { steps: u64, messages: u64 },
-    /// A line from the plugin.
+    /// A line logged by the plugin.
     Log { line: String },
-    /// What a observer says.
+    /// A value reported by the observer.
     Observed { value: serde_json::Value },
-    /// The job is done, and left this behind in the process, if anything.
+    /// The job is done. The text names what it left in the process, such as a thread.
     Done { left: Option<String> },
 }

@@ -1,8 +1,8 @@
-//! The worker's side: takes jobs, gives what came of their cases.
+//! The worker's side: accepts jobs and sends rows.
 //!
-//! Its standard input is a socket to the program that started it. Before any plugin is loaded the
-//! socket is moved to a descriptor that nobody else knows, and the standard input becomes empty;
-//! standard output and error are a pipe to the program's log.
+//! Its standard input is a socket to the program. Before a plugin is loaded, the socket is moved to
+//! another descriptor and standard input becomes empty. Standard output and error are a pipe to the
+//! program's log.
 
 use super::message::{Job, News, Reply};
 use crate::case::Case;
@@ -22,46 +22,46 @@ use std::time::{Duration, Instant};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 use swapmeet_results::{CaseId, Record};
 
-/// Sends a value to whoever asked for the observe.
+/// A function that sends a value to the process that requested the observer.
 pub type SendValue = Box<dyn FnMut(serde_json::Value)>;
 
-/// Somebody who sees more of a schedule than its row has, in the worker that makes it.
+/// An observer of a schedule in the worker that plans it, for data that the row does not contain.
 pub trait Observer {
-    /// Who of it listens to the schedule, in turn.
+    /// Returns the listeners for the schedule.
     fn listeners(&mut self) -> Vec<&mut dyn Listener>;
 
-    /// The schedule has ended, and this is its row; the plan asked for these.
+    /// Called at the end of the schedule with its row and the values that the plan requested.
     fn ended(&mut self, _record: &Record, _asked: Requested) {}
 }
 
-/// Starts a observer for a case, from what it is to know.
+/// Creates an observer for a case from its arguments.
 pub type StartObserver =
     fn(&Case, &serde_json::Value, SendValue) -> Result<Box<dyn Observer>, String>;
 
-/// A kind of observer, that a job can ask for by name.
+/// A kind of observer that jobs can request by name.
 pub struct ObserverKind {
     pub name: &'static str,
-    /// One for a case.
+    /// Creates an observer for a case.
     pub start: StartObserver,
 }
 
-/// Why a worker can't work.
+/// The reason why a worker cannot work.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     #[error("the worker's socket: {0}")]
     Io(#[from] io::Error),
-    /// The limits could not be set.
+    /// The resource limits could not be set.
     #[error("its limits: {0}")]
     Limits(io::Error),
-    /// It could not be confined.
+    /// The sandbox could not be entered.
     #[error(transparent)]
     Sandbox(#[from] sandbox::SandboxError),
-    /// A job that makes no sense.
+    /// A job could not be parsed.
     #[error("the worker's job: {0}")]
     Job(#[from] serde_json::Error),
 }
 
-/// Sends replies to the program; once the connection is broken nobody reads them any more.
+/// Sends replies. After the connection has failed, replies are dropped.
 #[derive(Clone)]
 struct Outlet {
     connection: Rc<RefCell<Connection>>,
@@ -70,8 +70,8 @@ struct Outlet {
 
 struct Connection {
     socket: File,
-    /// Rows that are not sent yet: each by itself would wake the program. Nothing of a plugin runs
-    /// while they are held.
+    /// Rows that have not been sent, because each message would wake the program. No plugin code
+    /// runs while rows are buffered.
     held: Vec<u8>,
     broken: io::Result<()>,
 }
@@ -101,7 +101,7 @@ impl Outlet {
     }
 
     fn say(&self, news: News) {
-        /// Rows are held for no longer than it takes to make so many bytes of them.
+        /// Maximum number of buffered bytes.
         const ENOUGH: usize = 1 << 15;
         let is_row = matches!(news, News::Row { .. });
         let mut connection = self.connection.borrow_mut();
@@ -111,7 +111,7 @@ impl Outlet {
         }
     }
 
-    /// Sends what is held: a plugin is about to run.
+    /// Sends buffered rows before a plugin runs.
     fn clear(&self) {
         self.connection.borrow_mut().send();
     }
@@ -121,7 +121,7 @@ impl Outlet {
     }
 }
 
-/// Serves jobs until the socket closes. `observers` are those that a job can ask for.
+/// Serves jobs until the socket is closed. Jobs can request the given kinds of `observers`.
 pub fn serve(
     memory_limit: u64,
     is_sandboxed: bool,
@@ -132,7 +132,7 @@ pub fn serve(
         Connection { socket: File::from(socket.try_clone()?), held: Vec::new(), broken: Ok(()) };
     let mut outlet = Outlet { connection: Rc::new(RefCell::new(connection)), job: 0 };
     if let Err(error) = confine(memory_limit, &socket).map_err(WorkerError::Limits) {
-        // Whoever started this worker must not take it for a plugin's doing.
+        // This failure must not be attributed to a plugin.
         outlet.send(&Reply::Unfit { reason: error.to_string() });
         return Err(error);
     }
@@ -143,8 +143,8 @@ pub fn serve(
         let job: Job = serde_json::from_str(&line?)?;
         outlet.job = job.number;
         if !std::mem::replace(&mut is_ready, true) {
-            // Before anything of a plugin's runs: only now is it known which files there are to be
-            // read.
+            // The sandbox is entered before plugin code runs. The readable files are only known
+            // from the first job.
             if is_sandboxed
                 && let Err(error) = sandbox::enter(std::slice::from_ref(&job.plugin), &job.readable)
             {
@@ -161,7 +161,7 @@ pub fn serve(
     Ok(())
 }
 
-/// Says how far a schedule has come, a few times a second.
+/// Reports the progress of a schedule a few times per second.
 struct Pulse {
     outlet: Outlet,
     last: Instant,
@@ -200,21 +200,21 @@ impl Observer for NoObserver {
 struct WorkerState {
     /// The plugin and everything that its cases have named; `None` before the first job.
     lookup: Option<CaseLookup<Registry>>,
-    /// How this process rounded before a plugin was loaded.
+    /// Floating-point settings before a plugin was loaded.
     rounding: FloatingPoint,
-    /// What it was like once the plugin had been: some come with threads of their own, which do no
-    /// other plugin harm.
+    /// State after loading the plugin. Some plugins start threads of their own, which harm no other
+    /// plugin.
     before: Option<State>,
 }
 
 impl WorkerState {
-    /// What the jobs so far have left behind, if anything.
+    /// Names what the jobs left behind in the process, if anything.
     fn left_behind(&self) -> Option<&'static str> {
         State::now().changed_since(self.before.as_ref()?)
     }
 
     fn run(&mut self, job: &Job, observers: &[ObserverKind], outlet: &Outlet) {
-        /// Lines of a job that anybody wants to see.
+        /// Maximum number of log lines per job.
         const MOST: u32 = 20;
         let (mut cases, mut numbers) = (Vec::new(), Vec::new());
         for (number, id) in job.cases.iter().enumerate() {
@@ -223,7 +223,7 @@ impl WorkerState {
                     cases.push(case);
                     numbers.push(number);
                 }
-                // The program looked it up a moment ago: a file has gone, or changed.
+                // The program parsed the case a moment ago, so a file has been removed or changed.
                 Err(reason) => outlet.say(News::Unknown { case: number, reason }),
             }
         }
@@ -293,7 +293,7 @@ impl WorkerState {
     }
 }
 
-/// Who observers the schedule of the case, if the job asks for somebody.
+/// Creates the observer that the job requests, if any.
 fn observer(
     job: &Job,
     observers: &[ObserverKind],
