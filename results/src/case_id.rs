@@ -87,7 +87,7 @@ texts! {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 pub struct CaseId<T = String> {
-    /// What is run and where.
+    /// The topology, workload and other settings of the case.
     pub setting: Setting<T>,
     /// The algorithm that is run.
     pub implementation: Implementation<T>,

@@ -21,7 +21,7 @@ pub use ratio::{Ratio, ratio};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// What is known of the spread of a sample.
+/// The spread of a sample, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Spread {
@@ -63,7 +63,7 @@ pub struct Summary {
     /// The 95 % interval of the mean, by Student's t with n - 1 degrees of freedom; `None` for one
     /// value.
     pub interval: Option<Interval>,
-    /// What is known of the spread.
+    /// The spread, as far as it is known.
     pub spread: Spread,
 }
 

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// The number of keys pressed in each situation.
 const KEYS: usize = 400;
-/// Keys, and the text that each brings to the screen.
+/// Keys, and the text that each shows on the screen.
 const PANELS: [(&str, &str); 4] =
     [("2", "2 Cases:"), ("3", "3 Comparison"), ("5", "5 Where time goes"), ("6", "6 Network")];
 /// The number of schedules that sliders change: rings of about 10^5 nodes, in which each node sends

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// What is wrong with a file, and in which line.
+/// An error in a file, with its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
     /// The line number, from 1; 0 for the whole file.

@@ -111,7 +111,8 @@ pub(crate) struct ByteCounts<T> {
     holdings: Vec<Vec<T>>,
     /// Rows that are free for reuse.
     unused_rows: Vec<Vec<T>>,
-    /// Whether a node still holds its initial elements and its row has not been computed.
+    /// For each node, whether it still holds exactly its initial elements. Its row is then computed
+    /// when it is needed.
     is_initial: Vec<bool>,
     redistributed: Vec<Option<Redistributed<T>>>,
     /// Nodes with a redistribution that is not settled.

@@ -57,8 +57,8 @@ fn wins(
     (faster.iter().zip(slower).filter(|(a, b)| a < b).count(), faster.len())
 }
 
-/// Describes the experiments of the range for which the claim holds in most seeds, and returns
-/// whether these are all.
+/// Lists the experiments of the range in which the claim holds for most seeds. Also returns whether
+/// the claim holds in all experiments.
 fn where_it_holds(times: &Times, claim: &Claim, range: &Range, reading: Reading) -> (String, bool) {
     let sizes = || range.sizes.iter().filter(|mmax| reading.0 < **mmax);
     let points: Vec<(u64, u64)> =

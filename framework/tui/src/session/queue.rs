@@ -33,7 +33,7 @@ pub(crate) struct CaseRow {
     /// The identity of the case.
     pub(crate) key: Arc<CaseId>,
     pub(crate) state: CaseState,
-    /// The last reported step.
+    /// The last reported progress of the schedule.
     pub(crate) pace: ScheduleProgress,
     /// The total number of steps, if it is known.
     length: Option<u64>,

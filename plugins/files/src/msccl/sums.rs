@@ -19,7 +19,7 @@ struct Slot {
     contributions: Option<Rc<[u64]>>,
 }
 
-/// The way in which one message moves a sum from one slot to another.
+/// The kind of a transfer that moves a sum from one slot to another.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
 struct Transfer {
     from: u64,

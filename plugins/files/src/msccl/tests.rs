@@ -128,8 +128,8 @@ fn ring_allreduce(n: u64) -> Xml {
     xml.done()
 }
 
-/// All pairs: each GPU sends each other GPU its part of the vector, which is added from scratch,
-/// and then the sum.
+/// All pairs: each GPU sends every other GPU the part of the vector which that GPU sums. The sums
+/// are then sent in the same way. Received parts are added from the scratch buffer.
 fn all_pairs(n: u64) -> Xml {
     let mut xml = Xml::new("allreduce", n, "inplace=\"1\" outofplace=\"0\"");
     for gpu in 0..n {

@@ -19,7 +19,7 @@ fn bound(topology: &str, machine: &str) -> Bound {
 
 #[test]
 fn the_bisection_bounds_transmission_as_in_suh_and_shin() {
-    // n N1 / 8 blocks on a torus, n N1 / 4 on a mesh
+    // With n nodes and a longest side N1: n N1 / 8 blocks on a torus, n N1 / 4 on a mesh.
     assert_eq!(bound("torus:16x16", "free:byte_us=1").transmission_us, 256.0 * 16.0 / 8.0);
     assert_eq!(bound("mesh:8x16", "free:byte_us=1").transmission_us, 128.0 * 16.0 / 4.0);
     // A link carries two messages at full speed.

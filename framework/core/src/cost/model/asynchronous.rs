@@ -32,7 +32,8 @@ word_enum! {
 }
 
 impl Order {
-    /// Errors if barriers take time but ranks have no steps.
+    /// Errors if `barrier_us` is set and the order is `data`: ranks then have no steps that a
+    /// barrier could separate.
     pub(super) fn with(self, barrier_us: Barrier) -> Result<(), ParameterError> {
         if self != Self::Data || barrier_us.us(2) == 0.0 {
             return Ok(());
@@ -237,7 +238,8 @@ impl Steps {
         self.steps.push_back(StepIndex { summed: std::mem::take(&mut self.summed), ..step });
     }
 
-    /// Adds what ranks reduce in the next step; if that has no messages, in the one after it.
+    /// Adds the loads that ranks reduce in the next step. If that step has no messages, they are
+    /// reduced in the following one.
     pub(super) fn sum(&mut self, summed: Summed<'_>) {
         let unit_bytes = segment_bytes(self.unit_bytes, summed.segments);
         self.has_sums = true;

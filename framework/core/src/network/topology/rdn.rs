@@ -164,9 +164,9 @@ impl Topology for Rdn {
     }
 
     fn eccentricity(&self, node: u64) -> u64 {
-        // The farthest node is in another cluster k of the same type. A route to its node v leads
-        // over any j: from x to v within clusters of this type, and from c to k within a cluster of
-        // the other type.
+        // The farthest node (t, k, v) is in another cluster of the same type. The route to it
+        // crosses to the other type, leads from c to k there, crosses to cluster k, and leads from
+        // x to v.
         let (_, c, x) = self.split(node);
         if self.n == 1 { 1 } else { self.base.eccentricity(x) + self.base.eccentricity(c) + 2 }
     }

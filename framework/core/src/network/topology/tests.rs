@@ -397,8 +397,8 @@ fn invalid_specs_are_explained() {
     insta::assert_snapshot!(spec_error("fully-connected:10000000000"), @"topology `fully-connected:10000000000`: expected a number of nodes from 1 to 4194304, found `10000000000` [10000000000]");
 }
 
-/// A regular graph of degree 3 that looks different from its nodes: two halves joined by a bridge
-/// between 0 and 5.
+/// A regular graph of degree 3 that is not symmetric: two halves joined by a bridge between 0 and
+/// 5.
 const BRIDGE: &str = "0 1\n0 2\n1 3\n1 4\n2 3\n2 4\n3 4\n5 6\n5 7\n6 8\n6 9\n7 8\n7 9\n8 9\n0 5\n";
 
 #[test]

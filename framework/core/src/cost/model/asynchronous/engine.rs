@@ -146,8 +146,8 @@ pub(crate) trait RankModel: Send {
     /// Returns the time of the last event in µs.
     fn now_us(&self) -> f64;
 
-    /// Reduces what is left after the last step. Returns the critical path and the end of each rank
-    /// in µs.
+    /// Executes the reductions after the last step. Returns the critical path and the end of each
+    /// rank in µs.
     fn finish(&mut self) -> (Path, Vec<f64>);
 
     /// Returns whether one rank of each symmetry orbit is simulated.

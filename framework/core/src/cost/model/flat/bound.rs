@@ -59,7 +59,8 @@ pub(super) fn lower_bound(machine: &Flat, traffic: &Traffic, nodes: u64) -> Boun
     })
 }
 
-/// Returns the number of halves of a start-up until data can have reached this number of nodes.
+/// Returns the minimum time, in halves of a start-up, until data can have reached this number of
+/// nodes.
 fn halves_to_reach(nodes: u64) -> u64 {
     let (mut before, mut reached, mut halves) = (1_u128, 1_u128, 1);
     while reached < u128::from(nodes) {

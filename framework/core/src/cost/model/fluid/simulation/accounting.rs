@@ -12,7 +12,7 @@ impl Simulation {
         self.progress.record = Some(Box::new(record));
     }
 
-    /// Returns the orbit of the only node that is recorded, if it is only one.
+    /// Returns the orbit of the recorded node, if only one node is recorded.
     pub(super) fn recorded_orbit(&self) -> Option<usize> {
         self.recorded_node.map(|node| self.in_flight.fold.orbit(node as u32) as usize)
     }
