@@ -196,7 +196,7 @@ Defaults for plugin_dirs, machine and theme can be set in
 ~/.config/swapmeet/swapmeet.toml; machine and theme also in swapmeet.toml in the
 current directory.";
 
-/// Where plugins are looked for.
+/// Options of plugin discovery.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct PluginArgs {
     /// Search PATH (a plugin directory or file) first. Can be repeated.
@@ -212,7 +212,7 @@ pub(crate) struct PluginArgs {
     pub no_sandbox: bool,
 }
 
-/// Goes with every place where a command writes.
+/// The option for existing output files, shared by all commands that write files.
 #[derive(Debug, Default, Clone, Copy, Args)]
 pub(crate) struct Over {
     /// Overwrite existing output files.
@@ -297,7 +297,7 @@ pub(crate) struct RunArgs {
     pub plugins: PluginArgs,
 }
 
-/// How rows are printed as cases end.
+/// The format of rows on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RowFormat {
     /// Print a header, then one line per row.
@@ -317,7 +317,7 @@ pub(crate) struct TuiArgs {
     pub rows: Vec<PathBuf>,
 }
 
-/// How the dashboard looks.
+/// The appearance of the dashboard.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Looks {
     /// Select the colours [default: the terminal's 16 colours; none if NO_COLOR is set].
@@ -332,7 +332,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     swapmeet_runner::experiment::seconds(text).map_err(|expected| format!("expected {expected}"))
 }
 
-/// What can be listed.
+/// The kinds of lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
     /// Algorithms, one line each.
@@ -349,7 +349,7 @@ pub(crate) enum Kind {
     Columns,
 }
 
-/// How a list is printed.
+/// The format of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Print a table for reading.
@@ -381,7 +381,7 @@ pub(crate) struct ListArgs {
     pub plugins: PluginArgs,
 }
 
-/// How a schedule is printed.
+/// The format of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TraceFormat {
     /// Print text in the style of the papers.
@@ -390,7 +390,7 @@ pub(crate) enum TraceFormat {
     Json,
 }
 
-/// Which schedule.
+/// The selection of a schedule.
 #[derive(Debug, Args)]
 pub(crate) struct ScheduleArgs {
     /// Set the topology, such as torus:8x8.
@@ -439,7 +439,7 @@ pub(crate) struct TraceArgs {
     pub plugins: PluginArgs,
 }
 
-/// On whom delivery is proved.
+/// The nodes on which delivery is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProofArg {
     /// Verify one node of each symmetry orbit if the algorithm declares its schedule symmetric,
@@ -449,7 +449,7 @@ pub(crate) enum ProofArg {
     Full,
 }
 
-/// How a comparison is printed.
+/// The format of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CompareFormat {
     /// Print tables for reading.

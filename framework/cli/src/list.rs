@@ -284,7 +284,8 @@ fn shortened(text: &str, most: usize) -> String {
     format!("{}...", words.trim_end_matches([',', ';', ':', '.', ' ']))
 }
 
-/// The papers whose algorithms are listed first: the start of the plugins' reference, and a title.
+/// The papers whose algorithms are listed first. Each entry has the beginning of the reference in
+/// the plugin's tables, and a title.
 const PAPERS: [(&str, &str); 5] = [
     ("Y.-J. Suh", "Suh & Shin"),
     ("R. Thakur, A. Choudhary", "Thakur, Choudhary & Fox"),

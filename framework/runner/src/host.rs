@@ -159,7 +159,8 @@ fn explained(
     let Some(mut trail) = BlockTrace::of(&fault, Rc::clone(&labels)) else { return fault };
     let task = &Task { proof_scope: ProofScope::Full, ..task.clone() };
     let mut host = Host { labels: Some(labels), ..Host::new(task, inputs, limit) };
-    // Whatever comes of it: a plugin that does something else the second time leaves no trail.
+    // The outcome is ignored. If the plugin behaves differently the second time, the trace is
+    // empty.
     drop(run(algorithm, params, task, &mut host, vec![&mut trail]));
     trail.explain(fault)
 }
@@ -201,13 +202,13 @@ fn run<'a>(
 }
 
 struct Host<'a> {
-    /// `None` while the plugin is only requested whether it can run.
+    /// `None` during `supports`, which does not simulate a schedule.
     simulation: Option<Simulation<'a>>,
     task: &'a Task,
     inputs: PlanInputs,
     requested: Requested,
     fault: Option<Fault>,
-    /// What the host itself said when it panicked in a call.
+    /// The host's own panic message, if it panicked in a call.
     panic: Option<String>,
     reason: Option<String>,
     log: Vec<String>,

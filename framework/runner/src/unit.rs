@@ -22,7 +22,7 @@ impl Unit {
             .saturating_add((self.schedule / 20).saturating_mul(self.cases.len() as u64 - 1))
     }
 
-    /// Divides the cases into `parts` nonempty units of nearly equal size.
+    /// Divides the cases into at most `parts` units of nearly equal size, none of which is empty.
     fn divided(self, parts: usize) -> impl Iterator<Item = Self> {
         let (Range { start, end }, parts) = (self.cases, parts.max(1));
         let at = move |part: usize| start + (end - start) * part / parts;

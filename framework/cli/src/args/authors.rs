@@ -1,4 +1,4 @@
-//! For authors of plugins: `new-plugin`, `header` and `check`.
+//! Arguments of the commands for plugin authors: `new-plugin`, `header` and `check`.
 
 use super::parts::memory;
 use super::seconds;
@@ -77,7 +77,7 @@ pub(crate) struct CheckArgs {
     pub format: ReportFormat,
 }
 
-/// How the report of `check` is printed.
+/// The format of the report of `check`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
     /// Print text for reading.
@@ -86,7 +86,7 @@ pub(crate) enum ReportFormat {
     Json,
 }
 
-/// What `check-question` takes: all of it from `check`.
+/// Arguments of `check-question`, which `check` starts.
 #[derive(Debug, Args)]
 pub(crate) struct CheckQuestionArgs {
     /// The plugin file.

@@ -1,4 +1,5 @@
-//! To and from other programs: `export`, `import`, `tune`.
+//! Arguments of the commands that exchange data with other programs: `export`, `import`, `fit` and
+//! `tune`, and the options of `run` for real ranks.
 
 use super::{Over, PluginArgs, ScheduleArgs, seconds};
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -97,7 +98,7 @@ pub(crate) struct FitArgs {
     pub over: Over,
 }
 
-/// Where schedules are carried out.
+/// The launcher that executes schedules on real ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum On {
     /// Run now, on this host or where mpirun starts the ranks.
@@ -106,7 +107,7 @@ pub(crate) enum On {
     Slurm,
 }
 
-/// How `run` measures.
+/// The options of `run` for measurements on real ranks.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RealRanks {
     /// Execute schedules on real MPI ranks and measure them instead of modelling their time; verify
@@ -190,7 +191,7 @@ fn schedules() -> PossibleValuesParser {
     words(export::FORMATS.iter().map(|format| (format.name, format.help)).chain([export::JSON]))
 }
 
-/// Names with what each is, as values of a flag.
+/// Returns a parser for these names, which shows their descriptions.
 fn words(rows: impl Iterator<Item = (&'static str, &'static str)>) -> PossibleValuesParser {
     rows.map(|(name, help)| PossibleValue::new(name).help(help)).into()
 }

@@ -1,4 +1,4 @@
-//! What the program says of itself: `completions` and `man`.
+//! Arguments of `completions` and `man`.
 
 use super::Over;
 use clap::Args;
@@ -23,10 +23,10 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// A folder for a page a command; the program's own page to standard output if not given.
+    /// Write one page per command to DIR instead of printing one.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Whether that may be over what is there.
+    /// Option for existing output files.
     #[command(flatten)]
     pub over: Over,
 }

@@ -1,4 +1,4 @@
-//! Experiments run in parts: the joining of the rows of shards, the processes that run cases.
+//! Arguments of `merge` and `rerun`, and of the internal commands that run plugins.
 
 use super::{Over, PluginArgs};
 use clap::Args;
@@ -13,7 +13,7 @@ With --experiment, the expected cases are those of the experiment. Otherwise the
 are the cross product of everything that the rows name.";
 
 pub(super) fn memory(text: &str) -> Result<u64, String> {
-    /// With less, not even the plugins can be loaded.
+    /// The minimum memory limit. With less, not even plugins can be loaded.
     const LEAST: u64 = 64 << 20;
     let bytes = swapmeet_core::spec::parse_size(text)?;
     if bytes >= LEAST { Ok(bytes) } else { Err("expected at least 64MiB".to_owned()) }
@@ -74,7 +74,7 @@ pub(crate) struct MergeArgs {
     pub plugins: PluginArgs,
 }
 
-/// What a worker is told.
+/// Arguments of `worker`.
 #[derive(Debug, Args)]
 pub(crate) struct WorkerArgs {
     /// Limit of the address space, in bytes.
@@ -85,7 +85,7 @@ pub(crate) struct WorkerArgs {
     pub no_sandbox: bool,
 }
 
-/// What the child that reads plugins is told.
+/// Arguments of `describe-plugins`.
 #[derive(Debug, Args)]
 pub(crate) struct DescribePluginsArgs {
     /// The plugin file.
@@ -95,7 +95,7 @@ pub(crate) struct DescribePluginsArgs {
     pub no_sandbox: bool,
 }
 
-/// What the child that re-runs a paper's tables is told.
+/// Arguments of `reproduce-paper`.
 #[derive(Debug, Args)]
 pub(crate) struct ReproducePaperArgs {
     /// The paper.

@@ -1,4 +1,4 @@
-//! For showing results: `plot` and `report`.
+//! Arguments of the commands that show results: `plot` and `report`.
 
 use super::Over;
 use clap::{Args, ValueEnum};
@@ -28,7 +28,7 @@ Examples:
 
 The page is a single file without external resources.";
 
-/// What a figure shows.
+/// The kind of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum FigureKind {
     /// Draw one curve per algorithm over block sizes, nodes or variation.
@@ -44,7 +44,7 @@ pub(crate) enum FigureKind {
     Traffic,
 }
 
-/// What is on the x axis.
+/// The quantity on the x axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum XAxis {
     /// Bytes per block (mean of irregular sizes, maximum of spikes).
@@ -55,7 +55,7 @@ pub(crate) enum XAxis {
     Cv,
 }
 
-/// What is on the y axis.
+/// The quantity on the y axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum YAxis {
     /// Completion time.
@@ -80,7 +80,7 @@ pub(crate) enum YAxis {
     Busbw,
 }
 
-/// Which axes are logarithmic.
+/// The logarithmic axes of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogAxes {
     /// No axis.
@@ -93,7 +93,7 @@ pub(crate) enum LogAxes {
     Both,
 }
 
-/// What a figure is written as.
+/// The format of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FigureFormat {
     /// Vector graphics for web pages.
@@ -108,14 +108,14 @@ pub(crate) enum FigureFormat {
     Csv,
 }
 
-/// An algorithm, and what it is called. An algorithm's parameters have equals signs of their own:
-/// the last one counts.
+/// Parses `ALGORITHM=TEXT`. Parameters of an algorithm contain equals signs, too, so the last one
+/// separates the label.
 fn label(text: &str) -> Result<(String, String), String> {
     let (name, label) = text.rsplit_once('=').ok_or("expected ALGORITHM=TEXT")?;
     Ok((name.to_owned(), label.to_owned()))
 }
 
-/// Rows of result files, and which of them.
+/// The selection of rows from result files.
 #[derive(Debug, Args)]
 pub(crate) struct RowsArgs {
     /// Read rows from these result files.

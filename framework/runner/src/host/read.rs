@@ -89,6 +89,9 @@ pub(super) unsafe fn read_route(
 }
 
 /// Reads the (destination, bytes) pairs of a send.
+///
+/// # Safety
+/// The send's `counts` must be null or readable for the count next to it.
 pub(super) unsafe fn read_byte_counts(
     send: &SwmBytes,
     byte_counts: &mut Vec<(u64, u64)>,
@@ -107,6 +110,9 @@ pub(super) unsafe fn read_byte_counts(
 }
 
 /// Returns `len` values at an arbitrarily aligned address; none for a null pointer.
+///
+/// # Safety
+/// `ptr` must be null or point to `len` values that stay readable until the last one has been read.
 pub(super) unsafe fn values<T: Copy>(
     ptr: *const T,
     len: usize,
