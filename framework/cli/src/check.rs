@@ -108,7 +108,7 @@ impl Bench for Watched {
                 ));
             }
             Question::Among(rungs) => {
-                self.bar.set_message(format!("{} problems in one process", rungs.len()))
+                self.bar.set_message(format!("{} problems in one process", rungs.len()));
             }
             Question::About => {}
         }

@@ -278,7 +278,7 @@ impl Course<'_> {
                     self.progress.started(&numbers, &cases[numbers[0]]);
                 }
                 Some(BatchEvent::Progress { case, steps, messages }) => {
-                    self.progress.steps(case, steps, messages)
+                    self.progress.steps(case, steps, messages);
                 }
                 Some(BatchEvent::Log { line }) => self.log(&line),
                 // This run requests no observer.

@@ -104,7 +104,7 @@ impl Experiment {
                 "machines" => experiment.machines = reader.strings(value)?,
                 "baseline" => experiment.baseline = Some(reader.string(value)?),
                 "repetitions" => {
-                    experiment.repetitions = reader.whole(value, 1, u64::from(u32::MAX))? as u32
+                    experiment.repetitions = reader.whole(value, 1, u64::from(u32::MAX))? as u32;
                 }
                 "seed" => experiment.seed = reader.whole(value, 0, u64::MAX)?,
                 "timeout_secs" => experiment.timeout_secs = Some(time_limit(&reader, value)?),

@@ -276,8 +276,8 @@ impl Plugin {
         }
         // SAFETY: a table of this major version has as many bytes as its head says.
         let table = unsafe { read_sized(table) }.map_err(|size| bad(small::<SwmPlugin>(size)))?;
-        // SAFETY: a table's texts live as long as the plugin.
         let text = |s: SwmStr, what: &str| {
+            // SAFETY: a table's texts live as long as the plugin.
             unsafe { text(s) }.map_err(|why| bad(format!("its {what} {why}")))
         };
         let name = text(table.name, "name")?;

@@ -39,7 +39,7 @@ pub fn units<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<Unit> {
     for (number, case) in cases.into_iter().enumerate() {
         match (&first, units.last_mut()) {
             (Some(first), Some(unit)) if case.borrow().shares_plan_with(first.borrow()) => {
-                unit.cases.end = number + 1
+                unit.cases.end = number + 1;
             }
             _ => {
                 units.push(Unit { cases: number..number + 1, schedule: schedule(case.borrow()) });

@@ -141,7 +141,7 @@ impl Timetable {
             let mut kinds = [0.0; TIME_KINDS];
             let of_rank = self.record.entries(rank);
             of_rank.iter().for_each(|entry| {
-                kinds.iter_mut().zip(entry.kinds).for_each(|(sum, us)| *sum += us)
+                kinds.iter_mut().zip(entry.kinds).for_each(|(sum, us)| *sum += us);
             });
             let ended = of_rank.last().map_or(0.0, |entry| entry.ended);
             lines.push(format!("    {:>9} ends at {ended:.3}: {}", name(rank), in_words(&kinds)));

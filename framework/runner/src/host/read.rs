@@ -52,8 +52,8 @@ pub(super) unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
         SWM_BITS if !raw.words.is_aligned() => {
             Err("has an axis whose bits are at an address that is no multiple of 8")
         }
-        // SAFETY: the caller promises `count` words, and the address suits them.
         SWM_BITS => {
+            // SAFETY: the caller promises `count` words, and the address is aligned.
             Ok(Axis::Bits(unsafe { std::slice::from_raw_parts(raw.words, raw.count as usize) }))
         }
         _ => Err("has an axis of an unknown kind"),

@@ -72,8 +72,8 @@ unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
     // functions below.
     unsafe {
         with(ctx, (), |host| {
-            host.reason = Some(text(reason).unwrap_or_else(|why| format!("its reason {why}")))
-        })
+            host.reason = Some(text(reason).unwrap_or_else(|why| format!("its reason {why}")));
+        });
     }
 }
 

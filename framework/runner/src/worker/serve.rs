@@ -256,7 +256,8 @@ impl WorkerState {
                 match lines {
                     lines if lines < MOST => outlet.say(News::Log { line }),
                     MOST => {
-                        outlet.say(News::Log { line: "(what more it says is left out)".to_owned() })
+                        outlet
+                            .say(News::Log { line: "(what more it says is left out)".to_owned() });
                     }
                     _ => {}
                 }
