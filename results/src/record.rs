@@ -29,7 +29,7 @@ words! {
 }
 
 words! {
-    /// What was verified.
+    /// The kind of data whose delivery was verified.
     Verified {
         /// Every block was traced to its destination.
         Blocks = "blocks",

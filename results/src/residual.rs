@@ -28,7 +28,7 @@ pub struct Residual {
     pub model: String,
     /// The mean of the predicted times.
     pub predicted_us: f64,
-    /// By how many percent the measured time is longer than the predicted one.
+    /// The percentage by which the measured time exceeds the predicted one.
     pub residual_percent: f64,
 }
 

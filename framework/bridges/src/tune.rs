@@ -21,7 +21,7 @@ pub struct Library {
     /// Whether the table is merged into the library's own, which the user must give.
     pub is_patch: bool,
     write: fn(&[DecisionTable], Option<&str>) -> Result<String, String>,
-    /// What decides in the library without our table, for people.
+    /// The source of the library's default choices, for messages.
     pub default_source: &'static str,
     defaults: fn(Option<&str>) -> Result<Option<DefaultChoice>, String>,
 }

@@ -110,8 +110,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Has node `physical` of the machine run node `virtual_node` of the grid. With `home` the data
-    /// of the former starts and ends at the latter.
+    /// Lets node `physical` of the machine run node `virtual_node` of the grid. With `home` the
+    /// data of the former starts and ends at the latter.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         match &mut self.state {
             State::Setup(setup) => setup.place(virtual_node, physical, home),
@@ -201,7 +201,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// In a schedule of byte counts, has a node redistribute everything that it holds, including
+    /// In a schedule of byte counts, makes a node redistribute everything that it holds, including
     /// what has just arrived.
     pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
         self.end_step()?;
@@ -212,7 +212,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Has every node rearrange everything that it holds.
+    /// Makes every node rearrange everything that it holds.
     pub fn rearrange(&mut self) -> Result<(), Fault> {
         self.end_step()?;
         self.begin()?;

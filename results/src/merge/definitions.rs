@@ -15,7 +15,7 @@ pub struct InconsistentRows {
     b: String,
 }
 
-/// What each name in the rows stands for.
+/// The definitions of the names in the rows.
 #[derive(Default)]
 pub(super) struct Definitions {
     /// The names of each kind. For each name: the place of the first row that defines it, and its

@@ -21,7 +21,7 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Returns what an exchange of blocks verifies.
+    /// Returns the kind of data that an exchange of blocks traces.
     pub(crate) fn of<L: Layout>(exchange: &Exchange<L>) -> Self {
         if exchange.sums() { Self::Contributions } else { Self::Blocks }
     }

@@ -163,7 +163,7 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
             parallel.iter().filter(|(v, end)| side >> v & 1 == 1 && side >> end & 1 == 0).count();
         within.map(apart).sum::<u64>() + again as u64
     };
-    // For an odd number of nodes, the last node is tried on the smaller side, too.
+    // If the number of nodes is odd, the halves differ: also try the last node on the smaller side.
     let halves = (0..1_u32 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2);
     let smaller_with_last = (n % 2 == 1).then(|| {
         (0..1_u32 << (n - 1))

@@ -180,7 +180,8 @@ pub struct Sent<'a> {
     pub from: PlacedNode,
     /// The receiver, in the schedule's grid and on the machine.
     pub to: PlacedNode,
-    /// What moves. With [`Proof::ByteCounts`] loads are bytes and there are no boxes.
+    /// The kind of data that moves. With [`Proof::ByteCounts`] loads are bytes and there are no
+    /// boxes.
     pub proof: Proof,
     /// The boxes of blocks that moved.
     pub boxes: Vec<&'a [u64]>,

@@ -97,7 +97,7 @@ impl Running {
         self.payload.begin_step();
     }
 
-    /// In a schedule of byte counts, has a node redistribute everything that it holds.
+    /// In a schedule of byte counts, makes a node redistribute everything that it holds.
     pub(super) fn redistribute(
         &mut self,
         listeners: &mut Listeners<'_>,
@@ -108,7 +108,7 @@ impl Running {
         Ok(())
     }
 
-    /// Has every node rearrange everything that it holds.
+    /// Reports that every node rearranges everything that it holds.
     pub(super) fn rearrange(&self, listeners: &mut Listeners<'_>) {
         let most = self.payload.held().iter().copied().max().unwrap_or(0);
         listeners.rearrangement(most, self.payload.segments());

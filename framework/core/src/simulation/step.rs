@@ -115,7 +115,7 @@ impl StepFacts {
 /// A step in which at least one message was sent.
 #[derive(Debug)]
 pub struct Step<'a> {
-    /// What moves. With [`Proof::ByteCounts`] loads are bytes.
+    /// The kind of data that moves. With [`Proof::ByteCounts`] loads are bytes.
     pub proof: Proof,
     /// The number of the step among those in which messages were sent, from 1.
     pub number: u64,
@@ -190,7 +190,7 @@ impl<'a> Step<'a> {
 /// sums over steps need not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
-    /// What delivery was verified by.
+    /// The kind of data whose delivery was verified.
     pub proof: Proof,
     /// Into how many segments a block is split. Loads count such segments.
     pub segments: u64,

@@ -53,11 +53,11 @@ impl Row {
 /// Whether blocks may use the longer direction to relieve links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Directions {
-    /// If that takes fewer rounds, or is not longer.
+    /// Blocks use it if this takes fewer rounds, or if it is not longer.
     Best,
-    /// Only at half the length of the cycle.
+    /// Blocks use it only at half the length of the cycle.
     Forward,
-    /// Whenever it allows more collectors.
+    /// Blocks use it whenever it allows more collectors.
     Both,
 }
 

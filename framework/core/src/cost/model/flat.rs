@@ -110,7 +110,7 @@ word_enum! {
     enum SelfMessages {
         /// The same as any other message.
         Count = "count",
-        /// Only its rearrangement.
+        /// The data costs only its rearrangement.
         Free = "free",
     }
 }

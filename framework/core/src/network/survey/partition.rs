@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 /// The most clusters that are divided.
 const MAX: usize = 1 << 11;
-/// How many rotations of the order of vertex numbers are tried as starts, besides the spectral
-/// order.
+/// The number of rotations of the vertex order that are tried as starts, in addition to the
+/// spectral order.
 const ROTATIONS: usize = 6;
 
 struct Clusters {

@@ -107,7 +107,7 @@ impl Rdn {
             nodes,
             // Each cluster has its own switches.
             switches: 2 * n * base.switches(),
-            // Those of the type, the cluster and the node within the cluster.
+            // The radices of the type, the cluster and the node within the cluster.
             radices: [&[2], base.radices(), base.radices()].concat(),
             link_slots: 2 * n * base.link_slots() + nodes,
             degree: base.degree().map(|degree| degree + 1),

@@ -38,7 +38,7 @@ struct Flow {
     weight: f64,
     level: f64,
     bound: Binding,
-    /// How often its route crosses the link that binds it.
+    /// The number of times that its route crosses the link that binds it.
     bound_times: f32,
 }
 
