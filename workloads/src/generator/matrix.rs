@@ -148,7 +148,8 @@ impl Pattern for MatrixFiles {
     }
 }
 
-/// Returns the name of the file or the name pattern, and the size of which the file has fractions.
+/// Returns the name of the file or the name pattern, and the size by which fractions are
+/// multiplied, if the file contains fractions.
 fn arguments(input: &InputDigest, size: Option<u64>) -> Vec<(&'static str, String)> {
     let size = size.map(|bytes| ("bytes", format_size(bytes)));
     [(WORD, input.file.clone())].into_iter().chain(size).collect()
@@ -159,7 +160,7 @@ fn arguments(input: &InputDigest, size: Option<u64>) -> Vec<(&'static str, Strin
 struct MatrixFile {
     sizes: Sizes,
     input: InputDigest,
-    /// The size of which the file has fractions.
+    /// The size by which fractions are multiplied, if the file contains fractions.
     size: Option<u64>,
 }
 

@@ -56,13 +56,14 @@ trait Counter {
 impl LinkLoad {
     /// Sorting one run takes about as long as summing this many links.
     const LINKS_PER_RUN: u64 = 64;
-    /// The most links of an array of line sums, of 8 bytes each: those of a torus of 2^26 nodes.
+    /// The maximum size of the array of line sums, in links of 8 bytes each: enough for a torus of
+    /// 2^26 nodes.
     const MAX_SUMMED: u64 = 1 << 28;
-    /// The most links of an array of counters, of 16 bytes each: those of a hypercube of 20
-    /// dimensions.
+    /// The maximum size of the array of counters, in links of 16 bytes each: enough for a hypercube
+    /// of 20 dimensions.
     const MAX_COUNTED: u64 = 1 << 25;
-    /// The most links per node of an array of counters with more than [`Self::FEW_LINKS`]: a step
-    /// uses only a few of the links of a node.
+    /// The maximum number of links per node for which an array of more than [`Self::FEW_LINKS`]
+    /// counters is used. With more links per node, a step uses only a few of them.
     const MAX_COUNTED_A_NODE: u64 = 64;
     const FEW_LINKS: u64 = 1 << 20;
 

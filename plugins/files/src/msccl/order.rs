@@ -204,8 +204,8 @@ fn sort_parts(
     let (mut seen, mut sequence, mut levels) =
         (vec![VisitState::Unvisited; waits.len()], Vec::new(), vec![0; waits.len()]);
     for root in 0..waits.len() {
-        // Stack of a depth-first search: each entry waits for the next one; with each, the index of
-        // its next wait.
+        // The stack of a depth-first search. Each entry has a part, which waits for the part of the
+        // next entry, and the index of the wait to visit next.
         let mut open: Vec<(usize, usize)> = Vec::new();
         if seen[root] == VisitState::Unvisited {
             seen[root] = VisitState::Open;

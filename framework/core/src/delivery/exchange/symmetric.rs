@@ -51,8 +51,9 @@ impl<L: Layout> Exchange<L> {
         Ok(())
     }
 
-    /// Returns the orders in which nodes of an orbit receive these sends, if the order matters: if
-    /// one of them replaces values that another one contributes to or replaces, too.
+    /// Returns the orders in which nodes of an orbit receive these sends. It is empty if the order
+    /// does not matter: it only matters if one send replaces values that another one contributes to
+    /// or replaces.
     fn other_orders(
         &self,
         in_flight: &InFlight<L::Element>,

@@ -25,8 +25,8 @@ struct Dragonfly {
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
-    /// The most links of one kind of a router. The distances calculated at the start take time
-    /// proportional to their square.
+    /// The maximum number of links of one kind at a router. The time for calculating distances at
+    /// the start grows with its square.
     const MAX_PORTS: u64 = 256;
     const EXPECTED: &str =
         "groups, routers per group and nodes per router, as in `dragonfly:33x8x4`";

@@ -18,7 +18,8 @@ pub struct Properties {
     pub(super) degree: Option<u64>,
     pub(super) bisection: Option<Bisection>,
     pub(super) distance_sum: Option<u64>,
-    /// `None` stands for the sum of distances from a node times the number of nodes.
+    /// The sum of hops over all pairs of nodes. If it is `None`, the sum is `distance_sum` times
+    /// the number of nodes.
     pub(super) hops_of_all_pairs: Option<u128>,
     /// `None` stands for the links of all nodes, or all link numbers if nodes differ.
     pub(super) max_links: Option<u64>,

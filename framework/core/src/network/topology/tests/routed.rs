@@ -69,7 +69,7 @@ fn shortest_paths_share_messages_equally() {
     assert_eq!(expected("mesh:3x3,routing=ecmp", &[(0, 2)]), [((0, 1), 1.0), ((1, 2), 1.0)].into());
 }
 
-/// The other module counts destination by destination.
+/// The expected loads agree with those of `multipath`, which counts each destination separately.
 #[test]
 fn ecmp_of_all_pairs_agrees_with_multipath_load() {
     for spec in [

@@ -37,7 +37,7 @@ impl Simulation {
         if by_data && self.ranks[rank].is_starting {
             return;
         }
-        // A rank that has nothing to send is in the step of what it receives.
+        // If the rank has no further send, its current step is that of the received message.
         if let (true, Some((step, _))) = (has_no_known_send, message.source) {
             record.enter(rank, step);
         }

@@ -31,7 +31,8 @@ impl Simulation {
         }
         let has_no_known_send = self.progress.has_no_known_send(rank);
         let Some(record) = &mut self.progress.record else { return };
-        // With `order=data` a rank that has nothing to send is in the step of what it receives.
+        // With `order=data`: if the rank has no further send, its current step is that of the
+        // received message.
         if has_no_known_send {
             record.enter(rank, message.step);
         }
