@@ -95,7 +95,7 @@ fn misprinted_rules_fail_and_corrected_ones_pass() {
         ("stalls-printed", "ports", "ring:7", "receives 2 messages, from "),
         ("sums-counted-twice", "delivers", "ring:7", "contribution to part 0 of the vector twice"),
         ("sums-left-out", "delivers", "ring:7", "missing in total: 49 contributions at 7 nodes"),
-        ("sums-replaced", "delivers", "ring:7", "what it is sent replaces its own value"),
+        ("sums-replaced", "delivers", "ring:7", "the received value replaces its own value"),
         ("shifts-leaving-out", "delivers", "ring:7", "missing in total: 7 blocks at 7 nodes"),
         ("shifts-sending-twice", "delivers", "ring:7", "block 0 -> 1 is delivered twice"),
         ("shifts-not-held", "delivers", "ring:7", "which it does not hold"),

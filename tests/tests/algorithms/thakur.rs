@@ -163,7 +163,7 @@ fn the_fits_agree() {
         let figure = |key: &str| fit[key].as_f64().unwrap();
         let (row, alpha, beta) = (field(row), figure("alpha_us"), figure("beta_us_per_byte"));
         assert_reported(&report, &format!("Fit,{row},\"alpha, us\",,{alpha:.1},"));
-        assert_reported(&report, &format!("Fit,{row},\"beta, us a byte\",,{beta:.4},"));
+        assert_reported(&report, &format!("Fit,{row},\"beta, us per byte\",,{beta:.4},"));
         assert_reported(
             &report,
             &format!("Fit,{row},mean error,,{:.1} %,", 100.0 * figure("mean_error")),
@@ -193,7 +193,7 @@ fn the_findings_are_counted_consistently() {
         let (claim, text) = (field(claim), |key: &str| counts[key].as_str().unwrap());
         // If GEN is not affected, every machine with the same alpha and beta gives the same result.
         let column = if counts.get("model, f as printed").is_some() {
-            "at the same cost a byte"
+            "at equal cost per byte"
         } else {
             "on `delta`"
         };

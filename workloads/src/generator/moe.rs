@@ -14,7 +14,7 @@ use swapmeet_core::spec::{SpecError, format_size};
 pub(super) const MOE: Generator = Generator {
     name: "moe",
     syntax: "moe:experts=E,top=K,tokens=T,bytes=SIZE,skew=S,violation=V,experts_at=WORD",
-    help: "each node sends each of T tokens of SIZE bytes to the nodes of K of E experts, drawn by popularity: log-normal with a standard deviation of S (0), or so popularity that the most popular has 1 + V times the mean; experts_at=block (the first E / N at node 0, ..) or cyclic",
+    help: "each node sends each of T tokens of SIZE bytes to the nodes of K of E experts, drawn by popularity: log-normal with a standard deviation of S (0), or such that the most popular expert has 1 + V times the mean; experts_at=block (the first E / N at node 0, ..) or cyclic",
     keys: &["experts", "top", "tokens", "bytes", "skew", "violation", "experts_at"],
     axes: &[(CurveAxis::BlockSize, "bytes")],
     sized_by_pair: true,
