@@ -12,7 +12,7 @@ mod show;
 
 use authors::{CHECK_EXAMPLES, HEADER_EXAMPLES, NEW_PLUGIN_EXAMPLES};
 pub(crate) use authors::{CheckArgs, CheckQuestionArgs, Lang, NewPluginArgs, ReportFormat};
-use bridges::{EXPORT_EXAMPLES, FIT_EXAMPLES, IMPORT_EXAMPLES, TUNE_EXAMPLES};
+use bridges::{EXPORT_EXAMPLES, EXPORT_USAGE, FIT_EXAMPLES, IMPORT_EXAMPLES, TUNE_EXAMPLES};
 pub(crate) use bridges::{ExportArgs, FitArgs, ImportArgs, On, RealRanks, TuneArgs};
 use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
 pub(crate) use manual::{CompletionsArgs, ManArgs};
@@ -83,7 +83,7 @@ pub(crate) enum Command {
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(TraceArgs),
     /// Write a verified schedule in the format of another program.
-    #[command(after_help = EXPORT_EXAMPLES)]
+    #[command(after_help = EXPORT_EXAMPLES, override_usage = EXPORT_USAGE)]
     Export(ExportArgs),
     /// Convert measurements of other programs to rows.
     #[command(after_help = IMPORT_EXAMPLES)]
@@ -171,8 +171,8 @@ Examples:
   swapmeet compare rows.csv
   swapmeet compare monday.csv tuesday.csv --baseline pex --format markdown
 
-Rows that differ only in the algorithm are compared. Repetitions of a case form a
-sample. With one row per algorithm, only ratios are printed.";
+Rows that differ only in the algorithm are compared. Repetitions of a case form
+a sample. With one row per algorithm, only ratios are printed.";
 
 const REPRODUCE_EXAMPLES: &str = "\
 Examples:
@@ -186,7 +186,7 @@ Examples:
   swapmeet list algorithms suh-shin       its parameters, source and plugin file
   swapmeet list algorithms --collective allreduce
   swapmeet list machines --format csv     all parameters of all presets
-  swapmeet list plugins --format json     files, versions, ABI, licences, algorithms
+  swapmeet list plugins --format json     files, versions, ABI and licences
   swapmeet list columns --format json     columns of result files
 
 Plugins are searched in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's data
@@ -263,7 +263,7 @@ pub(crate) struct RunArgs {
     /// With --resume, also rerun cases that crashed, timed out or failed.
     #[arg(long, requires = "resume")]
     pub retry_failed: bool,
-    /// Select the nodes on which delivery is verified. Results are the same.
+    /// Select the nodes on which delivery is verified. Both values give the same times.
     #[arg(long, default_value = "auto")]
     pub proof: ProofArg,
     /// Run N cases at a time, each in its own process [default: number of cores].
@@ -272,8 +272,8 @@ pub(crate) struct RunArgs {
     /// Has no effect and will be removed.
     #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub threads: Option<u32>,
-    /// Run only part I of N of the cases, such as 2/8. `auto` takes I and N from the task's MPI or
-    /// job array variables, `auto/N` only I (see docs/clusters.md).
+    /// Run only part I of N of the cases, such as 2/8. `auto` reads I and N from the variables of
+    /// an MPI task or a job array, and `auto/N` reads only I (see docs/clusters.md).
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
     /// Limit the address space of each case, such as 2GiB [default: 80 % of the machine's memory,

@@ -3,12 +3,10 @@
 use super::{Algorithm, DecisionTable};
 use std::fmt::Write as _;
 
-const fn ring(collective: &'static str, ours: &'static str) -> Algorithm {
-    Algorithm { collective, ours, name: "ring", number: 1, fan: 0, parameter: None }
-}
-
-pub(super) static ALGORITHMS: [Algorithm; 2] =
-    [ring("allgather", "ring"), ring("allreduce", "ring-allreduce")];
+pub(super) static ALGORITHMS: [Algorithm; 2] = [
+    Algorithm { collective: "allgather", ours: "ring", name: "ring", number: 1 },
+    Algorithm { collective: "allreduce", ours: "ring-allreduce", name: "ring", number: 1 },
+];
 
 pub(super) fn csv(tables: &[DecisionTable]) -> String {
     let mut out =
@@ -23,13 +21,13 @@ pub(super) fn csv(tables: &[DecisionTable]) -> String {
                 .skip(1)
                 .map(|(bytes, _)| whole(*bytes) - 1)
                 .chain([u64::from(u32::MAX)]);
-            for ((bytes, rule), last) in rules.iter().zip(ends) {
+            for ((bytes, algorithm), last) in rules.iter().zip(ends) {
                 let _ = writeln!(
                     out,
                     "{},{},{last},{},simple,-1,-1,{ranks}",
                     table.collective,
                     whole(*bytes),
-                    rule.algorithm.name
+                    algorithm.name
                 );
             }
         }

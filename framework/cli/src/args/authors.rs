@@ -28,8 +28,8 @@ Examples:
 Each case runs in its own process, so a crash is reported and the check goes on.
 The check covers:
   - the plugin's tables
-  - every collective of every algorithm on topologies of one to some hundred
-    nodes; each schedule is verified block by block
+  - every collective of every algorithm on topologies of 1 to 512 nodes; each
+    schedule is verified block by block
   - determinism: each schedule is planned again, on two threads and in another
     process
   - the number of messages per step, compared with the declared ports

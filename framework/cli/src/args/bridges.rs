@@ -16,14 +16,21 @@ Examples:
 
 Only verified schedules are written. docs/bridges.md explains the formats.";
 
+/// The usage in two lines, because clap does not wrap it.
+pub(super) const EXPORT_USAGE: &str = "\
+swapmeet export [OPTIONS] --format <FORMAT> --topology <SPEC>
+                       --algorithm <SPEC>";
+
 pub(super) const IMPORT_EXAMPLES: &str = "\
 Examples:
-  swapmeet import osu_alltoall.txt --topology torus:4x4 --name cluster --out measured.csv
+  swapmeet import osu_alltoall.txt --topology torus:4x4 --name cluster \\
+    --out measured.csv
   swapmeet import alltoall.json --name dgx --algorithm nccl --out measured.csv
   swapmeet compare predicted.csv measured.csv
 
-Sizes are converted to those of workloads: bytes per pair, per block of a rank, or
-of the whole vector of a reduction. Several times for one size become repetitions.";
+Sizes are converted to those of workloads: bytes per pair, per block of a rank,
+or of the whole vector of a reduction. Several times for one size become
+repetitions.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
@@ -140,7 +147,8 @@ pub(crate) struct TuneArgs {
     /// Use only rows of this machine.
     #[arg(long, value_name = "SPEC")]
     pub machine: Option<String>,
-    /// Use only rows of this topology, where a number of nodes has several. Can be repeated.
+    /// Use only rows of this topology. Required if several topologies have the same number of
+    /// nodes. Can be repeated.
     #[arg(long, value_name = "SPEC")]
     pub topology: Vec<String>,
     /// Compare the table with ALGORITHM used for all sizes.

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 pub(super) const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
-  swapmeet completions bash > ~/.local/share/bash-completion/completions/swapmeet
+  swapmeet completions bash \\
+    > ~/.local/share/bash-completion/completions/swapmeet
   swapmeet completions zsh > ~/.zfunc/_swapmeet
   swapmeet completions fish > ~/.config/fish/completions/swapmeet.fish";
 
@@ -17,7 +18,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell.
+    /// Print the script for this shell.
     pub shell: clap_complete::Shell,
 }
 

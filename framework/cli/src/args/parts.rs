@@ -9,8 +9,8 @@ Examples:
   swapmeet merge part-*.csv --out rows.csv
   swapmeet merge part-*.csv --experiment sweep.toml --out rows.csv
 
-With --experiment, the expected cases are those of the experiment. Otherwise they
-are the cross product of everything that the rows name.";
+With --experiment, the expected cases are those of the experiment. Otherwise,
+they are the cross product of all specs and repetitions in the rows.";
 
 pub(super) fn memory(text: &str) -> Result<u64, String> {
     /// The minimum memory limit. With less, not even plugins can be loaded.
@@ -24,8 +24,10 @@ Examples:
   swapmeet rerun rows.csv --row 3
   swapmeet rerun rows.csv --all
 
-Rows are counted from 1, below the header. All columns except plan_ms and wall_ms
-must be identical. Exit status: 0 if all rows are identical, otherwise 1.";
+Rows are counted from 1, below the header. All columns except plan_ms and
+wall_ms must be identical.
+
+Exit status: 0 if all rows are identical, otherwise 1.";
 
 #[derive(Debug, Args)]
 pub(crate) struct RerunArgs {

@@ -12,13 +12,14 @@ Examples:
   swapmeet plot rows.csv --y ratio --baseline pex --log x --out figure.svg
   swapmeet plot rows.csv --kind winners --out winners.pdf
   swapmeet plot rows.csv --kind parts --topology torus:8x8 --out parts.svg
-  swapmeet plot rows.csv --kind traffic --workload uniform:1KiB --out traffic.svg
+  swapmeet plot rows.csv --kind traffic --workload uniform:1KiB \\
+    --out traffic.svg
   swapmeet plot rows.csv --width 84mm --font 8pt --label pex=Pairwise \\
     --lower-bound --out figure.pdf
 
-Each topology and machine has its own panel. Bars are 95 % confidence intervals of
-repetitions. Letters mark where another algorithm becomes the fastest; they always
-refer to times.";
+Each topology and machine has its own panel. Bars are 95 % confidence intervals
+of repetitions. Letters mark where another algorithm becomes the fastest; they
+always refer to times.";
 
 pub(super) const REPORT_EXAMPLES: &str = "\
 Examples:
@@ -38,7 +39,7 @@ pub(crate) enum FigureKind {
     Winners,
     /// Show the components of each algorithm's time as stacked bars.
     Parts,
-    /// Show steps, and rounds if messages on the same link wait for each other.
+    /// Show steps, and additional rounds if messages on one link are sent one after another.
     Steps,
     /// Show bytes sent, and bytes summed over the links of their routes.
     Traffic,
@@ -161,13 +162,13 @@ pub(crate) struct PlotArgs {
     /// Select the y axis of curves [default: time].
     #[arg(long)]
     pub y: Option<YAxis>,
-    /// Select logarithmic axes [default: chosen by the data; both if no value is given].
+    /// Select logarithmic axes; without a value, select both [default: chosen by the data].
     #[arg(long, value_name = "AXES", num_args = 0..=1, default_missing_value = "both")]
     pub log: Option<LogAxes>,
     /// Set the title [default: what all rows have in common].
     #[arg(long)]
     pub title: Option<String>,
-    /// Label an algorithm. Can be repeated; the order is that of the legend.
+    /// Label an algorithm. Can be repeated; the legend has the same order.
     #[arg(long = "label", value_name = "ALGO=TEXT", value_parser = label)]
     pub labels: Vec<(String, String)>,
     /// Also draw the lower bound.
