@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 mod mpich;
 mod nccl;
 mod openmpi;
+mod rule;
+
+pub use rule::{Algorithm, Rule};
 
 /// A library and a format of its tables.
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub struct Library {
     pub help: &'static str,
     /// The algorithms that both sides have.
     algorithms: &'static [Algorithm],
+    /// Whether a rule can limit how many messages are in flight.
+    limits_requests: bool,
     /// Whether the table is merged into the library's own, which the user must give.
     pub is_patch: bool,
     write: fn(&[DecisionTable], Option<&str>) -> Result<String, String>,
@@ -33,31 +38,30 @@ type DefaultChoice = Box<dyn Fn(&TimedCase) -> Option<Choice>>;
 /// An algorithm that a library chooses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Choice {
-    /// Our name of the algorithm, if we have it.
-    ours: Option<&'static str>,
+    /// The rule with the same effect, if we have the algorithm.
+    rule: Option<Rule>,
     /// The library's name of it.
     theirs: String,
 }
 
-/// An algorithm that both sides have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Algorithm {
-    collective: &'static str,
-    /// Our name, as in rows.
-    ours: &'static str,
-    /// The library's name.
-    name: &'static str,
-    /// The library's number, if it has one.
-    number: u32,
-}
-
-pub static LIBRARIES: [Library; 4] = [
+pub static LIBRARIES: [Library; 5] = [
     Library {
         name: "openmpi",
         help: "Open MPI's rules file, as every release reads it (coll_tuned_dynamic_rules_filename)",
         algorithms: &openmpi::ALGORITHMS,
+        limits_requests: false,
         is_patch: false,
-        write: |tables, _| Ok(openmpi::classic(tables)),
+        write: |tables, _| Ok(openmpi::classic(tables, 1)),
+        default_source: "Open MPI 4.1",
+        defaults: openmpi::defaults,
+    },
+    Library {
+        name: "openmpi-2",
+        help: "Open MPI's rules file, version 2, with limits of requests: from Open MPI 5.0.7 on",
+        algorithms: &openmpi::ALGORITHMS,
+        limits_requests: true,
+        is_patch: false,
+        write: |tables, _| Ok(openmpi::classic(tables, 2)),
         default_source: "Open MPI 4.1",
         defaults: openmpi::defaults,
     },
@@ -65,6 +69,7 @@ pub static LIBRARIES: [Library; 4] = [
         name: "openmpi-json",
         help: "Open MPI's rules file as JSON, version 3: from Open MPI 6 on",
         algorithms: &openmpi::ALGORITHMS,
+        limits_requests: true,
         is_patch: false,
         write: |tables, _| Ok(openmpi::json(tables)),
         default_source: "Open MPI 4.1",
@@ -74,6 +79,7 @@ pub static LIBRARIES: [Library; 4] = [
         name: "nccl",
         help: "the CSV of NCCL's example tuner plugin, which does not cover all-to-all",
         algorithms: &nccl::ALGORITHMS,
+        limits_requests: false,
         is_patch: false,
         write: |tables, _| Ok(nccl::csv(tables)),
         default_source: "NCCL",
@@ -84,6 +90,7 @@ pub static LIBRARIES: [Library; 4] = [
         name: "mpich",
         help: "MPICH's selection JSON: the table given with --base, changed by the new rules",
         algorithms: &mpich::ALGORITHMS,
+        limits_requests: false,
         is_patch: true,
         write: mpich::json,
         default_source: "the table of --base",
@@ -113,9 +120,9 @@ pub struct TimedCase {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionTable {
     collective: &'static str,
-    /// Entries by increasing number of ranks. Each has rules by increasing block size: the
-    /// algorithm from that size on.
-    entries: Vec<(u64, Vec<(u64, Algorithm)>)>,
+    /// Entries by increasing number of ranks. Each has rules by increasing block size, each of which
+    /// holds from that size on.
+    entries: Vec<(u64, Vec<(u64, Rule)>)>,
 }
 
 /// The loss by using a given algorithm instead of the fastest.
@@ -130,6 +137,15 @@ pub struct Loss {
     pub best: String,
     /// Its time divided by that of the fastest.
     pub ratio: f64,
+}
+
+/// A collective for which a sweep has the time of one algorithm only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Uncompared {
+    pub collective: String,
+    pub algorithm: String,
+    /// Whether the format can name other algorithms.
+    pub has_others: bool,
 }
 
 /// The losses by a library's default choices.
@@ -155,47 +171,66 @@ impl Library {
         names.into_iter().collect::<Vec<_>>().join(", ")
     }
 
+    /// Returns the rule by which the library runs the algorithm of a case with its parameters;
+    /// `None` if there is none.
+    fn rule(&self, cell: &TimedCase) -> Option<Rule> {
+        self.algorithms.iter().find_map(|algorithm| algorithm.rule(cell, self.limits_requests))
+    }
+
     /// Decides for each number of ranks and each size of the sweep. `Err` says why nothing can be
     /// decided.
     pub fn decide(&self, cells: &[TimedCase]) -> Result<Vec<DecisionTable>, String> {
-        let mut fastest: BTreeMap<(&str, u64, u64), (f64, Algorithm)> = BTreeMap::new();
+        let mut fastest: BTreeMap<(&str, u64, u64), (f64, Rule)> = BTreeMap::new();
         for cell in cells {
-            let theirs = self
-                .algorithms
-                .iter()
-                .find(|a| a.collective == cell.collective && a.ours == cell.algorithm);
-            let Some(theirs) = theirs else { continue };
+            let Some(rule) = self.rule(cell) else { continue };
             let best = fastest
-                .entry((theirs.collective, cell.ranks, cell.bytes))
-                .or_insert((cell.time_us, *theirs));
+                .entry((rule.algorithm.collective, cell.ranks, cell.bytes))
+                .or_insert((cell.time_us, rule));
             if cell.time_us < best.0 {
-                *best = (cell.time_us, *theirs);
+                *best = (cell.time_us, rule);
             }
         }
         if fastest.is_empty() {
             return Err(format!(
-                "no row has a time of an algorithm that the library has: {}",
+                "no row has a time of an algorithm that the library's rules can express: {}",
                 self.ours()
             ));
         }
         let mut tables: Vec<DecisionTable> = Vec::new();
-        for ((collective, ranks, bytes), (_, algorithm)) in fastest {
+        for ((collective, ranks, bytes), (_, rule)) in fastest {
             if tables.last().is_none_or(|table| table.collective != collective) {
-                tables
-                    .push(DecisionTable { collective: algorithm.collective, entries: Vec::new() });
+                let collective = rule.algorithm.collective;
+                tables.push(DecisionTable { collective, entries: Vec::new() });
             }
             let Some(table) = tables.last_mut() else { continue };
             match table.entries.last_mut() {
                 Some((known, rules)) if *known == ranks => {
-                    if rules.last().is_none_or(|(_, before)| *before != algorithm) {
-                        rules.push((bytes, algorithm));
+                    if rules.last().is_none_or(|(_, before)| *before != rule) {
+                        rules.push((bytes, rule));
                     }
                 }
                 // The first rule also applies to messages shorter than all in the sweep.
-                Some(_) | None => table.entries.push((ranks, vec![(0, algorithm)])),
+                Some(_) | None => table.entries.push((ranks, vec![(0, rule)])),
             }
         }
         Ok(tables)
+    }
+
+    /// Returns the collectives in which the table compares nothing, because each case has the time
+    /// of the same algorithm only.
+    pub fn uncompared(&self, cells: &[TimedCase]) -> Vec<Uncompared> {
+        let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for Rule { algorithm, .. } in cells.iter().filter_map(|cell| self.rule(cell)) {
+            found.entry(algorithm.collective).or_default().insert(algorithm.ours);
+        }
+        let only = |(collective, names): (&str, BTreeSet<&str>)| {
+            let has_others =
+                self.algorithms.iter().filter(|a| a.collective == collective).count() > 1;
+            let algorithm = names.first().map(|name| (*name).to_owned())?;
+            let collective = collective.to_owned();
+            (names.len() == 1).then_some(Uncompared { collective, algorithm, has_others })
+        };
+        found.into_iter().filter_map(only).collect()
     }
 
     /// Returns the losses by always using the algorithm `default`, compared with the fastest of the
@@ -220,11 +255,11 @@ impl Library {
         let cases: BTreeMap<(&str, u64, u64), &TimedCase> =
             cells.iter().map(|cell| ((&*cell.collective, cell.ranks, cell.bytes), cell)).collect();
         for (case, any) in cases {
-            let Some(Choice { ours, theirs }) = chosen(any) else { continue };
+            let Some(Choice { rule, theirs }) = chosen(any) else { continue };
             let mut alike =
                 cells.iter().filter(|cell| (&*cell.collective, cell.ranks, cell.bytes) == case);
             match alike
-                .find(|cell| ours == Some(&*cell.algorithm))
+                .find(|cell| rule.is_some() && self.rule(cell) == rule)
                 .and_then(|used| self.loss(cells, used))
             {
                 Some(loss) => found.losses.push(loss),
@@ -235,15 +270,10 @@ impl Library {
     }
 
     fn loss(&self, cells: &[TimedCase], used: &TimedCase) -> Option<Loss> {
-        let has = |cell: &&TimedCase| {
-            self.algorithms
-                .iter()
-                .any(|a| a.collective == cell.collective && a.ours == cell.algorithm)
-        };
         let of = |one: &TimedCase, other: &TimedCase| {
             (&one.collective, one.ranks, one.bytes) == (&other.collective, other.ranks, other.bytes)
         };
-        let alike = cells.iter().filter(has).filter(|cell| of(cell, used));
+        let alike = cells.iter().filter(|cell| self.rule(cell).is_some() && of(cell, used));
         let best = alike.min_by(|a, b| a.time_us.total_cmp(&b.time_us))?;
         Some(Loss {
             collective: used.collective.clone(),

@@ -7,7 +7,7 @@ use crate::say::say;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::ExitCode;
-use swapmeet_bridges::tune::{DefaultLosses, Loss, TimedCase, library};
+use swapmeet_bridges::tune::{DefaultLosses, Loss, TimedCase, Uncompared, library};
 use swapmeet_results::stats::Summary;
 use swapmeet_results::{Record, Status, is_measured, read_file};
 use swapmeet_workloads::file::read_bounded;
@@ -30,6 +30,14 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     rows.retain(|row| args.topology.is_empty() || args.topology.contains(&row.topology));
     let cells = cells(&rows)?;
     let tables = library.decide(&cells).map_err(Failure::Usage)?;
+    for Uncompared { collective, algorithm, has_others } in library.uncompared(&cells) {
+        let why = if has_others {
+            "no row has a time of another algorithm of the library"
+        } else {
+            "this format can name no other algorithm"
+        };
+        say!("warning: {collective}: the table always names `{algorithm}`: {why}");
+    }
     let base = args.base.as_deref().map(own).transpose()?;
     if base.is_some() && !library.is_patch {
         return Err(Failure::Usage(format!("--base: --format {} is written whole", args.format)));
@@ -120,11 +128,16 @@ fn own(path: &Path) -> Result<String, Failure> {
         .map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))
 }
 
-/// Prints the loss of each case with the given choices.
+/// Reports how much time is lost by a choice of algorithms that is not the table.
 fn say_losses(chosen_by: &str, losses: &[Loss]) {
-    for Loss { collective, ranks, bytes, used, best, ratio } in losses {
+    let lost = |loss: &&Loss| loss.ratio > 1.0;
+    for Loss { collective, ranks, bytes, used, best, ratio } in losses.iter().filter(lost) {
         say!(
             "{chosen_by}{collective} on {ranks} ranks, {bytes} bytes: `{used}` takes {ratio:.2} times as long as `{best}`"
         );
+    }
+    let (all, none) = (losses.len(), losses.iter().filter(|loss| loss.ratio <= 1.0).count());
+    if none > 0 {
+        say!("{chosen_by}no time is lost in {none} of {all} cases");
     }
 }

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::tempdir;
 
-/// A program that runs an all-to-all with the given bytes per pair.
+/// A program that runs an all-to-all with the given bytes per pair, or a broadcast of the given
+/// bytes if it has a second argument.
 const PROGRAM: &str = "#include <mpi.h>\n#include <stdlib.h>\nint main(int argc, char **argv) { int n, bytes = argc > 1 ? atoi(argv[1]) : 0; char *out, *in; \
 MPI_Init(&argc, &argv); MPI_Comm_size(MPI_COMM_WORLD, &n); out = calloc(n, bytes); in = calloc(n, bytes); \
-MPI_Alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD); MPI_Finalize(); return 0; }\n";
+if (argc > 2) MPI_Bcast(out, bytes, MPI_CHAR, 0, MPI_COMM_WORLD); \
+else MPI_Alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD); MPI_Finalize(); return 0; }\n";
 
 /// Runs a sweep in which Bruck is fastest up to blocks of 512 bytes on 4 ranks, and pairwise from 1
 /// KiB, on a machine with an expensive start-up.
@@ -30,9 +32,15 @@ fn sweep(folder: &Path) -> String {
     out
 }
 
-/// Returns the number of ranks to which rank 0 sends in an all-to-all, as counted by Open MPI's own
-/// monitoring. Each rank writes a separate file, because simultaneous output would be mixed.
+/// Returns the number of ranks to which rank 0 sends in an all-to-all, and all counts.
 fn peers(program: &Path, ranks: u64, block: u64, settings: &[&str]) -> (usize, String) {
+    let counted = counts(program, ranks, &[&block.to_string()], settings);
+    (counted.lines().filter(|line| line.starts_with("I\t0\t")).count(), counted)
+}
+
+/// Returns the messages of rank 0, as counted by Open MPI's own monitoring. Each rank writes a
+/// separate file, because simultaneous output would be mixed.
+fn counts(program: &Path, ranks: u64, args: &[&str], settings: &[&str]) -> String {
     let dir = tempdir().unwrap();
     let counts = dir.path().join("sent");
     let counts = counts.to_str().unwrap();
@@ -48,11 +56,10 @@ fn peers(program: &Path, ranks: u64, block: u64, settings: &[&str]) -> (usize, S
     for setting in settings.chunks(2).chain(monitoring.chunks(2)) {
         mpirun.arg("--mca").args(setting);
     }
-    let output = mpirun.arg(program).arg(block.to_string()).output().unwrap();
+    let output = mpirun.arg(program).args(args).output().unwrap();
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    let counted = std::fs::read_to_string(format!("{counts}.0.prof"))
-        .unwrap_or_else(|error| panic!("no counts of rank 0: {error}; {}: {said}", output.status));
-    (counted.lines().filter(|line| line.starts_with("I\t0\t")).count(), counted)
+    std::fs::read_to_string(format!("{counts}.0.prof"))
+        .unwrap_or_else(|error| panic!("no counts of rank 0: {error}; {}: {said}", output.status))
 }
 
 /// Compiles the program.
@@ -126,18 +133,50 @@ fn open_mpi_runs_the_algorithm_of_the_table() {
     }
 }
 
+/// A chain is priced with 8 segments, so rank 0 sends 8 messages to one other rank. Without a
+/// segment size in the rule, Open MPI would send one.
+#[test]
+fn open_mpi_runs_a_chain_in_the_segments_of_the_table() {
+    if !tools::has(&["mpicc", "mpirun"]) {
+        return;
+    }
+    let dir = tempdir().unwrap();
+    let (sweep, rules) = (dir.path().join("sweep.csv"), dir.path().join("rules.txt"));
+    let args = words(
+        "run --topology fully-connected:4 --algorithm chain-broadcast --algorithm binomial-broadcast --workload broadcast/uniform:64KiB --machine free:startup_us=1,byte_us=0.01 --quiet --out",
+    );
+    swapmeet(&args).arg(&sweep).assert().success();
+    let sweep = sweep.to_str().unwrap();
+    swapmeet(&["tune", sweep, "--format", "openmpi", "--out"]).arg(&rules).assert().success();
+    let with = [
+        "coll_tuned_use_dynamic_rules",
+        "1",
+        "coll_tuned_dynamic_rules_filename",
+        rules.to_str().unwrap(),
+    ];
+    let counted = counts(&compiled(dir.path()), 4, &["65536", "broadcast"], &with);
+    let sent: Vec<&str> = counted.lines().filter(|line| line.starts_with("I\t0\t")).collect();
+    assert_eq!(sent.len(), 1, "{counted}");
+    assert!(sent[0].contains("\t1\t65536 bytes\t8 msgs"), "{counted}");
+}
+
 #[test]
 fn rows_without_a_possible_table_are_refused() {
     let dir = tempdir().unwrap();
     let sweep = sweep(dir.path());
     let said = refused(&["tune", &sweep, "--format", "nccl"]);
     assert!(
-        said.contains("no row has a time of an algorithm that the library has: ring (allgather)"),
+        said.contains("no row has a time of an algorithm that the library's rules can express: ring (allgather)"),
         "{said}"
     );
     let said =
         refused(&["tune", &sweep, "--format", "openmpi", "--default", "gen", "--out", "/dev/null"]);
     assert!(said.contains("--default gen: no row has a time of it"), "{said}");
+    let args = ["tune", &sweep, "--format", "openmpi", "--default", "pairwise", "--out", "-"];
+    let said = swapmeet(&args).assert().success();
+    let said = String::from_utf8(said.get_output().stderr.clone()).unwrap();
+    assert!(said.contains("no time is lost in 2 of 4 cases"), "{said}");
+    assert!(!said.contains("1.00 times"), "{said}");
     let other = dir.path().join("other.csv");
     let args = words(
         "run --topology ring:4 --algorithm bruck --machine free:startup_us=10,byte_us=0.01 --quiet --out",

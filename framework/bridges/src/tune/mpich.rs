@@ -5,12 +5,12 @@
 //! table (`generic.json`), which still decides for fewer ranks than the sweep had. The order of
 //! members matters, so it is kept.
 
-use super::{Algorithm, Choice, DecisionTable, DefaultChoice};
+use super::{Algorithm, Choice, DecisionTable, DefaultChoice, Rule};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use std::fmt::{self, Write as _};
 
 const fn algorithm(collective: &'static str, ours: &'static str, name: &'static str) -> Algorithm {
-    Algorithm { collective, ours, name, number: 0 }
+    Algorithm { collective, ours, name, number: 0, fan: 0, parameter: None }
 }
 
 /// The algorithms, by the names of MPICH's leaves.
@@ -157,7 +157,7 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
                 .ok_or_else(|| missing(&format!("{key} / comm_type=intra / {inside}")))?;
         }
         let before = std::mem::take(place);
-        let rules = |ranks: u64, rules: &[(u64, Algorithm)]| {
+        let rules = |ranks: u64, rules: &[(u64, Rule)]| {
             let ends = rules.iter().skip(1).map(|(bytes, _)| {
                 let bytes = if is_times_ranks { bytes.saturating_mul(ranks) } else { *bytes };
                 format!("{compared}<={}", bytes.saturating_sub(1))
@@ -165,17 +165,19 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
             let ends = ends.chain([format!("{compared}=any")]);
             JsonObject(
                 ends.zip(rules)
-                    .map(|(test, (_, algorithm))| (test, leaf(algorithm.name)))
+                    .map(|(test, (_, rule))| (test, leaf(rule.algorithm.name)))
                     .collect(),
             )
         };
         let entries = &table.entries;
         let first = entries.first().map_or(0, |(ranks, _)| *ranks);
-        place.0.push((format!("comm_size<{first}"), before));
+        // MPICH (4.0 to 5.0) tests `comm_size<N` as `comm_size<=N`, so only `<=` is unambiguous.
+        let below = |ranks: u64| format!("comm_size<={}", ranks.saturating_sub(1));
+        place.0.push((below(first), before));
         for (number, (ranks, list)) in entries.iter().enumerate() {
             let test = entries
                 .get(number + 1)
-                .map_or("comm_size=any".to_owned(), |(next, _)| format!("comm_size<{next}"));
+                .map_or("comm_size=any".to_owned(), |(next, _)| below(*next));
             place.0.push((test, rules(*ranks, list)));
         }
     }
@@ -192,7 +194,7 @@ pub(super) fn defaults(base: Option<&str>) -> Result<Option<DefaultChoice>, Stri
     Ok(Some(Box::new(move |cell| {
         let theirs = chosen(&tree, &cell.collective, cell.ranks, cell.bytes)?;
         let ours = ALGORITHMS.iter().find(|a| a.collective == cell.collective && a.name == theirs);
-        Some(Choice { ours: ours.map(|a| a.ours), theirs: theirs.to_owned() })
+        Some(Choice { rule: ours.map(|a| Rule::from(*a)), theirs: theirs.to_owned() })
     })))
 }
 

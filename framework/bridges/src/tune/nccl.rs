@@ -3,10 +3,12 @@
 use super::{Algorithm, DecisionTable};
 use std::fmt::Write as _;
 
-pub(super) static ALGORITHMS: [Algorithm; 2] = [
-    Algorithm { collective: "allgather", ours: "ring", name: "ring", number: 1 },
-    Algorithm { collective: "allreduce", ours: "ring-allreduce", name: "ring", number: 1 },
-];
+const fn ring(collective: &'static str, ours: &'static str) -> Algorithm {
+    Algorithm { collective, ours, name: "ring", number: 1, fan: 0, parameter: None }
+}
+
+pub(super) static ALGORITHMS: [Algorithm; 2] =
+    [ring("allgather", "ring"), ring("allreduce", "ring-allreduce")];
 
 pub(super) fn csv(tables: &[DecisionTable]) -> String {
     let mut out =
@@ -21,13 +23,13 @@ pub(super) fn csv(tables: &[DecisionTable]) -> String {
                 .skip(1)
                 .map(|(bytes, _)| whole(*bytes) - 1)
                 .chain([u64::from(u32::MAX)]);
-            for ((bytes, algorithm), last) in rules.iter().zip(ends) {
+            for ((bytes, rule), last) in rules.iter().zip(ends) {
                 let _ = writeln!(
                     out,
                     "{},{},{last},{},simple,-1,-1,{ranks}",
                     table.collective,
                     whole(*bytes),
-                    algorithm.name
+                    rule.algorithm.name
                 );
             }
         }

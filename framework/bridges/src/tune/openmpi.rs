@@ -2,6 +2,7 @@
 //!
 //! For alltoall, allgather and gather, the compared size is the block times the ranks.
 
+use super::rule::Parameter;
 use super::{Algorithm, DecisionTable, DefaultChoice};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -14,23 +15,33 @@ const fn algorithm(
     name: &'static str,
     number: u32,
 ) -> Algorithm {
-    Algorithm { collective, ours, name, number }
+    Algorithm { collective, ours, name, number, fan: 0, parameter: None }
+}
+
+/// Returns a pipelined algorithm along one chain, which ours divides into 8 segments by default.
+const fn chain(collective: &'static str, ours: &'static str) -> Algorithm {
+    let chain = algorithm(collective, ours, "chain", 2);
+    Algorithm { fan: 1, parameter: Some(Parameter::Segments(8)), ..chain }
 }
 
 /// The algorithms, with the numbers and names of `ompi_info --param coll tuned --level 9`,
 /// including those of 4.1.
-pub(super) static ALGORITHMS: [Algorithm; 22] = [
+pub(super) static ALGORITHMS: [Algorithm; 23] = [
     algorithm("alltoall", "linear", "linear", 1),
     algorithm("alltoall", "pairwise", "pairwise", 2),
     algorithm("alltoall", "bruck", "modified_bruck", 3),
-    algorithm("alltoall", "linear-sync", "linear_sync", 4),
+    Algorithm {
+        parameter: Some(Parameter::Window(32)),
+        ..algorithm("alltoall", "linear-sync", "linear_sync", 4)
+    },
     algorithm("allgather", "linear", "linear", 1),
-    algorithm("allgather", "bruck", "bruck", 2),
+    // From Open MPI 6 on, the fan-out of Bruck's allgather is its radix.
+    Algorithm { fan: 2, ..algorithm("allgather", "bruck", "bruck", 2) },
     algorithm("allgather", "recursive-doubling-allgather", "recursive_doubling", 3),
     algorithm("allgather", "ring", "ring", 4),
     algorithm("allgather", "neighbour-allgather", "neighbor", 5),
     algorithm("broadcast", "linear", "basic_linear", 1),
-    algorithm("broadcast", "chain-broadcast", "chain", 2),
+    chain("broadcast", "chain-broadcast"),
     algorithm("broadcast", "binomial-broadcast", "binomial", 6),
     algorithm("broadcast", "scatter-allgather", "scatter_allgather", 8),
     algorithm("gather", "linear", "basic_linear", 1),
@@ -41,6 +52,7 @@ pub(super) static ALGORITHMS: [Algorithm; 22] = [
     algorithm("allreduce", "ring-allreduce", "ring", 4),
     algorithm("allreduce", "rabenseifner-allreduce", "rabenseifner", 6),
     algorithm("reduce", "linear", "linear", 1),
+    chain("reduce", "chain-reduce"),
     algorithm("reduce", "binomial-reduce", "binomial", 5),
 ];
 
@@ -69,10 +81,16 @@ pub(super) fn defaults(_: Option<&str>) -> Result<Option<DefaultChoice>, String>
     fixed::chooser().map(Some)
 }
 
-pub(super) fn classic(tables: &[DecisionTable]) -> String {
+/// Formats rules as text. In version 2 of the format, rules have a limit of requests.
+pub(super) fn classic(tables: &[DecisionTable], version: u32) -> String {
+    let with_requests = version >= 2;
     let known: Vec<_> =
         tables.iter().filter_map(|table| Some((table, collective(table.collective)?))).collect();
-    let mut out = format!("{}  # collectives\n", known.len());
+    // Open MPI looks for the version at the very start of the file.
+    let mut out =
+        if with_requests { format!("rule-file-version-{version}\n") } else { String::new() };
+    let _ = writeln!(out, "{}  # collectives", known.len());
+    let requests = |limit: u64| if with_requests { format!(" {limit}") } else { String::new() };
     for (table, (number, name, times)) in known {
         // Without this entry, fewer ranks would use the first entry and not Open MPI's own
         // decision.
@@ -85,21 +103,27 @@ pub(super) fn classic(tables: &[DecisionTable]) -> String {
         if guard {
             let _ = writeln!(
                 out,
-                "1  # fewer ranks than the sweep had: Open MPI's own decision\n1\n0 0 0 0"
+                "1  # fewer ranks than the sweep had: Open MPI's own decision\n1\n0 0 0 0{}",
+                requests(0)
             );
         }
         for (ranks, rules) in &table.entries {
             let _ = writeln!(
                 out,
-                "{ranks}  # ranks\n{}  # rules: from bytes, algorithm, fan, segment",
-                rules.len()
+                "{ranks}  # ranks\n{}  # rules: from bytes, algorithm, fan, segment{}",
+                rules.len(),
+                if with_requests { ", requests" } else { "" }
             );
-            for (bytes, algorithm) in rules {
+            for (bytes, rule) in rules {
+                let algorithm = &rule.algorithm;
                 let _ = writeln!(
                     out,
-                    "{} {} 0 0  # {}",
+                    "{} {} {} {}{}  # {}",
                     compared(*bytes, *ranks, times),
                     algorithm.number,
+                    algorithm.fan,
+                    rule.segment_bytes,
+                    requests(rule.max_requests),
                     algorithm.name
                 );
             }
@@ -120,8 +144,13 @@ pub(super) fn json(tables: &[DecisionTable]) -> String {
             .chain([Value::from("inf")]);
         let entries = table.entries.iter().zip(ends).map(|((ranks, rules), last)| {
             let ends = rules.iter().skip(1).map(|(bytes, _)| Value::from(compared(*bytes, *ranks, times) - 1));
-            let rules = rules.iter().zip(ends.chain([Value::from("inf")])).map(|((bytes, algorithm), last)| {
-                json!({ "msg_size_min": compared(*bytes, *ranks, times), "msg_size_max": last, "alg": algorithm.name })
+            let rules = rules.iter().zip(ends.chain([Value::from("inf")])).map(|((bytes, rule), last)| {
+                let mut members = json!({ "msg_size_min": compared(*bytes, *ranks, times), "msg_size_max": last, "alg": rule.algorithm.name });
+                let parameters = [("faninout", rule.algorithm.fan.into()), ("seg_size", rule.segment_bytes), ("reqs", rule.max_requests)];
+                for (key, value) in parameters.into_iter().filter(|(_, value)| *value > 0) {
+                    members[key] = value.into();
+                }
+                members
             });
             json!({ "comm_size_min": ranks, "comm_size_max": last, "rules": rules.collect::<Value>() })
         });

@@ -1,7 +1,7 @@
 //! The default choices of Open MPI 4.1: its fixed decisions, as data (`fixed-4.1.txt`).
 
 use super::ALGORITHMS;
-use crate::tune::{Choice, DefaultChoice};
+use crate::tune::{Choice, DefaultChoice, Rule};
 use std::collections::HashMap;
 
 const DECISIONS: &str = include_str!("fixed-4.1.txt");
@@ -29,7 +29,9 @@ pub(super) fn chooser() -> Result<DefaultChoice, String> {
         let ours = ALGORITHMS
             .iter()
             .find(|a| a.collective == cell.collective && a.number as usize == number);
-        Some(Choice { ours: ours.map(|a| a.ours), theirs: (*of.names.get(number - 1)?).to_owned() })
+        let theirs = (*of.names.get(number - 1)?).to_owned();
+        // The fixed decisions divide nothing into segments and limit no requests.
+        Some(Choice { rule: ours.map(|a| Rule::from(*a)), theirs })
     }))
 }
 
