@@ -126,7 +126,7 @@ pub fn msccl_steps(data: &[u8]) {
         program.gpus.iter().flat_map(|gpu| &gpu.blocks).map(|block| block.steps.len()).sum();
     match count_steps(&program, 0) {
         Ok(steps) => {
-            assert!(steps <= 2 * operations as u64, "{steps} steps of {operations} operations")
+            assert!(steps <= 2 * operations as u64, "{steps} steps of {operations} operations");
         }
         Err(stop) => {
             let said = stop.to_string();

@@ -156,7 +156,7 @@ fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
             GroupEvent::Planning | GroupEvent::Planned(_) => {}
             GroupEvent::Row(_, row) => record = *row,
             GroupEvent::Log(line) => {
-                unheeded = unheeded.take().or_else(|| line.strip_prefix(REMARK).map(str::to_owned))
+                unheeded = unheeded.take().or_else(|| line.strip_prefix(REMARK).map(str::to_owned));
             }
         },
     );

@@ -63,7 +63,7 @@ fn json_rows_equal_csv_rows() {
                 serde_json::Value::Null => assert_eq!(text, "", "{name}"),
                 serde_json::Value::String(said) => assert_eq!(text, said, "{name}"),
                 figure => {
-                    assert_eq!(text.parse::<f64>().unwrap(), figure.as_f64().unwrap(), "{name}")
+                    assert_eq!(text.parse::<f64>().unwrap(), figure.as_f64().unwrap(), "{name}");
                 }
             }
         }

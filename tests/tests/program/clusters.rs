@@ -226,7 +226,7 @@ impl Slurm {
              PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n"
         );
         let write = |name: &str, content: &[u8]| {
-            std::fs::write(self.dir.path().join(name), content).unwrap()
+            std::fs::write(self.dir.path().join(name), content).unwrap();
         };
         write("slurm.conf", conf.as_bytes());
         // Nothing else can reach this cluster. munge only requires a key that nobody else can read.

@@ -169,7 +169,7 @@ impl App {
             Action::Right => panel.sideways(1, session),
             Action::NextPanel => self.show((self.active + 1) % self.panels.len()),
             Action::PreviousPanel => {
-                self.show((self.active + self.panels.len() - 1) % self.panels.len())
+                self.show((self.active + self.panels.len() - 1) % self.panels.len());
             }
             Action::Expand => self.expanded = !self.expanded,
             Action::Filter => match panel.no_filter_reason() {
@@ -228,7 +228,7 @@ impl App {
             (_, Some(Action::QuitNow)) => self.exit = Some(ExitMode::Plain),
             // `Q` while `q` waits for confirmation exits and prints the rows.
             (Question::Exit(_), Some(Action::QuitPrinting)) => {
-                self.exit = Some(ExitMode::PrintRows)
+                self.exit = Some(ExitMode::PrintRows);
             }
             (Question::Exit(how), again)
                 if yes || (how == ExitMode::Plain && again == Some(Action::Quit)) =>

@@ -224,7 +224,7 @@ impl App {
         match self.session.request.take() {
             None => {}
             Some(Request::Text(title, text)) => {
-                self.prompt = Some(Prompt::for_panel(&title, &text))
+                self.prompt = Some(Prompt::for_panel(&title, &text));
             }
             Some(Request::Details) => self.show(panels::DETAILS),
             Some(Request::Comparison) => self.show(panels::COMPARISON),

@@ -172,7 +172,7 @@ impl App {
             Purpose::Render(_) => prompt.purpose = Purpose::Render(false),
             Purpose::Panel => {
                 prompt.error =
-                    self.panels[self.active].check(prompt.input.value().trim(), &self.session)
+                    self.panels[self.active].check(prompt.input.value().trim(), &self.session);
             }
         }
     }

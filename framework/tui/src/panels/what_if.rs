@@ -66,16 +66,16 @@ impl Keyed for WhatIf {
         match (action, slider) {
             (Action::ResetAll, _) => session.reset_slider(None),
             (Action::SaveMachine, _) => {
-                self.ask(InputTarget::Name, "name of the machine", "mine", session)
+                self.ask(InputTarget::Name, "name of the machine", "mine", session);
             }
             (Action::Type, Some(slider)) => {
-                self.ask(InputTarget::Value, slider.name(), &slider.value, session)
+                self.ask(InputTarget::Value, slider.name(), &slider.value, session);
             }
             (Action::Reset, Some(slider)) => session.reset_slider(Some(&slider)),
             (Action::Less, Some(slider)) => session.move_slider(&slider, false, StepSize::Small),
             (Action::More, Some(slider)) => session.move_slider(&slider, true, StepSize::Small),
             (Action::MuchLess, Some(slider)) => {
-                session.move_slider(&slider, false, StepSize::Large)
+                session.move_slider(&slider, false, StepSize::Large);
             }
             (Action::MuchMore, Some(slider)) => session.move_slider(&slider, true, StepSize::Large),
             (

@@ -112,7 +112,7 @@ impl BatchThread {
             match event {
                 None => {}
                 Some(batch::BatchEvent::Started { cases }) => {
-                    cases.into_iter().for_each(|c| self.report(BatchEvent::Started(c)))
+                    cases.into_iter().for_each(|c| self.report(BatchEvent::Started(c)));
                 }
                 Some(batch::BatchEvent::Progress { case, steps, messages }) => {
                     self.report(BatchEvent::Progress(case, steps, messages));

@@ -338,7 +338,7 @@ impl Session {
                 self.message = Some(message);
             }
             Err(TryRecvError::Disconnected) => {
-                self.show_message("the file could not be written", true)
+                self.show_message("the file could not be written", true);
             }
         }
         self.writing = None;

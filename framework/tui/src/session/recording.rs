@@ -201,7 +201,7 @@ impl Recording {
                         match self.request.wanted {
                             FrameSelection::From(_) => self.frames.push(frame),
                             FrameSelection::Newest => {
-                                self.newest = Some((self.summaries.len() - 1, frame))
+                                self.newest = Some((self.summaries.len() - 1, frame));
                             }
                         }
                     }

@@ -78,7 +78,7 @@ impl Pattern {
         tally: &mut Tally,
     ) {
         self.for_each_interval(first, destination, count, |from, to, times| {
-            tally.add_interval(from, to, times)
+            tally.add_interval(from, to, times);
         });
     }
 
@@ -131,7 +131,7 @@ impl Pattern {
         let below = |number: u64| number / buckets + u64::from(number % buckets > bucket);
         let mut share = 0;
         self.for_each_interval(first, destination, count, |from, to, times| {
-            share += times * (below(to) - below(from))
+            share += times * (below(to) - below(from));
         });
         share
     }

@@ -168,7 +168,7 @@ impl<L: Layout> Inventory<L> {
     /// these boxes. Each value counts once.
     pub(super) fn values<'a>(
         &self,
-        boxes: impl Iterator<Item = &'a [L::Element]> + Clone,
+        boxes: &(impl Iterator<Item = &'a [L::Element]> + Clone),
     ) -> (u64, u64)
     where
         L::Element: 'a,

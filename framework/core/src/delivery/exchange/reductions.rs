@@ -40,7 +40,7 @@ impl<L: Layout> Exchange<L> {
         let checked = if own.is_empty() {
             Ok(())
         } else {
-            let (_, load) = self.inventory.values(format.boxes(&own));
+            let (_, load) = self.inventory.values(&format.boxes(&own));
             let account = self.account(list);
             // In either case one value takes the place of two.
             if counts {

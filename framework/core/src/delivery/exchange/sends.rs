@@ -52,7 +52,7 @@ impl<L: Layout> Exchange<L> {
         // Determine the load: values in a reduction, bytes where blocks have sizes, else blocks.
         let boxes = || format.boxes(&in_flight.records[start..]);
         let (found, wanted, load) = if inventory.sums() {
-            let (values, load) = inventory.values(boxes());
+            let (values, load) = inventory.values(&boxes());
             (values, inventory.layout.values(selection.elements()), load)
         } else if inventory.sizes.is_some() {
             (count, selection.count(), boxes().map(|a| inventory.load(a, 0)).sum())

@@ -199,7 +199,7 @@ mod tests {
         topology.route(from, to, None, &mut |run| links.add(run, 1)).unwrap();
         let mut frame = Frame::default();
         links.for_each_loaded(&mut |link, messages| {
-            frame.links.push(Load { link, messages, load: messages * 64 })
+            frame.links.push(Load { link, messages, load: messages * 64 });
         });
         let lattice = Lattice::of(topology.as_ref(), plane, turned).unwrap();
         let (loads, across) = lattice.loads(topology.as_ref(), &frame, false);

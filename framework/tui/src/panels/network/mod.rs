@@ -140,10 +140,10 @@ impl Keyed for Network {
             Action::First => self.playback.go_to_end(false, session),
             Action::Last => self.playback.go_to_end(true, session),
             Action::PreviousPlane => {
-                self.view.plane = wrap_index(self.view.plane, -1, self.planes(session))
+                self.view.plane = wrap_index(self.view.plane, -1, self.planes(session));
             }
             Action::NextPlane => {
-                self.view.plane = wrap_index(self.view.plane, 1, self.planes(session))
+                self.view.plane = wrap_index(self.view.plane, 1, self.planes(session));
             }
             Action::Turn => self.turn(session),
             Action::Record => self.record(session),

@@ -193,11 +193,11 @@ mod tests {
     fn intervals_are_divided_among_columns() {
         let mut shares = [0.0; 4];
         spread(TimeWindow { from: 0.0, to: 40.0 }, 4, 5.0, 25.0, &mut |column, share| {
-            shares[column] += share
+            shares[column] += share;
         });
         assert_eq!(shares, [0.5, 1.0, 0.5, 0.0]);
         spread(TimeWindow { from: 0.0, to: 40.0 }, 4, 35.0, 99.0, &mut |column, share| {
-            shares[column] += share
+            shares[column] += share;
         });
         assert_eq!(shares, [0.5, 1.0, 0.5, 0.5]);
     }

@@ -316,7 +316,7 @@ impl Session {
             None => (self.what_if.changes, self.what_if.block) = (Vec::new(), None),
             Some(None) => self.what_if.block = None,
             Some(Some(parameter)) => {
-                self.what_if.changes.retain(|(key, _)| *key != parameter.key())
+                self.what_if.changes.retain(|(key, _)| *key != parameter.key());
             }
         }
         self.changes_applied();
