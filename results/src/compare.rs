@@ -139,11 +139,12 @@ pub struct Group {
 
 impl Group {
     /// Returns whether nothing in the cases is random, so that one run of each gives the exact
-    /// time.
+    /// time. Measured times never are.
     pub fn is_exact(&self) -> bool {
-        let Setting { machine, machine_definition, .. } = &self.setting;
+        let Setting { machine, machine_definition, model, .. } = &self.setting;
         let machine = if machine_definition.is_empty() { machine } else { machine_definition };
-        is_random(&self.setting.workload) == Some(false)
+        *model != crate::residual::MEASURED
+            && is_random(&self.setting.workload) == Some(false)
             && !Machine::parse(machine).is_ok_and(|m| m.is_noisy())
     }
 

@@ -280,6 +280,12 @@ pub(crate) mod tests {
             [""; 0],
             "random sizes are not exact"
         );
+        let model = crate::residual::MEASURED.to_owned();
+        assert_eq!(
+            notes(&comparison(vec![Record { model, ..of("measured:here") }])),
+            [""; 0],
+            "measured times are not exact"
+        );
         assert_eq!(notes(&repeated()), ["p-values are corrected for 2 comparisons (Holm)."]);
     }
 

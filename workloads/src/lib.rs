@@ -26,7 +26,7 @@ pub use generator::irregular::{Distribution, DistributionKind};
 pub use generator::matrix::{Matrix, MatrixError};
 pub use generator::spikes::Spikes;
 pub use generator::{Generator, generators};
-pub use range::expand;
+pub use range::{expand, unreached_end};
 
 /// A workload with its sizes.
 #[derive(Debug, Clone)]

@@ -44,6 +44,25 @@ pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
         .collect())
 }
 
+/// Returns the last size of a range and its end, if the factor does not lead to the end.
+///
+/// ```
+/// use swapmeet_workloads::unreached_end;
+/// let sizes = ("256KiB".to_owned(), "1MiB".to_owned());
+/// assert_eq!(unreached_end("uniform:8..1MiB*8"), Some(sizes));
+/// assert_eq!(unreached_end("uniform:8..1MiB*2"), None);
+/// ```
+pub fn unreached_end(text: &str) -> Option<(String, String)> {
+    // Values without a range, and invalid ones, have no end.
+    expand(text).ok().filter(|workloads| *workloads != [text])?;
+    let spec = Spec::parse("workload", text).ok()?;
+    let arg = spec.args().iter().find(|arg| arg.value().contains(".."))?;
+    let last = *sizes(&spec, arg).ok()?.last()?;
+    let (_, rest) = arg.value().split_once("..")?;
+    let end = parse_size(rest.split_once('*').map_or(rest, |(end, _)| end)).ok()?;
+    (last != end).then(|| (format_size(last), format_size(end)))
+}
+
 fn sizes(spec: &Spec, arg: &Arg) -> Result<Vec<u64>, SpecError> {
     let form = || spec.bad_value(arg, FORM);
     let (first, rest) = arg.value().split_once("..").ok_or_else(form)?;

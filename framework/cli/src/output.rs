@@ -62,9 +62,7 @@ pub(crate) fn may_write<P: AsRef<Path>>(
     }
     none_of(place, read)?;
     match std::fs::metadata(place) {
-        Ok(there) if there.is_file() && there.len() > 0 && !over.force => {
-            Err(taken(place, there.len(), ""))
-        }
+        Ok(there) if there.is_file() && !over.force => Err(taken(place, there.len(), "")),
         Ok(_) | Err(_) => Ok(()),
     }
 }

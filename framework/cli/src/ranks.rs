@@ -25,6 +25,8 @@ use swapmeet_bridges::export::{Format, format, mpi};
 use swapmeet_results::{Record, Status, read_file};
 use swapmeet_runner::case::{Case, Product};
 
+mod failure;
+
 /// The cases of an experiment, and the settings for measuring them.
 struct Plan {
     cases: Vec<Case>,
@@ -101,6 +103,8 @@ fn here(args: &RunArgs, plan: &Plan, all: &Product) -> Result<ExitCode, Failure>
     let interrupted = interrupts();
     let mut tally = Tally::default();
     let mut finished = true;
+    // A launcher that fails does so in every case, so each reason is printed once.
+    let mut reasons = HashSet::new();
     for (number, case) in plan.cases.iter().enumerate() {
         let place = folder.path().join(number.to_string());
         std::fs::create_dir(&place).map_err(|e| Failure::file(&place, &e))?;
@@ -118,6 +122,16 @@ fn here(args: &RunArgs, plan: &Plan, all: &Product) -> Result<ExitCode, Failure>
         };
         for record in measured {
             tally.add(&record);
+            let is_new = record.status != Status::Ok && reasons.insert(record.reason.clone());
+            if is_new && !args.quiet {
+                say!(
+                    "{} on {}: {}: {}",
+                    record.algorithm,
+                    record.topology,
+                    record.status,
+                    record.reason
+                );
+            }
             rows.push(record)?;
         }
         drop(std::fs::remove_dir_all(&place));
@@ -217,24 +231,29 @@ fn carried_out(
         .process_group(0);
     let child =
         command.spawn().map_err(|e| Failure::Usage(format!("--launch: `{}`: {e}", words[0])))?;
-    let not_measured = |status: Status, why: &str| {
-        let errors = std::fs::read(&errors).unwrap_or_default();
-        let errors = String::from_utf8_lossy(&errors);
-        // Prefer the message of the program to the last line of the launcher.
-        let own = errors.lines().find_map(|line| line.split_once("replay: ").map(|(_, rest)| rest));
-        let last = errors.lines().rev().find(|line| line.contains(char::is_alphabetic));
-        let reason = own.or(last).map_or_else(|| why.to_owned(), |line| format!("{why}: {line}"));
+    let said = || String::from_utf8_lossy(&std::fs::read(&errors).unwrap_or_default()).into_owned();
+    let not_measured = |status: Status, why: &str, said: Option<String>| {
+        let reason = said.map_or_else(|| why.to_owned(), |said| format!("{why}: {said}"));
         Ok(Some(vec![row(plan, case, status, reason)]))
     };
     match watched(child, case.options.timeout, interrupted).map_err(failed)? {
         Ended::Itself(status) if status.success() => {
             read_file(&rows).map(Some).map_err(|e| Failure::Usage(e.to_string()))
         }
-        Ended::Itself(status) if status.code() == Some(1) => {
-            not_measured(Status::Invalid, "on real ranks")
+        Ended::Itself(status) => match failure::of_program(&said()) {
+            Some(own) if status.code() == Some(1) => {
+                not_measured(Status::Invalid, "on real ranks", Some(own))
+            }
+            own => {
+                let said = own.or_else(|| failure::of_launcher(&said()));
+                not_measured(Status::Error, &format!("`{}`: {status}", words[0]), said)
+            }
+        },
+        Ended::Late => {
+            let said = said();
+            let said = failure::of_program(&said).or_else(|| failure::of_launcher(&said));
+            not_measured(Status::Timeout, "not done in time", said)
         }
-        Ended::Itself(status) => not_measured(Status::Error, &format!("`{}`: {status}", words[0])),
-        Ended::Late => not_measured(Status::Timeout, "not done in time"),
         Ended::Interrupted => Ok(None),
     }
 }

@@ -362,6 +362,11 @@ pub(crate) fn experiment(args: &RunArgs) -> Result<Experiment, Failure> {
         ProofArg::Auto => ProofScope::Auto,
         ProofArg::Full => ProofScope::Full,
     };
+    for text in experiment.workloads.iter().filter(|_| !args.quiet) {
+        if let Some((last, end)) = swapmeet_workloads::unreached_end(&text.value) {
+            say!("remark: workload `{}`: the last size is {last}, not {end}", text.value);
+        }
+    }
     Ok(experiment)
 }
 

@@ -39,6 +39,37 @@ fn a_run_on_real_ranks_writes_measured_rows() {
     assert_eq!(again.status.code(), Some(2), "rows are not written over");
 }
 
+/// A launcher that cannot start the ranks is an error, not an invalid schedule. Its first sentence
+/// is the reason, in the row and on the terminal, with advice.
+#[test]
+fn a_failing_launcher_states_its_reason() {
+    let dir = tempdir().unwrap();
+    let (launcher, out) = (dir.path().join("launcher"), dir.path().join("rows.csv"));
+    std::fs::write(
+        &launcher,
+        "echo -----
+echo 'There are not enough slots available in the system to satisfy the 4'
+echo 'slots that were requested by the application:'
+echo
+echo 'Either request fewer procs for your application, please proceed.'
+exit 1
+",
+    )
+    .unwrap();
+    let launch = format!("sh -eu -c exec>&2;.\u{24}0 {} {{ranks}}", launcher.display());
+    // The shell's script must be one word, so it has no spaces.
+    let launch = launch.replace(".\u{24}0", ".${IFS}$0");
+    let args = words("run --on mpirun --topology ring:4 --algorithm bruck --name here --launch");
+    let run = swapmeet(&args).arg(launch).arg("--out").arg(&out).env("MPICC", "true").output();
+    let run = run.unwrap();
+    let said = String::from_utf8_lossy(&run.stderr);
+    let rows = read_file(&out).unwrap();
+    assert_eq!((run.status.code(), rows[0].status), (Some(1), Status::Error), "{said}");
+    let reason = "There are not enough slots available in the system to satisfy the 4 slots that were requested by the application; try --launch 'mpirun --oversubscribe -n {ranks}'";
+    assert!(rows[0].reason.ends_with(reason), "{}", rows[0].reason);
+    assert!(said.contains(reason), "{said}");
+}
+
 /// The written job has the same result, however it is started.
 #[test]
 fn a_job_for_slurm_compiles_runs_and_collects() {

@@ -1,6 +1,7 @@
 //! The pages of `docs` and other Markdown files: links are valid, and the table of contents is
 //! complete.
 
+use crate::support::swapmeet;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use swapmeet_tests::project;
@@ -77,4 +78,30 @@ fn the_table_of_contents_has_every_page() {
     let there: BTreeSet<String> =
         docs.filter(|name| name.ends_with(".md") && name != "SUMMARY.md").collect();
     assert_eq!(linked, there);
+}
+
+/// The command in the example for Python runs, and the factor of its range leads to the end.
+#[test]
+fn the_python_example_runs() {
+    let text = std::fs::read_to_string(project("framework/python/README.md")).unwrap();
+    let list = text.split_once("[\"swapmeet\", ").unwrap().1.split_once(']').unwrap().0;
+    let words: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+    let dir = tempfile::tempdir().unwrap();
+    let output = swapmeet(&words).current_dir(dir.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !said.contains("remark"), "{said}");
+    assert!(dir.path().join("rows.csv").exists());
+}
+
+/// A range whose end is not one of its sizes is reported.
+#[test]
+fn a_range_that_misses_its_end_is_reported() {
+    let args = ["run", "--topology", "ring:4", "--algorithm", "bruck", "--out", "-"];
+    let said = |range: &str| {
+        let output = swapmeet(&args).args(["--machine", "sp2", "--workload", range]).output();
+        String::from_utf8(output.unwrap().stderr).unwrap()
+    };
+    let remark = "remark: workload `uniform:8..1MiB*8`: the last size is 256KiB, not 1MiB";
+    assert!(said("uniform:8..1MiB*8").contains(remark), "{}", said("uniform:8..1MiB*8"));
+    assert!(!said("uniform:8..1MiB*2").contains("remark"));
 }

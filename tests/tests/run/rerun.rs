@@ -43,6 +43,13 @@ fn rerun_reproduces_every_row() {
     assert_eq!(err, "12 rows made again: 12 the same, 0 not\n");
 }
 
+/// Without rows, the message names both flags.
+#[test]
+fn rerun_without_rows_mentions_all() {
+    let (status, _, err) = rerun(Path::new("rows.csv"), &[]);
+    assert!(status == Some(2) && err.contains("--all") && err.contains("--row"), "{err}");
+}
+
 #[test]
 fn a_different_row_is_reported_with_column_and_cause() {
     let folder = tempdir().unwrap();

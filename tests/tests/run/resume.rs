@@ -272,7 +272,7 @@ fn another_experiment_is_refused_with_the_difference() {
     swapmeet(&run).args(["--algorithm", "pairwise"]).assert().success();
     let before = std::fs::read(out).unwrap();
     let again = |more: &[&str]| refused(&[&run[..], &["--resume"], more].concat());
-    let advice = "; give another --out, or leave --resume to write it anew\n";
+    let advice = "; give another --out, or --force instead of --resume to write it anew\n";
     assert_eq!(
         again(&["--seed", "7"]),
         format!("error: {out}: row 1 is of another experiment: its seed is `42`, here `7`{advice}")
@@ -314,7 +314,7 @@ fn a_second_run_on_the_same_file_is_refused() {
         assert_eq!(refused(&args), format!("error: {out}: another run is writing to it\n"));
     }
     drop(other);
-    swapmeet(&["run", "--out", out, "--topology", "ring:5", "--algorithm", "gen"])
+    swapmeet(&["run", "--resume", "--out", out, "--topology", "ring:5", "--algorithm", "gen"])
         .assert()
         .success();
 }

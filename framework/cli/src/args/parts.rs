@@ -30,15 +30,16 @@ wall_ms must be identical.
 Exit status: 0 if all rows are identical, otherwise 1.";
 
 #[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("which").required(true).args(["rows", "all"])))]
 pub(crate) struct RerunArgs {
     /// Read rows from this result file.
     #[arg(value_name = "FILE.csv")]
     pub file: PathBuf,
     /// Rerun row N, counted from 1. Can be repeated.
-    #[arg(long = "row", value_name = "N", required_unless_present = "all")]
+    #[arg(long = "row", value_name = "N")]
     pub rows: Vec<usize>,
     /// Rerun all rows.
-    #[arg(long, conflicts_with = "rows")]
+    #[arg(long)]
     pub all: bool,
     /// Run N cases at a time [default: number of cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]

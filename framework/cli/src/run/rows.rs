@@ -221,7 +221,9 @@ pub(crate) fn take_up(
     let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
     // Check this before opening the file: opening a pipe would block until it has a reader.
     let is_there = std::fs::metadata(path).ok();
-    if matches!(before, Before::Keep | Before::KeepGood) && is_there.is_some_and(|m| !m.is_file()) {
+    if matches!(before, Before::Keep | Before::KeepGood)
+        && is_there.as_ref().is_some_and(|m| !m.is_file())
+    {
         let path = path.display();
         return Err(Failure::Usage(format!(
             "--resume --out {path}: a folder, a pipe or a device, expected a file of rows"
@@ -232,7 +234,7 @@ pub(crate) fn take_up(
         file.metadata().map(|m| (m.is_file(), m.len())).map_err(|e| refused(&e))?;
     let mut found = Found::nothing(cases.len());
     match before {
-        Before::Leave if is_file && there > 0 => {
+        Before::Leave if is_file && is_there.is_some() => {
             return Err(output::taken(path, there, "--resume takes its rows up, "));
         }
         Before::Leave => {}
@@ -371,7 +373,7 @@ fn matched(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, F
     for (line, record) in records.into_iter().enumerate() {
         let refused = |what: String| {
             Failure::Usage(format!(
-                "{}: row {} is of another experiment: {what}; give another --out, or leave --resume to write it anew",
+                "{}: row {} is of another experiment: {what}; give another --out, or --force instead of --resume to write it anew",
                 path.display(),
                 line + 1
             ))

@@ -1,0 +1,60 @@
+//! The reason why a run on real ranks failed, from its error output.
+
+/// Texts of launchers, and what the user can do.
+const HINTS: [(&str, &str); 2] = [
+    ("not enough slots", "mpirun --oversubscribe -n {ranks}"),
+    ("run as root", "mpirun --allow-run-as-root -n {ranks}"),
+];
+
+/// Returns the message of the program on the ranks.
+pub(super) fn of_program(errors: &str) -> Option<String> {
+    errors.lines().find_map(|line| line.split_once("replay: ")).map(|(_, rest)| rest.to_owned())
+}
+
+/// Returns the first sentence of a launcher, with a hint if there is one. Launchers end with
+/// general advice, so the last lines name no reason.
+pub(super) fn of_launcher(errors: &str) -> Option<String> {
+    let says_something = |line: &&str| line.contains(char::is_alphabetic);
+    let mut sentence = String::new();
+    for line in errors.lines().map(str::trim).skip_while(|line| !says_something(line)) {
+        if !says_something(&line) {
+            break;
+        }
+        let space = if sentence.is_empty() { "" } else { " " };
+        sentence += &format!("{space}{line}");
+        if line.ends_with(['.', ':']) {
+            break;
+        }
+    }
+    let reason = sentence.trim_end_matches(['.', ':']);
+    let hint = HINTS.iter().find(|(text, _)| reason.contains(text));
+    let hint = hint.map(|(_, launch)| format!("; try --launch '{launch}'")).unwrap_or_default();
+    (!reason.is_empty()).then(|| format!("{reason}{hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Texts of Open MPI 4.1.
+    #[test]
+    fn the_first_sentence_is_the_reason() {
+        let line = "-".repeat(74);
+        let slots = format!(
+            "{line}\nThere are not enough slots available in the system to satisfy the 64\nslots that were requested by the application:\n\n  ./replay\n\nEither request fewer procs for your application, or make more slots\navailable for use.\n{line}\n"
+        );
+        assert_eq!(
+            of_launcher(&slots).unwrap(),
+            "There are not enough slots available in the system to satisfy the 64 slots that were requested by the application; try --launch 'mpirun --oversubscribe -n {ranks}'"
+        );
+        let root = format!(
+            "{line}\nmpirun has detected an attempt to run as root.\n\nRunning as root is *strongly* discouraged as any mistake (e.g., in\ndefining TMPDIR) or bug can result in catastrophic damage to the OS\nfile system, leaving your system in an unusable state.\n\nNote that these options are not needed; proceed at your own risk.\n{line}\n"
+        );
+        assert_eq!(
+            of_launcher(&root).unwrap(),
+            "mpirun has detected an attempt to run as root; try --launch 'mpirun --allow-run-as-root -n {ranks}'"
+        );
+        assert_eq!((of_launcher(&line), of_program(&root)), (None, None));
+        assert_eq!(of_program("a\nreplay: rank 1 waits\n").unwrap(), "rank 1 waits");
+    }
+}
