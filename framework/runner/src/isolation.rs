@@ -1,9 +1,10 @@
 //! Runs work with plugins in a child process of this program. The child replies in lines of JSON.
 //! Whatever a plugin does there costs only the reply.
 
+use crate::limits::{limit_memory_at_first, no_core_file};
 use crate::process::child::{Child, Report, RunTime};
-use crate::process::child_side::{confine, take_socket};
-use crate::sandbox;
+use crate::process::child_side::{confine, end_with_program, take_socket};
+use crate::sandbox::{self, FileAccess};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::File;
@@ -70,15 +71,32 @@ pub fn run<L: DeserializeOwned, T>(
     Ok(Err(how))
 }
 
-/// Prepares the child process: limits its memory, enters the sandbox for these plugins, and returns
-/// the connection for replies.
+/// Prepares a child process that replies in lines: limits its memory, enters the sandbox for these
+/// plugins, and returns the connection for replies.
 pub fn begin(memory: u64, is_sandboxed: bool, plugins: &[PathBuf]) -> io::Result<ReplySender> {
     let socket = File::from(take_socket()?);
     confine(memory, &socket)?;
     if is_sandboxed {
-        sandbox::enter(plugins, &[]).map_err(io::Error::other)?;
+        let access = FileAccess { plugins, ..FileAccess::default() };
+        sandbox::enter(&access).map_err(io::Error::other)?;
     }
     Ok(ReplySender(socket))
+}
+
+/// Prepares a child process that replies in files. `memory` can be doubled once, by
+/// [`limits::double_memory_of`](crate::limits::double_memory_of) in the parent.
+pub fn begin_with_files(
+    memory: u64,
+    is_sandboxed: bool,
+    access: &FileAccess<'_>,
+) -> io::Result<()> {
+    end_with_program()?;
+    limit_memory_at_first(memory)?;
+    no_core_file()?;
+    if is_sandboxed {
+        sandbox::enter(access).map_err(io::Error::other)?;
+    }
+    Ok(())
 }
 
 /// The connection for the replies of a child process.

@@ -1,7 +1,8 @@
 //! Resource limits of processes that run plugins.
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit, setrlimit};
 use std::io;
+use std::time::{Duration, Instant};
 
 /// Limits the address space of this process permanently. A lower limit (`ulimit -v`) remains,
 /// because only the superuser may raise it.
@@ -9,12 +10,35 @@ pub fn limit_memory(bytes: u64) -> io::Result<()> {
     at_most(Resource::As, bytes)
 }
 
-/// Like [`limit_memory`], but a later call may raise the limit to twice as much.
+/// Like [`limit_memory`], but [`double_memory_of`] may raise the limit to twice as much.
 pub fn limit_memory_at_first(bytes: u64) -> io::Result<()> {
     limit_memory(bytes.saturating_mul(2))?;
     let hard = getrlimit(Resource::As).maximum;
     let most = hard.map_or(bytes, |hard| hard.min(bytes));
     setrlimit(Resource::As, Rlimit { current: Some(most), maximum: hard }).map_err(io::Error::from)
+}
+
+/// Doubles the memory limit of a child process, which was set with [`limit_memory_at_first`]. The
+/// sandbox does not let a process change its own limits.
+pub fn double_memory_of(child: u32, bytes: u64) -> io::Result<()> {
+    let twice = bytes.saturating_mul(2);
+    let most = getrlimit(Resource::As).maximum.map_or(twice, |hard| hard.min(twice));
+    let child = i32::try_from(child).ok().and_then(Pid::from_raw);
+    prlimit(child, Resource::As, Rlimit { current: Some(most), maximum: Some(most) })?;
+    Ok(())
+}
+
+/// Waits a moment until the parent has called [`double_memory_of`] for this process.
+pub fn wait_for_double_memory() {
+    const LONGEST: Duration = Duration::from_millis(500);
+    let begin = Instant::now();
+    let is_doubled = || {
+        let limit = getrlimit(Resource::As);
+        limit.current == limit.maximum
+    };
+    while !is_doubled() && begin.elapsed() < LONGEST {
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Disables core files, because each crash of a plugin would leave one.

@@ -19,18 +19,24 @@ pub(crate) fn take_socket() -> io::Result<OwnedFd> {
 
 /// Limits the child's memory, disables core files, and ends the child when the program exits.
 pub(crate) fn confine(memory: u64, socket: &impl AsFd) -> io::Result<()> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
+    end_with_program()?;
     // If the program has already exited, no signal arrives, but its job may still be in the socket.
     let mut program = [PollFd::new(socket, PollFlags::empty())];
     poll(&mut program, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
     if program[0].revents().contains(PollFlags::HUP) {
         return Err(io::Error::other("the program that started it has ended"));
     }
+    limit_memory(memory)?;
+    no_core_file()
+}
+
+/// Ends the child when the program exits.
+pub(crate) fn end_with_program() -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
     // A sandbox forbids fork. Without one, forked processes must also end with the program, even if
     // it is killed. SAFETY: the handler only makes a system call.
     unsafe { libc::pthread_atfork(None, None, Some(end_with_parent)) };
-    limit_memory(memory)?;
-    no_core_file()
+    Ok(())
 }
 
 unsafe extern "C" fn end_with_parent() {

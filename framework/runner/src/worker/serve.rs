@@ -12,7 +12,7 @@ use crate::plugin::file::KnownDigest;
 use crate::process::child_side::{confine, mark_prints, take_socket};
 use crate::process::state::{FloatingPoint, State};
 use crate::registry::Registry;
-use crate::sandbox;
+use crate::sandbox::{self, FileAccess};
 use crate::session::{GroupEvent, report_group};
 use std::cell::RefCell;
 use std::fs::File;
@@ -146,7 +146,11 @@ pub fn serve(
             // The sandbox is entered before plugin code runs. The readable files are only known
             // from the first job.
             if is_sandboxed
-                && let Err(error) = sandbox::enter(std::slice::from_ref(&job.plugin), &job.readable)
+                && let Err(error) = sandbox::enter(&FileAccess {
+                    plugins: std::slice::from_ref(&job.plugin),
+                    readable: &job.readable,
+                    ..FileAccess::default()
+                })
             {
                 outlet.send(&Reply::Unfit { reason: error.to_string() });
                 return Err(error.into());

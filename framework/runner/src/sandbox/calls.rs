@@ -1,0 +1,247 @@
+//! The system calls that a plugin may use: a list of those that schedules and the runtimes of Rust,
+//! C, C++ and Go need. Every other call fails with `EPERM`.
+//!
+//! Landlock decides which files may be opened, so the calls that open and look at files are allowed.
+//! Calls that change files by name or descriptor are not: Landlock does not cover modes, owners,
+//! times and attributes.
+
+use super::trace;
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
+    SeccompFilter, SeccompRule,
+};
+use std::collections::BTreeMap;
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// Calls that are allowed with any arguments.
+const ALLOWED: &[i64] = &[
+    // Memory.
+    libc::SYS_brk,
+    libc::SYS_madvise,
+    libc::SYS_mincore,
+    libc::SYS_mmap,
+    libc::SYS_mprotect,
+    libc::SYS_mremap,
+    libc::SYS_munmap,
+    // Threads. `clone3` is refused by a filter of its own.
+    libc::SYS_clone3,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+    libc::SYS_futex,
+    libc::SYS_get_robust_list,
+    libc::SYS_getcpu,
+    libc::SYS_gettid,
+    libc::SYS_membarrier,
+    libc::SYS_rseq,
+    libc::SYS_sched_get_priority_max,
+    libc::SYS_sched_get_priority_min,
+    libc::SYS_sched_getaffinity,
+    libc::SYS_sched_getparam,
+    libc::SYS_sched_getscheduler,
+    libc::SYS_sched_yield,
+    libc::SYS_set_robust_list,
+    libc::SYS_set_tid_address,
+    // Signals and timers of this process.
+    libc::SYS_getitimer,
+    libc::SYS_restart_syscall,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigpending,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_rt_sigsuspend,
+    libc::SYS_rt_sigtimedwait,
+    libc::SYS_setitimer,
+    libc::SYS_sigaltstack,
+    // Clocks.
+    libc::SYS_clock_getres,
+    libc::SYS_clock_gettime,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_gettimeofday,
+    libc::SYS_nanosleep,
+    // Open descriptors.
+    libc::SYS_close,
+    libc::SYS_close_range,
+    libc::SYS_dup,
+    libc::SYS_dup3,
+    libc::SYS_epoll_create1,
+    libc::SYS_epoll_ctl,
+    libc::SYS_epoll_pwait,
+    libc::SYS_eventfd2,
+    libc::SYS_fadvise64,
+    libc::SYS_fstat,
+    libc::SYS_lseek,
+    libc::SYS_pipe2,
+    libc::SYS_ppoll,
+    libc::SYS_pread64,
+    libc::SYS_preadv,
+    libc::SYS_pselect6,
+    libc::SYS_pwrite64,
+    libc::SYS_pwritev,
+    libc::SYS_read,
+    libc::SYS_readv,
+    libc::SYS_write,
+    libc::SYS_writev,
+    // Files, as far as Landlock permits it.
+    libc::SYS_chdir,
+    libc::SYS_faccessat,
+    libc::SYS_faccessat2,
+    libc::SYS_fchdir,
+    libc::SYS_fstatfs,
+    libc::SYS_getcwd,
+    libc::SYS_getdents64,
+    libc::SYS_newfstatat,
+    libc::SYS_openat,
+    libc::SYS_readlinkat,
+    libc::SYS_statfs,
+    libc::SYS_statx,
+    // Properties of this process and the machine.
+    libc::SYS_getegid,
+    libc::SYS_geteuid,
+    libc::SYS_getgid,
+    libc::SYS_getpgid,
+    libc::SYS_getpid,
+    libc::SYS_getppid,
+    libc::SYS_getpriority,
+    libc::SYS_getrandom,
+    libc::SYS_getrusage,
+    libc::SYS_getsid,
+    libc::SYS_getuid,
+    libc::SYS_sysinfo,
+    libc::SYS_times,
+    libc::SYS_uname,
+];
+
+/// Calls that only this architecture still has, for the same purposes.
+#[cfg(target_arch = "x86_64")]
+const ALLOWED_OLD: &[i64] = &[
+    libc::SYS_access,
+    libc::SYS_alarm,
+    libc::SYS_arch_prctl,
+    libc::SYS_dup2,
+    libc::SYS_epoll_create,
+    libc::SYS_epoll_wait,
+    libc::SYS_eventfd,
+    libc::SYS_getdents,
+    libc::SYS_getpgrp,
+    libc::SYS_getrlimit,
+    libc::SYS_lstat,
+    libc::SYS_open,
+    libc::SYS_pause,
+    libc::SYS_pipe,
+    libc::SYS_poll,
+    libc::SYS_readlink,
+    libc::SYS_select,
+    libc::SYS_stat,
+    libc::SYS_time,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const ALLOWED_OLD: &[i64] = &[];
+
+/// Commands of `fcntl` that concern only the descriptor. `F_SETOWN`, for example, would have the
+/// kernel send signals to another process.
+const FCNTL: &[i32] = &[
+    libc::F_DUPFD,
+    libc::F_DUPFD_CLOEXEC,
+    libc::F_GETFD,
+    libc::F_SETFD,
+    libc::F_GETFL,
+    libc::F_SETFL,
+];
+
+/// Requests of `ioctl` that the standard libraries use on any descriptor.
+#[allow(clippy::unnecessary_cast, reason = "C libraries differ in their type")]
+const IOCTL: &[u64] = &[
+    libc::TCGETS as u64,
+    libc::TIOCGWINSZ as u64,
+    libc::FIONREAD as u64,
+    libc::FIONBIO as u64,
+    libc::FIOCLEX as u64,
+    libc::FIONCLEX as u64,
+];
+
+/// Options of `prctl` that name a thread or a mapping, or only read. `PR_SET_PDEATHSIG`, for
+/// example, would let the process outlive the program.
+const PRCTL: &[i32] = &[
+    libc::PR_SET_NAME,
+    libc::PR_GET_NAME,
+    libc::PR_GET_DUMPABLE,
+    libc::PR_GET_PDEATHSIG,
+    libc::PR_SET_VMA,
+];
+
+/// Refuses all calls of this thread, and of those that it starts, that are not in the list. Returns
+/// whether the kernel and this architecture support it.
+pub(super) fn filter(is_traced: bool) -> Result<bool, seccompiler::Error> {
+    // Its flags are in memory, which a filter cannot read. C libraries use `clone` if the kernel has
+    // no `clone3`.
+    let no_clone3 = apply(
+        BTreeMap::from([(libc::SYS_clone3, Vec::new())]),
+        SeccompAction::Allow,
+        SeccompAction::Errno(libc::ENOSYS as u32),
+    )?;
+    let refused = if is_traced && trace::install() {
+        SeccompAction::Trap
+    } else {
+        SeccompAction::Errno(libc::EPERM as u32)
+    };
+    let allowed = allowed().map_err(seccompiler::Error::Backend)?;
+    Ok(no_clone3 && apply(allowed, refused, SeccompAction::Allow)?)
+}
+
+fn allowed() -> Result<Rules, BackendError> {
+    let mut rules: Rules =
+        ALLOWED.iter().chain(ALLOWED_OLD).map(|call| (*call, Vec::new())).collect();
+    let own = u64::from(std::process::id());
+    // Threads may be started. A process would outlive a program that is killed.
+    let thread = libc::CLONE_THREAD as u64;
+    let is_thread =
+        SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), thread)?;
+    let any = |argument, values: &[u64]| -> Result<Vec<SeccompRule>, BackendError> {
+        values.iter().map(|value| SeccompRule::new(vec![equal(argument, *value)?])).collect()
+    };
+    let of_options = |options: &[i32]| options.iter().map(|o| *o as u64).collect::<Vec<_>>();
+    rules.extend([
+        (libc::SYS_clone, vec![SeccompRule::new(vec![is_thread])?]),
+        // A worker leads a process group of its own, which is process 0 to `kill`.
+        (libc::SYS_kill, any(0, &[own, 0])?),
+        (libc::SYS_tgkill, any(0, &[own])?),
+        // The process itself, and no new limit.
+        (libc::SYS_prlimit64, vec![SeccompRule::new(vec![equal(0, 0)?, null(2)?])?]),
+        (libc::SYS_fcntl, any(1, &of_options(FCNTL))?),
+        (libc::SYS_ioctl, any(1, IOCTL)?),
+        (libc::SYS_prctl, any(0, &of_options(PRCTL))?),
+    ]);
+    Ok(rules)
+}
+
+/// The kernel reads 32 bits of such an argument.
+fn equal(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
+}
+
+fn null(argument: u8) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)
+}
+
+/// Installs a filter. Returns whether the kernel and this architecture support it.
+fn apply(
+    calls: Rules,
+    others: SeccompAction,
+    these: SeccompAction,
+) -> Result<bool, seccompiler::Error> {
+    let Ok(architecture) = std::env::consts::ARCH.try_into() else { return Ok(false) };
+    let filter = SeccompFilter::new(calls, others, these, architecture)
+        .map_err(seccompiler::Error::Backend)?;
+    let program: BpfProgram = filter.try_into().map_err(seccompiler::Error::Backend)?;
+    match seccompiler::apply_filter(&program) {
+        Ok(()) => Ok(true),
+        // The kernel has no filters.
+        Err(seccompiler::Error::Prctl(e) | seccompiler::Error::Seccomp(e))
+            if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) =>
+        {
+            Ok(false)
+        }
+        Err(e) => Err(e),
+    }
+}
