@@ -2,6 +2,7 @@
 
 mod durable;
 mod host_fails;
+mod hostile;
 mod identity;
 mod rerun;
 mod resume;

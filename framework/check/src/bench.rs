@@ -4,12 +4,14 @@ use crate::question::{Answer, Question};
 use crate::watch::{last_step, where_it_was};
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+use swapmeet_runner::limits::double_memory_of;
 use swapmeet_runner::plugin_output::{is_backtrace, is_out_of_memory};
+use swapmeet_runner::sandbox::NO_SANDBOX;
 
 /// Limits for answering a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,13 +50,15 @@ pub trait Bench {
 }
 
 /// Starts the program again for every question: `PROGRAM check-question PLUGIN QUESTION ANSWER-FILE
-/// SECONDS BYTES`.
+/// SECONDS BYTES [--no-sandbox]`.
 #[derive(Debug)]
 pub struct Processes {
     pub program: PathBuf,
     pub plugin: PathBuf,
     /// The limits of a question.
     pub limits: Limits,
+    /// Whether the plugin runs in the sandbox.
+    pub is_sandboxed: bool,
 }
 
 impl Bench for Processes {
@@ -71,6 +75,9 @@ impl Bench for Processes {
             .arg(&answer)
             .arg(self.limits.time.as_secs_f64().to_string())
             .arg(self.limits.memory.to_string())
+            .args((!self.is_sandboxed).then_some(NO_SANDBOX))
+            // `kill(0, ..)` of a plugin does not reach the program.
+            .process_group(0)
             .stdin(Stdio::null())
             .stdout(File::create(&out)?)
             .stderr(File::create(&err)?)
@@ -78,12 +85,21 @@ impl Bench for Processes {
         // The host stops a plan at its next call. A plan that makes no calls is killed.
         let most =
             self.limits.time.saturating_mul(question.plans().max(4)) + Duration::from_secs(1);
-        let Some(status) = wait(&mut child, most)? else {
+        let read =
+            || std::fs::read(&answer).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let (id, mut is_doubled) = (child.id(), false);
+        let ended = wait(&mut child, most, || {
+            // Two plans at the same time may use twice the memory. Without it, the limit for one
+            // plan stays.
+            if !is_doubled && read() == Some(Answer::AtOnce) {
+                is_doubled = true;
+                let _ = double_memory_of(id, self.limits.memory);
+            }
+        })?;
+        let Some(status) = ended else {
             return Ok(Outcome::Hung(last_step(&progress)));
         };
-        let answer =
-            std::fs::read(&answer).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        Ok(match answer {
+        Ok(match read() {
             Some(answer) if status.success() && answer != Answer::AtOnce => Outcome::Answered {
                 answer,
                 printed: lines(&out).into_iter().find(|line| !line.trim().is_empty()),
@@ -104,8 +120,13 @@ impl Bench for Processes {
     }
 }
 
-/// Waits for a child process, and kills it after `limit`. Returns `None` if it was killed.
-fn wait(child: &mut std::process::Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+/// Waits for a child process, and kills it after `limit`. Calls `meanwhile` at least 100 times per
+/// second. Returns `None` if the child was killed.
+fn wait(
+    child: &mut std::process::Child,
+    limit: Duration,
+    mut meanwhile: impl FnMut(),
+) -> io::Result<Option<ExitStatus>> {
     let started = Instant::now();
     let mut pause = Duration::from_micros(200);
     loop {
@@ -117,6 +138,7 @@ fn wait(child: &mut std::process::Child, limit: Duration) -> io::Result<Option<E
             child.wait()?;
             return Ok(None);
         }
+        meanwhile();
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(10));
     }

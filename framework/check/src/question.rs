@@ -3,6 +3,8 @@
 use crate::about::About;
 use crate::watch::Fullest;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use swapmeet_runner::topology;
 
 /// One case of one algorithm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +28,23 @@ pub enum Question {
 }
 
 impl Question {
+    /// Returns the input files that the user names: those of topologies, and values of parameters
+    /// that are files.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let rungs = match self {
+            Self::About => &[][..],
+            Self::Run(rung) => std::slice::from_ref(rung),
+            Self::Among(rungs) => rungs,
+        };
+        let of_topology = |rung: &Rung| {
+            let parsed = topology::parse_with_inputs(&rung.topology);
+            parsed.map_or_else(|_| Vec::new(), |(_, inputs)| inputs)
+        };
+        let topologies = rungs.iter().flat_map(of_topology).map(|input| PathBuf::from(input.file));
+        let values = rungs.iter().flat_map(|rung| &rung.params).map(|(_, value)| value.into());
+        topologies.chain(values.filter(|path: &PathBuf| path.is_file())).collect()
+    }
+
     /// Returns the largest number of schedules that are made for the answer.
     pub fn plans(&self) -> u32 {
         match self {

@@ -4,7 +4,9 @@ use crate::args::{CheckArgs, CheckQuestionArgs, ReportFormat};
 use crate::failure::{Failure, SOME_FAILED};
 use crate::output;
 use crate::run::bundled_owner;
+use crate::say::say;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::mem::ManuallyDrop;
@@ -16,7 +18,10 @@ use swapmeet_check::{
     Answer, Bench, Finding, Limits, Outcome, Question, Report, answer, examine, ladder,
 };
 use swapmeet_core::spec::Spec;
-use swapmeet_runner::limits::{limit_memory, limit_memory_at_first};
+use swapmeet_results::Status;
+use swapmeet_runner::isolation;
+use swapmeet_runner::limits::wait_for_double_memory;
+use swapmeet_runner::sandbox::{FileAccess, NO_SANDBOX, TRACE};
 use swapmeet_runner::topology;
 
 /// Examines a plugin and prints the report.
@@ -39,6 +44,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
         program: std::env::current_exe().map_err(own)?,
         plugin: args.plugin.clone(),
         limits: Limits { time: Duration::from_secs_f64(args.timeout), memory: args.memory_limit },
+        is_sandboxed: !args.no_sandbox,
     };
     let mut topologies: Vec<&str> = args.topologies.iter().map(String::as_str).collect();
     if topologies.is_empty() {
@@ -59,6 +65,12 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
         }
     };
     output::print(&format!("{text}\n"))?;
+    let is_read = matches!(args.format, ReportFormat::Text);
+    if is_read && bench.has_failed.get() && !args.no_sandbox && std::env::var_os(TRACE).is_none() {
+        say!(
+            "note: the sandbox may have refused a system call: {TRACE}=1 names refused calls, {NO_SANDBOX} permits them"
+        );
+    }
     Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
 }
 
@@ -83,6 +95,9 @@ fn taken(report: &Report) -> Vec<Finding> {
 struct Watched {
     processes: Processes,
     bar: ProgressBar,
+    /// Whether a process died or an algorithm reported an error. A refused system call is a
+    /// possible reason.
+    has_failed: Cell<bool>,
 }
 
 impl Watched {
@@ -94,7 +109,7 @@ impl Watched {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} cases  {msg}") {
             bar.set_style(style);
         }
-        Self { processes, bar }
+        Self { processes, bar, has_failed: Cell::new(false) }
     }
 }
 
@@ -113,7 +128,16 @@ impl Bench for Watched {
             Question::About => {}
         }
         self.bar.inc(1);
-        self.processes.ask(question)
+        let outcome = self.processes.ask(question)?;
+        let is_failure = match &outcome {
+            Outcome::Died(_) | Outcome::Answered { answer: Answer::Refused(_), .. } => true,
+            Outcome::Answered { answer: Answer::Ran(ran), .. } => {
+                ran.plans.iter().any(|plan| plan.status == Status::Error.to_string())
+            }
+            Outcome::Answered { .. } | Outcome::Hung(_) => false,
+        };
+        self.has_failed.set(self.has_failed.get() || is_failure);
+        Ok(outcome)
     }
 
     fn limits(&self) -> Limits {
@@ -127,21 +151,32 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
         serde_json::from_str(&args.question).map_err(|e| Failure::Usage(e.to_string()))?;
     let timeout =
         Duration::try_from_secs_f64(args.timeout).map_err(|e| Failure::Usage(e.to_string()))?;
-    limit_memory_at_first(args.memory).map_err(|e| Failure::Usage(format!("memory limit: {e}")))?;
+    let progress = progress_beside(&args.answer);
+    // The sandbox only lets a process write files that exist.
+    let files = [args.answer.clone(), progress.clone()];
+    for file in &files {
+        File::create(file).map_err(|e| Failure::writing("the answer", &e))?;
+    }
+    let access = FileAccess {
+        plugins: std::slice::from_ref(&args.plugin),
+        readable: &question.inputs(),
+        writable: &files,
+    };
+    isolation::begin_with_files(args.memory, !args.no_sandbox, &access)
+        .map_err(|e| Failure::Output(e.to_string()))?;
     // A worker of `run` has an open socket while plugins run. This file stands in for it, to detect
     // plugins that close descriptors which they did not open.
     let held = ManuallyDrop::new(OwnedFd::from(
         File::open("/dev/null").map_err(|e| Failure::Output(e.to_string()))?,
     ));
-    // Two plans at the same time may use twice the memory. If this limit cannot be set or
-    // announced, the limit for one plan stays.
+    // Two plans at the same time may use twice the memory: the parent raises the limit.
     let two = || {
         let text = serde_json::to_vec(&Answer::AtOnce).map_err(io::Error::from);
-        let _ = text
-            .and_then(|text| std::fs::write(&args.answer, text))
-            .and(limit_memory(args.memory.saturating_mul(2)));
+        if text.and_then(|text| std::fs::write(&args.answer, text)).is_ok() {
+            wait_for_double_memory();
+        }
     };
-    let mut answer = answer(&args.plugin, &question, timeout, &progress_beside(&args.answer), &two);
+    let mut answer = answer(&args.plugin, &question, timeout, &progress, &two);
     if rustix::io::fcntl_getfd(&*held).is_err() {
         answer = Answer::ClosedFiles;
     }

@@ -75,6 +75,11 @@ pub(crate) struct CheckArgs {
     /// Select the format of the report.
     #[arg(long, default_value = "text")]
     pub format: ReportFormat,
+    /// Run the plugin with all of your permissions. By default, it cannot write
+    /// files, start programs or open sockets, as far as the kernel can enforce
+    /// this.
+    #[arg(long)]
+    pub no_sandbox: bool,
 }
 
 /// The format of the report of `check`.
@@ -99,4 +104,7 @@ pub(crate) struct CheckQuestionArgs {
     pub timeout: f64,
     /// Memory limit of this process, in bytes.
     pub memory: u64,
+    /// Run without the sandbox.
+    #[arg(long)]
+    pub no_sandbox: bool,
 }

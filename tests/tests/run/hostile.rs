@@ -1,0 +1,209 @@
+//! A hostile plugin cannot reach anything outside its process, whichever command loads it.
+
+use crate::support::tools::left_out;
+use crate::support::{compile_c, rows, swapmeet, words};
+use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+use swapmeet_results::Status;
+use swapmeet_tests::build;
+use tempfile::{TempDir, tempdir};
+
+/// The attacks that no mechanism but seccomp and Landlock prevents, in the order of `hostile.c`.
+const ATTACKS: [&str; 18] = [
+    "write",
+    "read",
+    "fork",
+    "kill",
+    "socket",
+    "prlimit",
+    "setrlimit",
+    "setpriority",
+    "sched_setaffinity",
+    "ioprio_set",
+    "chmod",
+    "chown",
+    "utime",
+    "shmget",
+    "msgget",
+    "semget",
+    "memfd_create",
+    "setsid",
+];
+
+/// A hostile plugin, and the files that it reports to and attacks.
+struct Hostile {
+    folder: TempDir,
+    plugin: PathBuf,
+}
+
+impl Hostile {
+    /// Returns `None` without a C compiler or a kernel with all of the sandbox.
+    fn new() -> Option<Self> {
+        let listed = swapmeet(&["list", "plugins"]).output().unwrap().stdout;
+        let listed = String::from_utf8(listed).unwrap();
+        if !listed.contains("sandbox: Landlock ") || listed.contains("not prevented") {
+            left_out("landlock", "a kernel with all of the sandbox");
+            return None;
+        }
+        let folder = tempdir().unwrap();
+        let plugin = compile_c("tests/plugins/hostile.c", folder.path(), "hostile", &[])?;
+        std::fs::write(folder.path().join("victim"), "a secret").unwrap();
+        Some(Self { folder, plugin })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Returns the environment of a program that loads the plugin.
+    fn environment(&self) -> Vec<(&'static str, PathBuf)> {
+        vec![
+            ("SWAPMEET_PLUGIN_PATH", self.folder.path().to_owned()),
+            ("HOSTILE_REPORT", "9".into()),
+            ("HOSTILE_VICTIM", self.path("victim")),
+            ("HOSTILE_MARK", self.path("mark")),
+            ("XDG_DATA_HOME", "/nonexistent".into()),
+            ("XDG_CONFIG_HOME", "/nonexistent".into()),
+            // Descriptions of plugins are not cached.
+            ("XDG_CACHE_HOME", "/nonexistent".into()),
+        ]
+    }
+
+    /// Returns the arguments of `sh` to run the program with the report as descriptor 9.
+    fn script(&self, line: &str) -> [String; 2] {
+        let report = self.path("report");
+        let program = build().join("swapmeet");
+        let script = format!("exec 9>>'{}'; exec '{}' {line}", report.display(), program.display());
+        ["-c".to_owned(), script]
+    }
+
+    fn run(&self, line: &str, more: &[(&str, &str)]) -> Output {
+        let mut shell = Command::new("sh");
+        shell.args(self.script(line)).current_dir(self.folder.path());
+        shell.envs(self.environment()).envs(more.iter().copied()).output().unwrap()
+    }
+
+    /// Returns the lines that the plugin has reported, once each, and forgets them.
+    fn reported(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.path("report")).unwrap_or_default();
+        let _ = std::fs::remove_file(self.path("report"));
+        let mut lines: Vec<String> = Vec::new();
+        for line in text.lines().filter(|line| *line != "loaded") {
+            if !lines.iter().any(|known| known == line) {
+                lines.push(line.to_owned());
+            }
+        }
+        if text.lines().any(|line| line == "loaded") {
+            lines.insert(0, "loaded".to_owned());
+        }
+        lines
+    }
+}
+
+#[test]
+fn no_command_lets_a_hostile_constructor_reach_anything() {
+    let Some(hostile) = Hostile::new() else { return };
+    let file = hostile.plugin.display().to_string();
+    let on_ring = "--topology ring:4 --algorithm c-ring";
+    let commands = [
+        format!("run {on_ring} --out rows.csv --quiet"),
+        format!("check {file} --topology ring:4"),
+        "list plugins".to_owned(),
+        "list algorithms --format json".to_owned(),
+        format!("trace {on_ring}"),
+        format!("trace {on_ring} --summary"),
+        format!("export --format goal {on_ring} --out schedule.goal"),
+        "reproduce suh-shin --out tables".to_owned(),
+        "rerun rows.csv --row 1".to_owned(),
+    ];
+    for line in &commands {
+        let output = hostile.run(line, &[]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(hostile.reported(), ["loaded"], "{line}: {said}");
+        assert_eq!(output.status.code(), Some(0), "{line}: {said}");
+    }
+    let output = hostile.run("plot rows.csv --out figure.svg", &[]);
+    assert!(output.status.success() && hostile.reported().is_empty(), "a plot needs no plugin");
+    let asked = [("COMPLETE", "bash"), ("_CLAP_COMPLETE_INDEX", "3")];
+    let output = hostile.run("-- swapmeet run --algorithm c-", &asked);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("c-ring"), "{output:?}");
+    assert_eq!(hostile.reported(), ["loaded"], "completions");
+    in_terminal(&hostile);
+    assert_eq!(hostile.reported(), ["loaded"], "tui");
+    assert!(!hostile.path("mark").exists());
+}
+
+/// Opens the dashboard until the plugin has been loaded.
+fn in_terminal(hostile: &Hostile) {
+    const LONGEST: Duration = Duration::from_secs(20);
+    let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+    let pair = native_pty_system().openpty(size).unwrap();
+    let mut shell = CommandBuilder::new("sh");
+    shell.args(hostile.script("tui"));
+    shell.cwd(hostile.folder.path());
+    hostile.environment().into_iter().for_each(|(key, value)| shell.env(key, value));
+    let mut child = pair.slave.spawn_command(shell).unwrap();
+    let begin = Instant::now();
+    let is_loaded = |report: &Path| std::fs::metadata(report).is_ok_and(|m| m.len() > 0);
+    while !is_loaded(&hostile.path("report")) && begin.elapsed() < LONGEST {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // The constructor makes all its attempts within this time.
+    std::thread::sleep(Duration::from_millis(300));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// The attacks of the other test succeed outside the sandbox, so it tests something.
+#[test]
+fn without_the_sandbox_the_attacks_succeed() {
+    let Some(hostile) = Hostile::new() else { return };
+    for line in [
+        "list plugins --no-sandbox".to_owned(),
+        format!("check {} --topology ring:4 --no-sandbox", hostile.plugin.display()),
+    ] {
+        let output = hostile.run(&line, &[]);
+        let reported = hostile.reported();
+        // A leader of a process group cannot begin a session.
+        let missing: Vec<_> = ATTACKS
+            .iter()
+            .filter(|name| **name != "setsid" && !reported.iter().any(|line| line == *name))
+            .collect();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(missing.is_empty(), "{line}: not possible: {missing:?}; {said}");
+    }
+}
+
+/// With `SWAPMEET_SANDBOX_TRACE`, the calls that the sandbox refuses are named.
+#[test]
+fn refused_calls_are_named_on_request() {
+    let dir = tempdir().unwrap();
+    let needs = "if (shmget(IPC_PRIVATE, 4096, 0600) < 0) abort()";
+    let Some(file) = compile_c(
+        "tests/plugins/loading.c",
+        dir.path(),
+        "needs",
+        &[("AT_LOAD", needs), ("_DEFAULT_SOURCE", "1")],
+    ) else {
+        return;
+    };
+    let check = ["check", file.to_str().unwrap(), "--topology", "ring:4"];
+    let text = |output: &[u8]| String::from_utf8_lossy(output).into_owned();
+    let output = swapmeet(&check).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("SWAPMEET_SANDBOX_TRACE=1"), "{output:?}");
+    if cfg!(not(any(target_arch = "x86_64", target_arch = "aarch64"))) {
+        return left_out("trace", "an architecture with a handler");
+    }
+    let output = swapmeet(&check).env("SWAPMEET_SANDBOX_TRACE", "1").output().unwrap();
+    let said = text(&output.stdout);
+    assert!(said.contains("sandbox: refused system call "), "{said}");
+    assert!(said.contains(" (shmget)"), "{said}");
+    assert!(!text(&output.stderr).contains("SWAPMEET_SANDBOX_TRACE"), "{output:?}");
+    swapmeet(&check).arg("--no-sandbox").assert().success();
+    // A plugin that needs nothing special is not disturbed.
+    let ring = words("--topology ring:4 --algorithm ring");
+    assert_eq!(rows(&ring)[0].status, Status::Ok);
+}
