@@ -140,6 +140,9 @@ pub struct Message {
     pub after: u64,
     /// The vertices of the route, including both ends.
     pub path: Vec<u64>,
+    /// The bandwidth of each link of the route, as a multiple of the machine's; empty if all links
+    /// have the machine's bandwidth.
+    pub bandwidths: Vec<f64>,
     /// The blocks of the message; `None` in a schedule of byte counts.
     pub blocks: Option<Vec<BlockTransfer>>,
     /// In a schedule of byte counts: destinations with their bytes. Empty unless the format needs
@@ -259,8 +262,8 @@ impl Exporter {
             None => None,
         };
         let after = self.earlier_steps.partition_point(|step| *step <= send.after) as u64;
-        let Send { from, to, bytes, path, .. } = send;
-        let message = Message { from, to, bytes, after, path, blocks, counts };
+        let Send { from, to, bytes, path, bandwidths, .. } = send;
+        let message = Message { from, to, bytes, after, path, bandwidths, blocks, counts };
         if message.from == message.to {
             self.step.copies.push(message);
             return Ok(());

@@ -97,7 +97,7 @@ pub struct BlockSet {
 }
 
 /// A message. Its nodes are those of the machine.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Send {
     /// The schedule's own number of the step, from 1.
     pub step: u64,
@@ -117,6 +117,9 @@ pub struct Send {
     pub is_virtual: bool,
     /// The vertices of the route, including both ends; empty if unknown.
     pub path: Vec<u64>,
+    /// The bandwidth of each link of the route, as a multiple of the machine's; empty if all links
+    /// have the machine's bandwidth.
+    pub bandwidths: Vec<f64>,
     /// The blocks; `None` in a schedule of byte counts.
     pub blocks: Option<Vec<BlockSet>>,
     /// The share of the sender's bytes; `None` in a schedule of blocks.
@@ -174,7 +177,7 @@ pub struct Redistribution {
 }
 
 /// An event of a schedule, in order.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "RawEvent")]
 pub enum DocumentEvent {
     /// The layout of blocks, before the first send.
@@ -222,6 +225,8 @@ struct RawEvent {
     virtual_from: Option<u64>,
     #[serde(default)]
     path: Vec<u64>,
+    #[serde(default)]
+    bandwidths: Vec<f64>,
     blocks: Option<Vec<BlockSet>>,
     share: Option<Share>,
     label: Option<String>,
@@ -273,6 +278,7 @@ impl TryFrom<RawEvent> for DocumentEvent {
             combine: fields.combine,
             is_virtual: fields.virtual_from.is_some(),
             path,
+            bandwidths: fields.bandwidths,
             blocks: fields.blocks,
             share: fields.share,
             label: fields.label,

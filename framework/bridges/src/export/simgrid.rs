@@ -6,12 +6,13 @@
 //! addition; its axes are reversed because SimGrid counts the first dimension fastest, so that node
 //! numbers agree. Latencies are zero, because SimGrid shares a link by round-trip time otherwise.
 
-use super::{Export, OutputFolder, Step, write_error};
-use std::collections::BTreeSet;
+use super::{Export, Message, OutputFolder, Step, write_error};
+use std::collections::BTreeMap;
 use std::collections::hash_map::{DefaultHasher, Entry, HashMap};
 use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::io::{self, BufWriter, Seek, Write};
+use std::iter;
 use swapmeet_interchange::schedule::Header;
 
 /// The source of the program, which is the same for all schedules.
@@ -29,7 +30,8 @@ pub(super) struct SimGrid {
     routes: BufWriter<File>,
     /// A hash of the route of each pair of ends; SimGrid allows only one route for each.
     known: HashMap<(u32, u32), u64>,
-    links: BTreeSet<(u64, u64)>,
+    /// The links with their bandwidths, as multiples of the machine's.
+    links: BTreeMap<(u64, u64), f64>,
 }
 
 fn digest(path: &[u64]) -> u64 {
@@ -52,7 +54,7 @@ impl SimGrid {
         let whole = |sides: &Vec<String>| sides.iter().all(|side| side.parse::<u64>().is_ok());
         let torus = sides.filter(whole);
         let routes = BufWriter::new(tempfile::tempfile_in(&folder.0).map_err(write_error)?);
-        let (known, links) = (HashMap::new(), BTreeSet::new());
+        let (known, links) = (HashMap::new(), BTreeMap::new());
         Ok(Self {
             folder,
             nodes: head.nodes,
@@ -66,10 +68,12 @@ impl SimGrid {
     }
 
     /// Writes the route of a pair in the platform's format.
-    fn route(&mut self, from: u64, to: u64, path: &[u64]) -> io::Result<()> {
+    fn route(&mut self, message: &Message) -> io::Result<()> {
+        let Message { from, to, path, bandwidths, .. } = message;
         write!(self.routes, "    <route src=\"n{from}\" dst=\"n{to}\" symmetrical=\"NO\">")?;
-        for ends in path.windows(2) {
-            self.links.insert((ends[0], ends[1]));
+        let bandwidths = bandwidths.iter().copied().chain(iter::repeat(1.0));
+        for (ends, bandwidth) in path.windows(2).zip(bandwidths) {
+            self.links.insert((ends[0], ends[1]), bandwidth);
             write!(self.routes, "<link_ctn id=\"l{}-{}\"/>", ends[0], ends[1])?;
         }
         writeln!(self.routes, "</route>")
@@ -82,11 +86,11 @@ impl SimGrid {
             for node in 0..self.nodes {
                 writeln!(out, "    <host id=\"n{node}\" speed=\"1Gf\"/>")?;
             }
-            for (from, to) in &self.links {
+            for ((from, to), bandwidth) in &self.links {
                 writeln!(
                     out,
                     "    <link id=\"l{from}-{to}\" bandwidth=\"{:.6}Bps\" latency=\"0s\"/>",
-                    self.bandwidth
+                    bandwidth * self.bandwidth
                 )?;
             }
             self.routes.flush()?;
@@ -131,7 +135,7 @@ impl Export for SimGrid {
             match self.known.entry((from as u32, to as u32)) {
                 Entry::Vacant(unknown) => {
                     unknown.insert(digest);
-                    self.route(from, to, &message.path).map_err(write_error)?;
+                    self.route(message).map_err(write_error)?;
                 }
                 Entry::Occupied(known) if *known.get() == digest => {}
                 Entry::Occupied(_) => {

@@ -196,7 +196,12 @@ impl<W: Write> Json<W> {
             set("combine", true.into());
         }
         if sent.from.physical != sent.to.physical {
-            set("path", path(sent).into());
+            let (path, bandwidths) = path(sent);
+            set("path", path.into());
+            // Links have the machine's bandwidth on most networks.
+            if sent.topology.bandwidths().is_some() {
+                set("bandwidths", bandwidths.into());
+            }
         }
         match share {
             Some(share) => set("share", share),
@@ -208,7 +213,7 @@ impl<W: Write> Json<W> {
 
 /// Returns the vertices of a route, including sender and receiver. Switches are numbered after the
 /// nodes.
-fn path(sent: &Sent<'_>) -> Vec<u64> {
+fn path(sent: &Sent<'_>) -> (Vec<u64>, Vec<f64>) {
     let (topology, from) = (sent.topology, sent.from.physical);
     // The links of a run ascend regardless of the direction of travel. Their ends give the order in
     // which they are travelled.
@@ -216,20 +221,23 @@ fn path(sent: &Sent<'_>) -> Vec<u64> {
     let routed = topology.route(from, sent.to.physical, sent.route, &mut |run| {
         links.push((0..run.len).map(|i| run.first + i * run.stride).collect::<Vec<_>>());
     });
-    let mut path = vec![from];
+    let (mut path, mut bandwidths) = (vec![from], Vec::new());
     if routed.is_err() {
-        return path;
+        return (path, bandwidths);
     }
     for run in links {
-        let mut ends: Vec<(u64, u64)> =
-            run.into_iter().filter_map(|link| topology.link_ends(link)).collect();
+        let link = |link| Some((topology.link_ends(link)?, topology.bandwidth(link)));
+        let mut ends: Vec<_> = run.into_iter().filter_map(link).collect();
         let at = path.last().copied().unwrap_or(from);
-        if ends.first().is_some_and(|(from, _)| *from != at) {
+        if ends.first().is_some_and(|((from, _), _)| *from != at) {
             ends.reverse();
         }
-        path.extend(ends.into_iter().map(|(_, to)| to));
+        for ((_, to), bandwidth) in ends {
+            path.push(to);
+            bandwidths.push(bandwidth);
+        }
     }
-    path
+    (path, bandwidths)
 }
 
 /// Returns a box as runs of nodes of the machine (first and last). Sides by which blocks are not

@@ -89,6 +89,24 @@ fn simgrid_takes_the_time_that_fluid_predicts() {
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
 }
 
+/// Links inside a group are 9 times as fast. Without their bandwidths, SimGrid's time would differ
+/// by more than 10 %.
+#[test]
+fn simgrid_gets_the_bandwidth_of_each_link() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("sim");
+    let machine = "free:model=fluid,byte_us=0.001,startup_us=0,hop_us=0";
+    let case = ["groups:4x4,inside=9", "pairwise", "uniform:100000"];
+    assert!(exports("simgrid", case, &["--machine", machine], &out));
+    let platform = std::fs::read_to_string(out.join("platform.xml")).unwrap();
+    for bandwidth in ["\"1000000000.000000Bps\"", "\"9000000000.000000Bps\""] {
+        assert!(platform.contains(bandwidth), "{platform}");
+    }
+    let Some(played) = played_by_simgrid(&out) else { return };
+    let predicted = predicted(case, machine);
+    assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
+}
+
 /// In SimGrid, background flows are messages of the only step. The time is the same because the
 /// last message to end belongs to the schedule.
 #[test]
