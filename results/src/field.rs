@@ -55,12 +55,17 @@ impl Field for String {
     const TYPE: &'static str = "string";
 
     fn write(&self) -> String {
-        if is_formula(self) { format!("'{self}") } else { self.clone() }
+        csv_text(self)
     }
     fn read(text: &str) -> Result<Self, String> {
         let plain = text.strip_prefix('\'').filter(|rest| is_formula(rest));
         Ok(plain.unwrap_or(text).to_owned())
     }
+}
+
+/// Returns a text as a CSV field that no spreadsheet runs as a formula.
+pub fn csv_text(text: &str) -> String {
+    if is_formula(text) { format!("'{text}") } else { text.to_owned() }
 }
 
 /// Returns whether a spreadsheet runs a cell with this text, leading apostrophes aside.

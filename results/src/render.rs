@@ -20,6 +20,7 @@ use crate::compare::{Comparison, ComparisonLine, Group};
 use crate::record::Status;
 use crate::residual::Residual;
 use crate::stats::Interval;
+use swapmeet_core::text::is_unsafe;
 
 /// The columns of tables for people.
 const HEADER: [&str; 12] = [
@@ -211,10 +212,10 @@ fn reasons(group: &Group) -> impl Iterator<Item = String> + '_ {
     with_reason.map(|l| single_line(&format!("{}: {}", l.algorithm, l.reason)))
 }
 
-/// Replaces control characters by spaces. Names and reasons come from plugins and files, and could
+/// Replaces control characters and the like by spaces. Names and reasons come from plugins and files, and could
 /// otherwise break the line or control the terminal.
-fn single_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+pub fn single_line(text: &str) -> String {
+    text.chars().map(|c| if is_unsafe(c) { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]

@@ -146,6 +146,32 @@ ALGORITHM(threads, pthread_t thread; held = host; pthread_create(&thread, NULL, 
 /* Writes a row of a case that does not belong to the worker's job to every descriptor. */
 ALGORITHM(forges, int fd; for (fd = 3; fd < 64; fd++) dprintf(fd, "{\"Of\":[1,{\"Row\":{\"case\":7,\"outcome\":[]}}]}\n"); return shift(problem, host);)
 
+/* Gives the case up with a reason of unsafe characters. */
+ALGORITHM(escapes, int fd; for (fd = 3; fd < 64; fd++) dprintf(fd, "{\"Of\":[1,{\"Unknown\":{\"case\":0,\"reason\":\"a\\u001b[31m\\u0000\\r\\u202e\"}}]}\n"); return shift(problem, host);)
+/* Writes a value of an observer with 250 MB to every descriptor. */
+static int swell(int fd)
+{
+    static char zeros[1 << 20];
+    const char *head = "{\"Of\":[1,{\"Observed\":{\"value\":[0";
+    size_t i;
+    int part;
+    for (i = 0; i < sizeof zeros; i++)
+        zeros[i] = ",0"[i % 2];
+    if (write(fd, head, strlen(head)) < 0)
+        return -1;
+    for (part = 0; part < 250; part++) {
+        size_t done = 0;
+        while (done < sizeof zeros) {
+            ssize_t count = write(fd, zeros + done, sizeof zeros - done);
+            if (count < 0)
+                return -1;
+            done += (size_t)count;
+        }
+    }
+    return (int)write(fd, "]}}]}\n", 6);
+}
+ALGORITHM(swells, int fd; for (fd = 3; fd < 64; fd++) if (swell(fd) < 0) continue; return shift(problem, host);)
+
 /* The first step is correct. In the second one, node 0 sends a block that it no longer holds. */
 static int32_t block(const SwmHost *host, uint64_t from, uint64_t to)
 {
@@ -194,6 +220,7 @@ static const struct {
             {"prints", plan_prints},   {"wanders", plan_wanders},
     {"rounds", plan_rounds},       {"limits", plan_limits},           {"alarms", plan_alarms},   {"blocks", plan_blocks},
     {"threads", plan_threads},     {"forges", plan_forges},
+    {"escapes", plan_escapes},     {"swells", plan_swells},
     {"repeats", plan_repeats},     {"lingers", plan_lingers},         {"falls", plan_falls},     {"dawdles", plan_dawdles},
     {"begets", plan_begets},
     {"writes", plan_writes},       {"cuts", plan_cuts},               {"removes", plan_removes}, {"reads", plan_reads},

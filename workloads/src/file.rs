@@ -5,6 +5,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use swapmeet_core::spec::format_size;
 
+/// The maximum size of any file that is read as a whole. Some kinds of files have lower limits.
+pub const MAX_BYTES: u64 = 512 << 20;
+
 /// Reads a regular file of at most `most` bytes. `expected` describes its content in errors. Pipes
 /// and devices are refused, because worker processes read the file again.
 pub fn read_regular(path: &Path, most: u64, expected: &str) -> Result<String, String> {

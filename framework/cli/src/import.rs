@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_bridges::import::{Measurement, MeasurementFile, read};
 use swapmeet_core::delivery::fault::Count;
+use swapmeet_core::text::{excerpt, is_unsafe};
 use swapmeet_results::{CsvSink, Record, Sink, Status, Verified};
 use swapmeet_runner::topology;
 use swapmeet_workloads::file::read_bounded;
@@ -17,7 +18,9 @@ use swapmeet_workloads::file::read_bounded;
 pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     /// Maximum bytes of one file.
     const LONGEST: u64 = 256 << 20;
-    if args.name.contains([',', ':', '"']) || args.name.chars().any(char::is_control) {
+    check_text("--name", &args.name)?;
+    args.algorithm.iter().try_for_each(|name| check_text("--algorithm", name))?;
+    if args.name.contains([',', ':', '"']) {
         return Err(Failure::Usage(format!(
             "--name {}: expected no comma, colon or quotation mark",
             args.name
@@ -62,6 +65,17 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     }
     say!("{} measured", Count(rows.len() as u64, "row"));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses an empty text and one with characters that a terminal acts on: it becomes part of rows.
+fn check_text(flag: &str, text: &str) -> Result<(), Failure> {
+    if !text.is_empty() && !text.contains(is_unsafe) {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "{flag} '{}': expected a name without control characters",
+        excerpt(text)
+    )))
 }
 
 /// Returns the topology of a row and its number of nodes. If the user gives none and only the

@@ -12,7 +12,8 @@ use swapmeet_core::cost::settings::{Origin, Preset};
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION, of_bits};
 use swapmeet_core::network::topology::families;
 use swapmeet_core::spec::near_matches;
-use swapmeet_results::column_infos;
+use swapmeet_core::text::escaped_path;
+use swapmeet_results::{column_infos, csv_text};
 use swapmeet_runner::plugin::{Algorithm, Param};
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::sandbox::{self, NO_SANDBOX};
@@ -177,7 +178,7 @@ fn make(kind: Kind, registry: &Registry) -> List {
                     let algorithms: Vec<&str> =
                         p.algorithms.iter().map(|a| a.name.as_str()).collect();
                     let abi = format!("{}.{}", p.abi.0, p.abi.1);
-                    let file = p.path.display().to_string();
+                    let file = escaped_path(&p.path);
                     texts(&[
                         &p.name,
                         &p.version,
@@ -352,7 +353,7 @@ fn algorithm(a: &Algorithm) -> String {
     };
     let source = if a.paper.is_empty() { "unpublished" } else { &a.paper };
     let mut out = format!("{}: {}\n", a.name, a.title);
-    let file = format!("{} ({})", a.file.display(), a.plugin.name);
+    let file = format!("{} ({})", escaped_path(&a.file), a.plugin.name);
     for (label, text) in [
         ("collectives", collectives(a).as_str()),
         ("topologies", &a.accepts),
@@ -383,7 +384,7 @@ fn plugins(registry: &Registry) -> String {
             "{} {}  (plugin ABI {}.{}, {licence})\n",
             plugin.name, plugin.version, plugin.abi.0, plugin.abi.1
         );
-        out += &format!("    {}  ({origin})\n", plugin.path.display());
+        out += &format!("    {}  ({origin})\n", escaped_path(&plugin.path));
         for algorithm in &plugin.algorithms {
             let paper = if algorithm.paper.is_empty() { "unpublished" } else { &algorithm.paper };
             out += &format!(
@@ -435,7 +436,7 @@ fn as_csv(lists: &[List]) -> Result<String, csv::Error> {
         let mut writer = csv::Writer::from_writer(&mut out);
         writer.write_record(list.header)?;
         for row in &list.rows {
-            writer.write_record(row)?;
+            writer.write_record(row.iter().map(|text| csv_text(text)))?;
         }
         writer.flush()?;
     }

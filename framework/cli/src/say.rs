@@ -3,6 +3,7 @@
 
 use std::fmt::Arguments;
 use std::io::{self, Write};
+use swapmeet_core::text::is_unsafe;
 
 /// Prints a line to standard error, formatted as by `println!`.
 macro_rules! say {
@@ -27,7 +28,7 @@ fn written(text: &str) {
 /// Replaces control characters, which could change the state of a terminal: names of files and
 /// specs may contain any. The length in bytes stays the same.
 pub(crate) fn visible(text: &str) -> String {
-    let shown = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    let shown = |c: char| !is_unsafe(c) || matches!(c, '\n' | '\t');
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
         if shown(c) {
             out.push(c);
@@ -45,5 +46,6 @@ mod tests {
     #[test]
     fn a_terminal_is_told_nothing_but_text() {
         assert_eq!(visible("a\u{1b}[31mb\u{9b}c\r\n\td\u{7}é"), "a?[31mb??c?\n\td?é");
+        assert_eq!(visible("a\u{202e}b"), "a???b");
     }
 }

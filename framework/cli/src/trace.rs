@@ -10,6 +10,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use swapmeet_core::delivery::fault::Count;
+use swapmeet_core::text::escaped_lines;
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::observe::{BatchEvent, observe};
@@ -138,10 +139,10 @@ fn write_events(
     let asked = serde_json::to_value(asked).map_err(|e| Failure::Output(e.to_string()))?;
     let (mut record, mut written) = (None, Ok(()));
     let stop = run::interrupts();
-    observe(cases, &workers, (WATCH.name, asked), &stop, &mut |event| match event {
+    observe(cases, &workers, (&WATCH, asked), &stop, &mut |event| match event {
         // Write each event at once, so that the events before a failure are visible.
         BatchEvent::Observed { value: Value::String(text) } if written.is_ok() => {
-            written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+            written = out.write_all(escaped_lines(&text).as_bytes()).and_then(|()| out.flush());
             stop.store(written.is_err(), Ordering::Relaxed);
         }
         BatchEvent::Finished { record: row, .. } => record = Some(row),

@@ -16,3 +16,4 @@ pub mod limits;
 pub mod network;
 pub mod simulation;
 pub mod spec;
+pub mod text;

@@ -12,7 +12,7 @@ mod number;
 
 pub use near::near_matches;
 pub(crate) use number::parse_dims;
-pub use number::{format_size, parse_size};
+pub use number::{format_size, parse_decimal, parse_size};
 
 /// An error in a spec, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_core::spec::{Spec, SpecError, near_matches};
 use swapmeet_results::{CaseId, Implementation, Record, Setting, inputs_column};
-use swapmeet_workloads::file::read_regular;
+use swapmeet_workloads::file::{MAX_BYTES, read_regular};
 use swapmeet_workloads::{InputDigest, Workload, expand};
 
 /// An algorithm with the user's parameters.
@@ -454,7 +454,7 @@ pub fn select_algorithm(text: &Text, registry: &Registry) -> Result<SelectedAlgo
         )
     })?;
     /// Maximum size of a file named by a parameter, in bytes.
-    const MOST_OF_A_FILE: u64 = 1 << 30;
+    const MOST_OF_A_FILE: u64 = MAX_BYTES;
     let (mut given, mut inputs): (Vec<(&str, String)>, _) = (Vec::new(), Vec::new());
     for arg in spec.args() {
         let Some(key) = arg.key() else {

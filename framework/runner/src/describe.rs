@@ -10,6 +10,7 @@ use crate::plugin::file::Stamp;
 use crate::plugin::{Plugin, PluginError, linked};
 use crate::sandbox;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,6 +18,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
+use swapmeet_core::text::{escaped, excerpt};
 use swapmeet_results::atomic_file;
 
 /// How plugin files are loaded.
@@ -160,15 +162,36 @@ fn ask(command: &[PathBuf], file: &Path) -> io::Result<Description> {
         memory_limit: None,
         stop: &AtomicBool::new(false),
     };
-    let answer: Result<Description, String> = isolation::run(
+    let answer: Result<Value, String> = isolation::run(
         Command::new(program).args(args).arg("--").arg(file),
         &asked,
         &mut |_| {},
         Some,
     )?;
-    Ok(answer.unwrap_or_else(|how| {
+    Ok(answer.and_then(checked).unwrap_or_else(|how| {
         Err(format!("{}: it can't be asked what it offers: {how}", file.display()))
     }))
+}
+
+/// Reads a description that a plugin may have written itself: its texts are escaped, its names
+/// checked.
+fn checked(mut answer: Value) -> Result<Description, String> {
+    escape_texts(&mut answer);
+    let description: Description = serde_json::from_value(answer)
+        .map_err(|e| format!("its reply is invalid: {}", excerpt(&e.to_string())))?;
+    if let Ok(plugin) = &description {
+        plugin.check_names()?;
+    }
+    Ok(description)
+}
+
+fn escape_texts(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = escaped(text).into_owned(),
+        Value::Array(values) => values.iter_mut().for_each(escape_texts),
+        Value::Object(fields) => fields.values_mut().for_each(escape_texts),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// Runs the child process: loads the file and sends its description.
@@ -178,4 +201,25 @@ pub fn serve(file: &Path, is_sandboxed: bool) -> io::Result<()> {
     let answers = isolation::begin(MEMORY, is_sandboxed, &[file.to_owned()])?;
     let answer: Description = Plugin::load(file).map_err(|e| e.to_string());
     answers.send(&answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn forged_descriptions_are_escaped_and_checked() {
+        let plugin = |name: &str| {
+            json!({"Ok": {
+                "path": "x.so", "name": name, "version": "\u{1b}[31m1", "digest": "", "licence": "",
+                "abi": [1, 0], "algorithms": [],
+            }})
+        };
+        let found = checked(plugin("mine")).unwrap().unwrap();
+        assert_eq!((found.name.as_str(), found.version.as_str()), ("mine", "\\u{1b}[31m1"));
+        let refused = checked(plugin("../../x")).unwrap_err();
+        assert!(refused.starts_with("its name is `../../x`, expected"), "{refused}");
+        assert!(checked(json!([0])).unwrap_err().starts_with("its reply is invalid: "));
+    }
 }

@@ -4,7 +4,7 @@
 use crate::case::Case;
 use crate::plugin_output::REMARK;
 use crate::session::refuse;
-use crate::worker::{Job, Worker, WorkerEvent, Workers, invalid_reply};
+use crate::worker::{Job, Observation, Worker, WorkerEvent, Workers, invalid_reply};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,14 +33,11 @@ pub enum BatchEvent {
     Log { line: String },
 }
 
-/// The name and the arguments of the observer of a unit's schedule.
-pub(crate) type Observation<'a> = Option<(&'a str, serde_json::Value)>;
-
 /// Dispatches the cases of units to workers.
 pub(crate) struct Dispatcher<'a> {
     pub workers: &'a Workers,
     pub cases: &'a [Case],
-    pub observation: Observation<'a>,
+    pub observation: Option<Observation<'a>>,
     pub stop: &'a AtomicBool,
     pub report: &'a mut dyn FnMut(BatchEvent),
     /// Workers that can accept further jobs for their plugin.

@@ -2,6 +2,7 @@
 //! Whatever a plugin does there costs only the reply.
 
 use crate::limits::{limit_memory_at_first, no_core_file};
+use crate::max_bytes;
 use crate::process::child::{Child, Report, RunTime};
 use crate::process::child_side::{confine, end_with_program, take_socket};
 use crate::sandbox::{self, FileAccess};
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Maximum length of a reply in bytes.
-const MOST: usize = 1 << 26;
+const MOST: usize = max_bytes::ANSWER;
 
 /// Limits of a child process.
 pub struct Limits<'a> {

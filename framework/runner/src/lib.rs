@@ -17,6 +17,7 @@ pub mod isolation;
 pub mod limits;
 pub mod lookup;
 pub mod machine;
+pub mod max_bytes;
 pub mod observe;
 pub mod plugin;
 pub mod plugin_output;

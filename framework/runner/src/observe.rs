@@ -3,19 +3,19 @@
 
 use crate::case::Case;
 use crate::dispatch::Dispatcher;
-use crate::worker::Workers;
+use crate::worker::{Observation, ObserverKind, Workers};
 use serde_json::Value;
 use std::sync::atomic::AtomicBool;
 
 pub use crate::dispatch::BatchEvent;
 
-/// Runs cases that share a schedule in a worker, with the named observer. Its values arrive as
-/// [`BatchEvent::Observed`], before or after the [`BatchEvent::Finished`] of each case. Returns
+/// Runs cases that share a schedule in a worker, with an observer of this kind. Its values arrive
+/// as [`BatchEvent::Observed`], before or after the [`BatchEvent::Finished`] of each case. Returns
 /// when all is done or `stop` is set.
 pub fn observe(
     cases: &[Case],
     workers: &Workers,
-    observe: (&str, Value),
+    observe: (&ObserverKind, Value),
     stop: &AtomicBool,
     report: &mut dyn FnMut(BatchEvent),
 ) {
@@ -23,7 +23,11 @@ pub fn observe(
     Dispatcher {
         workers,
         cases,
-        observation: Some(observe),
+        observation: Some(Observation {
+            name: observe.0.name,
+            max_value_bytes: observe.0.max_value_bytes,
+            arguments: observe.1,
+        }),
         stop,
         report,
         idle: Vec::new(),

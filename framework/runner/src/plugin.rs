@@ -14,6 +14,7 @@ use swapmeet_abi::{
     SwmParamInfo, SwmPlugin, SwmRun, SwmStr, read_sized,
 };
 use swapmeet_core::limits;
+use swapmeet_core::text::{escaped, excerpt};
 
 pub(crate) mod file;
 pub mod linked;
@@ -221,6 +222,12 @@ impl Plugin {
         unsafe { Self::read(path, digest, &stamp, table) }
     }
 
+    /// Checks the names of the plugin and its algorithms.
+    pub(crate) fn check_names(&self) -> Result<(), String> {
+        check_plugin_name(&self.name)?;
+        self.algorithms.iter().try_for_each(|algorithm| check_algorithm_name(&algorithm.name))
+    }
+
     /// Returns the same plugin with another path.
     #[must_use]
     pub(crate) fn at(mut self, path: &Path) -> Self {
@@ -281,6 +288,7 @@ impl Plugin {
             unsafe { text(s) }.map_err(|why| bad(format!("its {what} {why}")))
         };
         let name = text(table.name, "name")?;
+        check_plugin_name(&name).map_err(bad)?;
         let version = text(table.version, "version")?;
         let build = Build { name, version, digest };
         if table.algorithm_count == 0 || table.algorithms.is_null() {
@@ -318,6 +326,26 @@ impl Plugin {
             algorithms,
         })
     }
+}
+
+/// Refuses names of plugins that would be ambiguous in rows or as part of a file name.
+fn check_plugin_name(name: &str) -> Result<(), String> {
+    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ');
+    if name.starts_with(char::is_alphanumeric) && name.chars().all(is_allowed) {
+        return Ok(());
+    }
+    Err(format!(
+        "its name is `{}`, expected letters, digits, hyphens, underscores, dots and spaces",
+        excerpt(name)
+    ))
+}
+
+fn check_algorithm_name(name: &str) -> Result<(), String> {
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if !name.is_empty() && name.chars().all(is_allowed) {
+        return Ok(());
+    }
+    Err(format!("its name is `{}`, expected lower-case letters, digits and hyphens", excerpt(name)))
 }
 
 /// Returns the error for a table that is smaller than that of any version.
@@ -372,12 +400,7 @@ impl Algorithm {
         if name.is_empty() && table.plan.is_none() && table.title.len > 0 {
             return Err(read(table.title, "title")?);
         }
-        let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        if name.is_empty() || !name.chars().all(fine) {
-            return Err(format!(
-                "its name is `{name}`, expected lower-case letters, digits and hyphens"
-            ));
-        }
+        check_algorithm_name(&name)?;
         let plan = table.plan.ok_or_else(|| format!("`{name}` has no `plan` function"))?;
         if table.collectives == 0 {
             return Err(format!("`{name}` does no collective"));
@@ -485,14 +508,7 @@ pub(crate) unsafe fn text(s: SwmStr) -> Result<String, &'static str> {
     // SAFETY: the caller promises what is needed.
     let bytes = unsafe { s.bytes() };
     let text = std::str::from_utf8(bytes).map_err(|_| "is not UTF-8")?;
-    Ok(text.chars().fold(String::with_capacity(text.len()), |mut line, c| {
-        if c.is_control() {
-            line.extend(c.escape_default());
-        } else {
-            line.push(c);
-        }
-        line
-    }))
+    Ok(escaped(text).into_owned())
 }
 
 /// Formats an error with all its causes. The loader's own `Display` omits the reason.

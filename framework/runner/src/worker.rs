@@ -7,5 +7,5 @@ mod serve;
 
 pub use client::Workers;
 pub(crate) use client::{Worker, WorkerEvent, invalid_reply};
-pub(crate) use message::Job;
+pub(crate) use message::{Job, Observation};
 pub use serve::{Observer, ObserverKind, SendValue, StartObserver, WorkerError, serve};

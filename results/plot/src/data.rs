@@ -4,7 +4,9 @@ use crate::figure::{Curve, Figure, Point};
 use crate::style::Marker;
 use crate::table::csv;
 use std::fmt::Write as _;
+use swapmeet_core::text::is_unsafe;
 use swapmeet_results::analysis::Axis;
+use swapmeet_results::{csv_text, single_line};
 
 impl Figure {
     /// Formats all points as CSV: panel, curve, x, y, and the ends of the error bar.
@@ -23,8 +25,8 @@ impl Figure {
                 let end = |end: Option<f64>| end.map(|end| end.to_string()).unwrap_or_default();
                 let (low, high) = (point.interval.map(|i| i.low), point.interval.map(|i| i.high));
                 [
-                    title.clone(),
-                    name.to_owned(),
+                    csv_text(title),
+                    csv_text(name),
                     point.x.to_string(),
                     point.y.to_string(),
                     end(low),
@@ -41,8 +43,7 @@ impl Figure {
         let columns = if self.panels.len() == 1 { 1 } else { 2 };
         let rows = self.panels.len().div_ceil(columns);
         let lines = [&self.title].into_iter().chain(&self.remarks);
-        let mut out: String =
-            lines.map(|line| format!("% {}\n", line.replace('\n', " "))).collect();
+        let mut out: String = lines.map(|line| format!("% {}\n", single_line(line))).collect();
         // The colours of the curves.
         out += "\\begin{tikzpicture}\n";
         for name in &self.names {
@@ -147,7 +148,7 @@ fn escaped(text: &str) -> String {
             '\\' => out += "\\textbackslash{}",
             '~' => out += "\\textasciitilde{}",
             '^' => out += "\\textasciicircum{}",
-            letter if letter.is_control() => out.push(' '),
+            letter if is_unsafe(letter) => out.push(' '),
             letter => out.push(letter),
         }
     }

@@ -5,6 +5,7 @@ use super::ReadError;
 use crate::record::{Column, Record, column, columns, required_columns};
 use std::io::{self, Read};
 use swapmeet_core::spec::format_size;
+use swapmeet_core::text::excerpt;
 
 /// The byte-order mark that some programs write first.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -67,6 +68,11 @@ impl<R: Read> Rows<R> {
         check_header(&rows.file, &names)?;
         rows.header = Header::new(names);
         Ok(rows)
+    }
+
+    /// Reads all rows.
+    pub(crate) fn records(self) -> Result<Vec<Record>, ReadError> {
+        self.map(|row| row.map(|row| row.record)).collect()
     }
 
     /// Reads the next row.
@@ -158,9 +164,12 @@ impl Header {
             });
         }
         let bad = |column: &str, found: &str, expected: String| {
-            let (file, column, found) = (file.to_owned(), column.to_owned(), found.to_owned());
+            let (file, column, found) = (file.to_owned(), excerpt(column), excerpt(found));
             ReadError::BadField { file, line, column, found, expected }
         };
+        if let Some((name, field)) = self.names.iter().zip(row).find(|(_, f)| f.contains('\0')) {
+            return Err(bad(name, field, "a text without NUL".to_owned()));
+        }
         let mut record = Record::default();
         for ((name, column), field) in self.names.iter().zip(&self.columns).zip(row) {
             if let Some(column) = column {
@@ -191,7 +200,7 @@ fn check_header(file: &str, header: &csv::StringRecord) -> Result<(), ReadError>
         .find(|(i, column)| header.iter().take(*i).any(|earlier| earlier == *column));
     match repeated {
         Some((_, column)) => {
-            Err(ReadError::ColumnTwice { file: file.to_owned(), column: column.to_owned() })
+            Err(ReadError::ColumnTwice { file: file.to_owned(), column: excerpt(column) })
         }
         None => Ok(()),
     }

@@ -1,6 +1,7 @@
 //! Output of a comparison as CSV, for other programs.
 
 use crate::compare::{Comparison, ComparisonLine, Group};
+use crate::field::csv_text;
 use crate::record::Status;
 use crate::stats::Interval;
 
@@ -20,6 +21,20 @@ pub fn as_csv(comparison: &Comparison) -> Result<String, csv::Error> {
     let bytes = writer.into_inner().map_err(|e| csv::Error::from(e.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
+
+/// The columns with texts of rows, which a spreadsheet could take for formulas.
+const TEXTS: [&str; 10] = [
+    "topology",
+    "collective",
+    "workload",
+    "inputs",
+    "machine",
+    "machine_definition",
+    "model",
+    "baseline",
+    "algorithm",
+    "reason",
+];
 
 /// Returns the name and text of each column.
 fn columns(group: &Group, line: &ComparisonLine) -> Vec<(String, String)> {
@@ -57,7 +72,9 @@ fn columns(group: &Group, line: &ComparisonLine) -> Vec<(String, String)> {
         ("rank_p_holm", figure(line.tests.and_then(|t| t.rank_p_holm))),
         ("effect", figure(line.tests.and_then(|t| t.effect))),
     ]
-    .map(|(name, text)| (name.to_owned(), text))
+    .map(|(name, text)| {
+        (name.to_owned(), if TEXTS.contains(&name) { csv_text(&text) } else { text })
+    })
     .into();
     let count = |status: &Status| line.rows.get(status).copied().unwrap_or(0).to_string();
     columns.extend(Status::ALL.iter().map(|status| (format!("rows_{status}"), count(status))));
@@ -67,7 +84,9 @@ fn columns(group: &Group, line: &ComparisonLine) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::tests::{partly_failed, repeated};
+    use crate::compare::tests::row;
+    use crate::record::Record;
+    use crate::render::tests::{comparison, partly_failed, repeated};
 
     #[test]
     fn values_have_all_digits() {
@@ -77,6 +96,13 @@ mod tests {
         torus:4x4,alltoall,uniform:64,,paragon,,wormhole,fast,alike,ok,,blocks,3,10.1,10.1,0.20000000000000018,9.603172457649933,10.596827542350066,1.0033112582781456,0.9749883293539778,1.032456954284433,true,0.6666666666666657,1,0.6666666666666657,1,0.28867513459481287,3,0,0,0,0,0
         torus:4x4,alltoall,uniform:64,,paragon,,wormhole,fast,slow,ok,,blocks,3,20.5,20.5,0.5,19.257931144124832,21.742068855875168,2.0364238410596025,1.9969236997069957,2.076705314802177,true,0.00013266863006584418,0.25,0.00026533726013168836,0.5,50.12011214099221,3,0,0,0,0,0
         ");
+    }
+
+    #[test]
+    fn texts_that_look_like_formulas_are_escaped() {
+        let formula = Record { algorithm: "=1+1".to_owned(), ..row("fast", 0, 10.0) };
+        let text = as_csv(&comparison(vec![formula])).unwrap();
+        assert!(text.contains(",'=1+1,ok,"), "{text}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::{Section, notes, sections};
 use crate::compare::Comparison;
 use std::fmt::Write as _;
+use swapmeet_core::text::is_unsafe;
 
 /// Formats a table and sentences for each group, then the remarks.
 pub fn as_html(comparison: &Comparison) -> String {
@@ -62,7 +63,7 @@ pub fn escaped(text: &str) -> String {
             '"' => out += "&quot;",
             '\'' => out += "&#39;",
             // HTML does not allow control characters; a file may contain any.
-            c if c.is_control() && c != '\n' && c != '\t' => out.push('\u{fffd}'),
+            c if is_unsafe(c) && c != '\n' && c != '\t' => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

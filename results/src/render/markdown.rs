@@ -13,27 +13,48 @@ pub fn as_markdown(comparison: &Comparison) -> String {
             .iter()
             .map(|(_, is_figure)| if *is_figure { " ---: |" } else { " --- |" })
             .collect();
-        out += &format!("### {}\n\n| {} |\n|{rule}\n", title, names.join(" | "));
+        out += &format!("### {}\n\n| {} |\n|{rule}\n", plain(&title), names.join(" | "));
         for line in &cells.lines {
-            let cells: Vec<String> = line.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            let cells: Vec<String> = line.iter().map(|cell| plain(cell)).collect();
             out += &format!("| {} |\n", cells.join(" | "));
         }
         out += "\n";
         for sentence in sentences {
-            out += &format!("- {sentence}\n");
+            out += &format!("- {}\n", without_html(&sentence));
         }
         out += "\n";
     }
     for note in notes(comparison) {
-        out += &format!("Note: {note}\n\n");
+        out += &format!("Note: {}\n\n", without_html(&note));
     }
     out.trim_end().to_owned()
+}
+
+/// Escapes the text of a cell or a heading.
+fn plain(text: &str) -> String {
+    without_html(text).replace('|', "\\|")
+}
+
+/// Escapes `<` where it could begin an HTML element. Markdown passes such elements on unchanged.
+fn without_html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let begins = rest.peek().is_some_and(|c| c.is_alphabetic() || matches!(c, '/' | '!' | '?'));
+        if c == '<' && begins {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::tests::{partly_failed, repeated};
+    use crate::compare::tests::{failed, row};
+    use crate::record::Status;
+    use crate::render::tests::{comparison, partly_failed, repeated};
 
     #[test]
     fn cells_and_sentences_equal_those_of_the_table() {
@@ -51,6 +72,15 @@ mod tests {
 
         Note: p-values are corrected for 2 comparisons (Holm).
         ");
+    }
+
+    #[test]
+    fn html_in_names_and_reasons_is_escaped() {
+        let name = "<script>alert(1)</script>".to_owned();
+        let failed = failed(&name, 0, Status::Error, &name);
+        let text = as_markdown(&comparison(vec![row("fast", 0, 10.0), failed]));
+        assert!(text.contains("| \\<script>alert(1)\\</script> | error"), "{text}");
+        assert!(text.contains("- \\<script>alert(1)\\</script>: \\<script>"), "{text}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use swapmeet_results::Status;
 use tempfile::tempdir;
 
 /// A name, the mistake in the table, and the message about the file (`FILE`).
-const WRONG_TABLES: [(&str, &str, &str); 19] = [
+const WRONG_TABLES: [(&str, &str, &str); 21] = [
     (
         "other_major",
         "plugin.head.abi_major = 7; plugin.head.abi_minor = 3;",
@@ -52,6 +52,16 @@ const WRONG_TABLES: [(&str, &str, &str); 19] = [
         "name",
         "wrong.name = text(\"Wrong Name\");",
         "FILE: not a swapmeet plugin: algorithm 0: its name is `Wrong Name`, expected lower-case letters, digits and hyphens",
+    ),
+    (
+        "plugin_name",
+        "plugin.name = text(\"../../x\");",
+        "FILE: not a swapmeet plugin: its name is `../../x`, expected letters, digits, hyphens, underscores, dots and spaces",
+    ),
+    (
+        "no_plugin_name",
+        "plugin.name = text(\"\");",
+        "FILE: not a swapmeet plugin: its name is ``, expected letters, digits, hyphens, underscores, dots and spaces",
     ),
     (
         // The table of the SDK if `about` panics.

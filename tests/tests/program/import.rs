@@ -68,3 +68,22 @@ fn measurements_become_rows_of_the_predicted_cases() {
         "{said}"
     );
 }
+
+#[test]
+fn names_that_rows_cannot_hold_are_refused() {
+    let dir = tempdir().unwrap();
+    let file = dir.path().join("1.txt");
+    std::fs::write(&file, OSU).unwrap();
+    let import = |flags: &[&str]| {
+        let file = file.to_str().unwrap();
+        refused(&[&["import", file, "--ranks", "4", "--out", "-"], flags].concat())
+    };
+    assert_eq!(
+        import(&["--name", ""]),
+        "error: --name '': expected a name without control characters\n"
+    );
+    assert_eq!(
+        import(&["--name", "a", "--algorithm", "b\u{1b}[31m\u{202e}"]),
+        "error: --algorithm 'b\\u{1b}[31m\\u{202e}': expected a name without control characters\n"
+    );
+}

@@ -11,6 +11,7 @@ use tempfile::tempdir;
 
 mod left_behind;
 mod limits;
+mod messages;
 
 /// The outcome of each algorithm of the torture plugin.
 const ENDS: [(&str, Status, &str); 27] = [

@@ -18,7 +18,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use std::fmt;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
-use swapmeet_core::spec::{Arg, SpecError, format_size, near_matches};
+use swapmeet_core::spec::{Arg, SpecError, format_size, near_matches, parse_decimal};
 
 pub(super) const IRREGULAR: Generator = Generator {
     name: "irregular",
@@ -89,7 +89,7 @@ fn distribution(args: &mut Args<'_>, dist: &Arg, mean: f64) -> Result<Distributi
             return Err(args.missing("cv"));
         }
     };
-    let number = cv.value().parse::<f64>().unwrap_or(f64::NAN);
+    let number = parse_decimal(cv.value()).unwrap_or(f64::NAN);
     Distribution::new(shape, mean, number).map_err(|expected| args.spec.bad_value(cv, &expected))
 }
 

@@ -10,7 +10,8 @@ use crate::file::{files, read_regular};
 use std::path::Path;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::{BlockSizes, FinalBlocks, InitialBlocks};
-use swapmeet_core::spec::{Arg, SpecError, format_size};
+use swapmeet_core::spec::{Arg, SpecError, format_size, parse_decimal};
+use swapmeet_core::text::excerpt;
 
 pub(super) const MATRIX: Generator = Generator {
     name: "matrix",
@@ -47,7 +48,7 @@ fn read_fractions(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let bytes = args.size(bytes)?;
     let element = args.element;
     from_file(args, arg, Some(bytes), |value| {
-        let fraction = value.parse::<f64>().ok().filter(|f| (0.0..=1.0).contains(f));
+        let fraction = parse_decimal(value).filter(|f| (0.0..=1.0).contains(f));
         let fraction = fraction
             .ok_or_else(|| "is not a fraction, expected a number from 0 to 1".to_owned())?;
         Ok((fraction * bytes as f64) as u64 / element * element)
@@ -235,8 +236,8 @@ pub struct MatrixError {
 impl Matrix {
     /// The most nodes. A matrix then takes half a gigabyte.
     pub const MAX_NODES: u64 = 8192;
-    /// The largest file. A size has at most 13 digits, so that the largest matrix fits.
-    pub const MAX_TEXT: u64 = 1 << 30;
+    /// The largest file: 8 bytes for each size of the largest matrix.
+    pub const MAX_TEXT: u64 = crate::file::MAX_BYTES;
 
     /// Checks the number of nodes. The text of `Err` follows the name of a workload.
     pub(crate) fn check_nodes(nodes: u64) -> Result<(), String> {
@@ -300,8 +301,9 @@ impl Cells {
             let before = bytes.len();
             for (field, value) in text.split(',').enumerate() {
                 let value = value.trim();
-                let size = cell(value)
-                    .map_err(|wrong| error(line, field + 1, format!("`{value}` {wrong}")))?;
+                let size = cell(value).map_err(|wrong| {
+                    error(line, field + 1, format!("`{}` {wrong}", excerpt(value)))
+                })?;
                 bytes.push(size);
             }
             // Check that the row is as long as the first one, and that there are not too many rows.

@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use swapmeet_core::simulation::listener::Listener;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::host;
+use swapmeet_runner::max_bytes;
 use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 
 /// The options of a trace.
@@ -26,6 +27,7 @@ pub(super) struct Asked {
 /// The observer that writes the schedule as text or JSON.
 pub(crate) const WATCH: ObserverKind = ObserverKind {
     name: "trace",
+    max_value_bytes: max_bytes::TRACE,
     start: |case, asked, report| {
         let Asked { json, summary, step, node, times } =
             Asked::deserialize(asked).map_err(|e| e.to_string())?;
@@ -63,6 +65,9 @@ impl Observer for Traced {
     }
 }
 
+/// The size of the parts in which text is reported. In JSON, a byte takes up to six.
+const PART: usize = max_bytes::TRACE / 16;
+
 /// A buffer that reports complete lines, so that the lines before a crash can be read.
 struct Lines {
     text: Vec<u8>,
@@ -71,18 +76,22 @@ struct Lines {
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        /// The number of buffered bytes that triggers a report.
-        const ENOUGH: usize = 1 << 16;
         self.text.extend_from_slice(bytes);
-        if self.text.len() > ENOUGH && self.text.ends_with(b"\n") {
+        if self.text.len() > PART && self.text.ends_with(b"\n") {
             self.flush()?;
         }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if !self.text.is_empty() {
-            (self.report)(String::from_utf8_lossy(&std::mem::take(&mut self.text)).into());
+        // A line may be longer than a message.
+        let text = String::from_utf8_lossy(&std::mem::take(&mut self.text)).into_owned();
+        let mut rest = text.as_str();
+        while !rest.is_empty() {
+            let end = (0..=PART.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end));
+            let (part, after) = rest.split_at(end.unwrap_or(rest.len()));
+            (self.report)(part.into());
+            rest = after;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! This file has the parameters that several models or planning read. A parameter that only one
 //! model reads is declared in that model's file.
 
+use crate::spec::parse_decimal;
 use std::fmt::{self, Debug, Display};
 
 /// A parameter with values of any type.
@@ -320,7 +321,7 @@ pub(super) fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Re
 }
 
 pub(super) fn parse_number(text: &str) -> Option<f64> {
-    text.parse::<f64>().ok().filter(|x| x.is_finite())
+    parse_decimal(text).filter(|x| x.is_finite())
 }
 
 pub(super) fn parse_micros(text: &str) -> Result<f64, String> {

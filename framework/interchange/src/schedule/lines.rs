@@ -5,6 +5,9 @@ use super::{DocumentEvent, EventHandler, Header, Outcome};
 use serde::Deserialize;
 use std::io::{self, Write};
 
+/// The longest line. An event has a line, and the longest events list all destinations of a send.
+const MAX_LINE_BYTES: usize = 64 << 20;
+
 /// A writer that parses a printed document line by line and passes its contents to a handler. An
 /// error of the handler fails the write.
 pub struct LineParser<'a> {
@@ -56,6 +59,10 @@ impl Write for LineParser<'_> {
                 Ok(end + 1)
             }
             None => {
+                if self.line.len() + bytes.len() > MAX_LINE_BYTES {
+                    let limit = MAX_LINE_BYTES >> 20;
+                    return Err(io::Error::other(format!("a line of more than {limit} MiB")));
+                }
                 self.line.extend_from_slice(bytes);
                 Ok(bytes.len())
             }

@@ -7,7 +7,9 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
+use swapmeet_core::spec::format_size;
 use swapmeet_workloads::digest;
+use swapmeet_workloads::file::MAX_BYTES;
 
 /// Metadata that changes when a file is replaced or overwritten.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,10 +73,14 @@ pub(crate) fn digest_of(
     if let Some(known) = known.filter(|known| *known.stamp == stamp && !known.digest.is_empty()) {
         return Ok((known.digest.to_owned(), stamp));
     }
-    let mut file = File::open(path)?;
+    let file = File::open(path)?;
     let stamp = Stamp::of(&file.metadata()?);
     let mut content = Vec::new();
-    file.read_to_end(&mut content)?;
+    file.take(MAX_BYTES + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > MAX_BYTES {
+        let limit = format_size(MAX_BYTES);
+        return Err(io::Error::other(format!("the file holds more than {limit}")));
+    }
     Ok((digest(&content), stamp))
 }
 

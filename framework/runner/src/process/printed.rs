@@ -6,6 +6,7 @@
 use super::lines::Lines;
 use crate::plugin_output::is_backtrace;
 use std::collections::VecDeque;
+use swapmeet_core::text::is_unsafe;
 
 /// The line that a worker prints at the end of a job. All output before it belongs to this job or
 /// an earlier one.
@@ -50,7 +51,7 @@ impl Printed {
         let text = text.trim_end();
         let (text, is_mark) =
             text.strip_suffix(MARK).map_or((text, false), |before| (before, true));
-        let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let line: String = text.chars().map(|c| if is_unsafe(c) { ' ' } else { c }).collect();
         if is_mark {
             self.marks = self.marks.saturating_add(1);
             if line.is_empty() {

@@ -4,7 +4,8 @@
 //! Nothing that it does blocks the parent: no wait is longer than 1 s, and limits are checked
 //! between waits. After an error the worker is killed and never used again.
 
-use super::message::{Job, News, Reply};
+use super::message::{Job, MAX_LOG_LINES, News, Reply};
+use crate::max_bytes;
 use crate::process::child::{Child, Report, RunTime};
 use std::collections::BTreeSet;
 use std::io;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use swapmeet_core::text::{escaped, excerpt};
 
 /// Configuration of worker processes.
 #[derive(Debug, Clone)]
@@ -48,12 +50,6 @@ pub(crate) enum WorkerEvent {
     Cancelled,
 }
 
-/// Bytes that a reply may have in addition to the text of its job. A row needs a few KiB.
-const MAX_ROW_BYTES: usize = 1 << 20;
-
-/// Bytes that one reply of an observer may have.
-const MAX_OBSERVED_BYTES: usize = 1 << 28;
-
 pub(crate) struct Worker {
     child: Child,
     memory_limit: u64,
@@ -64,6 +60,8 @@ pub(crate) struct Worker {
     /// Cases of the job without a row.
     pending: BTreeSet<usize>,
     max_reply_bytes: usize,
+    /// Log lines of the job.
+    log_lines: u32,
     /// Run time of the current case.
     run_time: RunTime,
     /// Whether the worker still prints a mark at the end of each job.
@@ -93,7 +91,8 @@ impl Worker {
             plugin: PathBuf::new(),
             job: 0,
             pending: BTreeSet::new(),
-            max_reply_bytes: MAX_ROW_BYTES,
+            max_reply_bytes: max_bytes::REPLY,
+            log_lines: 0,
             run_time: RunTime::new(),
             prints_marks: true,
             done: None,
@@ -129,10 +128,8 @@ impl Worker {
             return self.protocol_error("the job cannot be encoded as JSON");
         };
         line.push(b'\n');
-        // A row repeats the description of its case, so the limit depends on the job.
-        let is_observed = job.observation.is_some();
-        self.max_reply_bytes =
-            if is_observed { MAX_OBSERVED_BYTES } else { MAX_ROW_BYTES + line.len() };
+        self.max_reply_bytes = job.max_value_bytes.max(max_bytes::REPLY + line.len());
+        self.log_lines = 0;
         let is_stopped = || stop.load(Ordering::Relaxed);
         let run_time = &mut self.run_time;
         match self.child.send(&line, || is_stopped() || run_time.spent() > SEND_TIMEOUT) {
@@ -177,6 +174,9 @@ impl Worker {
             match report {
                 Report::Nothing => {}
                 Report::Gone => return self.exited(),
+                Report::Line(line) if line.len() > self.max_reply_bytes => {
+                    return self.protocol_error("a line is longer than any reply");
+                }
                 Report::Line(line) => match self.parse_reply(&line) {
                     WorkerEvent::Done(left) => {
                         /// More time than the rest of a pipe's buffer needs.
@@ -196,7 +196,7 @@ impl Worker {
     fn parse_reply(&mut self, line: &[u8]) -> WorkerEvent {
         let reply = match serde_json::from_slice(line) {
             Ok(reply) => reply,
-            Err(e) => return self.protocol_error(&e.to_string()),
+            Err(e) => return self.protocol_error(&excerpt(&e.to_string())),
         };
         match reply {
             Reply::Ready => {
@@ -205,7 +205,7 @@ impl Worker {
             }
             Reply::Unfit { reason } if !self.ready => {
                 self.child.kill();
-                WorkerEvent::StartFailed(reason)
+                WorkerEvent::StartFailed(escaped(&reason).into_owned())
             }
             Reply::Unfit { .. } => self.protocol_error("start-up failed after it was complete"),
             Reply::Of(job, _) if job != self.job || !self.ready => {
@@ -216,16 +216,28 @@ impl Worker {
             {
                 self.protocol_error(&format!("case {case} of the job is not pending"))
             }
+            // The plugin may have written the reply, so its texts are escaped.
             Reply::Of(_, news) => match news {
                 News::Row { case, outcome } => {
                     self.run_time = RunTime::new();
-                    WorkerEvent::Row(case, outcome)
+                    let outcome = outcome.iter().map(|text| escaped(text).into_owned());
+                    WorkerEvent::Row(case, outcome.collect())
                 }
-                News::Unknown { case, reason } => WorkerEvent::Unavailable(case, reason),
+                News::Unknown { case, reason } => {
+                    WorkerEvent::Unavailable(case, escaped(&reason).into_owned())
+                }
                 News::Progress { steps, messages } => WorkerEvent::Progress(steps, messages),
-                News::Log { line } => WorkerEvent::Log(line),
+                News::Log { .. } if self.log_lines == MAX_LOG_LINES => {
+                    self.protocol_error("more log lines than a job may have")
+                }
+                News::Log { line } => {
+                    self.log_lines += 1;
+                    WorkerEvent::Log(escaped(&line).into_owned())
+                }
                 News::Observed { value } => WorkerEvent::Observed(value),
-                News::Done { left } => WorkerEvent::Done(left),
+                News::Done { left } => {
+                    WorkerEvent::Done(left.map(|left| escaped(&left).into_owned()))
+                }
             },
         }
     }

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use swapmeet_results::CaseId;
 
+/// Maximum number of log lines of a job.
+pub(crate) const MAX_LOG_LINES: u32 = 20;
+
 /// A job for a worker: cases that share a schedule.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Job {
@@ -22,16 +25,29 @@ pub(crate) struct Job {
     pub cases: Vec<CaseId>,
     /// Name and arguments of the observer of the schedule.
     pub observation: Option<(String, serde_json::Value)>,
+    /// The maximum size of a value of that observer, in bytes.
+    #[serde(skip)]
+    pub max_value_bytes: usize,
+}
+
+/// An observer of a job's schedule in the worker.
+#[derive(Clone)]
+pub(crate) struct Observation<'a> {
+    pub name: &'a str,
+    /// The maximum size of a value of the observer, in bytes.
+    pub max_value_bytes: usize,
+    pub arguments: serde_json::Value,
 }
 
 impl Job {
     /// Creates a job for cases that share a schedule.
     pub(crate) fn of<'a>(
         cases: impl Iterator<Item = &'a Case>,
-        observation: Option<(&str, serde_json::Value)>,
+        observation: Option<Observation<'_>>,
     ) -> Self {
-        let observation = observation.map(|(name, args)| (name.to_owned(), args));
-        let mut job = Self { observation, ..Self::default() };
+        let max_value_bytes = observation.as_ref().map_or(0, |o| o.max_value_bytes);
+        let observation = observation.map(|o| (o.name.to_owned(), o.arguments));
+        let mut job = Self { observation, max_value_bytes, ..Self::default() };
         for case in cases {
             job.plugin.clone_from(&case.algorithm.algorithm.file);
             job.stamp.clone_from(&case.algorithm.algorithm.stamp);

@@ -4,7 +4,7 @@
 //! another descriptor and standard input becomes empty. Standard output and error are a pipe to the
 //! program's log.
 
-use super::message::{Job, News, Reply};
+use super::message::{Job, MAX_LOG_LINES, News, Reply};
 use crate::case::Case;
 use crate::host::Requested;
 use crate::lookup::CaseLookup;
@@ -41,6 +41,8 @@ pub type StartObserver =
 /// A kind of observer that jobs can request by name.
 pub struct ObserverKind {
     pub name: &'static str,
+    /// The maximum size of a value that it sends, in bytes: one of [`max_bytes`](crate::max_bytes).
+    pub max_value_bytes: usize,
     /// Creates an observer for a case.
     pub start: StartObserver,
 }
@@ -218,8 +220,6 @@ impl WorkerState {
     }
 
     fn run(&mut self, job: &Job, observers: &[ObserverKind], outlet: &Outlet) {
-        /// Maximum number of log lines per job.
-        const MOST: u32 = 20;
         let (mut cases, mut numbers) = (Vec::new(), Vec::new());
         for (number, id) in job.cases.iter().enumerate() {
             match self.look_up(job, id) {
@@ -258,8 +258,8 @@ impl WorkerState {
             GroupEvent::Log(line) => {
                 lines += 1;
                 match lines {
-                    lines if lines < MOST => outlet.say(News::Log { line }),
-                    MOST => {
+                    lines if lines < MAX_LOG_LINES => outlet.say(News::Log { line }),
+                    MAX_LOG_LINES => {
                         outlet
                             .say(News::Log { line: "(what more it says is left out)".to_owned() });
                     }

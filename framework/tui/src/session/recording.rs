@@ -114,7 +114,7 @@ impl Recording {
                 };
                 drop(news.map(|news| sender.send(news)));
             };
-            observe(std::slice::from_ref(&case), &workers, (WATCH.name, request), &flag, &mut tell);
+            observe(std::slice::from_ref(&case), &workers, (&WATCH, request), &flag, &mut tell);
         }));
         Self {
             events,

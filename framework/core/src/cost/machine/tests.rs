@@ -95,6 +95,17 @@ fn errors_of_invalid_values_say_what_was_expected() {
     assert!(error("paragon:fast").contains("expected key=value, found `fast`"));
 }
 
+/// A positive number that is too small for a double must not become 0.
+#[test]
+fn numbers_that_underflow_are_refused() {
+    assert_eq!(
+        error("paragon:byte_us=1e-400"),
+        error("paragon:byte_us=-1").replace("-1", "1e-400")
+    );
+    assert_eq!(print("paragon:byte_us=0.0e-400"), "paragon:byte_us=0");
+    assert_eq!(print("paragon:byte_us=1e-300"), print("paragon:byte_us=1e-300"));
+}
+
 #[test]
 fn invalid_factors_and_weights_are_refused() {
     let expects = |setting: &str| {

@@ -16,6 +16,7 @@ use swapmeet_core::simulation::step::Step;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::host;
+use swapmeet_runner::max_bytes;
 use swapmeet_runner::session::pricing_context;
 use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 
@@ -29,6 +30,7 @@ const MOST_ENTRIES: usize = 1 << 16;
 /// The watcher of a schedule for the dashboard.
 pub const WATCH: ObserverKind = ObserverKind {
     name: "schedule",
+    max_value_bytes: max_bytes::SCHEDULE,
     start: |case, request, say| {
         let request = RecordingRequest::deserialize(request).map_err(|e| e.to_string())?;
         Ok(Box::new(Recorder::new(case, request, say)))

@@ -11,6 +11,7 @@ use swapmeet_core::simulation::listener::Listener;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::host::Requested;
+use swapmeet_runner::max_bytes;
 use swapmeet_runner::observe::{self, observe};
 use swapmeet_runner::worker::{Observer, ObserverKind, SendValue, Workers};
 
@@ -29,6 +30,7 @@ pub(super) struct Facts {
 /// The watcher in the worker that collects the facts of a schedule.
 pub const FACTS: ObserverKind = ObserverKind {
     name: "facts",
+    max_value_bytes: max_bytes::FACTS,
     start: |_, _, say| Ok(Box::new(FactsWatcher { keeper: LedgerRecorder::default(), say })),
 };
 
@@ -191,7 +193,7 @@ fn fetch(
     while let Some((number, case)) = next().filter(|_| !stop.load(Ordering::Relaxed)) {
         let (mut facts, mut is_whole) = (Facts::default(), Some(false));
         let nothing = serde_json::Value::Null;
-        observe(std::slice::from_ref(&case), workers, (FACTS.name, nothing), stop, &mut |event| {
+        observe(std::slice::from_ref(&case), workers, (&FACTS, nothing), stop, &mut |event| {
             if let (observe::BatchEvent::Observed { value }, Some(false)) = (event, is_whole) {
                 is_whole = facts.take(value);
             }

@@ -7,6 +7,8 @@
 //! are numbered from 0 without gaps.
 
 use super::{Graph, GraphError};
+use crate::spec::parse_decimal;
+use crate::text::excerpt;
 use std::collections::BTreeMap;
 
 /// A directed link. Nodes have the lowest vertex numbers.
@@ -199,7 +201,8 @@ impl LineNumber {
         let number = text.parse::<u64>().ok().filter(|v| *v < Graph::MAX_NODES);
         let expected = || {
             self.error(format!(
-                "`{text}` is not a node, expected a number from 0 to {}",
+                "`{}` is not a node, expected a number from 0 to {}",
+                excerpt(text),
                 Graph::MAX_NODES - 1
             ))
         };
@@ -208,11 +211,12 @@ impl LineNumber {
 
     fn bandwidth(self, text: &str) -> Result<f64, GraphError> {
         let most = Graph::MAX_BANDWIDTH;
-        let number = text.parse::<f64>().ok().filter(|b| (1.0 / most..=most).contains(b));
+        let number = parse_decimal(text).filter(|b| (1.0 / most..=most).contains(b));
         let expected = || {
             let least = 1.0 / most;
             format!(
-                "`{text}` is not a bandwidth, expected a number from {least} to {most}, where 1 is the machine's"
+                "`{}` is not a bandwidth, expected a number from {least} to {most}, where 1 is the machine's",
+                excerpt(text)
             )
         };
         number.ok_or_else(|| self.error(expected()))
@@ -251,6 +255,7 @@ impl LineNumber {
             .and_then(|count| count.parse().ok())
             .filter(|n| (1..=most).contains(n));
         count.ok_or_else(|| {
+            let text = excerpt(text);
             self.error(format!("`{text}` links, expected x and a number from 1 to {most}"))
         })
     }
@@ -259,10 +264,11 @@ impl LineNumber {
     fn latency<'a, 'b>(self, fields: &'b [&'a str]) -> Result<(&'b [&'a str], f64), GraphError> {
         let Some((rest, text)) = suffix(fields, 'l') else { return Ok((fields, 1.0)) };
         let most = Graph::MAX_BANDWIDTH;
-        let hops = text[1..].parse::<f64>().ok().filter(|hops| (0.0..=most).contains(hops));
+        let hops = parse_decimal(&text[1..]).filter(|hops| (0.0..=most).contains(hops));
         let expected = || {
             self.error(format!(
-                "`{text}` is not a latency, expected l and a number from 0 to {most}, where 1 is the machine's hop"
+                "`{}` is not a latency, expected l and a number from 0 to {most}, where 1 is the machine's hop",
+                excerpt(text)
             ))
         };
         Ok((rest, hops.ok_or_else(expected)?))
@@ -282,7 +288,8 @@ impl LineNumber {
         };
         let ranks = count.parse().ok().filter(|n| (1..=Graph::MAX_NODES).contains(n));
         let ranks = ranks.ok_or_else(|| {
-            self.error(format!("`{count}` ranks, expected a number from 1 to {}", Graph::MAX_NODES))
+            let (count, most) = (excerpt(count), Graph::MAX_NODES);
+            self.error(format!("`{count}` ranks, expected a number from 1 to {most}"))
         })?;
         Ok((
             vertex,

@@ -1,5 +1,7 @@
 //! Orders of nodes: random, along a curve, or from a file.
 
+use crate::text::excerpt;
+
 /// Returns the numbers below n in a random order, drawn by SplitMix64.
 pub(super) fn shuffled(n: u32, seed: u64) -> Vec<u32> {
     let mut draw = super::super::random::SplitMix64::new(seed);
@@ -63,7 +65,8 @@ pub(super) fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>
             let node = word.parse::<u32>().ok().filter(|node| *node < nodes);
             let node = node.ok_or_else(|| {
                 format!(
-                    "line {number}: `{word}` is not a node, expected a number from 0 to {}",
+                    "line {number}: `{}` is not a node, expected a number from 0 to {}",
+                    excerpt(word),
                     nodes - 1
                 )
             })?;

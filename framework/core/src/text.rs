@@ -1,0 +1,86 @@
+//! Text from plugins, workers, files and users, which may contain anything.
+//!
+//! Such text is escaped once, when it is read. After that it can be printed to a terminal, written
+//! to a file and quoted in a message.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+/// The longest part of a text that an error message quotes, in characters.
+const EXCERPT: usize = 80;
+
+/// Returns whether a character can change how the text around it is shown: a control character, a
+/// line or paragraph separator, or a character that controls the direction of the text.
+pub fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
+        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Returns the text as one line, with each unsafe character as a Rust escape such as `\u{1b}`.
+pub fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_unsafe(c) {
+            line.extend(c.escape_default());
+        } else {
+            line.push(c);
+        }
+    }
+    Cow::Owned(line)
+}
+
+/// Returns a text of several lines, each escaped by [`escaped`].
+pub fn escaped_lines(text: &str) -> Cow<'_, str> {
+    if !text.contains(|c| c != '\n' && is_unsafe(c)) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.split('\n').map(escaped).collect::<Vec<_>>().join("\n"))
+}
+
+/// Returns a path as text that can be printed.
+pub fn escaped_path(path: &Path) -> String {
+    escaped(&path.to_string_lossy()).into_owned()
+}
+
+/// Returns the text as an error message quotes it: escaped, and cut after 80 characters.
+pub fn excerpt(text: &str) -> String {
+    match text.char_indices().nth(EXCERPT) {
+        Some((end, _)) => format!("{}...", escaped(&text[..end])),
+        None => escaped(text).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unsafe_characters_are_escaped() {
+        for (given, expected) in [
+            ("plain, µ and 日本", "plain, µ and 日本"),
+            ("two\nlines\r\t", "two\\nlines\\r\\t"),
+            ("\u{1b}[31mred\0\u{9b}", "\\u{1b}[31mred\\u{0}\\u{9b}"),
+            ("cod\u{202e}vsc.exe\u{2066}\u{200f}", "cod\\u{202e}vsc.exe\\u{2066}\\u{200f}"),
+        ] {
+            assert_eq!(escaped(given), expected);
+            assert_eq!(escaped(expected), expected, "escaping twice equals escaping once");
+        }
+    }
+
+    #[test]
+    fn line_ends_of_several_lines_stay() {
+        assert_eq!(escaped_lines("one\n\u{1b}two\n"), "one\n\\u{1b}two\n");
+        assert_eq!(escaped_lines("one\ntwo"), "one\ntwo");
+    }
+
+    #[test]
+    fn messages_quote_a_bounded_part() {
+        assert_eq!(excerpt("a\u{1b}b"), "a\\u{1b}b");
+        assert_eq!(excerpt(&"µ".repeat(80)), "µ".repeat(80));
+        assert_eq!(excerpt(&"µ".repeat(1 << 20)), format!("{}...", "µ".repeat(80)));
+    }
+}
