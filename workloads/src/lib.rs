@@ -18,14 +18,16 @@ pub mod experiments;
 pub mod file;
 mod generator;
 mod parse;
+mod properties;
 mod range;
 
-pub use curve_axis::{CurveAxis, is_random};
+pub use curve_axis::CurveAxis;
 pub use digest::{InputDigest, digest};
 pub use generator::irregular::{Distribution, DistributionKind};
 pub use generator::matrix::{Matrix, MatrixError};
 pub use generator::spikes::Spikes;
 pub use generator::{Generator, generators};
+pub use properties::is_random;
 pub use range::{expand, unreached_end};
 
 /// A workload with its sizes.

@@ -1,6 +1,7 @@
 //! Ranges of sizes: `uniform:8..1MiB` stands for a list of workloads, one for each size.
 
-use crate::curve_axis::{CurveAxis, find_generator};
+use crate::curve_axis::CurveAxis;
+use crate::properties::find_generator;
 use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, parse_size};
 
 const FORM: &str = "a range such as 8..1MiB (each size twice the previous one) or 8..1MiB*4";

@@ -76,7 +76,7 @@ const BYTE_COUNTS: [Case; 24] = [
     (
         "bucket_unknown",
         "SwmRedistribution d = redistribution_of(0, 2); SwmBucket s = bucket(0, 1, 2); move_byte_counts(host); host->redistribute(host->ctx, &d); return one_bucket(host, &s);",
-        "node 1 is bucket 2",
+        "selects bucket 2, but node 0 redistributed buckets 0 to 1",
     ),
     (
         "bucket_twice",

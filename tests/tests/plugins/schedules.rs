@@ -57,7 +57,7 @@ const SENDS: [Case; 16] = [
         "labelled_twice",
         "SwmBlocks s = block(0, 1, 0, 1); s.flags |= SWM_COPY; s.label = text(\"line 7\"); one_step(host, &s); s.label = text(\"line 8\"); \
          one_step(host, &s); return SWM_OK;",
-        "node 1 has it already [line 8]",
+        "node 1 already holds it [line 8]",
     ),
     (
         "before_a_step",
@@ -473,7 +473,7 @@ fn sends_during_supports_are_refused() {
         let (code, row) = run_alone(&file);
         assert_eq!((code, row.status), (1, Status::Invalid), "{call}");
         assert_eq!(
-            row.reason, "the plugin gives a schedule where it is only asked whether it can run",
+            row.reason, "the plugin gives a schedule where it is only requested whether it can run",
             "{call}"
         );
     }

@@ -156,7 +156,7 @@ fn too_many_cases_are_refused_before_lookups() {
 fn deeply_nested_dual_nets_are_refused() {
     let nested = format!("{}ring:1{}", "rdn:1(".repeat(60_000), ")".repeat(60_000));
     let said = refused_file(&format!("topologies = [\"{nested}\"]\nalgorithms = [\"gen\"]\n"));
-    assert!(said.contains("e.toml:1:69: topology: a parenthesis within 8 others"));
+    assert!(said.contains("e.toml:1:69: topology: parentheses nested more than 8 deep"));
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn comparisons_mention_unequal_charges_for_rearrangement() {
         .clone();
     let compared = String::from_utf8(compared).unwrap();
     assert_eq!(
-        compared.matches("declares none though").count(),
+        compared.matches("declares none although").count(),
         1,
         "once, of one machine: {compared}"
     );
