@@ -29,7 +29,7 @@ const SAID: [&str; 9] = [
     "torus:8x8, uniform:64, own (paragon:startup_us=220), wormhole",
     "bruck ran ",
     "own = paragon:startup_us=220",
-    "bruck of plugin classic 0.1.0",
+    "bruck of plugin classic 0.2.0",
     "swapmeet run --topology torus:8x8 --algorithm pex --workload uniform:64KiB --machine paragon:startup_us=220 --seed 42 --out -",
     "runs on torus and mesh, not on rdn",
 ];
