@@ -1,7 +1,6 @@
 //! Networks: topologies, the routes over their links, their symmetries, and the load that messages
 //! put on links.
 
-pub(crate) mod adjacency;
 pub mod links;
 pub mod multipath;
 pub mod survey;

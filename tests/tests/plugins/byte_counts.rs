@@ -126,7 +126,7 @@ const BYTE_COUNTS: [Case; 24] = [
     (
         "byte_counts_astray",
         "const SwmByteCount a[2] = {{0, SWM_ALL_BYTES}, {2, SWM_ALL_BYTES}}; SwmBytes s = bytes(0, 1, a, 2); move_byte_counts(host); one_of_bytes(host, &s); return SWM_OK;",
-        "node 0 still has 1024 bytes for node 1",
+        "node 0 still holds 1024 bytes for node 1",
     ),
 ];
 

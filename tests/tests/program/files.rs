@@ -132,7 +132,8 @@ fn a_file_keeps_its_mode_and_a_link_stays_a_link() {
     std::fs::set_permissions(path("private.csv"), std::fs::Permissions::from_mode(0o600)).unwrap();
     std::os::unix::fs::symlink("private.csv", path("link.csv")).unwrap();
     for out in ["new.csv", "link.csv"] {
-        swapmeet(&["merge", "rows.csv", "--out", out]).current_dir(dir.path()).assert().success();
+        let merge = ["merge", "rows.csv", "--out", out, "--force"];
+        swapmeet(&merge).current_dir(dir.path()).assert().success();
         assert_eq!(read_file(&path(out)).unwrap().len(), 40);
     }
     let mode = |name: &str| path(name).metadata().unwrap().permissions().mode();

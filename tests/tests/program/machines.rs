@@ -78,10 +78,10 @@ fn a_machine_is_described_with_the_origin_of_each_value() {
         "csv",
     ]);
     for line in [
-        "startup_us,50,start-up of a message,set by the user",
-        "byte_us,0.2498,transmission of a byte,preset: beta = 0.2498 us a byte: the same fit",
-        "virtual_channels,1,circuits a directed link carries at a time,default",
-        "free_contention,2,messages a directed link carries at full speed,\"not read by the model; preset: 2^gamma = 2, Thakur et al., section 2\"",
+        "startup_us,50,start-up time of a message,set by the user",
+        "byte_us,0.2498,transmission time of a byte,preset: beta = 0.2498 us a byte: the same fit",
+        "virtual_channels,1,circuits that a directed link carries at a time,default",
+        "free_contention,2,messages that a directed link carries at full speed,\"not read by the model; preset: 2^gamma = 2, Thakur et al., section 2\"",
     ] {
         assert!(text.lines().any(|said| said == line), "{line}\n{text}");
     }

@@ -120,11 +120,11 @@ fn malformed_graphs_are_refused_with_the_line() {
         String::from_utf8_lossy(&run.get_output().stderr).into_owned()
     };
     for (edges, message) in [
-        ("0 1\n1 x\n", "line 2: `x` is no node"),
+        ("0 1\n1 x\n", "line 2: `x` is not a node"),
         ("0 1\n2 2\n", "line 2: an edge from node 2 to itself"),
         ("0 1\n1 2\n\n1 0 3\n", "line 4: the edge between 0 and 1 is already on line 1"),
         ("0 1\n1 4\n2 3\n", "line 3: nothing connects node 2 with node 0"),
-        ("0 1 0\n", "line 1: `0` is no bandwidth"),
+        ("0 1 0\n", "line 1: `0` is not a bandwidth"),
         ("\u{1}\u{2}", "line 1: 1 fields"),
     ] {
         let (_dir, spec) = graph(edges);

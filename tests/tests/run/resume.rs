@@ -258,7 +258,7 @@ fn files_that_change_during_a_run_are_detected() {
             row.reason
         );
         if row.status == Status::Error {
-            assert!(row.reason.starts_with("changed while the run went on: "), "{}", row.reason);
+            assert!(row.reason.starts_with("changed during the run: "), "{}", row.reason);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Link loads of an all-to-all in which messages are split over all shortest paths.
 
-use super::adjacency::Adjacency;
 use super::topology::Topology;
+use super::topology::adjacency::Adjacency;
 
 /// The expected load of links if every node sends one message to every other node by equal-cost
 /// multipath: each vertex divides messages equally over the links that lead nearer to the

@@ -2,7 +2,7 @@
 //! the method that was used.
 
 use super::topology::Topology;
-use crate::network::adjacency::Adjacency;
+use crate::network::topology::adjacency::Adjacency;
 use std::fmt;
 
 mod partition;

@@ -9,6 +9,7 @@ use crate::spec::{Spec, SpecError};
 use std::fmt;
 use std::sync::Arc;
 
+pub(crate) mod adjacency;
 mod dragonfly;
 mod fat_tree;
 mod field;

@@ -15,8 +15,8 @@
 
 use super::BoundKind;
 use super::demand::Demand;
-use crate::network::adjacency::Adjacency;
 use crate::network::topology::Topology;
+use crate::network::topology::adjacency::Adjacency;
 
 /// The bytes that some link must carry, divided by its bandwidth, and the argument.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

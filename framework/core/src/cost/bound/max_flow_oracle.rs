@@ -11,7 +11,7 @@ use crate::delivery::collective::{
     ALL_GATHER, ALL_TO_ALL, BlockSizes, Collective, GATHER, SCATTER,
 };
 use crate::delivery::exchange::Rule;
-use crate::network::adjacency::Adjacency;
+use crate::network::topology::adjacency::Adjacency;
 use crate::network::topology::{Graph, Topology, parse};
 use crate::simulation::{Simulation, Task};
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};

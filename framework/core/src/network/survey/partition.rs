@@ -5,7 +5,7 @@
 //! A node with one link stays with the switch at its other end. The heuristic therefore divides
 //! *clusters*: a switch with its nodes, or a single vertex.
 
-use crate::network::adjacency::Adjacency;
+use crate::network::topology::adjacency::Adjacency;
 use std::collections::BTreeMap;
 
 /// The most clusters that are divided.

@@ -1,7 +1,7 @@
 //! Shortest routes in any network, from a table of the next link: two bytes for each pair of a
 //! vertex and a destination.
 
-use crate::network::adjacency::Adjacency;
+use crate::network::topology::adjacency::Adjacency;
 use std::ops::Range;
 
 /// A table of the next link from every vertex to every destination. Destinations are the first

@@ -1,7 +1,7 @@
 //! Properties of all topologies, and the routes of each family.
 
 use super::*;
-use crate::network::adjacency::Adjacency;
+use crate::network::topology::adjacency::Adjacency;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

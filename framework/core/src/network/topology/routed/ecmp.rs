@@ -1,7 +1,7 @@
 //! Equal-cost multipath: all shortest paths, on which each vertex divides messages equally over the
 //! links that lead nearer to the receiver.
 
-use crate::network::adjacency::Adjacency;
+use crate::network::topology::adjacency::Adjacency;
 use crate::network::topology::random::SplitMix64;
 use crate::network::topology::{Plane, Run, Topology};
 use std::cmp::Reverse;

@@ -1,7 +1,7 @@
 //! A network as a list of links, for algorithms that visit every link: searches, network
 //! statistics and cuts.
 
-use super::topology::Topology;
+use super::Topology;
 use std::collections::VecDeque;
 use std::ops::Range;
 
