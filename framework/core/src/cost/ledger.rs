@@ -24,14 +24,14 @@ struct StepKind {
 pub enum LedgerEvent {
     /// A step of this kind.
     Step(u32),
-    /// Every node rearranges its data ([`Listener::rearranged`]).
+    /// Every node rearranges its data (`ScheduleEvent::Rearrangement`).
     Rearranged {
         /// The load of the fullest node.
         most: u64,
         /// The number of segments of a block.
         segments: u64,
     },
-    /// Nodes reduce received data ([`Listener::summed`]).
+    /// Nodes reduce received data.
     Summed {
         /// The load that the busiest node reduces.
         most: u64,

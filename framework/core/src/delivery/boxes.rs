@@ -7,7 +7,7 @@
 //!
 //! - [`BitLayout`] has one bit per coordinate. It is the faster one for axes of up to thousands of
 //!   coordinates, and serves schedules that are planned for every node.
-//! - [`RunLayout`] has one set per axis, stored as runs of coordinates where that is shorter. It
+//! - `RunLayout` has one set per axis, stored as runs of coordinates where that is shorter. It
 //!   serves long axes and schedules that are planned for one node of each symmetry orbit.
 //!
 //! (First, stride, count) triples per axis were rejected. They are as small on tori, but sets that
@@ -114,7 +114,7 @@ pub trait Layout: Debug {
     /// Returns the coordinates that a box has on an axis, in ascending order.
     fn coordinates(&self, axis: usize, a: &[Self::Element]) -> Vec<u64>;
 
-    /// Replaces the set of an axis of `out` by a valid one ([`Axis::check`]).
+    /// Replaces the set of an axis of `out` by a valid one (`Axis::check`).
     fn set_axis(&self, axis: usize, set: Axis<'_>, out: &mut [Self::Element]);
 
     /// Replaces the set of an axis of `out` by one coordinate.

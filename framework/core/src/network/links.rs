@@ -3,11 +3,11 @@
 //! Counting link by link costs as many operations per message as it has hops, which may be a
 //! hundred thousand. There are therefore three counters, which all take the [`Run`]s of routes:
 //!
-//! * [`Intervals`] sorts a few runs by their ends. It touches no link without load, so that it also
+//! * `Intervals` sorts a few runs by their ends. It touches no link without load, so that it also
 //!   serves networks with too many links for an array (`fully-connected:100000` has 10^10).
-//! * [`LineSums`] serves many runs on topologies with [`Plane`]s. It adds at the first link of a run,
+//! * `LineSums` serves many runs on topologies with [`Plane`]s. It adds at the first link of a run,
 //!   subtracts after the last one, and sums along the lines at the end of the step.
-//! * [`Counters`] serves many runs on other topologies. It adds to every link in an array.
+//! * `Counters` serves many runs on other topologies. It adds to every link in an array.
 //!
 //! [`LinkLoad`] starts each step with intervals and moves to the array of its topology when there
 //! are so many runs that the array is faster.

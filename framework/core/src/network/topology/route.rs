@@ -12,7 +12,7 @@ pub struct Run {
     pub stride: u64,
     /// The number of links, at least 1.
     pub len: u64,
-    /// The index of the run's plane in [`Topology::planes`]; 0 if there are no planes.
+    /// The index of the run's plane among those of the topology; 0 if there are no planes.
     pub plane: u32,
 }
 
