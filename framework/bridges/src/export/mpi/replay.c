@@ -1,13 +1,10 @@
 /* Executes a schedule written by `swapmeet export --format mpi` under MPI, with real bytes:
  *     mpicc -O2 -o replay replay.c
  *     mpirun -n RANKS ./replay schedule.txt [--warmup N] [--repetitions N] [--name NAME] [--out ROWS.csv] [--steps STEPS.csv]
- * For each rank and step, the file lists the blocks or sums that are sent and received, or
- * the bytes for each destination. Every byte of a block identifies its block. Contributions
- * to sums are numbers whose sum is exact in any order. Byte counts are checked by the number
- * of occurrences of each byte value. After each repetition, every rank checks its result.
- * The program is the same for all schedules and needs only MPI 3.
- * Exit status: 0 if every block arrived, 1 if the schedule is wrong, 2 for bad usage or an
- * unreadable file. */
+ * For each rank and step, the file lists the blocks or sums that are sent and received, or the bytes for each destination. Every byte of a
+ * block identifies its block. Contributions to sums are numbers whose sum is exact in any order. Byte counts are checked by the number of
+ * occurrences of each byte value. After each repetition, every rank checks its result. The program is the same for all schedules and needs
+ * only MPI 3. Exit status: 0 if every block arrived, 1 if the schedule is wrong, 2 for bad usage or an unreadable file. */
 
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
