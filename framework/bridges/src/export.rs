@@ -246,10 +246,12 @@ impl Exporter {
     }
 
     fn send(&mut self, send: Send) -> Result<(), String> {
+        // A send of another step ends the current one: steps arrive in order.
         if send.step != self.current {
             self.end_step()?;
             self.current = send.step;
         }
+        // Formats with sizes need to know which bytes a send carries, not only how many.
         let counts = match &send.share {
             Some(share) if self.format.wants_sizes => {
                 let counts = self.counts.get_or_insert_with(|| ByteCounts::new(&self.head));
@@ -261,16 +263,20 @@ impl Exporter {
             Some(sets) => Some(self.transfers(sets, &send)?),
             None => None,
         };
+        // Steps are renumbered without gaps, since steps without messages are not exported.
         let after = self.earlier_steps.partition_point(|step| *step <= send.after) as u64;
         let Send { from, to, bytes, path, bandwidths, .. } = send;
         let message = Message { from, to, bytes, after, path, bandwidths, blocks, counts };
+        // Case 1: a local copy is no message.
         if message.from == message.to {
             self.step.copies.push(message);
             return Ok(());
         }
+        // Case 2: the workload skips empty messages.
         if message.bytes == 0 && self.head.skip_empty {
             return Ok(());
         }
+        // Case 3: several sends between the same nodes in one step are one message.
         match self
             .by_ends
             .get(&(message.from, message.to))

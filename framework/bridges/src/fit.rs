@@ -66,6 +66,7 @@ const MIN_SIZES: usize = 3;
 
 /// Fits the costs. Errors are messages for the user.
 pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
+    // Refuse samples that no machine can have.
     for sample in samples {
         let is_valid = |figure: f64| figure.is_finite() && figure >= 0.0;
         if !(is_valid(sample.bytes)
@@ -88,8 +89,10 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
             sizes.len()
         ));
     }
+    // One pair of costs for all sizes. Absolute residuals are robust against outliers.
     let all: Vec<&Sample> = samples.iter().collect();
     let one = least_absolute_residuals(&all)?;
+    // Two pairs: try each size as the threshold of the rendezvous protocol.
     let mut best: Option<(f64, f64, CostPair, CostPair)> = None;
     for from in sizes.iter().skip(MIN_SIZES).take(sizes.len().saturating_sub(2 * MIN_SIZES - 1)) {
         let (short, long): (Vec<&Sample>, Vec<&Sample>) =
@@ -104,6 +107,7 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
     let n = samples.len() as f64;
     let criterion =
         |loss: f64, figures: f64| 2.0 * n * (loss / n).max(MIN_RESIDUAL).ln() + figures * n.ln();
+    // Estimate the costs of the chosen model again, now with weights.
     let two = best.filter(|(loss, ..)| criterion(*loss, 5.0) < criterion(one.loss(&all), 2.0));
     let Some((_, from, a, b)) = two else {
         let (costs, weights) = one.tukey_estimate(&all)?;

@@ -26,6 +26,7 @@ use swapmeet_runner::topology;
 
 /// Examines a plugin and prints the report.
 pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
+    // Check the arguments before the first question starts a process.
     for spec in &args.topologies {
         topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")))?;
     }
@@ -40,6 +41,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::Usage(format!("{}: no such file", args.plugin.display())));
     }
     let own = |e: io::Error| Failure::Output(format!("examining {}: {e}", args.plugin.display()));
+    // Each question to the plugin runs in its own process, within these limits.
     let processes = Processes {
         program: std::env::current_exe().map_err(own)?,
         plugin: args.plugin.clone(),
@@ -50,6 +52,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     if topologies.is_empty() {
         topologies = ladder();
     }
+    // Findings of the conformance tests come first, then clashes with the names of other plugins.
     let bench = Watched::new(processes);
     let report = examine(&bench, &args.plugin.display().to_string(), &topologies, &wanted);
     bench.bar.finish_and_clear();
@@ -58,6 +61,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
         _ => own(e),
     })?;
     report.findings.extend(taken(&report));
+    // The report is the result and goes to standard output; hints go to standard error.
     let text = match args.format {
         ReportFormat::Text => report.to_string(),
         ReportFormat::Json => {

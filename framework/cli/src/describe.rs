@@ -101,6 +101,7 @@ fn pretty(value: &Value) -> Result<String, Failure> {
 }
 
 fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
+    // Values found by search or by formula stand next to those that the paper publishes.
     let survey = Survey::of(topology);
     let spec = topology.spec();
     let Published { theorem_1, table_1, ratio } =
@@ -111,6 +112,7 @@ fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
             table_1.and_then(|figures| Some(format!("{} (Table I)", figures.get(column)?)));
         of_theorem.into_iter().chain(of_table).collect::<Vec<_>>().join(", ")
     };
+    // Each row names the property, its value, how the value was found, and the published one.
     let row = |name: &str, value: Option<String>, how: String, paper: String| {
         [name.to_owned(), value.unwrap_or_else(|| "not known".to_owned()), how, paper]
     };
@@ -159,12 +161,14 @@ fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
             ratio.map_or(String::new(), |ratio| format!("{ratio:.2} (Table I)")),
         ),
     ];
+    // With several ranks per node, the numbers above are those of the network of nodes.
     if topology.node_network().is_some() {
         rows.insert(
             0,
             row("ranks", Some(topology.nodes().to_string()), String::new(), String::new()),
         );
     }
+    // Links that differ have a range.
     if let Some((least, most)) = topology.bandwidths() {
         rows.push(row(
             "bandwidths, of the machine's",

@@ -66,6 +66,8 @@ pub(crate) fn translated(
             return Ok(Some(Box::new(refused)));
         }
     };
+    // Formats start with what identifies the case. Sizes per pair take memory, so only formats that
+    // want them get them.
     let nodes = case.topology.nodes();
     let head = Header {
         format: FORMAT.to_owned(),
@@ -98,10 +100,13 @@ pub(crate) fn translated(
             .map(u64::from)
             .collect(),
     };
+    // The events of `trace` are converted one at a time; the schedule is never in memory as a
+    // whole.
     exporter.head(head).map_err(cant)?;
     let mut lines = LineParser::new(&mut exporter);
     let (record, written) = trace::events(case, plugins, &mut lines)?;
     written.map_err(|e| cant(e.to_string()))?;
+    // A format is complete only if the schedule is valid.
     if let Some(record) = record.as_ref().filter(|record| record.status == Status::Ok) {
         exporter.finish(&measured(case, record)).map_err(cant)?;
     }

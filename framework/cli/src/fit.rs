@@ -16,6 +16,7 @@ use swapmeet_workloads::file::read_bounded;
 pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
     /// Maximum bytes of one file.
     const LONGEST: u64 = 256 << 20;
+    // The name becomes a key of the machine's file.
     if args.name.is_empty()
         || !args.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
     {
@@ -28,6 +29,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.residuals {
         output::may_write(path, args.over, &args.files)?;
     }
+    // Files may be of both kinds: point-to-point tests and rows of collectives.
     let (mut samples, mut rows) = (Vec::new(), Vec::new());
     for file in &args.files {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
@@ -40,8 +42,10 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
         }
     }
     samples.extend(of_rows(&rows, args.machine.as_deref())?);
+    // The fitted machine, as an excerpt of a configuration file.
     let fit = fitted(&samples).map_err(Failure::Usage)?;
     let text = table(&args.name, &samples, &fit);
+    // One line for each sample, so outliers can be found.
     if let Some(path) = &args.residuals {
         output::file(path, |out| {
             writeln!(out, "source,messages,bytes,time_us,fitted_us,residual_percent,weight")?;

@@ -18,6 +18,7 @@ use swapmeet_workloads::file::read_bounded;
 pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     /// Maximum bytes of one file.
     const LONGEST: u64 = 256 << 20;
+    // The name becomes a spec in the column `machine`, where these characters separate parameters.
     check_text("--name", &args.name)?;
     args.algorithm.iter().try_for_each(|name| check_text("--algorithm", name))?;
     if args.name.contains([',', ':', '"']) {
@@ -27,12 +28,14 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         )));
     }
     output::may_write(&args.out, args.over, &args.files)?;
+    // Files know the number of ranks at most. The topology is the user's statement.
     let given = args.topology.as_deref().map(|spec| {
         let known = topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")));
         known.map(|known| (known.spec(), known.nodes()))
     });
     let given = given.transpose()?;
     let mut rows = Vec::new();
+    // Equal cases, in one file or several, are numbered as repetitions.
     let mut repetitions: HashMap<(String, String, String), u32> = HashMap::new();
     for file in &args.files {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
@@ -53,6 +56,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
             rows.push(row);
         }
     }
+    // All files must be readable before the output is written.
     let write = |out: &mut dyn std::io::Write| {
         let mut sink = CsvSink::new(out);
         rows.iter().try_for_each(|row| sink.record(row))?;

@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return without_command(&error),
     };
+    // Each subcommand has its module. The hidden ones are the child processes of the others.
     let outcome = match &cli.command {
         Command::Run(args) if args.tui => tui::watch(args),
         Command::Run(args) => match args.real_ranks.on {

@@ -10,11 +10,13 @@ use std::process::ExitCode;
 use swapmeet_results::{CsvSink, Shards, Sink};
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
+    // Check inputs and output before anything is written.
     output::may_write(&args.out, args.over, args.files.iter().chain(&args.experiment))?;
     let shards = Shards::read(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
     let cases =
         args.experiment.as_deref().map(|path| run::cases_in(path, &args.plugins)).transpose()?;
     output::none_of(&args.out, cases.iter().flat_map(run::read_for_all))?;
+    // Only the experiment tells the order of cases, and which ones are missing.
     let merged = match &cases {
         Some(cases) => shards.in_case_order(|| cases.iter().map(|case| case.id())),
         None => shards.in_file_order(),
@@ -34,6 +36,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
             missing.count + merged.len()
         )));
     }
+    // Rows are copied one at a time: the files may be larger than the memory.
     let rows = |out: &mut dyn Write| {
         let mut csv = CsvSink::new(out);
         shards
@@ -48,6 +51,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
         output::file(&args.out, rows)?;
         format!(" in {}", args.out.display())
     };
+    // The summary goes to standard error: standard output contains only rows.
     say!("{} rows{place}", merged.len());
     if cases.is_none() && args.files.len() > 1 {
         say!("rows stand in the order of the files: --experiment FILE gives the experiment's");

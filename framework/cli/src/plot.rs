@@ -13,6 +13,7 @@ use swapmeet_results::analysis::Axis;
 use swapmeet_results::{Record, read_files};
 
 pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
+    // Refuse names and sizes before the rows are read.
     let format = format(args)?;
     output::may_write(&args.out, args.over, &args.rows.files)?;
     let data = args.data.then(|| args.out.with_extension("csv")).filter(|data| *data != args.out);
@@ -21,6 +22,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     }
     let paper = Paper { width: args.width, font: args.font };
     paper.check().map_err(Failure::Usage)?;
+    // Each kind of figure checks that the rows have what it needs.
     let files = rows(&args.rows)?;
     let drawn: Box<dyn Drawable> = match args.kind {
         FigureKind::Curves => Box::new(Figure::of(&files, &curves(args)).map_err(|e| refused(&e))?),
@@ -35,6 +37,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
         FigureKind::Steps => stacked(args, &files, StackKind::Steps)?,
         FigureKind::Traffic => stacked(args, &files, StackKind::Traffic)?,
     };
+    // All formats are made from the same figure.
     let table = || drawn.csv().map(String::into_bytes).map_err(|e| Failure::Output(e.to_string()));
     let picture = || drawn.picture(&paper);
     let bytes = match format {
@@ -49,6 +52,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
         }
         FigureFormat::Csv => table()?,
     };
+    // Nothing is written unless the whole figure could be drawn.
     output::file(&args.out, |out| out.write_all(&bytes))?;
     if let Some(data) = data {
         let table = table()?;

@@ -27,6 +27,7 @@ enum Again {
 }
 
 pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
+    // Row numbers count from 1, without the header, as in error messages.
     let rows = read_file(&args.file).map_err(|e| Failure::Usage(e.to_string()))?;
     let chosen: Vec<usize> = if args.all { (1..=rows.len()).collect() } else { args.rows.clone() };
     if let Some(number) = chosen.iter().find(|number| !(1..=rows.len()).contains(number)) {
@@ -35,6 +36,8 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
     }
     note_threads(args.threads);
     let registry = registry(&args.plugins)?;
+    // Rows whose case no longer exists, for instance without their plugin, are reported but not
+    // run.
     let mut results: BTreeMap<usize, Again> = BTreeMap::new();
     let (mut numbers, mut cases) = (Vec::new(), Vec::new());
     let mut looked_up =
@@ -50,6 +53,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
             }
         }
     }
+    // Rows are compared as they arrive and printed in the order of the file.
     let finished = run(args, &cases, |index, again| {
         let (number, old) = (numbers[index], &rows[numbers[index] - 1]);
         let changes = old.changes(again);
@@ -66,6 +70,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
         writeln!(out, "row {number} ({case}): {}", in_words(came))
             .map_err(|e| Failure::printing(&e))?;
     }
+    // Anything but equality is a failure that scripts can detect.
     let same = results.values().filter(|came| matches!(came, Again::Same)).count();
     let (count, interrupted) = (results.len(), if finished { "" } else { "interrupted: " });
     say!(

@@ -41,6 +41,7 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     ];
     let mut reasons: Vec<String> = Vec::new();
     let mut rows = Vec::new();
+    // In place of `verified`, a case without a result shows its status.
     for r in records {
         let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         let verified = match (r.status, r.verified) {
@@ -64,6 +65,7 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
             number(r.messages),
             number(r.max_link_messages),
         ]);
+        // Repetitions of a case repeat its remarks: print each once.
         for remark in [&r.reason, &r.note] {
             let line = format!("{} on {}: {remark}", r.algorithm, r.topology);
             if !remark.is_empty() && !reasons.contains(&line) {
@@ -71,6 +73,7 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
             }
         }
     }
+    // Shared values move above the table only if it does not fit the terminal.
     let mut text = plain(&header, &[5, 6, 7, 8, 9], rows.clone());
     if width.is_some_and(|width| text.lines().any(|line| line.chars().count() > width)) {
         let common = take_common(&mut header, &mut rows, 5);

@@ -15,6 +15,7 @@ use swapmeet_workloads::file::read_bounded;
 /// Writes the table, and prints the loss without it: with the library's own choices, and with one
 /// algorithm for all cases.
 pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
+    // Only successful rows of the selected machine and topologies are considered.
     let Some(library) = library(&args.format) else {
         return Err(Failure::Usage(format!("--format {}: unknown", args.format)));
     };
@@ -28,6 +29,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
             && args.machine.as_ref().is_none_or(|machine| *machine == row.machine)
     });
     rows.retain(|row| args.topology.is_empty() || args.topology.contains(&row.topology));
+    // The fastest algorithm of each case becomes a rule of the library's table.
     let cells = cells(&rows)?;
     let tables = library.decide(&cells).map_err(Failure::Usage)?;
     for Uncompared { collective, algorithm, has_others } in library.uncompared(&cells) {
@@ -38,6 +40,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
         };
         say!("warning: {collective}: the table always names `{algorithm}`: {why}");
     }
+    // Some libraries read a complete table: the decisions are merged into the library's own.
     let base = args.base.as_deref().map(own).transpose()?;
     if base.is_some() && !library.is_patch {
         return Err(Failure::Usage(format!("--base: --format {} is written whole", args.format)));
@@ -48,6 +51,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     } else {
         output::file(&args.out, |out| out.write_all(text.as_bytes()))?;
     }
+    // The loss without the table, if one algorithm served all cases.
     if let Some(default) = &args.default {
         let lost = library.losses(&cells, default);
         if lost.is_empty() {
@@ -55,6 +59,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
         }
         say_losses("", &lost);
     }
+    // The loss without the table, by the library's own choices.
     if let Some(DefaultLosses { losses, without_a_time }) =
         library.losses_of_defaults(&cells, base.as_deref()).map_err(Failure::Usage)?
     {
@@ -74,6 +79,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
 /// each number of nodes. Predicted times are averaged. For measured times the median is used,
 /// because other work on the machine causes outliers.
 fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
+    // Times of different machines or topologies do not compare, so a mixture is refused.
     let one = |texts: BTreeSet<&str>, what: &str, flag: &str| {
         let list: Vec<&str> = texts.into_iter().collect();
         match list.len() {
@@ -92,6 +98,7 @@ fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
     for (nodes, of) in topologies {
         one(of, &format!("topologies of {nodes} nodes"), "--topology")?;
     }
+    // Collect the repetitions of each case.
     let mut times: BTreeMap<(&str, u64, u64, &str), Vec<f64>> = BTreeMap::new();
     for row in rows {
         // A table is indexed by one size. Irregular workloads have no single size.
@@ -105,6 +112,7 @@ fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
     if times.is_empty() {
         return Err(Failure::Usage("no row has a time and one size of block".to_owned()));
     }
+    // One time per case.
     let is_measured = rows.first().is_some_and(is_measured);
     let cell =
         |((collective, ranks, bytes, algorithm), times): ((&str, u64, u64, &str), Vec<f64>)| {

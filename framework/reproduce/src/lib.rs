@@ -37,6 +37,7 @@ impl Paper {
 }
 
 pub fn papers() -> &'static [Paper] {
+    // The five papers whose algorithms this project implements in full come first.
     &[
         Paper {
             name: "suh-shin",

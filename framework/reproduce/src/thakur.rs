@@ -123,6 +123,8 @@ fn measured_table<'a>(
     cells: &mut Vec<TimedCell<'a>>,
     profiles: &mut Profiles,
 ) -> Result<Table, ReproduceError> {
+    // Each cell has a time on the fitted machine, and one with the same cost per byte for both
+    // algorithms.
     let machines = ["delta".to_owned(), equal_cost()];
     let workloads: Vec<String> = thakur.sizes.iter().map(|b| format!("uniform:{b}")).collect();
     let (table, algorithm) = (measured.id.as_str(), measured.algorithm.as_str());
@@ -135,6 +137,7 @@ fn measured_table<'a>(
         {
             let (bytes, paper, row, equal) = (*bytes, *paper, &rows[0], &rows[1]);
             let (ours, equal_cost_seconds) = (seconds_of(row.time_us), seconds_of(equal.time_us));
+            // The paper's formula of f is wrong for GEN: the third time uses it as printed.
             let printed = if algorithm == "gen" {
                 as_printed(equal, mesh, &run.steps)
             } else {
@@ -146,6 +149,7 @@ fn measured_table<'a>(
                 }
                 _ => "",
             };
+            // The paper's times have as many decimals as its table.
             let digits = decimals(paper);
             let verdict = Verdict::measured(paper, ours, digits);
             rendered.add(

@@ -71,6 +71,7 @@ pub(crate) fn cut_middle(text: &str, columns: u16) -> String {
 /// Breaks a text into lines of at most `columns` columns, at spaces where possible.
 pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
     let mut lines = vec![String::new()];
+    // Words are put on the current line while they fit.
     for word in text.split(' ') {
         let mut word = word;
         loop {
@@ -86,6 +87,7 @@ pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
                 }
                 break;
             }
+            // A word that does not fit starts a new line, where it is tried again.
             if !empty {
                 lines.push(String::new());
                 continue;
@@ -106,6 +108,7 @@ pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
             word = &word[at..];
         }
     }
+    // Breaking a word may leave an empty line at the end.
     if lines.len() > 1 && lines.last().is_some_and(String::is_empty) {
         lines.pop();
     }

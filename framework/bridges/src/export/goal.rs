@@ -61,12 +61,15 @@ impl Goal {
             self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
         self.text.clear();
         let (text, bytes) = (&mut self.text, message.bytes.max(1));
+        // Receives are posted at once. They stay open until a send depends on them.
         if !is_send {
             known.receives += 1;
             known.open.push_back(step);
             let _ = writeln!(text, "r{}: recv {bytes}b from {peer} tag {step}", known.receives);
             return self.spool.append(rank, self.text.as_bytes()).map_err(write_error);
         }
+        // A send waits for the data that arrived before it. A join bundles the receives since the
+        // last one, so the number of dependencies is linear.
         let joined = known.open.iter().take_while(|step| **step <= message.after).count() as u64;
         if joined > 0 {
             known.joins += 1;
@@ -80,6 +83,7 @@ impl Goal {
             }
             known.open.drain(..joined as usize);
         }
+        // Sends of a rank start in order (`irequires`), and end in any order.
         known.sends += 1;
         let send = known.sends;
         let _ = writeln!(text, "s{send}: send {bytes}b to {peer} tag {step}");

@@ -75,6 +75,8 @@ impl Msccl {
     fn begin(&mut self, segments: u64) -> Result<(), String> {
         self.segments = segments;
         for gpu in 0..self.nodes {
+            // The chunks of the input, by collective: origin, destination and segment, with the
+            // offset.
             let reduction_buffer = self.reduction_buffer(gpu);
             let (n, k, root) = (self.nodes, segments, gpu == self.root);
             let own: Vec<([u64; 3], u64)> = match self.collective {
@@ -91,6 +93,8 @@ impl Msccl {
                     (0..k).map(|i| ([gpu, 0, i], i)).collect()
                 }
             };
+            // A chunk that stays on its GPU is copied to its place in the output, or to the buffer
+            // in which the GPU reduces.
             let mut copies = Vec::new();
             for (chunk, offset) in own {
                 let input = ChunkLocation { buffer: Buffer::Input, offset };

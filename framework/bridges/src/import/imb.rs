@@ -9,6 +9,7 @@ pub(super) fn is_like(text: &str) -> bool {
 }
 
 pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
+    // The benchmark, the number of processes and the columns are announced above each table.
     let (mut collective_name, mut ranks, mut columns): (Option<String>, _, Vec<&str>) =
         (None, None, Vec::new());
     let mut list = Vec::new();
@@ -27,6 +28,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         } else if let (Some(collective), Some(cells)) =
             (&collective_name, NumericLine::of(number, line))
         {
+            // The average over ranks is the time; the other columns are kept as a note.
             let time = columns.iter().position(|name| *name == "t_avg[usec]");
             let time =
                 time.ok_or_else(|| error_at(number, "no column `t_avg[usec]` is named above it"))?;

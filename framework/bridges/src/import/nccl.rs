@@ -117,6 +117,7 @@ pub(super) fn is_like_json(text: &str) -> bool {
 
 pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
     const VERSION: u64 = 3;
+    // Refuse other versions: their units may differ.
     let document: Document =
         serde_json::from_str(source.text).map_err(|e| error_at(e.line(), e.to_string()))?;
     if document.version != VERSION {
@@ -125,9 +126,12 @@ pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
             format!("its version is {}, expected {VERSION}", document.version),
         ));
     }
+    // The file names neither the collective nor the number of ranks: the command line and the
+    // devices do.
     let collective = collective_of(source, 0, &document.args.join(" "))?;
     let ranks = document.config.devices.iter().map(|device| device.rank.saturating_add(1)).max();
     let mut list = Vec::new();
+    // Only out-of-place times are imported: they are those of MPI benchmarks, too.
     for result in document.results {
         let Some(times) = result.out_of_place else { continue };
         if times.nwrong.is_some_and(|n| n != 0.0) {
@@ -145,6 +149,7 @@ pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
                 ),
             ));
         }
+        // The spread has no column of its own.
         let spread = ["min_us", "max_us", "p50_us", "p99_us", "stdev_us"];
         let note = spread.iter().filter_map(|key| Some(format!("{key} {}", times.more.get(*key)?)));
         list.push(Measurement {

@@ -42,6 +42,7 @@ fn metadata(source: &MeasurementFile<'_>) -> Option<(String, u64)> {
 }
 
 pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
+    // Count, algorithm and type are in the name of the file.
     let name = source.path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
     let parts: Vec<&str> = name.split('_').collect();
     let named = || {
@@ -55,6 +56,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
     let [count, algorithm @ .., kind] = parts.as_slice() else { return Err(named()) };
     let (count, bytes) =
         (count.parse::<u64>().map_err(|_| named())?, bytes_of(kind).ok_or_else(named)?);
+    // The collective is in the metadata of the run, if they were copied along with the file.
     let metadata = metadata(source);
     let collective = match (source.collective, &metadata) {
         (Some(name), _) => known_collective(0, name)?,
@@ -63,6 +65,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
             return Err(error_at(0, "no metadata names the collective: name it with --collective"));
         }
     };
+    // One column for each rank: the first has the slowest one.
     let mut lines = (1..).zip(source.text.lines());
     let ranks = lines
         .next()

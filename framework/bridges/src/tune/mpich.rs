@@ -143,6 +143,7 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
     let mut tree = JsonObject::read(base).map_err(|why| format!("--base: {why}"))?;
     for table in tables {
         let Some((word, compared, is_times_ranks)) = collective(table.collective) else { continue };
+        // Find the part of the tree that the decisions replace.
         let missing =
             |key: &str| format!("--base: it has no `{key}`, expected MPICH's generic.json");
         let key = format!("collective={word}");
@@ -156,6 +157,8 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
                 .member(inside)
                 .ok_or_else(|| missing(&format!("{key} / comm_type=intra / {inside}")))?;
         }
+        // Rules of one number of ranks: a condition on sizes for each, and the last one for all
+        // others.
         let before = std::mem::take(place);
         let rules = |ranks: u64, rules: &[(u64, Rule)]| {
             let ends = rules.iter().skip(1).map(|(bytes, _)| {
@@ -169,6 +172,7 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
                     .collect(),
             )
         };
+        // Fewer ranks than measured keep the library's own choice.
         let entries = &table.entries;
         let first = entries.first().map_or(0, |(ranks, _)| *ranks);
         // MPICH (4.0 to 5.0) tests `comm_size<N` as `comm_size<=N`, so only `<=` is unambiguous.
@@ -216,12 +220,15 @@ fn chosen<'a>(tree: &'a JsonObject, word: &str, ranks: u64, bytes: u64) -> Optio
 
 /// Returns whether a condition of the table holds.
 fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
+    // A key is a quantity, an operator and a bound, such as `comm_size<=4`.
     let split = key.find(['<', '=']).unwrap_or(key.len());
     let (what, test) = key.split_at(split);
     let whole = match word {
         "allgather" | "alltoall" => bytes.saturating_mul(ranks),
         _ => bytes,
     };
+    // Conditions without a number describe the situation: one node, separate buffers, and yes to
+    // everything else.
     let number = match what {
         "comm_size" => ranks,
         "avg_msg_size" => bytes,
@@ -245,6 +252,7 @@ fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
             (None, Some(bound), _) => ("<", bound),
             (None, None, bound) => ("=", bound.unwrap_or_default()),
         };
+    // Symbolic bounds of MPICH.
     let bound = match bound {
         "any" => return true,
         "pow2" if is == "=" => return number.is_power_of_two(),

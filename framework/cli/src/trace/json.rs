@@ -165,11 +165,14 @@ impl<W: Write> Json<W> {
     }
 
     fn sent(&mut self, sent: &Sent<'_>) {
+        // The header and the phases come before the first event, even if this send is filtered out.
         self.lay_out(sent);
         let share = self.share.take();
         if !self.only.has(sent.step, sent.from, sent.to) {
             return;
         }
+        // Numbers of nodes are physical. The algorithm's own numbers are added where a placement
+        // maps them.
         let mut event = Map::new();
         let mut set = |key: &str, value: Value| event.insert(key.to_owned(), value);
         set("step", sent.step.into());
@@ -179,6 +182,7 @@ impl<W: Write> Json<W> {
             set("virtual_from", sent.from.virtual_node.into());
             set("virtual_to", sent.to.virtual_node.into());
         }
+        // Byte counts are sizes already; loads of blocks are multiplied by the size of a block.
         let segments = if sent.proof == Proof::ByteCounts { 1 } else { sent.segments };
         let load = if sent.proof == Proof::ByteCounts {
             sent.load
@@ -203,6 +207,7 @@ impl<W: Write> Json<W> {
                 set("bandwidths", bandwidths.into());
             }
         }
+        // Last come the contents: counts per destination, or sets of blocks.
         match share {
             Some(share) => set("share", share),
             None => set("blocks", sent.boxes.iter().map(|bits| block_set(sent, bits)).collect()),

@@ -117,6 +117,7 @@ impl Timetable {
         name: impl Fn(usize) -> String,
     ) -> Vec<String> {
         let mut lines = vec!["\ntimes of ranks, in us".to_owned()];
+        // Without --summary, each entry has a line with its four moments.
         if !summary {
             let heads =
                 ["posted", "started", "waited", "ended"].map(|head| format!("{head:>12}")).concat();
@@ -134,6 +135,7 @@ impl Timetable {
                 ));
             }
         }
+        // Sums over a rank make sense only if the whole trace is printed, not one step of it.
         let ends: Vec<usize> = (0..self.record.ranks())
             .filter(|rank| !self.record.entries(*rank).is_empty())
             .collect();
@@ -146,6 +148,7 @@ impl Timetable {
             let ended = of_rank.last().map_or(0.0, |entry| entry.ended);
             lines.push(format!("    {:>9} ends at {ended:.3}: {}", name(rank), in_words(&kinds)));
         }
+        // Long traces join steps so that memory stays bounded; say so.
         let joined = self.record.steps_per_entry();
         if joined > 1 {
             lines.push(format!("    up to {joined} steps are joined in a line: there are more than {MOST} lines. --node V has those of one rank"));

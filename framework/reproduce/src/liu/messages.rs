@@ -58,11 +58,13 @@ pub(super) fn table_3(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
     for p in NODES {
         let l = (p * p) as f64;
         for (paper, algorithm) in ALGORITHMS {
+            // A3 arranges the nodes in a square.
             if paper == "A3" && p.isqrt().pow(2) != p {
                 continue;
             }
             let (found, _) = stages::uniform(bench, algorithm, p, p)?;
             let row = format!("P = {p}, {paper}");
+            // Start-ups: a bound for A4, and exact counts for the others.
             let steps: u64 = found.iter().map(|s| s.steps).sum();
             let names = (row.as_str(), "start-ups");
             match paper {
@@ -76,6 +78,8 @@ pub(super) fn table_3(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
                     table.add(names, paper, steps, Verdict::whole(paper, steps), "");
                 }
             }
+            // Traffic: A4 sends different amounts in each step, so the paper bounds its critical
+            // path. The others are bounded by the node that sends most.
             let sent = |node: usize| found.iter().map(|s| s.sent[node]).sum::<u64>();
             let most = (0..p as usize).map(sent).max().unwrap_or(0);
             match paper {

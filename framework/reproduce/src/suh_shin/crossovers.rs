@@ -121,6 +121,7 @@ fn claims(
     one_crossing: (u32, u32),
 ) -> Table {
     let mut table = paper.words.table("Section 5 in words");
+    // A claim agrees if it holds in all cases that the paper shows.
     let mut claim = |text: &str, (holds, of): (u32, u32), why: &str| {
         let why = if holds == of { "" } else { why };
         table.add(
@@ -131,11 +132,13 @@ fn claims(
             why,
         );
     };
+    // How often the times cross comes from the table of crossovers.
     claim(
         "[13] is faster for small blocks, the proposed algorithm for large ones (Figs. 13 to 16)",
         one_crossing,
         "",
     );
+    // Monotonicity: compare crossovers that differ in one parameter only.
     let pairs = |check: &dyn Fn(&Crossing, &Crossing) -> Option<bool>| {
         let all = found.iter().flat_map(|a| found.iter().filter_map(move |b| check(a, b)));
         all.fold((0, 0), |(holds, of), this| (holds + u32::from(this), of + 1))
@@ -152,6 +155,7 @@ fn claims(
             .then_some(b.bytes > a.bytes)
     });
     claim("with ts/tc = 20,000 the crossover is at larger blocks", moves, "");
+    // Existence: a crossover at more than one byte means that [13] wins for smaller blocks.
     let at_byte = found.iter().filter(|f| f.reading == "no barriers" && f.startup_us == 75.0);
     let (wins, of) = at_byte.fold((0, 0), |(n, of), f| (n + u32::from(f.bytes > 1.0), of + 1));
     claim(
@@ -159,6 +163,7 @@ fn claims(
         (wins, of),
         "on large networks the crossovers of Figs. 13 and 14 depend on charging barriers",
     );
+    // The last claim is about the separate costs of [13], not about crossovers.
     let mut worse: Vec<String> = Vec::new();
     let (mut better, mut all) = (0, 0);
     for square in squares.iter().filter(|square| square.side >= 8) {

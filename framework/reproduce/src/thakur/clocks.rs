@@ -22,12 +22,14 @@ pub(super) fn table(
     let machines = ORDERS.map(|(_, machine)| machine.to_owned());
     let workloads: Vec<String> =
         thakur.sizes.iter().map(|bytes| format!("uniform:{bytes}")).collect();
+    // The values of the paper for one cell.
     let measured = |algorithm: &str, mesh: &str, bytes: u64| {
         cells
             .iter()
             .find(|c| (c.algorithm, c.mesh, c.bytes) == (algorithm, mesh, bytes))
             .map(|c| c.paper)
     };
+    // Both algorithms run on each mesh under both orders of messages.
     for (_, mesh) in thakur.measured().filter(|(algorithm, _)| *algorithm == "pex") {
         let (rows, columns) = rows_and_columns(mesh);
         if rows * columns > MOST_NODES {
@@ -42,6 +44,7 @@ pub(super) fn table(
             else {
                 continue;
             };
+            // Absolute times depend on the fitted machine, so only the winner is compared.
             let paper = faster(a, b);
             for (k, (order, _)) in ORDERS.iter().enumerate() {
                 let time = |run: &crate::bench::Run| {

@@ -68,6 +68,7 @@ pub(super) fn printed_half(mesh: &str, _: &[StepFacts]) -> f64 {
 /// Returns the fits behind the preset `delta`, and the errors of our times.
 pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profiles) -> Table {
     let mut table = thakur.words.table("Fit");
+    // One sample for each measured cell of the selected tables.
     let samples = |ids: &[&str], half: fn(&str, &[StepFacts]) -> f64| -> Vec<Sample> {
         let mut samples = Vec::new();
         for measured in thakur.table.iter().filter(|t| ids.contains(&&*t.id)) {
@@ -81,6 +82,7 @@ pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profile
         }
         samples
     };
+    // Four fits: how do weights and the printed formula of f change the parameters?
     let relative: Weight = |seconds| 1.0 / seconds;
     let plain: Weight = |_| 1.0;
     for (row, samples, weight, why) in [
@@ -117,6 +119,7 @@ pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profile
             "",
         );
     }
+    // How far the fitted machine is from each table of measurements.
     for measured in &thakur.table {
         let of_gen = measured.algorithm == "gen";
         let columns: [(&str, bool, TimeOf); 3] = [

@@ -48,6 +48,7 @@ fn add(table: &mut Table, algorithm: &str, mesh: &str, steps: &[StepFacts]) {
     let (r, c) = rows_and_columns(mesh);
     let (name, of, sum) = (format!("{algorithm} {mesh}"), steps.len(), f(steps).sum::<u64>());
     let most = f(steps).max().unwrap_or(0);
+    // Compare f step by step with the printed and the corrected formula.
     let formulas = formulas(algorithm, c, r * c);
     if let Some(Formulas { printed, corrected, why }) = &formulas {
         let count = |holds: &dyn Fn(u64, u64) -> bool| {
@@ -75,8 +76,10 @@ fn add(table: &mut Table, algorithm: &str, mesh: &str, steps: &[StepFacts]) {
     } else {
         table.add((&name, "sum of f"), "", sum, Verdict::NotGiven, "");
     }
+    // Links in the middle of the longer and of the shorter side must carry this much.
     let least = (r * (c / 2) * c.div_ceil(2)).max(c * (r / 2) * r.div_ceil(2));
     table.add((&name, "least possible sum of f"), "", least, Verdict::NotGiven, "");
+    // GEN has a formula for the largest f; PEX a limit.
     if let ("gen", Some(Formulas { printed, .. })) = (algorithm, &formulas) {
         let claimed = (1..).take(of).map(printed).max().unwrap_or(0);
         table.add((&name, "largest f"), claimed, most, Verdict::whole(claimed, most), "");

@@ -150,6 +150,7 @@ impl App {
     }
 
     fn act(&mut self, action: Action) {
+        // A page overlaps the next one by a line, so readers do not lose their place.
         let loses = self.run_loses();
         let (panel, session) = (&mut self.panels[self.active], &mut self.session);
         let page = panel.list().page.max(2) as isize - 1;
@@ -159,6 +160,7 @@ impl App {
             Action::QuitNow => self.exit = Some(ExitMode::Plain),
             Action::Help => self.help = Some(Help::default()),
             Action::Back => self.back(),
+            // Movement: each panel decides what a line or a column is.
             Action::Up => panel.step(-1, session),
             Action::Down => panel.step(1, session),
             Action::PageUp => panel.step(-page, session),
@@ -167,6 +169,7 @@ impl App {
             Action::Last => panel.go_to_end(true, session),
             Action::Left => panel.sideways(-1, session),
             Action::Right => panel.sideways(1, session),
+            // Views: which panel is shown, and how much of it.
             Action::NextPanel => self.show((self.active + 1) % self.panels.len()),
             Action::PreviousPanel => {
                 self.show((self.active + self.panels.len() - 1) % self.panels.len());
@@ -176,6 +179,7 @@ impl App {
                 Some(why) => session.show_message(why, false),
                 None => self.prompt = Some(Prompt::for_filter(panel.list().filter.text())),
             },
+            // Runs: what starts, stops or pauses them.
             Action::Freeze if session.runs.frozen => session.unfreeze(),
             Action::Freeze => session.runs.frozen = true,
             Action::Run if loses => self.question = Some(Question::Run),
@@ -186,6 +190,7 @@ impl App {
                 let name = panel.algorithm(session);
                 session.mark_baseline(name);
             }
+            // Commands that open a prompt, change the selection or the appearance.
             Action::Save => self.prompt = Some(Prompt::for_saving(&session.selection)),
             Action::Undo => session.undo(),
             Action::Command => self.prompt = Some(Prompt::for_command()),

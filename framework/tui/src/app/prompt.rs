@@ -187,6 +187,7 @@ impl App {
     fn accept(&mut self) {
         let Some(mut prompt) = self.prompt.take() else { return };
         let text = prompt.input.value().trim().to_owned();
+        // Perform what the prompt is for. An error keeps the prompt open with its text.
         prompt.error = match prompt.purpose {
             Purpose::Panel => self.panels[self.active].accept(&text, &mut self.session).err(),
             Purpose::Filter => None,
@@ -197,6 +198,7 @@ impl App {
                 }
                 None => Some(Text::flag("command", &text).error("no matching command".to_owned())),
             },
+            // Saving asks once before it overwrites: the second Enter is the confirmation.
             Purpose::SaveAs(over) => {
                 let files = self.output_files(Path::new(&text));
                 let refusal = refusal(&files, over, self.session.runs.out.as_deref());
@@ -206,6 +208,8 @@ impl App {
                 prompt.purpose = Purpose::SaveAs(true);
                 refusal.map(|why| Text::flag("file", &text).error(why))
             }
+            // A figure or a report likewise, but an extension that is not supported is never
+            // confirmed.
             Purpose::Render(over) => {
                 let refused = match self.rendered_file(Path::new(&text)) {
                     Err(why) => Some(why),

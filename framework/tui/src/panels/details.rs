@@ -58,6 +58,7 @@ impl Panel for Details {
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
+        // The title identifies the case.
         let Some((_, row)) = session.focused() else {
             let area = painter.panel(area, "Details");
             let text = "No case selected. Press Enter on a line of Cases (2) or Comparison (3).";
@@ -75,6 +76,7 @@ impl Panel for Details {
         if all.is_empty() {
             return painter.placeholder(area, "No line matches the filter. Esc shows all.");
         }
+        // Values wrap in the columns to the right of the longest name.
         let names = all
             .iter()
             .filter(|e| !e.value.is_empty())
@@ -95,6 +97,7 @@ impl Panel for Details {
         self.list.cursor = self.list.cursor.min(farthest);
         let first = self.list.cursor;
         let mut y = 0;
+        // Entries without a value in capitals are headings of groups.
         for (entry, lines) in all.iter().zip(&texts).skip(first) {
             if y >= area.height {
                 break;

@@ -78,6 +78,7 @@ impl Panel for Parts {
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
+        // The title identifies the group of rows.
         let groups = &session.compared.groups;
         let number = self.list.cursor.min(groups.len().saturating_sub(1));
         let Some(group) = groups.get(number) else {
@@ -94,6 +95,7 @@ impl Panel for Parts {
         let room = usize::from(area.width.saturating_sub(8 + width(&head) + width(&filtered)));
         let title = format!("{head}{}{filtered}", group_label(groups, group, room));
         let area = painter.panel(area, &title);
+        // Only algorithms that have a time here and pass the filter get a bar.
         let timed = session
             .compared
             .lines
@@ -109,6 +111,7 @@ impl Panel for Parts {
             };
             return painter.placeholder(area, text);
         }
+        // Names, bars and times share the width.
         let top = legend(painter, &lines, area) + 1;
         let most = lines.iter().map(|l| total(l)).fold(0.0, f64::max);
         let names =
@@ -126,6 +129,7 @@ impl Panel for Parts {
                 format!("{left_out} slower algorithms are hidden: filter with /, or expand with e");
             painter.put(area, 1, area.height.saturating_sub(1), &text, painter.theme.dim);
         }
+        // With shares, each bar has the full length; otherwise lengths compare.
         for (i, line) in (0..).zip(&lines) {
             let y = top + i * each;
             painter.put(

@@ -188,12 +188,14 @@ impl WhatIf {
     }
 
     fn draw_sliders(&self, painter: &mut Painter<'_, '_>, sliders: &[Slider], area: Rect) {
+        // Names and values form columns; what is left of the width is for the scales.
         let theme = painter.theme;
         let names = sliders.iter().map(|slider| width(slider.name())).max().unwrap_or(0);
         let values =
             sliders.iter().map(|slider| width(&slider.value)).max().unwrap_or(0).clamp(6, 14);
         let first = scroll_start(self.list.cursor, sliders.len(), usize::from(area.height));
         for (y, (index, slider)) in (0..area.height).zip(sliders.iter().enumerate().skip(first)) {
+            // A changed parameter stands out until it is reset.
             let here = index == self.list.cursor;
             let style = match (here, slider.is_changed()) {
                 (true, _) => painter.cursor(),
@@ -206,6 +208,8 @@ impl WhatIf {
             painter.put(area, 1, y, slider.name(), style);
             painter.put_right(area, names + 3 + values, y, &cut(&slider.value, values), style);
             let x = names + 5 + values;
+            // Scales shorter than ten columns are unreadable and are left out; the 14 columns are
+            // for the former value.
             let room = area.width.saturating_sub(x + 14);
             let x = if room >= 10
                 && scale(
@@ -217,6 +221,7 @@ impl WhatIf {
             } else {
                 x
             };
+            // The former value is what a reset restores.
             if slider.is_changed() {
                 painter.put(
                     area,
@@ -292,6 +297,7 @@ fn explain(slider: &Slider) -> String {
 
 /// Draws the times of the group in focus and their ratios to the times before the change.
 fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
+    // Only the group in focus is ranked: times of different workloads do not compare.
     let theme = painter.theme;
     let compared = &session.compared;
     let lines: Vec<&Line> =
@@ -303,6 +309,7 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         painter.put(area, 1, y, &cut(&text, area.width.saturating_sub(2)), theme.accent);
         y += 1;
     }
+    // Bars share one scale, so their lengths compare.
     let foot = u16::from(area.height > 5);
     let names = lines
         .iter()
@@ -315,12 +322,14 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         if y + foot >= area.height {
             break;
         }
+        // An algorithm without a time shows its status in place of the bar.
         let Some(time) = line.stats.mean() else {
             painter.put(area, 1, y, &cut(&line.stats.algorithm, names), theme.dim);
             painter.put(area, names + 3, y, &line.stats.status.to_string(), theme.dim);
             y += 1;
             continue;
         };
+        // An outdated time belongs to the former parameters, so it has no ratio.
         let is_outdated = compared.is_outdated(&line.stats.algorithm);
         let style = if is_outdated { theme.dim } else { theme.text };
         painter.put(area, 1, y, &cut(&line.stats.algorithm, names), style);
@@ -328,6 +337,7 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         painter.put_right(area, names + 13, y, &text, style);
         let setting = &compared.groups[line.group].setting;
         let key = [&setting.topology, &setting.workload, &line.stats.algorithm].map(Clone::clone);
+        // The ratio is to the time before any parameter was changed.
         let before = compared
             .scenario
             .as_ref()
@@ -342,6 +352,7 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
                 theme.accent,
             );
         }
+        // The bar takes the rest of the row.
         let room = area.width.saturating_sub(names + 26);
         let long = if most > 0.0 { (time / most * f64::from(room)).round() as u16 } else { 0 };
         for x in 0..long {
@@ -349,6 +360,7 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         }
         y += 1;
     }
+    // The last row says how many schedules can be recalculated without planning them again.
     if foot > 0 {
         let (known, all) = session.what_if.known();
         let mut text = format!("step data of {known} of {all} schedules available");

@@ -220,6 +220,8 @@ impl Winners {
     ) -> u16 {
         /// A mark and a shade.
         const NARROWEST: u16 = 3;
+        // Cells are as wide as their headings if that fits, and narrower otherwise; the rest
+        // scrolls.
         let theme = painter.theme;
         let label = map.rows.iter().map(|row| width(row)).max().unwrap_or(0).min(area.width / 3);
         let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
@@ -230,6 +232,7 @@ impl Winners {
         let first = scroll_start(self.column, sizes.len(), columns);
         let high = usize::from(area.height.saturating_sub(1)).min(map.rows.len());
         let top = scroll_start(self.list.cursor, map.rows.len(), high);
+        // Headings that would overlap the previous one are omitted.
         let mut free = 0;
         for (at, size) in sizes.iter().enumerate().skip(first).take(columns) {
             let x = label + 2 + (at - first) as u16 * wide;
@@ -238,6 +241,7 @@ impl Winners {
                 free = painter.put(area, x, 0, size, style) + 1;
             }
         }
+        // Each cell has the mark of its winner and a shade for the margin.
         for (y, row) in (1..).zip(top..top + high) {
             let style = if row == self.list.cursor { theme.accent } else { theme.text };
             painter.put(area, 1, y, &cut_middle(&map.rows[row], label), style);

@@ -110,6 +110,7 @@ pub(crate) fn rendered_file(
     rows: Vec<Arc<Record>>,
     render: RenderRows,
 ) -> Result<OutputFile, String> {
+    // The extension decides between a report and a figure; the panel decides which figure.
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let (kind, what) = match (ending, figure) {
         ("html", _) => (RenderKind::Report, "a report"),
@@ -127,6 +128,8 @@ pub(crate) fn rendered_file(
             );
         }
     };
+    // Rendering takes seconds with many rows, so it happens when the file is written, on its
+    // thread.
     let request =
         RenderRequest { kind, path: path.to_owned(), baseline: baseline.map(str::to_owned) };
     let count = units::count(rows.len(), "row");

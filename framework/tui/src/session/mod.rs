@@ -117,6 +117,7 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn new(setup: Setup) -> Self {
+        // The experiment of the command line is the first selection.
         let mut session = Self {
             selection: Selection::new(&setup.experiment, &setup.registry),
             plugin_dirs: setup.plugin_dirs,
@@ -144,6 +145,7 @@ impl Session {
             undo: Undo::default(),
             registry: Arc::new(setup.registry),
         };
+        // The initial selection is the state that undo returns to last.
         session.record_change();
         for line in session.registry.log().to_vec() {
             session.add_log(&line, true);
@@ -151,6 +153,7 @@ impl Session {
         if session.registry.plugins().is_empty() {
             session.add_log("no plugins found: see `swapmeet list plugins`", true);
         }
+        // Rows of an opened file are shown; cases of the command line run at once.
         if !setup.opened.is_empty() {
             session.open(setup.opened);
         } else if !setup.cases.is_empty() {

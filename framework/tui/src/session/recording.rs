@@ -146,6 +146,8 @@ impl Recording {
         /// The maximum number of events for one frame.
         const AT_ONCE: usize = 20_000;
         for taken in 0..AT_ONCE {
+            // When the channel is empty or closed, the frame ends. Times of ranks are complete when
+            // the channel is closed.
             let event = match self.events.try_recv() {
                 Ok(event) => event,
                 Err(why) => {
@@ -165,6 +167,7 @@ impl Recording {
                     return taken > 0 || is_over;
                 }
             };
+            // The final row comes from the worker itself; all else is observed in the simulation.
             let seen = match event {
                 RecordingEvent::Ended(record) => {
                     self.ended = Some(record);
@@ -177,6 +180,7 @@ impl Recording {
                 WatchMessage::Segments(segments) => self.segments = segments.max(1),
                 WatchMessage::Phase(name) => self.phases.push(name),
                 WatchMessage::Rank(entries) => self.entries_of_ranks.push(entries),
+                // Time after the last step, such as a final barrier, belongs to the last step.
                 WatchMessage::After(times) => {
                     if let Some(last) =
                         self.summaries.last_mut().and_then(|note| note.times.as_mut())
@@ -187,6 +191,7 @@ impl Recording {
                         *end += times.iter().sum::<f64>();
                     }
                 }
+                // Maxima over all steps give the scale of the pictures.
                 WatchMessage::Step(note, frame) => {
                     let before = self.ends.last().copied().unwrap_or(0.0);
                     self.messages += note.facts.messages;

@@ -96,6 +96,7 @@ impl Panel for Cases {
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
+        // The title counts the cases of each state, leaving out states without cases.
         let tally = session.queue.tally();
         let mut title = "Cases".to_owned();
         for (count, word) in [
@@ -112,6 +113,7 @@ impl Panel for Cases {
         }
         title += &self.list.filter.suffix();
         let area = painter.panel(area, &title);
+        // An empty table says which key helps.
         let rows = self.rows(session);
         if rows.is_empty() {
             let text = if session.queue.rows().is_empty() {
@@ -121,6 +123,7 @@ impl Panel for Cases {
             };
             return painter.placeholder(area, text);
         }
+        // Above the table is the progress bar, below it the reason of the case under the cursor.
         let top = bar(painter, session, area);
         let area = Rect { y: area.y + top, height: area.height.saturating_sub(top), ..area };
         let cursor = self.list.cursor.min(rows.len() - 1);
@@ -128,6 +131,7 @@ impl Panel for Cases {
             height: area.height.saturating_sub(reason(painter, rows[cursor].1, area)),
             ..area
         };
+        // Columns are fitted to the rows in sight.
         let first = scroll_start(cursor, rows.len(), usize::from(area.height));
         let shown = || rows.iter().enumerate().skip(first).take(usize::from(area.height));
         let states: Vec<CaseDisplay> =
@@ -138,6 +142,7 @@ impl Panel for Cases {
         let in_sight: Vec<&CaseRow> = shown().map(|(_, (_, row))| *row).collect();
         let (columns, gap) =
             columns(&in_sight, session.queue.common(), text_area.width.saturating_sub(5 + words));
+        // Each line has a mark, the state, the columns, and the beginning of the reason.
         for ((y, (index, (_, row))), state) in (0_u16..).zip(shown()).zip(&states) {
             let here = index == cursor;
             let style = if here { painter.cursor() } else { state.style };

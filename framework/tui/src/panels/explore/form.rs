@@ -156,6 +156,7 @@ impl Form {
     /// Draws the fields and, below them, the description of the field under the cursor. Returns the
     /// number of rows used.
     pub(super) fn draw(&self, painter: &mut Painter<'_, '_>, area: Rect) -> u16 {
+        // The first row is the spec that the fields make up, so users learn the notation.
         let theme = painter.theme;
         let Some(here) = self.fields.get(self.list.cursor) else { return 0 };
         painter.put(
@@ -165,6 +166,7 @@ impl Form {
             &cut(&format!("= {}", self.spec()), area.width.saturating_sub(6)),
             theme.accent,
         );
+        // The description gets at most three rows at the bottom; the fields scroll in the rest.
         let values = if here.values.is_empty() {
             String::new()
         } else {
@@ -172,6 +174,7 @@ impl Form {
         };
         let about = wrap(&format!("{}{values}", here.about), area.width.saturating_sub(8));
         let lines = (about.len() as u16).min(area.height.saturating_sub(4)).min(3);
+        // Changed fields have a colour of their own.
         let height = area.height.saturating_sub(1 + lines);
         let first = scroll_start(self.list.cursor, self.fields.len(), usize::from(height));
         let names = self.fields.iter().map(|field| width(&field.key)).max().unwrap_or(0);
@@ -191,6 +194,7 @@ impl Form {
             painter.add_click(area, 0, y, area.width, crate::click_map::PanelPosition::Line(index));
             y += 1;
         }
+        // The description follows the last field directly.
         for line in about.iter().take(usize::from(lines)) {
             painter.put(area, 6, y, line, theme.dim);
             y += 1;

@@ -16,6 +16,7 @@ pub(super) fn matrix(
     frame: &Frame,
     area: Rect,
 ) -> PictureInfo {
+    // A mark stands for a square of nodes, the smallest one with which all nodes fit.
     let theme = painter.theme;
     let nodes = heat.recording.topology.nodes().max(1);
     let label = width(&(nodes - 1).to_string());
@@ -26,6 +27,8 @@ pub(super) fn matrix(
     let side = nodes.div_ceil(high).max(nodes.div_ceil(room));
     let marks = nodes.div_ceil(side);
     let wide = if marks * 2 <= room { 2 } else { 1 };
+    // A mark shows the maximum of its messages. Most pairs of nodes do not communicate in a step,
+    // so the cells are sparse.
     let mut cells: BTreeMap<(u64, u64), u64> = BTreeMap::new();
     for pair in pairs {
         let most = cells.entry((pair.from / side, pair.to / side)).or_default();
@@ -40,6 +43,7 @@ pub(super) fn matrix(
         let x = label + 2 + (column * wide) as u16;
         painter.put(place, x, 0, &(column * side).to_string(), theme.dim);
     }
+    // One row for each sender.
     for row in 0..marks {
         let y = 1 + row as u16;
         painter.put_right(place, label + 1, y, &(row * side).to_string(), theme.dim);
@@ -59,6 +63,7 @@ pub(super) fn matrix(
             painter.dot(place, x, y, mark, style);
         }
     }
+    // The message that broke a rule is marked last, on top of its load.
     if let Some((from, to)) = frame.at_fault {
         let (x, y) = (label + 2 + (to / side * wide) as u16, 1 + (from / side) as u16);
         painter.dot(place, x, y, '✕', theme.bad);

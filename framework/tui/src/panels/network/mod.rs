@@ -123,11 +123,13 @@ impl Keyed for Network {
 
     fn act(&mut self, action: Action, session: &mut Session) {
         match action {
+            // Time: playback, and the case that is played.
             Action::Play => self.playback.toggle(session),
             Action::Back => self.sideways(-1, session),
             Action::On => self.sideways(1, session),
             Action::PreviousCase => session.focus_by(-1),
             Action::NextCase => session.focus_by(1),
+            // Drawing: which quantity, which picture of it, and how close.
             Action::Quantity => self.view.quantity = self.view.quantity.next(),
             Action::Picture => {
                 self.view.picture = self.view.picture.next();
@@ -135,10 +137,12 @@ impl Keyed for Network {
             }
             Action::Closer => self.view.zoom = (self.view.zoom + 1).min(20),
             Action::Farther => self.view.zoom = self.view.zoom.saturating_sub(1),
+            // Speed and position of playback.
             Action::Faster => self.playback.speed = (self.playback.speed * 2.0).min(64.0),
             Action::Slower => self.playback.speed = (self.playback.speed / 2.0).max(0.25),
             Action::First => self.playback.go_to_end(false, session),
             Action::Last => self.playback.go_to_end(true, session),
+            // Networks of three or more dimensions show one plane at a time.
             Action::PreviousPlane => {
                 self.view.plane = wrap_index(self.view.plane, -1, self.planes(session));
             }
@@ -146,6 +150,7 @@ impl Keyed for Network {
                 self.view.plane = wrap_index(self.view.plane, 1, self.planes(session));
             }
             Action::Turn => self.turn(session),
+            // Actions that need a simulation or a second schedule.
             Action::Record => self.record(session),
             Action::MostExpensive => self.show_most_expensive(session),
             Action::KeepSchedule => self.toggle_kept(session),
@@ -243,6 +248,7 @@ impl Panel for Network {
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
+        // Without a schedule, say why there is none and which key helps.
         let Some((_, row)) = session.focused() else {
             let area = painter.panel(area, "Network");
             let text = "No case yet. Select cases in Explore (1), then press R to run them. The schedule is shown here.";
@@ -268,6 +274,7 @@ impl Panel for Network {
         if let Some(why) = recording.why_empty() {
             return painter.placeholder(area, &why);
         }
+        // Without a kept schedule, or if it is the one in focus, there is one picture.
         let heat = |of: &[&Recording]| most_of_all(session, row, of, self.view.quantity);
         let Some(other) = session
             .kept

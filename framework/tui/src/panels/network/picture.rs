@@ -22,6 +22,7 @@ pub(super) fn legend(
 ) {
     let theme = painter.theme;
     let quantity = heat.quantity;
+    // Plots against time have no scale of loads: the legend names the kinds of time that occur.
     if !drawn.has_heat {
         let mut x = 1;
         for (kind, name) in TimeKind::names().into_iter().enumerate() {
@@ -34,6 +35,7 @@ pub(super) fn legend(
         painter.put(area, x, 0, &drawn.note, if x > 1 { theme.dim } else { theme.text });
         return;
     }
+    // All other pictures show a quantity, which is named first.
     let what = match quantity {
         Quantity::Messages if drawn.of_messages => "maximum link load on the route of a message",
         Quantity::Messages => "messages on a link",
@@ -42,6 +44,7 @@ pub(super) fn legend(
         Quantity::Held => "bytes held by a node",
     };
     let mark = |level: usize| if theme.coloured && level > 0 { '█' } else { SHADES[level] };
+    // On a terminal without colours, cells hold digits that stand for ranges of the quantity.
     if drawn.figures {
         let figures = if quantity == Quantity::Messages {
             "number of messages, + for more than 9".to_owned()

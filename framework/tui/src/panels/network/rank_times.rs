@@ -20,12 +20,15 @@ pub(super) fn rank_times(
     view: &View,
     area: Rect,
 ) -> Option<PictureInfo> {
+    // The window shows the displayed step in the middle of the whole time.
     let theme = painter.theme;
     let whole =
         recording.end(recording.summaries.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
     let (began, ends, last) = ranks.span(step)?;
     let plot = TimePlot::of(recording, view, (began, ends), whole, area);
     let columns = usize::from(plot.columns);
+    // Sum up the time of each kind in each cell. Entries of a rank are sorted by time, so those
+    // outside the window are skipped.
     let mut cells = vec![Cell::default(); plot.rows as usize * columns];
     let mut seen = Times::default();
     for (rank, entries) in (0_u64..).zip(&ranks.entries) {
@@ -42,6 +45,7 @@ pub(super) fn rank_times(
             }
         }
     }
+    // A cell shows the kind that takes most of its time. A click goes to the step at that time.
     let cell = |row: u64, column: u16| {
         let cell = &cells[row as usize * columns + usize::from(column)];
         let Some(kind) = cell.most() else { return (' ', theme.dim) };
@@ -55,6 +59,7 @@ pub(super) fn rank_times(
         entries.get(at).map_or(step, |entry| entry.steps[0])
     };
     plot.draw(painter, area, &cell, &step_of);
+    // The rank that ends last determines the time of the step.
     let joined = match ranks.joined {
         0 | 1 => String::new(),
         joined => format!(", up to {joined} steps joined"),

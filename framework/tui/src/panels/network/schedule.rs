@@ -63,6 +63,7 @@ impl ScheduleView<'_> {
 
     /// Draws the number of the step, its properties and its times; returns the number of rows used.
     fn header(&self, painter: &mut Painter<'_, '_>, player: Option<&Playback>, area: Rect) -> u16 {
+        // First row: the number of the step, its phase, and how playback proceeds.
         let theme = painter.theme;
         let recording = self.recording;
         let more = if recording.is_growing() { "+" } else { "" };
@@ -90,6 +91,8 @@ impl ScheduleView<'_> {
             recording.phase_of(self.step),
             theme.text,
         );
+        // Second row: the messages of the step, or the broken rule in the last step of an invalid
+        // schedule.
         let broken = recording
             .ended
             .as_ref()
@@ -99,6 +102,7 @@ impl ScheduleView<'_> {
             (None, Some(note)) => painter.put(area, 1, 1, &self.in_words(note), theme.dim),
             (None, None) => 0,
         };
+        // Third row: the parts of the time, where the area is high enough.
         let times = recording.times(self.step).filter(|_| area.height >= 12);
         match times {
             Some(parts) => {

@@ -41,6 +41,7 @@ pub(super) fn chart(
     let high = area.height.saturating_sub(1);
     let time = |step: usize| recording.time(step).unwrap_or(0.0);
     let columns = columns(recording.summaries.len(), usize::from(area.width.saturating_sub(2)));
+    // A bar consists of the parts of the time, in eighths of a row.
     for (x, steps) in (1_u16..).zip(&columns) {
         let longest_of = steps.clone().max_by(|a, b| time(*a).total_cmp(&time(*b)));
         let times = longest_of.and_then(|step| recording.times(step)).unwrap_or_default();
@@ -56,6 +57,7 @@ pub(super) fn chart(
             let mark = if theme.coloured { EIGHTHS[usize::from(filled) - 1] } else { full };
             painter.dot(area, x, high - 1 - row, mark, style);
         }
+        // The whole column can be clicked, however short its bar is.
         for y in 0..area.height {
             painter.add_click(area, x, y, 1, PanelPosition::Mark(steps.start));
         }
@@ -63,6 +65,7 @@ pub(super) fn chart(
             painter.dot(area, x, high, '▴', theme.accent);
         }
     }
+    // The caption gives the scale, if there is room to the right of the bars.
     let of_what = if recording.ranks().is_some() {
         "mean time of ranks in each step"
     } else {

@@ -22,12 +22,15 @@ pub(super) fn stepwise_ranks(
     view: &View,
     area: Rect,
 ) -> Option<PictureInfo> {
+    // The window shows the displayed step in the middle of the whole time.
     let theme = painter.theme;
     let whole =
         recording.end(recording.summaries.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
     let plot = TimePlot::of(recording, view, span(recording, step)?, whole, area);
     let (window, columns) = (plot.window, plot.columns);
     let mut cells = vec![Activity::default(); plot.rows as usize * usize::from(columns)];
+    // Mark the columns of each step for the ranks that send or receive in it. Large schedules keep
+    // only some of the steps.
     let mut missing = false;
     for at in 0..recording.summaries.len() {
         let Some((from, to)) =
@@ -52,6 +55,7 @@ pub(super) fn stepwise_ranks(
             }
         });
     }
+    // The upper half of a cell means sending, the lower half receiving.
     let cell = |row: u64, column: u16| {
         let style = if plot.is_here(column) { theme.accent } else { theme.text };
         match cells[row as usize * usize::from(columns) + usize::from(column)] {

@@ -373,6 +373,7 @@ impl Session {
         let mut news = false;
         // Check for the end first: results of threads that have ended are in the channel.
         let is_over = what_if.fetching.as_ref().is_some_and(FactsWorkers::is_over);
+        // Step data that workers have collected allow pricing without planning again.
         while let Some((number, facts)) = what_if.fetching.as_mut().and_then(FactsWorkers::try_next)
         {
             what_if.facts[number] = facts;
@@ -382,6 +383,8 @@ impl Session {
             what_if.fetching = None;
             news = true;
         }
+        // Rows of schedules that had to be planned again; old answers make room when there are
+        // many.
         while let Some(event) = what_if.following.as_ref().and_then(Batch::try_next) {
             match event {
                 BatchEvent::Finished(_, record) => {
@@ -399,6 +402,7 @@ impl Session {
                 BatchEvent::Started(_) | BatchEvent::Progress(..) | BatchEvent::Log(_) => {}
             }
         }
+        // Planning starts a moment after the last change of a slider, not at each change.
         if what_if.due.is_some_and(|due| Instant::now() >= due) {
             what_if.due = None;
             let cases = std::mem::take(&mut what_if.pending);

@@ -1,0 +1,234 @@
+//! Lists for reading: one line per entry, or the details of a selected entry.
+
+use super::{List, collectives};
+use crate::args::ListArgs;
+use crate::table;
+use swapmeet_core::cost::machine::{Machine, parameters, presets, readers};
+use swapmeet_core::cost::settings::Preset;
+use swapmeet_core::text::escaped_path;
+use swapmeet_runner::plugin::Algorithm;
+use swapmeet_runner::registry::Registry;
+use swapmeet_runner::sandbox::{self, NO_SANDBOX};
+
+/// Returns the lists for reading: one line per entry, or the details of a selected entry.
+pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> String {
+    let mut out = String::new();
+    for list in lists {
+        // Titles tell several lists apart.
+        if lists.len() > 1 {
+            out += &format!("{}\n\n", list.title.to_uppercase());
+        }
+        // Algorithms, machines and plugins have details of their own; the other kinds share a form.
+        match (list.title, &args.name) {
+            ("algorithms", Some(name)) => {
+                out += &registry.algorithm(name).map(|a| algorithm(&a)).unwrap_or_default();
+            }
+            ("algorithms", None) => out += &algorithms(list, registry),
+            ("machines", Some(name)) => out += &machine(name),
+            ("machines", None) => {
+                let row = |p: &Preset| {
+                    let model = Machine::parse(p.name).map(|m| m.model.to_string());
+                    vec![p.name.to_owned(), model.unwrap_or_default(), p.title.to_owned()]
+                };
+                let rows = presets().iter().map(row).collect();
+                out += &one_line_each(&["name", "model", "machine"], rows);
+                out += "\nDetails: swapmeet list machines NAME\n";
+            }
+            ("plugins", _) => {
+                out += &plugins(registry);
+                out += &confined(args.plugins.no_sandbox);
+            }
+            ("columns", _) => {
+                out += &table::plain(list.header, &[], list.rows.clone());
+                out.push('\n');
+            }
+            (_, Some(_)) => {
+                let row = &list.rows[0];
+                out += &format!("{}\n    {}\n    {}\n", row[0], row[1], row[2]);
+            }
+            (title, None) => {
+                // Specs of workloads are long: they are details.
+                let columns: &[usize] = if title == "workloads" { &[0, 2] } else { &[0, 1, 2] };
+                let header: Vec<&str> = columns.iter().map(|i| list.header[*i]).collect();
+                let row = |row: &Vec<String>| columns.iter().map(|i| row[*i].clone()).collect();
+                out += &one_line_each(&header, list.rows.iter().map(row).collect());
+                out += &format!("\nDetails: swapmeet list {title} NAME\n");
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Returns a table of at most 120 columns in which the last cell of a row is cut to fit.
+fn one_line_each(header: &[&str], mut rows: Vec<Vec<String>>) -> String {
+    const WIDTH: usize = 120;
+    let chars = |text: &str| text.chars().count();
+    let last = header.len() - 1;
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| chars(&row[column])).max().unwrap_or(0);
+        cells.max(chars(header[column])) + 2
+    };
+    let room = WIDTH.saturating_sub((0..last).map(width).sum());
+    rows.iter_mut().for_each(|row| row[last] = shortened(&row[last], room));
+    table::plain(header, &[], rows) + "\n"
+}
+
+/// Returns the text, cut to `most` characters.
+fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let cut: String = text.chars().take(most.saturating_sub(3)).collect();
+    let words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    format!("{}...", words.trim_end_matches([',', ';', ':', '.', ' ']))
+}
+
+/// The papers whose algorithms are listed first. Each entry has the beginning of the reference in
+/// the plugin's tables, and a title.
+const PAPERS: [(&str, &str); 5] = [
+    ("Y.-J. Suh", "Suh & Shin"),
+    ("R. Thakur, A. Choudhary", "Thakur, Choudhary & Fox"),
+    ("W. Liu", "Liu, Wang & Prasanna"),
+    ("C. C. Spencer", "Spencer"),
+    ("Y. Li, S. Peng", "Li, Peng & Chu"),
+];
+
+/// Returns one line per algorithm of the list: first those of the five papers, then the others by
+/// plugin, and last the reconstructions of published algorithms.
+fn algorithms(list: &List, registry: &Registry) -> String {
+    const RECONSTRUCTIONS: &str = "reconstructions from descriptions, without the paper's text";
+    // Each algorithm belongs to one group, and groups have a fixed order.
+    let group = |a: &Algorithm| {
+        let paper = PAPERS.iter().position(|(start, _)| a.paper.starts_with(start));
+        match paper {
+            Some(index) => (index, PAPERS[index].1.to_owned()),
+            None if a.paper.contains("a reconstruction") => {
+                (PAPERS.len() + 1, RECONSTRUCTIONS.to_owned())
+            }
+            None => (PAPERS.len(), format!("plugin {}", a.plugin.name)),
+        }
+    };
+    // The list may be filtered by collective already.
+    let mut selected: Vec<_> = registry
+        .algorithms()
+        .filter(|a| list.rows.iter().any(|row| row[0] == a.name))
+        .map(|a| (group(a), a))
+        .collect();
+    if selected.is_empty() {
+        return "no algorithm found; see `swapmeet list plugins`\n".to_owned();
+    }
+    selected.sort_by(|(a, _), (b, _)| a.cmp(b));
+    // Long cells are abbreviated: `list algorithms NAME` prints them in full.
+    let row = |(_, a): &(_, &std::sync::Arc<Algorithm>)| {
+        let collectives = collectives(a);
+        let several = collectives.split(' ').count();
+        vec![
+            format!("  {}", a.name),
+            if several > 2 { format!("{several} collectives") } else { collectives },
+            shortened(a.accepts.split([',', ';', '(']).next().unwrap_or_default().trim(), 28),
+            a.title.clone(),
+        ]
+    };
+    let table = one_line_each(
+        &["  name", "collective", "topologies", "title"],
+        selected.iter().map(row).collect(),
+    );
+    // All groups share the widths of columns, so the titles of groups are inserted into one table.
+    let mut lines = table.lines();
+    let mut out = format!("{}\n", lines.next().unwrap_or_default());
+    let mut previous = None;
+    for (line, ((_, title), _)) in lines.zip(&selected) {
+        if previous.replace(title) != Some(title) {
+            out += &format!("\n{title}\n");
+        }
+        out += &format!("{line}\n");
+    }
+    out + "\nDetails: swapmeet list algorithms NAME\n"
+}
+
+/// Returns the details of an algorithm.
+fn algorithm(a: &Algorithm) -> String {
+    let ports = match a.ports {
+        0 => "not stated".to_owned(),
+        u64::MAX => "all links".to_owned(),
+        ports => ports.to_string(),
+    };
+    let source = if a.paper.is_empty() { "unpublished" } else { &a.paper };
+    let mut out = format!("{}: {}\n", a.name, a.title);
+    let file = format!("{} ({})", escaped_path(&a.file), a.plugin.name);
+    for (label, text) in [
+        ("collectives", collectives(a).as_str()),
+        ("topologies", &a.accepts),
+        ("messages a node sends per step", &ports),
+        ("source", source),
+        ("plugin file", &file),
+    ] {
+        out += &format!("    {label}: {text}\n");
+    }
+    if !a.params.is_empty() {
+        out += "    parameters:\n";
+    }
+    for p in &a.params {
+        let default = match p.default.as_str() {
+            "" => "depends on the problem",
+            default => default,
+        };
+        out += &format!("        {}: {} [default: {default}]\n", p.key, p.help);
+    }
+    out
+}
+
+fn plugins(registry: &Registry) -> String {
+    let mut out = String::new();
+    for (plugin, origin) in registry.origins() {
+        let licence = if plugin.licence.is_empty() { "no licence" } else { &plugin.licence };
+        out += &format!(
+            "{} {}  (plugin ABI {}.{}, {licence})\n",
+            plugin.name, plugin.version, plugin.abi.0, plugin.abi.1
+        );
+        out += &format!("    {}  ({origin})\n", escaped_path(&plugin.path));
+        for algorithm in &plugin.algorithms {
+            let paper = if algorithm.paper.is_empty() { "unpublished" } else { &algorithm.paper };
+            out += &format!(
+                "    {}: {}\n        on {}\n        {paper}\n",
+                algorithm.name, algorithm.title, algorithm.accepts
+            );
+        }
+    }
+    if out.is_empty() {
+        out += "none: see `swapmeet list --help` for where they are looked for\n";
+    }
+    out
+}
+
+/// Returns how plugins are confined on this machine.
+fn confined(no_sandbox: bool) -> String {
+    match (no_sandbox, sandbox::protection()) {
+        (true, _) => format!("\nsandbox: none ({NO_SANDBOX}): plugins may do all that you may\n"),
+        (false, Ok(protection)) => format!("\nsandbox: {protection}\n"),
+        (false, Err(error)) => format!("\nsandbox: {error}\n"),
+    }
+}
+
+/// Returns the details of a preset, and the parameters that machines have.
+fn machine(name: &str) -> String {
+    let mut out = String::new();
+    for preset in presets().iter().filter(|preset| preset.name == name) {
+        let model = Machine::parse(name).map(|m| m.model.to_string()).unwrap_or_default();
+        out += &format!("{}: {} (model {model})\n", preset.name, preset.title);
+        for (key, value, source) in preset.values.iter().filter(|(key, ..)| *key != "model") {
+            out += &format!("    {key} = {value}\n        {source}\n");
+        }
+    }
+    out += &format!("\nParameters can be changed, as in {name}:startup_us=220:\n\n");
+    for p in parameters().iter().copied() {
+        out += &format!("    {} [default: {}]: {}\n", p.key(), p.default(), p.meaning());
+        let symbols = match p.symbols() {
+            "" => String::new(),
+            symbols => format!("; in papers: {symbols}"),
+        };
+        out += &format!("        read by {}{symbols}\n", readers(p));
+    }
+    out
+}
