@@ -40,6 +40,7 @@ pub fn is_measured(row: &Record) -> bool {
 /// Returns a residual for each measured case and each prediction of it, ordered by the columns of
 /// the case.
 pub(crate) fn residuals(files: &[(String, Vec<Record>)]) -> Vec<Residual> {
+    // Collect the times of each case, measured and predicted, by machine.
     type Case<'a> = [&'a str; 4];
     type Times<'a> = BTreeMap<(&'a str, &'a str), Vec<f64>>;
     let mut cases: BTreeMap<Case<'_>, [Times<'_>; 2]> = BTreeMap::new();
@@ -51,6 +52,8 @@ pub(crate) fn residuals(files: &[(String, Vec<Record>)]) -> Vec<Residual> {
         let of = &mut cases.entry(case).or_default()[usize::from(is_measured(row))];
         of.entry((machine, &row.model)).or_default().push(time);
     }
+    // Compare each measurement with each prediction. Medians of measurements are robust against
+    // outliers; predictions have none.
     let mut all = Vec::new();
     for (case, [predicted, measured]) in cases {
         for ((measured_on, _), times) in measured {

@@ -26,6 +26,7 @@ pub fn examine(
 ) -> io::Result<Report> {
     let mut report =
         Report { file: file.to_owned(), about: None, algorithms: Vec::new(), findings: Vec::new() };
+    // The tables first: loading a plugin and reading them may fail already.
     let unreadable = match bench.ask(&Question::About)? {
         Outcome::Answered { answer: Answer::About(about), printed } => {
             report.findings.extend(tables::findings(&about));
@@ -46,6 +47,7 @@ pub fn examine(
     if let Some((test, what)) = unreadable {
         report.findings.push(Finding::fault(test, "", what));
     }
+    // Then each algorithm by itself, so a crash of one does not hide findings about others.
     let about = report.about.as_ref().map_or(&[][..], |about| &about.algorithms);
     for (algorithm, params) in chosen(about, wanted)? {
         let mut examiner = Examiner::new(bench, algorithm, params);

@@ -171,6 +171,7 @@ impl Report {
 impl fmt::Display for Examined {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} ({})", self.algorithm, self.collectives.join(", "))?;
+        // How many cases were verified, and how thoroughly.
         let failed = self.cases - self.verified - self.unsupported;
         write!(f, "  verified  {} of {} cases", self.verified, self.cases)?;
         if self.verified > 0 {
@@ -187,6 +188,7 @@ impl fmt::Display for Examined {
         if failed > 0 {
             write!(f, "; {failed} failed")?;
         }
+        // Claims of the plugin, next to what was observed.
         let claimed = match self.ports_claimed {
             0 => "none claimed".to_owned(),
             u64::MAX => "all claimed".to_owned(),
@@ -205,6 +207,7 @@ impl fmt::Display for Examined {
                 Count(self.symmetric, "case")
             )?;
         }
+        // The most expensive plans.
         if !self.slowest.1.is_empty() {
             writeln!(f, "  time      {:.1} ms at most, on {}", self.slowest.0, self.slowest.1)?;
         }

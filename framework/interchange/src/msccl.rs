@@ -298,6 +298,7 @@ impl Reader {
     }
 
     fn program(&self, algo: Node<'_, '_>) -> Result<Program, ParseError> {
+        // The attributes of the algorithm.
         if !algo.has_tag_name("algo") {
             return Err(
                 self.error_at(algo, format!("`{}`, expected `algo`", algo.tag_name().name()))
@@ -316,8 +317,10 @@ impl Reader {
                 self.error_at(algo, format!("proto=\"{protocol}\", expected Simple, LL or LL128"))
             );
         }
+        // MSCCL uses the output as input only if `inplace` alone is set.
         let in_place = self.flag(algo, "inplace")?.unwrap_or(false);
         let out_of_place = self.flag(algo, "outofplace")?.unwrap_or(!in_place);
+        // Limit the numbers of GPUs and chunks before memory is allocated for them.
         let count = self.number(algo, "ngpus")?;
         let elements = self.elements(algo, "gpu")?;
         if count != elements.len() as u64 || count == 0 || count > MAX_GPUS {

@@ -250,6 +250,7 @@ impl TryFrom<RawEvent> for DocumentEvent {
             path,
             ..
         } = fields;
+        // An event without a step is no send; exactly one of these keys tells its kind.
         let Some(step) = step else {
             return match (layout, phase, rearrange, redistribute, end_of_step) {
                 (Some(layout), None, None, None, None) => Ok(Self::Layout(layout)),
@@ -260,6 +261,7 @@ impl TryFrom<RawEvent> for DocumentEvent {
                 _ => Err("expected an event: a send (`step`, `from`, `to`, `blocks`), `layout`, `phase`, `rearrange`, `redistribute` or `end_of_step`".to_owned()),
             };
         };
+        // A send needs its ends, and one of the two forms of contents.
         let there = |end: Option<u64>, key: &str| {
             end.ok_or_else(|| format!("the send of step {step} has no `{key}`"))
         };

@@ -428,6 +428,7 @@ impl FigureData<'_> {
         if family.axis == Axis::Nodes {
             return None;
         }
+        // Linear interpolation of a value of the lines at both points.
         let share = move |x: f64| if left == right { 0.0 } else { (x - left) / (right - left) };
         let ends = |of: &dyn Fn(&Group, &ComparisonLine) -> Option<f64>| {
             let curve = family.curves.iter().find(|curve| curve.algorithm == algorithm)?;
@@ -440,6 +441,7 @@ impl FigureData<'_> {
         };
         // Interpolates linearly between two values.
         let even = move |(a, b): (f64, f64)| move |x: f64| a + (b - a) * share(x);
+        // Ratios are computed from interpolated times, so curves cross exactly where the times do.
         let time = even(ends(&|_, line| line.mean())?);
         match self.y {
             Quantity::Time => Some(Box::new(time)),
@@ -472,6 +474,7 @@ impl FigureData<'_> {
                     move |x: f64| others.iter().map(|time| time(x)).fold(f64::INFINITY, f64::min);
                 Some(Box::new(move |x| time(x) / fastest(x)))
             }
+            // Counts are defined at the points alone.
             Quantity::Steps
             | Quantity::Messages
             | Quantity::LinkMessages

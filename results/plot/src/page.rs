@@ -77,6 +77,7 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
     let mut out = String::new();
     let mut number = 0;
     let ratio = baseline.map(|_| Quantity::Ratio);
+    // An axis along which the cases do not vary gives an error and is skipped.
     for x in Axis::ALL {
         for y in [Some(Quantity::Time), ratio].into_iter().flatten() {
             match Figure::of(
@@ -93,6 +94,7 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
             ) {
                 Ok(figure) if figure.panels.iter().any(has_a_line) => {
                     number += 1;
+                    // An algorithm has the same style in all figures of the page.
                     let figure = Figure { styles: styles.clone(), ..figure };
                     let svg = figure.picture(&Paper::default()).svg();
                     let caption = capital(&format!(
@@ -108,6 +110,7 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
                     );
                     out += &list(figure.notes.iter().map(|note| escaped(note)));
                 }
+                // A figure with too much in it is mentioned, because the reader expects it.
                 Err(error @ (FigureError::ManyPanels { .. } | FigureError::ManyCurves(_))) => {
                     let what =
                         format!("No figure of {} against {}: {error}.", y.label(), x.label());

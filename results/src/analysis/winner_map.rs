@@ -97,9 +97,11 @@ impl WinnerMap {
         title: String,
         cells: &[CasePosition],
     ) -> Self {
+        // Columns are block sizes.
         let mut xs: Vec<f64> = cells.iter().map(|(_, x, _)| *x).collect();
         xs.sort_by(f64::total_cmp);
         xs.dedup();
+        // Rows follow the number of nodes, or the value in which the machines differ.
         let mut rows: Vec<(String, u64)> = Vec::new();
         for (row, _, group) in cells {
             if !rows.iter().any(|(known, _)| known == row) {
@@ -117,6 +119,7 @@ impl WinnerMap {
             }
         }
         let rows: Vec<String> = rows.into_iter().map(|(row, _)| row).collect();
+        // A map may have holes where no case was run.
         let mut table = vec![vec![None; xs.len()]; rows.len()];
         for (row, x, group) in cells {
             let at = (

@@ -54,12 +54,15 @@ pub(super) fn group_rows(files: &[(String, Vec<Record>)]) -> Result<GroupedRows<
     for (file_number, (file, records)) in files.iter().enumerate() {
         let (mut duplicates, mut reruns) = (0, 0);
         for (row, record) in records.iter().enumerate() {
+            // Rows of one setting form a group, in the order of their first rows.
             let found = KnownRow { record, file, row: row + 1 };
             let place = *places.entry(Setting::of(record)).or_insert_with(|| {
                 grouped.groups.push(Vec::new());
                 grouped.groups.len() - 1
             });
             let same_case = known.entry(record.case()).or_default();
+            // Three ways in which a case may occur again: a duplicate row, a contradiction, or a
+            // new attempt after a transient failure.
             if same_case.iter().any(|other| comparable(other.record) == comparable(record)) {
                 duplicates += 1;
                 continue;
@@ -74,6 +77,7 @@ pub(super) fn group_rows(files: &[(String, Vec<Record>)]) -> Result<GroupedRows<
             same_case.push(found);
             grouped.groups[place].push((record, RowLocation { file: file_number, row }));
         }
+        // Notes tell readers which rows are not counted.
         let rows = |n: usize, one: &str, many: &str| {
             format!("{} {}", count(n, "row"), if n == 1 { one } else { many })
         };

@@ -38,6 +38,7 @@ const TEXTS: [&str; 10] = [
 
 /// Returns the name and text of each column.
 fn columns(group: &Group, line: &ComparisonLine) -> Vec<(String, String)> {
+    // Values that do not exist, such as the ratio of the baseline to itself, are empty cells.
     let time = line.time.as_ref();
     let ratio = line.ratio.as_ref();
     let figure = |f: Option<f64>| f.map(|f| f.to_string()).unwrap_or_default();
@@ -76,6 +77,7 @@ fn columns(group: &Group, line: &ComparisonLine) -> Vec<(String, String)> {
         (name.to_owned(), if TEXTS.contains(&name) { csv_text(&text) } else { text })
     })
     .into();
+    // One column for each status, so files of different runs have equal columns.
     let count = |status: &Status| line.rows.get(status).copied().unwrap_or(0).to_string();
     columns.extend(Status::ALL.iter().map(|status| (format!("rows_{status}"), count(status))));
     columns

@@ -119,6 +119,7 @@ impl<'a> Examiner<'a> {
                 let what = "closes files that it didn't open: a run would lose the process that its schedules are made in";
                 self.fault("survives", at, what.to_owned());
             }
+            // Output of a plugin is mentioned once.
             Outcome::Answered { answer, printed } => {
                 if let Some(line) =
                     printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet"))
@@ -136,6 +137,7 @@ impl<'a> Examiner<'a> {
                 self.fault("memory", at, format!("more than {most} MiB: {how}"));
             }
             Outcome::Died(how) => self.fault("survives", at, how),
+            // A plugin that hangs often would take hours: the examination of the algorithm ends.
             Outcome::Hung(step) => {
                 self.hung += 1;
                 let (most, place) = (self.bench.limits().time.as_secs_f64(), where_it_was(step));

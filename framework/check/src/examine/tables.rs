@@ -40,6 +40,7 @@ pub(super) fn findings(about: &About) -> Vec<Finding> {
 
 fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
     let mut found = Vec::new();
+    // Missing texts only look bad in lists.
     for (text, what) in [(&about.title, "title"), (&about.accepts, "word on what it accepts")] {
         if text.trim().is_empty() {
             found.push(remark(
@@ -48,6 +49,7 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
             ));
         }
     }
+    // Control characters would break lists and rows.
     for (text, what) in [
         (&about.title, "title"),
         (&about.accepts, "text on what it accepts"),
@@ -60,12 +62,14 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
             ));
         }
     }
+    // A plugin for a later version may know more collectives.
     if about.collectives >> COLLECTIVES.len() != 0 {
         found.push(remark(
             &about.name,
             "claims a collective that this program doesn't know".to_owned(),
         ));
     }
+    // Users type the keys of parameters in specs.
     let mut keys = BTreeSet::new();
     for Param { key, help, .. } in &about.params {
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';

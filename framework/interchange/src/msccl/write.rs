@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 /// Writes a document.
 pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<()> {
+    // The attributes of the algorithm follow from its GPUs.
     let channels = program
         .gpus
         .iter()
@@ -15,6 +16,7 @@ pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<(
         .max()
         .unwrap_or(1);
     let loops = program.gpus.iter().map(|gpu| gpu.chunks[0].max(gpu.chunks[1])).max().unwrap_or(0);
+    // The name is restricted to characters that need no escaping.
     let name: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || "-_.:".contains(c) { c } else { '_' })
@@ -30,6 +32,7 @@ pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<(
     for (id, gpu) in program.gpus.iter().enumerate() {
         let [i, o, s] = gpu.chunks;
         writeln!(out, "  <gpu id=\"{id}\" i_chunks=\"{i}\" o_chunks=\"{o}\" s_chunks=\"{s}\">")?;
+        // A step is marked if another thread block of the GPU waits for it.
         let awaited: HashSet<(u64, u64)> = gpu
             .blocks
             .iter()

@@ -62,6 +62,7 @@ pub(super) fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>
         for word in
             line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty())
         {
+            // Errors name the line, so long files can be mended.
             let node = word.parse::<u32>().ok().filter(|node| *node < nodes);
             let node = node.ok_or_else(|| {
                 format!(
@@ -72,6 +73,7 @@ pub(super) fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>
             })?;
             let here = &mut seen[node as usize];
             *here += 1;
+            // A file with one rank per node is the common case and has its own message.
             match each {
                 1 if *here > 1 => {
                     return Err(format!(
@@ -88,6 +90,7 @@ pub(super) fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>
             found.push(node);
         }
     }
+    // No node occurs too often, so an equal count means that none is missing.
     let (count, ranks) = (found.len(), u64::from(nodes) * u64::from(each));
     if count as u64 == ranks {
         Ok(found)
