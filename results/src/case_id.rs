@@ -230,7 +230,7 @@ mod tests {
             ]
         );
         let later = Record {
-            note: "in turns".to_owned(),
+            note: "in rounds".to_owned(),
             time_us: Some(2.0),
             experiment: "e".to_owned(),
             ..record.clone()

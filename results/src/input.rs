@@ -315,7 +315,7 @@ pub(crate) mod tests {
     #[test]
     fn a_torn_last_row_differs_from_a_wrong_one() {
         let note = |note: &str| Record { note: note.to_owned(), ..Record::default() };
-        let good = written(&[Record::default(), note("in turns:\n3 sends")]);
+        let good = written(&[Record::default(), note("in rounds:\n3 sends")]);
         let torn = |text: &str| match read_records("rows.csv", text) {
             Err(ReadError::Torn { line, intact, .. }) => {
                 (line, intact == written(&[Record::default()]).len())

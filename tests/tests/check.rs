@@ -225,7 +225,7 @@ const WRONG: [Wrong; 23] = [
         "more_ports_than_one_unsaid",
         &[("PLAN", "return at_once(problem, host);")],
         "remark ports wrong ring:4 ",
-        "in step 1 node 0 sends 3 messages, to 1, 2, 3 where the machine has one port: priced in turns; if that is meant, let `ports` say so",
+        "in step 1 node 0 sends 3 messages, to 1, 2, 3 where the machine has one port: run in rounds; if that is meant, let `ports` say so",
     ),
     (
         "another_default",

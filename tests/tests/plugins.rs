@@ -180,7 +180,7 @@ fn a_plan_that_requests_the_block_size_is_not_shared() {
 
 /// Every node sends to every other node in one step, and the machine has fewer ports.
 #[test]
-fn a_step_beyond_the_ports_of_the_machine_is_priced_in_turns() {
+fn a_step_beyond_the_ports_of_the_machine_is_run_in_rounds() {
     let dir = tempdir().unwrap();
     let body = "uint64_t v, d; host->step(host->ctx); for (v = 0; v < 4; v++) for (d = 0; d < 4; d++) if (d != v) { \
         SwmBlocks s = block(v, d, v, d); host->send_blocks(host->ctx, &s); } return SWM_OK;";

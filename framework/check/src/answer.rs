@@ -1,7 +1,7 @@
 //! The child process: loads the plugin and answers one question.
 
 use crate::about::About;
-use crate::question::{Answer, Plan, Question, Ran, Rung, Symmetry};
+use crate::question::{Answer, Plan, Question, Ran, Symmetry, TestCase};
 use crate::watch::Watch;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,35 +38,35 @@ pub fn answer(
     };
     match question {
         Question::About => Answer::About(About::from(&plugin)),
-        Question::Run(rung) => match case(&plugin, rung, timeout) {
+        Question::Run(case) => match resolve(&plugin, case, timeout) {
             Ok(case) => run(&case, progress, two),
             Err(why) => Answer::BadQuestion(why),
         },
-        Question::Among(rungs) => {
+        Question::Sequence(cases) => {
             let cases: Result<Vec<Case>, String> =
-                rungs.iter().map(|rung| case(&plugin, rung, timeout)).collect();
+                cases.iter().map(|case| resolve(&plugin, case, timeout)).collect();
             cases.map_or_else(Answer::BadQuestion, |cases| {
-                Answer::Among(among(&cases, progress, two))
+                Answer::Sequence(run_sequence(&cases, progress, two))
             })
         }
     }
 }
 
-fn case(plugin: &Plugin, rung: &Rung, timeout: Duration) -> Result<Case, String> {
-    let algorithm = plugin.algorithms.iter().find(|a| a.name == rung.algorithm);
+fn resolve(plugin: &Plugin, case: &TestCase, timeout: Duration) -> Result<Case, String> {
+    let algorithm = plugin.algorithms.iter().find(|a| a.name == case.algorithm);
     let algorithm = algorithm
-        .ok_or_else(|| format!("the plugin has no algorithm `{}` this time", rung.algorithm))?;
+        .ok_or_else(|| format!("the plugin has no algorithm `{}` this time", case.algorithm))?;
     Ok(Case {
         experiment: "check".into(),
-        topology: topology::parse(&rung.topology).map_err(|e| e.to_string())?,
+        topology: topology::parse(&case.topology).map_err(|e| e.to_string())?,
         algorithm: SelectedAlgorithm {
             algorithm: Arc::clone(algorithm),
-            params: rung.params.clone(),
+            params: case.params.clone(),
             inputs: Vec::new(),
         },
-        workload: Workload::parse(&rung.workload).map_err(|e| e.to_string())?,
+        workload: Workload::parse(&case.workload).map_err(|e| e.to_string())?,
         inputs: [].into(),
-        machine: Machine::parse(&rung.machine).map_err(|e| e.to_string())?,
+        machine: Machine::parse(&case.machine).map_err(|e| e.to_string())?,
         repetition: 0,
         seed: 42,
         options: RunOptions { timeout: Some(timeout), proof_scope: ProofScope::Full },
@@ -129,20 +129,20 @@ fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
 
 /// Runs different cases in one process: forwards and backwards, so that each case follows a
 /// different one each time, and then both orders at the same time on two threads.
-fn among(cases: &[Case], progress: &Path, two: &dyn Fn()) -> Vec<(usize, bool, Plan)> {
+fn run_sequence(cases: &[Case], progress: &Path, two: &dyn Fn()) -> Vec<(usize, bool, Plan)> {
     // The number of threads is not comparable while other plans run. The position of the first
     // difference is not recorded either.
     let plan = |case: &Case| Plan { threads: 0, ..plan(case, progress).0 };
-    let there = || (0..cases.len()).map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
-    let back = || (0..cases.len()).rev().map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
-    let alone = [there(), back()].concat();
+    let forwards = || (0..cases.len()).map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
+    let backwards = || (0..cases.len()).rev().map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
+    let alone = [forwards(), backwards()].concat();
     two();
-    let beside = thread::scope(|scope| {
-        let both = [scope.spawn(there), scope.spawn(back)];
+    let parallel = thread::scope(|scope| {
+        let both = [scope.spawn(forwards), scope.spawn(backwards)];
         both.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect::<Vec<_>>()
     });
-    let numbered = |others: bool| move |(i, plan): (usize, Plan)| (i, others, plan);
-    alone.into_iter().map(numbered(false)).chain(beside.into_iter().map(numbered(true))).collect()
+    let numbered = |is_parallel: bool| move |(i, plan): (usize, Plan)| (i, is_parallel, plan);
+    alone.into_iter().map(numbered(false)).chain(parallel.into_iter().map(numbered(true))).collect()
 }
 
 fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
@@ -168,7 +168,7 @@ fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
         fingerprint: watch.fingerprint(),
         steps: watch.steps().to_vec(),
         differs: None,
-        fullest: watch.fullest().clone(),
+        busiest_node: watch.busiest_node().clone(),
         threads: threads().zip(before).map_or(0, |(after, before)| after.saturating_sub(before)),
         waste: watch.waste(has_one_place).collect(),
         unheeded,

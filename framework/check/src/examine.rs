@@ -1,10 +1,10 @@
 //! The examination of a plugin: its tables, then every algorithm on a list of machines.
 
-mod course;
+mod cases;
 mod examiner;
-mod judge;
 mod suited;
 mod tables;
+mod verdict;
 
 use crate::about::AlgorithmAbout;
 use crate::bench::{Bench, Outcome};
@@ -51,7 +51,7 @@ pub fn examine(
     let about = report.about.as_ref().map_or(&[][..], |about| &about.algorithms);
     for (algorithm, params) in chosen(about, wanted)? {
         let mut examiner = Examiner::new(bench, algorithm, params);
-        examiner.all(topologies)?;
+        examiner.examine_all(topologies)?;
         if let Some(why) = examiner.misprint() {
             let why = format!("`{}`: {why}", examiner.done.algorithm);
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));

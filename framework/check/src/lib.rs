@@ -24,5 +24,5 @@ pub use answer::answer;
 pub use bench::{Bench, Limits, Outcome};
 pub use examine::examine;
 pub use ladder::ladder;
-pub use question::{Answer, Plan, Question, Ran, Rung};
+pub use question::{Answer, Plan, Question, Ran, TestCase};
 pub use report::{Examined, Finding, Report, Severity};

@@ -1,14 +1,14 @@
 //! The protocol between the examination and the child process.
 
 use crate::about::About;
-use crate::watch::Fullest;
+use crate::watch::BusiestNode;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use swapmeet_runner::topology;
 
 /// One case of one algorithm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rung {
+pub struct TestCase {
     pub algorithm: String,
     pub params: Vec<(String, String)>,
     pub topology: String,
@@ -22,26 +22,26 @@ pub enum Question {
     /// Read the tables.
     About,
     /// Run this case several times.
-    Run(Rung),
+    Run(TestCase),
     /// Run these cases one after another in one process, in several orders.
-    Among(Vec<Rung>),
+    Sequence(Vec<TestCase>),
 }
 
 impl Question {
     /// Returns the input files that the user names: those of topologies, and values of parameters
     /// that are files.
     pub fn inputs(&self) -> Vec<PathBuf> {
-        let rungs = match self {
+        let cases = match self {
             Self::About => &[][..],
-            Self::Run(rung) => std::slice::from_ref(rung),
-            Self::Among(rungs) => rungs,
+            Self::Run(case) => std::slice::from_ref(case),
+            Self::Sequence(cases) => cases,
         };
-        let of_topology = |rung: &Rung| {
-            let parsed = topology::parse_with_inputs(&rung.topology);
+        let of_topology = |case: &TestCase| {
+            let parsed = topology::parse_with_inputs(&case.topology);
             parsed.map_or_else(|_| Vec::new(), |(_, inputs)| inputs)
         };
-        let topologies = rungs.iter().flat_map(of_topology).map(|input| PathBuf::from(input.file));
-        let values = rungs.iter().flat_map(|rung| &rung.params).map(|(_, value)| value.into());
+        let topologies = cases.iter().flat_map(of_topology).map(|input| PathBuf::from(input.file));
+        let values = cases.iter().flat_map(|case| &case.params).map(|(_, value)| value.into());
         topologies.chain(values.filter(|path: &PathBuf| path.is_file())).collect()
     }
 
@@ -50,7 +50,7 @@ impl Question {
         match self {
             Self::About => 1,
             Self::Run(_) => 6,
-            Self::Among(rungs) => 4 * u32::try_from(rungs.len()).unwrap_or(u32::MAX / 4),
+            Self::Sequence(cases) => 4 * u32::try_from(cases.len()).unwrap_or(u32::MAX / 4),
         }
     }
 }
@@ -70,7 +70,7 @@ pub struct Plan {
     /// The first difference from the first plan of the same problem in the same process.
     pub differs: Option<String>,
     /// The node with the most messages in one step.
-    pub fullest: Fullest,
+    pub busiest_node: BusiestNode,
     /// The number of threads that were started during the plan and still run.
     pub threads: u64,
     /// Sends without effect, one sentence each.
@@ -82,7 +82,7 @@ pub struct Plan {
 impl Plan {
     /// Returns whether both plans have the same outcome and schedule.
     pub fn is_like(&self, other: &Self) -> bool {
-        let outcome = |plan: &Self| (plan.fingerprint, plan.fullest.messages);
+        let outcome = |plan: &Self| (plan.fingerprint, plan.busiest_node.messages);
         (&self.status, &self.reason, &self.proof) == (&other.status, &other.reason, &other.proof)
             && outcome(self) == outcome(other)
     }
@@ -105,7 +105,7 @@ pub enum Answer {
     Ran(Ran),
     /// The results of several cases: the number of the case, whether another thread was running,
     /// and the plan.
-    Among(Vec<(usize, bool, Plan)>),
+    Sequence(Vec<(usize, bool, Plan)>),
 }
 
 /// The results of one case.

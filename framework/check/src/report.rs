@@ -80,7 +80,8 @@ pub struct Examined {
     /// The longest time of a schedule in milliseconds, and its topology.
     pub slowest: (f64, String),
     /// The largest memory of a schedule in bytes, and its topology.
-    pub fattest: (u64, String),
+    #[serde(rename = "fattest")]
+    pub peak_memory: (u64, String),
 }
 
 /// The result of an examination.
@@ -211,12 +212,12 @@ impl fmt::Display for Examined {
         if !self.slowest.1.is_empty() {
             writeln!(f, "  time      {:.1} ms at most, on {}", self.slowest.0, self.slowest.1)?;
         }
-        if !self.fattest.1.is_empty() {
+        if !self.peak_memory.1.is_empty() {
             writeln!(
                 f,
                 "  memory    {:.1} MiB at most, on {}",
-                self.fattest.0 as f64 / f64::from(1 << 20),
-                self.fattest.1
+                self.peak_memory.0 as f64 / f64::from(1 << 20),
+                self.peak_memory.1
             )?;
         }
         Ok(())
@@ -245,7 +246,7 @@ mod tests {
             ports_claimed: 1,
             ports_used: 1,
             slowest: (12.34, "ring:64".to_owned()),
-            fattest: (1 << 20, "ring:64".to_owned()),
+            peak_memory: (1 << 20, "ring:64".to_owned()),
         };
         let fault = |test, what: &str| Finding::fault(test, "one", what.to_owned());
         let lost = ["ring:3", "ring:5", "ring:7", "ring:9", "ring:11"];

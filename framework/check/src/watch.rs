@@ -16,7 +16,7 @@ use swapmeet_core::simulation::step::Step;
 
 /// The node with the most messages in one step.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Fullest {
+pub struct BusiestNode {
     pub messages: u64,
     /// The number of the step, from 1. Only steps with messages count.
     pub step: u64,
@@ -28,7 +28,7 @@ pub struct Fullest {
     pub peers: Vec<u64>,
 }
 
-impl fmt::Display for Fullest {
+impl fmt::Display for BusiestNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { messages, step, node, .. } = self;
         let (verb, preposition) = if self.sends { ("sends", "to") } else { ("receives", "from") };
@@ -46,7 +46,7 @@ impl fmt::Display for Fullest {
 
 /// A recorded send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Listed {
+struct RecordedSend {
     step: u64,
     from: u64,
     to: u64,
@@ -61,15 +61,15 @@ struct Listed {
 pub(crate) struct Watch {
     all: DefaultHasher,
     /// The first sends, in the order of the schedule.
-    sends: Vec<Listed>,
+    sends: Vec<RecordedSend>,
     /// The hash of all sends up to the end of each of the first steps.
     steps: Vec<u64>,
-    fullest: Fullest,
+    busiest_node: BusiestNode,
     /// The sends without effect. `idle`: the sender holds none of the selected data. `copied`: the
     /// sender keeps a copy. `redundant`: the receiver already has the data.
-    idle: Seen,
-    copied: Seen,
-    redundant: Seen,
+    idle: IneffectiveSends,
+    copied: IneffectiveSends,
+    redundant: IneffectiveSends,
     /// Whether sends are also compared by their blocks.
     by_blocks: bool,
     /// The last completed step.
@@ -81,13 +81,13 @@ pub(crate) struct Watch {
 
 /// Sends of one kind that have no effect.
 #[derive(Default)]
-struct Seen {
+struct IneffectiveSends {
     /// The step and the nodes of the first one, as the beginning of a sentence.
     first: Option<String>,
     more: u64,
 }
 
-impl Seen {
+impl IneffectiveSends {
     fn note(&mut self, first: impl FnOnce() -> String) {
         match self.first {
             None => self.first = Some(first()),
@@ -118,10 +118,10 @@ impl Watch {
             all: DefaultHasher::new(),
             sends: Vec::new(),
             steps: Vec::new(),
-            fullest: Fullest::default(),
-            idle: Seen::default(),
-            copied: Seen::default(),
-            redundant: Seen::default(),
+            busiest_node: BusiestNode::default(),
+            idle: IneffectiveSends::default(),
+            copied: IneffectiveSends::default(),
+            redundant: IneffectiveSends::default(),
             by_blocks: false,
             last: 0,
             progress: progress.and_then(|path| File::create(path).ok()).map(ManuallyDrop::new),
@@ -139,9 +139,9 @@ impl Watch {
     /// Returns the first difference between this full schedule and the one derived from one node of
     /// each orbit.
     pub(crate) fn breaks_symmetry(&self, by_orbits: &Self) -> Option<String> {
-        let by_blocks = |send: &Listed| Listed { what: 0, ..*send };
-        let sorted = |sends: &[Listed]| {
-            let mut sorted: Vec<Listed> = sends.iter().map(by_blocks).collect();
+        let by_blocks = |send: &RecordedSend| RecordedSend { what: 0, ..*send };
+        let sorted = |sends: &[RecordedSend]| {
+            let mut sorted: Vec<RecordedSend> = sends.iter().map(by_blocks).collect();
             sorted.sort_unstable();
             sorted
         };
@@ -151,20 +151,20 @@ impl Watch {
         {
             return match (every.get(at), followed.get(at)) {
                 (Some(own), other) if other.is_none_or(|other| own < other) => {
-                    let Listed { step, from, to, .. } = own;
+                    let RecordedSend { step, from, to, .. } = own;
                     Some(format!("in step {step} node {from} sends node {to} what follows from no other's send"))
                 }
-                (_, follows) => follows.map(|Listed { step, from, to, .. }| {
+                (_, follows) => follows.map(|RecordedSend { step, from, to, .. }| {
                     format!("in step {step} node {from} should send node {to} what follows from another's send, but sends otherwise")
                 }),
             };
         }
         // Both have the same sends. Compare the order of the senders: each step lists every node
         // once.
-        let ordered = |sends: &[Listed]| sends.iter().map(by_blocks).collect::<Vec<_>>();
+        let ordered = |sends: &[RecordedSend]| sends.iter().map(by_blocks).collect::<Vec<_>>();
         let (every, followed) = (ordered(&self.sends), ordered(&by_orbits.sends));
         let at = every.iter().zip(&followed).position(|(own, follows)| own != follows)?;
-        let Listed { step, from, .. } = every[at];
+        let RecordedSend { step, from, .. } = every[at];
         Some(format!(
             "in step {step} node {from} sends in another order among the nodes: a plan goes through those that it is asked for once a step"
         ))
@@ -181,8 +181,8 @@ impl Watch {
     }
 
     /// Returns the node with the most messages in one step.
-    pub(crate) fn fullest(&self) -> &Fullest {
-        &self.fullest
+    pub(crate) fn busiest_node(&self) -> &BusiestNode {
+        &self.busiest_node
     }
 
     /// Describes the sends without effect, one sentence each. Copies are included if each block has
@@ -199,17 +199,17 @@ impl Watch {
     pub(crate) fn first_difference(&self, other: &Self) -> Option<String> {
         let at = (0..self.sends.len().max(other.sends.len()))
             .find(|i| self.sends.get(*i) != other.sends.get(*i))?;
-        let say = |send: Option<&Listed>| match send {
-            Some(Listed { step, from, to, .. }) => {
+        let say = |send: Option<&RecordedSend>| match send {
+            Some(RecordedSend { step, from, to, .. }) => {
                 format!("in step {step} node {from} sends to node {to}")
             }
             None => "it has ended".to_owned(),
         };
         let (first, second) = (self.sends.get(at), other.sends.get(at));
-        let ends = |send: &Listed| (send.step, send.from, send.to);
+        let ends = |send: &RecordedSend| (send.step, send.from, send.to);
         Some(match (first, second) {
             (Some(one), Some(two)) if ends(one) == ends(two) => {
-                let (Listed { step, from, to, load, .. }, unlike) = (*one, two.load);
+                let (RecordedSend { step, from, to, load, .. }, unlike) = (*one, two.load);
                 if load == unlike {
                     format!(
                         "in step {step} node {from} sends node {to} something else, or another way"
@@ -320,7 +320,7 @@ impl Watch {
         if self.sends.len() < Self::SENDS {
             let (step, from, to) = (sent.step, sent.from.virtual_node, sent.to.virtual_node);
             let blocks = if self.by_blocks { blocks(sent) } else { 0 };
-            self.sends.push(Listed { step, from, to, load: sent.load, what, blocks });
+            self.sends.push(RecordedSend { step, from, to, load: sent.load, what, blocks });
         }
     }
 
@@ -340,7 +340,7 @@ impl Watch {
         self.last = step.number;
         self.note_progress();
         let most = step.facts.max_sends.max(step.facts.max_receives);
-        if most <= self.fullest.messages {
+        if most <= self.busiest_node.messages {
             return;
         }
         let sends = step.facts.max_sends == most;
@@ -356,8 +356,8 @@ impl Watch {
         {
             const ENOUGH: usize = 3;
             peers.truncate(ENOUGH);
-            self.fullest =
-                Fullest { messages: most, step: step.number, node: node.into(), sends, peers };
+            self.busiest_node =
+                BusiestNode { messages: most, step: step.number, node: node.into(), sends, peers };
         }
     }
 }

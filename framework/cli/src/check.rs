@@ -60,7 +60,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
         io::ErrorKind::InvalidInput => Failure::Usage(format!("--algorithm: {e}")),
         _ => own(e),
     })?;
-    report.findings.extend(taken(&report));
+    report.findings.extend(name_clashes(&report));
     // The report is the result and goes to standard output; hints go to standard error.
     let text = match args.format {
         ReportFormat::Text => report.to_string(),
@@ -80,7 +80,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
 
 /// Returns remarks on algorithms with the name of a bundled one: only the one that is found first
 /// can be used.
-fn taken(report: &Report) -> Vec<Finding> {
+fn name_clashes(report: &Report) -> Vec<Finding> {
     let algorithms = report
         .about
         .iter()
@@ -120,14 +120,14 @@ impl Watched {
 impl Bench for Watched {
     fn ask(&self, question: &Question) -> io::Result<Outcome> {
         match question {
-            Question::Run(rung) => {
+            Question::Run(case) => {
                 self.bar.set_message(format!(
                     "{} on {}, {}",
-                    rung.algorithm, rung.topology, rung.workload
+                    case.algorithm, case.topology, case.workload
                 ));
             }
-            Question::Among(rungs) => {
-                self.bar.set_message(format!("{} problems in one process", rungs.len()));
+            Question::Sequence(cases) => {
+                self.bar.set_message(format!("{} problems in one process", cases.len()));
             }
             Question::About => {}
         }

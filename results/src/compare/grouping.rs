@@ -135,7 +135,7 @@ mod tests {
     fn notes_do_not_distinguish_rows_but_definitions_do() {
         let noted = |note: &str| Record { note: note.to_owned(), ..row("fast", 0, 10.0) };
         let compared =
-            two(vec![row("fast", 0, 10.0)], vec![noted("priced in turns: one port")]).unwrap();
+            two(vec![row("fast", 0, 10.0)], vec![noted("run in rounds: one port")]).unwrap();
         assert_eq!(compared.notes, ["b.csv: 1 duplicate row is counted once"]);
         assert_eq!(compared.groups[0].lines[0].time.as_ref().unwrap().n, 1);
         let on = |definition: &str, inputs: &str| Record {

@@ -40,7 +40,7 @@ mod tests {
     use crate::compare::tests::{files, row};
 
     fn free(name: &str) -> Record {
-        Record { note: format!("priced in turns: so; {UNDECLARED}"), ..row(name, 0, 1.0) }
+        Record { note: format!("run in rounds: so; {UNDECLARED}"), ..row(name, 0, 1.0) }
     }
 
     fn remarks_on(rows: Vec<Record>) -> Vec<String> {

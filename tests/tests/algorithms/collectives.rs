@@ -378,7 +378,7 @@ fn circuits_share_links_up_to_the_virtual_channels() {
     );
     assert_eq!(note, "");
     let (startup, hops, alone, shared, note) = price("ring:4", "gen", "virtual_channels=1");
-    // The second step takes two turns. In each turn, a message does not share its links.
+    // The second step takes two rounds. In each round, a message does not share its links.
     assert_eq!(
         (startup, hops, alone, shared),
         (Some(400.0), Some(1.0 + 2.0 * 2.0 + 1.0), Some(20.0), Some(0.0))

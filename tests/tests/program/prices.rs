@@ -47,8 +47,8 @@ fn ports_are_as_fast_as_the_links_behind_them() {
         );
     }
     let line = graph("line.txt", "0 1 4\n1 2 4\n");
-    let in_turns = "free:model=circuit,byte_us=1,ports=all,virtual_channels=1";
-    assert_eq!(time(&line, "linear", "gather/uniform:1000", in_turns), 500.0);
+    let in_rounds = "free:model=circuit,byte_us=1,ports=all,virtual_channels=1";
+    assert_eq!(time(&line, "linear", "gather/uniform:1000", in_rounds), 500.0);
     let four = graph("four.txt", "0 1 4\n0 2 4\n0 3 4\n1 2 4\n1 3 4\n2 3 4\n");
     let one_port = "free:byte_us=1,ports=1";
     assert_eq!(time(&four, "linear", "uniform:1000", one_port), 750.0);

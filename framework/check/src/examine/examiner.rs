@@ -2,7 +2,7 @@
 
 use crate::about::AlgorithmAbout;
 use crate::bench::{Bench, Outcome};
-use crate::question::{Answer, Plan, Question, Ran, Rung};
+use crate::question::{Answer, Plan, Question, Ran, TestCase};
 use crate::report::{Examined, Finding};
 use crate::watch::where_it_was;
 use std::io;
@@ -30,7 +30,7 @@ pub(super) struct Examiner<'a> {
     pub findings: Vec<Finding>,
     /// Small cases with reproducible results. Each has its place, and its plan from a process of
     /// its own.
-    pub steady: Vec<(Rung, String, Plan)>,
+    pub steady: Vec<(TestCase, String, Plan)>,
     /// The number of cases that were killed. Each takes the whole time limit, so the examination is
     /// given up after [`ENOUGH_HUNG`].
     pub hung: u32,
@@ -75,8 +75,8 @@ impl<'a> Examiner<'a> {
         self.about.params.iter().any(|param| param.kind == ParamKind::File && !named(&param.key))
     }
 
-    pub(super) fn rung(&self, topology: &str, workload: String, machine: &str) -> Rung {
-        Rung {
+    pub(super) fn test_case(&self, topology: &str, workload: String, machine: &str) -> TestCase {
+        TestCase {
             algorithm: self.about.name.clone(),
             params: self.params.clone(),
             topology: topology.to_owned(),
@@ -96,19 +96,15 @@ impl<'a> Examiner<'a> {
     }
 
     /// Runs a case in a new process and returns its plans.
-    pub(super) fn asked(&mut self, rung: &Rung, place: &str) -> io::Result<Option<Ran>> {
+    pub(super) fn run_case(&mut self, case: &TestCase, place: &str) -> io::Result<Option<Ran>> {
         let answer =
-            self.answered(&Question::Run(rung.clone()), &At { place, workload: &rung.workload })?;
+            self.ask(&Question::Run(case.clone()), &At { place, workload: &case.workload })?;
         Ok(answer.and_then(|answer| if let Answer::Ran(ran) = answer { Some(ran) } else { None }))
     }
 
     /// Asks the bench a question about this algorithm. If there is no answer, the reason becomes a
     /// fault.
-    pub(super) fn answered(
-        &mut self,
-        question: &Question,
-        at: &At<'_>,
-    ) -> io::Result<Option<Answer>> {
+    pub(super) fn ask(&mut self, question: &Question, at: &At<'_>) -> io::Result<Option<Answer>> {
         match self.bench.ask(question)? {
             Outcome::Answered {
                 answer: Answer::BadQuestion(why) | Answer::Refused(why), ..

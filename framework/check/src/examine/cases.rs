@@ -1,9 +1,9 @@
 //! The cases on which an algorithm is tested.
 
 use super::examiner::{At, ENOUGH_HUNG, Examiner};
-use super::judge::what_differs;
 use super::suited::{FEW, ONE_PORT, Unevenness, rank, unevenness};
-use crate::question::{Answer, Plan, Question, Rung};
+use super::verdict::what_differs;
+use crate::question::{Answer, Plan, Question, TestCase};
 use std::collections::BTreeSet;
 use std::io;
 use swapmeet_core::delivery::collective::of_bits;
@@ -22,7 +22,7 @@ const OTHER_MACHINES: [(&str, &str); 3] = [
 impl Examiner<'_> {
     /// Tests every collective on all topologies. Special cases follow on the largest of these that
     /// still has few nodes (otherwise on the smallest), and on one with odd or uneven sides.
-    pub(super) fn all(&mut self, topologies: &[&str]) -> io::Result<()> {
+    pub(super) fn examine_all(&mut self, topologies: &[&str]) -> io::Result<()> {
         for kind in of_bits(self.about.collectives) {
             let collective = kind.word;
             // The reflection is a permutation that every machine supports. It is its own inverse,
@@ -44,8 +44,10 @@ impl Examiner<'_> {
             let mut reasons = BTreeSet::new();
             let (cases_before, refused_before) = (self.done.cases, self.done.unsupported);
             for topology in topologies {
-                let Some((nodes, plan)) =
-                    self.tried(&self.rung(topology, sizes("uniform:8"), ONE_PORT), topology)?
+                let Some((nodes, plan)) = self.examine_case(
+                    &self.test_case(topology, sizes("uniform:8"), ONE_PORT),
+                    topology,
+                )?
                 else {
                     continue;
                 };
@@ -57,11 +59,14 @@ impl Examiner<'_> {
                 }
                 let unevenness = unevenness(topology);
                 if kind.permutes() && unevenness.is_some() {
-                    self.tried(&self.rung(topology, sizes(ONE_ON), ONE_PORT), topology)?;
+                    self.examine_case(
+                        &self.test_case(topology, sizes(ONE_ON), ONE_PORT),
+                        topology,
+                    )?;
                 }
                 if kind.is_rooted() && (2..=FEW).contains(&nodes) {
                     let from_last = sizes(&format!("uniform:8,root={}", nodes - 1));
-                    self.tried(&self.rung(topology, from_last, ONE_PORT), topology)?;
+                    self.examine_case(&self.test_case(topology, from_last, ONE_PORT), topology)?;
                 }
                 if unevenness > uneven.as_ref().map(|(other, ..)| *other) {
                     uneven = unevenness.map(|unevenness| (unevenness, *topology, plan.clone()));
@@ -93,12 +98,12 @@ impl Examiner<'_> {
         if self.done.cases == 0 {
             self.fault("delivers", &At { place: "", workload: "" }, "nothing was tried".to_owned());
         }
-        self.among()
+        self.examine_sequence()
     }
 
     /// Runs some of the cases, of all sizes and collectives, in one process: state that one problem
     /// leaves behind must not change the next.
-    fn among(&mut self) -> io::Result<()> {
+    fn examine_sequence(&mut self) -> io::Result<()> {
         /// The number of cases: large enough to find state that is kept between problems, small
         /// enough to be fast.
         const CASES: usize = 12;
@@ -111,10 +116,10 @@ impl Examiner<'_> {
         {
             return Ok(());
         }
-        let rungs: Vec<Rung> = some.iter().map(|(rung, ..)| rung.clone()).collect();
+        let cases: Vec<TestCase> = some.iter().map(|(case, ..)| case.clone()).collect();
         let place = "several problems in one process";
-        let Some(Answer::Among(plans)) =
-            self.answered(&Question::Among(rungs), &At { place, workload: "" })?
+        let Some(Answer::Sequence(plans)) =
+            self.ask(&Question::Sequence(cases), &At { place, workload: "" })?
         else {
             return Ok(());
         };
@@ -122,10 +127,10 @@ impl Examiner<'_> {
         let differs = |(i, _, plan): &&(usize, bool, Plan)| {
             !plan.is_like(&some[*i].2) && plan.status != "timeout"
         };
-        if let Some((i, beside, plan)) = plans.iter().find(differs) {
-            let (rung, place, alone) = some[*i];
-            let at = &At { place, workload: &rung.workload };
-            let when = if *beside { "beside other problems" } else { "after other problems" };
+        if let Some((i, is_parallel, plan)) = plans.iter().find(differs) {
+            let (case, place, alone) = some[*i];
+            let at = &At { place, workload: &case.workload };
+            let when = if *is_parallel { "beside other problems" } else { "after other problems" };
             let what = what_differs(alone, plan).replace("the first time", "alone");
             self.fault("repeats", at, format!("{when} in one process {what}"));
         }
@@ -152,12 +157,12 @@ impl Examiner<'_> {
         ] {
             // A collective does not support every generator.
             if Workload::parse(&sizes(generator)).is_ok() {
-                self.tried(&self.rung(topology, sizes(generator), ONE_PORT), topology)?;
+                self.examine_case(&self.test_case(topology, sizes(generator), ONE_PORT), topology)?;
             }
         }
         for (special, machine) in OTHER_MACHINES {
-            self.tried(
-                &self.rung(topology, sizes("uniform:8"), machine),
+            self.examine_case(
+                &self.test_case(topology, sizes("uniform:8"), machine),
                 &format!("{topology}, {special}"),
             )?;
         }
@@ -179,10 +184,10 @@ impl Examiner<'_> {
             for value in
                 Some(default).filter(|default| !default.is_empty()).into_iter().chain(others)
             {
-                let mut rung = self.rung(topology, sizes("uniform:8"), ONE_PORT);
-                rung.params.push((key.clone(), value.clone()));
+                let mut case = self.test_case(topology, sizes("uniform:8"), ONE_PORT);
+                case.params.push((key.clone(), value.clone()));
                 let place = format!("{topology}, {key}={value}");
-                let Some((_, plan)) = self.tried(&rung, &place)? else { continue };
+                let Some((_, plan)) = self.examine_case(&case, &place)? else { continue };
                 if value == default && plan.fingerprint != usual.fingerprint {
                     let what = match plan.status.as_str() {
                         "ok" => "makes another schedule".to_owned(),
@@ -191,7 +196,7 @@ impl Examiner<'_> {
                     let what = format!(
                         "`{default}` is named as the default of `{key}`, but giving it {what}"
                     );
-                    self.fault("defaults", &At { place: &place, workload: &rung.workload }, what);
+                    self.fault("defaults", &At { place: &place, workload: &case.workload }, what);
                 }
             }
         }

@@ -2,20 +2,24 @@
 
 use super::examiner::{At, ENOUGH_HUNG, Examiner};
 use super::suited::{FEW, ONE_PORT};
-use crate::question::{Plan, Ran, Rung};
+use crate::question::{Plan, Ran, TestCase};
 use std::io;
 use swapmeet_core::delivery::fault::Count;
 
 impl Examiner<'_> {
     /// Runs a case and adds its findings. Returns the number of nodes and the first plan; `None` if
     /// the process gave no answer.
-    pub(super) fn tried(&mut self, rung: &Rung, place: &str) -> io::Result<Option<(u64, Plan)>> {
-        let at = &At { place, workload: &rung.workload };
+    pub(super) fn examine_case(
+        &mut self,
+        case: &TestCase,
+        place: &str,
+    ) -> io::Result<Option<(u64, Plan)>> {
+        let at = &At { place, workload: &case.workload };
         if self.hung >= ENOUGH_HUNG {
             return Ok(None);
         }
         self.done.cases += 1;
-        let Some(Ran { nodes, plans, ms, symmetry, bytes }) = self.asked(rung, place)? else {
+        let Some(Ran { nodes, plans, ms, symmetry, bytes }) = self.run_case(case, place)? else {
             return Ok(None);
         };
         let Some(first) = plans.first().cloned() else { return Ok(None) };
@@ -25,12 +29,12 @@ impl Examiner<'_> {
                 self.done.amounts += u64::from(first.proof == "amounts");
                 self.done.most_nodes = self.done.most_nodes.max(nodes);
                 if ms > self.done.slowest.0 {
-                    self.done.slowest = (ms, rung.topology.clone());
+                    self.done.slowest = (ms, case.topology.clone());
                 }
-                if let Some(bytes) = bytes.filter(|bytes| *bytes > self.done.fattest.0) {
-                    self.done.fattest = (bytes, rung.topology.clone());
+                if let Some(bytes) = bytes.filter(|bytes| *bytes > self.done.peak_memory.0) {
+                    self.done.peak_memory = (bytes, case.topology.clone());
                 }
-                self.ports(&first, rung, place);
+                self.ports(&first, case, place);
                 if let Some(symmetry) = symmetry {
                     self.done.symmetric += 1;
                     if let Some(differs) = symmetry.differs {
@@ -42,12 +46,12 @@ impl Examiner<'_> {
                 }
                 // Waste is only reported for the plain case with default parameters: another choice
                 // may exist to demonstrate it.
-                let is_plain = rung.machine == ONE_PORT && rung.workload.ends_with("uniform:8");
+                let is_plain = case.machine == ONE_PORT && case.workload.ends_with("uniform:8");
                 // Schedules of byte counts are excluded, because a bucket may be empty. In others,
                 // the sender names the blocks.
                 if is_plain
                     && first.proof != "amounts"
-                    && rung.params == self.params
+                    && case.params == self.params
                     && !first.waste.is_empty()
                 {
                     self.remark_once("waste", at, first.waste.join("; "));
@@ -73,7 +77,7 @@ impl Examiner<'_> {
             self.remark_once("heeds", at, what.clone());
         }
         if matches!(first.status.as_str(), "ok" | "unsupported") {
-            self.repeats(&first, &plans[1..], nodes, rung, place)?;
+            self.repeats(&first, &plans[1..], nodes, case, place)?;
         }
         Ok(Some((nodes, first)))
     }
@@ -85,21 +89,21 @@ impl Examiner<'_> {
         first: &Plan,
         again: &[Plan],
         nodes: u64,
-        rung: &Rung,
+        case: &TestCase,
         place: &str,
     ) -> io::Result<()> {
-        let at = &At { place, workload: &rung.workload };
-        const TOLD: [&str; 3] =
+        let at = &At { place, workload: &case.workload };
+        const WHEN: [&str; 3] =
             ["the second time", "beside another thread", "beside another thread"];
         let differs = |plan: &Plan| !plan.is_like(first);
-        if let Some((plan, when)) = again.iter().zip(TOLD).find(|(plan, _)| differs(plan)) {
+        if let Some((plan, when)) = again.iter().zip(WHEN).find(|(plan, _)| differs(plan)) {
             self.fault("repeats", at, format!("{when} {}", what_differs(first, plan)));
             return Ok(());
         }
         // Another process has other addresses and starts at another time. Large cases would take
         // too long.
         if nodes > 1 && nodes <= FEW {
-            let Some(Ran { plans, .. }) = self.asked(rung, place)? else { return Ok(()) };
+            let Some(Ran { plans, .. }) = self.run_case(case, place)? else { return Ok(()) };
             match plans.first() {
                 Some(plan) if differs(plan) => {
                     self.fault(
@@ -108,7 +112,7 @@ impl Examiner<'_> {
                         format!("in another process {}", what_differs(first, plan)),
                     );
                 }
-                _ => self.steady.push((rung.clone(), place.to_owned(), first.clone())),
+                _ => self.steady.push((case.clone(), place.to_owned(), first.clone())),
             }
         }
         Ok(())
@@ -116,25 +120,25 @@ impl Examiner<'_> {
 
     /// Compares the declared number of ports with the number used, for default parameters: another
     /// choice may exist to use more ports or to demonstrate a fault.
-    fn ports(&mut self, plan: &Plan, rung: &Rung, place: &str) {
-        let at = &At { place, workload: &rung.workload };
-        if rung.params != self.params {
+    fn ports(&mut self, plan: &Plan, case: &TestCase, place: &str) {
+        let at = &At { place, workload: &case.workload };
+        if case.params != self.params {
             return;
         }
-        let used = plan.fullest.messages;
+        let used = plan.busiest_node.messages;
         self.done.ports_used = self.done.ports_used.max(used);
         let claimed = self.about.ports;
         if claimed == 0 {
             let already = self.findings.iter().any(|f| f.test == "ports");
-            if used > 1 && !already && rung.machine == ONE_PORT {
+            if used > 1 && !already && case.machine == ONE_PORT {
                 let what = format!(
-                    "{} where the machine has one port: priced in turns; if that is meant, let `ports` say so",
-                    plan.fullest
+                    "{} where the machine has one port: run in rounds; if that is meant, let `ports` say so",
+                    plan.busiest_node
                 );
                 self.remark("ports", at, what);
             }
         } else if used > claimed {
-            self.fault("ports", at, format!("{}: {claimed} claimed", plan.fullest));
+            self.fault("ports", at, format!("{}: {claimed} claimed", plan.busiest_node));
         }
     }
 }
