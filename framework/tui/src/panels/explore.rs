@@ -2,10 +2,11 @@
 //! the parameters of a spec.
 
 mod form;
+mod lines;
 
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
-use crate::paint::{Painter, cut, cut_middle, scroll_start, width, wrap};
+use crate::paint::{Painter, cut, wrap};
 use crate::panel::{Keyed, List, Panel};
 use crate::session::files::{OutputFile, as_toml};
 use crate::session::selection::{ListItem, Section, Setting};
@@ -13,6 +14,7 @@ use crate::session::suggestions::Study;
 use crate::session::{Request, Session};
 use crossterm::event::KeyCode;
 use form::Form;
+use lines::heading;
 use ratatui::layout::Rect;
 use std::io::Write;
 use std::path::Path;
@@ -399,115 +401,6 @@ impl Explore {
             None => String::new(),
         }
     }
-
-    /// Draws the lines of the open list; returns the number of rows used.
-    fn draw_items(&self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16 {
-        let theme = painter.theme;
-        let (section, items) = (self.section(), self.items(session));
-        // The column of names is as wide as the longest name, but leaves two fifths to the
-        // descriptions. The scroll bar needs the last column.
-        let cursor = self.list().cursor;
-        let height = usize::from(area.height);
-        let first = scroll_start(cursor, items.len(), height);
-        let bar = u16::from(items.len() > height);
-        let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
-        let names =
-            items.iter().map(|item| width(&name(item))).max().unwrap_or(0).min(area.width * 3 / 5);
-        for (y, (index, item)) in (0..).zip(items.iter().enumerate().skip(first).take(height)) {
-            let here = index == cursor;
-            // The mark tells what Enter does: toggle a choice, add a suggestion, or open an
-            // experiment file.
-            let (mark, style) = match item {
-                ListItem::Choice(_, choice) if choice.on => ("[x]", theme.text),
-                ListItem::Choice(..) => ("[ ]", theme.dim),
-                ListItem::Suggestion(suggestion) if suggestion.ready => ("[ ]", theme.text),
-                ListItem::Suggestion(_) => (" + ", theme.text),
-                ListItem::Setting(_) => ("", theme.text),
-                ListItem::Study(_) => (" ▸ ", theme.text),
-            };
-            let style = if here { painter.cursor() } else { style };
-            if here {
-                painter.shade(area, y, style);
-            }
-            painter.put(area, 2, y, mark, style);
-            painter.put(area, 6, y, &cut_middle(&name(item), names), style);
-            // A setting shows its value; all other lines show what they stand for.
-            let (text, about) = match item {
-                ListItem::Setting(setting) => (session.selection.setting(*setting), style),
-                ListItem::Choice(..) | ListItem::Suggestion(_) | ListItem::Study(_) => {
-                    (about_short(item, session, section), if here { style } else { theme.dim })
-                }
-            };
-            painter.put(text_area, 6 + names.max(12) + 2, y, &text, about);
-            painter.add_click(area, 0, y, area.width, PanelPosition::Line(index));
-        }
-        // The cursor has to move over an empty list too, so it counts as one line.
-        if items.is_empty() {
-            painter.put(area, 6, 0, "no line matches the filter", theme.dim);
-        }
-        painter.scrollbar(area, first, items.len());
-        (items.len().max(1) as u16).min(area.height)
-    }
-}
-
-/// Draws the heading of a list, and what is selected in it while it is closed.
-fn heading(
-    painter: &mut Painter<'_, '_>,
-    session: &Session,
-    section: Section,
-    open: bool,
-    area: Rect,
-    y: u16,
-) {
-    // The title opens and closes the list, also by mouse.
-    let theme = painter.theme;
-    let style = if open && painter.has_keys() { theme.accent } else { theme.text };
-    painter.put(area, 0, y, if open { "▾" } else { "▸" }, style);
-    let x = painter.put(area, 2, y, section.title(), style);
-    painter.add_click(area, 0, y, area.width, PanelPosition::Heading(section as usize));
-    // A closed list summarizes what is selected in it, so the whole experiment is visible at once.
-    let picked: Vec<&str> = session
-        .selection
-        .choices(section)
-        .iter()
-        .filter(|p| p.on)
-        .map(|p| p.spec.as_str())
-        .collect();
-    let text = match (section, open) {
-        (Section::Settings, false) => {
-            let set = |item: &ListItem<'_>| match item {
-                ListItem::Setting(setting) => {
-                    Some((setting.name(), session.selection.setting(*setting)))
-                }
-                ListItem::Choice(..) | ListItem::Suggestion(_) | ListItem::Study(_) => None,
-            };
-            let settings = session.selection.items(section, &Default::default());
-            let texts = settings.iter().filter_map(set).filter(|(_, value)| !value.is_empty());
-            texts.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
-        }
-        (Section::Settings | Section::Studies, true) => String::new(),
-        (Section::Studies, false) => {
-            format!(
-                "{} experiment files",
-                session.selection.items(section, &Default::default()).len()
-            )
-        }
-        (_, true) => format!("{} selected", picked.len()),
-        (_, false) if picked.is_empty() => "none selected".to_owned(),
-        (_, false) => picked.join(" "),
-    };
-    // Without a choice in this list there are no cases to run.
-    let missing = picked.is_empty() && !matches!(section, Section::Settings | Section::Studies);
-    painter.put(area, x.max(14) + 1, y, &text, if missing { theme.warn } else { theme.dim });
-}
-
-fn name(item: &ListItem<'_>) -> String {
-    match item {
-        ListItem::Choice(_, choice) => choice.spec.clone(),
-        ListItem::Suggestion(suggestion) => suggestion.shown.clone(),
-        ListItem::Setting(setting) => setting.name().to_owned(),
-        ListItem::Study(study) => study.name.clone(),
-    }
 }
 
 fn about_spec(session: &Session, section: Section, spec: &str) -> String {
@@ -516,15 +409,4 @@ fn about_spec(session: &Session, section: Section, spec: &str) -> String {
         .suggestion_for(section, spec)
         .map(|suggestion| suggestion.about.clone())
         .unwrap_or_default()
-}
-
-/// Returns the description of a line up to the first semicolon.
-fn about_short(item: &ListItem<'_>, session: &Session, section: Section) -> String {
-    let long = match item {
-        ListItem::Choice(_, choice) => about_spec(session, section, &choice.spec),
-        ListItem::Suggestion(suggestion) => suggestion.about.clone(),
-        ListItem::Setting(setting) => setting.about().to_owned(),
-        ListItem::Study(study) => study.about.clone(),
-    };
-    long.split(';').next().unwrap_or("").to_owned()
 }

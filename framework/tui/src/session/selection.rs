@@ -1,19 +1,19 @@
 //! The selection of cases: four lists of specs and some settings, in the grammar of the command
 //! line.
 
+mod typed;
+
 use super::suggestions::{Study, Suggestion, own_machine, studies, suggestions};
-use super::what_if::values_of;
 use crate::filter::Filter;
 use std::collections::BTreeSet;
-use swapmeet_core::cost::machine::{ParameterValue, presets};
+use swapmeet_core::cost::machine::presets;
 use swapmeet_core::simulation::ProofScope;
-use swapmeet_runner::case::{self, Case, select_algorithm};
+use swapmeet_runner::case::{self, Case};
 use swapmeet_runner::experiment::{Experiment, OwnMachine, seconds};
 use swapmeet_runner::input::{InputError, Text};
-use swapmeet_runner::plugin::Param;
 use swapmeet_runner::registry::Registry;
-use swapmeet_runner::topology;
-use swapmeet_workloads::Workload;
+
+pub(crate) use typed::FormParameter;
 
 /// A list of the explore panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,17 +115,6 @@ impl Setting {
     }
 }
 
-/// A parameter of an algorithm or a machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FormParameter {
-    pub(crate) key: String,
-    /// The default value.
-    pub(crate) default: String,
-    pub(crate) about: String,
-    /// Known values; other values may be valid, too.
-    pub(crate) values: Vec<String>,
-}
-
 /// The part of the selection that can be undone.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SelectionState {
@@ -140,14 +129,9 @@ pub(crate) struct SelectionState {
 /// The selection and the suggestions.
 #[derive(Debug, Clone)]
 pub(crate) struct Selection {
-    choices: [Vec<Choice>; 4],
+    state: SelectionState,
     suggestions: [Vec<Suggestion>; 4],
     studies: Vec<Study>,
-    own_machines: Vec<OwnMachine>,
-    name: String,
-    repetitions: u32,
-    seed: u64,
-    timeout_secs: Option<f64>,
     proof_scope: ProofScope,
 }
 
@@ -162,26 +146,29 @@ impl Selection {
             let new = list.iter().filter(|t| seen.insert(t.value.clone()));
             new.map(|t| Choice { spec: t.value.clone(), on: true }).collect()
         };
-        Self {
+        let state = SelectionState {
             choices: [
                 selected(&experiment.algorithms),
                 selected(&experiment.topologies),
                 selected(&workloads),
                 selected(&experiment.machines),
             ],
-            suggestions: suggestions(experiment, registry),
-            studies: studies(),
             own_machines: experiment.own_machines.clone(),
             name: experiment.name.clone(),
             repetitions: experiment.repetitions,
             seed: experiment.seed,
             timeout_secs: experiment.timeout_secs,
+        };
+        Self {
+            state,
+            suggestions: suggestions(experiment, registry),
+            studies: studies(),
             proof_scope: experiment.proof_scope,
         }
     }
 
     pub(crate) fn choices(&self, section: Section) -> &[Choice] {
-        self.choices.get(section as usize).map_or(&[], Vec::as_slice)
+        self.state.choices.get(section as usize).map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn suggestions(&self, section: Section) -> &[Suggestion] {
@@ -231,7 +218,7 @@ impl Selection {
     /// Selects or deselects a spec.
     pub(crate) fn toggle(&mut self, section: Section, index: usize) {
         if let Some(choice) =
-            self.choices.get_mut(section as usize).and_then(|list| list.get_mut(index))
+            self.state.choices.get_mut(section as usize).and_then(|list| list.get_mut(index))
         {
             choice.on = !choice.on;
         }
@@ -239,7 +226,7 @@ impl Selection {
 
     /// Removes a spec from its list.
     pub(crate) fn remove(&mut self, section: Section, index: usize) {
-        if let Some(list) = self.choices.get_mut(section as usize)
+        if let Some(list) = self.state.choices.get_mut(section as usize)
             && index < list.len()
         {
             list.remove(index);
@@ -249,7 +236,7 @@ impl Selection {
     /// Adds a spec to its list or replaces the spec at index `instead`. A spec that is in the list
     /// already is selected. Returns its index.
     pub(crate) fn put(&mut self, section: Section, spec: String, instead: Option<usize>) -> usize {
-        let Some(list) = self.choices.get_mut(section as usize) else { return 0 };
+        let Some(list) = self.state.choices.get_mut(section as usize) else { return 0 };
         if let Some(known) = list.iter().position(|p| p.spec == spec) {
             list[known].on = true;
             return known;
@@ -270,14 +257,14 @@ impl Selection {
     /// Adds a machine to the experiment and selects it.
     pub(crate) fn add_machine(&mut self, own: OwnMachine) -> Result<(), String> {
         let name = own.name.value.clone();
-        if self.own_machines.iter().any(|known| known.name.value == name)
+        if self.state.own_machines.iter().any(|known| known.name.value == name)
             || presets().iter().any(|p| p.name == name)
         {
             return Err(format!("machine `{name}` exists already"));
         }
         let flag = Text::flag("machine", &name);
         case::machine(&flag, std::slice::from_ref(&own)).map_err(|e| e.to_string())?;
-        self.own_machines.push(own);
+        self.state.own_machines.push(own);
         self.suggestions[Section::Machines as usize].insert(0, own_machine(&name));
         self.put(Section::Machines, name, None);
         Ok(())
@@ -286,10 +273,10 @@ impl Selection {
     /// Returns the value of a setting as text.
     pub(crate) fn setting(&self, setting: Setting) -> String {
         match setting {
-            Setting::Repetitions => self.repetitions.to_string(),
-            Setting::Seed => self.seed.to_string(),
-            Setting::Timeout => self.timeout_secs.map(|s| s.to_string()).unwrap_or_default(),
-            Setting::Name => self.name.clone(),
+            Setting::Repetitions => self.state.repetitions.to_string(),
+            Setting::Seed => self.state.seed.to_string(),
+            Setting::Timeout => self.state.timeout_secs.map(|s| s.to_string()).unwrap_or_default(),
+            Setting::Name => self.state.name.clone(),
         }
     }
 
@@ -312,150 +299,24 @@ impl Selection {
                 let given = text.parse().ok().filter(|n| *n >= 1);
                 let repetitions =
                     given.ok_or_else(|| bad(&format!("a whole number from 1 to {}", u32::MAX)))?;
-                seeds(self.seed, repetitions)?;
-                self.repetitions = repetitions;
+                seeds(self.state.seed, repetitions)?;
+                self.state.repetitions = repetitions;
             }
             Setting::Seed => {
                 let seed = text
                     .parse()
                     .map_err(|_| bad(&format!("a whole number from 0 to {}", u64::MAX)))?;
-                seeds(seed, self.repetitions)?;
-                self.seed = seed;
+                seeds(seed, self.state.repetitions)?;
+                self.state.seed = seed;
             }
-            Setting::Timeout if text.is_empty() => self.timeout_secs = None,
+            Setting::Timeout if text.is_empty() => self.state.timeout_secs = None,
             Setting::Timeout => {
-                self.timeout_secs = Some(seconds(text).map_err(bad)?);
+                self.state.timeout_secs = Some(seconds(text).map_err(bad)?);
             }
             Setting::Name if text.is_empty() => return Err(bad("a name")),
-            Setting::Name => text.clone_into(&mut self.name),
+            Setting::Name => text.clone_into(&mut self.state.name),
         }
         Ok(())
-    }
-
-    /// Parses one or several specs and returns them in canonical form; a range of sizes becomes one
-    /// spec for each size.
-    pub(crate) fn check(
-        &self,
-        section: Section,
-        text: &str,
-        registry: &Registry,
-    ) -> Result<Vec<String>, InputError> {
-        // File names may contain spaces.
-        let names_a_file = ["matrix:", "graph:", "file"].iter().any(|sign| text.contains(sign));
-        if names_a_file
-            || matches!(section, Section::Settings | Section::Studies)
-            || text.is_empty()
-        {
-            return self.check_one(section, text, registry);
-        }
-        let mut found = Vec::new();
-        for word in text.split_whitespace() {
-            // `word` is a part of `text`, so this is its offset.
-            let at = word.as_ptr() as usize - text.as_ptr() as usize;
-            let specs = self.check_one(section, word, registry).map_err(|mut error| {
-                error.place.span = error.place.span.start + at..error.place.span.end + at;
-                error
-            })?;
-            found.extend(specs);
-        }
-        Ok(found)
-    }
-
-    fn check_one(
-        &self,
-        section: Section,
-        text: &str,
-        registry: &Registry,
-    ) -> Result<Vec<String>, InputError> {
-        let flag = Text::flag(section.singular(), text);
-        let one = match section {
-            Section::Algorithms => select_algorithm(&flag, registry)?.to_string(),
-            Section::Topologies => {
-                topology::parse(text).map_err(|e| case::spec_error(&flag, &e))?.spec()
-            }
-            Section::Workloads => {
-                let read =
-                    |t: &Text| Workload::parse(&t.value).map_err(|e| case::spec_error(t, &e));
-                return case::expanded(&[flag])?
-                    .iter()
-                    .map(|t| read(t).map(|w| w.to_string()))
-                    .collect();
-            }
-            Section::Machines => case::machine(&flag, &self.own_machines)?.to_string(),
-            Section::Settings | Section::Studies => text.to_owned(),
-        };
-        Ok(vec![one])
-    }
-
-    /// Returns completions of the last spec in a line, as whole lines: first the name, then keys,
-    /// then values.
-    pub(crate) fn completions(
-        &self,
-        section: Section,
-        line: &str,
-        registry: &Registry,
-    ) -> Vec<String> {
-        let begins = line.rfind(' ').map_or(0, |at| at + 1);
-        let (before, text) = line.split_at(begins);
-        let suggestions = self
-            .suggestions(section)
-            .iter()
-            .filter(|o| o.prefill.starts_with(text) && o.prefill != text);
-        let mut found: Vec<String> =
-            suggestions.map(|o| format!("{before}{}", o.prefill)).collect();
-        let Some((name, rest)) = text.split_once(':') else { return found };
-        let done = rest.rfind(',').map_or(0, |i| i + 1);
-        let last = &rest[done..];
-        let parameters = self.parameters(section, name, registry);
-        if let Some((key, typed)) = last.split_once('=') {
-            let values =
-                parameters.into_iter().find(|p| p.key == key).map(|p| p.values).unwrap_or_default();
-            let fit = values.iter().filter(|value| value.starts_with(typed) && *value != typed);
-            found.extend(fit.map(|value| format!("{before}{name}:{}{key}={value}", &rest[..done])));
-        } else {
-            let fit = parameters
-                .iter()
-                .filter(|p| p.key.starts_with(last) && !rest.contains(&format!("{}=", p.key)));
-            found.extend(fit.map(|p| format!("{before}{name}:{}{}=", &rest[..done], p.key)));
-        }
-        found
-    }
-
-    /// Returns the parameters of an algorithm or of a machine's model, with their default values.
-    pub(crate) fn parameters(
-        &self,
-        section: Section,
-        name: &str,
-        registry: &Registry,
-    ) -> Vec<FormParameter> {
-        match section {
-            Section::Machines => {
-                let Ok(machine) = case::machine(&Text::flag("machine", name), &self.own_machines)
-                else {
-                    return Vec::new();
-                };
-                let parameter = |value: ParameterValue| FormParameter {
-                    key: value.parameter.key().to_owned(),
-                    default: value.text,
-                    about: value.parameter.meaning().to_owned(),
-                    values: values_of(value.parameter),
-                };
-                machine.values().into_iter().map(parameter).collect()
-            }
-            Section::Algorithms => {
-                let known = registry.algorithms().find(|a| a.name == name);
-                let parameter = |p: &Param| FormParameter {
-                    key: p.key.clone(),
-                    default: p.default.clone(),
-                    about: p.help.clone(),
-                    values: p.kind.words().to_vec(),
-                };
-                known.map(|a| a.params.iter().map(parameter).collect()).unwrap_or_default()
-            }
-            Section::Topologies | Section::Workloads | Section::Settings | Section::Studies => {
-                Vec::new()
-            }
-        }
     }
 
     /// Replaces the selection by an experiment.
@@ -465,29 +326,20 @@ impl Selection {
     }
 
     /// Returns the state that can be undone.
-    pub(crate) fn picked(&self) -> SelectionState {
-        SelectionState {
-            choices: self.choices.clone(),
-            own_machines: self.own_machines.clone(),
-            name: self.name.clone(),
-            repetitions: self.repetitions,
-            seed: self.seed,
-            timeout_secs: self.timeout_secs,
-        }
+    pub(crate) fn state(&self) -> &SelectionState {
+        &self.state
     }
 
     /// Restores an earlier state.
-    pub(super) fn restore(&mut self, picked: SelectionState) {
-        let SelectionState { choices, own_machines, name, repetitions, seed, timeout_secs } =
-            picked;
-        let gone =
-            |own: &OwnMachine| own_machines.iter().all(|kept| kept.name.value != own.name.value);
-        for own in self.own_machines.iter().filter(|own| gone(own)) {
+    pub(super) fn restore(&mut self, state: SelectionState) {
+        let is_gone = |own: &OwnMachine| {
+            state.own_machines.iter().all(|kept| kept.name.value != own.name.value)
+        };
+        for own in self.state.own_machines.iter().filter(|own| is_gone(own)) {
             self.suggestions[Section::Machines as usize]
                 .retain(|suggestion| suggestion.prefill != own.name.value);
         }
-        (self.choices, self.own_machines, self.name) = (choices, own_machines, name);
-        (self.repetitions, self.seed, self.timeout_secs) = (repetitions, seed, timeout_secs);
+        self.state = state;
     }
 
     /// Returns the selected experiment. The baseline is included if it is one of the algorithms.
@@ -500,16 +352,16 @@ impl Selection {
         let baseline =
             baseline.and_then(|name| algorithms.iter().find(|a| a.value == name).cloned());
         Experiment {
-            name: self.name.clone(),
+            name: self.state.name.clone(),
             topologies: list(Section::Topologies),
             algorithms,
             workloads: list(Section::Workloads),
             machines: list(Section::Machines),
-            own_machines: self.own_machines.clone(),
+            own_machines: self.state.own_machines.clone(),
             baseline,
-            repetitions: self.repetitions,
-            seed: self.seed,
-            timeout_secs: self.timeout_secs,
+            repetitions: self.state.repetitions,
+            seed: self.state.seed,
+            timeout_secs: self.state.timeout_secs,
             proof_scope: self.proof_scope,
         }
     }
@@ -518,7 +370,7 @@ impl Selection {
     pub(crate) fn count(&self) -> u64 {
         let on = |section| self.choices(section).iter().filter(|p| p.on).count() as u64;
         let lists = Section::ALL[..4].iter().map(|s| on(*s));
-        lists.chain([u64::from(self.repetitions)]).fold(1, u64::saturating_mul)
+        lists.chain([u64::from(self.state.repetitions)]).fold(1, u64::saturating_mul)
     }
 
     /// Returns the selected cases; `Err` names an empty list or an invalid spec.

@@ -9,9 +9,9 @@ const MOST: usize = 100;
 /// The state that can be undone: selection, baseline and sliders.
 #[derive(Debug, Clone, PartialEq)]
 struct Snapshot {
-    picked: SelectionState,
+    selection: SelectionState,
     baseline: Option<String>,
-    tried: (Vec<(&'static str, String)>, Option<u64>),
+    sliders: (Vec<(&'static str, String)>, Option<u64>),
 }
 
 /// Snapshots before each change.
@@ -23,14 +23,14 @@ pub(super) struct Undo {
 
 impl Snapshot {
     fn of(session: &Session) -> Self {
-        let (picked, tried) = (session.selection.picked(), session.what_if.changes());
-        Self { picked, baseline: session.baseline.clone(), tried }
+        let (selection, sliders) = (session.selection.state().clone(), session.what_if.changes());
+        Self { selection, baseline: session.baseline.clone(), sliders }
     }
 
     /// Returns whether only the sliders differ.
-    fn slid_since(&self, other: &Self) -> bool {
-        (&self.picked, &self.baseline) == (&other.picked, &other.baseline)
-            && self.tried != other.tried
+    fn only_sliders_differ(&self, other: &Self) -> bool {
+        (&self.selection, &self.baseline) == (&other.selection, &other.baseline)
+            && self.sliders != other.sliders
     }
 }
 
@@ -42,9 +42,9 @@ impl Session {
         let Some(old) = self.undo.now.replace(new.clone()).filter(|old| *old != new) else {
             return;
         };
-        let slides_on = new.slid_since(&old)
-            && self.undo.past.last().is_some_and(|before| old.slid_since(before));
-        if !slides_on {
+        let continues = new.only_sliders_differ(&old)
+            && self.undo.past.last().is_some_and(|before| old.only_sliders_differ(before));
+        if !continues {
             if self.undo.past.len() >= MOST {
                 self.undo.past.remove(0);
             }
@@ -58,22 +58,22 @@ impl Session {
             return self.show_message("nothing to undo", false);
         };
         let now = Snapshot::of(self);
-        let what = if before.picked != now.picked {
+        let what = if before.selection != now.selection {
             "selection"
         } else if before.baseline != now.baseline {
             "baseline"
         } else {
             "sliders"
         };
-        if before.picked != now.picked {
-            self.selection.restore(before.picked.clone());
+        if before.selection != now.selection {
+            self.selection.restore(before.selection.clone());
         }
         if before.baseline != now.baseline {
             self.baseline.clone_from(&before.baseline);
             self.analysis.is_stale = true;
         }
-        if before.tried != now.tried {
-            self.restore(before.tried.clone());
+        if before.sliders != now.sliders {
+            self.restore(before.sliders.clone());
         }
         self.undo.now = Some(before);
         self.show_message(&format!("undone: {what}"), false);

@@ -1,0 +1,151 @@
+//! Specs that the user types: checks, completions, and the parameters of a form.
+
+use super::{Section, Selection};
+use crate::session::what_if::values_of;
+use swapmeet_core::cost::machine::ParameterValue;
+use swapmeet_runner::case::{self, select_algorithm};
+use swapmeet_runner::input::{InputError, Text};
+use swapmeet_runner::plugin::Param;
+use swapmeet_runner::registry::Registry;
+use swapmeet_runner::topology;
+use swapmeet_workloads::Workload;
+
+/// A parameter of an algorithm or a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FormParameter {
+    pub(crate) key: String,
+    /// The default value.
+    pub(crate) default: String,
+    pub(crate) about: String,
+    /// Known values; other values may be valid, too.
+    pub(crate) values: Vec<String>,
+}
+
+impl Selection {
+    /// Parses one or several specs and returns them in canonical form; a range of sizes becomes one
+    /// spec for each size.
+    pub(crate) fn check(
+        &self,
+        section: Section,
+        text: &str,
+        registry: &Registry,
+    ) -> Result<Vec<String>, InputError> {
+        // File names may contain spaces.
+        let names_a_file = ["matrix:", "graph:", "file"].iter().any(|sign| text.contains(sign));
+        if names_a_file
+            || matches!(section, Section::Settings | Section::Studies)
+            || text.is_empty()
+        {
+            return self.check_one(section, text, registry);
+        }
+        let mut found = Vec::new();
+        for word in text.split_whitespace() {
+            // `word` is a part of `text`, so this is its offset.
+            let at = word.as_ptr() as usize - text.as_ptr() as usize;
+            let specs = self.check_one(section, word, registry).map_err(|mut error| {
+                error.place.span = error.place.span.start + at..error.place.span.end + at;
+                error
+            })?;
+            found.extend(specs);
+        }
+        Ok(found)
+    }
+
+    fn check_one(
+        &self,
+        section: Section,
+        text: &str,
+        registry: &Registry,
+    ) -> Result<Vec<String>, InputError> {
+        let flag = Text::flag(section.singular(), text);
+        let one = match section {
+            Section::Algorithms => select_algorithm(&flag, registry)?.to_string(),
+            Section::Topologies => {
+                topology::parse(text).map_err(|e| case::spec_error(&flag, &e))?.spec()
+            }
+            Section::Workloads => {
+                let read =
+                    |t: &Text| Workload::parse(&t.value).map_err(|e| case::spec_error(t, &e));
+                return case::expanded(&[flag])?
+                    .iter()
+                    .map(|t| read(t).map(|w| w.to_string()))
+                    .collect();
+            }
+            Section::Machines => case::machine(&flag, &self.state.own_machines)?.to_string(),
+            Section::Settings | Section::Studies => text.to_owned(),
+        };
+        Ok(vec![one])
+    }
+
+    /// Returns completions of the last spec in a line, as whole lines: first the name, then keys,
+    /// then values.
+    pub(crate) fn completions(
+        &self,
+        section: Section,
+        line: &str,
+        registry: &Registry,
+    ) -> Vec<String> {
+        let begins = line.rfind(' ').map_or(0, |at| at + 1);
+        let (before, text) = line.split_at(begins);
+        let suggestions = self
+            .suggestions(section)
+            .iter()
+            .filter(|o| o.prefill.starts_with(text) && o.prefill != text);
+        let mut found: Vec<String> =
+            suggestions.map(|o| format!("{before}{}", o.prefill)).collect();
+        let Some((name, rest)) = text.split_once(':') else { return found };
+        let done = rest.rfind(',').map_or(0, |i| i + 1);
+        let last = &rest[done..];
+        let parameters = self.parameters(section, name, registry);
+        if let Some((key, typed)) = last.split_once('=') {
+            let values =
+                parameters.into_iter().find(|p| p.key == key).map(|p| p.values).unwrap_or_default();
+            let fit = values.iter().filter(|value| value.starts_with(typed) && *value != typed);
+            found.extend(fit.map(|value| format!("{before}{name}:{}{key}={value}", &rest[..done])));
+        } else {
+            let fit = parameters
+                .iter()
+                .filter(|p| p.key.starts_with(last) && !rest.contains(&format!("{}=", p.key)));
+            found.extend(fit.map(|p| format!("{before}{name}:{}{}=", &rest[..done], p.key)));
+        }
+        found
+    }
+
+    /// Returns the parameters of an algorithm or of a machine's model, with their default values.
+    pub(crate) fn parameters(
+        &self,
+        section: Section,
+        name: &str,
+        registry: &Registry,
+    ) -> Vec<FormParameter> {
+        match section {
+            Section::Machines => {
+                let Ok(machine) =
+                    case::machine(&Text::flag("machine", name), &self.state.own_machines)
+                else {
+                    return Vec::new();
+                };
+                let parameter = |value: ParameterValue| FormParameter {
+                    key: value.parameter.key().to_owned(),
+                    default: value.text,
+                    about: value.parameter.meaning().to_owned(),
+                    values: values_of(value.parameter),
+                };
+                machine.values().into_iter().map(parameter).collect()
+            }
+            Section::Algorithms => {
+                let known = registry.algorithms().find(|a| a.name == name);
+                let parameter = |p: &Param| FormParameter {
+                    key: p.key.clone(),
+                    default: p.default.clone(),
+                    about: p.help.clone(),
+                    values: p.kind.words().to_vec(),
+                };
+                known.map(|a| a.params.iter().map(parameter).collect()).unwrap_or_default()
+            }
+            Section::Topologies | Section::Workloads | Section::Settings | Section::Studies => {
+                Vec::new()
+            }
+        }
+    }
+}
