@@ -1,5 +1,6 @@
-//! Bundled plugins are linked in, and each exports the one symbol by which a plugin file is
-//! entered. Nothing in the program refers to it, so any will do.
+//! Allows duplicate symbols: all bundled plugins are linked into the program, and each defines the
+//! entry symbol of plugin files. The program does not use that symbol, so it does not matter which
+//! definition the linker keeps.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

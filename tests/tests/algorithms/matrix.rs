@@ -9,8 +9,9 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_tests::build;
 use swapmeet_workloads::Workload;
 
-/// Sides that are odd, even, powers of two and of three, and multiples of four and two. Links are
-/// counted by folding, rotation, exchange and one by one.
+/// Sides that are odd, even, powers of two and of three, and multiples of four and two. Together
+/// they exercise all ways in which link loads are counted: by folding, by rotations, by
+/// exclusive-ors and one message at a time.
 pub(super) const TOPOLOGIES: [&str; 27] = [
     "ring:1",
     "ring:2",

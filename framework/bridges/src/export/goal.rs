@@ -35,7 +35,7 @@ struct Rank {
     sends: u64,
     receives: u64,
     joins: u64,
-    /// The number of sends and receives before that step.
+    /// The number of sends and receives before the step `step`.
     since: (u64, u64),
     /// With `order=data`, the steps of receives for which no `calc` waits yet.
     open: VecDeque<u64>,

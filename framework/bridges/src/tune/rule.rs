@@ -12,9 +12,10 @@ pub struct Algorithm {
     pub(super) name: &'static str,
     /// The library's number, if it has one.
     pub(super) number: u32,
-    /// The fan-out with which the library runs the algorithm as ours; 0 if it has none.
+    /// The fan-out with which the library's algorithm equals ours; 0 if it has no fan-out.
     pub(super) fan: u32,
-    /// The parameter of ours that a rule may express. Rows with other parameters have no rule.
+    /// The parameter of our algorithm that a rule may express. Rows with other parameters have no
+    /// rule.
     pub(super) parameter: Option<Parameter>,
 }
 

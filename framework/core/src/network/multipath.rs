@@ -96,8 +96,8 @@ mod tests {
         }
     }
 
-    /// Four nodes, two at each of two switches: 2 x 2 messages cross the trunk in one direction,
-    /// half of them each of two parallel links. The link of a node carries 3 messages.
+    /// Two switches with two nodes each. Four messages cross the trunk in each direction, or two on
+    /// each of two parallel links. The link of a node carries three messages in each direction.
     #[test]
     fn load_is_divided_by_parallel_links_and_bandwidth() {
         let of = |trunk: &str| {

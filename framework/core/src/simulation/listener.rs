@@ -131,7 +131,7 @@ pub struct Summed<'a> {
     /// The largest load that one node reduces.
     pub most: u64,
     /// The load that each node of the machine reduces. If no listener reads more than
-    /// [`Detail::Representatives`], only of each planned node.
+    /// [`Detail::Representatives`], only planned nodes are listed.
     pub of: &'a [u64],
     /// The group that maps the planned nodes to all nodes; `None` if `of` covers all nodes.
     pub symmetry: Option<&'a Group>,

@@ -126,7 +126,8 @@ impl StepStatistics {
         };
         facts.max_injected_load = self.max_injected_load(transfers).unwrap_or(facts.max_node_load);
 
-        // The second walk, if its result does not follow from these counts.
+        // The second walk finds the load of shared links, if it does not follow from the counts of
+        // the first walk.
         let Interests { multiplexing, busiest_links, .. } = self.interests;
         let mut multiplexed = u128::from(facts.max_load.max(on_link.saturating_mul(load)));
         self.busiest_links.clear();

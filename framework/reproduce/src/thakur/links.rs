@@ -76,10 +76,11 @@ fn add(table: &mut Table, algorithm: &str, mesh: &str, steps: &[StepFacts]) {
     } else {
         table.add((&name, "sum of f"), "", sum, Verdict::NotGiven, "");
     }
-    // Links in the middle of the longer and of the shorter side must carry this much.
+    // The messages from one half of the mesh to the other, divided by the links between the halves,
+    // for both ways to cut the mesh in halves.
     let least = (r * (c / 2) * c.div_ceil(2)).max(c * (r / 2) * r.div_ceil(2));
     table.add((&name, "least possible sum of f"), "", least, Verdict::NotGiven, "");
-    // GEN has a formula for the largest f; PEX a limit.
+    // The paper has a formula for the largest f of GEN, and a limit for that of PEX.
     if let ("gen", Some(Formulas { printed, .. })) = (algorithm, &formulas) {
         let claimed = (1..).take(of).map(printed).max().unwrap_or(0);
         table.add((&name, "largest f"), claimed, most, Verdict::whole(claimed, most), "");

@@ -206,7 +206,7 @@ fn allowed() -> Result<Rules, BackendError> {
         // A worker leads a process group of its own, which is process 0 to `kill`.
         (libc::SYS_kill, any(0, &[own, 0])?),
         (libc::SYS_tgkill, any(0, &[own])?),
-        // The process itself, and no new limit.
+        // Only read limits (no new limit is given), and only those of the process itself.
         (libc::SYS_prlimit64, vec![SeccompRule::new(vec![equal(0, 0)?, null(2)?])?]),
         (libc::SYS_fcntl, any(1, &of_options(FCNTL))?),
         (libc::SYS_ioctl, any(1, IOCTL)?),

@@ -72,8 +72,8 @@ struct Outlet {
 
 struct Connection {
     socket: File,
-    /// Rows that have not been sent, because each message would wake the program. No plugin code
-    /// runs while rows are buffered.
+    /// Rows that are buffered, so that not every row wakes the program. No plugin code runs while
+    /// rows are buffered.
     held: Vec<u8>,
     broken: io::Result<()>,
 }

@@ -31,8 +31,8 @@ impl Mirror {
         a
     }
 
-    /// Returns the signed number of steps from a node to its image. A step is one link in one
-    /// dimension, and one link along each axis in two.
+    /// Returns the signed number of steps from a node to its image. With one axis, a step is one
+    /// link; with two axes, it is one link along each axis.
     fn steps(self, torus: &Torus, node: u64) -> i64 {
         let n = torus.dims[self.first_axis()];
         let x = torus.coordinate(node, self.first_axis());

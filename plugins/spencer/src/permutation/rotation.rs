@@ -37,7 +37,8 @@ pub(super) struct Rotation {
 struct PreparedSection {
     section: Section,
     circuits: Vec<Vec<Circuit>>,
-    /// Number of the section's first node in the schedule's grid, among those of its plane.
+    /// The position of the section's first node among the nodes of its plane, as numbered in the
+    /// schedule's grid.
     first: u64,
 }
 

@@ -53,11 +53,13 @@ impl Row {
 /// Whether blocks may use the longer direction to relieve links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Directions {
-    /// Blocks use it if this takes fewer rounds, or if it is not longer.
+    /// Blocks use the longer direction if this takes fewer rounds, or if both directions are
+    /// equally long.
     Best,
-    /// Blocks use it only at half the length of the cycle.
+    /// Blocks use the other direction only if the shift is half the length of the cycle, so that
+    /// both are equally long.
     Forward,
-    /// Blocks use it whenever it allows more collectors.
+    /// Blocks use the longer direction whenever this allows more collectors.
     Both,
 }
 

@@ -78,7 +78,7 @@ impl OwnSizes {
 pub(super) struct EndLoads {
     pub sent: f64,
     pub received: f64,
-    /// Whether the same node sends and receives most.
+    /// Whether one node has both the largest load to send and the largest load to receive.
     pub by_same_node: bool,
     /// The largest number of peers that one node must send to or receive from.
     pub peers: u64,

@@ -315,7 +315,8 @@ proptest! {
     }
 }
 
-/// A bucket has the last receipt before its redistribution, listed bytes the last receipt at all.
+/// The latest arrival of a bucket is the last receipt before its redistribution; that of listed
+/// bytes is the last receipt of all.
 #[test]
 fn a_send_follows_the_last_receipt_of_its_bytes() {
     let mut x = uniform(3, 6);

@@ -31,7 +31,7 @@ pub enum DeliveryFault {
     CountedTwice {
         /// The receiver.
         node: PlacedNode,
-        /// The first such contribution.
+        /// The first contribution that is counted twice.
         block: Block,
     },
     /// A received value that replaces the receiver's value lacks one of its contributions.
@@ -41,7 +41,7 @@ pub enum DeliveryFault {
     Replaced {
         /// The receiver.
         node: PlacedNode,
-        /// The first such contribution.
+        /// The first contribution that is lost.
         block: Block,
     },
 }

@@ -63,7 +63,7 @@ pub enum RouteError {
         topology: String,
         /// The expected form of a route.
         expected: String,
-        /// The requested entries.
+        /// The entries of the requested route.
         got: String,
     },
     /// There is no link between two successive nodes of a path.

@@ -111,7 +111,8 @@ impl Running {
     /// Expands the sends of the step, if only representatives are planned: those of all nodes, or
     /// of all up to `last`.
     pub(super) fn expand_sends(&mut self, listeners: &mut Listeners<'_>, last: Option<u64>) {
-        // Taken out, because reporting a send needs the rest of the schedule's state.
+        // The expansion is taken out of `self`, because reporting a send borrows the rest of the
+        // state.
         let mut expansion = match std::mem::replace(&mut self.reported, Reported::All) {
             Reported::Expanded(expansion) => expansion,
             other => return self.reported = other,

@@ -358,7 +358,8 @@ impl<'a> Blocking<'a> {
             let done = self.ports.take(m.to, event.at, crossing);
             if let Some(accounting) = &mut self.accounting {
                 let times = &mut accounting.crossings[event.message as usize];
-                // The sender copies it itself; the receiver waits for its peer until then.
+                // The sender waits for nothing: it copies the message at the start. The receiver
+                // has waited for its peer until then.
                 (times.started, times.ready, times.crossing, times.arrived) =
                     (event.at.at, event.at.at, done.at - crossing, done.at);
                 accounting.charge_wait(m.from, event.message);

@@ -276,7 +276,7 @@ fn a_waiting_send_delays_the_sends_after_it() {
     for (from, to, step, after) in [(0, 1, 1, 0), (1, 2, 2, 1), (1, 3, 2, 0)] {
         s.add(StageMessage { from, to, step, after, bytes: 10.0 });
     }
-    // 10 bytes, 10 more, and again 10 through node 1's only port.
+    // With one port, node 1 receives 10 bytes and then sends twice 10 bytes, one after the other.
     assert_eq!(run(&s, &machine("byte_us=1,mode=nonblocking")).us(), 30.0);
     assert_eq!(run(&s, &machine("byte_us=1,mode=nonblocking,ports=all")).us(), 20.0);
 }

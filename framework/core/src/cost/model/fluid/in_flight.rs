@@ -207,7 +207,8 @@ impl MessagesInFlight {
         }
         let rtt = latency * machine.hop_us + inverse * machine.weight_bytes * machine.byte_us;
         let weight = if machine.fairness == Fairness::Rtt && rtt > 0.0 { 1.0 / rtt } else { 1.0 };
-        // In a folded network each crossing is of another link, which the message has to itself.
+        // In a folded network, the crossings of one hop are crossings of different links, so the
+        // message does not share a link with itself.
         let times = |hop: &Hop| if fold.is_plain() { f64::from(hop.times) } else { 1.0 };
         let narrowest = hops_of_route
             .iter()
