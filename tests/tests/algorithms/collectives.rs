@@ -424,6 +424,7 @@ fn no_schedule_beats_its_lower_bound() {
     std::fs::write(&star, "0 1\n0 2\n0 3\n0 4\n0 5\n").unwrap();
     let star = format!("graph:{}", star.display());
     let petersen = format!("graph:{}", project("workloads/graphs/petersen.txt").display());
+    // Every combination runs; those that an algorithm does not support are skipped below.
     let topologies = [
         "torus:4x6",
         "mesh:5x3",
@@ -470,6 +471,7 @@ fn no_schedule_beats_its_lower_bound() {
         flags("--machine", &machines),
     ]
     .concat();
+    // Most combinations must remain, or the test shows nothing.
     let mut priced = 0;
     for row in rows(&args) {
         let case =
@@ -490,6 +492,7 @@ fn no_schedule_beats_its_lower_bound() {
 /// automatically.
 #[test]
 fn no_model_charges_less_than_its_own_bound() {
+    // One machine per model, on which all costs in µs differ.
     let machines: Vec<String> = models()
         .iter()
         .map(|model| {
@@ -505,6 +508,7 @@ fn no_model_charges_less_than_its_own_bound() {
             format!("free:model={model}{}", costs.concat())
         })
         .collect();
+    // Schedules with and without contention, for several collectives and for empty blocks.
     let mut args = Vec::new();
     for (flag, values) in [
         (
@@ -534,6 +538,7 @@ fn no_model_charges_less_than_its_own_bound() {
     args.extend(machines.iter().flat_map(|machine| ["--machine", machine]));
     let rows: Vec<Record> =
         rows(&args).into_iter().filter(|row| row.status != Status::Unsupported).collect();
+    // A bound of 0 would be trivial, except if nothing has to be moved.
     for row in &rows {
         let case =
             format!("{} on {}, {}, {}", row.algorithm, row.topology, row.workload, row.machine);

@@ -93,6 +93,7 @@ fn a_configuration_file_sets_defaults() {
         let (csv, said) = run(&[&case[..], more].concat());
         read_records("rows", &csv).unwrap_or_else(|e| panic!("{e}: {said}"))[0].machine.clone()
     };
+    // The user's own file sets the machine and a folder of plugins; a flag takes precedence.
     std::fs::write(own.join("swapmeet.toml"), "plugin_dirs = [\"more\"]\nmachine = \"delta\"\n")
         .unwrap();
     assert_eq!(
@@ -102,9 +103,11 @@ fn a_configuration_file_sets_defaults() {
     let (list, _) = run(&["list", "plugins", "--format", "csv"]);
     assert!(list.contains(plugins.join(&file).to_str().unwrap()), "{list}");
 
+    // The file of the current folder overrides it.
     let local = here.join("swapmeet.toml");
     std::fs::write(&local, "machine = \"cm5\"\n").unwrap();
     assert_eq!(machine(&[]), "cm5");
+    // Mistakes are reported with their position.
     let refused = |text: &str| {
         std::fs::write(&local, text).unwrap();
         run(&["run", "--topology", "ring:4", "--algorithm", "ring"]).1

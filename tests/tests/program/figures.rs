@@ -470,6 +470,7 @@ fn rows_that_cannot_be_plotted_are_reported() {
         &["--kind", "winners", "--label", "nobody=x"],
         "no algorithm has that name; there are bruck, pex, suh-shin",
     );
+    // Rows of one size on one network.
     let one = [
         "--workload",
         "uniform:64",

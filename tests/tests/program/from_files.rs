@@ -208,6 +208,7 @@ fn a_wrong_msccl_algorithm_gives_a_row_with_the_position() {
     let dir = tempdir().unwrap();
     let file = dir.path().join("ring.xml");
     let sound = msccl();
+    // Each replacement introduces one mistake into a valid file.
     for (from, to, status, why) in [
         (
             "type=\"rcs\"",

@@ -60,6 +60,7 @@ fn replay(document: &Value) -> Totals {
     let mut simulation = Simulation::new(task, Vec::new()).unwrap();
     let mut homes: Vec<u64> = (0..topology.nodes()).collect();
     let (mut grid, mut segments) = (topology.nodes(), 1);
+    // Schedules of byte counts are laid out before the first event.
     let events = document["events"].as_array().unwrap();
     if events.iter().any(|event| event["redistribute"].is_object()) {
         let units = ByteCountUnits {
@@ -69,6 +70,7 @@ fn replay(document: &Value) -> Totals {
         simulation.layout(&[], Division::WHOLE, Some(units)).unwrap();
     }
     for event in events {
+        // Declarations between steps.
         if let Some(name) = event["phase"].as_str() {
             simulation.phase(name).unwrap();
         } else if event["rearrange"].is_boolean() {
@@ -101,11 +103,13 @@ fn replay(document: &Value) -> Totals {
             while simulation.step_number() < number(&event["step"]) {
                 simulation.step().unwrap();
             }
+            // A send: its ends in the schedule's own grid, and its route.
             let end = |key: &str| event.get(format!("virtual_{key}")).unwrap_or(&event[key]);
             let (from, to) = (number(end("from")), number(end("to")));
             let path = numbers(&event["path"]).into_iter().skip(1).collect();
             let route = event["path"].is_array().then_some(Route { path, ..Route::default() });
             let local = from == to;
+            // Byte counts are given as they are sent.
             if event["share"].is_object() {
                 let listed: Vec<(u64, u64)> = event["share"]["byte_counts"]
                     .as_array()
@@ -119,6 +123,7 @@ fn replay(document: &Value) -> Totals {
                 simulation.send_bytes(&ByteSend { from, to, local, what }, route.as_ref()).unwrap();
                 continue;
             }
+            // Blocks are given as boxes, one send each.
             let mut sums = HashSet::new();
             for block in event["blocks"].as_array().unwrap() {
                 // Boxes of the same values form one send, because sums are sent as a whole.

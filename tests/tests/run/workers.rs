@@ -186,6 +186,7 @@ fn the_sandbox_refuses_access() {
         return;
     };
     let file = file.to_str().unwrap();
+    // Older kernels prevent only some of the accesses.
     let listed =
         String::from_utf8(swapmeet(&["list", "plugins"]).output().unwrap().stdout).unwrap();
     if !listed.contains("sandbox: Landlock ") || listed.contains("not prevented") {
@@ -193,6 +194,7 @@ fn the_sandbox_refuses_access() {
     }
     let (secret, mark) = (dir.path().join("secret"), dir.path().join("mark"));
     std::fs::write(&secret, "a secret").unwrap();
+    // Each algorithm of the plugin attempts one access, and fails with this reason if it succeeds.
     let reaching = [
         ("writes", "could write a file"),
         ("reads", "could read a file"),
@@ -227,12 +229,14 @@ fn the_sandbox_refuses_access() {
             read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap();
         rows.into_iter().map(|row| (row.status, row.reason)).collect::<Vec<_>>()
     };
+    // In the sandbox, every attempt fails and leaves no trace.
     let out_of_reach = vec![(Status::Ok, String::new()); reaching.len()];
     assert_eq!(ends(&[]), out_of_reach);
     assert_eq!(
         (std::fs::read_to_string(&secret).unwrap().as_str(), mark.exists()),
         ("a secret", false)
     );
+    // Without the sandbox, every attempt succeeds. This shows that the attempts work.
     let within: Vec<_> =
         reaching.iter().map(|(_, could)| (Status::Error, (*could).to_owned())).collect();
     assert_eq!(ends(&["--no-sandbox"]), within);

@@ -10,6 +10,7 @@ use tempfile::tempdir;
 #[test]
 fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
     let dir = tempdir().unwrap();
+    // Read the exported file back, and compare the rows on two machines.
     for (topology, algorithm, workload) in [
         ("fully-connected:6", "pairwise", "uniform:64"),
         ("fully-connected:8", "bruck", "uniform:64"),
@@ -58,6 +59,7 @@ fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
         );
         assert_eq!(again, planned, "{algorithm}: {}", rows[0].reason);
     }
+    // Schedules that MSCCL cannot express.
     for (topology, algorithm, workload, limit) in [
         (
             "ring:80",

@@ -360,6 +360,7 @@ mod tests {
     /// and the last rank ends at the completion time.
     #[test]
     fn kinds_of_time_add_up_to_the_end_of_each_rank() {
+        // Ranks send different amounts, and each rank skips some steps.
         let uneven: Sends = (1..8)
             .map(|step| {
                 let to = |rank: u32| (rank * 3 + step) % 8;
@@ -370,6 +371,7 @@ mod tests {
                     .collect()
             })
             .collect();
+        // Each engine, with and without the options that add kinds of time.
         let machines = [
             "model=fluid,startup_us=3,hop_us=2,byte_us=0.5",
             "model=fluid,startup_us=3,hop_us=2,byte_us=0.5,injection_byte_us=0.25,noise=0.3",
@@ -392,6 +394,7 @@ mod tests {
                 let close = |a: f64, b: f64| (a - b).abs() <= 1e-6 * b.abs().max(1.0) + 0.02;
                 let mut last = 0.0_f64;
                 for rank in 0..record.ranks() {
+                    // Within a rank: no gaps, and no negative times.
                     let mut at = 0.0;
                     for entry in record.entries(rank) {
                         assert_eq!(entry.posted, at, "{machine}: rank {rank}");
@@ -409,6 +412,7 @@ mod tests {
                     assert!((sum - at).abs() < 1e-6, "{machine}: rank {rank}: {sum} {at}");
                     last = last.max(at);
                 }
+                // Over all ranks: the values of the record are those of the row.
                 let ends = (0..record.ranks()).map(|rank| record.charged_until(rank));
                 let mean = ends.sum::<f64>() / record.ranks() as f64;
                 assert!(

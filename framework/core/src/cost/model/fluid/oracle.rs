@@ -14,8 +14,7 @@ struct Flow {
 }
 
 /// Returns when each rank ends `steps` of messages (from, to, bytes), with background flows from
-/// time
-/// 0. `weighted`: weights are inverse round-trip times.
+/// time 0. `weighted`: weights are inverse round-trip times.
 pub(super) fn ends(
     topology: &str,
     [byte_us, hop_us]: [f64; 2],
@@ -25,6 +24,7 @@ pub(super) fn ends(
 ) -> Vec<f64> {
     let topology = parse(topology).unwrap();
     let nodes = topology.nodes() as usize;
+    // A flow occupies the links of its route, and shares them after its latency.
     let flow = |ends, now: f64, (from, to, bytes): (u32, u32, u64)| {
         let mut links = Vec::new();
         let add = &mut |run: crate::network::topology::Run| {
@@ -49,6 +49,7 @@ pub(super) fn ends(
                     steps.get(at[rank] - 1).map_or(0, |step| step.iter().filter(mine).count());
             }
         }
+        // A message starts when both ends are in its step.
         for (number, step) in steps.iter().enumerate() {
             for (i, of) in step.iter().enumerate() {
                 let ends = [of.0 as usize, of.1 as usize];
@@ -61,6 +62,7 @@ pub(super) fn ends(
         if flows.iter().all(|flow| flow.ends.is_none()) {
             return ended;
         }
+        // Advance to the next event: a flow begins to share links, or has sent all of its bytes.
         let rates = rates(&flows, now, topology.link_slots() as usize, 1.0 / byte_us);
         let next = flows.iter().zip(&rates).map(|(flow, rate)| {
             if flow.shares > now { flow.shares } else { now + flow.left / rate }
@@ -70,6 +72,7 @@ pub(super) fn ends(
             flow.left -= rate * (next - now);
         }
         now = next;
+        // A flow that has ended is complete at both ends.
         flows.retain(|flow| {
             let is_there = flow.left <= 1e-9;
             for end in flow.ends.into_iter().flatten().filter(|_| is_there) {
