@@ -173,7 +173,7 @@ impl OutputFolder {
     }
 }
 
-/// Returns the message for an output that failed.
+/// Returns the message for a failed write.
 #[expect(clippy::needless_pass_by_value, reason = "the shape that `map_err` takes")]
 fn write_error(error: io::Error) -> String {
     format!("it can't be written: {error}")

@@ -25,7 +25,7 @@ pub struct Limits {
 /// How a process ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// It answered. The plugin may also have printed something.
+    /// The process answered. The plugin may also have printed something.
     Answered {
         answer: Answer,
         /// The first line that is not blank on standard output.

@@ -26,12 +26,12 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     // The child processes search for plugins, too. Errors of the search are reported here, once.
     let registry = run::registry(&args.plugins)?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
-    for place in wanted.iter().flat_map(|paper| places(paper, args.out.as_deref())) {
-        output::may_write(&place, args.over, &files)?;
+    for path in wanted.iter().flat_map(|paper| paths(paper, args.out.as_deref())) {
+        output::may_write(&path, args.over, &files)?;
     }
     let stop = run::interrupts();
     for paper in wanted {
-        let tables = match asked(paper, args, &stop)? {
+        let tables = match run_in_child(paper, args, &stop)? {
             Ok(tables) => tables,
             Err(_) if stop.load(Ordering::Relaxed) => return Ok(ExitCode::from(INTERRUPTED)),
             Err(how) => return Err(Failure::Output(format!("{}: {how}", paper.name))),
@@ -64,7 +64,7 @@ enum Message {
 
 /// Runs the experiments of a paper in a child process, because plugins run there. The inner error
 /// is a failure of the child process or of a schedule.
-fn asked(
+fn run_in_child(
     paper: &Paper,
     args: &ReproduceArgs,
     stop: &AtomicBool,
@@ -118,7 +118,7 @@ pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitCode, Failure> {
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
     let answers =
         isolation::begin(args.memory_limit, !args.plugins.no_sandbox, &files).map_err(failed)?;
-    let begins = |case: &Case| {
+    let report_start = |case: &Case| {
         // Errors are ignored: if the parent process is gone, this process will end soon.
         drop(answers.send(&Message::Begins(format!(
             "{} on {}",
@@ -126,7 +126,7 @@ pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitCode, Failure> {
             case.topology.spec()
         ))));
     };
-    let message = match paper.run(&Bench::new(&registry, Some(args.timeout), &begins)) {
+    let message = match paper.run(&Bench::new(&registry, Some(args.timeout), &report_start)) {
         Ok(report) => report.to_csv().map_or_else(
             |e| Message::Failed(e.to_string()),
             |csv| Message::Done(Tables { csv, markdown: report.to_markdown() }),
@@ -154,7 +154,7 @@ fn find(name: &str) -> Result<&'static Paper, Failure> {
 }
 
 /// Returns the paths of a paper's tables, as CSV and as Markdown.
-fn places(paper: &Paper, folder: Option<&Path>) -> impl Iterator<Item = PathBuf> {
+fn paths(paper: &Paper, folder: Option<&Path>) -> impl Iterator<Item = PathBuf> {
     let name = paper.name;
     folder
         .into_iter()
@@ -163,7 +163,7 @@ fn places(paper: &Paper, folder: Option<&Path>) -> impl Iterator<Item = PathBuf>
 
 fn write(paper: &Paper, tables: &Tables, folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;
-    for (path, text) in places(paper, Some(folder)).zip([&tables.csv, &tables.markdown]) {
+    for (path, text) in paths(paper, Some(folder)).zip([&tables.csv, &tables.markdown]) {
         output::file(&path, |out| out.write_all(text.as_bytes()))?;
         say!("wrote {}", path.display());
     }

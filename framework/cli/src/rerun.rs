@@ -18,7 +18,7 @@ use swapmeet_runner::lookup::CaseLookup;
 use swapmeet_runner::unit::units;
 
 /// The result of running a case again.
-enum Again {
+enum Outcome {
     Same,
     /// The changed results, and the changed conditions that may explain them.
     Differs(Vec<Difference>, Vec<Difference>),
@@ -29,8 +29,9 @@ enum Again {
 pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
     // Row numbers count from 1, without the header, as in error messages.
     let rows = read_file(&args.file).map_err(|e| Failure::Usage(e.to_string()))?;
-    let chosen: Vec<usize> = if args.all { (1..=rows.len()).collect() } else { args.rows.clone() };
-    if let Some(number) = chosen.iter().find(|number| !(1..=rows.len()).contains(number)) {
+    let selected: Vec<usize> =
+        if args.all { (1..=rows.len()).collect() } else { args.rows.clone() };
+    if let Some(number) = selected.iter().find(|number| !(1..=rows.len()).contains(number)) {
         let file = args.file.display();
         return Err(Failure::Usage(format!("--row {number}: {file} has rows 1 to {}", rows.len())));
     }
@@ -38,18 +39,18 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
     let registry = registry(&args.plugins)?;
     // Rows whose case no longer exists, for instance without their plugin, are reported but not
     // run.
-    let mut results: BTreeMap<usize, Again> = BTreeMap::new();
+    let mut results: BTreeMap<usize, Outcome> = BTreeMap::new();
     let (mut numbers, mut cases) = (Vec::new(), Vec::new());
-    let mut looked_up =
+    let mut lookup =
         CaseLookup::new(&registry, RunOptions::new(args.timeout, ProofScope::default()));
-    for number in chosen {
-        match looked_up.row(&rows[number - 1]) {
+    for number in selected {
+        match lookup.row(&rows[number - 1]) {
             Ok(case) => {
                 numbers.push(number);
                 cases.push(case);
             }
             Err(why) => {
-                results.insert(number, Again::Refused(why));
+                results.insert(number, Outcome::Refused(why));
             }
         }
     }
@@ -57,21 +58,21 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
     let finished = run(args, &cases, |index, again| {
         let (number, old) = (numbers[index], &rows[numbers[index] - 1]);
         let changes = old.changes(again);
-        let came = if changes.is_empty() {
-            Again::Same
+        let outcome = if changes.is_empty() {
+            Outcome::Same
         } else {
-            Again::Differs(changes, old.reasons(again))
+            Outcome::Differs(changes, old.reasons(again))
         };
-        results.insert(number, came);
+        results.insert(number, outcome);
     })?;
     let mut out = io::stdout();
-    for (number, came) in &results {
+    for (number, outcome) in &results {
         let case = rows[number - 1].case().in_words();
-        writeln!(out, "row {number} ({case}): {}", in_words(came))
+        writeln!(out, "row {number} ({case}): {}", describe(outcome))
             .map_err(|e| Failure::printing(&e))?;
     }
     // Anything but equality is a failure that scripts can detect.
-    let same = results.values().filter(|came| matches!(came, Again::Same)).count();
+    let same = results.values().filter(|outcome| matches!(outcome, Outcome::Same)).count();
     let (count, interrupted) = (results.len(), if finished { "" } else { "interrupted: " });
     say!(
         "{interrupted}{} made again: {same} the same, {} not",
@@ -109,23 +110,23 @@ fn run(
     Ok(!stopping)
 }
 
-fn in_words(came: &Again) -> String {
+fn describe(outcome: &Outcome) -> String {
     let list = |differences: &[Difference]| {
         let words =
             differences.iter().map(|d| format!("{} was `{}`, is `{}`", d.column, d.ours, d.theirs));
         words.collect::<Vec<_>>().join(", ")
     };
-    match came {
-        Again::Same => "the same".to_owned(),
-        Again::Differs(changes, reasons) if reasons.is_empty() => {
+    match outcome {
+        Outcome::Same => "the same".to_owned(),
+        Outcome::Differs(changes, reasons) if reasons.is_empty() => {
             format!(
                 "differs: {}; version, build, files and machine are as they were",
                 list(changes)
             )
         }
-        Again::Differs(changes, reasons) => {
+        Outcome::Differs(changes, reasons) => {
             format!("differs: {}; {}", list(changes), list(reasons))
         }
-        Again::Refused(why) => format!("can't be made again: {why}"),
+        Outcome::Refused(why) => format!("can't be made again: {why}"),
     }
 }

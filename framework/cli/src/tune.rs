@@ -41,7 +41,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
         say!("warning: {collective}: the table always names `{algorithm}`: {why}");
     }
     // Some libraries read a complete table: the decisions are merged into the library's own.
-    let base = args.base.as_deref().map(own).transpose()?;
+    let base = args.base.as_deref().map(read_table).transpose()?;
     if base.is_some() && !library.is_patch {
         return Err(Failure::Usage(format!("--base: --format {} is written whole", args.format)));
     }
@@ -57,13 +57,13 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
         if lost.is_empty() {
             return Err(Failure::Usage(format!("--default {default}: no row has a time of it")));
         }
-        say_losses("", &lost);
+        print_losses("", &lost);
     }
     // The loss without the table, by the library's own choices.
     if let Some(DefaultLosses { losses, without_a_time }) =
         library.losses_of_defaults(&cells, base.as_deref()).map_err(Failure::Usage)?
     {
-        say_losses(&format!("by {}: ", library.default_source), &losses);
+        print_losses(&format!("by {}: ", library.default_source), &losses);
         for (theirs, times) in without_a_time {
             let cases = if times == 1 { "case" } else { "cases" };
             say!(
@@ -129,7 +129,7 @@ fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
 }
 
 /// Reads a library's table.
-fn own(path: &Path) -> Result<String, Failure> {
+fn read_table(path: &Path) -> Result<String, Failure> {
     /// Maximum bytes of a table. That of MPICH has 30 KB.
     const LONGEST: u64 = 16 << 20;
     read_bounded(path, LONGEST, "a table")
@@ -137,7 +137,7 @@ fn own(path: &Path) -> Result<String, Failure> {
 }
 
 /// Reports how much time is lost by a choice of algorithms that is not the table.
-fn say_losses(chosen_by: &str, losses: &[Loss]) {
+fn print_losses(chosen_by: &str, losses: &[Loss]) {
     let lost = |loss: &&Loss| loss.ratio > 1.0;
     for Loss { collective, ranks, bytes, used, best, ratio } in losses.iter().filter(lost) {
         say!(

@@ -74,8 +74,9 @@ fn distances(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceError> 
     Ok(table)
 }
 
-/// Returns the load of the most loaded link over all steps relative to the minimum. A message of
-/// step s is 1/2^(s + 1) of a share, and as many messages share a link as their ends are distance.
+/// Returns the load of the most loaded link over all steps, relative to the minimum. A message of
+/// step s is 1/2^(s + 1) of a share, and the number of messages that share a link is the distance
+/// between sender and receiver.
 fn sum(dimensions: u32, steps: u32) -> f64 {
     (0..steps).map(|s| distance(s / dimensions + 1) as f64 / 2_f64.powi(s as i32 + 1)).sum()
 }

@@ -68,7 +68,7 @@ fn plan(
 struct RootedCluster {
     /// Number of the cluster's first node.
     first: u64,
-    /// The node of the cluster that begins.
+    /// The node of the cluster that has the data at the start.
     root: u64,
     /// The blocks for the nodes of the cluster; `None` in a broadcast, which has only one block.
     blocks: Option<Blocks<'static>>,

@@ -39,7 +39,7 @@ struct Hostile {
 }
 
 impl Hostile {
-    /// Returns `None` without a C compiler or a kernel with all of the sandbox.
+    /// Returns `None` if there is no C compiler, or if the kernel lacks a part of the sandbox.
     fn new() -> Option<Self> {
         let listed = swapmeet(&["list", "plugins"]).output().unwrap().stdout;
         let listed = String::from_utf8(listed).unwrap();

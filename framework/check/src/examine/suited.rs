@@ -15,8 +15,9 @@ pub(super) fn rank(nodes: u64) -> (bool, i128) {
     if nodes <= FEW { (true, nodes.into()) } else { (false, -i128::from(nodes)) }
 }
 
-/// Ranks a small machine for finding faults that do not show when sides are 2 or equal: an odd
-/// side, enough nodes, different side lengths, and then few nodes.
+/// How well a small machine shows faults that stay hidden if all sides are 2 or equal. Best are
+/// machines with an odd side; among these, those with enough nodes, then those with different
+/// sides, then those with few nodes.
 pub(super) type Unevenness = (bool, bool, usize, Reverse<u64>);
 
 /// Returns `None` if the machine is too large or all its sides are at most 2.

@@ -65,7 +65,8 @@ impl Observer for Traced {
     }
 }
 
-/// The size of the parts in which text is reported. In JSON, a byte takes up to six.
+/// The size in bytes of the parts in which text is reported. Escaped as JSON, a byte takes up to
+/// six bytes.
 const PART: usize = max_bytes::TRACE / 16;
 
 /// A buffer that reports complete lines, so that the lines before a crash can be read.

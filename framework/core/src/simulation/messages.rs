@@ -55,7 +55,8 @@ pub(crate) struct Messages {
     last: Vec<(u64, u32)>,
     /// Whether some node sends to more than one receiver in this step.
     has_several_receivers: bool,
-    /// If so, for each message the previous one of its sender.
+    /// For each message, the previous message of its sender; only filled if
+    /// `has_several_receivers`.
     earlier: Vec<u32>,
     last_found: LastFound,
     search: u64,

@@ -15,7 +15,7 @@ pub(crate) type Column = (Vec<String>, u16);
 pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Column>, u16) {
     /// The preferred minimum width of a spec.
     const PREFERRED_WIDTH: usize = 10;
-    /// The minimum width at which specs are still active_keys.
+    /// The minimum width at which specs are still recognisable.
     const USEFUL_WIDTH: usize = 6;
     /// The absolute minimum width; below it a column is removed.
     const MIN_WIDTH: usize = 4;

@@ -13,7 +13,7 @@ const FIRST_TO_GO: [Column; 5] =
 /// The preferred minimum width of a spec.
 const PREFERRED_WIDTH: usize = 13;
 
-/// The minimum width at which specs are still active_keys.
+/// The minimum width at which specs are still recognisable.
 const USEFUL_WIDTH: usize = 8;
 
 /// The input of the layout.
@@ -65,7 +65,7 @@ impl LayoutInput<'_> {
             Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
         let first = columns.iter().position(|(c, _)| *c == Column::Time).unwrap_or(0);
         // Candidates for the minimum widths of specs, the best one last: easy to read; all
-        // different; still active_keys. Use the best one with which time and ratio still fit.
+        // different; still recognisable. Use the best one with which time and ratio still fit.
         let texts = |(column, _): &(Column, u16)| (*column, texts(compared, lines, shown, *column));
         let specs: Vec<(Column, BTreeSet<String>)> = columns[..first].iter().map(texts).collect();
         let apart = |least: usize| -> Vec<(Column, u16)> {

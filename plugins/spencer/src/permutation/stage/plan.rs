@@ -115,8 +115,8 @@ impl Stage {
         torus.moved(node, axis, x.rem_euclid(torus.dims[axis] as i64) as u64)
     }
 
-    /// Returns the circuits of a node in a round counted from the last, and the number of diagonals
-    /// to the collector of each.
+    /// Returns the circuits of a node in a round, where 0 is the last round. Each circuit comes
+    /// with the number of diagonals from the node to the collector.
     fn circuits(
         &self,
         torus: &Torus,
