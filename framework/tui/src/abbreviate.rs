@@ -1,8 +1,9 @@
 //! Abbreviated specs for narrow columns. Common parts are removed first, so that specs stay
 //! different.
 
+use crate::paint::cut_keeping_tail;
 use std::collections::{BTreeMap, BTreeSet};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 /// Abbreviations of the texts of a column, each at most so many columns wide. Different texts stay
 /// different if there is enough space.
@@ -122,32 +123,6 @@ fn tail_width(text: &str, columns: usize) -> usize {
     });
     let tails = begins.map(|i| text[i..].width());
     tails.filter(|tail| (1..columns).contains(tail)).max().unwrap_or(columns.saturating_sub(1) / 2)
-}
-
-/// Shortens a text to a number of columns, with an ellipsis before its last `tail` columns if it
-/// was cut.
-fn cut_keeping_tail(text: &str, columns: usize, tail: usize) -> String {
-    if text.width() <= columns {
-        return text.to_owned();
-    }
-    let mut end = String::new();
-    for c in text.chars().rev() {
-        if end.width() + c.width().unwrap_or(0) > tail {
-            break;
-        }
-        end.insert(0, c);
-    }
-    let mut short = String::new();
-    for c in text.chars() {
-        if short.width() + c.width().unwrap_or(0) + 1 + end.width() > columns {
-            break;
-        }
-        short.push(c);
-    }
-    if columns > 0 {
-        short.push('…');
-    }
-    short + &end
 }
 
 #[cfg(test)]

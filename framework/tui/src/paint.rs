@@ -32,40 +32,40 @@ pub(crate) fn width(text: &str) -> u16 {
 
 /// Shortens a text to a number of columns, with an ellipsis at the end if it was cut.
 pub(crate) fn cut(text: &str, columns: u16) -> String {
-    if width(text) <= columns {
-        return text.to_owned();
-    }
-    let mut room = usize::from(columns.saturating_sub(1));
-    let mut short = String::new();
-    for c in text.chars() {
-        let wide = c.width().unwrap_or(0);
-        if wide > room {
-            break;
-        }
-        room -= wide;
-        short.push(c);
-    }
-    if columns > 0 {
-        short.push('…');
-    }
-    short
+    cut_keeping_tail(text, columns.into(), 0)
 }
 
 /// Shortens a text to a number of columns, with an ellipsis in the middle. It suits specs, which
 /// differ at their ends.
 pub(crate) fn cut_middle(text: &str, columns: u16) -> String {
-    if width(text) <= columns || columns < 6 {
-        return cut(text, columns);
+    let tail = if columns < 6 { 0 } else { (columns - 1) / 2 };
+    cut_keeping_tail(text, columns.into(), tail.into())
+}
+
+/// Shortens a text to a number of columns, with an ellipsis before its last `tail` columns if it
+/// was cut.
+pub(crate) fn cut_keeping_tail(text: &str, columns: usize, tail: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
     }
-    let tail = (columns - 1) / 2;
-    let mut at = text.len();
-    for (i, _) in text.char_indices().rev() {
-        if width(&text[i..]) > tail {
+    let mut end = String::new();
+    for c in text.chars().rev() {
+        if end.width() + c.width().unwrap_or(0) > tail {
             break;
         }
-        at = i;
+        end.insert(0, c);
     }
-    format!("{}{}", cut(text, columns - width(&text[at..])), &text[at..])
+    let mut short = String::new();
+    for c in text.chars() {
+        if short.width() + c.width().unwrap_or(0) + 1 + end.width() > columns {
+            break;
+        }
+        short.push(c);
+    }
+    if columns > 0 {
+        short.push('…');
+    }
+    short + &end
 }
 
 /// Breaks a text into lines of at most `columns` columns, at spaces where possible.
