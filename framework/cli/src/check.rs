@@ -53,7 +53,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
         topologies = ladder();
     }
     // Findings of the conformance tests come first, then clashes with the names of other plugins.
-    let bench = Watched::new(processes);
+    let bench = BenchWithProgress::new(processes);
     let report = examine(&bench, &args.plugin.display().to_string(), &topologies, &wanted);
     bench.bar.finish_and_clear();
     let mut report = report.map_err(|e| match e.kind() {
@@ -96,7 +96,7 @@ fn name_clashes(report: &Report) -> Vec<Finding> {
 }
 
 /// A bench that shows the current case on the terminal.
-struct Watched {
+struct BenchWithProgress {
     processes: Processes,
     bar: ProgressBar,
     /// Whether a process died or an algorithm reported an error. A refused system call is a
@@ -104,7 +104,7 @@ struct Watched {
     has_failed: Cell<bool>,
 }
 
-impl Watched {
+impl BenchWithProgress {
     fn new(processes: Processes) -> Self {
         let bar = ProgressBar::new_spinner();
         if !io::stderr().is_terminal() || std::env::var_os("NO_COLOR").is_some() {
@@ -117,7 +117,7 @@ impl Watched {
     }
 }
 
-impl Bench for Watched {
+impl Bench for BenchWithProgress {
     fn ask(&self, question: &Question) -> io::Result<Outcome> {
         match question {
             Question::Run(case) => {

@@ -1,6 +1,6 @@
 //! The cases on which an algorithm is tested.
 
-use super::examiner::{At, ENOUGH_HUNG, Examiner};
+use super::examiner::{ENOUGH_HUNG, Examiner, Subject};
 use super::suited::{FEW, ONE_PORT, Unevenness, rank, unevenness};
 use super::verdict::what_differs;
 use crate::question::{Answer, Plan, Question, TestCase};
@@ -33,7 +33,7 @@ impl Examiner<'_> {
             if let Err(error) = Workload::parse(&sizes("uniform:8")) {
                 self.remark(
                     "delivers",
-                    &At { place: collective, workload: "" },
+                    &Subject { place: collective, workload: "" },
                     format!("this program has no workload for it: {error}"),
                 );
                 continue;
@@ -84,7 +84,7 @@ impl Examiner<'_> {
                     "refused on every machine tried ({}); name others with --topology",
                     reasons.join("; ")
                 );
-                self.fault("delivers", &At { place: collective, workload: "" }, what);
+                self.fault("delivers", &Subject { place: collective, workload: "" }, what);
             }
             let special = special.map(|(_, topology, plan)| (topology, plan));
             let uneven = uneven.map(|(_, topology, plan)| (topology, plan));
@@ -96,7 +96,11 @@ impl Examiner<'_> {
             }
         }
         if self.done.cases == 0 {
-            self.fault("delivers", &At { place: "", workload: "" }, "nothing was tried".to_owned());
+            self.fault(
+                "delivers",
+                &Subject { place: "", workload: "" },
+                "nothing was tried".to_owned(),
+            );
         }
         self.examine_sequence()
     }
@@ -119,7 +123,7 @@ impl Examiner<'_> {
         let cases: Vec<TestCase> = some.iter().map(|(case, ..)| case.clone()).collect();
         let place = "several problems in one process";
         let Some(Answer::Sequence(plans)) =
-            self.ask(&Question::Sequence(cases), &At { place, workload: "" })?
+            self.ask(&Question::Sequence(cases), &Subject { place, workload: "" })?
         else {
             return Ok(());
         };
@@ -129,7 +133,7 @@ impl Examiner<'_> {
         };
         if let Some((i, is_parallel, plan)) = plans.iter().find(differs) {
             let (case, place, alone) = some[*i];
-            let at = &At { place, workload: &case.workload };
+            let at = &Subject { place, workload: &case.workload };
             let when = if *is_parallel { "beside other problems" } else { "after other problems" };
             let what = what_differs(alone, plan).replace("the first time", "alone");
             self.fault("repeats", at, format!("{when} in one process {what}"));
@@ -196,7 +200,11 @@ impl Examiner<'_> {
                     let what = format!(
                         "`{default}` is named as the default of `{key}`, but giving it {what}"
                     );
-                    self.fault("defaults", &At { place: &place, workload: &case.workload }, what);
+                    self.fault(
+                        "defaults",
+                        &Subject { place: &place, workload: &case.workload },
+                        what,
+                    );
                 }
             }
         }

@@ -14,7 +14,7 @@ use swapmeet_runner::plugin_output::is_out_of_memory;
 pub(super) type Params = Vec<(String, String)>;
 
 /// The subject of a finding.
-pub(super) struct At<'a> {
+pub(super) struct Subject<'a> {
     /// The topology, and any other property that is special about the case.
     pub place: &'a str,
     /// Collective and sizes; empty if the finding is not about a case.
@@ -52,18 +52,18 @@ impl<'a> Examiner<'a> {
         Self { bench, about, params, done, findings: Vec::new(), steady: Vec::new(), hung: 0 }
     }
 
-    pub(super) fn fault(&mut self, test: &'static str, at: &At<'_>, what: String) {
+    pub(super) fn fault(&mut self, test: &'static str, at: &Subject<'_>, what: String) {
         self.findings
             .push(Finding::fault(test, &self.done.algorithm, what).at(at.place, at.workload));
     }
 
-    pub(super) fn remark(&mut self, test: &'static str, at: &At<'_>, what: String) {
+    pub(super) fn remark(&mut self, test: &'static str, at: &Subject<'_>, what: String) {
         self.findings
             .push(Finding::remark(test, &self.done.algorithm, what).at(at.place, at.workload));
     }
 
     /// Adds a remark unless the algorithm already has one of this test.
-    pub(super) fn remark_once(&mut self, test: &'static str, at: &At<'_>, what: String) {
+    pub(super) fn remark_once(&mut self, test: &'static str, at: &Subject<'_>, what: String) {
         if self.findings.iter().all(|finding| finding.test != test) {
             self.remark(test, at, what);
         }
@@ -98,13 +98,17 @@ impl<'a> Examiner<'a> {
     /// Runs a case in a new process and returns its plans.
     pub(super) fn run_case(&mut self, case: &TestCase, place: &str) -> io::Result<Option<Ran>> {
         let answer =
-            self.ask(&Question::Run(case.clone()), &At { place, workload: &case.workload })?;
+            self.ask(&Question::Run(case.clone()), &Subject { place, workload: &case.workload })?;
         Ok(answer.and_then(|answer| if let Answer::Ran(ran) = answer { Some(ran) } else { None }))
     }
 
     /// Asks the bench a question about this algorithm. If there is no answer, the reason becomes a
     /// fault.
-    pub(super) fn ask(&mut self, question: &Question, at: &At<'_>) -> io::Result<Option<Answer>> {
+    pub(super) fn ask(
+        &mut self,
+        question: &Question,
+        at: &Subject<'_>,
+    ) -> io::Result<Option<Answer>> {
         match self.bench.ask(question)? {
             Outcome::Answered {
                 answer: Answer::BadQuestion(why) | Answer::Refused(why), ..

@@ -1,6 +1,6 @@
 //! The findings about one case of an algorithm.
 
-use super::examiner::{At, ENOUGH_HUNG, Examiner};
+use super::examiner::{ENOUGH_HUNG, Examiner, Subject};
 use super::suited::{FEW, ONE_PORT};
 use crate::question::{Plan, Ran, TestCase};
 use std::io;
@@ -14,7 +14,7 @@ impl Examiner<'_> {
         case: &TestCase,
         place: &str,
     ) -> io::Result<Option<(u64, Plan)>> {
-        let at = &At { place, workload: &case.workload };
+        let at = &Subject { place, workload: &case.workload };
         if self.hung >= ENOUGH_HUNG {
             return Ok(None);
         }
@@ -92,7 +92,7 @@ impl Examiner<'_> {
         case: &TestCase,
         place: &str,
     ) -> io::Result<()> {
-        let at = &At { place, workload: &case.workload };
+        let at = &Subject { place, workload: &case.workload };
         const WHEN: [&str; 3] =
             ["the second time", "beside another thread", "beside another thread"];
         let differs = |plan: &Plan| !plan.is_like(first);
@@ -121,7 +121,7 @@ impl Examiner<'_> {
     /// Compares the declared number of ports with the number used, for default parameters: another
     /// choice may exist to use more ports or to demonstrate a fault.
     fn ports(&mut self, plan: &Plan, case: &TestCase, place: &str) {
-        let at = &At { place, workload: &case.workload };
+        let at = &Subject { place, workload: &case.workload };
         if case.params != self.params {
             return;
         }

@@ -133,7 +133,7 @@ impl App {
                 }
             }
         }
-        self.settle();
+        self.sync();
     }
 
     /// Runs a command of the palette in the panel that it belongs to.

@@ -128,7 +128,7 @@ impl App {
             if self.session.queue.rows().len() < cases {
                 self.panels.iter_mut().for_each(|panel| panel.reset());
             }
-            self.settle();
+            self.sync();
         }
         news
     }
@@ -219,7 +219,7 @@ impl App {
     }
 
     /// Executes the request of a panel, then lets all panels follow the changed session.
-    fn settle(&mut self) {
+    fn sync(&mut self) {
         self.session.record_change();
         match self.session.request.take() {
             None => {}

@@ -17,7 +17,7 @@ impl App {
             MouseEventKind::ScrollDown => self.wheel(target, WHEEL_LINES),
             _ => {}
         }
-        self.settle();
+        self.sync();
     }
 
     fn click(&mut self, target: ClickTarget) {

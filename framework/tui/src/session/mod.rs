@@ -242,7 +242,7 @@ impl Session {
         };
         let workers = self.runs.workers.clone();
         self.recording = Some(match self.schedule() {
-            Some(before) => before.again(
+            Some(before) => before.restart(
                 case,
                 RecordingRequest { ranks: before.request().ranks, ..request },
                 workers,
@@ -256,7 +256,7 @@ impl Session {
         if let Some(before) = self.schedule().filter(|recording| recording.lacks_ranks())
             && let Some((_, CaseRow { case: Ok(case), .. })) = self.focused()
         {
-            self.recording = Some(before.again(
+            self.recording = Some(before.restart(
                 case,
                 RecordingRequest { ranks: true, ..before.request() },
                 self.runs.workers.clone(),

@@ -247,7 +247,7 @@ impl Recording {
     }
 
     /// Simulates the schedule again with another request; known times of ranks are kept.
-    pub(crate) fn again(&self, case: &Case, request: RecordingRequest, workers: Workers) -> Self {
+    pub(crate) fn restart(&self, case: &Case, request: RecordingRequest, workers: Workers) -> Self {
         let ranks = request.ranks && self.ranks.is_none();
         let mut recording = Self::start(
             case,
@@ -405,19 +405,19 @@ impl KeptSchedule {
             && step < recording.summaries.len()
         {
             let wanted = FrameSelection::From(step.saturating_sub(1));
-            self.again(RecordingRequest { wanted, ..recording.request() }, workers);
+            self.restart(RecordingRequest { wanted, ..recording.request() }, workers);
         }
     }
 
     /// Simulates the schedule again if the times of its ranks are unknown.
     pub(super) fn want_ranks(&mut self, workers: &Workers) {
         if self.recording.lacks_ranks() {
-            self.again(RecordingRequest { ranks: true, ..self.recording.request() }, workers);
+            self.restart(RecordingRequest { ranks: true, ..self.recording.request() }, workers);
         }
     }
 
-    fn again(&mut self, request: RecordingRequest, workers: &Workers) {
-        self.recording = self.recording.again(&self.case, request, workers.clone());
+    fn restart(&mut self, request: RecordingRequest, workers: &Workers) {
+        self.recording = self.recording.restart(&self.case, request, workers.clone());
     }
 }
 

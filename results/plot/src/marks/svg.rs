@@ -30,6 +30,7 @@ fn mark(out: &mut String, mark: &Mark, dash: f64) {
             let (points, look) = (points.join(" "), attributes(look, dash));
             writeln!(out, "<{name} points=\"{points}\"{look}{}", end(name, hint.as_deref()))
         }
+        // Hints become the title of an element, which browsers show on hovering.
         Mark::Circle { centre: (x, y), radius, look, hint } => {
             let (x, y, r) = (number(*x), number(*y), number(*radius));
             writeln!(
@@ -51,6 +52,7 @@ fn mark(out: &mut String, mark: &Mark, dash: f64) {
             } else {
                 String::new()
             };
+            // The halo separates a text from lines behind it.
             let edge = number(0.25 * text.size);
             let halo = if text.halo {
                 format!(" stroke=\"#ffffff\" stroke-width=\"{edge}\" paint-order=\"stroke\"")

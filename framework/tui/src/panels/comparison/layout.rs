@@ -68,14 +68,14 @@ impl LayoutInput<'_> {
         // different; still recognisable. Use the best one with which time and ratio still fit.
         let texts = |(column, _): &(Column, u16)| (*column, texts(compared, lines, shown, *column));
         let specs: Vec<(Column, BTreeSet<String>)> = columns[..first].iter().map(texts).collect();
-        let apart = |least: usize| -> Vec<(Column, u16)> {
+        let different = |least: usize| -> Vec<(Column, u16)> {
             let least = |texts: &BTreeSet<String>| {
                 Abbreviations::min_width(texts.iter().map(String::as_str), least) as u16
             };
             specs.iter().map(|(column, texts)| (*column, least(texts))).collect()
         };
         let narrow = specs.iter().map(|(column, _)| (*column, USEFUL_WIDTH as u16)).collect();
-        let mut candidates = vec![narrow, apart(USEFUL_WIDTH), apart(PREFERRED_WIDTH)];
+        let mut candidates = vec![narrow, different(USEFUL_WIDTH), different(PREFERRED_WIDTH)];
         candidates.iter_mut().for_each(|candidate| candidate.push((Column::Verified, verified)));
         let fit = |columns: &[(Column, u16)], least: &[(Column, u16)]| {
             let mut narrow = columns.to_vec();

@@ -194,9 +194,9 @@ impl Panel for Curves {
             let drawn = lines.flat_map(|line| if dashed { dashes(&line) } else { vec![line] });
             drawn.map(|line| (line, style)).collect::<Vec<_>>()
         };
-        let lines: Vec<_> = apart(family).flat_map(pieces).collect();
+        let lines: Vec<_> = distinct(family).flat_map(pieces).collect();
         painter.lines(plot, ([axes.x.0, axes.x.1], [axes.y.0, axes.y.1]), &lines);
-        for (i, curve) in apart(family) {
+        for (i, curve) in distinct(family) {
             for point in &curve.points {
                 if let Some((low, high)) = interval(session, point) {
                     let (x, top) = axes.cell((point.x, high), plot);
@@ -270,7 +270,7 @@ fn coincide(a: &Curve, b: &Curve) -> bool {
 }
 
 /// Returns the distinct curves with their indices; of equal curves only the first.
-fn apart(family: &Family) -> impl Iterator<Item = (usize, &Curve)> {
+fn distinct(family: &Family) -> impl Iterator<Item = (usize, &Curve)> {
     let curves = || family.curves.iter().enumerate();
     curves().filter(|(i, curve)| !family.curves[..*i].iter().any(|other| coincide(curve, other)))
 }
@@ -278,7 +278,7 @@ fn apart(family: &Family) -> impl Iterator<Item = (usize, &Curve)> {
 /// Draws the legend; returns the number of rows used.
 fn legend(painter: &mut Painter<'_, '_>, compared: &Compared, family: &Family, area: Rect) -> u16 {
     let (mut x, mut y) = (1, 0);
-    for (i, curve) in apart(family) {
+    for (i, curve) in distinct(family) {
         let alike = family.curves.iter().skip(i).filter(|other| coincide(curve, other));
         let names = alike.map(|other| other.algorithm.as_str()).collect::<Vec<_>>().join(" = ");
         let old = if compared.is_outdated(&curve.algorithm) { " (outdated)" } else { "" };

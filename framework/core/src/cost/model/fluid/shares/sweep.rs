@@ -26,6 +26,8 @@ impl Shares {
         self.solve += 1;
         self.changed.clear();
         self.visits = 0;
+        // If many flows have changed, most rates change: open all affected flows at once. Otherwise
+        // open new flows, and let the sweep find the rest.
         let mut whole =
             (self.added.len() + self.removed) * WHOLE > self.sharing && self.sharing > 64;
         if whole {
@@ -37,11 +39,14 @@ impl Shares {
             }
         }
         self.removed = 0;
+        // The sweep starts at the links of opened flows and at those that lost a flow.
         self.levels.rewind();
         self.queue_opened();
         while let Some(link) = self.dirty.pop() {
             self.touch(link);
         }
+        // Visit links in the order of their levels, until none changes any more or the limit is
+        // reached.
         while *most > 0 {
             if !whole && self.visits > self.load {
                 whole = true;
@@ -56,6 +61,7 @@ impl Shares {
                 None => break,
             }
         }
+        // Rounding alone must not create an event.
         for flow in &self.changed {
             let (rate, rest) = (self.flows[*flow as usize].rate, &self.rest[*flow as usize]);
             if (rate - rest.before).abs() > TINY * rate {
