@@ -15,7 +15,7 @@ use swapmeet_results::Status;
 use swapmeet_runner::case::{Case, RunOptions, SelectedAlgorithm};
 use swapmeet_runner::plugin::Plugin;
 use swapmeet_runner::plugin_output::REMARK;
-use swapmeet_runner::session::{self, GroupEvent};
+use swapmeet_runner::session::{self, GroupEvent, Pricing};
 use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
 
@@ -151,9 +151,10 @@ fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
     let (mut record, mut unheeded) = (Record::default(), None);
     session::report_group(
         std::slice::from_ref(case),
+        Pricing::Together,
         &mut [&mut watch],
         &mut |event| match event {
-            GroupEvent::Planning | GroupEvent::Planned(_) => {}
+            GroupEvent::Planning | GroupEvent::Planned(_) | GroupEvent::Priced(_) => {}
             GroupEvent::Row(_, row) => record = *row,
             GroupEvent::Log(line) => {
                 unheeded = unheeded.take().or_else(|| line.strip_prefix(REMARK).map(str::to_owned));

@@ -117,6 +117,11 @@ pub struct Send {
     pub is_virtual: bool,
     /// The vertices of the route, including both ends; empty if unknown.
     pub path: Vec<u64>,
+    /// Whether `path` is the topology's own route, so that it need not be requested.
+    pub own_route: bool,
+    /// The requested direction in each dimension, if any: of two links between the same vertices of
+    /// the path, it selects one.
+    pub signs: Vec<i8>,
     /// The bandwidth of each link of the route, as a multiple of the machine's; empty if all links
     /// have the machine's bandwidth.
     pub bandwidths: Vec<f64>,
@@ -226,6 +231,10 @@ struct RawEvent {
     #[serde(default)]
     path: Vec<u64>,
     #[serde(default)]
+    own_route: bool,
+    #[serde(default)]
+    signs: Vec<i8>,
+    #[serde(default)]
     bandwidths: Vec<f64>,
     blocks: Option<Vec<BlockSet>>,
     share: Option<Share>,
@@ -280,6 +289,8 @@ impl TryFrom<RawEvent> for DocumentEvent {
             combine: fields.combine,
             is_virtual: fields.virtual_from.is_some(),
             path,
+            own_route: fields.own_route,
+            signs: fields.signs,
             bandwidths: fields.bandwidths,
             blocks: fields.blocks,
             share: fields.share,

@@ -3,6 +3,7 @@
 //! Every call is validated: pointers, sizes, counts, texts and node numbers. A rejected call
 //! records its reason and returns [`SWM_STOPPED`], and so does every later call.
 
+use crate::group_clock::PlanLimit;
 use crate::plugin::{Algorithm, FunctionTable};
 use crate::plugin_output::REMARK;
 use crate::process::current_step::{in_step, record_step};
@@ -10,7 +11,6 @@ use block_trace::BlockTrace;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 use swapmeet_abi::{
     SWM_ERROR, SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmHost, SwmParam, SwmProblem,
     SwmRun, SwmStr, SwmTopology,
@@ -115,9 +115,10 @@ pub fn plan<'a>(
     params: &[(String, String)],
     task: &'a Task,
     inputs: PlanInputs,
-    limit: Option<Duration>,
+    limit: Option<PlanLimit>,
     listeners: Vec<&'a mut dyn Listener>,
 ) -> Planned {
+    let again = limit.as_ref().map(PlanLimit::restarted);
     let mut host = Host::new(task, inputs, limit);
     record_step(0);
     let outcome = run(algorithm, params, task, &mut host, listeners);
@@ -131,7 +132,7 @@ pub fn plan<'a>(
         // Tracing a lost block requires full planning, which may be too expensive if the schedule
         // was planned for one node per orbit.
         Outcome::Invalid(fault) if !host.claims_symmetry || task.topology.nodes() <= FEW_NODES => {
-            Outcome::Invalid(explained(algorithm, params, task, inputs, limit, fault))
+            Outcome::Invalid(explained(algorithm, params, task, inputs, again, fault))
         }
         ended => ended,
     };
@@ -152,7 +153,7 @@ fn explained(
     params: &[(String, String)],
     task: &Task,
     inputs: PlanInputs,
-    limit: Option<Duration>,
+    limit: Option<PlanLimit>,
     fault: Fault,
 ) -> Fault {
     let labels = Rc::default();
@@ -215,9 +216,8 @@ struct Host<'a> {
     route: sends::RouteBuffer,
     /// Records the labels of sends while a plan is repeated.
     labels: Option<Rc<RefCell<String>>>,
-    /// Deadline and time limit. Checked in calls; a plugin that makes no calls is not stopped by
-    /// this.
-    limit: Option<(Instant, Duration)>,
+    /// The time limit. Checked in calls; a plugin that makes no calls is not stopped by this.
+    limit: Option<PlanLimit>,
     late: bool,
     /// Whether a call has returned an error.
     is_told: bool,
@@ -230,7 +230,7 @@ struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    fn new(task: &'a Task, inputs: PlanInputs, limit: Option<Duration>) -> Self {
+    fn new(task: &'a Task, inputs: PlanInputs, limit: Option<PlanLimit>) -> Self {
         Self {
             simulation: None,
             task,
@@ -242,7 +242,7 @@ impl<'a> Host<'a> {
             log: Vec::new(),
             route: sends::RouteBuffer::default(),
             labels: None,
-            limit: limit.map(|limit| (Instant::now() + limit, limit)),
+            limit,
             late: false,
             is_told: false,
             unheeded: 0,
@@ -289,7 +289,7 @@ impl Host<'_> {
         if let Some(message) = self.panic.take() {
             return Some(Outcome::HostPanicked(message));
         }
-        if let Some((_, limit)) = self.limit.filter(|_| self.late) {
+        if let Some(PlanLimit { limit, .. }) = self.limit.as_ref().filter(|_| self.late) {
             let step = self.simulation.as_ref().map_or(0, |simulation| simulation.step_number());
             return Some(Outcome::TimedOut(format!(
                 "not done after {} s{}",
@@ -322,7 +322,7 @@ impl Host<'_> {
         /// Number of calls between two checks of the clock.
         const CALLS: u32 = 4096;
         self.calls = (self.calls + 1) % CALLS;
-        if self.calls == 0 && self.limit.is_some_and(|(deadline, _)| Instant::now() >= deadline) {
+        if self.calls == 0 && self.limit.as_ref().is_some_and(PlanLimit::is_exceeded) {
             self.late = true;
         }
         if self.late || self.fault.is_some() || self.panic.is_some() {

@@ -11,6 +11,7 @@ pub mod describe;
 mod dispatch;
 pub mod experiment;
 pub mod forecast;
+pub mod group_clock;
 pub mod host;
 pub mod input;
 pub mod isolation;

@@ -1,10 +1,12 @@
 //! Runs cases that share a schedule: one plan for all, and one evaluator per case.
 
 use crate::case::Case;
+use crate::group_clock::{GroupClock, PlanLimit};
 use crate::host::{Outcome, PlanInputs, Planned, Requested, plan};
 use crate::process::state::FloatingPoint;
-use std::collections::BTreeSet;
-use std::time::Instant;
+use case_evaluator::{CaseEvaluator, Group, State};
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
 use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::model::{Cost, Evaluator, PricingContext};
 use swapmeet_core::delivery::collective::BlockSizes;
@@ -14,6 +16,21 @@ use swapmeet_core::simulation::step::Totals;
 use swapmeet_core::simulation::{self, ProofScope, Task};
 use swapmeet_results::{Record, Status, Verified};
 
+mod case_evaluator;
+
+/// How the machines of a group are evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pricing {
+    /// Not at all: rows have no times (only the total 0, because each verified row has one) and no
+    /// bounds.
+    Off,
+    /// While the schedule is planned.
+    Together,
+    /// While the schedule is planned, except for those that take far longer than all others. Their
+    /// cases are planned again afterwards.
+    SlowApart,
+}
+
 /// An event while cases run.
 #[derive(Debug)]
 pub enum GroupEvent {
@@ -21,6 +38,8 @@ pub enum GroupEvent {
     Planning,
     /// The plugin has planned and has requested these values.
     Planned(Requested),
+    /// Cases were priced for this time.
+    Priced(Duration),
     /// The row of a case, with its index in the group.
     Row(usize, Box<Record>),
     /// A line logged by the plugin.
@@ -31,7 +50,7 @@ pub enum GroupEvent {
 /// all steps, too.
 pub fn run_group(group: &[Case], observers: &mut [&mut dyn Listener]) -> Vec<Record> {
     let mut records: Vec<Option<Record>> = vec![None; group.len()];
-    report_group(group, observers, &mut |event| {
+    report_group(group, Pricing::Together, observers, &mut |event| {
         if let GroupEvent::Row(index, record) = event {
             records[index] = Some(*record);
         }
@@ -39,36 +58,45 @@ pub fn run_group(group: &[Case], observers: &mut [&mut dyn Listener]) -> Vec<Rec
     records.into_iter().flatten().collect()
 }
 
-/// Runs cases that share a schedule and reports their rows as they become available.
+/// Runs cases that share a schedule and reports each row as soon as it is available.
 pub fn report_group(
     group: &[Case],
+    pricing: Pricing,
     observers: &mut [&mut dyn Listener],
     report: &mut dyn FnMut(GroupEvent),
 ) {
     let mut open: Vec<usize> = (0..group.len()).collect();
     // A plan that requested values, such as the block size, is valid only for cases with the same
-    // values. The others are planned again.
+    // values. The others are planned again, and those that were set aside after all others.
+    let mut later = Vec::new();
     while !open.is_empty() {
         report(GroupEvent::Planning);
-        let started = Instant::now();
-        let rows = plan_and_price(group, &open, observers, report);
-        let wall_ms = started.elapsed().as_secs_f64() * 1e3 / rows.len().max(1) as f64;
-        let done: BTreeSet<usize> = rows.iter().map(|(index, _)| *index).collect();
-        open.retain(|case| !done.contains(case));
-        for (index, mut record) in rows {
-            record.wall_ms = Some(wall_ms);
-            report(GroupEvent::Row(index, Box::new(record)));
+        let ended = plan_and_price(group, &open, pricing, observers, report);
+        open.retain(|case| !ended.rows.contains(case) && !ended.set_aside.contains(case));
+        later.extend(ended.set_aside);
+        if open.is_empty() {
+            open = std::mem::take(&mut later);
         }
     }
+}
+
+/// The cases that a plan has ended.
+#[derive(Default)]
+struct Ended {
+    /// Cases with a row.
+    rows: Vec<usize>,
+    /// Cases that are to be planned again later.
+    set_aside: Vec<usize>,
 }
 
 /// Plans the first pending case and prices all pending cases for which the plan is valid.
 fn plan_and_price(
     group: &[Case],
     open: &[usize],
+    pricing: Pricing,
     observers: &mut [&mut dyn Listener],
     report: &mut dyn FnMut(GroupEvent),
-) -> Vec<(usize, Record)> {
+) -> Ended {
     let first = &group[open[0]];
     let nodes = first.topology.nodes();
     let task = match affordable(first, nodes)
@@ -78,73 +106,115 @@ fn plan_and_price(
         Err(reason) => {
             let mut record = first.blank_row();
             refuse(&mut record, Status::Unsupported, &reason);
-            return vec![(open[0], record)];
+            report(GroupEvent::Row(open[0], Box::new(record)));
+            return Ended { rows: vec![open[0]], ..Ended::default() };
         }
     };
-    let evaluators = open
-        .iter()
-        .map(|i| (*i, group[*i].machine.evaluator(pricing_context(&group[*i]))))
-        .collect::<Vec<_>>();
     // A model that needs the whole schedule requires full planning. Rows must not depend on the
     // other cases, so such cases are planned separately.
-    let all_nodes = evaluators[0].1.interests().detail == Detail::AllNodes;
-    let (open, mut evaluators): (Vec<usize>, Vec<Box<dyn Evaluator>>) = evaluators
+    let evaluators = open
+        .iter()
+        .map(|i| {
+            let case = &group[*i];
+            let evaluator =
+                (pricing != Pricing::Off).then(|| case.machine.evaluator(pricing_context(case)));
+            (*i, evaluator)
+        })
+        .collect::<Vec<_>>();
+    let reads_all = |e: &Option<Box<dyn Evaluator>>| {
+        e.as_ref().is_some_and(|e| e.interests().detail == Detail::AllNodes)
+    };
+    let all_nodes = reads_all(&evaluators[0].1);
+    let shared = Group {
+        clock: GroupClock::start(),
+        limit: first.options.timeout,
+        sets_aside: pricing == Pricing::SlowApart,
+        listening: Cell::new(0),
+        report: RefCell::new(report),
+    };
+    let report = |event| (shared.report.borrow_mut())(event);
+    let (open, mut evaluators): (Vec<usize>, Vec<Option<CaseEvaluator<'_>>>) = evaluators
         .into_iter()
-        .filter(|(_, e)| (e.interests().detail == Detail::AllNodes) == all_nodes)
+        .filter(|(_, e)| reads_all(e) == all_nodes)
+        .map(|(i, e)| (i, e.map(|e| CaseEvaluator::new(e, &shared))))
         .unzip();
+    // Plan, while evaluators and observers listen.
     let inputs = |case: &Case| PlanInputs::of(case, task.sizes.as_deref());
-    let (planning, rounding) = (Instant::now(), FloatingPoint::now());
+    let rounding = FloatingPoint::now();
     let mut planned = {
         let mut listeners: Vec<&mut dyn Listener> = Vec::new();
         for observer in observers.iter_mut() {
             listeners.push(&mut **observer);
         }
-        for evaluator in &mut evaluators {
-            listeners.push(&mut **evaluator);
+        for evaluator in evaluators.iter_mut().flatten() {
+            listeners.push(evaluator);
         }
         plan(
             &first.algorithm.algorithm,
             &first.algorithm.params,
             &task,
             inputs(first),
-            first.options.timeout,
+            first.options.timeout.map(|limit| PlanLimit { clock: shared.clock.clone(), limit }),
             listeners,
         )
     };
     report(GroupEvent::Planned(planned.requested));
-    let plan_ms = planning.elapsed().as_secs_f64() * 1e3;
+    let planning = shared.clock.planning();
     if FloatingPoint::now() != rounding {
         rounding.restore();
         let why = "the plugin left another floating-point environment than it found, on which every figure depends";
         planned.outcome = Outcome::Failed(why.to_owned());
     }
     planned.log.iter().for_each(|line| report(GroupEvent::Log(bounded(line))));
-    let given = inputs(first);
-    let mut records = Vec::new();
-    let traffic = match planned.outcome {
-        Outcome::Verified(_)
-            if open.iter().any(|index| group[*index].machine.bounds_by_links()) =>
-        {
+    // Select the cases for which the plan is valid and complete.
+    let (given, verified) = (inputs(first), matches!(planned.outcome, Outcome::Verified(_)));
+    let mut ended = Ended::default();
+    let mut pending = Vec::new();
+    for (index, evaluator) in open.into_iter().zip(evaluators) {
+        if verified && evaluator.as_ref().is_some_and(|e| e.state == State::SetAside) {
+            ended.set_aside.push(index);
+        } else if planned.requested.same_plan(given, inputs(&group[index])) {
+            ended.rows.push(index);
+            pending.push((index, evaluator));
+        }
+    }
+    let bounds_by_links =
+        || pending.iter().any(|(index, _)| group[*index].machine.bounds_by_links());
+    let traffic = match pricing {
+        Pricing::Together | Pricing::SlowApart if verified && bounds_by_links() => {
             Traffic::of(&task)
         }
-        Outcome::Verified(_) => Traffic::of_nodes(&task),
-        Outcome::Unsupported(_)
-        | Outcome::Invalid(_)
-        | Outcome::Failed(_)
-        | Outcome::HostPanicked(_)
-        | Outcome::TimedOut(_) => Traffic::default(),
+        Pricing::Together | Pricing::SlowApart if verified => Traffic::of_nodes(&task),
+        Pricing::Off | Pricing::Together | Pricing::SlowApart => Traffic::default(),
     };
-    for (index, evaluator) in open.iter().zip(&mut evaluators) {
-        let case = &group[*index];
-        if !planned.requested.same_plan(given, inputs(case)) {
-            continue;
-        }
-        let mut record = case.blank_row();
-        record.plan_ms = Some(plan_ms);
-        fill(&mut record, case, traffic, &planned, evaluator.as_mut());
-        records.push((*index, record));
+    // Price them in turns, each turn twice as long as the one before, so that short cases do not
+    // wait for long ones.
+    let plan_ms = planning.as_secs_f64() * 1e3;
+    let shared_ms = plan_ms / pending.len().max(1) as f64;
+    let mut turn = Duration::from_millis(100);
+    while !pending.is_empty() {
+        pending.retain_mut(|(index, evaluator)| {
+            let case = &group[*index];
+            let mut record = case.blank_row();
+            fill(&mut record, case, &planned);
+            record.plan_ms = Some(plan_ms);
+            record.wall_ms = Some(shared_ms);
+            if pricing == Pricing::Off && verified {
+                record.time_us = Some(0.0);
+            }
+            if let Some(evaluator) = evaluator.as_mut().filter(|_| verified) {
+                if !evaluator.advance(turn) {
+                    return true;
+                }
+                price(&mut record, case, traffic, evaluator);
+                record.wall_ms = Some(shared_ms + evaluator.spent.as_secs_f64() * 1e3);
+            }
+            report(GroupEvent::Row(*index, Box::new(record)));
+            false
+        });
+        turn = turn.saturating_mul(2);
     }
-    records
+    ended
 }
 
 /// Returns the values that evaluators need.
@@ -185,13 +255,8 @@ fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
     simulation::affordable(nodes)
 }
 
-fn fill(
-    record: &mut Record,
-    case: &Case,
-    traffic: Traffic,
-    planned: &Planned,
-    evaluator: &mut dyn Evaluator,
-) {
+/// Sets the outcome of planning.
+fn fill(record: &mut Record, case: &Case, planned: &Planned) {
     let totals = match &planned.outcome {
         Outcome::Verified(totals) => totals,
         Outcome::Unsupported(reason) => return refuse(record, Status::Unsupported, reason),
@@ -203,28 +268,41 @@ fn fill(
         }
         Outcome::Failed(reason) => return refuse(record, Status::Error, reason),
     };
-    let Cost { parts, note, ranks } = match evaluator.cost() {
-        Ok(cost) => cost,
-        Err(reason) => return refuse(record, Status::Unsupported, &reason),
-    };
-    if let Err(error) = record.set_parts(&parts) {
-        return refuse(record, Status::Error, &error.to_string());
-    }
     record.status = Status::Ok;
     record.verified = match totals.proof {
         Proof::Blocks => Verified::Blocks,
         Proof::ByteCounts => Verified::Amounts,
         Proof::Contributions => Verified::Contributions,
     };
-    let unit = case.unit_bytes();
-    set_totals(record, totals, unit);
+    set_totals(record, totals, case.unit_bytes());
     if case.topology.random_routing().is_some() {
         // With random routing, columns about links would describe only one draw.
         (record.critical_hops, record.total_hop_bytes) = (None, None);
         (record.max_link_messages, record.sum_link_messages) = (None, None);
     }
+}
+
+/// Sets times and bound of a verified schedule. A case that cannot be priced has only the reason.
+fn price(record: &mut Record, case: &Case, traffic: Traffic, evaluator: &mut CaseEvaluator<'_>) {
+    let priced = if evaluator.state == State::TimedOut {
+        Err((Status::Timeout, evaluator.timeout_message(case.machine.model)))
+    } else {
+        let cost = evaluator.evaluator().cost().map_err(|reason| (Status::Unsupported, reason));
+        cost.and_then(|cost| {
+            let set = record.set_parts(&cost.parts);
+            set.map(|()| cost).map_err(|error| (Status::Error, error.to_string()))
+        })
+    };
+    let Cost { note, ranks, .. } = match priced {
+        Ok(cost) => cost,
+        Err((status, reason)) => {
+            *record = Record { plan_ms: record.plan_ms, ..case.blank_row() };
+            return refuse(record, status, &reason);
+        }
+    };
     record.note = note.unwrap_or_default();
-    let bound = case.machine.lower_bound(case.topology.as_ref(), &traffic.in_bytes(unit as f64));
+    let bytes = traffic.in_bytes(case.unit_bytes() as f64);
+    let bound = case.machine.lower_bound(case.topology.as_ref(), &bytes);
     record.lower_bound_us = Some(bound.total_us());
     record.bound_kind = bound.kind.to_string();
     record.first_rank_us = ranks.map(|ranks| ranks.first);

@@ -76,6 +76,14 @@ impl<'a> Route<'a> {
             borrowed: PhantomData,
         }
     }
+
+    /// Sets a path, and the direction in each dimension (as in [`Route::signs`]). If two links lead
+    /// from a node to the next, the direction selects one.
+    pub const fn path_with_signs(nodes: &'a [u64], signs: &'a [i8]) -> Self {
+        let mut route = Self::path(nodes);
+        (route.raw.signs, route.raw.dim_count) = (signs.as_ptr(), signs.len() as u32);
+        route
+    }
 }
 
 /// A send of blocks: of the blocks that `from` holds, those with an origin in one set and a

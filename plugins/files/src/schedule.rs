@@ -178,8 +178,10 @@ impl FileReader<'_, '_, '_> {
             Some(label) => label.clone(),
             None => format!("step {} of the file", send.step),
         };
-        let path = send.path.get(1..).unwrap_or_default();
-        let route = Route::path(path);
+        // The topology's own route may be drawn at random or lead over switches: it is not
+        // requested.
+        let path = if send.own_route { &[] } else { send.path.get(1..).unwrap_or_default() };
+        let route = Route::path_with_signs(path, &send.signs);
         let sums = matches!(
             self.problem.collective(),
             Collective::Reduce | Collective::ReduceScatter | Collective::AllReduce

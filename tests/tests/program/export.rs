@@ -11,6 +11,7 @@ use tempfile::tempdir;
 
 mod mpi;
 mod msccl;
+mod round_trips;
 mod simgrid;
 
 /// Exports to `out`. Returns `false` if the algorithm is unsupported there.
@@ -113,4 +114,14 @@ fn exported_json_equals_the_trace() {
     let exported = swapmeet(&["export", "--format", "json"]).args(case).output().unwrap().stdout;
     let traced = swapmeet(&["trace", "--format", "json"]).args(case).output().unwrap().stdout;
     assert!(!traced.is_empty() && exported == traced);
+}
+
+/// Pricing this case under `fluid` takes more than a minute, the export a few seconds.
+#[test]
+fn exports_price_nothing() {
+    let dir = tempdir().unwrap();
+    let case = ["torus:16x16", "linear", "irregular:dist=lognormal,mean=65536,cv=2"];
+    let machine = "free:model=fluid,startup_us=1.5,byte_us=0.00004,hop_us=0.35";
+    let more = ["--machine", machine, "--timeout", "30"];
+    assert!(exports("goal", case, &more, &dir.path().join("a.goal")));
 }

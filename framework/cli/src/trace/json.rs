@@ -202,6 +202,12 @@ impl<W: Write> Json<W> {
         if sent.from.physical != sent.to.physical {
             let (path, bandwidths) = path(sent);
             set("path", path.into());
+            match sent.route {
+                None => set("own_route", true.into()),
+                // Of two links between the same vertices, the directions select one.
+                Some(route) if !route.signs.is_empty() => set("signs", route.signs.clone().into()),
+                Some(_) => None,
+            };
             // Links have the machine's bandwidth on most networks.
             if sent.topology.bandwidths().is_some() {
                 set("bandwidths", bandwidths.into());
@@ -216,24 +222,25 @@ impl<W: Write> Json<W> {
     }
 }
 
-/// Returns the vertices of a route, including sender and receiver. Switches are numbered after the
-/// nodes.
+/// Returns the vertices of a route ([`Topology::endpoint`]) including both ends, and the bandwidth
+/// of each link.
 fn path(sent: &Sent<'_>) -> (Vec<u64>, Vec<f64>) {
     let (topology, from) = (sent.topology, sent.from.physical);
+    let start = topology.endpoint(from);
     // The links of a run ascend regardless of the direction of travel. Their ends give the order in
     // which they are travelled.
     let mut links = Vec::new();
     let routed = topology.route(from, sent.to.physical, sent.route, &mut |run| {
         links.push((0..run.len).map(|i| run.first + i * run.stride).collect::<Vec<_>>());
     });
-    let (mut path, mut bandwidths) = (vec![from], Vec::new());
+    let (mut path, mut bandwidths) = (vec![start], Vec::new());
     if routed.is_err() {
         return (path, bandwidths);
     }
     for run in links {
         let link = |link| Some((topology.link_ends(link)?, topology.bandwidth(link)));
         let mut ends: Vec<_> = run.into_iter().filter_map(link).collect();
-        let at = path.last().copied().unwrap_or(from);
+        let at = path.last().copied().unwrap_or(start);
         if ends.first().is_some_and(|((from, _), _)| *from != at) {
             ends.reverse();
         }

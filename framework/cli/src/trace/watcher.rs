@@ -58,6 +58,10 @@ impl Observer for Traced {
         listeners
     }
 
+    fn needs_times(&self) -> bool {
+        self.times.is_some()
+    }
+
     fn ended(&mut self, record: &Record, _: host::Requested) {
         let is_verified = record.status == Status::Ok;
         let times = self.times.take().filter(|_| is_verified);

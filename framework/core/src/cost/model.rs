@@ -16,6 +16,7 @@ use crate::network::topology::Topology;
 use crate::simulation::listener::{Detail, Listener};
 use std::fmt::{self, Debug};
 use std::sync::Arc;
+use std::time::Instant;
 use time_space::TimeSpace;
 
 mod asynchronous;
@@ -181,6 +182,23 @@ impl RankTimes {
 pub trait Evaluator: Listener + Send {
     /// Returns the cost of the schedule. The error says why there is none.
     fn cost(&mut self) -> Result<Cost, String>;
+
+    /// Sets a time at which the evaluator pauses, and ends a pause. Returns whether the evaluator
+    /// can pause: models whose work is limited per message cannot. An evaluator that has paused
+    /// during a step has missed events, so it has no cost.
+    fn pause_at(&mut self, _deadline: Option<Instant>) -> bool {
+        false
+    }
+
+    /// Returns whether the evaluator has paused.
+    fn is_paused(&self) -> bool {
+        false
+    }
+
+    /// Processes the events after the last step. Returns `false` if it paused before the end.
+    fn advance(&mut self) -> bool {
+        true
+    }
 
     /// Returns the cost of the steps so far; `None` in event-driven models, which know it only at
     /// the end.

@@ -131,6 +131,11 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn host(&self, rank: u64) -> u64 {
         rank
     }
+    /// Returns the vertex at which the routes of a rank begin and end: the rank itself or, if ranks
+    /// share nodes, its node. Nodes are numbered after the ranks, and switches after the nodes.
+    fn endpoint(&self, rank: u64) -> u64 {
+        self.node_network().map_or(rank, |_| self.nodes() + self.host(rank))
+    }
     /// Returns the random routing, if the topology draws each route at random. [`Topology::route`]
     /// then returns one of the possible routes.
     fn random_routing(&self) -> Option<&dyn RandomRouting> {

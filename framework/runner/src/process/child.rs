@@ -242,6 +242,13 @@ impl RunTime {
         self.last = now;
         self.spent
     }
+
+    /// Excludes at most `time` from the elapsed time; returns how much.
+    pub(crate) fn exclude(&mut self, time: Duration) -> Duration {
+        let excluded = time.min(self.spent());
+        self.spent -= excluded;
+        excluded
+    }
 }
 
 /// Describes the exit status of a process.

@@ -34,6 +34,8 @@ pub(crate) enum WorkerEvent {
     Unavailable(usize, String),
     /// Steps and messages simulated so far.
     Progress(u64, u64),
+    /// Cases were priced for some time.
+    Priced,
     /// A line printed by the plugin.
     Log(String),
     /// A value reported by the job's observer.
@@ -57,13 +59,17 @@ pub(crate) struct Worker {
     plugin: PathBuf,
     /// Number of the current job, from 1.
     job: u64,
-    /// Cases of the job without a row.
+    /// Cases of the job.
+    cases: u32,
+    /// Those without a row.
     pending: BTreeSet<usize>,
     max_reply_bytes: usize,
     /// Log lines of the job.
     log_lines: u32,
-    /// Run time of the current case.
+    /// Run time of the current plan or case.
     run_time: RunTime,
+    /// Time in which cases of the job were priced, which does not count as planning.
+    priced: Duration,
     /// Whether the worker still prints a mark at the end of each job.
     prints_marks: bool,
     /// What the job left behind. `Some` once the job is done and until this has been returned.
@@ -90,10 +96,12 @@ impl Worker {
             memory_limit: workers.memory_limit,
             plugin: PathBuf::new(),
             job: 0,
+            cases: 0,
             pending: BTreeSet::new(),
             max_reply_bytes: max_bytes::REPLY,
             log_lines: 0,
             run_time: RunTime::new(),
+            priced: Duration::ZERO,
             prints_marks: true,
             done: None,
             ready: false,
@@ -122,7 +130,8 @@ impl Worker {
         job.number = self.job;
         self.plugin.clone_from(&job.plugin);
         self.pending = (0..job.cases.len()).collect();
-        self.run_time = RunTime::new();
+        (self.run_time, self.priced) = (RunTime::new(), Duration::ZERO);
+        self.cases = job.cases.len() as u32;
         self.child.printed.begin();
         let Ok(mut line) = serde_json::to_vec(&job) else {
             return self.protocol_error("the job cannot be encoded as JSON");
@@ -170,6 +179,10 @@ impl Worker {
             if let Some(limit) = limit.filter(|limit| spent > limit.mul_f64(1.25) + grace) {
                 self.child.kill();
                 return WorkerEvent::TimedOut(self.child.timeout_message(limit));
+            }
+            // A case may be priced twice. More is a plugin's forgery.
+            if limit.is_some_and(|limit| self.priced > limit.saturating_mul(2 * self.cases)) {
+                return self.protocol_error("more time for pricing than its cases have");
             }
             match report {
                 Report::Nothing => {}
@@ -227,6 +240,10 @@ impl Worker {
                     WorkerEvent::Unavailable(case, escaped(&reason).into_owned())
                 }
                 News::Progress { steps, messages } => WorkerEvent::Progress(steps, messages),
+                News::Priced { spent } => {
+                    self.priced += self.run_time.exclude(spent);
+                    WorkerEvent::Priced
+                }
                 News::Log { .. } if self.log_lines == MAX_LOG_LINES => {
                     self.protocol_error("more log lines than a job may have")
                 }

@@ -4,6 +4,7 @@ use crate::case::{Case, RunOptions};
 use crate::plugin::file::Stamp;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::time::Duration;
 use swapmeet_results::CaseId;
 
 /// Maximum number of log lines of a job.
@@ -77,6 +78,8 @@ pub(crate) enum News {
     Unknown { case: usize, reason: String },
     /// Progress of the schedule.
     Progress { steps: u64, messages: u64 },
+    /// Cases were priced for this time, during which no plugin ran.
+    Priced { spent: Duration },
     /// A line logged by the plugin.
     Log { line: String },
     /// A value reported by the observer.

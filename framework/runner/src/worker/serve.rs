@@ -13,7 +13,7 @@ use crate::process::child_side::{confine, mark_prints, take_socket};
 use crate::process::state::{FloatingPoint, State};
 use crate::registry::Registry;
 use crate::sandbox::{self, FileAccess};
-use crate::session::{GroupEvent, report_group};
+use crate::session::{GroupEvent, Pricing, report_group};
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -29,6 +29,11 @@ pub type SendValue = Box<dyn FnMut(serde_json::Value)>;
 pub trait Observer {
     /// Returns the listeners for the schedule.
     fn listeners(&mut self) -> Vec<&mut dyn Listener>;
+
+    /// Returns whether the rows need times. Without, the machine's model is not evaluated.
+    fn needs_times(&self) -> bool {
+        true
+    }
 
     /// Called at the end of the schedule with its row and the values that the plan requested.
     fn ended(&mut self, _record: &Record, _asked: Requested) {}
@@ -244,11 +249,18 @@ impl WorkerState {
         };
         let mut pulse = Pulse { outlet: outlet.clone(), last: Instant::now(), messages: 0 };
         let (mut lines, mut rows, mut asked) = (0, Vec::new(), Requested::default());
+        // An observer follows each plan, so cases that are planned again would confuse it.
+        let pricing = match (observer.needs_times(), &job.observation) {
+            (false, _) => Pricing::Off,
+            (true, Some(_)) => Pricing::Together,
+            (true, None) => Pricing::SlowApart,
+        };
         let mut listeners: Vec<&mut dyn Listener> = vec![&mut pulse];
         listeners.extend(observer.listeners());
-        report_group(&cases, &mut listeners, &mut |event| match event {
+        report_group(&cases, pricing, &mut listeners, &mut |event| match event {
             GroupEvent::Planning => outlet.clear(),
             GroupEvent::Planned(for_these) => asked = for_these,
+            GroupEvent::Priced(spent) => outlet.say(News::Priced { spent }),
             GroupEvent::Row(index, record) => {
                 outlet.say(News::Row { case: numbers[index], outcome: record.outcome().collect() });
                 if job.observation.is_some() {

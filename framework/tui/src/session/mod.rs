@@ -210,15 +210,15 @@ impl Session {
 
     /// Simulates the schedule of the case in focus if that takes little time.
     pub(crate) fn want_schedule(&mut self) {
-        /// The maximum planning time for a simulation without a request.
+        /// The maximum time of planning and pricing for a simulation without a request.
         const UNASKED: Duration = Duration::from_secs(1);
         let Some((_, row)) = self.focused() else { return };
         // The key also contains the machine and the sizes, which do not change a schedule.
         if self.recording.as_ref().is_some_and(|recording| recording.key == row.key) {
             return;
         }
-        let is_quick =
-            row.record().and_then(|r| r.plan_ms).is_some_and(|ms| ms < UNASKED.as_secs_f64() * 1e3);
+        let ms = row.record().and_then(|r| Some(r.plan_ms?.max(r.wall_ms?)));
+        let is_quick = ms.is_some_and(|ms| ms < UNASKED.as_secs_f64() * 1e3);
         self.recording = None;
         if is_quick {
             self.record_from(0);

@@ -3,6 +3,7 @@
 use crate::support::{compile_c, rows};
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 use swapmeet_results::{Record, Status, read_records};
 use swapmeet_runner::batch::{Batch, BatchEvent};
 use swapmeet_runner::case::cases;
@@ -140,4 +141,53 @@ fn a_case_out_of_memory_is_reported() {
         "bytes failed (--memory-limit is 64MiB)",
     ];
     assert!(reason.starts_with(parts[0]) && reason.ends_with(parts[1]), "{reason}");
+}
+
+/// A case of `fluid` that takes minutes, and two of the same schedule that take less than a second.
+const UNEQUAL: [&str; 12] = [
+    "--topology",
+    "fat-tree:8x3",
+    "--algorithm",
+    "linear",
+    "--machine",
+    "free:model=fluid,startup_us=1.5,byte_us=0.00004,hop_us=0.35",
+    "--workload",
+    "uniform:256KiB",
+    "--workload",
+    "uniform:8",
+    "--workload",
+    "uniform:32KiB",
+];
+
+/// A time limit counts planning and the case's own pricing, so that the slow case alone exceeds it.
+#[test]
+fn a_slow_case_does_not_make_others_time_out() {
+    let rows = rows(&[&UNEQUAL[..], &["--timeout", "15"]].concat());
+    let of = |workload: &str| rows.iter().find(|row| row.workload == workload).unwrap();
+    let slow = of("uniform:256KiB");
+    assert_eq!(slow.status, Status::Timeout);
+    let (reason, model) = ("not done after 15 s, ", " s of it in the model `fluid`");
+    assert!(slow.reason.starts_with(reason) && slow.reason.ends_with(model), "{}", slow.reason);
+    for workload in ["uniform:8", "uniform:32KiB"] {
+        assert_eq!((of(workload).status, &*of(workload).reason), (Status::Ok, ""), "{workload}");
+    }
+}
+
+/// The rows of the fast cases are on disk while the slow case, which is the first, still runs.
+#[test]
+fn rows_are_written_while_a_slow_case_of_the_same_schedule_runs() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("rows.csv");
+    let mut run = Command::new(build().join("swapmeet"));
+    run.arg("run").args(UNEQUAL).arg("--quiet").arg("--out").arg(&out);
+    let mut running = run.spawn().unwrap();
+    let lines = || std::fs::read_to_string(&out).unwrap_or_default().lines().count();
+    let has_rows = (0..600).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        lines() == 3
+    });
+    assert!(running.try_wait().unwrap().is_none(), "the slow case has ended");
+    running.kill().unwrap();
+    running.wait().unwrap();
+    assert!(has_rows, "{} lines", lines());
 }

@@ -210,15 +210,16 @@ impl Topology for Placed {
         route: Option<&Route>,
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
-        // A path names ranks. Signs and order are those of the network.
-        let route =
-            route.map(|route| match route.path.iter().find(|rank| **rank >= self.nodes()) {
-                None if !route.path.is_empty() => Cow::Owned(Route {
-                    path: route.path.iter().map(|rank| self.node(*rank)).collect(),
-                    ..route.clone()
-                }),
-                _ => Cow::Borrowed(route),
-            });
+        // A path names ranks, which stand for their nodes, or vertices. Signs and order are those
+        // of the network.
+        let behind = if self.shares_nodes() { self.nodes() } else { 0 };
+        let vertex = |v: &u64| if *v < self.nodes() { self.node(*v) } else { *v - behind };
+        let route = route.map(|route| match route.path.is_empty() {
+            true => Cow::Borrowed(route),
+            false => {
+                Cow::Owned(Route { path: route.path.iter().map(vertex).collect(), ..route.clone() })
+            }
+        });
         let named = |error| match error {
             RouteError::NoDimensions { .. } => RouteError::NoDimensions { topology: self.spec() },
             RouteError::Malformed { expected, got, .. } => {

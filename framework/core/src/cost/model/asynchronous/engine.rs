@@ -22,6 +22,7 @@ use crate::cost::model::time_space::{TimeKind, TimeSpace};
 use crate::cost::model::{Cost, Evaluator, Parts, RankTimes};
 use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Summed};
 use crate::simulation::step::Step;
+use std::time::Instant;
 
 /// The position of a rank in the schedule. With `order=data`, [`DataOrder`] has it instead.
 #[derive(Debug, Clone, Copy, Default)]
@@ -209,7 +210,7 @@ pub(crate) trait RankModel: Send {
 
     /// Adds a step, and processes events until a rank needs the next one.
     fn step(&mut self, step: &Step<'_>) {
-        if self.is_stopped() {
+        if self.is_stopped() || self.progress().events.is_paused() {
             return;
         }
         self.add_step(step);
@@ -225,9 +226,11 @@ pub(crate) trait RankModel: Send {
     }
 
     /// Processes events while no rank waits for an unknown step; with `to_the_end`, all events.
+    /// Stops at the time of [`Evaluator::pause_at`].
     fn run(&mut self, to_the_end: bool) {
         let drains = to_the_end || self.drains_each_step();
         while !self.is_stopped()
+            && !self.progress_mut().events.check_clock()
             && (drains || self.progress().steps.no_rank_waits())
             && self.process_event()
         {}
@@ -262,6 +265,20 @@ impl<M: RankModel> Evaluator for M {
         let (path, ends) = self.finish();
         let parts = Parts { rearrangement: None, ..path.parts(self.progress().steps.has_sums()) };
         Ok(Cost { parts, note: None, ranks: RankTimes::of(ends.iter().copied()) })
+    }
+
+    fn pause_at(&mut self, deadline: Option<Instant>) -> bool {
+        self.progress_mut().events.pause_at(deadline);
+        true
+    }
+
+    fn is_paused(&self) -> bool {
+        self.progress().events.is_paused()
+    }
+
+    fn advance(&mut self) -> bool {
+        self.run(true);
+        !self.progress().events.is_paused()
     }
 
     fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {

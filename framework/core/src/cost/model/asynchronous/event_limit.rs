@@ -1,6 +1,8 @@
-//! A limit on the number of events of a case, so that pricing always ends.
+//! A limit on the number of events of a case, so that pricing always ends, and the time at which it
+//! pauses.
 
 use crate::cost::parameter::{DefaultValue, TypedParameter, parse_count};
+use std::time::Instant;
 
 pub(crate) static MOST_EVENTS: TypedParameter<u64> = TypedParameter {
     key: "most_events",
@@ -10,16 +12,44 @@ pub(crate) static MOST_EVENTS: TypedParameter<u64> = TypedParameter {
     read: |text| parse_count(text, "a whole number from 1"),
 };
 
-/// The number of events that a case may still have.
+/// Events between two readings of the clock: a few milliseconds.
+const BETWEEN_READINGS: u64 = 1 << 12;
+
+/// The number of events that a case may still have, and when their processing pauses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventLimit {
     most: u64,
     left: u64,
+    deadline: Option<Instant>,
+    /// The clock is read when this number of events or less is left.
+    next_reading: u64,
+    is_paused: bool,
 }
 
 impl EventLimit {
     pub(crate) fn new(most: u64) -> Self {
-        Self { most, left: most }
+        Self { most, left: most, deadline: None, next_reading: 0, is_paused: false }
+    }
+
+    /// Sets the time at which the processing of events pauses, and ends a pause.
+    pub(crate) fn pause_at(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+        self.next_reading = self.left.saturating_sub(BETWEEN_READINGS);
+        self.is_paused = false;
+    }
+
+    pub(crate) fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// Reads the clock, if enough events have been processed. Returns whether processing pauses.
+    pub(crate) fn check_clock(&mut self) -> bool {
+        let Some(deadline) = self.deadline.filter(|_| self.left <= self.next_reading) else {
+            return self.is_paused;
+        };
+        self.next_reading = self.left.saturating_sub(BETWEEN_READINGS);
+        self.is_paused |= Instant::now() >= deadline;
+        self.is_paused
     }
 
     pub(crate) fn reached(&self) -> bool {
@@ -51,7 +81,35 @@ impl EventLimit {
 
 #[cfg(test)]
 mod tests {
-    use crate::cost::model::test_steps::try_cost;
+    use crate::cost::machine::Machine;
+    use crate::cost::model::PricingContext;
+    use crate::cost::model::test_steps::{run, try_cost};
+    use crate::network::topology::parse;
+    use std::time::Instant;
+
+    /// A step of 9,900 messages, priced at once and in turns that each end at the first reading of
+    /// the clock.
+    #[test]
+    fn a_case_that_pauses_has_the_same_cost() {
+        let topology = parse("mesh:10x10").unwrap();
+        let others = |from: u32| (1..100).map(move |d| (from, (from + d) % 100, 1000, 0));
+        let steps = vec![(0..100).flat_map(others).collect::<Vec<_>>()];
+        for model in ["", ",second_eps_us=0.01"] {
+            let fluid = "free:model=fluid,startup_us=1,byte_us=0.001,hop_us=1";
+            let machine = Machine::parse(&format!("{fluid}{model}")).unwrap();
+            let [at_once, in_turns] = [false, true].map(|pauses| {
+                let mut evaluator = machine.evaluator(PricingContext::new(&topology, 1.0));
+                run(&topology, evaluator.as_mut(), &steps, &[], |_, _| 0);
+                let mut turns = 0;
+                while pauses && evaluator.pause_at(Some(Instant::now())) && !evaluator.advance() {
+                    turns += 1;
+                }
+                assert_eq!(turns > 0, pauses, "{model}");
+                evaluator.cost().unwrap()
+            });
+            assert_eq!(at_once, in_turns, "{model}");
+        }
+    }
 
     /// Three steps around a ring, with limits that are too small for all, some or none of them.
     #[test]

@@ -7,6 +7,7 @@ use super::simulation::Simulation;
 use crate::cost::model::time_space::TimeSpace;
 use crate::cost::model::{Cost, Evaluator};
 use crate::simulation::listener::{Interests, Listener, ScheduleEvent};
+use std::time::Instant;
 
 /// Two simulations of the same case. The first one gives the result.
 pub(super) struct SecondRun {
@@ -43,6 +44,18 @@ impl Evaluator for SecondRun {
             )
         });
         Ok(Cost { note, ..cost })
+    }
+
+    fn pause_at(&mut self, deadline: Option<Instant>) -> bool {
+        self.first.pause_at(deadline) && self.second.pause_at(deadline)
+    }
+
+    fn is_paused(&self) -> bool {
+        self.first.is_paused() || self.second.is_paused()
+    }
+
+    fn advance(&mut self) -> bool {
+        self.first.advance() && self.second.advance()
     }
 
     fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {

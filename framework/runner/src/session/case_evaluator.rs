@@ -1,0 +1,151 @@
+//! The evaluator of one of the cases that share a schedule, with a time limit of its own.
+//!
+//! Event-driven models may take far longer than the schedule and than the same model with other
+//! sizes. Their evaluators therefore pause ([`Evaluator::pause_at`]):
+//!
+//! - when their case has used its time: planning, which all cases share, and its own pricing;
+//! - while the schedule is planned, if they take far longer than everything else. Such an evaluator
+//!   is set aside, so that the other cases end, and its case is planned again later;
+//! - after the schedule, in turns, so that cases which end early are reported early.
+
+use super::GroupEvent;
+use crate::group_clock::GroupClock;
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
+use swapmeet_core::cost::model::{Evaluator, ModelKind};
+use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
+
+/// What all evaluators of a group share.
+pub(super) struct Group<'a> {
+    pub clock: GroupClock,
+    /// The time limit of each case.
+    pub limit: Option<Duration>,
+    /// Whether slow evaluators are set aside.
+    pub sets_aside: bool,
+    /// The number of evaluators that follow the schedule.
+    pub listening: Cell<usize>,
+    pub report: RefCell<&'a mut dyn FnMut(GroupEvent)>,
+}
+
+/// The state of an evaluator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    Listening,
+    SetAside,
+    TimedOut,
+}
+
+pub(super) struct CaseEvaluator<'a> {
+    evaluator: Box<dyn Evaluator>,
+    group: &'a Group<'a>,
+    can_pause: bool,
+    pub state: State,
+    /// Time of its own.
+    pub spent: Duration,
+    /// The part of `spent` that has not been reported.
+    unreported: Duration,
+}
+
+impl<'a> CaseEvaluator<'a> {
+    pub(super) fn new(mut evaluator: Box<dyn Evaluator>, group: &'a Group<'a>) -> Self {
+        group.listening.set(group.listening.get() + 1);
+        let can_pause = evaluator.pause_at(None);
+        Self {
+            evaluator,
+            group,
+            can_pause,
+            state: State::Listening,
+            spent: Duration::ZERO,
+            unreported: Duration::ZERO,
+        }
+    }
+
+    /// Returns the evaluator, after it has processed everything.
+    pub(super) fn evaluator(&mut self) -> &mut dyn Evaluator {
+        self.evaluator.as_mut()
+    }
+
+    /// Describes the timeout of a machine of this model.
+    pub(super) fn timeout_message(&self, model: &ModelKind) -> String {
+        let limit = self.group.limit.unwrap_or_default().as_secs_f64();
+        let spent = self.spent.as_secs_f64();
+        format!("not done after {limit} s, {spent:.1} s of it in the model `{model}`")
+    }
+
+    /// Returns how much of its time limit is left.
+    fn left(&self) -> Option<Duration> {
+        let used = self.group.clock.planning() + self.spent;
+        self.group.limit.map(|limit| limit.saturating_sub(used))
+    }
+
+    /// Returns how long the evaluator may take until it is set aside.
+    fn left_until_set_aside(&self) -> Option<Duration> {
+        /// Shorter times are no reason to plan a case again.
+        const LEAST: Duration = Duration::from_secs(1);
+        /// The most time, as a multiple of the time of everything else.
+        const MOST: u32 = 4;
+        let can_wait = self.group.sets_aside && self.group.listening.get() > 1;
+        let others = || self.group.clock.elapsed().saturating_sub(self.spent);
+        can_wait.then(|| LEAST.max(others() * MOST).saturating_sub(self.spent))
+    }
+
+    /// Lets the evaluator work until a pause after `most`, or until its time limit.
+    /// Returns how long it took.
+    fn work(&mut self, most: Option<Duration>, work: impl FnOnce(&mut dyn Evaluator)) -> Duration {
+        /// Reports are rare enough not to disturb the program.
+        const EVERY: Duration = Duration::from_millis(100);
+        let started = Instant::now();
+        let most = most.into_iter().chain(self.left()).min();
+        self.evaluator.pause_at(most.and_then(|most| started.checked_add(most)));
+        work(self.evaluator.as_mut());
+        let took = started.elapsed();
+        self.spent += took;
+        self.unreported += took;
+        self.group.clock.add_priced(took);
+        if self.unreported >= EVERY {
+            let spent = std::mem::take(&mut self.unreported);
+            (self.group.report.borrow_mut())(GroupEvent::Priced(spent));
+        }
+        if self.left().is_some_and(|left| left.is_zero()) {
+            self.state = State::TimedOut;
+        }
+        took
+    }
+
+    /// Processes what is left after the schedule, for at most `most`. Returns whether it ended,
+    /// well or by its time limit.
+    pub(super) fn advance(&mut self, most: Duration) -> bool {
+        let mut is_done = !self.can_pause;
+        if self.can_pause && self.state == State::Listening {
+            self.work(Some(most), |evaluator| is_done = evaluator.advance());
+            if is_done {
+                self.state = State::Listening;
+                self.evaluator.pause_at(None);
+            }
+        }
+        is_done || self.state == State::TimedOut
+    }
+}
+
+impl Listener for CaseEvaluator<'_> {
+    fn interests(&self) -> Interests {
+        self.evaluator.interests()
+    }
+
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        if self.state != State::Listening {
+            return;
+        }
+        if !self.can_pause || !matches!(event, ScheduleEvent::Step(_)) {
+            return self.evaluator.notify(event);
+        }
+        let most = self.left_until_set_aside();
+        let took = self.work(most, |evaluator| evaluator.notify(event));
+        if self.state == State::Listening && most.is_some_and(|most| took >= most) {
+            self.state = State::SetAside;
+        }
+        if self.state != State::Listening {
+            self.group.listening.set(self.group.listening.get() - 1);
+        }
+    }
+}

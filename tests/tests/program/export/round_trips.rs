@@ -1,0 +1,116 @@
+//! Round trips: an exported schedule that is read back gives the row of the algorithm, on every
+//! topology family, with several ranks on a node and with ranks on other nodes.
+
+use super::exports;
+use crate::support::rows;
+use std::path::Path;
+use swapmeet_core::network::topology::{families, parse};
+use swapmeet_results::{Record, Status};
+use tempfile::tempdir;
+
+/// The columns about time and traffic that a file keeps, by machine.
+fn measured(row: &Record) -> Vec<String> {
+    let kept = [
+        "machine",
+        "status",
+        "reason",
+        "verified",
+        "time_us",
+        "startup_us",
+        "transmission_us",
+        "propagation_us",
+        "contention_us",
+        "reduction_us",
+        "lower_bound_us",
+        "steps",
+        "messages",
+        "critical_bytes",
+        "critical_hops",
+        "total_bytes",
+        "total_hop_bytes",
+        "max_link_messages",
+        "sum_link_messages",
+        "max_sends",
+        "max_receives",
+    ];
+    let named = swapmeet_results::columns().zip(row.fields());
+    named
+        .filter(|(name, _)| kept.contains(name))
+        .map(|(name, field)| format!("{name}={field}"))
+        .collect()
+}
+
+/// Exports a schedule in the formats that can be read, and compares the rows of the files with
+/// those of the algorithm. Returns the number of files; 0 if the algorithm is unsupported.
+fn compared(folder: &Path, case: [&str; 3], formats: &[&str]) -> usize {
+    let [topology, algorithm, workload] = case;
+    let file = |format: &str| folder.join(format!("schedule.{format}"));
+    for format in formats {
+        if !exports(format, case, &["--force"], &file(format)) {
+            return 0;
+        }
+    }
+    let read = |format: &&str| {
+        let plugin = if *format == "json" { "schedule" } else { format };
+        format!("{plugin}:file={}", file(format).display())
+    };
+    let files: Vec<String> = formats.iter().map(read).collect();
+    let mut args = vec!["--topology", topology, "--workload", workload, "--seed", "7"];
+    for machine in ["paragon", "free:model=fluid,startup_us=1,byte_us=0.01,hop_us=0.5"] {
+        args.extend(["--machine", machine]);
+    }
+    for algorithm in [algorithm].into_iter().chain(files.iter().map(String::as_str)) {
+        args.extend(["--algorithm", algorithm]);
+    }
+    let rows = rows(&args);
+    let of = |name: &str| -> Vec<Vec<String>> {
+        rows.iter().filter(|row| row.algorithm == name).map(measured).collect()
+    };
+    let planned = of(algorithm);
+    assert_eq!(planned.len(), 2, "{case:?}");
+    assert!(rows[0].status == Status::Ok, "{case:?}: {}", rows[0].reason);
+    files.iter().for_each(|file| assert_eq!(of(file), planned, "{case:?}, {file}"));
+    files.len()
+}
+
+/// Every family with its example (a file with three bandwidths for graphs), in three placements.
+#[test]
+fn every_format_that_can_be_read_keeps_the_row_on_every_topology_family() {
+    let folder = tempdir().unwrap();
+    let graph = folder.path().join("graph.txt");
+    std::fs::write(&graph, "0 1 2\n1 2 4\n2 3\n3 4 2\n4 0\n1 4\n").unwrap();
+    let graph = format!("graph:{}", graph.display());
+    for family in families() {
+        let example = if family.example.is_empty() { &graph } else { family.example };
+        for place in ["", ",ranks=2", ",place=random:5"] {
+            let topology = format!("{example}{place}");
+            // MSCCL has at most 64 thread blocks for a GPU, one for each peer of `pairwise`.
+            let is_small = parse(&topology).is_ok_and(|topology| topology.nodes() <= 64);
+            let formats: &[&str] = if is_small { &["json", "msccl"] } else { &["json"] };
+            assert!(compared(folder.path(), [&topology, "pairwise", "uniform:64"], formats) > 0);
+        }
+    }
+}
+
+/// Schedules that request routes, move copies or sums, or draw routes at random.
+#[test]
+fn files_keep_requested_routes_copies_sums_and_random_routing() {
+    let folder = tempdir().unwrap();
+    for (topology, algorithm, workload) in [
+        // Two links between neighbours: a path alone does not tell them apart.
+        ("ring:2", "dim-rotation", "uniform:64"),
+        ("torus:2x2", "dim-rotation", "uniform:64"),
+        ("torus:3x4,place=random:3", "dim-rotation", "uniform:64"),
+        ("ring:8,place=random:3", "half-ring", "uniform:64"),
+        ("torus:4x4", "suh-shin", "uniform:64"),
+        ("hypercube:3,ranks=2", "ring", "allgather/uniform:64"),
+        ("dragonfly:3x2x2,ranks=2", "ring-allreduce", "allreduce/uniform:768"),
+        ("fat-tree:2x3,place=random:3", "binomial-broadcast", "broadcast/uniform:64"),
+        ("fat-tree:2x3,routing=ecmp", "pairwise", "uniform:64"),
+        ("torus:3x4,ranks=2,routing=valiant", "pairwise", "uniform:64"),
+        ("groups:2x4,inside=9", "bruck", "uniform:64"),
+        ("mesh:3x3,ranks=2,place=cyclic", "linear", "irregular:dist=lognormal,mean=512,cv=2"),
+    ] {
+        assert_eq!(compared(folder.path(), [topology, algorithm, workload], &["json"]), 1);
+    }
+}
