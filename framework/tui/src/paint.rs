@@ -30,6 +30,11 @@ pub(crate) fn width(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
 
+/// Returns the number of columns of the widest text.
+pub(crate) fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> u16 {
+    texts.into_iter().map(|text| width(text.as_ref())).max().unwrap_or(0)
+}
+
 /// Shortens a text to a number of columns, with an ellipsis at the end if it was cut.
 pub(crate) fn cut(text: &str, columns: u16) -> String {
     cut_keeping_tail(text, columns.into(), 0)

@@ -22,6 +22,20 @@ pub(crate) struct List {
     pub(crate) page: usize,
 }
 
+/// Implements [`Panel::list`] and [`Panel::list_mut`] for a panel with the field `list`.
+macro_rules! list_in_field {
+    () => {
+        fn list(&self) -> &$crate::panel::List {
+            &self.list
+        }
+
+        fn list_mut(&mut self) -> &mut $crate::panel::List {
+            &mut self.list
+        }
+    };
+}
+pub(crate) use list_in_field;
+
 /// Moves an index by an offset, wrapping around at both ends.
 pub(crate) fn wrap_index(at: usize, by: isize, count: usize) -> usize {
     if count == 0 { 0 } else { (at + count).saturating_add_signed(by) % count }

@@ -169,8 +169,8 @@ struct StepMessages {
     dimension: usize,
     /// For each coordinate in `dimension`, the messages of nodes with that coordinate.
     sends: Vec<Vec<PartMessage>>,
-    /// For each other dimension and each coordinate in it, the coordinates of the parts: all nodes
-    /// with the same coordinate keep the same.
+    /// For each other dimension and each coordinate in it, the coordinates of the parts that nodes
+    /// with this coordinate keep.
     kept: Vec<Vec<Coordinates>>,
 }
 

@@ -1,4 +1,4 @@
-//! What the sandbox is worth: attacks, the mechanism that prevents each, and the state of this
+//! The effect of the sandbox: attacks, the mechanism that prevents each, and the state of this
 //! machine. `docs/abi.md` has the same table.
 
 use super::Protection;

@@ -4,7 +4,7 @@
 use super::prompt::{Prompt, Purpose};
 use super::{App, ExitMode, Help, Question};
 use crate::keys::{KeyRow, KeyTable};
-use crate::paint::{Painter, scroll_start, width, wrap};
+use crate::paint::{Painter, scroll_start, widest, width, wrap};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use std::path::Path;
@@ -217,8 +217,8 @@ fn draw_help(painter: &mut Painter<'_, '_>, help: &mut Help, tables: &[KeyTable]
             |row: &KeyRow| row.keys.iter().map(|key| key.name()).collect::<Vec<_>>().join(" ");
         lines.extend(table.rows.iter().map(|row| (names(row), row.help.clone())));
     }
-    let keys = lines.iter().map(|(keys, _)| width(keys)).max().unwrap_or(0);
-    let texts = lines.iter().map(|(_, text)| width(text)).max().unwrap_or(0);
+    let keys = widest(lines.iter().map(|(keys, _)| keys));
+    let texts = widest(lines.iter().map(|(_, text)| text));
     let high = (lines.len() as u16 + 2).min(area.height.saturating_sub(2));
     let within =
         boxed(painter, area, "Keys: arrows scroll, any other key closes", keys + texts + 8, high);

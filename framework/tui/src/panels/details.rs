@@ -1,8 +1,8 @@
 //! The details panel: how to repeat a case, the phases of its schedule, and all columns of its row.
 
 use crate::keys::Binding;
-use crate::paint::{Painter, width, wrap};
-use crate::panel::{Keyed, List, Panel};
+use crate::paint::{Painter, widest, wrap};
+use crate::panel::{Keyed, List, Panel, list_in_field};
 use crate::session::comparison::Line;
 use crate::session::files::command;
 use crate::session::queue::CaseRow;
@@ -30,13 +30,7 @@ impl Keyed for Details {
 }
 
 impl Panel for Details {
-    fn list(&self) -> &List {
-        &self.list
-    }
-
-    fn list_mut(&mut self) -> &mut List {
-        &mut self.list
-    }
+    list_in_field!();
 
     fn lines(&self, session: &Session) -> usize {
         self.entries(session).len()
@@ -77,13 +71,8 @@ impl Panel for Details {
             return painter.placeholder(area, "No line matches the filter. Esc shows all.");
         }
         // Values wrap in the columns to the right of the longest name.
-        let names = all
-            .iter()
-            .filter(|e| !e.value.is_empty())
-            .map(|e| width(&e.name))
-            .max()
-            .unwrap_or(0)
-            .min(area.width / 3);
+        let names =
+            widest(all.iter().filter(|e| !e.value.is_empty()).map(|e| &e.name)).min(area.width / 3);
         let room = area.width.saturating_sub(names + 4);
         let texts: Vec<Vec<String>> = all.iter().map(|entry| wrap(&entry.value, room)).collect();
         let mut left = usize::from(area.height);

@@ -3,7 +3,7 @@
 use crate::click_map::PanelPosition;
 use crate::keys::Binding;
 use crate::paint::{Painter, wrap};
-use crate::panel::{Keyed, List, Panel};
+use crate::panel::{Keyed, List, Panel, list_in_field};
 use crate::session::{LogLine, Session};
 use ratatui::layout::Rect;
 use std::convert::Infallible;
@@ -28,13 +28,7 @@ impl Keyed for Log {
 }
 
 impl Panel for Log {
-    fn list(&self) -> &List {
-        &self.list
-    }
-
-    fn list_mut(&mut self) -> &mut List {
-        &mut self.list
-    }
+    list_in_field!();
 
     fn lines(&self, session: &Session) -> usize {
         self.shown(session).len()

@@ -1,8 +1,8 @@
 //! The parts panel: a stacked bar of the parts of each algorithm's time.
 
 use crate::keys::{Binding, NEXT, PREVIOUS, bind, ch};
-use crate::paint::{Painter, width};
-use crate::panel::{Keyed, List, Panel, wrap_index};
+use crate::paint::{Painter, widest, width};
+use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::comparison::{Line, group_label};
 use crate::session::{RenderKind, Session};
 use ratatui::layout::Rect;
@@ -50,13 +50,7 @@ impl Keyed for Parts {
 }
 
 impl Panel for Parts {
-    fn list(&self) -> &List {
-        &self.list
-    }
-
-    fn list_mut(&mut self) -> &mut List {
-        &mut self.list
-    }
+    list_in_field!();
 
     fn lines(&self, session: &Session) -> usize {
         session.compared.groups.len()
@@ -114,9 +108,8 @@ impl Panel for Parts {
         // Names, bars and times share the width.
         let top = legend(painter, &lines, area) + 1;
         let most = lines.iter().map(|l| total(l)).fold(0.0, f64::max);
-        let names =
-            lines.iter().map(|l| width(&l.stats.algorithm)).max().unwrap_or(0).min(area.width / 3);
-        let spreads = lines.iter().map(|line| width(&spread(line))).max().unwrap_or(0);
+        let names = widest(lines.iter().map(|l| &l.stats.algorithm)).min(area.width / 3);
+        let spreads = widest(lines.iter().map(|line| spread(line)));
         let room = area.width.saturating_sub(names + 14 + spreads);
         // An algorithm gets up to three rows: its bar, the shares in numbers, and an empty row.
         let high = area.height.saturating_sub(top);

@@ -2,8 +2,8 @@
 //! resulting ranking.
 
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
-use crate::paint::{Painter, cut, scroll_start, width, wrap};
-use crate::panel::{Keyed, List, Panel};
+use crate::paint::{Painter, cut, scroll_start, widest, wrap};
+use crate::panel::{Keyed, List, Panel, list_in_field};
 use crate::session::comparison::Line;
 use crate::session::what_if::{Slider, StepSize, presets_of};
 use crate::session::{Request, Session};
@@ -101,13 +101,7 @@ impl Keyed for WhatIf {
 }
 
 impl Panel for WhatIf {
-    fn list(&self) -> &List {
-        &self.list
-    }
-
-    fn list_mut(&mut self) -> &mut List {
-        &mut self.list
-    }
+    list_in_field!();
 
     fn lines(&self, session: &Session) -> usize {
         session.what_if.sliders().len()
@@ -190,9 +184,8 @@ impl WhatIf {
     fn draw_sliders(&self, painter: &mut Painter<'_, '_>, sliders: &[Slider], area: Rect) {
         // Names and values form columns; what is left of the width is for the scales.
         let theme = painter.theme;
-        let names = sliders.iter().map(|slider| width(slider.name())).max().unwrap_or(0);
-        let values =
-            sliders.iter().map(|slider| width(&slider.value)).max().unwrap_or(0).clamp(6, 14);
+        let names = widest(sliders.iter().map(Slider::name));
+        let values = widest(sliders.iter().map(|slider| &slider.value)).clamp(6, 14);
         let first = scroll_start(self.list.cursor, sliders.len(), usize::from(area.height));
         for (y, (index, slider)) in (0..area.height).zip(sliders.iter().enumerate().skip(first)) {
             // A changed parameter stands out until it is reset.
@@ -311,12 +304,7 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
     }
     // Bars share one scale, so their lengths compare.
     let foot = u16::from(area.height > 5);
-    let names = lines
-        .iter()
-        .map(|line| width(&line.stats.algorithm))
-        .max()
-        .unwrap_or(0)
-        .min(area.width / 3);
+    let names = widest(lines.iter().map(|line| &line.stats.algorithm)).min(area.width / 3);
     let most = lines.iter().filter_map(|line| line.stats.mean()).fold(0.0, f64::max);
     for line in &lines {
         if y + foot >= area.height {

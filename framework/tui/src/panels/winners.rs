@@ -2,8 +2,8 @@
 
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
-use crate::paint::{Painter, cut_middle, scroll_start, width, wrap};
-use crate::panel::{Keyed, List, Panel, wrap_index};
+use crate::paint::{Painter, cut_middle, scroll_start, widest, width, wrap};
+use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::{RenderKind, Request, Session};
 use crate::theme::MARKS;
 use ratatui::layout::Rect;
@@ -60,13 +60,7 @@ impl Keyed for Winners {
 }
 
 impl Panel for Winners {
-    fn list(&self) -> &List {
-        &self.list
-    }
-
-    fn list_mut(&mut self) -> &mut List {
-        &mut self.list
-    }
+    list_in_field!();
 
     fn lines(&self, session: &Session) -> usize {
         session.compared.maps.get(self.map).map_or(0, |map| map.rows.len())
@@ -223,9 +217,9 @@ impl Winners {
         // Cells are as wide as their headings if that fits, and narrower otherwise; the rest
         // scrolls.
         let theme = painter.theme;
-        let label = map.rows.iter().map(|row| width(row)).max().unwrap_or(0).min(area.width / 3);
+        let label = widest(&map.rows).min(area.width / 3);
         let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
-        let widest = sizes.iter().map(|size| width(size)).max().unwrap_or(0) + 1;
+        let widest = widest(&sizes) + 1;
         let room = area.width.saturating_sub(label + 3);
         let wide = (room / (sizes.len() as u16).max(1)).clamp(NARROWEST, widest.max(NARROWEST));
         let columns = usize::from(room / wide);
@@ -318,7 +312,7 @@ fn legend(painter: &mut Painter<'_, '_>, names: &[&str], here: &[&str], area: Re
 /// Returns for each block size of a row the fastest algorithm and its lead.
 fn strip(map: &WinnerMap, row: usize) -> Vec<String> {
     let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
-    let wide = sizes.iter().map(|size| width(size)).max().unwrap_or(0);
+    let wide = widest(&sizes);
     let line = |(column, size): (usize, &String)| {
         let text =
             cell(map, row, column).map_or("no time".to_owned(), |cell| cell.winner.in_words());

@@ -22,8 +22,8 @@ pub(super) enum Collectors {
     Nearer(u64),
     /// The earlier and the later one alternately.
     Alternating,
-    /// In sections of even size, neither: the node half-way between two collectors sends one half
-    /// to each, so that both sides of a collector are equal.
+    /// In sections of even size, neither of the two middle nodes. The node half-way between two
+    /// collectors sends one half of its data to each, so that both sides of a collector are equal.
     Shared,
 }
 

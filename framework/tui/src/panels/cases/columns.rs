@@ -1,7 +1,7 @@
 //! The columns of the queue that distinguish cases, fitted to the available width.
 
 use crate::abbreviate::Abbreviations;
-use crate::paint::width;
+use crate::paint::widest;
 use crate::session::queue::{CaseRow, Common};
 
 /// The texts of the visible cases in one column, and the width of the column.
@@ -43,10 +43,7 @@ pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Col
         }
     }
     let widths = |wanted: &[(Vec<String>, bool)]| -> Vec<u16> {
-        wanted
-            .iter()
-            .map(|(texts, _)| texts.iter().map(|text| width(text)).max().unwrap_or(0))
-            .collect()
+        wanted.iter().map(|(texts, _)| widest(texts)).collect()
     };
     while total_width(&widths(&wanted), 2) > room {
         let Some(common) = wanted.iter().rposition(|(_, is_common)| *is_common) else { break };
@@ -81,7 +78,7 @@ pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Col
     // An abbreviated column may be narrower than allowed. The next abbreviated column gets the
     // rest.
     let needed = |(texts, _): &(Vec<String>, bool), short: &Abbreviations| -> u16 {
-        texts.iter().map(|text| width(short.get(text))).max().unwrap_or(0)
+        widest(texts.iter().map(|text| short.get(text)))
     };
     let mut widths: Vec<u16> =
         wanted.iter().zip(&shorts).map(|(column, short)| needed(column, short)).collect();

@@ -4,8 +4,8 @@ mod columns;
 
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, bind};
-use crate::paint::{Painter, clock, cut, scroll_start, width, wrap};
-use crate::panel::{Keyed, List, Panel};
+use crate::paint::{Painter, clock, cut, scroll_start, widest, width, wrap};
+use crate::panel::{Keyed, List, Panel, list_in_field};
 use crate::session::files::{OutputFile, write_rows};
 use crate::session::queue::{CaseRow, CaseState};
 use crate::session::{Request, Session};
@@ -46,13 +46,7 @@ impl Keyed for Cases {
 }
 
 impl Panel for Cases {
-    fn list(&self) -> &List {
-        &self.list
-    }
-
-    fn list_mut(&mut self) -> &mut List {
-        &mut self.list
-    }
+    list_in_field!();
 
     fn lines(&self, session: &Session) -> usize {
         self.rows(session).len()
@@ -136,7 +130,7 @@ impl Panel for Cases {
         let shown = || rows.iter().enumerate().skip(first).take(usize::from(area.height));
         let states: Vec<CaseDisplay> =
             shown().map(|(_, (_, row))| state(painter, session, row)).collect();
-        let words = states.iter().map(|state| width(&state.word)).max().unwrap_or(0);
+        let words = widest(states.iter().map(|state| &state.word));
         let bar = u16::from(rows.len() > usize::from(area.height));
         let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
         let in_sight: Vec<&CaseRow> = shown().map(|(_, (_, row))| *row).collect();

@@ -2,7 +2,7 @@
 
 use super::column::Column;
 use crate::abbreviate::Abbreviations;
-use crate::paint::width;
+use crate::paint::{widest, width};
 use crate::session::comparison::{Compared, Line};
 use std::collections::BTreeSet;
 
@@ -50,8 +50,7 @@ impl LayoutInput<'_> {
             _ => true,
         };
         let wide = |column: Column| {
-            let texts =
-                shown.iter().map(|line| width(&column.text(compared, line))).max().unwrap_or(0);
+            let texts = widest(shown.iter().map(|line| column.text(compared, line)));
             let texts = if column == Column::Verified { texts.min(24) } else { texts };
             texts.max(width(column.title()) + u16::from(sort == Some(column)))
         };
@@ -122,7 +121,7 @@ impl LayoutInput<'_> {
             let (column, wide) = columns[at];
             let short =
                 Abbreviations::of(texts.iter().map(String::as_str), usize::from(wide + free));
-            let needed = texts.iter().map(|text| width(short.get(text))).max().unwrap_or(0);
+            let needed = widest(texts.iter().map(|text| short.get(text)));
             columns[at].1 = needed.max(width(column.title()).min(wide));
         }
         let gap = if total_width(&columns, 2) <= room { 2 } else { 1 };

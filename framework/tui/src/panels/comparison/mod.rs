@@ -7,7 +7,7 @@ use crate::abbreviate::Abbreviations;
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
 use crate::paint::{Painter, cut, scroll_start, width};
-use crate::panel::{Keyed, List, Panel};
+use crate::panel::{Keyed, List, Panel, list_in_field};
 use crate::session::comparison::Line;
 use crate::session::{Request, Session};
 use column::{Column, sorted};
@@ -80,13 +80,7 @@ impl Keyed for Comparison {
 }
 
 impl Panel for Comparison {
-    fn list(&self) -> &List {
-        &self.list
-    }
-
-    fn list_mut(&mut self) -> &mut List {
-        &mut self.list
-    }
+    list_in_field!();
 
     fn lines(&self, session: &Session) -> usize {
         self.sorted(session).len()

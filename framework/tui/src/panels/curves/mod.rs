@@ -4,7 +4,7 @@ mod axes;
 
 use crate::keys::{Binding, DOWN, NEXT, PREVIOUS, UP, bind, ch};
 use crate::paint::{Painter, width};
-use crate::panel::{Keyed, List, Panel, wrap_index};
+use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::comparison::Compared;
 use crate::session::{RenderKind, Session};
 
@@ -76,13 +76,7 @@ impl Keyed for Curves {
 }
 
 impl Panel for Curves {
-    fn list(&self) -> &List {
-        &self.list
-    }
-
-    fn list_mut(&mut self) -> &mut List {
-        &mut self.list
-    }
+    list_in_field!();
 
     fn lines(&self, session: &Session) -> usize {
         let family = session.compared.families.get(self.family);

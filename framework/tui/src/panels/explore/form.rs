@@ -1,6 +1,6 @@
 //! A form for the parameters of an algorithm or a machine, with the values and the meaning of each.
 
-use crate::paint::{Painter, cut, scroll_start, width, wrap};
+use crate::paint::{Painter, cut, scroll_start, widest, wrap};
 use crate::panel::{List, wrap_index};
 use crate::session::Session;
 use crate::session::selection::Section;
@@ -177,7 +177,7 @@ impl Form {
         // Changed fields have a colour of their own.
         let height = area.height.saturating_sub(1 + lines);
         let first = scroll_start(self.list.cursor, self.fields.len(), usize::from(height));
-        let names = self.fields.iter().map(|field| width(&field.key)).max().unwrap_or(0);
+        let names = widest(self.fields.iter().map(|field| &field.key));
         let mut y = 1;
         for (index, field) in self.fields.iter().enumerate().skip(first).take(usize::from(height)) {
             let style = match (index == self.list.cursor, field.value == field.default) {

@@ -2,7 +2,7 @@
 
 use super::{Explore, about_spec};
 use crate::click_map::PanelPosition;
-use crate::paint::{Painter, cut_middle, scroll_start, width};
+use crate::paint::{Painter, cut_middle, scroll_start, widest};
 use crate::panel::Panel;
 use crate::session::Session;
 use crate::session::selection::{ListItem, Section};
@@ -25,8 +25,7 @@ impl Explore {
         let first = scroll_start(cursor, items.len(), height);
         let bar = u16::from(items.len() > height);
         let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
-        let names =
-            items.iter().map(|item| width(&name(item))).max().unwrap_or(0).min(area.width * 3 / 5);
+        let names = widest(items.iter().map(name)).min(area.width * 3 / 5);
         for (y, (index, item)) in (0..).zip(items.iter().enumerate().skip(first).take(height)) {
             let here = index == cursor;
             // The mark tells what Enter does: toggle a choice, add a suggestion, or open an

@@ -1,7 +1,7 @@
 //! A histogram of the load of links, or of the amounts held by nodes.
 
 use super::view::{Heat, Quantity};
-use crate::paint::{Painter, width};
+use crate::paint::{Painter, widest};
 use crate::session::recording::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -30,7 +30,7 @@ pub(super) fn histogram(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, frame: &
     let label = |(from, to, _): &(u64, u64, usize)| {
         if from == to { text(*from) } else { format!("{}..{}", text(*from), text(*to)) }
     };
-    let labels = bins.iter().map(|b| width(&label(b))).max().unwrap_or(0);
+    let labels = widest(bins.iter().map(&label));
     let most = bins.iter().map(|b| b.2).max().unwrap_or(1).max(1);
     let noun = if quantity == Quantity::Held { "node" } else { "link" };
     let room = area.width.saturating_sub(labels + 18);

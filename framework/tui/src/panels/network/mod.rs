@@ -16,7 +16,7 @@ mod view;
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, DOWN, ENTER, FIRST, LAST, LEFT, RIGHT, UP, bind, ch};
 use crate::paint::{Painter, cut_middle};
-use crate::panel::{Keyed, List, Panel, wrap_index};
+use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::Session;
 use crate::session::comparison::group_label;
 use crate::session::queue::CaseRow;
@@ -174,13 +174,7 @@ impl Keyed for Network {
 }
 
 impl Panel for Network {
-    fn list(&self) -> &List {
-        &self.list
-    }
-
-    fn list_mut(&mut self) -> &mut List {
-        &mut self.list
-    }
+    list_in_field!();
 
     fn lines(&self, session: &Session) -> usize {
         session.queue.rows().len()
