@@ -101,15 +101,14 @@ fn comparisons_mention_unequal_charges_for_rearrangement() {
         "once, of one machine: {compared}"
     );
     assert!(compared.contains(&format!("note: {remark}\n")), "{compared}");
-    // In a plot, the text may be broken into several lines.
+    // In a plot, the text may be broken into several lines, at spaces.
     let drawn = |args: &[&str]| {
         let out = dir.path().join("figure.svg");
         plot(&rows, &out, args).success();
         let svg = std::fs::read_to_string(&out).unwrap();
         let texts: Vec<&str> =
             svg.split("</text>").filter_map(|text| text.rsplit('>').next()).collect();
-        let letters = |text: &str| text.replace(['`', ' '], "");
-        letters(&texts.concat()).contains(&letters(remark))
+        texts.join(" ").contains(&remark.replace('`', ""))
     };
     assert!(drawn(&[]) && drawn(&["--kind", "winners"]) && drawn(&["--kind", "parts"]));
     assert!(!drawn(&["--y", "steps"]) && !drawn(&["--machine", "paragon:rearrangement=packed"]));
@@ -450,7 +449,7 @@ fn rows_that_cannot_be_plotted_are_reported() {
     refused(
         "f.svg",
         &["--algorithm", "gen"],
-        "--algorithm gen: no row has it; there are bruck, pex, suh-shin",
+        "--algorithm gen: no row has this value, expected one of bruck, pex, suh-shin",
     );
     refused("f.svg", &["--baseline", "gen"], "baseline `gen`");
     refused("f.svg", &["--x", "cv"], "no row has values of coefficient of variation");
@@ -458,12 +457,12 @@ fn rows_that_cannot_be_plotted_are_reported() {
     refused(
         "f.svg",
         &["--kind", "winners", "--y", "ratio"],
-        "--y is for curves: leave it out, or --kind",
+        "--y is for curves: omit it or --kind",
     );
     refused(
         "f.tex",
         &["--kind", "winners"],
-        "pgfplots draws curves: for another --kind take svg, png, pdf or csv",
+        "pgfplots draws curves: for another --kind use svg, png, pdf or csv",
     );
     refused(
         "f.svg",

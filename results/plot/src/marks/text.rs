@@ -34,8 +34,8 @@ pub(crate) fn width(words: &str, size: f64) -> f64 {
         .map_or(0.0, |face| glyphs(face, words).map(|(_, _, advance)| advance).sum::<f64>() * size)
 }
 
-/// Breaks a text into lines of at most this length: after spaces, after punctuation within specs,
-/// or anywhere if necessary.
+/// Breaks a text into lines of at most this length, after spaces. A word that is longer than a line
+/// is also broken after punctuation within specs, or anywhere if necessary.
 pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut line_with = |piece: &str| {
@@ -48,11 +48,18 @@ pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
         let last = lines.len() - 1;
         lines[last] += piece;
     };
-    for piece in words.split_inclusive([' ', ',', ':', '=', '/', '(']) {
-        if width(piece, size) <= most {
-            line_with(piece);
-        } else {
-            piece.chars().for_each(|letter| line_with(letter.encode_utf8(&mut [0; 4])));
+    let fits = |piece: &str| width(piece.trim_end(), size) <= most;
+    for word in words.split_inclusive(' ') {
+        if fits(word) {
+            line_with(word);
+            continue;
+        }
+        for piece in word.split_inclusive([',', ':', '=', '/', '(']) {
+            if fits(piece) {
+                line_with(piece);
+            } else {
+                piece.chars().for_each(|letter| line_with(letter.encode_utf8(&mut [0; 4])));
+            }
         }
     }
     lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
@@ -137,6 +144,11 @@ mod tests {
         assert_eq!(
             lines("torus-permutation:variant=all-ports", 110.0),
             "torus-permutation:|variant=all-ports"
+        );
+        assert_eq!(
+            lines("with rearrangement=packed, all", 120.0),
+            "with|rearrangement=packed,|all",
+            "a word that fits into a line is not broken"
         );
         let letters = wrapped("aaaaaaaaaaaaaaaaaaaa", 10.0, 30.0);
         assert!(letters.len() > 3 && letters.concat().len() == 20, "{letters:?}");
