@@ -5,12 +5,12 @@ use std::path::Path;
 use swapmeet_bridges::fit::{fit, ping_pong as pings};
 use swapmeet_bridges::import::{self, FORMATS, MeasurementFile};
 use swapmeet_bridges::msccl::{self as xml, StepKind};
-use swapmeet_bridges::schedule::{DocumentEvent, EventHandler, Header, read};
+use swapmeet_bridges::schedule::{DocumentEvent, EventHandler, HandlerError, Header, read};
 use swapmeet_bridges::tune::{TimedCase, library};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology;
 use swapmeet_plugin_files::count_steps;
-use swapmeet_results::{CsvSink, Record, Sink, read_bytes};
+use swapmeet_results::{CsvSink, Record, Sink, read_rows};
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_workloads::{Matrix, Workload};
 
@@ -79,10 +79,10 @@ pub fn experiment(data: &[u8]) {
 pub fn schedule(data: &[u8]) {
     struct Anyone;
     impl EventHandler for Anyone {
-        fn head(&mut self, _: Header) -> Result<(), String> {
+        fn head(&mut self, _: Header) -> Result<(), HandlerError> {
             Ok(())
         }
-        fn event(&mut self, _: DocumentEvent) -> Result<(), String> {
+        fn event(&mut self, _: DocumentEvent) -> Result<(), HandlerError> {
             Ok(())
         }
     }
@@ -197,6 +197,7 @@ pub fn measurements(data: &[u8]) {
             path: Path::new("8_pairwise_int8.csv"),
             text,
             collective: Some("alltoall"),
+            read_companion: &|_| Err("there is none".to_owned()),
         };
         match import::read(&source, Some(format.name)) {
             Ok(list) => {
@@ -216,7 +217,7 @@ pub fn measurements(data: &[u8]) {
 
 /// Rows that can be read can be written, and the written rows are read as the same rows.
 pub fn rows(data: &[u8]) {
-    let Ok(records) = read_bytes("fuzzed.csv".to_owned(), data) else { return };
+    let Ok(records) = read_rows("fuzzed.csv".to_owned(), data) else { return };
     let mut written = Vec::new();
     let mut csv = CsvSink::new(&mut written);
     for record in &records {
@@ -226,7 +227,7 @@ pub fn rows(data: &[u8]) {
     if records.is_empty() {
         return;
     }
-    let again = read_bytes("written.csv".to_owned(), &written);
+    let again = read_rows("written.csv".to_owned(), &written[..]);
     let as_written: Vec<Record> = records.iter().map(Record::as_written).collect();
     assert_eq!(again.ok(), Some(as_written));
 }

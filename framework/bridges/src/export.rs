@@ -9,8 +9,8 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use swapmeet_interchange::schedule::{
-    BlockSet, DocumentEvent, EventHandler, Header, Layout, Runs, Send, distinct_sums, is_reduction,
-    merge_runs,
+    BlockSet, DocumentEvent, EventHandler, HandlerError, Header, Layout, Runs, Send, distinct_sums,
+    is_reduction, merge_runs,
 };
 
 mod chakra;
@@ -33,8 +33,8 @@ pub struct Format {
     start: Start,
 }
 
-/// Begins an export into a folder; `Err` says why this is impossible.
-type Start = fn(&Header, OutputFolder) -> Result<Box<dyn Export>, String>;
+/// Begins an export into a folder.
+type Start = fn(&Header, OutputFolder) -> Result<Box<dyn Export>, ExportError>;
 
 impl Format {
     /// Returns whether the format names the blocks or sums of a message, and not only its bytes.
@@ -100,21 +100,50 @@ pub fn format(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
-/// An export in progress. Errors are messages for the user that say what the format cannot
-/// represent.
+/// Why a schedule is not exported.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The format cannot represent the schedule, for this reason.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The output cannot be written.
+    #[error(transparent)]
+    Write(io::Error),
+}
+
+impl From<String> for ExportError {
+    fn from(reason: String) -> Self {
+        Self::Unsupported(reason)
+    }
+}
+
+impl From<&str> for ExportError {
+    fn from(reason: &str) -> Self {
+        Self::Unsupported(reason.to_owned())
+    }
+}
+
+impl From<io::Error> for ExportError {
+    /// An error of an [`Exporter`] that a `LineParser` has passed on is returned unchanged.
+    fn from(error: io::Error) -> Self {
+        error.downcast().unwrap_or_else(Self::Write)
+    }
+}
+
+/// An export in progress.
 pub trait Export {
     /// Sets the number of segments of each block; called before the first step.
-    fn segments(&mut self, _segments: u64) -> Result<(), String> {
+    fn segments(&mut self, _segments: u64) -> Result<(), ExportError> {
         Ok(())
     }
 
     /// Exports a step in which something is sent, if only by nodes to themselves.
-    fn step(&mut self, step: &Step) -> Result<(), String>;
+    fn step(&mut self, step: &Step) -> Result<(), ExportError>;
 
     /// Ends the export after all steps of a verified schedule. `row` has the columns and texts of a
     /// row for measurements. Its values are placeholders: `@NAME@`, `@REPETITION@`, `@TIME@`,
     /// `@FIRST@`, `@MEAN@`.
-    fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), String>;
+    fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), ExportError>;
 }
 
 /// All messages of one step.
@@ -167,16 +196,9 @@ pub struct BlockTransfer {
 pub struct OutputFolder(PathBuf);
 
 impl OutputFolder {
-    fn create(&self, name: &str) -> Result<BufWriter<File>, String> {
-        let path = self.0.join(name);
-        File::create(&path).map(BufWriter::new).map_err(|e| format!("{}: {e}", path.display()))
+    fn create(&self, name: &str) -> io::Result<BufWriter<File>> {
+        File::create(self.0.join(name)).map(BufWriter::new)
     }
-}
-
-/// Returns the message for a failed write.
-#[expect(clippy::needless_pass_by_value, reason = "the shape that `map_err` takes")]
-fn write_error(error: io::Error) -> String {
-    format!("it can't be written: {error}")
 }
 
 /// Collects the events of a schedule into steps for one format.
@@ -217,16 +239,16 @@ impl Exporter {
     }
 
     /// Ends the export after all events of a verified schedule.
-    pub fn finish(mut self, row: &[(&str, String)]) -> Result<(), String> {
+    pub fn finish(mut self, row: &[(&str, String)]) -> Result<(), ExportError> {
         self.end_step()?;
         self.export.ok_or("it has no schedule")?.finish(row)
     }
 
-    fn export(&mut self) -> Result<&mut Box<dyn Export>, String> {
-        self.export.as_mut().ok_or_else(|| "its events come before its head".to_owned())
+    fn export(&mut self) -> Result<&mut Box<dyn Export>, ExportError> {
+        self.export.as_mut().ok_or_else(|| "its events come before its head".into())
     }
 
-    fn end_step(&mut self) -> Result<(), String> {
+    fn end_step(&mut self) -> Result<(), ExportError> {
         if let Some(counts) = &mut self.counts {
             counts.arrive();
         }
@@ -245,7 +267,7 @@ impl Exporter {
         self.export()?.step(&step)
     }
 
-    fn send(&mut self, send: Send) -> Result<(), String> {
+    fn send(&mut self, send: Send) -> Result<(), ExportError> {
         // A send of another step ends the current one: steps arrive in order.
         if send.step != self.current {
             self.end_step()?;
@@ -334,26 +356,27 @@ impl Exporter {
 }
 
 impl EventHandler for Exporter {
-    fn head(&mut self, head: Header) -> Result<(), String> {
+    fn head(&mut self, head: Header) -> Result<(), HandlerError> {
         self.export = Some((self.format.start)(&head, self.folder.clone())?);
         self.head = head;
         Ok(())
     }
 
-    fn event(&mut self, event: DocumentEvent) -> Result<(), String> {
+    fn event(&mut self, event: DocumentEvent) -> Result<(), HandlerError> {
         match event {
             DocumentEvent::Layout(layout) => {
                 self.layout = Layout { segments: layout.segments.max(1), ..layout };
                 let parts = if layout.in_parts { self.head.nodes } else { 1 };
                 let segments = self.layout.segments.saturating_mul(parts);
-                self.export()?.segments(segments)
+                Ok(self.export()?.segments(segments)?)
             }
-            DocumentEvent::Send(send) => self.send(send),
-            DocumentEvent::EndOfStep => self.end_step(),
+            DocumentEvent::Send(send) => Ok(self.send(send)?),
+            DocumentEvent::EndOfStep => Ok(self.end_step()?),
             DocumentEvent::Redistribute(how) if self.format.wants_sizes => {
                 // The copies within nodes have arrived by now, although no step ended with them.
                 self.end_step()?;
-                self.counts.get_or_insert_with(|| ByteCounts::new(&self.head)).redistribute(&how)
+                let counts = self.counts.get_or_insert_with(|| ByteCounts::new(&self.head));
+                Ok(counts.redistribute(&how)?)
             }
             DocumentEvent::Phase(_) | DocumentEvent::Rearrange | DocumentEvent::Redistribute(_) => {
                 Ok(())

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use swapmeet_bridges::export::{Exporter, Format, OutputKind, SCHEDULE_FILE, format};
+use swapmeet_bridges::export::{ExportError, Exporter, Format, OutputKind, SCHEDULE_FILE, format};
 use swapmeet_bridges::schedule::{EventHandler, FORMAT, Header, LineParser, VERSION};
 use swapmeet_results::atomic_file::StagingFolder;
 use swapmeet_results::{Record, Status, Verified, columns};
@@ -20,7 +20,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let cases = trace::cases(&args.schedule, args.timeout, &args.plugins)?;
     let [case] = cases.as_slice() else {
         return Err(Failure::Usage(
-            "an export is of one schedule: give one size, not a range".to_owned(),
+            "an export has one schedule, expected one size instead of a range".to_owned(),
         ));
     };
     let shape =
@@ -28,7 +28,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let place = Place::of(shape, args, case)?;
     let staging = place.staging()?;
     let record = match format(&args.format) {
-        Some(format) => translated(case, &args.plugins, format, staging.path())?,
+        Some(format) => translated(case, &args.plugins, format, staging.path(), &args.out)?,
         None => printed(case, args, &staging.path().join(SCHEDULE_FILE))?,
     };
     let Some(record) = record else { return Ok(ExitCode::from(crate::failure::INTERRUPTED)) };
@@ -43,20 +43,26 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
 
 /// Writes the schedule in the format of `trace` to `file`.
 fn printed(case: &Case, args: &ExportArgs, file: &Path) -> Result<Option<Box<Record>>, Failure> {
-    let mut out = BufWriter::new(File::create(file).map_err(|e| Failure::file(file, &e))?);
+    let failed = |e: io::Error| Failure::file(&args.out, &e);
+    let mut out = BufWriter::new(File::create(file).map_err(failed)?);
     let (record, written) = trace::as_json(case, &args.plugins, &mut out)?;
-    written.and_then(|()| out.flush()).map_err(|e| Failure::file(file, &e))?;
+    written.and_then(|()| out.flush()).map_err(failed)?;
     Ok(record)
 }
 
-/// Writes the schedule in another format to `folder`.
+/// Writes the schedule in another format to `folder`. Errors of output name `place`, to which the
+/// files will be moved.
 pub(crate) fn translated(
     case: &Case,
     plugins: &PluginArgs,
     format: &'static Format,
     folder: &Path,
+    place: &Path,
 ) -> Result<Option<Box<Record>>, Failure> {
-    let cant = |why: String| Failure::Usage(format!("--format {}: {why}", format.name));
+    let failed = |error: ExportError| match error {
+        ExportError::Unsupported(why) => Failure::Usage(format!("--format {}: {why}", format.name)),
+        ExportError::Write(error) => Failure::file(place, &error),
+    };
     let mut exporter = Exporter::new(format, folder);
     // If the sizes do not exist on this topology, return an unsupported row, as a run does.
     let task = match case.workload.task(&case.topology, case.seed) {
@@ -102,13 +108,14 @@ pub(crate) fn translated(
     };
     // The events of `trace` are converted one at a time; the schedule is never in memory as a
     // whole.
-    exporter.head(head).map_err(cant)?;
+    let passed_on = |error: io::Error| failed(error.into());
+    exporter.head(head).map_err(|e| passed_on(io::Error::other(e)))?;
     let mut lines = LineParser::new(&mut exporter);
     let (record, written) = trace::events(case, plugins, &mut lines)?;
-    written.map_err(|e| cant(e.to_string()))?;
+    written.map_err(passed_on)?;
     // A format is complete only if the schedule is valid.
     if let Some(record) = record.as_ref().filter(|record| record.status == Status::Ok) {
-        exporter.finish(&measured(case, record)).map_err(cant)?;
+        exporter.finish(&measured(case, record)).map_err(failed)?;
     }
     Ok(record)
 }
@@ -157,7 +164,7 @@ impl Place {
             OutputKind::File(name) if dash => return Ok(Self::Printed(name)),
             OutputKind::Folder if dash => {
                 return Err(Failure::Usage(
-                    "this format is several files: give --out FOLDER".to_owned(),
+                    "this format has several files, expected --out FOLDER".to_owned(),
                 ));
             }
             OutputKind::File(_) | OutputKind::Folder => {}
@@ -168,7 +175,7 @@ impl Place {
         if matches!(shape, OutputKind::Folder) && !args.over.force && is_full() {
             let out = out.display();
             return Err(Failure::Usage(format!(
-                "{out}: it has files in it: --force writes over them"
+                "{out}: the folder is not empty: --force overwrites its files"
             )));
         }
         Ok(match shape {

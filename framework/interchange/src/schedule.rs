@@ -355,12 +355,15 @@ impl Header {
     }
 }
 
+/// An error of a receiver of parsed contents.
+pub type HandlerError = Box<dyn std::error::Error + std::marker::Send + Sync>;
+
 /// A receiver of parsed contents. Its errors are reported with the position in the document.
 pub trait EventHandler {
     /// Receives the header, which comes first.
-    fn head(&mut self, head: Header) -> Result<(), String>;
+    fn head(&mut self, head: Header) -> Result<(), HandlerError>;
     /// Receives the next event.
-    fn event(&mut self, event: DocumentEvent) -> Result<(), String>;
+    fn event(&mut self, event: DocumentEvent) -> Result<(), HandlerError>;
 }
 
 /// Parses a document: the header, the events one by one, and the outcome, if there is one. Errors
@@ -398,7 +401,8 @@ impl<'de> Visitor<'de> for Document<'_> {
             match key.as_str() {
                 "schedule" if !headed => {
                     let head: Header = map.next_value()?;
-                    head.check().and_then(|()| self.0.head(head)).map_err(A::Error::custom)?;
+                    head.check().map_err(A::Error::custom)?;
+                    self.0.head(head).map_err(A::Error::custom)?;
                     headed = true;
                 }
                 "events" if headed && !read => {

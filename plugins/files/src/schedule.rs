@@ -8,7 +8,7 @@ use crate::numbers::Numbers;
 use std::fs::File;
 use std::io::BufReader;
 use swapmeet_interchange::schedule::{
-    DocumentEvent, EventHandler, Header, Layout, Runs, Send, distinct_sums, read,
+    DocumentEvent, EventHandler, HandlerError, Header, Layout, Runs, Send, distinct_sums, read,
 };
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Route, Schedule, Set, Stop,
@@ -69,7 +69,7 @@ struct FileReader<'a, 'p, 's> {
 }
 
 impl EventHandler for FileReader<'_, '_, '_> {
-    fn head(&mut self, head: Header) -> Result<(), String> {
+    fn head(&mut self, head: Header) -> Result<(), HandlerError> {
         let nodes = self.problem.topology().nodes();
         let word = word(self.problem.collective());
         let stop = if head.nodes != nodes {
@@ -90,20 +90,20 @@ impl EventHandler for FileReader<'_, '_, '_> {
         } else {
             None
         };
-        stop.map_or(Ok(()), |stop| self.refuse(stop))
+        Ok(stop.map_or(Ok(()), |stop| self.refuse(stop))?)
     }
 
-    fn event(&mut self, event: DocumentEvent) -> Result<(), String> {
+    fn event(&mut self, event: DocumentEvent) -> Result<(), HandlerError> {
         match event {
             DocumentEvent::Layout(layout) => {
                 if self.segments > 0 {
-                    return Err("`layout` is repeated, or after the first send".to_owned());
+                    return Err("`layout` is repeated, or after the first send".into());
                 }
-                self.lay_out(&layout)
+                Ok(self.lay_out(&layout)?)
             }
             DocumentEvent::Phase(name) => {
                 let result = self.schedule.phase(&name);
-                self.check(result)
+                Ok(self.check(result)?)
             }
             DocumentEvent::Rearrange => {
                 if self.segments == 0 {
@@ -112,13 +112,12 @@ impl EventHandler for FileReader<'_, '_, '_> {
                     return Ok(());
                 }
                 let result = self.schedule.rearrange();
-                self.check(result)
+                Ok(self.check(result)?)
             }
-            DocumentEvent::Send(send) => self.send(&send),
+            DocumentEvent::Send(send) => Ok(self.send(&send)?),
             DocumentEvent::EndOfStep => Ok(()),
             DocumentEvent::Redistribute(_) => {
-                Err("it redistributes byte counts: only schedules of blocks are supported"
-                    .to_owned())
+                Err("it redistributes byte counts: only schedules of blocks are supported".into())
             }
         }
     }

@@ -43,6 +43,26 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
+fn an_export_to_a_full_disk_is_an_error_of_output() {
+    let dir = tempdir().unwrap();
+    for format in ["mpi", "goal", "chakra", "simgrid", "msccl", "json"] {
+        let arguments = format!(
+            "export --format {format} --topology torus:8x8 --algorithm gen --machine paragon:hop_us=0 --out out"
+        );
+        let output = cramped(dir.path(), 4, &arguments);
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{format}: {said}");
+        assert!(said.starts_with("error: out: File too large"), "{format}: {said}");
+        assert!(names(dir.path()).is_empty(), "{format}: nothing is left");
+    }
+    // What a format cannot represent is still bad input.
+    let arguments = "export --format msccl --topology ring:4 --algorithm linear --out out \
+                     --workload one-spike:max=64,rest=1";
+    let output = cramped(dir.path(), 4, arguments);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+}
+
+#[test]
 fn merge_does_not_touch_a_file_that_a_run_is_writing() {
     let dir = folder();
     let out = dir.path().join("live.csv");
@@ -190,7 +210,8 @@ fn inputs_are_not_overwritten() {
     ] {
         let before = std::fs::read(path(read)).unwrap();
         let output = cramped(dir.path(), 1000, &format!("{arguments} --force --out {out}"));
-        let expected = format!("error: --out {out}: it is read for this: give another --out\n");
+        let expected =
+            format!("error: --out {out}: it is an input of this command: give another --out\n");
         assert_eq!((output.status.code(), said(&output)), (Some(2), expected), "{arguments}");
         assert_eq!(std::fs::read(path(read)).unwrap(), before);
     }

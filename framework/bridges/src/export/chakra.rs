@@ -6,7 +6,7 @@
 //! schema (`et_def.proto`), only the fields that ASTRA-sim's feeder reads are written.
 
 use super::spool::{Spool, SpoolItem};
-use super::{Export, OutputFolder, Step, write_error};
+use super::{Export, ExportError, OutputFolder, Step};
 use std::io::Write as _;
 use swapmeet_interchange::schedule::Header;
 
@@ -34,19 +34,19 @@ struct Rank {
 }
 
 impl Chakra {
-    pub(super) fn new(head: &Header, folder: OutputFolder) -> Result<Self, String> {
+    pub(super) fn new(head: &Header, folder: OutputFolder) -> Result<Self, ExportError> {
         let too_large = |what: &str, most: u64| {
             format!("it has over {most} {what}: ASTRA-sim has 32 bits for them")
         };
         if head.nodes > i32::MAX as u64 {
-            return Err(too_large("ranks", i32::MAX as u64));
+            return Err(too_large("ranks", i32::MAX as u64).into());
         }
-        let mut spool = Spool::new(&folder.0, head.nodes).map_err(write_error)?;
+        let mut spool = Spool::new(&folder.0, head.nodes)?;
         // GlobalMetadata: version = 1.
         let mut metadata = Vec::new();
         text(&mut metadata, 1, b"0.0.4");
         for rank in 0..head.nodes {
-            spool.append(rank, &delimited(&metadata)).map_err(write_error)?;
+            spool.append(rank, &delimited(&metadata))?;
         }
         Ok(Self { folder, spool, ranks: vec![Rank::default(); head.nodes as usize] })
     }
@@ -58,7 +58,7 @@ impl Chakra {
         kind: u64,
         (from, to): (u64, u64),
         bytes: u64,
-    ) -> Result<(), String> {
+    ) -> Result<(), ExportError> {
         let known =
             self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
         let id = known.nodes + 1;
@@ -89,14 +89,14 @@ impl Chakra {
             number(&mut attribute, field, value);
             text(&mut node, 10, &attribute);
         }
-        self.spool.append(rank, &delimited(&node)).map_err(write_error)
+        Ok(self.spool.append(rank, &delimited(&node))?)
     }
 }
 
 impl Export for Chakra {
-    fn step(&mut self, step: &Step) -> Result<(), String> {
+    fn step(&mut self, step: &Step) -> Result<(), ExportError> {
         if step.number > i32::MAX as u64 {
-            return Err("it has over 2^31 - 1 steps, more than Chakra has tags".to_owned());
+            return Err("it has over 2^31 - 1 steps, more than Chakra has tags".into());
         }
         for message in &step.messages {
             let ends = (message.from, message.to);
@@ -109,25 +109,20 @@ impl Export for Chakra {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, _: &[(&str, String)]) -> Result<(), String> {
+    fn finish(self: Box<Self>, _: &[(&str, String)]) -> Result<(), ExportError> {
         let Self { folder, spool, .. } = *self;
         let mut out = None;
-        let mut unmade = None;
-        let all = spool.finish(|rank, piece| {
+        spool.finish(|rank, piece| {
             match piece {
-                SpoolItem::Begin => match folder.create(&format!("schedule.{rank}.et")) {
-                    Ok(file) => out = Some(file),
-                    Err(why) => unmade = Some(why),
-                },
+                SpoolItem::Begin => out = Some(folder.create(&format!("schedule.{rank}.et"))?),
                 SpoolItem::Text(bytes) => {
                     out.as_mut().map_or(Ok(()), |out| out.write_all(bytes))?;
                 }
                 SpoolItem::End => out.as_mut().map_or(Ok(()), |out| out.flush())?,
             }
             Ok(())
-        });
-        unmade.map_or(Ok(()), Err)?;
-        all.map_err(write_error)
+        })?;
+        Ok(())
     }
 }
 

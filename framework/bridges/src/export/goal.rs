@@ -10,7 +10,7 @@
 //! Receives do not wait.
 
 use super::spool::{Spool, SpoolItem};
-use super::{Export, Message, OutputFolder, Step, write_error};
+use super::{Export, ExportError, Message, OutputFolder, Step};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -42,8 +42,8 @@ struct Rank {
 }
 
 impl Goal {
-    pub(super) fn new(head: &Header, folder: OutputFolder) -> Result<Self, String> {
-        let spool = Spool::new(&folder.0, head.nodes).map_err(write_error)?;
+    pub(super) fn new(head: &Header, folder: OutputFolder) -> Result<Self, ExportError> {
+        let spool = Spool::new(&folder.0, head.nodes)?;
         let ranks = vec![Rank::default(); head.nodes as usize];
         let is_data_ordered = head.machine.split([':', ',']).any(|word| word == "order=data");
         Ok(Self { folder, spool, ranks, text: String::new(), is_data_ordered })
@@ -56,7 +56,7 @@ impl Goal {
         step: u64,
         (is_send, peer): (bool, u64),
         message: &Message,
-    ) -> Result<(), String> {
+    ) -> Result<(), ExportError> {
         let known =
             self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
         self.text.clear();
@@ -66,7 +66,7 @@ impl Goal {
             known.receives += 1;
             known.open.push_back(step);
             let _ = writeln!(text, "r{}: recv {bytes}b from {peer} tag {step}", known.receives);
-            return self.spool.append(rank, self.text.as_bytes()).map_err(write_error);
+            return Ok(self.spool.append(rank, self.text.as_bytes())?);
         }
         // A send waits for the data that arrived before it. A join bundles the receives since the
         // last one, so the number of dependencies is linear.
@@ -93,7 +93,7 @@ impl Goal {
         if joined > 0 {
             let _ = writeln!(text, "s{send} requires j{}", known.joins);
         }
-        self.spool.append(rank, self.text.as_bytes()).map_err(write_error)
+        Ok(self.spool.append(rank, self.text.as_bytes())?)
     }
 
     /// Writes a send or receive that waits for the previous step.
@@ -104,7 +104,7 @@ impl Goal {
         is_send: bool,
         peer: u64,
         bytes: u64,
-    ) -> Result<(), String> {
+    ) -> Result<(), ExportError> {
         let known =
             self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
         // `txt2bin` requires that a label is defined before it is used.
@@ -139,14 +139,14 @@ impl Goal {
         if known.joins > 0 {
             let _ = writeln!(text, "{letter}{number} requires j{}", known.joins);
         }
-        self.spool.append(rank, self.text.as_bytes()).map_err(write_error)
+        Ok(self.spool.append(rank, self.text.as_bytes())?)
     }
 }
 
 impl Export for Goal {
-    fn step(&mut self, step: &Step) -> Result<(), String> {
+    fn step(&mut self, step: &Step) -> Result<(), ExportError> {
         if step.number > u64::from(u32::MAX) {
-            return Err("it has over 2^32 - 1 steps, more than GOAL has tags".to_owned());
+            return Err("it has over 2^32 - 1 steps, more than GOAL has tags".into());
         }
         for (is_send, message) in
             [true, false].into_iter().flat_map(|is| step.messages.iter().map(move |m| (is, m)))
@@ -162,7 +162,7 @@ impl Export for Goal {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, _: &[(&str, String)]) -> Result<(), String> {
+    fn finish(self: Box<Self>, _: &[(&str, String)]) -> Result<(), ExportError> {
         let mut out = self.folder.create(FILE)?;
         let write = || {
             writeln!(out, "num_ranks {}", self.ranks.len())?;
@@ -173,6 +173,6 @@ impl Export for Goal {
             })?;
             out.flush()
         };
-        write().map_err(write_error)
+        Ok(write()?)
     }
 }

@@ -7,7 +7,7 @@
 //! verifies delivery independently of this file.
 
 use super::spool::{Spool, SpoolItem};
-use super::{BlockTransfer, Export, Message, OutputFolder, Step, write_error};
+use super::{BlockTransfer, Export, ExportError, Message, OutputFolder, Step};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use swapmeet_interchange::schedule::{BlockSet, Header, Runs};
@@ -29,8 +29,8 @@ pub(super) struct Mpi {
 }
 
 impl Mpi {
-    pub(super) fn new(head: &Header, folder: OutputFolder) -> Result<Self, String> {
-        let spool = Spool::new(&folder.0, head.nodes).map_err(write_error)?;
+    pub(super) fn new(head: &Header, folder: OutputFolder) -> Result<Self, ExportError> {
+        let spool = Spool::new(&folder.0, head.nodes)?;
         let ranks = vec![(0, 0); head.nodes as usize];
         Ok(Self {
             folder,
@@ -50,7 +50,7 @@ impl Mpi {
         letter: char,
         peer: u64,
         message: &Message,
-    ) -> Result<(), String> {
+    ) -> Result<(), ExportError> {
         let known =
             self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
         self.text.clear();
@@ -78,7 +78,7 @@ impl Mpi {
         }
         self.text.push('\n');
         known.1 += self.text.len() as u64;
-        self.spool.append(rank, self.text.as_bytes()).map_err(write_error)
+        Ok(self.spool.append(rank, self.text.as_bytes())?)
     }
 
     /// Returns the text before the ranks' lines.
@@ -126,12 +126,12 @@ fn runs(runs: &Option<Runs>) -> String {
 }
 
 impl Export for Mpi {
-    fn segments(&mut self, segments: u64) -> Result<(), String> {
+    fn segments(&mut self, segments: u64) -> Result<(), ExportError> {
         self.segments = segments;
         Ok(())
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), String> {
+    fn step(&mut self, step: &Step) -> Result<(), ExportError> {
         for message in &step.messages {
             self.line(message.from, step.number, 's', message.to, message)?;
             self.line(message.to, step.number, 'r', message.from, message)?;
@@ -139,8 +139,8 @@ impl Export for Mpi {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), String> {
-        std::fs::write(self.folder.0.join("replay.c"), PROGRAM).map_err(write_error)?;
+    fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), ExportError> {
+        std::fs::write(self.folder.0.join("replay.c"), PROGRAM)?;
         let preamble = self.preamble(row)?;
         // Positions have a fixed width, so that they do not influence each other.
         const DIGITS: usize = 18;
@@ -160,6 +160,6 @@ impl Export for Mpi {
             })?;
             out.flush()
         };
-        write().map_err(write_error)
+        Ok(write()?)
     }
 }

@@ -7,7 +7,7 @@
 //! all values keep their positions in one buffer, so that received values are added in place. If a
 //! schedule exceeds a limit of MSCCL, the error names that limit.
 
-use super::{BlockTransfer, Export, Message, OutputFolder, Step, write_error};
+use super::{BlockTransfer, Export, ExportError, Message, OutputFolder, Step};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
 use swapmeet_interchange::msccl::{
@@ -55,14 +55,14 @@ struct GpuState {
 }
 
 impl Msccl {
-    pub(super) fn new(head: &Header, folder: OutputFolder) -> Result<Self, String> {
+    pub(super) fn new(head: &Header, folder: OutputFolder) -> Result<Self, ExportError> {
         let word = head.collective.replace('-', "");
         let known = Collective::WORDS.iter().find(|(known, _)| *known == word);
         let (_, collective) =
             *known.ok_or_else(|| format!("MSCCL has no `{}`", head.collective))?;
         if head.block_bytes.is_none() {
             return Err(
-                "its blocks differ in size, and MSCCL's chunks all have the same size".to_owned()
+                "its blocks differ in size, and MSCCL's chunks all have the same size".into()
             );
         }
         let gpus = (0..head.nodes).map(|_| GpuState::default()).collect();
@@ -412,11 +412,11 @@ fn runs_of(pairs: &[(ChunkLocation, ChunkLocation)]) -> Vec<(ChunkLocation, Chun
 }
 
 impl Export for Msccl {
-    fn segments(&mut self, segments: u64) -> Result<(), String> {
-        self.begin(segments)
+    fn segments(&mut self, segments: u64) -> Result<(), ExportError> {
+        Ok(self.begin(segments)?)
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), String> {
+    fn step(&mut self, step: &Step) -> Result<(), ExportError> {
         if self.segments == 0 {
             self.begin(1)?;
         }
@@ -443,7 +443,7 @@ impl Export for Msccl {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>, _: &[(&str, String)]) -> Result<(), String> {
+    fn finish(mut self: Box<Self>, _: &[(&str, String)]) -> Result<(), ExportError> {
         if self.segments == 0 {
             self.begin(1)?;
         }
@@ -470,6 +470,6 @@ impl Export for Msccl {
         let gpus = std::mem::take(&mut self.gpus).into_iter().map(gpu).collect();
         let program = Program { collective: self.collective, in_place: false, gpus };
         let mut out = self.folder.create(FILE)?;
-        msccl::write(&program, &self.name, &mut out).and_then(|()| out.flush()).map_err(write_error)
+        Ok(msccl::write(&program, &self.name, &mut out).and_then(|()| out.flush())?)
     }
 }

@@ -6,7 +6,7 @@
 //! addition; its axes are reversed because SimGrid counts the first dimension fastest, so that node
 //! numbers agree. Latencies are zero, because SimGrid shares a link by round-trip time otherwise.
 
-use super::{Export, Message, OutputFolder, Step, write_error};
+use super::{Export, ExportError, Message, OutputFolder, Step};
 use std::collections::BTreeMap;
 use std::collections::hash_map::{DefaultHasher, Entry, HashMap};
 use std::fs::File;
@@ -41,19 +41,19 @@ fn digest(path: &[u64]) -> u64 {
 }
 
 impl SimGrid {
-    pub(super) fn new(head: &Header, folder: OutputFolder) -> Result<Self, String> {
+    pub(super) fn new(head: &Header, folder: OutputFolder) -> Result<Self, ExportError> {
         let byte_us = head.byte_us.filter(|us| *us > 0.0);
         let byte_us = byte_us
             .ok_or("the machine has no `byte_us` above 0, which gives the bandwidth of links: choose a --machine with one")?;
         let mut messages = folder.create("messages.txt")?;
-        writeln!(messages, "swapmeet-simgrid 1\nnodes {}", head.nodes).map_err(write_error)?;
+        writeln!(messages, "swapmeet-simgrid 1\nnodes {}", head.nodes)?;
         let sides = head
             .topology
             .strip_prefix("torus:")
             .map(|sides| sides.split('x').map(str::to_owned).collect());
         let whole = |sides: &Vec<String>| sides.iter().all(|side| side.parse::<u64>().is_ok());
         let torus = sides.filter(whole);
-        let routes = BufWriter::new(tempfile::tempfile_in(&folder.0).map_err(write_error)?);
+        let routes = BufWriter::new(tempfile::tempfile_in(&folder.0)?);
         let (known, links) = (HashMap::new(), BTreeMap::new());
         Ok(Self {
             folder,
@@ -79,7 +79,7 @@ impl SimGrid {
         writeln!(self.routes, "</route>")
     }
 
-    fn platform(&mut self) -> Result<(), String> {
+    fn platform(&mut self) -> Result<(), ExportError> {
         let mut out = self.folder.create("platform.xml")?;
         let mut write = || {
             writeln!(out, "{HEADING}\n  <zone id=\"world\" routing=\"Full\">")?;
@@ -99,10 +99,10 @@ impl SimGrid {
             writeln!(out, "  </zone>\n</platform>")?;
             out.flush()
         };
-        write().map_err(write_error)
+        Ok(write()?)
     }
 
-    fn cluster(&self, sides: &[String]) -> Result<(), String> {
+    fn cluster(&self, sides: &[String]) -> Result<(), ExportError> {
         let mut out = self.folder.create("cluster.xml")?;
         let reversed: Vec<&str> = sides.iter().rev().map(String::as_str).collect();
         let mut write = || {
@@ -115,48 +115,49 @@ impl SimGrid {
             )?;
             out.flush()
         };
-        write().map_err(write_error)
+        Ok(write()?)
     }
 }
 
 const HEADING: &str = "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">";
 
 impl Export for SimGrid {
-    fn step(&mut self, step: &Step) -> Result<(), String> {
+    fn step(&mut self, step: &Step) -> Result<(), ExportError> {
         for message in &step.messages {
             let (from, to) = (message.from, message.to);
             if message.path.len() < 2 {
                 return Err(format!(
                     "step {}: the route of the message from {from} to {to} is unknown",
                     step.number
-                ));
+                )
+                .into());
             }
             let digest = digest(&message.path);
             match self.known.entry((from as u32, to as u32)) {
                 Entry::Vacant(unknown) => {
                     unknown.insert(digest);
-                    self.route(message).map_err(write_error)?;
+                    self.route(message)?;
                 }
                 Entry::Occupied(known) if *known.get() == digest => {}
                 Entry::Occupied(_) => {
                     return Err(format!(
                         "step {}: the message from {from} to {to} takes another route than an earlier one, but SimGrid has one route for each pair",
                         step.number
-                    ));
+                    )
+                    .into());
                 }
             }
-            writeln!(self.messages, "{} {from} {to} {}", step.number, message.bytes)
-                .map_err(write_error)?;
+            writeln!(self.messages, "{} {from} {to} {}", step.number, message.bytes)?;
         }
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>, _: &[(&str, String)]) -> Result<(), String> {
-        self.messages.flush().map_err(write_error)?;
+    fn finish(mut self: Box<Self>, _: &[(&str, String)]) -> Result<(), ExportError> {
+        self.messages.flush()?;
         self.platform()?;
         if let Some(sides) = &self.torus {
             self.cluster(sides)?;
         }
-        std::fs::write(self.folder.0.join("replay.cpp"), PROGRAM).map_err(write_error)
+        Ok(std::fs::write(self.folder.0.join("replay.cpp"), PROGRAM)?)
     }
 }

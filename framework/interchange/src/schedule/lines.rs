@@ -32,7 +32,8 @@ impl<'a> LineParser<'a> {
         let text = std::str::from_utf8(&line).map_err(io::Error::other)?;
         if let Some(head) = text.strip_prefix("{\"schedule\":") {
             let head: Header = parsed(head.strip_suffix(',').unwrap_or(head))?;
-            return head.check().and_then(|()| self.reader.head(head)).map_err(io::Error::other);
+            head.check().map_err(io::Error::other)?;
+            return self.reader.head(head).map_err(io::Error::other);
         }
         if let Some(outcome) = text.strip_prefix("\"outcome\":") {
             self.outcome = parsed(outcome.strip_suffix('}').unwrap_or(outcome))?;

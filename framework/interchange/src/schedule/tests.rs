@@ -6,15 +6,15 @@ use std::io::Write;
 struct Events(Vec<String>);
 
 impl EventHandler for Events {
-    fn head(&mut self, head: Header) -> Result<(), String> {
+    fn head(&mut self, head: Header) -> Result<(), HandlerError> {
         self.0.push(format!("{} nodes, {}", head.nodes, head.collective));
         Ok(())
     }
 
-    fn event(&mut self, event: DocumentEvent) -> Result<(), String> {
+    fn event(&mut self, event: DocumentEvent) -> Result<(), HandlerError> {
         self.0.push(match event {
             DocumentEvent::Send(send) if send.from > 8 => {
-                return Err(format!("there is no node {}", send.from));
+                return Err(format!("there is no node {}", send.from).into());
             }
             DocumentEvent::Send(send) => {
                 format!("{}: {} -> {}, {} bytes", send.step, send.from, send.to, send.bytes)
