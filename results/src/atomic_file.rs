@@ -6,11 +6,12 @@ use std::fs::{DirEntry, File, Metadata, Permissions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::{NamedTempFile, TempDir};
 
 /// The prefix of the names of drafts. A draft is a file that replaces another one when it is
-/// complete.
+/// complete, or a folder of such files. Its owner holds a lock on it, so a draft without a lock is
+/// one that a killed program has left behind.
 const DRAFT: &str = ".swapmeet-";
 
 /// Why a file was not written.
@@ -87,14 +88,22 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
     remove_stale_drafts(folder);
     let mode = there.as_ref().map_or(0o666, |there| there.permissions().mode());
     let permissions = Permissions::from_mode(mode);
-    let draft = tempfile::Builder::new().prefix(DRAFT).permissions(permissions).tempfile_in(folder);
     // The message of tempfile names the temporary file, which means nothing to users.
     let bare =
         |e: &io::Error| e.to_string().split(" at path ").next().unwrap_or_default().to_owned();
-    let draft = draft.map_err(|e| io::Error::new(e.kind(), bare(&e)))?;
-    // The lock is held while the file is open, so that no other program takes the draft for a stale
-    // one.
-    lock(draft.as_file())?;
+    let draft = loop {
+        let draft = tempfile::Builder::new()
+            .prefix(DRAFT)
+            .permissions(permissions.clone())
+            .tempfile_in(folder)
+            .map_err(|e| io::Error::new(e.kind(), bare(&e)))?;
+        // The lock is held while the file is open. Until it was held, another program may have
+        // removed the draft as a stale one.
+        lock(draft.as_file())?;
+        if is_at(draft.as_file(), draft.path()) {
+            break draft;
+        }
+    };
     if let Some(there) = there {
         keep_owner(draft.as_file(), &there);
         // Permissions come last because a change of owner may clear bits; they are set explicitly
@@ -116,11 +125,18 @@ impl StagingFolder {
     /// Creates a staging folder in the folder `near`.
     pub fn new(near: &Path) -> io::Result<Self> {
         remove_stale_drafts(near);
-        let folder = tempfile::Builder::new().prefix(DRAFT).tempdir_in(near)?;
-        let lock = File::open(folder.path())?;
-        // Some file systems do not support locks.
-        drop(lock.try_lock());
-        Ok(Self { folder, _lock: lock })
+        loop {
+            let folder = tempfile::Builder::new().prefix(DRAFT).tempdir_in(near)?;
+            // As for a file, another program may have removed the folder before it was locked.
+            let held = match File::open(folder.path()) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
+                opened => opened?,
+            };
+            lock(&held)?;
+            if is_at(&held, folder.path()) {
+                return Ok(Self { folder, _lock: held });
+            }
+        }
     }
 
     pub fn path(&self) -> &Path {
@@ -130,19 +146,18 @@ impl StagingFolder {
 
 /// Removes drafts that killed programs have left behind.
 fn remove_stale_drafts(folder: &Path) {
-    /// The minimum age. A new draft may not be locked yet.
-    const OLD: Duration = Duration::from_secs(60);
     let is_draft = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(DRAFT);
     for draft in std::fs::read_dir(folder).into_iter().flatten().flatten().filter(is_draft) {
-        let age =
-            draft.metadata().and_then(|m| m.modified()).ok().and_then(|then| then.elapsed().ok());
-        let is_left = || File::open(draft.path()).is_ok_and(|file| file.try_lock().is_ok());
-        if age.is_some_and(|age| age > OLD) && is_left() {
-            let is_folder = draft.file_type().is_ok_and(|kind| kind.is_dir());
+        let path = draft.path();
+        // The lock is held while the draft is removed, so that its owner, if it has just created
+        // it, notices the removal. A file system without locks keeps its drafts.
+        let Ok(held) = File::open(&path) else { continue };
+        if held.try_lock().is_ok() && is_at(&held, &path) {
+            let is_folder = held.metadata().is_ok_and(|m| m.is_dir());
             drop(if is_folder {
-                std::fs::remove_dir_all(draft.path())
+                std::fs::remove_dir_all(&path)
             } else {
-                std::fs::remove_file(draft.path())
+                std::fs::remove_file(&path)
             });
         }
     }
@@ -178,12 +193,27 @@ fn open_locked(path: &Path) -> Result<File, AtomicWriteError> {
     Ok(file)
 }
 
+/// Returns whether the path leads to this open file or folder.
+pub fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |m: Metadata| (m.dev(), m.ino());
+    file.metadata().map(identity).ok() == std::fs::metadata(path).map(identity).ok()
+}
+
 /// Locks a file for as long as it is open. Errors if another run is writing to it.
 pub fn lock(file: &File) -> Result<(), AtomicWriteError> {
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(AtomicWriteError::Busy),
-        // Some file systems do not support locks.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    /// The maximum wait. A child process that a killed run was starting holds the lock until it
+    /// executes its program, which takes some 40 ms.
+    const LONGEST: Duration = Duration::from_millis(500);
+    let begin = Instant::now();
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if begin.elapsed() < LONGEST => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(TryLockError::WouldBlock) => return Err(AtomicWriteError::Busy),
+            // Some file systems do not support locks.
+            Ok(()) | Err(TryLockError::Error(_)) => return Ok(()),
+        }
     }
 }
 
@@ -212,5 +242,42 @@ mod tests {
         drop(theirs);
         ours().unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "ours");
+    }
+
+    /// A run that was killed while it started a child may leave its lock with the child for a
+    /// moment.
+    #[test]
+    fn a_lock_that_is_held_briefly_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        let theirs = File::create(&path).unwrap();
+        lock(&theirs).unwrap();
+        let holder = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(100));
+            drop(theirs);
+        });
+        lock(&File::open(&path).unwrap()).unwrap();
+        holder.join().unwrap();
+    }
+
+    #[test]
+    fn drafts_of_killed_programs_are_removed_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let near = |name: &str| folder.path().join(name);
+        std::fs::write(near(".swapmeet-file"), "half a tab").unwrap();
+        std::fs::create_dir(near(".swapmeet-folder")).unwrap();
+        std::fs::write(near(".swapmeet-folder/schedule.txt"), "half a sched").unwrap();
+        std::fs::write(near("theirs"), "").unwrap();
+        let staging = StagingFolder::new(folder.path()).unwrap();
+        let (draft, _) = draft_for(&near("rows.csv")).unwrap();
+        let left = || {
+            let entries = std::fs::read_dir(folder.path()).unwrap();
+            entries.map(|entry| entry.unwrap().path()).collect::<std::collections::BTreeSet<_>>()
+        };
+        let live = [staging.path().to_owned(), draft.path().to_owned(), near("theirs")];
+        assert_eq!(left(), live.into());
+        // The drafts of a running program stay, however many commands write to the folder.
+        write(&near("theirs"), |_| Ok(())).unwrap();
+        assert_eq!(left().len(), 3);
     }
 }

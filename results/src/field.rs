@@ -5,6 +5,8 @@
 //! here is accurate to a picosecond. A rounded value is written with the fewest digits that give it
 //! back (Rust's own `{}`), so that reading returns exactly what was written.
 
+use swapmeet_core::text::escaped;
+
 /// The rounding steps in one microsecond.
 pub(crate) const STEPS: f64 = 1e6;
 
@@ -50,22 +52,39 @@ pub(crate) trait Field: Clone {
 }
 
 /// Spreadsheets run a text that looks like a formula. Such a text is written after an apostrophe,
-/// which is the spreadsheets' own mark for "not a formula".
+/// which is the spreadsheets' own mark for "not a formula". Anybody may have written a file, so
+/// texts are escaped when they are read.
 impl Field for String {
     const TYPE: &'static str = "string";
 
     fn write(&self) -> String {
-        csv_text(self)
+        if is_formula(self) { format!("'{self}") } else { self.clone() }
     }
     fn read(text: &str) -> Result<Self, String> {
         let plain = text.strip_prefix('\'').filter(|rest| is_formula(rest));
-        Ok(plain.unwrap_or(text).to_owned())
+        Ok(escaped(plain.unwrap_or(text)).into_owned())
+    }
+    fn as_written(&self) -> Self {
+        escaped(self).into_owned()
     }
 }
 
-/// Returns a text as a CSV field that no spreadsheet runs as a formula.
-pub fn csv_text(text: &str) -> String {
-    if is_formula(text) { format!("'{text}") } else { text.to_owned() }
+/// Formats rows as CSV; the first row has the names of the columns. No field is a formula for a
+/// spreadsheet.
+pub fn csv_table<R>(rows: impl IntoIterator<Item = R>) -> Result<String, csv::Error>
+where
+    R: IntoIterator<Item: AsRef<str>>,
+{
+    let is_number = |text: &str| text.parse().is_ok_and(f64::is_finite);
+    let field = |text: &str| {
+        if is_number(text) { text.to_owned() } else { Field::write(&text.to_owned()) }
+    };
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        writer.write_record(row.into_iter().map(|text| field(text.as_ref())))?;
+    }
+    let bytes = writer.into_inner().map_err(|e| csv::Error::from(e.into_error()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Returns whether a spreadsheet runs a cell with this text, leading apostrophes aside.
@@ -198,8 +217,21 @@ mod tests {
         ] {
             let written = text.to_owned().write();
             assert!(!written.starts_with(['=', '+', '-', '@', '\t', '\r']), "{written}");
-            assert_eq!(String::read(&written).as_deref(), Ok(text));
+            assert_eq!(String::read(&written).as_deref(), Ok(&*escaped(text)));
         }
+    }
+
+    #[test]
+    fn texts_are_escaped_when_they_are_read() {
+        let read = |text: &str| String::read(text).unwrap();
+        assert_eq!(read("a\u{1b}[31m\r\n\u{202e}"), "a\\u{1b}[31m\\r\\n\\u{202e}");
+        assert_eq!(read("'=1\u{7}"), "=1\\u{7}");
+    }
+
+    #[test]
+    fn a_table_has_no_formulas() {
+        let rows = [["name", "=x"], ["=1+1", "-1.5"], ["+a", "-inf"], ["@b, c", "1e3"]];
+        assert_eq!(csv_table(rows).unwrap(), "name,'=x\n'=1+1,-1.5\n'+a,'-inf\n\"'@b, c\",1e3\n");
     }
 
     #[test]

@@ -5,9 +5,11 @@
 #include "../../plugins/ring-c/ring.c"
 #undef swapmeet_plugin
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ipc.h>
 #include <sys/shm.h>
 #include <unistd.h>

@@ -104,7 +104,7 @@ fn misprinted_rules_fail_and_corrected_ones_pass() {
             "shifts-not-symmetric",
             "symmetry",
             "ring:7",
-            "in step 1 node 1 sends node 0 what follows from no other's send",
+            "in step 1 node 1 sends node 0 data that follows from no other node's send",
         ),
         (
             "shifts-gone-through-twice",
@@ -157,7 +157,7 @@ const WRONG: [Wrong; 23] = [
             "SwmBlocks s = everything(0, 1), t = everything(1, 2); one_step(host, &s); one_step(host, &t); for (;;) { } return SWM_OK;",
         )],
         "fault time wrong ring:4 ",
-        "not done after 0.3 s, after step 2, and it doesn't heed the host: killed",
+        "not done after 0.3 s, after step 2, and it ignores the host: killed",
     ),
     (
         "never_ends",
@@ -225,7 +225,7 @@ const WRONG: [Wrong; 23] = [
         "more_ports_than_one_unsaid",
         &[("PLAN", "return at_once(problem, host);")],
         "remark ports wrong ring:4 ",
-        "in step 1 node 0 sends 3 messages, to 1, 2, 3 where the machine has one port: run in rounds; if that is meant, let `ports` say so",
+        "in step 1 node 0 sends 3 messages, to 1, 2, 3, but the machine has one port: they run in rounds; if this is intended, declare it in `ports`",
     ),
     (
         "another_default",
@@ -271,7 +271,7 @@ const WRONG: [Wrong; 23] = [
         "keeps_what_it_sends",
         &[("PLAN", "return keeping(problem, host);")],
         "remark waste wrong ring:4 ",
-        "in step 1, sending to node 1, node 0 keeps what it sends, which has one place to be; 11 such sends more",
+        "in step 1, sending to node 1, node 0 keeps a copy of what it sends, although the data can only be in one place; 11 such sends more",
     ),
     (
         "sends_again_what_is_there",
@@ -284,7 +284,7 @@ const WRONG: [Wrong; 23] = [
             ("TABLE", "wrong.collectives = 1u << SWM_BROADCAST;"),
         ],
         "remark waste wrong ring:4 ",
-        "in step 4 node 1 is sent the root's block, and gets what it has already",
+        "in step 4 node 1 is sent the root's block, and receives what it already has",
     ),
     (
         "goes_on_after_a_refusal",
@@ -293,7 +293,7 @@ const WRONG: [Wrong; 23] = [
             "SwmBlocks bad = everything(0, 9); one_step(host, &bad); return shift(problem, host);",
         )],
         "remark heeds wrong ring:4 ",
-        "it goes on after a call that was refused, 2 calls more",
+        "it makes 2 calls after a refused one",
     ),
     (
         "refuses_everything",
@@ -305,7 +305,7 @@ const WRONG: [Wrong; 23] = [
         "wrong_tables",
         &[("TABLE", "plugin.head.abi_major = 9;")],
         "fault tables   ",
-        "built for plugin ABI 9.0, this swapmeet speaks 1.0",
+        "built for plugin ABI 9.0, but this program supports 1.0",
     ),
     (
         "wrong_version",

@@ -106,11 +106,9 @@ fn a_plugin_refuses_what_it_cannot_do() {
         "--algorithm",
         "c-ring",
     ];
-    swapmeet(&args)
-        .args(["--workload", "scatter/uniform:1"])
-        .assert()
-        .code(0)
-        .stdout(predicate::str::contains("c-ring on ring:4: `c-ring` does not do `scatter`"));
+    swapmeet(&args).args(["--workload", "scatter/uniform:1"]).assert().code(0).stdout(
+        predicate::str::contains("c-ring on ring:4: `c-ring` does not implement `scatter`"),
+    );
 }
 
 #[test]

@@ -21,4 +21,5 @@ mod prices;
 mod ranks;
 mod trace;
 mod tune;
+mod untrusted;
 mod walk;

@@ -8,6 +8,8 @@ mod osu;
 mod pico;
 
 pub(crate) use numeric_line::NumericLine;
+use std::path::Path;
+use swapmeet_core::text::excerpt;
 pub use swapmeet_interchange::ParseError;
 
 /// A format of measurements.
@@ -57,10 +59,12 @@ pub static FORMATS: [Format; 5] = [
 /// A file of measurements.
 pub struct MeasurementFile<'a> {
     /// The path of the file. Some formats encode information in it.
-    pub path: &'a std::path::Path,
+    pub path: &'a Path,
     pub text: &'a str,
     /// The collective given by the user, for formats without it.
     pub collective: Option<&'a str>,
+    /// Reads another file of the same measurement, up to a limit.
+    pub read_companion: &'a dyn Fn(&Path) -> Result<String, String>,
 }
 
 /// One measured time of one size.
@@ -167,7 +171,7 @@ fn collective(name: &str) -> Option<&'static str> {
 /// Returns our name of a collective, or an error that lists the known ones.
 fn known_collective(line: usize, name: &str) -> Result<String, ParseError> {
     collective(name).map(str::to_owned).ok_or_else(|| {
-        error_at(line, format!("`{name}` is not a known collective, expected alltoall, allgather, allreduce, reduce_scatter, reduce, bcast, scatter or gather"))
+        error_at(line, format!("`{}` is not a known collective, expected alltoall, allgather, allreduce, reduce_scatter, reduce, bcast, scatter or gather", excerpt(name)))
     })
 }
 

@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+use swapmeet_core::text::escaped;
+use swapmeet_runner::describe::with_escaped_texts;
 use swapmeet_runner::limits::double_memory_of;
+use swapmeet_runner::max_bytes;
 use swapmeet_runner::plugin_output::{is_backtrace, is_out_of_memory};
 use swapmeet_runner::sandbox::NO_SANDBOX;
 
@@ -85,13 +88,13 @@ impl Bench for Processes {
         // The host stops a plan at its next call. A plan that makes no calls is killed.
         let most =
             self.limits.time.saturating_mul(question.plans().max(4)) + Duration::from_secs(1);
-        let read =
-            || std::fs::read(&answer).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let at_once = serde_json::to_vec(&Answer::AtOnce)?;
+        let is_at_once = || beginning(&answer, at_once.len() + 1) == at_once;
         let (id, mut is_doubled) = (child.id(), false);
         let ended = wait(&mut child, most, || {
             // Two plans at the same time may use twice the memory. Without it, the limit for one
             // plan stays.
-            if !is_doubled && read() == Some(Answer::AtOnce) {
+            if !is_doubled && is_at_once() {
                 is_doubled = true;
                 let _ = double_memory_of(id, self.limits.memory);
             }
@@ -99,13 +102,12 @@ impl Bench for Processes {
         let Some(status) = ended else {
             return Ok(Outcome::Hung(last_step(&progress)));
         };
-        Ok(match read() {
-            Some(answer) if status.success() && answer != Answer::AtOnce => Outcome::Answered {
-                answer,
-                printed: lines(&out).into_iter().find(|line| !line.trim().is_empty()),
-            },
-            answer => {
-                let when = if answer == Some(Answer::AtOnce) { "two plans at once: " } else { "" };
+        Ok(match received(&answer) {
+            Some(answer) if status.success() && answer != Answer::AtOnce => {
+                Outcome::Answered { answer, printed: lines(&out).into_iter().next() }
+            }
+            _ => {
+                let when = if is_at_once() { "two plans at once: " } else { "" };
                 let place = where_it_was(last_step(&progress));
                 Outcome::Died(format!(
                     "{when}{}",
@@ -175,6 +177,7 @@ fn signal_name(signal: i32) -> &'static str {
         4 => " (illegal instruction)",
         6 => " (abort)",
         7 | 10 => " (bus error)",
+        25 => " (more than 64 MiB of output)",
         8 => " (arithmetic)",
         9 => " (kill)",
         11 => " (segmentation fault)",
@@ -182,18 +185,31 @@ fn signal_name(signal: i32) -> &'static str {
     }
 }
 
-/// Returns the lines at the beginning of a file. A plugin may print without end, so only 64 KiB are
-/// read.
-fn lines(path: &Path) -> Vec<String> {
-    const ENOUGH: u64 = 1 << 16;
-    let mut text = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(ENOUGH).read_to_end(&mut text));
-    if read.is_err() {
-        return Vec::new();
+/// Reads the answer of a process. The plugin may have written it, so its size is limited and its
+/// texts are escaped.
+fn received(answer: &Path) -> Option<Answer> {
+    let bytes = beginning(answer, max_bytes::ANSWER + 1);
+    if bytes.len() > max_bytes::ANSWER {
+        return None;
     }
+    let answer: Answer = serde_json::from_slice(&bytes).ok()?;
+    with_escaped_texts(&answer).ok()
+}
+
+/// Returns the lines at the beginning of a file that are not blank, escaped. A plugin may print
+/// without end.
+fn lines(path: &Path) -> Vec<String> {
+    let text = beginning(path, 1 << 16);
     String::from_utf8_lossy(&text)
         .lines()
         .filter(|line| !line.trim().is_empty())
-        .map(str::to_owned)
+        .map(|line| escaped(line).into_owned())
         .collect()
+}
+
+/// Returns the first `most` bytes of a file; nothing if it cannot be read.
+fn beginning(path: &Path, most: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(most as u64).read_to_end(&mut bytes));
+    if read.is_ok() { bytes } else { Vec::new() }
 }

@@ -38,9 +38,9 @@ pub fn examine(
         }
         Outcome::Answered { answer: Answer::Refused(why), .. } => Some(("tables", why)),
         Outcome::Answered { answer: Answer::ClosedFiles, .. } => {
-            Some(("survives", "when it is loaded it closes files that it didn't open".to_owned()))
+            Some(("survives", "when it is loaded, it closes files that it did not open".to_owned()))
         }
-        Outcome::Answered { .. } => Some(("tables", "no answer to what its tables say".to_owned())),
+        Outcome::Answered { .. } => Some(("tables", "its tables could not be read".to_owned())),
         Outcome::Died(how) => Some(("survives", format!("when it is loaded: {how}"))),
         Outcome::Hung(_) => Some(("time", "loading it does not end".to_owned())),
     };

@@ -204,7 +204,7 @@ impl fmt::Display for Examined {
         if self.symmetric > 0 {
             writeln!(
                 f,
-                "  symmetry  claimed, compared with the plan for everyone in {}",
+                "  symmetry  claimed, compared with the plan for all nodes in {}",
                 Count(self.symmetric, "case")
             )?;
         }
@@ -264,7 +264,7 @@ lib.so
 one (alltoall)
   verified  3 of 9 cases, every block, up to 64 nodes; 1 refused as unsupported; 5 failed
   ports     1 claimed, 1 used at most
-  symmetry  claimed, compared with the plan for everyone in 2 cases
+  symmetry  claimed, compared with the plan for all nodes in 2 cases
   time      12.3 ms at most, on ring:64
   memory    1.0 MiB at most, on ring:64
   FAULT   delivers: ring:3: invalid: lost

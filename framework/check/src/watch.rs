@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Read as _;
 use std::mem::ManuallyDrop;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -152,10 +153,10 @@ impl Watch {
             return match (every.get(at), followed.get(at)) {
                 (Some(own), other) if other.is_none_or(|other| own < other) => {
                     let RecordedSend { step, from, to, .. } = own;
-                    Some(format!("in step {step} node {from} sends node {to} what follows from no other's send"))
+                    Some(format!("in step {step} node {from} sends node {to} data that follows from no other node's send"))
                 }
                 (_, follows) => follows.map(|RecordedSend { step, from, to, .. }| {
-                    format!("in step {step} node {from} should send node {to} what follows from another's send, but sends otherwise")
+                    format!("in step {step} node {from} should send node {to} the data that follows from another node's send, but sends other data")
                 }),
             };
         }
@@ -166,7 +167,7 @@ impl Watch {
         let at = every.iter().zip(&followed).position(|(own, follows)| own != follows)?;
         let RecordedSend { step, from, .. } = every[at];
         Some(format!(
-            "in step {step} node {from} sends in another order among the nodes: a plan goes through those that it is asked for once a step"
+            "in step {step} node {from} sends out of order: in each step, a plan visits each requested node once, in ascending order"
         ))
     }
 
@@ -189,8 +190,10 @@ impl Watch {
     /// only one destination.
     pub(crate) fn waste(&self, has_one_place: bool) -> impl Iterator<Item = String> {
         let idle = self.idle.in_words("selects nothing that it holds");
-        let copied = self.copied.in_words("keeps what it sends, which has one place to be");
-        let redundant = self.redundant.in_words("gets what it has already");
+        let copied = self
+            .copied
+            .in_words("keeps a copy of what it sends, although the data can only be in one place");
+        let redundant = self.redundant.in_words("receives what it already has");
         [idle, copied.filter(|_| has_one_place), redundant].into_iter().flatten()
     }
 
@@ -212,7 +215,7 @@ impl Watch {
                 let (RecordedSend { step, from, to, load, .. }, unlike) = (*one, two.load);
                 if load == unlike {
                     format!(
-                        "in step {step} node {from} sends node {to} something else, or another way"
+                        "in step {step} node {from} sends node {to} other data, or by another route"
                     )
                 } else {
                     format!(
@@ -263,8 +266,9 @@ fn blocks(sent: &Sent<'_>) -> u64 {
 
 /// Returns the last step that a process recorded before it ended.
 pub(crate) fn last_step(progress: &Path) -> Option<u64> {
-    let bytes = std::fs::read(progress).ok()?;
-    Some(u64::from_le_bytes(bytes.try_into().ok()?))
+    let mut bytes = [0; 8];
+    File::open(progress).and_then(|mut file| file.read_exact(&mut bytes)).ok()?;
+    Some(u64::from_le_bytes(bytes))
 }
 
 /// Returns a note on the last step, to be added to a message.

@@ -9,6 +9,7 @@ use swapmeet_core::cost::machine::{self, Machine};
 use swapmeet_core::network::survey::Survey;
 use swapmeet_core::network::topology::Topology;
 use swapmeet_reproduce::Published;
+use swapmeet_results::csv_table;
 use swapmeet_runner::case::spec_error;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
@@ -85,14 +86,7 @@ pub(crate) fn machine(spec: &str, format: Format) -> Result<String, Failure> {
 }
 
 fn csv(header: [&str; 4], rows: Vec<Row>) -> Result<String, Failure> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let written = std::iter::once(header.map(str::to_owned))
-        .chain(rows)
-        .try_for_each(|row| writer.write_record(row));
-    let bytes =
-        written.and_then(|()| writer.into_inner().map_err(|e| csv::Error::from(e.into_error())));
-    bytes
-        .map(|b| String::from_utf8_lossy(&b).into_owned())
+    csv_table(std::iter::once(header.map(str::to_owned)).chain(rows))
         .map_err(|e| Failure::Output(e.to_string()))
 }
 

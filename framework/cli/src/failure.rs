@@ -5,6 +5,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
+use swapmeet_core::text::shortened;
 use swapmeet_runner::input::InputError;
 
 /// A case was invalid, crashed, timed out or failed.
@@ -66,7 +67,7 @@ impl Failure {
         match self {
             Self::Input(error) => error.to_string(),
             Self::Usage(message) | Self::Output(message) => message.clone(),
-            Self::ClosedPipe => "nobody reads it any more".to_owned(),
+            Self::ClosedPipe => "its reader has closed it".to_owned(),
         }
     }
 
@@ -98,11 +99,10 @@ fn render(error: &InputError) -> String {
     let spot = start..span.end.clamp(start, content.len());
     let snippet = Snippet::source(content).path(&source);
     let snippet = snippet.annotation(AnnotationKind::Primary.span(spot).label("here"));
-    let message = visible(&error.to_string());
+    let message = visible(&shortened(&error.to_string()));
+    let help = error.help.as_deref().map(shortened);
     let mut report = vec![Level::ERROR.primary_title(message.as_str()).element(snippet)];
-    report.extend(
-        error.help.as_deref().map(|help| Group::with_title(Level::HELP.secondary_title(help))),
-    );
+    report.extend(help.as_deref().map(|help| Group::with_title(Level::HELP.secondary_title(help))));
     let coloured = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
     renderer.render(&report)

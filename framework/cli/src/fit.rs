@@ -6,10 +6,11 @@ use crate::output;
 use crate::say::say;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_bridges::fit::{Costs, Estimate, Fit, Sample, fit as fitted, ping_pong};
-use swapmeet_results::{Record, Status, read_records};
+use swapmeet_results::{Record, Status, csv_table, read_records};
 use swapmeet_workloads::file::read_bounded;
 
 /// Writes the fitted machine, and prints the residuals of the fit.
@@ -48,16 +49,8 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
     // One line for each sample, so outliers can be found.
     if let Some(path) = &args.residuals {
         output::file(path, |out| {
-            writeln!(out, "source,messages,bytes,time_us,fitted_us,residual_percent,weight")?;
-            samples.iter().zip(&fit.fitted).try_for_each(|(sample, (time, weight))| {
-                let Sample { source, messages, bytes, time_us } = sample;
-                let residual = 100.0 * (time_us / time - 1.0);
-                writeln!(
-                    out,
-                    "\"{}\",{messages},{bytes},{time_us},{time:.3},{residual:.2},{weight:.3}",
-                    source.replace('"', "\"\"")
-                )
-            })
+            let text = residual_table(&samples, &fit).map_err(io::Error::other)?;
+            out.write_all(text.as_bytes())
         })?;
     }
     match args.out == Path::new("-") {
@@ -66,6 +59,26 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
     }
     say!("{}", residuals(&samples, &fit));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Formats the residual of each sample as CSV.
+fn residual_table(samples: &[Sample], fit: &Fit) -> Result<String, csv::Error> {
+    let header =
+        ["source", "messages", "bytes", "time_us", "fitted_us", "residual_percent", "weight"];
+    let rows = samples.iter().zip(&fit.fitted).map(|(sample, (time, weight))| {
+        let Sample { source, messages, bytes, time_us } = sample;
+        let residual = 100.0 * (time_us / time - 1.0);
+        [
+            source.clone(),
+            messages.to_string(),
+            bytes.to_string(),
+            time_us.to_string(),
+            format!("{time:.3}"),
+            format!("{residual:.2}"),
+            format!("{weight:.3}"),
+        ]
+    });
+    csv_table([header.map(str::to_owned)].into_iter().chain(rows))
 }
 
 /// Returns one sample for each measured row: its time, and the steps and critical bytes of its
@@ -82,7 +95,7 @@ fn of_rows(rows: &[Record], machine: Option<&str>) -> Result<Vec<Sample>, Failur
     if machines.len() > 1 {
         let list: Vec<&str> = machines.into_iter().collect();
         return Err(Failure::Usage(format!(
-            "the rows are of several machines: {}: name one with --machine",
+            "the rows have several machines: {}: name one with --machine",
             list.join(", ")
         )));
     }
@@ -102,11 +115,11 @@ fn of_rows(rows: &[Record], machine: Option<&str>) -> Result<Vec<Sample>, Failur
     let samples: Vec<Sample> = samples.collect();
     if let (true, Some(first)) = (samples.is_empty() && !measured.is_empty(), unknown.first()) {
         return Err(Failure::Usage(format!(
-            "no measured row says how many steps and bytes it took (such as {first}): give a file of the same cases as predicted, too"
+            "no measured row has the columns steps and critical_bytes (such as {first}): add a file with predicted rows of the same cases"
         )));
     }
     if !unknown.is_empty() {
-        say!("{} cases are left out, whose steps nobody says", unknown.len());
+        say!("{} cases are omitted, because their number of steps is unknown", unknown.len());
     }
     Ok(samples)
 }
@@ -160,7 +173,7 @@ fn residuals(samples: &[Sample], fit: &Fit) -> String {
         [left.get(left.len() / 2), left.last()].map(|value| value.copied().unwrap_or(0.0));
     let out = match samples.len() - left.len() {
         0 => String::new(),
-        out => format!(", {out} left out as too far off"),
+        out => format!(", {out} omitted as outliers"),
     };
     format!(
         "fitted to {} times{out}; residuals: median {median:.1} %, largest {most:.1} %",

@@ -9,10 +9,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_bridges::import::{Measurement, MeasurementFile, read};
 use swapmeet_core::delivery::fault::Count;
-use swapmeet_core::text::{excerpt, is_unsafe};
+use swapmeet_core::text::{escaped, excerpt, is_unsafe};
 use swapmeet_results::{CsvSink, Record, Sink, Status, Verified};
 use swapmeet_runner::topology;
-use swapmeet_workloads::file::read_bounded;
+use swapmeet_workloads::file::{read_bounded, read_regular};
 
 /// Writes one row for each measured time in the files.
 pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
@@ -40,15 +40,19 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     for file in &args.files {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
         let text = read_bounded(file, LONGEST, "measurements").map_err(wrong)?;
-        let source =
-            MeasurementFile { path: file, text: &text, collective: args.collective.as_deref() };
+        let source = MeasurementFile {
+            path: file,
+            text: &text,
+            collective: args.collective.as_deref(),
+            read_companion: &|path| read_regular(path, LONGEST, "metadata of PICO"),
+        };
         for measurement in
             read(&source, args.format.as_deref()).map_err(|why| wrong(why.to_string()))?
         {
             let (spec, nodes) = place(args, given.as_ref(), &measurement).map_err(wrong)?;
             let bytes = measurement.block_bytes(nodes).map_err(|why| wrong(why.to_string()))?;
             let mut row = row(args, &measurement, spec, nodes, bytes);
-            row.note = noted(file, &measurement);
+            row.note = escaped(&noted(file, &measurement)).into_owned();
             let key = (row.collective.clone(), row.workload.clone(), row.algorithm.clone());
             let next = repetitions.entry(key).or_default();
             row.repetition = *next;
@@ -92,13 +96,13 @@ fn place(
     let stated = measurement.ranks.or(args.ranks);
     match (given, stated) {
         (Some((spec, nodes)), Some(ranks)) if ranks != *nodes => Err(format!(
-            "line {}: it is of {ranks} ranks, and {spec} has {nodes} nodes",
+            "line {}: it has {ranks} ranks, but {spec} has {nodes} nodes",
             measurement.line
         )),
         (Some(given), _) => Ok(given.clone()),
         (None, Some(ranks)) => Ok((format!("fully-connected:{ranks}"), ranks)),
         (None, None) => {
-            Err("it does not say how many ranks there were: give --topology or --ranks".to_owned())
+            Err("it does not contain the number of ranks: give --topology or --ranks".to_owned())
         }
     }
 }
@@ -114,7 +118,8 @@ fn row(
         "alltoall" => String::new(),
         other => format!("{other}/"),
     };
-    let algorithm = args.algorithm.clone().or_else(|| measurement.algorithm.clone());
+    let named = measurement.algorithm.as_deref().map(|name| escaped(name).into_owned());
+    let algorithm = args.algorithm.clone().or(named);
     Record {
         experiment: "measured".to_owned(),
         algorithm: algorithm.unwrap_or_else(|| "library".to_owned()),

@@ -15,7 +15,7 @@ use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION, 
 use swapmeet_core::network::topology::families;
 use swapmeet_core::spec::near_matches;
 use swapmeet_core::text::escaped_path;
-use swapmeet_results::{column_infos, csv_text};
+use swapmeet_results::{column_infos, csv_table};
 use swapmeet_runner::plugin::{Algorithm, Param};
 use swapmeet_runner::registry::Registry;
 use swapmeet_workloads::generators;
@@ -235,16 +235,9 @@ fn params(algorithm: &Algorithm) -> String {
 }
 
 fn as_csv(lists: &[List]) -> Result<String, csv::Error> {
-    let mut out = Vec::new();
-    for list in lists {
-        let mut writer = csv::Writer::from_writer(&mut out);
-        writer.write_record(list.header)?;
-        for row in &list.rows {
-            writer.write_record(row.iter().map(|text| csv_text(text)))?;
-        }
-        writer.flush()?;
-    }
-    Ok(String::from_utf8_lossy(&out).into_owned())
+    let header = |list: &List| list.header.iter().map(|name| (*name).to_owned()).collect();
+    let rows = |list: &List| [&[header(list)][..], &list.rows].concat();
+    lists.iter().map(|list| csv_table(rows(list))).collect()
 }
 
 fn as_json(lists: &[List], registry: &Registry) -> Result<String, serde_json::Error> {

@@ -31,7 +31,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
     }
     if missing.count > 0 && !args.partial {
         return Err(Failure::Output(format!(
-            "{} of {} cases are missing: nothing was written (--partial writes what there is)",
+            "{} of {} cases are missing: nothing was written (--partial writes the existing rows)",
             missing.count,
             missing.count + merged.len()
         )));
@@ -54,7 +54,9 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
     // The summary goes to standard error: standard output contains only rows.
     say!("{} rows{place}", merged.len());
     if cases.is_none() && args.files.len() > 1 {
-        say!("rows stand in the order of the files: --experiment FILE gives the experiment's");
+        say!(
+            "the rows are in the order of the files: use --experiment FILE for the order of the experiment"
+        );
     }
     Ok(if missing.count == 0 { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
 }

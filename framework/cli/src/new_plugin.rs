@@ -34,7 +34,7 @@ pub(crate) fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
     }
     if let (Workspace::NotMember(root), Lang::Rust) = (&above, args.lang) {
         say!(
-            "remark: the workspace in {} does not list {}, which is one of its own then",
+            "remark: the workspace in {} does not list {}, which is then a separate workspace",
             root.display(),
             args.name
         );

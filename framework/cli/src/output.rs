@@ -71,7 +71,7 @@ pub(crate) fn may_write<P: AsRef<Path>>(
 pub(crate) fn taken(place: &Path, bytes: u64, or: &str) -> Failure {
     let place = place.display();
     Failure::Usage(format!(
-        "{place}: it is there already, with {bytes} bytes: {or}--force writes over it"
+        "{place}: the file exists already, with {bytes} bytes: {or}--force overwrites it"
     ))
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn none_of<P: AsRef<Path>>(
     let is_program = std::env::current_exe().is_ok_and(|program| identity(&program) == Some(own));
     match is_program || read.into_iter().any(|path| identity(path.as_ref()) == Some(own)) {
         true => Err(Failure::Usage(format!(
-            "--out {}: it is read for this: give another --out",
+            "--out {}: it is an input of this command: give another --out",
             out.display()
         ))),
         false => Ok(()),

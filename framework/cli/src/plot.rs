@@ -47,7 +47,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
         }
         FigureFormat::Pdf => picture().pdf(),
         FigureFormat::Pgfplots => {
-            let expected = "pgfplots draws curves: for another --kind take svg, png, pdf or csv";
+            let expected = "pgfplots draws curves: for another --kind use svg, png, pdf or csv";
             drawn.pgfplots().ok_or_else(|| Failure::Usage(expected.to_owned()))?.into_bytes()
         }
         FigureFormat::Csv => table()?,
@@ -117,9 +117,7 @@ fn only_for_curves(args: &PlotArgs) -> Result<(), Failure> {
         ("--lower-bound", args.lower_bound),
     ];
     match given.into_iter().find(|(_, given)| *given) {
-        Some((flag, _)) => {
-            Err(Failure::Usage(format!("{flag} is for curves: leave it out, or --kind")))
-        }
+        Some((flag, _)) => Err(Failure::Usage(format!("{flag} is for curves: omit it or --kind"))),
         None => Ok(()),
     }
 }
@@ -162,7 +160,7 @@ pub(crate) fn rows(args: &RowsArgs) -> Result<Vec<(String, Vec<Record>)>, Failur
                 known.sort_unstable();
                 known.dedup();
                 return Err(Failure::Usage(format!(
-                    "{flag} {value}: no row has it; there are {}",
+                    "{flag} {value}: no row has this value, expected one of {}",
                     known.join(", ")
                 )));
             }

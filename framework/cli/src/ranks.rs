@@ -1,7 +1,7 @@
 //! `swapmeet run --on mpirun|slurm`: executes schedules in the format of `export --format mpi` on
 //! real ranks, and writes the measured times as rows.
 
-use crate::args::{On, Over, RunArgs};
+use crate::args::{CaseArgs, On, Over, RowFormat, RunArgs};
 use crate::export::translated;
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::run::row_file::Remarks;
@@ -22,6 +22,7 @@ use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use swapmeet_bridges::export::{Format, format, mpi};
+use swapmeet_core::text::is_unsafe;
 use swapmeet_results::{Record, Status, read_file};
 use swapmeet_runner::case::{Case, Product};
 
@@ -40,10 +41,12 @@ struct Plan {
 }
 
 /// Runs an experiment on real ranks, or writes a job that does so.
-pub(crate) fn run(args: &RunArgs, on: On) -> Result<ExitCode, Failure> {
-    no_looks(args)?;
+pub(crate) fn run(
+    RunArgs { cases: args, real_ranks: ranks, format: row_format, .. }: &RunArgs,
+    on: On,
+) -> Result<ExitCode, Failure> {
+    no_looks(&args.looks)?;
     let mut experiment = experiment(args)?;
-    let ranks = &args.real_ranks;
     // Measured repetitions run the same schedule. The seed stays the same.
     let repetitions = std::mem::replace(&mut experiment.repetitions, 1);
     let all = complete(experiment, &args.plugins)?;
@@ -54,7 +57,7 @@ pub(crate) fn run(args: &RunArgs, on: On) -> Result<ExitCode, Failure> {
         known.insert((case.topology.spec(), case.algorithm.to_string(), case.workload.to_string()))
     });
     if args.resume {
-        return Err(Failure::Usage("--resume: what was measured is not taken up again".to_owned()));
+        return Err(Failure::Usage("--resume: measurements cannot be continued".to_owned()));
     }
     leave_what_is_read(args, &all)?;
     let name = match &ranks.name {
@@ -64,10 +67,10 @@ pub(crate) fn run(args: &RunArgs, on: On) -> Result<ExitCode, Failure> {
     if name.is_empty()
         || name.len() > 63
         || name.contains([',', ':', '"', '\''])
-        || name.chars().any(char::is_control)
+        || name.contains(is_unsafe)
     {
         return Err(Failure::Usage(format!(
-            "--name {name}: expected at most 63 letters, no comma, colon or quotation mark"
+            "--name {name}: expected 1 to 63 characters, without commas, colons, quotation marks and control characters"
         )));
     }
     let default = match on {
@@ -85,7 +88,7 @@ pub(crate) fn run(args: &RunArgs, on: On) -> Result<ExitCode, Failure> {
         .ok_or_else(|| Failure::Output("this program has no format `mpi`".to_owned()))?;
     let plan = Plan { cases, launch, name, warmup: ranks.warmup.unwrap_or(2), repetitions, format };
     match (on, &ranks.script) {
-        (On::Mpirun, None) => here(args, &plan, &all),
+        (On::Mpirun, None) => here(args, *row_format, &plan, &all),
         (On::Slurm, Some(script)) => written(args, &plan, script),
         (On::Mpirun, Some(_)) => Err(Failure::Usage("--script is for --on slurm".to_owned())),
         (On::Slurm, None) => {
@@ -95,9 +98,14 @@ pub(crate) fn run(args: &RunArgs, on: On) -> Result<ExitCode, Failure> {
 }
 
 /// Runs all cases with the launcher, on this machine or wherever the launcher starts ranks.
-fn here(args: &RunArgs, plan: &Plan, all: &Product) -> Result<ExitCode, Failure> {
+fn here(
+    args: &CaseArgs,
+    format: Option<RowFormat>,
+    plan: &Plan,
+    all: &Product,
+) -> Result<ExitCode, Failure> {
     let remarks = Remarks::default();
-    let (mut rows, _) = place_for(args, &plan.cases, all, &remarks)?;
+    let (mut rows, _) = place_for(args, format, &plan.cases, all, &remarks)?;
     let folder = tempfile::tempdir().map_err(|e| Failure::file(&std::env::temp_dir(), &e))?;
     let program = compiled(folder.path())?;
     let interrupted = interrupts();
@@ -155,12 +163,12 @@ fn here(args: &RunArgs, plan: &Plan, all: &Product) -> Result<ExitCode, Failure>
 /// Writes the schedule of a case to a folder and returns the row. If there is no schedule, the row
 /// is that of a failed measurement. Returns `None` after an interrupt.
 fn exported(
-    args: &RunArgs,
+    args: &CaseArgs,
     plan: &Plan,
     case: &Case,
     folder: &Path,
 ) -> Result<Option<Box<Record>>, Failure> {
-    match translated(case, &args.plugins, plan.format, folder) {
+    match translated(case, &args.plugins, plan.format, folder, folder) {
         Ok(record) => Ok(record.map(|record| match record.status {
             Status::Ok => record,
             _ => Box::new(row(plan, case, record.status, record.reason)),
@@ -199,7 +207,7 @@ fn compiled(folder: &Path) -> Result<PathBuf, Failure> {
         false => {
             let errors = String::from_utf8_lossy(&output.stderr).into_owned();
             Err(Failure::Usage(format!(
-                "--on mpirun: `{compiler}` can't compile the program for real ranks: {errors}"
+                "--on mpirun: `{compiler}` cannot compile the program for real ranks: {errors}"
             )))
         }
     }
@@ -320,13 +328,13 @@ fn watched(
 }
 
 /// Writes a Slurm job. The schedules are written to a folder next to it.
-fn written(args: &RunArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Failure> {
+fn written(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Failure> {
     let folder = PathBuf::from(format!("{}.schedules", script.display()));
     let over = Over { force: args.force };
     output::may_write(script, over, args.experiment.iter())?;
     if folder.exists() && !over.force {
         return Err(Failure::Usage(format!(
-            "{}: it is there already: --force writes over it",
+            "{}: it exists already: --force overwrites it",
             folder.display()
         )));
     }
@@ -379,13 +387,13 @@ fn written(args: &RunArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Failu
     let (out, folder) = (quoted(&out.display().to_string()), quoted(&folder.display().to_string()));
     let text = format!(
         "#!/bin/bash\n#SBATCH --job-name=swapmeet\n#SBATCH --ntasks={most}\n\
-         # Carries out {count} schedules on real ranks and puts what that took into one file of rows.\n\
+         # Executes {count} schedules on real ranks and collects the measurements in one row file.\n\
          set -e\ncd {folder}\nmpicc -O2 -o replay replay.c\nrm -f */rows.csv\n{runs}\
          # One header, then all rows.\n\
          {{ head -n 1 1/rows.csv; for i in $(seq 1 {count}); do tail -n +2 $i/rows.csv; done; }} > {out}\n"
     );
     if count == 0 {
-        return Err(Failure::Usage("none of the cases has a schedule to carry out".to_owned()));
+        return Err(Failure::Usage("no case has a schedule that can be executed".to_owned()));
     }
     output::file(script, |out| out.write_all(text.as_bytes()))?;
     if !args.quiet {

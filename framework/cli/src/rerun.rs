@@ -75,7 +75,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
     let same = results.values().filter(|outcome| matches!(outcome, Outcome::Same)).count();
     let (count, interrupted) = (results.len(), if finished { "" } else { "interrupted: " });
     say!(
-        "{interrupted}{} made again: {same} the same, {} not",
+        "{interrupted}{} run again: {same} identical, {} different",
         Count(count as u64, "row"),
         count - same
     );
@@ -119,14 +119,11 @@ fn describe(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Same => "the same".to_owned(),
         Outcome::Differs(changes, reasons) if reasons.is_empty() => {
-            format!(
-                "differs: {}; version, build, files and machine are as they were",
-                list(changes)
-            )
+            format!("differs: {}; version, build, files and machine are unchanged", list(changes))
         }
         Outcome::Differs(changes, reasons) => {
             format!("differs: {}; {}", list(changes), list(reasons))
         }
-        Outcome::Refused(why) => format!("can't be made again: {why}"),
+        Outcome::Refused(why) => format!("cannot be run again: {why}"),
     }
 }

@@ -1,6 +1,6 @@
 //! `swapmeet run`: runs the cases of flags and files and writes rows.
 
-use crate::args::{PluginArgs, ProofArg, RowFormat, RunArgs, Shard};
+use crate::args::{CaseArgs, Looks, PluginArgs, ProofArg, RowFormat, RunArgs, Shard};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::say::say;
 use crate::{config, output, table};
@@ -43,17 +43,17 @@ pub(crate) struct Lists<'a> {
     pub machines: &'a [String],
 }
 
-pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    no_looks(args)?;
+pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitCode, Failure> {
+    no_looks(&args.looks)?;
     note_threads(args.threads);
     let all = complete(experiment(args)?, &args.plugins)?;
     let cases = part(&all, args.shard)?;
     if args.resume && args.out.as_deref().is_none_or(|out| out == Path::new("-")) {
-        return Err(Failure::Usage("--resume takes up a file: give it with --out".to_owned()));
+        return Err(Failure::Usage("--resume continues a file: give it with --out".to_owned()));
     }
     leave_what_is_read(args, &all)?;
     let remarks = Remarks::default();
-    let (mut rows, found) = place_for(args, &cases, &all, &remarks)?;
+    let (mut rows, found) = place_for(args, *format, &cases, &all, &remarks)?;
     let kept = found.kept();
     let interrupted = interrupts();
 
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     }
     say_remarks(&remarks);
     if let Some(why) = unsorted {
-        say!("remark: all rows are there, in the order in which cases ended: {why}");
+        say!("remark: all rows are written, but in the order in which cases ended: {why}");
     }
     Ok(match (finished, tally.failed) {
         (false, _) => ExitCode::from(INTERRUPTED),
@@ -111,16 +111,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
 /// Opens the destination for the rows of these cases, which are all cases of an experiment or some
 /// of them.
 pub(crate) fn place_for(
-    args: &RunArgs,
+    args: &CaseArgs,
+    format: Option<RowFormat>,
     cases: &[Case],
     all: &Product,
     remarks: &Remarks,
 ) -> Result<(Rows, Found), Failure> {
     let is_printed = args.out.as_deref().is_none_or(|out| out == Path::new("-"));
-    match args.format {
+    match format {
         Some(format) if is_printed => Ok(Rows::printed(format, cases.len())),
         Some(RowFormat::Json) => {
-            let why = "--format json is for standard output: leave --out; files of rows are CSV, which --resume, compare and all others read";
+            let why = "--format json is for standard output: omit --out; row files are CSV, which all other commands read";
             Err(Failure::Usage(why.to_owned()))
         }
         Some(RowFormat::Csv) | None => {
@@ -130,8 +131,8 @@ pub(crate) fn place_for(
 }
 
 /// Errors if a flag is given that only affects the dashboard.
-pub(crate) fn no_looks(args: &RunArgs) -> Result<(), Failure> {
-    match args.looks.theme.is_some() || args.looks.ascii {
+pub(crate) fn no_looks(looks: &Looks) -> Result<(), Failure> {
+    match looks.theme.is_some() || looks.ascii {
         true => {
             Err(Failure::Usage("--theme and --ascii are for the dashboard: add --tui".to_owned()))
         }
@@ -161,7 +162,7 @@ pub(crate) fn interrupts() -> Arc<AtomicBool> {
 }
 
 /// Errors if rows would overwrite the experiment file, a file that its specs name, or a plugin.
-pub(crate) fn leave_what_is_read(args: &RunArgs, all: &Product) -> Result<(), Failure> {
+pub(crate) fn leave_what_is_read(args: &CaseArgs, all: &Product) -> Result<(), Failure> {
     let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) else { return Ok(()) };
     output::none_of(out, args.experiment.clone().into_iter().chain(read_for_all(all)))
 }
@@ -186,7 +187,7 @@ fn of_pattern(name: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the treatment of existing rows that the flags request.
-pub(crate) fn before(args: &RunArgs) -> Before {
+pub(crate) fn before(args: &CaseArgs) -> Before {
     match (args.resume, args.retry_failed) {
         (false, _) if args.force => Before::Drop,
         (false, _) => Before::Leave,
@@ -265,7 +266,7 @@ impl Course<'_> {
         /// The maximum delay until an interrupt is noticed.
         const SLICE: Duration = Duration::from_millis(100);
         let batch = Batch::start(cases, workers)
-            .map_err(|e| Failure::Output(format!("no thread to run cases in: {e}")))?;
+            .map_err(|e| Failure::Output(format!("no thread could be started: {e}")))?;
         let mut stopping = false;
         while let Some(event) = batch.next_within(SLICE) {
             if interrupted.load(Ordering::Relaxed) && !stopping {
@@ -326,7 +327,7 @@ impl Course<'_> {
     fn log_rest(&self) {
         if self.lines > MOST_LINES {
             self.progress
-                .say(&format!("{} more lines from plugins are left out", self.lines - MOST_LINES));
+                .say(&format!("{} more lines from plugins are omitted", self.lines - MOST_LINES));
         }
     }
 }
@@ -343,7 +344,7 @@ pub(crate) fn part(all: &Product, shard: Option<Shard>) -> Result<Vec<Case>, Fai
 }
 
 /// Returns the experiment of a file and flags, before lookup.
-pub(crate) fn experiment(args: &RunArgs) -> Result<Experiment, Failure> {
+pub(crate) fn experiment(args: &CaseArgs) -> Result<Experiment, Failure> {
     let mut experiment = match &args.experiment {
         Some(path) => read(path)?,
         None => Experiment::default(),

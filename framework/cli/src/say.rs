@@ -3,7 +3,7 @@
 
 use std::fmt::Arguments;
 use std::io::{self, Write};
-use swapmeet_core::text::is_unsafe;
+use swapmeet_core::text::{is_unsafe, shortened};
 
 /// Prints a line to standard error, formatted as by `println!`.
 macro_rules! say {
@@ -13,7 +13,7 @@ pub(crate) use say;
 
 /// Prints a line in one write, so that lines of several processes do not mix.
 pub(crate) fn line(text: Arguments<'_>) {
-    written(&visible(&text.to_string()));
+    written(&visible(&shortened(&text.to_string())));
 }
 
 /// Prints a text that contains colours of this program.

@@ -1,7 +1,7 @@
 //! `swapmeet tui`: prepares the dashboard from flags, files and the terminal, and handles its
 //! result.
 
-use crate::args::{RunArgs, TuiArgs};
+use crate::args::{CaseArgs, Looks, RunArgs, TuiArgs};
 use crate::failure::{Failure, SOME_FAILED};
 use crate::run::row_file::Remarks;
 use crate::{config, run, table};
@@ -25,21 +25,21 @@ const INTERRUPTED: u8 = 130;
 pub(crate) fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
     // The first file may be an experiment or a result file. Result files end in `.csv`.
     let is_rows = |path: &&PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
-    let first = args.run.experiment.as_ref().filter(is_rows);
+    let first = args.cases.experiment.as_ref().filter(is_rows);
     if let Some(other) = args.rows.iter().find(|path| !is_rows(path)) {
         let message =
             format!("{}: expected result files (.csv) after the first file", other.display());
         return Err(Failure::Usage(message));
     }
     let files: Vec<PathBuf> = first.into_iter().chain(&args.rows).cloned().collect();
-    let experiment = args.run.experiment.clone().filter(|path| !is_rows(&path));
-    open(&RunArgs { experiment, ..args.run.clone() }, &files)
+    let experiment = args.cases.experiment.clone().filter(|path| !is_rows(&path));
+    open(&CaseArgs { experiment, ..args.cases.clone() }, &files)
 }
 
 /// Returns the requested theme. On a terminal without colours, a theme from the configuration is
 /// not used.
-fn theme(args: &RunArgs) -> Result<Theme, Failure> {
-    if let Some(theme) = args.looks.theme.as_deref().and_then(Theme::named) {
+fn theme(looks: &Looks) -> Result<Theme, Failure> {
+    if let Some(theme) = looks.theme.as_deref().and_then(Theme::named) {
         return Ok(theme);
     }
     let of_environment = Theme::of_environment();
@@ -54,37 +54,33 @@ fn theme(args: &RunArgs) -> Result<Theme, Failure> {
 
 /// Shows the dashboard for `run --tui`.
 pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
-    open(args, &[])
+    if args.format.is_some() {
+        return Err(Failure::Usage(
+            "--format is for rows on standard output, which the dashboard uses".to_owned(),
+        ));
+    }
+    open(&args.cases, &[])
 }
 
 /// Shows the dashboard, with the rows of files if there are any.
-fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
-    if args.real_ranks.on.is_some() {
-        return Err(Failure::Usage(
-            "--on measures without a dashboard: use `swapmeet run`".to_owned(),
-        ));
-    }
+fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     run::note_threads(args.threads);
-    let theme = theme(args)?;
+    let theme = theme(&args.looks)?;
     let ascii = args.looks.ascii || is_ascii_terminal();
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(Failure::Usage(
-            "the dashboard needs a terminal for input and output: `swapmeet run` does the same work without".to_owned(),
+            "the dashboard needs a terminal for input and output: without one, use `swapmeet run`"
+                .to_owned(),
         ));
     }
     if args.out.as_deref() == Some(Path::new("-")) {
         return Err(Failure::Usage(
-            "`--out -` would write rows across the dashboard: name a file, or use `swapmeet run`"
+            "`--out -` would print rows over the dashboard: give a file, or use `swapmeet run`"
                 .to_owned(),
         ));
     }
-    if args.format.is_some() {
-        return Err(Failure::Usage(
-            "--format is for rows on standard output, where the dashboard is".to_owned(),
-        ));
-    }
     if args.resume && args.out.is_none() {
-        return Err(Failure::Usage("--resume takes up a file: give it with --out".to_owned()));
+        return Err(Failure::Usage("--resume continues a file: give it with --out".to_owned()));
     }
     let opened = read_files(files).map_err(|e| Failure::Usage(e.to_string()))?;
     let opened: Vec<Record> = opened.into_iter().flat_map(|(_, rows)| rows).collect();
@@ -147,7 +143,7 @@ fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
 }
 
 /// Selects the specs that rows name, unless flags name others.
-fn pick(experiment: &mut Experiment, args: &RunArgs, of_rows: Experiment) {
+fn pick(experiment: &mut Experiment, args: &CaseArgs, of_rows: Experiment) {
     for (given, list, named) in [
         (&args.topologies, &mut experiment.topologies, of_rows.topologies),
         (&args.algorithms, &mut experiment.algorithms, of_rows.algorithms),

@@ -85,7 +85,7 @@ fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
         match list.len() {
             0 | 1 => Ok(()),
             _ => Err(Failure::Usage(format!(
-                "the rows are of several {what}: {}: name one with {flag}",
+                "the rows have several {what}: {}: name one with {flag}",
                 list.join(", ")
             ))),
         }

@@ -5,6 +5,7 @@
 //! parser keeps byte offsets, so that an error found later (a dimension of 0, an unknown key) can
 //! still point at its position.
 
+use crate::text::is_unsafe;
 use std::fmt;
 
 mod near;
@@ -96,6 +97,11 @@ impl Spec {
     /// Parses a spec. `what` names its kind in errors.
     pub fn parse(what: &'static str, text: &str) -> Result<Self, SpecError> {
         let mut spec = Self { what, text: text.to_owned(), name: String::new(), args: Vec::new() };
+        // Specs become texts of rows and names of files, and are printed.
+        if let Some((at, c)) = text.char_indices().find(|(_, c)| is_unsafe(*c)) {
+            let message = format!("`{}`, expected no control characters", c.escape_default());
+            return Err(spec.error(at, c.len_utf8(), &message));
+        }
         // Read the name.
         let name_len = text.find(':').unwrap_or(text.len());
         let name = &text[..name_len];

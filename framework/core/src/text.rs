@@ -9,6 +9,9 @@ use std::path::Path;
 /// The longest part of a text that an error message quotes, in characters.
 const EXCERPT: usize = 80;
 
+/// The longest message, in characters. A reason of a plugin may have 4,000.
+const MESSAGE: usize = 5000;
+
 /// Returns whether a character can change how the text around it is shown: a control character, a
 /// line or paragraph separator, or a character that controls the direction of the text.
 pub fn is_unsafe(c: char) -> bool {
@@ -46,6 +49,19 @@ pub fn escaped_path(path: &Path) -> String {
     escaped(&path.to_string_lossy()).into_owned()
 }
 
+/// Returns a message of at most 5,000 characters. The middle of a longer one is left out, because
+/// the advice is at its end.
+pub fn shortened(message: &str) -> Cow<'_, str> {
+    if message.len() <= MESSAGE || message.chars().nth(MESSAGE).is_none() {
+        return Cow::Borrowed(message);
+    }
+    let half = MESSAGE / 2;
+    let first: String = message.chars().take(half).collect();
+    let mut last: Vec<char> = message.chars().rev().take(half).collect();
+    last.reverse();
+    Cow::Owned(format!("{first} ... {}", String::from_iter(last)))
+}
+
 /// Returns the text as an error message quotes it: escaped, and cut after 80 characters.
 pub fn excerpt(text: &str) -> String {
     match text.char_indices().nth(EXCERPT) {
@@ -75,6 +91,16 @@ mod tests {
     fn line_ends_of_several_lines_stay() {
         assert_eq!(escaped_lines("one\n\u{1b}two\n"), "one\n\\u{1b}two\n");
         assert_eq!(escaped_lines("one\ntwo"), "one\ntwo");
+    }
+
+    #[test]
+    fn long_messages_keep_beginning_and_end() {
+        let short = "µ".repeat(5000);
+        assert_eq!(shortened(&short), short);
+        let long = shortened(&format!("error: {}: give another", "µ".repeat(1 << 20))).into_owned();
+        assert_eq!(long.chars().count(), 5005);
+        assert!(long.starts_with("error: µµ") && long.ends_with("µµ: give another"));
+        assert!(long.contains("µ ... µ"));
     }
 
     #[test]

@@ -229,7 +229,7 @@ impl Product {
             let baseline_name = select_algorithm(baseline, registry)?.to_string();
             if !algorithms.iter().any(|a| a.to_string() == baseline_name) {
                 return Err(baseline.error(format!(
-                    "the baseline `{baseline_name}` is none of the experiment's algorithms"
+                    "the baseline `{baseline_name}` is not one of the experiment's algorithms"
                 )));
             }
         }
@@ -240,11 +240,11 @@ impl Product {
         {
             let seed = Text::flag("seed", &experiment.seed.to_string());
             let message = format!(
-                "{} repetitions go past the largest seed, {}",
+                "{} repetitions exceed the largest seed, {}",
                 experiment.repetitions,
                 u64::MAX
             );
-            return Err(seed.error(message).help("repetition r has seed + r"));
+            return Err(seed.error(message).help("repetition r uses the seed plus r"));
         }
         let mut before = vec![0];
         for (text, workload) in sized.iter().zip(&workloads) {
@@ -355,7 +355,7 @@ fn repetitions(text: &Text, workload: &Workload, repetitions: u32) -> Result<u32
     match workload.replicates() {
         Some(files) if repetitions > 1 => {
             let message = format!(
-                "has {files} files, one a repetition, and there are to be {repetitions} repetitions"
+                "has {files} files, one for each repetition, but the experiment has {repetitions} repetitions"
             );
             Err(text.error(message).help("leave `repetitions` out, or name one file"))
         }
@@ -398,7 +398,7 @@ fn affordable(experiment: &Experiment, workloads: usize) -> Result<(), InputErro
 fn too_many(count: u64, of: &str) -> InputError {
     Text::flag("the experiment", of)
         .error(format!("its lists multiply to {count} cases, expected at most {MOST_CASES}"))
-        .help("make several experiments of it, each with a file of rows of its own")
+        .help("split it into several experiments, each with its own row file")
 }
 
 fn all<T>(
@@ -418,14 +418,14 @@ fn once(texts: &[Text], canonical: impl Iterator<Item = String>) -> Result<(), I
                 .line_and_column()
                 .map(|(line, column)| format!(" on line {line}, column {column}"));
             let message = format!(
-                "`{}` is there already, as `{}`{}",
+                "`{}` is already in the list, as `{}`{}",
                 text.value,
                 first.value,
                 place.unwrap_or_default()
             );
             return Err(text
                 .error(message)
-                .help("expected each but once; `repetitions` runs a case more often"));
+                .help("expected each entry once; use `repetitions` to repeat a case"));
         }
         known.insert(form, text);
     }
@@ -450,7 +450,7 @@ pub fn select_algorithm(text: &Text, registry: &Registry) -> Result<SelectedAlgo
     let algorithm = registry.algorithm(spec.name()).map_err(|unknown| {
         text.error_at(0, spec.name().len(), format!("unknown algorithm `{}`", unknown.name)).near(
             &unknown.near,
-            "`swapmeet list algorithms` shows those found, `swapmeet list plugins` where",
+            "`swapmeet list algorithms` shows the known algorithms, `swapmeet list plugins` the plugin files",
         )
     })?;
     /// Maximum size of a file named by a parameter, in bytes.

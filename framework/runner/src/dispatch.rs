@@ -116,14 +116,14 @@ impl Dispatcher<'_> {
                 WorkerEvent::Done(None) if open.is_empty() => return Some(worker),
                 WorkerEvent::Done(Some(left)) if open.is_empty() => {
                     let remark = format!(
-                        "{REMARK}it leaves {left} behind: what comes next has a process of its own"
+                        "{REMARK}it leaves {left} behind: the next case gets a new process"
                     );
                     self.log(cases_of_job[0], &remark);
                     return None;
                 }
                 // A worker must send a row for every case before it ends a job.
                 WorkerEvent::Done(_) => {
-                    self.failed_first(open, Status::Error, "the worker process gave no row");
+                    self.failed_first(open, Status::Error, "the worker process sent no row");
                     return None;
                 }
                 WorkerEvent::TimedOut(how) => {

@@ -98,7 +98,7 @@ impl Experiment {
                 "machines" if matches!(value.get_ref(), DeValue::Table(_)) => {
                     let error = reader
                         .text("", value.span())
-                        .error("`machines` is the list of those to run on");
+                        .error("`machines` is the list of machines to run on");
                     return Err(error.help("a machine of the experiment's own is `[machine.NAME]`"));
                 }
                 "machines" => experiment.machines = reader.strings(value)?,

@@ -123,10 +123,8 @@ pub fn plan<'a>(
     record_step(0);
     let outcome = run(algorithm, params, task, &mut host, listeners);
     if host.unheeded > 0 {
-        host.log.push(format!(
-            "{REMARK}it goes on after a call that was refused, {} more",
-            Count(host.unheeded, "call")
-        ));
+        host.log
+            .push(format!("{REMARK}it makes {} after a refused one", Count(host.unheeded, "call")));
     }
     let outcome = match outcome {
         // Tracing a lost block requires full planning, which may be too expensive if the schedule
@@ -175,7 +173,7 @@ fn run<'a>(
 ) -> Outcome {
     if algorithm.collectives >> task.collective.kind().code & 1 == 0 {
         return Outcome::Unsupported(format!(
-            "`{}` does not do `{}`",
+            "`{}` does not implement `{}`",
             algorithm.name, task.collective
         ));
     }
@@ -311,7 +309,7 @@ impl Host<'_> {
                 Some(Outcome::Invalid(Fault::Plugin(reason_or("the plugin gives no reason"))))
             }
             SWM_STOPPED => Some(Outcome::Failed(reason_or(
-                "the plugin stopped, though the host did not ask it to",
+                "the plugin returned SWM_STOPPED, although no call was refused",
             ))),
             other => Some(Outcome::Failed(format!("the plugin returned {other}, expected 0 to 4"))),
         }

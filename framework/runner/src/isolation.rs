@@ -1,7 +1,7 @@
 //! Runs work with plugins in a child process of this program. The child replies in lines of JSON.
 //! Whatever a plugin does there costs only the reply.
 
-use crate::limits::{limit_memory_at_first, no_core_file};
+use crate::limits::{limit_files, limit_memory_at_first, no_core_file};
 use crate::max_bytes;
 use crate::process::child::{Child, Report, RunTime};
 use crate::process::child_side::{confine, end_with_program, take_socket};
@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use swapmeet_core::text::excerpt;
 
 /// Maximum length of a reply in bytes.
 const MOST: usize = max_bytes::ANSWER;
@@ -49,13 +50,11 @@ pub fn run<L: DeserializeOwned, T>(
             Report::Line(line) => match serde_json::from_slice(&line).map(&mut parse) {
                 Ok(Some(answer)) => return Ok(Ok(answer)),
                 Ok(None) => run_time = RunTime::new(),
-                Err(e) => break format!("its reply is invalid: {e}"),
+                Err(e) => break format!("its reply is invalid: {}", excerpt(&e.to_string())),
             },
             Report::Gone => {
-                break child.exit_message(
-                    "it closed the socket of the process that limits it",
-                    limits.memory_limit,
-                );
+                break child
+                    .exit_message("it closed its connection to the program", limits.memory_limit);
             }
             Report::Nothing if limits.stop.load(Ordering::Relaxed) => {
                 break "it was interrupted".to_owned();
@@ -94,6 +93,7 @@ pub fn begin_with_files(
     end_with_program()?;
     limit_memory_at_first(memory)?;
     no_core_file()?;
+    limit_files(max_bytes::FILE)?;
     if is_sandboxed {
         sandbox::enter(access).map_err(io::Error::other)?;
     }

@@ -46,6 +46,11 @@ pub(crate) fn no_core_file() -> io::Result<()> {
     at_most(Resource::Core, 0)
 }
 
+/// Limits the size of each file that this process writes. A process that exceeds it is killed.
+pub(crate) fn limit_files(bytes: usize) -> io::Result<()> {
+    at_most(Resource::Fsize, bytes as u64)
+}
+
 fn at_most(resource: Resource, most: u64) -> io::Result<()> {
     let most = getrlimit(resource).maximum.map_or(most, |hard| hard.min(most));
     setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })

@@ -1,5 +1,5 @@
 //! Maximum sizes of the messages of a worker, in bytes. A worker that sends a longer one is killed,
-//! so the memory of the main program does not depend on what a plugin sends.
+//! so the memory of the main program does not depend on what a plugin sends. `docs/abi.md` lists them.
 
 /// A reply without a value of an observer, in addition to the text of its job: a row repeats
 /// the description of its case. A row needs a few KiB.
@@ -10,5 +10,17 @@ pub const TRACE: usize = 1 << 20;
 pub const FACTS: usize = 4 << 20;
 /// A step of a schedule with the load of each link, for the dashboard.
 pub const SCHEDULE: usize = 64 << 20;
-/// The description of a plugin file, or the tables of a reproduced paper.
+/// The description of a plugin file, the tables of a reproduced paper, or an answer of `check`.
 pub const ANSWER: usize = 16 << 20;
+/// Each file that a process of `check` writes: its answer, and what the plugin prints.
+pub(crate) const FILE: usize = 64 << 20;
+
+/// All sizes, with the words of `docs/abi.md`.
+pub const ALL: [(&str, usize); 6] = [
+    ("a reply to a job, in addition to the text of the job", REPLY),
+    ("a part of a schedule, for `trace` and `export`", TRACE),
+    ("the facts of a part of a schedule, for the sliders of the dashboard", FACTS),
+    ("a step of a schedule with all loads, for the dashboard", SCHEDULE),
+    ("the description of a plugin file, the tables of a paper, or an answer of `check`", ANSWER),
+    ("each file that a process of `check` writes", FILE),
+];

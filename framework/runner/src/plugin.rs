@@ -44,7 +44,7 @@ pub enum PluginError {
     },
     /// The plugin was built for another major version of the ABI.
     #[error(
-        "{path}: built for plugin ABI {major}.{minor}, this swapmeet speaks {SWM_ABI_MAJOR}.{SWM_ABI_MINOR}: rebuild the plugin with a header or SDK of version {SWM_ABI_MAJOR}.x"
+        "{path}: built for plugin ABI {major}.{minor}, but this program supports {SWM_ABI_MAJOR}.{SWM_ABI_MINOR}: rebuild the plugin with a header or SDK of version {SWM_ABI_MAJOR}.x"
     )]
     OtherAbi {
         path: PathBuf,
@@ -403,7 +403,7 @@ impl Algorithm {
         check_algorithm_name(&name)?;
         let plan = table.plan.ok_or_else(|| format!("`{name}` has no `plan` function"))?;
         if table.collectives == 0 {
-            return Err(format!("`{name}` does no collective"));
+            return Err(format!("`{name}` implements no collective"));
         }
         const MOST_PARAMS: u64 = limits::PARAMS;
         if table.param_count > MOST_PARAMS {
@@ -466,7 +466,7 @@ impl Param {
         }
         let kind = match table.kind {
             SWM_PARAM_CHOICE if table.value_count == 0 => {
-                return Err("it is a choice among no values".to_owned());
+                return Err("it is a choice without values".to_owned());
             }
             SWM_PARAM_CHOICE => {
                 let values = (0..table.value_count as usize).map(|i| {
@@ -500,10 +500,10 @@ impl Param {
 /// See [`SwmStr::bytes`].
 pub(crate) unsafe fn text(s: SwmStr) -> Result<String, &'static str> {
     if s.ptr.is_null() && s.len > 0 {
-        return Err("is null, though it has a length");
+        return Err("is null, but has a length");
     }
     if s.len as u64 > limits::TEXT_BYTES {
-        return Err("is over a mebibyte long");
+        return Err("is longer than 1 MiB");
     }
     // SAFETY: the caller promises what is needed.
     let bytes = unsafe { s.bytes() };

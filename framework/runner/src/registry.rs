@@ -94,7 +94,7 @@ impl Registry {
                 search.scan(&folder, Origin::Variable, |_| true)?;
             } else if !folder.as_os_str().is_empty() {
                 search.log.push(format!(
-                    "warning: {PATH_VARIABLE} names {}, which is no folder",
+                    "warning: {PATH_VARIABLE} names {}, which is not a folder",
                     folder.display()
                 ));
             }
@@ -261,7 +261,7 @@ impl Search {
             match plugin {
                 Ok(plugin) => registry.add(plugin, origin),
                 Err(error) if named => return Err(error.into()),
-                Err(error) => registry.log.push(format!("passed over {error}")),
+                Err(error) => registry.log.push(format!("skipped {error}")),
             }
         }
         Ok(())

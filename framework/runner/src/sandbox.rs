@@ -37,10 +37,10 @@ pub struct Protection {
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// Landlock reported an error.
-    #[error("the sandbox can't be entered: {0} ({NO_SANDBOX} does without)")]
+    #[error("the sandbox cannot be entered: {0}; {NO_SANDBOX} runs plugins without it")]
     Landlock(#[from] RulesetError),
     /// The filter of system calls was rejected.
-    #[error("the sandbox can't be entered: {0} ({NO_SANDBOX} does without)")]
+    #[error("the sandbox cannot be entered: {0}; {NO_SANDBOX} runs plugins without it")]
     Seccomp(#[from] seccompiler::Error),
 }
 

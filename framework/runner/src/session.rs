@@ -162,7 +162,7 @@ fn plan_and_price(
     let planning = shared.clock.planning();
     if FloatingPoint::now() != rounding {
         rounding.restore();
-        let why = "the plugin left another floating-point environment than it found, on which every figure depends";
+        let why = "the plugin changed the floating-point environment, on which every value depends";
         planned.outcome = Outcome::Failed(why.to_owned());
     }
     planned.log.iter().for_each(|line| report(GroupEvent::Log(bounded(line))));

@@ -5,6 +5,7 @@ use crate::input::{InputError, Place, Text};
 use std::borrow::Cow;
 use std::sync::Arc;
 use swapmeet_core::spec::near_matches;
+use swapmeet_core::text::escaped;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
@@ -39,6 +40,7 @@ impl TomlReader {
         error.near(&near_matches(name, keys), &format!("{what} has: {}", keys.join(", ")))
     }
 
+    /// Returns a text of the file, escaped.
     pub(crate) fn text(&self, value: &str, span: std::ops::Range<usize>) -> Text {
         let place = Place {
             source: self.source.clone(),
@@ -46,7 +48,7 @@ impl TomlReader {
             span,
             is_file: true,
         };
-        Text { value: value.to_owned(), place }
+        Text { value: escaped(value).into_owned(), place }
     }
 
     pub(crate) fn wrong(&self, value: &Spanned<DeValue<'_>>, expected: &str) -> InputError {

@@ -136,6 +136,10 @@ pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
         .permissions(Permissions::from_mode(0o777))
         .tempdir_in(parent)
         .map_err(io_error(folder))?;
+    // Without a lock, another command would remove the folder as one of a killed program. Some file
+    // systems do not support locks.
+    let lock = std::fs::File::open(unfinished.path()).map_err(io_error(folder))?;
+    drop(lock.try_lock());
     for file in files {
         let (path, shown) = (unfinished.path().join(&file.path), folder.join(&file.path));
         if let Some(parent) = path.parent() {

@@ -2,11 +2,10 @@
 
 use crate::figure::{Curve, Figure, Point};
 use crate::style::Marker;
-use crate::table::csv;
 use std::fmt::Write as _;
 use swapmeet_core::text::is_unsafe;
 use swapmeet_results::analysis::Axis;
-use swapmeet_results::{csv_text, single_line};
+use swapmeet_results::{csv_table, single_line};
 
 impl Figure {
     /// Formats all points as CSV: panel, curve, x, y, and the ends of the error bar.
@@ -25,8 +24,8 @@ impl Figure {
                 let end = |end: Option<f64>| end.map(|end| end.to_string()).unwrap_or_default();
                 let (low, high) = (point.interval.map(|i| i.low), point.interval.map(|i| i.high));
                 [
-                    csv_text(title),
-                    csv_text(name),
+                    title.clone(),
+                    name.to_owned(),
                     point.x.to_string(),
                     point.y.to_string(),
                     end(low),
@@ -34,7 +33,7 @@ impl Figure {
                 ]
             })
         });
-        csv([columns].into_iter().chain(points))
+        csv_table([columns].into_iter().chain(points))
     }
 
     /// Formats the figure for pgfplots. A document includes it with `\input{figure.tex}` and needs

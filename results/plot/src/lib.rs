@@ -13,7 +13,6 @@ mod quantity;
 mod stack;
 mod stacked;
 mod style;
-mod table;
 mod winners;
 
 pub use draw::Drawable;

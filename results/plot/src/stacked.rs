@@ -7,9 +7,8 @@ use crate::marks::scene::{Anchor, Colour, GREY, Scene};
 use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};
 use crate::stack::StackKind;
-use crate::table::csv;
 use std::collections::BTreeSet;
-use swapmeet_results::{Record, Setting, Status, compare};
+use swapmeet_results::{Record, Setting, Status, compare, csv_table};
 
 /// The colours of the pieces, in order. Neighbours also differ in a grey print.
 const COLOURS: [Colour; 7] = [
@@ -115,7 +114,7 @@ impl Drawable for StackedBars {
             let name = self.labels.name(&bar.name);
             [panel.title.clone(), name.to_owned()].into_iter().chain(pieces).collect()
         });
-        csv([columns].into_iter().chain(bars))
+        csv_table([columns].into_iter().chain(bars))
     }
 
     fn picture(&self, paper: &Paper) -> Picture {

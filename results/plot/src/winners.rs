@@ -9,10 +9,9 @@ use crate::marks::scene::{Anchor, BLACK, Colour, PALE, Scene, WHITE};
 use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};
 use crate::style::Styles;
-use crate::table::csv;
 use std::collections::BTreeSet;
 use swapmeet_results::analysis::{Axis, MapCell, Margin, RowAxis, WinnerMap, winner_maps};
-use swapmeet_results::{Record, compare};
+use swapmeet_results::{Record, compare, csv_table};
 
 /// The strength of the colour for each margin, and its label.
 const MARGINS: [(Margin, f64, &str); 5] = [
@@ -103,7 +102,7 @@ impl Drawable for WinnerFigure {
                 level,
             ]
         });
-        csv([columns.map(str::to_owned)].into_iter().chain(cells))
+        csv_table([columns.map(str::to_owned)].into_iter().chain(cells))
     }
 
     fn picture(&self, paper: &Paper) -> Picture {

@@ -5,10 +5,14 @@ use crate::record::Record;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use swapmeet_core::spec::format_size;
 use tempfile::{NamedTempFile, TempPath};
+
+/// The limit for a pipe, whose contents take space on the disk. Files have none.
+const MAX_PIPE_BYTES: u64 = 512 << 20;
 
 /// A file of rows. The contents of a pipe, which can be read only once, are copied to a temporary
 /// file.
@@ -24,7 +28,7 @@ impl SourceFile {
         let name = path.display().to_string();
         let failed = |source| ReadError::Io { file: name.clone(), source };
         let is_pipe = std::fs::metadata(path).map_err(failed)?.file_type().is_fifo();
-        let copy = is_pipe.then(|| copy_of(path)).transpose().map_err(failed)?;
+        let copy = is_pipe.then(|| copy_of(path, MAX_PIPE_BYTES)).transpose().map_err(failed)?;
         Ok(Self { name, path: path.to_owned(), copy })
     }
 
@@ -40,9 +44,13 @@ impl SourceFile {
     }
 }
 
-fn copy_of(pipe: &Path) -> io::Result<TempPath> {
+/// Copies at most `most` bytes of a pipe to a temporary file.
+fn copy_of(pipe: &Path, most: u64) -> io::Result<TempPath> {
     let mut copy = NamedTempFile::new()?;
-    io::copy(&mut File::open(pipe)?, &mut copy)?;
+    if io::copy(&mut File::open(pipe)?.take(most + 1), &mut copy)? > most {
+        let limit = format_size(most);
+        return Err(io::Error::other(format!("more than {limit} in a pipe, expected a file")));
+    }
     Ok(copy.into_temp_path())
 }
 
@@ -99,5 +107,17 @@ impl<'a> RowReader<'a> {
                 Ok(free.insert(OpenFile { reader, header }))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_contents_of_a_pipe_have_a_limit() {
+        let refused = copy_of(Path::new("/dev/zero"), 1 << 20).unwrap_err();
+        assert_eq!(refused.to_string(), "more than 1MiB in a pipe, expected a file");
+        assert_eq!(std::fs::read(copy_of(Path::new("/dev/null"), 0).unwrap()).unwrap(), b"");
     }
 }

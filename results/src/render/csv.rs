@@ -1,40 +1,26 @@
 //! Output of a comparison as CSV, for other programs.
 
 use crate::compare::{Comparison, ComparisonLine, Group};
-use crate::field::csv_text;
+use crate::field::csv_table;
 use crate::record::Status;
 use crate::stats::Interval;
 
 /// Formats one row for each line of a group, with all digits. Unknown values are empty.
 pub fn as_csv(comparison: &Comparison) -> Result<String, csv::Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
     let lines = comparison
         .groups
         .iter()
         .flat_map(|group| group.lines.iter().map(move |line| columns(group, line)));
-    for (number, columns) in lines.enumerate() {
-        if number == 0 {
-            writer.write_record(columns.iter().map(|(name, _)| name))?;
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for columns in lines {
+        let (names, texts) = columns.into_iter().unzip();
+        if rows.is_empty() {
+            rows.push(names);
         }
-        writer.write_record(columns.iter().map(|(_, text)| text))?;
+        rows.push(texts);
     }
-    let bytes = writer.into_inner().map_err(|e| csv::Error::from(e.into_error()))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    csv_table(rows)
 }
-
-/// The columns with texts of rows, which a spreadsheet could take for formulas.
-const TEXTS: [&str; 10] = [
-    "topology",
-    "collective",
-    "workload",
-    "inputs",
-    "machine",
-    "machine_definition",
-    "model",
-    "baseline",
-    "algorithm",
-    "reason",
-];
 
 /// Returns the name and text of each column.
 fn columns(group: &Group, line: &ComparisonLine) -> Vec<(String, String)> {
@@ -73,9 +59,7 @@ fn columns(group: &Group, line: &ComparisonLine) -> Vec<(String, String)> {
         ("rank_p_holm", figure(line.tests.and_then(|t| t.rank_p_holm))),
         ("effect", figure(line.tests.and_then(|t| t.effect))),
     ]
-    .map(|(name, text)| {
-        (name.to_owned(), if TEXTS.contains(&name) { csv_text(&text) } else { text })
-    })
+    .map(|(name, text)| (name.to_owned(), text))
     .into();
     // One column for each status, so files of different runs have equal columns.
     let count = |status: &Status| line.rows.get(status).copied().unwrap_or(0).to_string();

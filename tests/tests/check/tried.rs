@@ -12,7 +12,7 @@ fn other_routes_are_another_schedule() {
     let (code, report) = check(&file, &["--topology", "torus:3x3"]);
     let found = findings(&report);
     let repeats = "fault repeats wrong torus:3x3 the second time the same problem gives another schedule: \
-        in step 1 node 0 sends node 1 something else, or another way";
+        in step 1 node 0 sends node 1 other data, or by another route";
     assert!(code == 1 && found.iter().any(|f| f == repeats), "{found:#?}");
 }
 

@@ -446,7 +446,7 @@ fn invalid_settings_are_rejected() {
     session.keys("4");
     let screen = session.screen(100, 24);
     assert!(
-        screen.contains("4 repetitions go past the largest seed, 18446744073709551615"),
+        screen.contains("4 repetitions exceed the largest seed, 18446744073709551615"),
         "{screen}"
     );
     session.key(KeyCode::Esc);

@@ -256,7 +256,7 @@ fn without_a_terminal_an_alternative_is_named() {
     let message = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
     assert_eq!(
         message,
-        "error: the dashboard needs a terminal for input and output: `swapmeet run` does the same work without\n"
+        "error: the dashboard needs a terminal for input and output: without one, use `swapmeet run`\n"
     );
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use swapmeet_core::limits;
+use swapmeet_runner::max_bytes;
 use swapmeet_tests::project;
 
 #[test]
@@ -62,4 +63,14 @@ fn the_documented_limits_are_current() {
         .map(|(what, most)| format!("| {what} | {} |", limit_in_words(what, *most)))
         .collect();
     assert_eq!(documented, kept);
+}
+
+#[test]
+fn the_documented_sizes_of_messages_are_current() {
+    let document = std::fs::read_to_string(project("docs/abi.md")).unwrap();
+    let section = document.split_once("### Sizes of messages").unwrap().1;
+    let documented: Vec<&str> =
+        section.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
+    let expected = max_bytes::ALL.map(|(what, most)| format!("| {what} | {} MiB |", most >> 20));
+    assert_eq!(documented, expected);
 }

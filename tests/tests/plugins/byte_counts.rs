@@ -21,7 +21,7 @@ const BYTE_COUNTS: [Case; 24] = [
     (
         "unknown_layout_flag",
         "SwmLayout l; memset(&l, 0, sizeof l); l.size = sizeof l; l.flags = 4; return host->layout(host->ctx, &l);",
-        "the schedule's grid: it has flags that this swapmeet does not know",
+        "the schedule's grid: it has flags that this program does not know",
     ),
     (
         "byte_counts_in_parts",
@@ -51,7 +51,7 @@ const BYTE_COUNTS: [Case; 24] = [
     (
         "redistribution_askew",
         "char t[32] = {0}; SwmRedistribution d = redistribution_of(0, 2); move_byte_counts(host); d.firsts = (const void *)(t + ((uintptr_t)t % 4 == 1 ? 2 : 1)); d.node_count = 4; return host->redistribute(host->ctx, &d);",
-        "the plugin's redistribution has a table at an address that is no multiple of 4",
+        "the plugin's redistribution has a table at an address that is not a multiple of 4",
     ),
     (
         "redistribution_without_buckets",
@@ -91,7 +91,7 @@ const BYTE_COUNTS: [Case; 24] = [
     (
         "bucket_copied",
         "SwmBucket s = bucket(0, 1, 0); move_byte_counts(host); s.flags = SWM_COPY; return one_bucket(host, &s);",
-        "the plugin's send has flags that this swapmeet does not know",
+        "the plugin's send has flags that this program does not know",
     ),
     (
         "blocks_beside_byte_counts",

@@ -160,7 +160,7 @@ fn two_new_plugins_live_in_one_workspace() {
     }
     // A workspace that does not list the plugin does not affect it.
     let remark = format!(
-        "remark: the workspace in {} does not list yours, which is one of its own then\n",
+        "remark: the workspace in {} does not list yours, which is then a separate workspace\n",
         root.path().display()
     );
     let made = swapmeet(&["new-plugin", "yours"]).current_dir(root.path()).output().unwrap();

@@ -87,7 +87,7 @@ const SENDS: [Case; 16] = [
     (
         "unknown_flag",
         "SwmBlocks s = everything(0, 1); s.flags = 64; return one_step(host, &s);",
-        "the plugin's send has flags that this swapmeet does not know",
+        "the plugin's send has flags that this program does not know",
     ),
 ];
 
@@ -187,7 +187,7 @@ const GRIDS: [Case; 19] = [
     (
         "phase_not_utf8",
         "host->phase(host->ctx, text(\"\\xff\")); return shift(problem, host);",
-        "the schedule names a phase with text that is null, not UTF-8, or over a mebibyte long",
+        "the schedule names a phase with text that is null, not UTF-8, or longer than 1 MiB",
     ),
 ];
 
@@ -256,7 +256,7 @@ const SETS: [Case; 16] = [
     (
         "bits_askew",
         "const uint64_t w[2] = {0, 0}; SwmAxis a = bits((const char *)w + 1, 1); return send_to_set(host, &a, 1);",
-        "step 1: in the send from 0 to 1, the set of destinations has an axis whose bits are at an address that is no multiple of 8",
+        "step 1: in the send from 0 to 1, the set of destinations has an axis whose bits are at an address that is not a multiple of 8",
     ),
     (
         "bits_of_other_length",
@@ -342,17 +342,17 @@ const ANSWERS: [Case; 10] = [
     (
         "stopped_with_a_blank",
         "host->fail(host->ctx, text(\" \")); return SWM_STOPPED;",
-        "the plugin stopped, though the host did not ask it to",
+        "the plugin returned SWM_STOPPED, although no call was refused",
     ),
     (
         "stopped_by_nobody",
         "return SWM_STOPPED;",
-        "the plugin stopped, though the host did not ask it to",
+        "the plugin returned SWM_STOPPED, although no call was refused",
     ),
     (
         "reason_null",
         "SwmStr s = {0, 5}; host->fail(host->ctx, s); return SWM_ERROR;",
-        "its reason is null, though it has a length",
+        "its reason is null, but has a length",
     ),
     (
         "reason_not_utf8",
@@ -362,7 +362,7 @@ const ANSWERS: [Case; 10] = [
     (
         "reason_too_long",
         "SwmStr t = text(\"x\"); t.len = SIZE_MAX; host->fail(host->ctx, t); return SWM_ERROR;",
-        "its reason is over a mebibyte long",
+        "its reason is longer than 1 MiB",
     ),
 ];
 

@@ -12,13 +12,13 @@ const WRONG_TABLES: [(&str, &str, &str); 21] = [
     (
         "other_major",
         "plugin.head.abi_major = 7; plugin.head.abi_minor = 3;",
-        "FILE: built for plugin ABI 7.3, this swapmeet speaks 1.0: rebuild the plugin with a header or SDK of version 1.x",
+        "FILE: built for plugin ABI 7.3, but this program supports 1.0: rebuild the plugin with a header or SDK of version 1.x",
     ),
     (
         // Of another major version, only the head may be read.
         "other_major_shorter",
         "plugin.head.abi_major = 0; plugin.head.size = 24; plugin.algorithms = 0;",
-        "FILE: built for plugin ABI 0.0, this swapmeet speaks 1.0: rebuild the plugin with a header or SDK of version 1.x",
+        "FILE: built for plugin ABI 0.0, but this program supports 1.0: rebuild the plugin with a header or SDK of version 1.x",
     ),
     (
         "magic",
@@ -87,7 +87,7 @@ const WRONG_TABLES: [(&str, &str, &str); 21] = [
     (
         "idle",
         "wrong.collectives = 0;",
-        "FILE: not a swapmeet plugin: algorithm 0: `wrong` does no collective",
+        "FILE: not a swapmeet plugin: algorithm 0: `wrong` implements no collective",
     ),
     (
         "many_params",
@@ -117,7 +117,7 @@ fn a_wrong_table_is_an_error_if_named_and_skipped_in_a_search() {
         let message = message.replace("FILE", file.to_str().unwrap());
         let (code, said) = refused(&file);
         assert_eq!((code, said), (Some(2), format!("error: {message}")), "{name}");
-        assert_eq!(passed_over(dir.path()), [format!("passed over {message}")], "{name}");
+        assert_eq!(skipped(dir.path()), [format!("skipped {message}")], "{name}");
     }
 }
 
@@ -151,12 +151,14 @@ fn files_that_are_not_plugins_are_reported() {
         (code, said.trim_end()),
         (Some(2), &*format!("error: {}: no such plugin file or folder", missing.display()))
     );
-    let log = passed_over(dir.path());
+    let log = skipped(dir.path());
     assert_eq!(log.len(), 1);
-    assert!(log[0].starts_with(&format!(
-        "passed over {}: not a library that can be loaded: ",
-        text.display()
-    )));
+    assert!(
+        log[0].starts_with(&format!(
+            "skipped {}: not a library that can be loaded: ",
+            text.display()
+        ))
+    );
 
     let empty = dir.path().join("empty.c");
     std::fs::write(&empty, "int nothing;\n").unwrap();
@@ -164,14 +166,14 @@ fn files_that_are_not_plugins_are_reported() {
     let message =
         format!("{}: not a swapmeet plugin: it has no symbol `swapmeet_plugin`", file.display());
     assert_eq!(refused(&file), (Some(2), format!("error: {message}")));
-    assert!(passed_over(dir.path()).contains(&format!("passed over {message}")));
+    assert!(skipped(dir.path()).contains(&format!("skipped {message}")));
 }
 
 #[test]
 fn a_file_in_a_searched_folder_is_not_read_unless_its_name_is_that_of_a_library() {
     let dir = tempdir().unwrap();
     std::fs::write(dir.path().join("README.md"), "not a library").unwrap();
-    assert_eq!(passed_over(dir.path()), [] as [&str; 0]);
+    assert_eq!(skipped(dir.path()), [] as [&str; 0]);
 }
 
 /// The user's plugins take precedence over bundled ones, in the order in which they are named.
@@ -219,7 +221,7 @@ fn refused(file: &Path) -> (Option<i32>, String) {
 }
 
 /// Returns the output of `list plugins` for a folder.
-fn passed_over(folder: &Path) -> Vec<String> {
+fn skipped(folder: &Path) -> Vec<String> {
     let output =
         swapmeet(&["list", "plugins", "--plugin-dir", folder.to_str().unwrap()]).output().unwrap();
     assert!(output.status.success());

@@ -145,7 +145,7 @@ fn too_many_cases_are_refused_before_lookups() {
     1 | 2 topologies x 5000000 repetitions
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ here
       |
-    help: make several experiments of it, each with a file of rows of its own
+    help: split it into several experiments, each with its own row file
     ");
     let most =
         ["run", "--topology", "ring:4", "--algorithm", "no-such", "--repetitions", "1000000"];
@@ -196,7 +196,7 @@ fn mistakes_in_experiment_files_are_shown_with_their_line() {
       |              ^^^^^^^^ here
     "#);
     insta::assert_snapshot!(refused_file("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\nbaseline = \"pex\"\n"), @r#"
-    error: e.toml:3:12: the baseline `pex` is none of the experiment's algorithms
+    error: e.toml:3:12: the baseline `pex` is not one of the experiment's algorithms
      --> e.toml:3:12
       |
     3 | baseline = "pex"
@@ -243,7 +243,7 @@ fn near_misses_get_a_suggestion() {
         refused(&["run", file.to_str().unwrap()])
     };
     let said = file_says("[machines.mine]\nbase = \"paragon\"\n");
-    assert!(said.contains("`machines` is the list of those to run on"), "{said}");
+    assert!(said.contains("`machines` is the list of machines to run on"), "{said}");
     assert!(said.contains("a machine of the experiment's own is `[machine.NAME]`"), "{said}");
     let said = file_says("[machine.a]\nbase = \"paragon\"\n[machine.b]\nbase = \"a\"\n");
     assert!(said.contains("a base is a preset, not a machine of the experiment's own"), "{said}");
@@ -293,7 +293,7 @@ fn seeds_do_not_wrap_around() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        said.contains("seed: 3 repetitions go past the largest seed, 18446744073709551615"),
+        said.contains("seed: 3 repetitions exceed the largest seed, 18446744073709551615"),
         "{said}"
     );
 }
@@ -301,13 +301,19 @@ fn seeds_do_not_wrap_around() {
 #[test]
 fn duplicates_in_lists_are_refused() {
     let said = refused_run_of(&["--workload", "uniform:64", "--workload", "uniform:64B"]);
-    assert!(said.contains("--workload: `uniform:64B` is there already, as `uniform:64`"), "{said}");
+    assert!(
+        said.contains("--workload: `uniform:64B` is already in the list, as `uniform:64`"),
+        "{said}"
+    );
     let said =
         refused_run_of(&["--machine", "paragon", "--machine", "delta", "--machine", "paragon"]);
-    assert!(said.contains("--machine: `paragon` is there already, as `paragon`"), "{said}");
+    assert!(said.contains("--machine: `paragon` is already in the list, as `paragon`"), "{said}");
     let said =
         refused_file("topologies = [\"ring:4\", \"ring:5\"]\nalgorithms = [\"gen\",\n  \"gen\"]\n");
-    assert!(said.contains(":3:3: `gen` is there already, as `gen` on line 2, column 15"), "{said}");
+    assert!(
+        said.contains(":3:3: `gen` is already in the list, as `gen` on line 2, column 15"),
+        "{said}"
+    );
 }
 
 fn refused_run_of(lists: &[&str]) -> String {

@@ -100,10 +100,10 @@ fn exports_overwrite_files_only_with_force() {
     assert!(exports("goal", case, &[], Path::new(out)));
     let args =
         ["export", "--format", "goal", "--topology", "ring:3", "--algorithm", "ring", "--out", out];
-    assert!(refused(&args).contains("it is there already, with "));
+    assert!(refused(&args).contains("the file exists already, with "));
     assert!(exports("goal", case, &["--force"], Path::new(out)));
     let folder = ["export", "--format", "mpi", "--topology", "ring:3", "--algorithm", "ring"];
-    assert!(refused(&folder).contains("this format is several files: give --out FOLDER"));
+    assert!(refused(&folder).contains("this format has several files, expected --out FOLDER"));
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left behind");
 }
 

@@ -17,7 +17,7 @@ fn costs() -> [f64; 2] {
     let output =
         swapmeet(&["fit", project(PINGS).to_str().unwrap(), "--name", "pings"]).output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
-    assert!(printed.starts_with("# fitted to 40 times, 4 left out as too far off; "), "{printed}");
+    assert!(printed.starts_with("# fitted to 40 times, 4 omitted as outliers; "), "{printed}");
     let figure = |key: &str| {
         let line = printed
             .lines()

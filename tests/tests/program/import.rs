@@ -57,9 +57,8 @@ fn measurements_become_rows_of_the_predicted_cases() {
     // The number of ranks is required if the file does not contain it.
     let unknown = [&["import", files[0]], &more[2..4]].concat();
     assert!(
-        refused(&unknown).contains(
-            "1.txt: it does not say how many ranks there were: give --topology or --ranks"
-        )
+        refused(&unknown)
+            .contains("1.txt: it does not contain the number of ranks: give --topology or --ranks")
     );
     std::fs::write(&first, OSU.replace("18.75", "soon")).unwrap();
     let said = refused(&[&unknown[..], &["--ranks", "4"]].concat());

@@ -141,7 +141,8 @@ fn a_machine_reads_its_file_of_background_traffic() {
     write("flows.csv", "0,400\n0,0\n");
     let refused = run(machine, &["--resume"]);
     assert!(
-        said(&refused).contains("row 1 is of another experiment: its inputs is `flows.csv=sha256:"),
+        said(&refused)
+            .contains("row 1 belongs to another experiment: its inputs is `flows.csv=sha256:"),
         "{}",
         said(&refused)
     );

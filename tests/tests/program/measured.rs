@@ -112,5 +112,5 @@ fn a_job_for_slurm_compiles_runs_and_collects() {
         [(2, 0), (2, 1), (3, 0), (3, 1)]
     );
     let said = refused(&[&args[..], &[script.to_str().unwrap()]].concat());
-    assert!(said.contains("a job.sh: it is there already, with"), "{said}");
+    assert!(said.contains("a job.sh: the file exists already, with"), "{said}");
 }

@@ -78,10 +78,10 @@ fn existing_files_are_overwritten_only_with_force() {
             continue;
         }
         assert!(
-            said.contains(&format!("{file}: it is there already, with 15 bytes: ")),
+            said.contains(&format!("{file}: the file exists already, with 15 bytes: ")),
             "{command}: {said}"
         );
-        assert!(said.trim_end().ends_with("--force writes over it"), "{command}: {said}");
+        assert!(said.trim_end().ends_with("--force overwrites it"), "{command}: {said}");
         let output = written(dir.path(), command, args, out, true);
         assert_eq!(
             output.status.code(),
@@ -97,7 +97,7 @@ fn existing_files_are_overwritten_only_with_force() {
         let output = written(dir.path(), command, args, out, false);
         assert_eq!(output.status.code(), Some(2), "{command}");
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("it is there already, with 0 bytes: "), "{command}: {said}");
+        assert!(said.contains("the file exists already, with 0 bytes: "), "{command}: {said}");
         std::fs::remove_dir_all(dir.path().join("pages")).unwrap();
         std::fs::create_dir(dir.path().join("pages")).unwrap();
     }
@@ -110,7 +110,8 @@ fn inputs_are_never_overwritten() {
         let Some(read) = read else { continue };
         let before = std::fs::read(dir.path().join(read)).unwrap();
         let output = written(dir.path(), command, args, read, true);
-        let expected = format!("error: --out {read}: it is read for this: give another --out\n");
+        let expected =
+            format!("error: --out {read}: it is an input of this command: give another --out\n");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!((output.status.code(), said), (Some(2), expected), "{command}");
         assert!(std::fs::read(dir.path().join(read)).unwrap() == before, "{command}");

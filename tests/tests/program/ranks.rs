@@ -176,7 +176,8 @@ fn files_are_repetitions_of_one_workload() {
     let refused = run(&["--repetitions", "2", "--force"]).code(2).get_output().stderr.clone();
     let refused = String::from_utf8(refused).unwrap();
     assert!(
-        refused.contains("has 3 files, one a repetition, and there are to be 2 repetitions"),
+        refused
+            .contains("has 3 files, one for each repetition, but the experiment has 2 repetitions"),
         "{refused}"
     );
     // Input files are not overwritten.

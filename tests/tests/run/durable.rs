@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use swapmeet_results::{Status, read_file};
 use swapmeet_tests::build;
 use tempfile::tempdir;
@@ -58,10 +58,7 @@ fn truncated_rows_are_written_again() {
     File::create(&out).unwrap();
     let output = run.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        said.contains("something else has cut it off to 0 bytes while rows were written"),
-        "{said}"
-    );
+    assert!(said.contains("another program truncated it to 0 bytes during the run"), "{said}");
     let names: Vec<String> =
         read_file(&out).unwrap().into_iter().map(|row| row.algorithm).collect();
     assert_eq!(names, ["gen", "pairwise", "sleeps"]);
@@ -75,10 +72,7 @@ fn appended_text_is_kept_and_reported() {
     File::options().append(true).open(&out).unwrap().write_all(b"theirs").unwrap();
     let output = run.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        said.contains("rows.csv: something else has added to it while rows were written"),
-        "{said}"
-    );
+    assert!(said.contains("rows.csv: another program appended to it during the run"), "{said}");
     let text = std::fs::read_to_string(&out).unwrap();
     let rest = text.strip_prefix(&format!("{before}theirs\n")).unwrap();
     assert!(rest.lines().count() == 1 && rest.contains(",sleeps,"), "{text}");
@@ -147,13 +141,13 @@ fn rows_are_overwritten_only_with_force() {
     let said = refused(&run);
     let place = out.display();
     let expected =
-        "it is there already, with 15 bytes: --resume takes its rows up, --force writes over it";
+        "the file exists already, with 15 bytes: --resume continues it, --force overwrites it";
     assert_eq!(said, format!("error: {place}: {expected}\n"));
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "notes to myself");
     swapmeet(&run).arg("--force").assert().success();
     assert_eq!(read_file(&out).unwrap().len(), 1);
     std::fs::write(&out, "").unwrap();
-    assert!(refused(&run).contains("it is there already, with 0 bytes"));
+    assert!(refused(&run).contains("the file exists already, with 0 bytes"));
 }
 
 /// No flag permits this.
@@ -171,7 +165,7 @@ fn a_run_never_overwrites_its_inputs() {
         "--out",
         &path("e.toml"),
     ]);
-    assert!(said.contains("e.toml: it is read for this: give another --out"), "{said}");
+    assert!(said.contains("e.toml: it is an input of this command: give another --out"), "{said}");
     let Some(torture) = torture(dir.path()) else { return };
     let plugin = torture.to_str().unwrap();
     let run = [
@@ -187,7 +181,7 @@ fn a_run_never_overwrites_its_inputs() {
         "--force",
     ];
     let said = refused(&run);
-    assert!(said.contains("it is read for this: give another --out"), "{said}");
+    assert!(said.contains("it is an input of this command: give another --out"), "{said}");
     swapmeet(&run[..7]).assert().success();
     let program = path("swapmeet");
     std::fs::copy(build().join("swapmeet"), &program).unwrap();
@@ -196,7 +190,8 @@ fn a_run_never_overwrites_its_inputs() {
         .output()
         .unwrap();
     assert!(
-        String::from_utf8_lossy(&merge.stderr).contains("it is read for this: give another --out")
+        String::from_utf8_lossy(&merge.stderr)
+            .contains("it is an input of this command: give another --out")
     );
     assert_eq!(merge.status.code(), Some(2));
 }
@@ -290,16 +285,11 @@ fn temporary_files_of_killed_programs_are_removed() {
         .arg(&rows)
         .assert()
         .success();
-    let long_ago = SystemTime::now() - Duration::from_secs(3600);
-    let draft = |name: &str| {
-        let file = File::create(path(name)).unwrap();
-        file.set_modified(long_ago).unwrap();
-        file
-    };
+    // They have just been written: their age does not matter.
+    let draft = |name: &str| File::create(path(name)).unwrap();
     drop(draft(".swapmeet-left"));
     std::fs::create_dir(path(".swapmeet-folder")).unwrap();
     std::fs::write(path(".swapmeet-folder").join("half.goal"), "").unwrap();
-    File::open(path(".swapmeet-folder")).unwrap().set_modified(long_ago).unwrap();
     let busy = draft(".swapmeet-busy");
     busy.try_lock().unwrap();
     swapmeet(&["merge"]).arg(&rows).arg("--out").arg(path("all.csv")).assert().success();

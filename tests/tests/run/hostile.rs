@@ -156,6 +156,34 @@ fn in_terminal(hostile: &Hostile) {
     child.wait().unwrap();
 }
 
+/// The plugin fills the file in which its process answers `check`, and prints escapes.
+#[test]
+fn an_answer_of_check_has_a_limit_and_is_escaped() {
+    let dir = tempdir().unwrap();
+    let check = |name: &str, deed: &str| {
+        let macros = [("AT_LOAD", deed), ("_DEFAULT_SOURCE", "1")];
+        let file = compile_c("tests/plugins/loading.c", dir.path(), name, &macros)?;
+        let script = "ulimit -v 1048576; exec \"$0\" check \"$1\" --topology ring:4";
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).arg(build().join("swapmeet")).arg(file);
+        let output = shell.output().unwrap();
+        Some((output.status.code(), String::from_utf8(output.stdout).unwrap()))
+    };
+    // The answer is the fourth word of the command line. 3 GiB take no space on the disk.
+    let fills = "char line[4096]; int fd = open(\"/proc/self/cmdline\", O_RDONLY), word = 0; \
+                 ssize_t count = read(fd, line, sizeof line), at = 0; \
+                 while (at < count && word < 4) word += line[at++] == 0; \
+                 fd = open(line + at, O_WRONLY); \
+                 if (fd < 0) abort(); signal(SIGXFSZ, SIG_DFL); \
+                 if (pwrite(fd, line, 1, (off_t)3 << 30) < 0) abort(); _exit(0)";
+    let Some((status, said)) = check("fills", fills) else { return };
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("by signal 25 (more than 64 MiB of output)"), "{said}");
+    let (_, said) = check("prints", "puts(\"\\033[31mred\")").unwrap();
+    assert!(said.contains("prints on standard output: `\\u{1b}[31mred`"), "{said}");
+    assert!(!said.contains('\u{1b}'), "{said:?}");
+}
+
 /// The attacks of the other test succeed outside the sandbox, so it tests something.
 #[test]
 fn without_the_sandbox_the_attacks_succeed() {

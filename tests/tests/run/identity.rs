@@ -29,7 +29,7 @@ fn a_changed_file_is_another_experiment() {
     let (status, said) = run(&["--out", "a.csv", "--resume"]);
     assert_eq!(status, Some(2));
     assert!(
-        said.contains("row 1 is of another experiment: its inputs is `g.txt=sha256:"),
+        said.contains("row 1 belongs to another experiment: its inputs is `g.txt=sha256:"),
         "{said}"
     );
     run(&["--out", "b.csv", "--seed", "43"]);
@@ -65,7 +65,7 @@ fn a_machine_with_other_costs_is_another_machine() {
     let (status, said) = taken_up(dir.path(), &["e.toml", "--resume"]);
     assert_eq!(status, Some(2));
     let differs = "its machine_definition is `free:startup_us=22`, here `free:startup_us=2`";
-    assert!(said.contains(&format!("row 1 is of another experiment: {differs}")), "{said}");
+    assert!(said.contains(&format!("row 1 belongs to another experiment: {differs}")), "{said}");
     experiment("22.0");
     assert_eq!(
         taken_up(dir.path(), &["e.toml", "--resume"]).0,
@@ -110,7 +110,7 @@ fn rows_of_two_builds_are_not_mixed() {
     let (status, said) = taken_up(dir.path(), &[&args[..], &["--resume"]].concat());
     assert_eq!(status, Some(2));
     assert!(
-        said.contains("row 1 is of another experiment: its plugin_digest is `sha256:"),
+        said.contains("row 1 belongs to another experiment: its plugin_digest is `sha256:"),
         "{said}"
     );
 

@@ -40,7 +40,7 @@ fn rerun_reproduces_every_row() {
     let (status, out, err) = rerun(&rows, &["--all"]);
     assert_eq!((status, out.lines().count()), (Some(0), 12), "{out}{err}");
     assert!(out.lines().all(|line| line.ends_with(": the same")), "{out}");
-    assert_eq!(err, "12 rows made again: 12 the same, 0 not\n");
+    assert_eq!(err, "12 rows run again: 12 identical, 0 different\n");
 }
 
 /// Without rows, the message names both flags.
@@ -65,7 +65,7 @@ fn a_different_row_is_reported_with_column_and_cause() {
         rerun(&rows, &["--row", "4", "--row", "5", "--row", "6", "--row", "7"]);
     let lines: Vec<&str> = out.lines().collect();
     let first = format!(
-        "steps was `999`, is `{}`; version, build, files and machine are as they were",
+        "steps was `999`, is `{}`; version, build, files and machine are unchanged",
         steps.unwrap()
     );
     assert!(lines[0].starts_with("row 4 (") && lines[0].ends_with(&first), "{out}");
@@ -75,11 +75,11 @@ fn a_different_row_is_reported_with_column_and_cause() {
         "{out}"
     );
     assert!(
-        lines[2].contains("can't be made again: algorithm: unknown algorithm `no-such-thing`"),
+        lines[2].contains("cannot be run again: algorithm: unknown algorithm `no-such-thing`"),
         "{out}"
     );
     assert!(lines[3].ends_with(": the same"), "{out}");
-    assert_eq!((status, err.as_str()), (Some(1), "4 rows made again: 1 the same, 3 not\n"));
+    assert_eq!((status, err.as_str()), (Some(1), "4 rows run again: 1 identical, 3 different\n"));
 }
 
 #[test]

@@ -25,6 +25,25 @@ fn rows_do_not_depend_on_jobs() {
     }
 }
 
+/// A child process that a killed run was starting keeps the lock for a moment.
+#[test]
+fn a_resumed_run_waits_for_a_lock_that_is_held_briefly() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("rows.csv");
+    let case = ["--topology", "ring:4", "--algorithm", "ring", "--out", out.to_str().unwrap()];
+    let run = |more: &str| swapmeet(&["run", "--quiet", more]).args(case).assert();
+    run("--force").success();
+    let held = File::open(&out).unwrap();
+    held.lock().unwrap();
+    let holder = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(200));
+        drop(held);
+    });
+    run("--resume").success();
+    holder.join().unwrap();
+    assert_eq!(timeless_rows(&out).len(), 1);
+}
+
 #[test]
 fn a_run_killed_at_any_time_can_be_resumed() {
     let dir = tempdir().unwrap();
@@ -243,10 +262,7 @@ fn files_that_change_during_a_run_are_detected() {
     let output = run.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        said.contains("rows.csv: something else has taken its place while rows were written"),
-        "{said}"
-    );
+    assert!(said.contains("rows.csv: another file took its place during the run"), "{said}");
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "somebody else's");
     let rows = read_file(&moved).unwrap();
     assert_eq!(rows.len(), 4);
@@ -272,21 +288,23 @@ fn another_experiment_is_refused_with_the_difference() {
     swapmeet(&run).args(["--algorithm", "pairwise"]).assert().success();
     let before = std::fs::read(out).unwrap();
     let again = |more: &[&str]| refused(&[&run[..], &["--resume"], more].concat());
-    let advice = "; give another --out, or --force instead of --resume to write it anew\n";
+    let advice = "; give another --out, or --force instead of --resume to overwrite it\n";
     assert_eq!(
         again(&["--seed", "7"]),
-        format!("error: {out}: row 1 is of another experiment: its seed is `42`, here `7`{advice}")
+        format!(
+            "error: {out}: row 1 belongs to another experiment: its seed is `42`, here `7`{advice}"
+        )
     );
     assert_eq!(
         again(&["--workload", "uniform:8"]),
         format!(
-            "error: {out}: row 1 is of another experiment: its workload is `uniform:1KiB`, here `uniform:8`{advice}"
+            "error: {out}: row 1 belongs to another experiment: its workload is `uniform:1KiB`, here `uniform:8`{advice}"
         )
     );
     assert_eq!(
         again(&[]),
         format!(
-            "error: {out}: row 2 is of another experiment: its algorithm is `pairwise`, here `gen`, its plugin is `classic`, here `thakur`{advice}"
+            "error: {out}: row 2 belongs to another experiment: its algorithm is `pairwise`, here `gen`, its plugin is `classic`, here `thakur`{advice}"
         )
     );
     assert_eq!(std::fs::read(out).unwrap(), before, "the file is as it was");
@@ -297,7 +315,7 @@ fn another_experiment_is_refused_with_the_difference() {
     );
     assert_eq!(
         refused(&["run", "--resume", "--topology", "ring:5", "--algorithm", "gen"]),
-        "error: --resume takes up a file: give it with --out\n"
+        "error: --resume continues a file: give it with --out\n"
     );
 }
 

@@ -64,7 +64,7 @@ fn merged_rows_are_in_the_order_of_the_experiment_or_the_files() {
         go(&["run", "e.toml", "--quiet", "--topology", topology, "--out", file]);
     }
     let (text, said) = go(&["merge", "a.csv", "b.csv", "--out", "-"]);
-    let remark = "rows stand in the order of the files: --experiment FILE gives the experiment's";
+    let remark = "the rows are in the order of the files: use --experiment FILE for the order of the experiment";
     assert_eq!(said, format!("4 rows\n{remark}\n"));
     let topologies: Vec<String> = swapmeet_results::read_records("-", &text)
         .unwrap()
@@ -120,9 +120,9 @@ fn slurm_chooses_the_shard() {
     }
     assert!(seen.len() > 50 && seen.values().all(|n| *n == 1));
     let said = |vars: &[(&str, &str)]| String::from_utf8(run(vars).stderr).unwrap();
-    assert!(
-        said(&[]).starts_with("error: --shard auto: this is no task of a parallel job or an array")
-    );
+    assert!(said(&[]).starts_with(
+        "error: --shard auto: this process is not a task of a parallel job or an array"
+    ));
     assert!(said(&[("PBS_ARRAY_INDEX", "2")]).contains("expected --shard auto/N"));
     let holes = [
         ("SLURM_ARRAY_TASK_ID", "9"),
@@ -150,6 +150,6 @@ fn a_shard_does_not_resume_the_file_of_another() {
     let run = [&run[..], &["--algorithm", "gen", "--algorithm", "pairwise", "--shard"]].concat();
     swapmeet(&run).arg("1/2").assert().success();
     let said = refused(&[&run[..], &["2/2"]].concat());
-    let expected = "row 1 is of another shard: its case is none of this one; give each shard an --out of its own";
+    let expected = "row 1 belongs to another shard: give each shard its own --out";
     assert_eq!(said, format!("error: {}: {expected}\n", out.display()));
 }

@@ -2,6 +2,7 @@
 
 use super::Sample;
 use crate::import::{NumericLine, ParseError, error_at};
+use swapmeet_core::text::excerpt;
 
 /// Returns whether a text has one of these formats.
 pub fn is_like(text: &str) -> bool {
@@ -34,8 +35,9 @@ pub fn read(source: &str, text: &str) -> Result<Vec<Sample>, ParseError> {
             (time, line.trim().is_empty() || line.trim_start().starts_with('#'))
         {
             let spaced = line.replace(separator, " ");
-            let cells = NumericLine::of(number, &spaced)
-                .ok_or_else(|| error_at(number, format!("`{line}`: expected bytes and a time")))?;
+            let cells = NumericLine::of(number, &spaced).ok_or_else(|| {
+                error_at(number, format!("`{}`: expected bytes and a time", excerpt(line)))
+            })?;
             let bytes = cells.whole(0, "bytes")? as f64;
             let time_us = cells.time(time, "the time")?;
             samples.push(Sample {

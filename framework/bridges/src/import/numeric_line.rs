@@ -1,6 +1,7 @@
 //! Lines of numbers among other lines, as benchmarks print them.
 
 use super::{ParseError, error_at};
+use swapmeet_core::text::excerpt;
 
 /// The numbers of a line: an integer, then times.
 pub(crate) struct NumericLine<'a> {
@@ -46,7 +47,8 @@ impl<'a> NumericLine<'a> {
         let word = self.word(at).ok_or_else(|| {
             error_at(self.line, format!("{name} is missing, expected {expected}"))
         })?;
-        word.parse()
-            .map_err(|_| error_at(self.line, format!("{name} is `{word}`, expected {expected}")))
+        word.parse().map_err(|_| {
+            error_at(self.line, format!("{name} is `{}`, expected {expected}", excerpt(word)))
+        })
     }
 }

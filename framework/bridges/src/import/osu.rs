@@ -3,6 +3,7 @@
 
 use super::numeric_line::NumericLine;
 use super::{Measurement, MeasurementFile, ParseError, SizeOf, collective, error_at};
+use swapmeet_core::text::excerpt;
 
 pub(super) fn is_like(text: &str) -> bool {
     text.lines().take(20).any(|line| line.starts_with("# OSU "))
@@ -66,7 +67,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         } else if !line.starts_with('#') && !line.trim().is_empty() {
             return Err(error_at(
                 number,
-                format!("`{line}`: expected a comment or a line of numbers"),
+                format!("`{}`: expected a comment or a line of numbers", excerpt(line)),
             ));
         }
     }

@@ -4,6 +4,8 @@
 //! name the collective instead.
 
 use super::{Measurement, MeasurementFile, ParseError, SizeOf, error_at, known_collective};
+use std::path::PathBuf;
+use swapmeet_core::text::excerpt;
 
 pub(super) fn is_like(text: &str) -> bool {
     text.lines().next().is_some_and(|header| header.split(',').next() == Some("highest"))
@@ -20,12 +22,15 @@ fn bytes_of(kind: &str) -> Option<u64> {
     })
 }
 
-/// Returns the collective and the number of ranks from the metadata, if there is any.
-fn metadata(source: &MeasurementFile<'_>) -> Option<(String, u64)> {
-    let run = source.path.parent()?;
-    let system = run.parent()?;
+/// Returns the path of the metadata, if there is such a file.
+fn metadata_file(source: &MeasurementFile<'_>) -> Option<PathBuf> {
+    let system = source.path.parent()?.parent()?;
     let file = system.parent()?.join(format!("{}_metadata.csv", system.file_name()?.to_str()?));
-    let text = std::fs::read_to_string(file).ok()?;
+    file.exists().then_some(file)
+}
+
+/// Returns the collective and the number of ranks from the metadata, if they are there.
+fn metadata(source: &MeasurementFile<'_>, text: &str) -> Option<(String, u64)> {
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let header = lines.next()?;
     let column = |name: &str| header.iter().position(|column| *column == name);
@@ -35,7 +40,7 @@ fn metadata(source: &MeasurementFile<'_>) -> Option<(String, u64)> {
         column("nnodes")?,
         column("tasks_per_node")?,
     ];
-    let timestamp = run.file_name()?.to_str()?;
+    let timestamp = source.path.parent()?.file_name()?.to_str()?;
     let row = lines.find(|row| row.get(at) == Some(&timestamp))?;
     let number = |at: usize| row.get(at)?.parse::<u64>().ok();
     Some(((*row.get(collective)?).to_owned(), number(nodes)?.checked_mul(number(tasks)?)?))
@@ -57,7 +62,14 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
     let (count, bytes) =
         (count.parse::<u64>().map_err(|_| named())?, bytes_of(kind).ok_or_else(named)?);
     // The collective is in the metadata of the run, if they were copied along with the file.
-    let metadata = metadata(source);
+    let metadata = match metadata_file(source) {
+        Some(file) => {
+            let text = (source.read_companion)(&file)
+                .map_err(|why| error_at(0, format!("{}: {why}", file.display())))?;
+            metadata(source, &text)
+        }
+        None => None,
+    };
     let collective = match (source.collective, &metadata) {
         (Some(name), _) => known_collective(0, name)?,
         (None, Some((name, _))) => known_collective(0, name)?,
@@ -77,9 +89,9 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(number, line)| {
             let slowest = line.split(',').next().unwrap_or_default().trim();
-            let nanoseconds: u64 = slowest
-                .parse()
-                .map_err(|_| error_at(number, format!("`{slowest}`, expected nanoseconds")))?;
+            let nanoseconds: u64 = slowest.parse().map_err(|_| {
+                error_at(number, format!("`{}`, expected nanoseconds", excerpt(slowest)))
+            })?;
             Ok(Measurement {
                 collective: collective.clone(),
                 size_of: SizeOf::Count,

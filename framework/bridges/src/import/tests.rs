@@ -4,7 +4,9 @@ use super::*;
 use std::path::Path;
 
 fn read_as(path: &str, text: &str, collective: Option<&str>) -> Result<Vec<Measurement>, String> {
-    read(&MeasurementFile { path: Path::new(path), text, collective }, None)
+    let read_companion: &dyn Fn(&Path) -> Result<String, String> =
+        &|path| std::fs::read_to_string(path).map_err(|e| e.to_string());
+    read(&MeasurementFile { path: Path::new(path), text, collective, read_companion }, None)
         .map_err(|wrong| wrong.to_string())
 }
 

@@ -116,7 +116,7 @@ impl<'a> Examiner<'a> {
                 self.fault("tables", at, why);
             }
             Outcome::Answered { answer: Answer::ClosedFiles, .. } => {
-                let what = "closes files that it didn't open: a run would lose the process that its schedules are made in";
+                let what = "closes files that it did not open: a run would lose its worker process";
                 self.fault("survives", at, what.to_owned());
             }
             // Output of a plugin is mentioned once.
@@ -144,13 +144,13 @@ impl<'a> Examiner<'a> {
                 self.fault(
                     "time",
                     at,
-                    format!("not done after {most} s{place}, and it doesn't heed the host: killed"),
+                    format!("not done after {most} s{place}, and it ignores the host: killed"),
                 );
                 if self.hung == ENOUGH_HUNG {
                     self.remark(
                         "time",
                         at,
-                        "given up: what comes after it was not tried".to_owned(),
+                        "given up: the following cases were not tried".to_owned(),
                     );
                 }
             }

@@ -13,23 +13,23 @@ pub(super) fn findings(about: &About) -> Vec<Finding> {
     let mut fault_at = |what: String| found.push(fault("", what));
     if !is_name(&about.name) {
         fault_at(format!(
-            "the plugin's name is `{}`, expected lower-case letters, digits and hyphens: rows carry it",
+            "the plugin's name is `{}`, expected lower-case letters, digits and hyphens: rows contain it",
             about.name
         ));
     }
     if !is_version(&about.version) {
         fault_at(format!(
-            "the version is `{}`, expected one such as 0.1.0: rows carry it",
+            "the version is `{}`, expected one such as 0.1.0: rows contain it",
             about.version
         ));
     }
     let mut remarks = Vec::new();
     if about.licence.trim().is_empty() {
-        remarks.push("no licence: others can't know whether they may use it".to_owned());
+        remarks.push("no licence: others cannot know whether they may use it".to_owned());
     }
     if about.abi.1 > SWM_ABI_MINOR {
         remarks.push(format!(
-            "built for plugin ABI {}.{}, newer than this program's {SWM_ABI_MAJOR}.{SWM_ABI_MINOR}: what is new in it was not tried",
+            "built for plugin ABI {}.{}, newer than this program's {SWM_ABI_MAJOR}.{SWM_ABI_MINOR}: its new functions were not tested",
             about.abi.0, about.abi.1
         ));
     }
@@ -66,7 +66,7 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
     if about.collectives >> COLLECTIVES.len() != 0 {
         found.push(remark(
             &about.name,
-            "claims a collective that this program doesn't know".to_owned(),
+            "claims a collective that this program does not know".to_owned(),
         ));
     }
     // Users type the keys of parameters in specs.
@@ -80,7 +80,7 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
             found.push(fault(&about.name, what));
         }
         if !keys.insert(key) {
-            found.push(fault(&about.name, format!("parameter `{key}` comes twice")));
+            found.push(fault(&about.name, format!("parameter `{key}` is declared twice")));
         }
         if help.trim().is_empty() {
             found.push(remark(&about.name, format!("parameter `{key}` has no help")));
@@ -156,17 +156,17 @@ mod tests {
     fn every_text_that_users_meet_is_looked_at() {
         assert_eq!(
             wrong(|a| a.version = "one".to_owned()),
-            ["the version is `one`, expected one such as 0.1.0: rows carry it"]
+            ["the version is `one`, expected one such as 0.1.0: rows contain it"]
         );
         assert_eq!(
             wrong(|a| a.licence.clear()),
-            ["no licence: others can't know whether they may use it"]
+            ["no licence: others cannot know whether they may use it"]
         );
         let twice = |a: &mut About| {
             let param = a.algorithms[0].params[0].clone();
             a.algorithms[0].params.push(param);
         };
-        assert_eq!(wrong(twice), ["parameter `slices` comes twice"]);
+        assert_eq!(wrong(twice), ["parameter `slices` is declared twice"]);
         assert_eq!(
             wrong(|a| a.algorithms[0].params[0].key = "Slices".to_owned()),
             [

@@ -39,7 +39,7 @@ impl Examiner<'_> {
                     self.done.symmetric += 1;
                     if let Some(differs) = symmetry.differs {
                         let what = format!(
-                            "one node of each orbit says another schedule than all nodes do: {differs}"
+                            "the plan for one node of each orbit differs from the plan for all nodes: {differs}"
                         );
                         self.fault("symmetry", at, what);
                     }
@@ -58,7 +58,7 @@ impl Examiner<'_> {
                 }
                 if first.threads > 0 {
                     let what = format!(
-                        "{} outlived the plan: let it end first",
+                        "{} outlived the plan: end it before the plan returns",
                         Count(first.threads, "thread")
                     );
                     self.remark_once("threads", at, what);
@@ -132,7 +132,7 @@ impl Examiner<'_> {
             let already = self.findings.iter().any(|f| f.test == "ports");
             if used > 1 && !already && case.machine == ONE_PORT {
                 let what = format!(
-                    "{} where the machine has one port: run in rounds; if that is meant, let `ports` say so",
+                    "{}, but the machine has one port: they run in rounds; if this is intended, declare it in `ports`",
                     plan.busiest_node
                 );
                 self.remark("ports", at, what);

@@ -125,7 +125,7 @@ fn from_variables(
             last.map(|last| last.checked_sub(first).map_or(0, |span| span.saturating_add(1)));
         let count = given(starter.count_in)?.or(span).or(of).ok_or_else(|| {
             format!(
-                "{} doesn't say how many tasks there are: expected --shard auto/N, with N of them",
+                "{} does not give the number of tasks: expected --shard auto/N, with N of them",
                 starter.name
             )
         })?;
@@ -148,7 +148,7 @@ fn from_variables(
     alone.ok_or_else(|| {
         let names: Vec<&str> = STARTERS.iter().map(|starter| starter.number).collect();
         format!(
-            "this is no task of a parallel job or an array: none of {} is set",
+            "this process is not a task of a parallel job or an array: none of {} is set",
             names.join(", ")
         )
     })

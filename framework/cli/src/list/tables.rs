@@ -197,7 +197,7 @@ fn plugins(registry: &Registry) -> String {
         }
     }
     if out.is_empty() {
-        out += "none: see `swapmeet list --help` for where they are looked for\n";
+        out += "none: see `swapmeet list --help` for the searched folders\n";
     }
     out
 }
@@ -205,7 +205,9 @@ fn plugins(registry: &Registry) -> String {
 /// Returns how plugins are confined on this machine.
 fn confined(no_sandbox: bool) -> String {
     match (no_sandbox, sandbox::protection()) {
-        (true, _) => format!("\nsandbox: none ({NO_SANDBOX}): plugins may do all that you may\n"),
+        (true, _) => {
+            format!("\nsandbox: none ({NO_SANDBOX}): plugins run with all of your permissions\n")
+        }
         (false, Ok(protection)) => format!("\nsandbox: {protection}\n"),
         (false, Err(error)) => format!("\nsandbox: {error}\n"),
     }

@@ -56,7 +56,7 @@ impl RowFile {
             self.file.set_len(0)?;
             self.file.write_all(&self.held)?;
             self.remark(&format!(
-                "something else has cut it off to {len} bytes while rows were written: all rows so far are written again"
+                "another program truncated it to {len} bytes during the run: all rows so far are written again"
             ));
         }
         if len > held {
@@ -69,7 +69,7 @@ impl RowFile {
             // Another program may add many lines. Report it only once.
             if !std::mem::replace(&mut self.has_others, true) {
                 self.remark(
-                    "something else has added to it while rows were written: what it added stays, between rows",
+                    "another program appended to it during the run: its lines stay between the rows",
                 );
             }
         }
@@ -175,7 +175,7 @@ mod tests {
         let lines = remarks.lock().unwrap().clone();
         assert_eq!(lines.len(), 3);
         assert!(
-            lines[1].contains("rows.csv: something else has cut it off to 6 bytes"),
+            lines[1].contains("rows.csv: another program truncated it to 6 bytes"),
             "{}",
             lines[1]
         );
@@ -205,7 +205,7 @@ mod tests {
         let lines = remarks.lock().unwrap().clone();
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(lines[0].ends_with(
-            "rows.csv: something else has added to it while rows were written: what it added stays, between rows"
+            "rows.csv: another program appended to it during the run: its lines stay between the rows"
         ));
     }
 }

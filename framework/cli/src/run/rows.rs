@@ -7,11 +7,11 @@ use crate::failure::Failure;
 use crate::output;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Seek as _, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use swapmeet_results::{
-    CaseId, CsvSink, ReadError, Record, Sink, Status, atomic_file, columns, read_bytes,
+    CaseId, CsvSink, ReadError, Record, Sink, Status, atomic_file, columns, read_rows,
 };
 use swapmeet_runner::case::{Case, Product};
 
@@ -155,7 +155,7 @@ impl Rows {
         let path: &Path = path;
         if is_replaced(path, lock) {
             return Err(Failure::Output(format!(
-                "{}: something else has taken its place while rows were written: they are in the file that was there, wherever it is now",
+                "{}: another file took its place during the run: the rows are in the original file, wherever it is now",
                 path.display()
             )));
         }
@@ -164,20 +164,19 @@ impl Rows {
         }
         if lock.metadata().is_ok_and(|m| m.nlink() > 1) {
             return Ok(Some(format!(
-                "{} has another name, which would keep them so",
+                "{} has a hard link, which would keep the old order",
                 path.display()
             )));
         }
         let sorted = || {
-            let bytes = std::fs::read(path)
-                .map_err(|e| Failure::writing(&path.display().to_string(), &e))?;
-            let records = read_bytes(path.display().to_string(), &bytes)
-                .map_err(|e| Failure::Output(e.to_string()))?;
+            let name = path.display().to_string();
+            let text = File::open(path).map_err(|e| Failure::writing(&name, &e))?;
+            let records = read_rows(name, text).map_err(|e| Failure::Output(e.to_string()))?;
             let held = records.len();
             let found = matched(path, records, cases)?;
             if found.kept() < held {
                 return Err(Failure::Output(format!(
-                    "{}: it has rows that are none of this run's",
+                    "{}: it has rows that do not belong to this run",
                     path.display()
                 )));
             }
@@ -235,7 +234,7 @@ pub(crate) fn take_up(
     let mut found = Found::nothing(cases.len());
     match before {
         Before::Leave if is_file && is_there.is_some() => {
-            return Err(output::taken(path, there, "--resume takes its rows up, "));
+            return Err(output::taken(path, there, "--resume continues it, "));
         }
         Before::Leave => {}
         Before::Drop if is_file => file.set_len(0).map_err(|e| refused(&e))?,
@@ -286,9 +285,7 @@ fn open(path: &Path) -> Result<File, Failure> {
 
 /// Returns whether the path now leads to another file.
 fn is_replaced(path: &Path, file: &File) -> bool {
-    let identity = |m: std::fs::Metadata| (m.dev(), m.ino());
-    is_regular(file)
-        && file.metadata().map(identity).ok() != std::fs::metadata(path).map(identity).ok()
+    is_regular(file) && !atomic_file::is_at(file, path)
 }
 
 fn is_regular(file: &File) -> bool {
@@ -308,19 +305,28 @@ struct Whole {
 /// Reads the complete rows of a file; `None` if it has no header.
 fn read_found(path: &Path, file: &mut File) -> Result<Option<Whole>, Failure> {
     let name = path.display().to_string();
-    let mut bytes = Vec::new();
-    io::Read::read_to_end(file, &mut bytes).map_err(|e| Failure::Usage(format!("{name}: {e}")))?;
-    let usable = match read_bytes(name.clone(), &bytes) {
-        Ok(records) => Some((bytes.len(), records)),
+    let failed = |e: io::Error| Failure::Usage(format!("{name}: {e}"));
+    let unreadable = |e: ReadError| Failure::Usage(e.to_string());
+    let bytes = file.metadata().map_err(failed)?.len();
+    // Rows are parsed while the file is read, so that a wrong file is not read to its end.
+    let mut read = |most: u64| {
+        let begun = file.rewind().map_err(|source| ReadError::Io { file: name.clone(), source });
+        begun.and_then(|()| read_rows(name.clone(), (&mut *file).take(most)))
+    };
+    let usable = match read(bytes) {
+        Ok(records) => Some((bytes, records)),
         Err(ReadError::Torn { intact: 0, .. } | ReadError::Empty { .. }) => None,
         Err(ReadError::Torn { intact, .. }) => {
-            let records = read_bytes(name.clone(), &bytes[..intact])
-                .map_err(|e| Failure::Usage(e.to_string()))?;
-            Some((intact, records))
+            let intact = intact as u64;
+            Some((intact, read(intact).map_err(unreadable)?))
         }
-        Err(e) => return Err(Failure::Usage(e.to_string())),
+        Err(e) => return Err(unreadable(e)),
     };
     let header: String = columns().collect::<Vec<_>>().join(",");
+    // The header, with a byte-order mark and a line end of two bytes.
+    let mut bytes = Vec::new();
+    file.rewind().map_err(failed)?;
+    file.take(header.len() as u64 + 5).read_to_end(&mut bytes).map_err(failed)?;
     let is_as_written = bytes.starts_with(format!("{header}\n").as_bytes());
     let unmarked = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
     let is_ours = [format!("{header}\n"), format!("{header}\r\n")]
@@ -328,10 +334,10 @@ fn read_found(path: &Path, file: &mut File) -> Result<Option<Whole>, Failure> {
         .any(|h| unmarked.starts_with(h.as_bytes()));
     if usable.is_some() && !is_ours {
         return Err(Failure::Usage(format!(
-            "{name}: its columns are not those of this version, rows of which can't be added to it: give another --out"
+            "{name}: its columns are not those of this version, so no rows can be added: give another --out"
         )));
     }
-    Ok(usable.map(|(intact, records)| Whole { intact: intact as u64, records, is_as_written }))
+    Ok(usable.map(|(intact, records)| Whole { intact, records, is_as_written }))
 }
 
 /// Errors if a row belongs to another shard of the experiment.
@@ -355,7 +361,7 @@ fn own_shard(
     let row = all.iter().filter_map(|case| others.get(&case.id().borrowed()).copied()).min();
     row.map_or(Ok(()), |row| {
         Err(Failure::Usage(format!(
-            "{}: row {} is of another shard: its case is none of this one; give each shard an --out of its own",
+            "{}: row {} belongs to another shard: give each shard its own --out",
             path.display(),
             row + 1
         )))
@@ -373,7 +379,7 @@ fn matched(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, F
     for (line, record) in records.into_iter().enumerate() {
         let refused = |what: String| {
             Failure::Usage(format!(
-                "{}: row {} is of another experiment: {what}; give another --out, or --force instead of --resume to write it anew",
+                "{}: row {} belongs to another experiment: {what}; give another --out, or --force instead of --resume to overwrite it",
                 path.display(),
                 line + 1
             ))

@@ -50,7 +50,7 @@ pub(super) unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
         }
         SWM_BITS if raw.words.is_null() => Err("has an axis with null for its bits"),
         SWM_BITS if !raw.words.is_aligned() => {
-            Err("has an axis whose bits are at an address that is no multiple of 8")
+            Err("has an axis whose bits are at an address that is not a multiple of 8")
         }
         SWM_BITS => {
             // SAFETY: the caller promises `count` words, and the address is aligned.

@@ -36,7 +36,7 @@ fn known(flags: u32, known: u32) -> Result<(), Fault> {
     if flags & !known == 0 {
         return Ok(());
     }
-    Err(Fault::OutOfOrder("the plugin's send has flags that this swapmeet does not know"))
+    Err(Fault::OutOfOrder("the plugin's send has flags that this program does not know"))
 }
 
 /// Returns the plugin's label of the send.

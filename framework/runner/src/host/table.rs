@@ -212,7 +212,7 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                     values(raw.radices, raw.axis_count as usize).collect();
                 if raw.flags & !(SWM_BYTE_COUNTS | SWM_IN_PARTS) != 0 {
                     return Err(Fault::BadGrid(
-                        "it has flags that this swapmeet does not know".to_owned(),
+                        "it has flags that this program does not know".to_owned(),
                     ));
                 }
                 let byte_counts = (raw.flags & SWM_BYTE_COUNTS != 0).then(|| {
@@ -259,7 +259,7 @@ unsafe extern "C" fn symmetric(
                     return Err(bad("it is one of over 64 axes"));
                 }
                 if axis_count > 0 && (axes.is_null() || planned.is_null()) {
-                    return Err(bad("the plugin gives null for its axes, or for where to write whom to plan for"));
+                    return Err(bad("the plugin passes null for its axes or for the limits of the nodes to plan"));
                 }
                 let symmetries = values(axes, axis_count as usize).map(|axis| match axis.kind {
                     SWM_FIXED => Ok(Symmetry::Fixed),
@@ -288,7 +288,7 @@ unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
             host.simulation(|simulation| {
                 let bad = |_| {
                     Fault::OutOfOrder(
-                        "the schedule names a phase with text that is null, not UTF-8, or over a mebibyte long",
+                        "the schedule names a phase with text that is null, not UTF-8, or longer than 1 MiB",
                     )
                 };
                 simulation.phase(&text(name).map_err(bad)?)
@@ -370,7 +370,7 @@ unsafe extern "C" fn redistribute(
                 }
                 if !raw.starts.is_aligned() || !raw.firsts.is_aligned() {
                     return Err(Fault::OutOfOrder(
-                        "the plugin's redistribution has a table at an address that is no multiple of 4",
+                        "the plugin's redistribution has a table at an address that is not a multiple of 4",
                     ));
                 }
                 // The plugin promises `node_count` values, and the address suits them.

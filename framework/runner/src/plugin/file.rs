@@ -37,7 +37,7 @@ impl Stamp {
         if metadata.is_file() {
             Ok(Self::of(&metadata))
         } else {
-            Err(io::Error::other("it is no regular file"))
+            Err(io::Error::other("it is not a regular file"))
         }
     }
 

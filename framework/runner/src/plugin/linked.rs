@@ -48,7 +48,7 @@ pub(crate) fn file_of(path: &Path) -> &Path {
 pub(crate) fn build(known: Option<KnownDigest<'_>>) -> io::Result<(String, Stamp)> {
     static BUILD: OnceLock<Result<(String, Stamp), String>> = OnceLock::new();
     let ask = || {
-        digest_of(program().ok_or("the program's own file can't be found")?, known)
+        digest_of(program().ok_or("the program's own file cannot be found")?, known)
             .map_err(|e| e.to_string())
     };
     BUILD.get_or_init(ask).clone().map_err(io::Error::other)

@@ -195,9 +195,9 @@ impl Child {
         let words = match (self.printed.last_words(), memory_limit) {
             ("", _) => String::new(),
             (words, Some(limit)) if is_out_of_memory(words) => {
-                format!("; its last words: {words} (--memory-limit is {})", format_size(limit))
+                format!("; its last output: {words} (--memory-limit is {})", format_size(limit))
             }
-            (words, _) => format!("; its last words: {words}"),
+            (words, _) => format!("; its last output: {words}"),
         };
         format!("{how}{words}{}", self.progress.in_words())
     }

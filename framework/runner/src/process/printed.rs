@@ -61,7 +61,7 @@ impl Printed {
         self.lines = self.lines.saturating_add(1);
         match self.lines {
             lines if lines < MOST => self.waiting.push_back(line.clone()),
-            MOST => self.waiting.push_back("(what more is printed is left out)".to_owned()),
+            MOST => self.waiting.push_back("(further output is omitted)".to_owned()),
             _ => {}
         }
         if !is_backtrace(&line) {
@@ -103,7 +103,7 @@ mod tests {
             printed.push(format!("line {i}\n").as_bytes());
         }
         let kept: Vec<String> = std::iter::from_fn(|| printed.next()).collect();
-        assert_eq!((kept.len(), kept[19].as_str()), (20, "(what more is printed is left out)"));
+        assert_eq!((kept.len(), kept[19].as_str()), (20, "(further output is omitted)"));
         assert_eq!(printed.last_words(), "line 999999");
     }
 }

@@ -168,7 +168,7 @@ impl Worker {
                 return WorkerEvent::Done(left);
             }
             if self.child.incomplete_line_bytes() > self.max_reply_bytes {
-                return self.protocol_error("a line is longer than any reply");
+                return self.too_long();
             }
             let report = self.child.listen();
             // A reply that has already been received is in time. It extends the limit by 1 s only,
@@ -188,7 +188,7 @@ impl Worker {
                 Report::Nothing => {}
                 Report::Gone => return self.exited(),
                 Report::Line(line) if line.len() > self.max_reply_bytes => {
-                    return self.protocol_error("a line is longer than any reply");
+                    return self.too_long();
                 }
                 Report::Line(line) => match self.parse_reply(&line) {
                     WorkerEvent::Done(left) => {
@@ -263,6 +263,11 @@ impl Worker {
     fn protocol_error(&mut self, why: &str) -> WorkerEvent {
         self.child.kill();
         WorkerEvent::Crashed(invalid_reply(why))
+    }
+
+    fn too_long(&mut self) -> WorkerEvent {
+        let most = self.max_reply_bytes >> 20;
+        self.protocol_error(&format!("a line of more than {most} MiB, expected a shorter one"))
     }
 
     /// Reports that the socket is closed: the worker exited, or the plugin closed the socket.

@@ -273,7 +273,7 @@ impl WorkerState {
                     lines if lines < MAX_LOG_LINES => outlet.say(News::Log { line }),
                     MAX_LOG_LINES => {
                         outlet
-                            .say(News::Log { line: "(what more it says is left out)".to_owned() });
+                            .say(News::Log { line: "(further log lines are omitted)".to_owned() });
                     }
                     _ => {}
                 }
@@ -321,7 +321,7 @@ fn observer(
     let observe = observers
         .iter()
         .find(|observe| observe.name == name)
-        .ok_or_else(|| format!("no observe is named `{name}`"))?;
+        .ok_or_else(|| format!("no observer is named `{name}`"))?;
     let outlet = outlet.clone();
     (observe.start)(case, args, Box::new(move |value| outlet.say(News::Observed { value })))
 }

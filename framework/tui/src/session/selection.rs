@@ -289,10 +289,8 @@ impl Selection {
             .checked_add(u64::from(repetitions.saturating_sub(1)))
         {
             Some(_) => Ok(()),
-            None => Err(flag.error(format!(
-                "{repetitions} repetitions go past the largest seed, {}",
-                u64::MAX
-            ))),
+            None => Err(flag
+                .error(format!("{repetitions} repetitions exceed the largest seed, {}", u64::MAX))),
         };
         match setting {
             Setting::Repetitions => {

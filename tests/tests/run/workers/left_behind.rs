@@ -93,8 +93,8 @@ fn output_of_plugins_is_limited_and_counted() {
     let said = String::from_utf8(output.stderr).unwrap();
     let of_plugins = said.lines().filter(|line| line.starts_with("prints on ring:")).count();
     assert_eq!(of_plugins, 1000);
-    assert_eq!(said.matches("(what more is printed is left out)").count(), 1000 / 20);
-    assert!(said.contains("\n200 more lines from plugins are left out\n"), "{said}");
+    assert_eq!(said.matches("(further output is omitted)").count(), 1000 / 20);
+    assert!(said.contains("\n200 more lines from plugins are omitted\n"), "{said}");
 }
 
 /// Without a sandbox, a plugin may fork. The program does not wait for such processes, even if they
@@ -125,7 +125,7 @@ fn surviving_processes_do_not_delay_a_run() {
     let rows = read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap();
     let end = "its process was killed by signal 6 (SIGABRT)";
     let ends: Vec<&str> = rows.iter().map(|row| row.reason.as_str()).collect();
-    assert_eq!(ends, [format!("{end}; its last words: still here").as_str(), end]);
+    assert_eq!(ends, [format!("{end}; its last output: still here").as_str(), end]);
     assert!(!mark.exists(), "what a plugin left behind was waited for");
 }
 

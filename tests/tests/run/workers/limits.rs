@@ -103,7 +103,7 @@ fn a_worker_that_ends_before_its_first_job_is_an_error() {
         (&["/nonexistent"][..], "No such file or directory (os error 2)"),
         (
             &["sh", "-c", "echo no room >&2; exit 7"],
-            "its process ended with exit status 7, without an answer; its last words: no room",
+            "its process ended with exit status 7, without an answer; its last output: no room",
         ),
         (&["sh", "-c", "echo '{\"Unfit\":{\"reason\":\"its limits: no\"}}' >&0"], "its limits: no"),
     ] {
@@ -137,7 +137,7 @@ fn a_case_out_of_memory_is_reported() {
     ];
     let reason = &rows(&args)[0].reason;
     let parts = [
-        "its process was killed by signal 6 (SIGABRT); its last words: memory allocation of",
+        "its process was killed by signal 6 (SIGABRT); its last output: memory allocation of",
         "bytes failed (--memory-limit is 64MiB)",
     ];
     assert!(reason.starts_with(parts[0]) && reason.ends_with(parts[1]), "{reason}");

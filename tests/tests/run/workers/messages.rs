@@ -1,7 +1,9 @@
 //! Messages that a plugin writes to the socket of its worker.
 
-use crate::support::{compile_c, rows, swapmeet};
+use crate::support::{compile_c, rows};
+use std::process::{Command, Output};
 use swapmeet_results::Status;
+use swapmeet_tests::build;
 use tempfile::tempdir;
 
 #[test]
@@ -15,7 +17,8 @@ fn forged_texts_are_escaped_in_rows() {
     assert_eq!(found, [(Status::Error, "a\\u{1b}[31m\\u{0}\\r\\u{202e}")]);
 }
 
-/// A message of 250 MB, which would take 4 GB as a list of numbers, ends the worker at once.
+/// A message of 250 MB, which would take 4 GB as a list of numbers, ends the worker at once. The
+/// main program needs less than 256 MiB of address space.
 #[test]
 fn messages_have_a_maximum_size() {
     let dir = tempdir().unwrap();
@@ -26,10 +29,44 @@ fn messages_have_a_maximum_size() {
     let of = [&of[..], &["--plugin-dir", file.to_str().unwrap()]].concat();
     let export = ["export", "--format", "goal", "--out", out.to_str().unwrap()];
     for command in [&["trace", "--summary"][..], &["trace", "--format", "json"], &export] {
-        let output = swapmeet(&[command, &of].concat()).output().unwrap();
+        let output = small(&[command, &of].concat());
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{command:?}: {said}");
-        assert!(said.contains("crashed: invalid reply from the worker process: "), "{said}");
-        assert!(said.contains("a line is longer than any reply"), "{said}");
+        let reason = "crashed: invalid reply from the worker process: a line of more than 1 MiB, \
+                      expected a shorter one\n";
+        assert!(said.ends_with(reason), "{said}");
     }
+}
+
+/// Likewise the description of a plugin file with 16 MB of numbers.
+#[test]
+fn a_description_is_parsed_within_a_limit() {
+    let dir = tempdir().unwrap();
+    let refused = |name: &str, deed: &str| {
+        let macros = [("AT_LOAD", deed), ("_DEFAULT_SOURCE", "1")];
+        let file = compile_c("tests/plugins/loading.c", dir.path(), name, &macros)?;
+        let output = small(&["list", "plugins", "--plugin-dir", file.to_str().unwrap()]);
+        Some(String::from_utf8(output.stderr).unwrap())
+    };
+    let numbers = "static char b[16000004]; size_t i; int fd; \
+                   for (i = 0; i < 16000000; i++) b[i] = \"[0,\"[i == 0 ? 0 : 2 - i % 2]; \
+                   memcpy(b + i, \"0]\\n\", 3); \
+                   for (fd = 3; fd < 16; fd++) { size_t at = 0; ssize_t n; \
+                   while (at < i + 3 && (n = write(fd, b + at, i + 3 - at)) > 0) at += (size_t)n; }";
+    let Some(said) = refused("numbers", numbers) else { return };
+    let invalid =
+        "its description cannot be read: its reply is invalid: expected value at line 1 column 1";
+    assert!(said.contains(invalid), "{said}");
+    let endless = "static char b[1 << 20]; int fd = 3, i = 0; memset(b, 'x', sizeof b); \
+                   while (fd < 16) if (i++ == 64 || write(fd, b, sizeof b) < 0) { fd++; i = 0; }";
+    let said = refused("endless", endless).unwrap();
+    assert!(said.contains("its reply is longer than 16 MiB"), "{said}");
+}
+
+/// Runs the program with 256 MiB of address space.
+fn small(args: &[&str]) -> Output {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -v 262144; exec \"$0\" \"$@\""]).arg(build().join("swapmeet"));
+    shell.args(args).env("XDG_DATA_HOME", "/nonexistent").env("XDG_CACHE_HOME", "/nonexistent");
+    shell.output().unwrap()
 }

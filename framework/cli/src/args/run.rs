@@ -1,0 +1,157 @@
+//! Arguments of `run` and `tui`.
+
+use super::{PluginArgs, RealRanks, Shard, memory, seconds};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+pub(super) const RUN_EXAMPLES: &str = "\
+Examples:
+  swapmeet run --topology torus:16x16 --algorithm suh-shin --algorithm gen \\
+    --workload uniform:64
+  swapmeet run --topology mesh:16x32 --algorithm pex \\
+    --machine delta:startup_us=50 --out -
+  swapmeet run workloads/experiments/quick-start.toml --machine paragon \\
+    --out rows.csv
+  swapmeet run workloads/experiments/quick-start.toml --format json \\
+    | jq .time_us
+
+The cases are the cross product of all lists. A flag overrides the list of the
+same kind in the experiment file. Without --out, a table is printed. With --out,
+each row is written as soon as its case ends.";
+
+pub(super) const TUI_EXAMPLES: &str = "\
+Examples:
+  swapmeet tui                                 select everything on the screen
+  swapmeet tui workloads/experiments/quick-start.toml       run an experiment
+  swapmeet tui --topology torus:8x8 --algorithm pex --out rows.csv
+  swapmeet tui rows.csv measured.csv           open existing rows
+
+Cases given by flags or an experiment file start at once. Rows of result files
+are only opened. Press `?` for the keys. With --out, each row is written as soon
+as its case ends. If NO_COLOR is set, no colours are used. If the locale is not
+UTF-8, only ASCII characters are used.";
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub cases: CaseArgs,
+    /// Select the format of rows on standard output. Files are always CSV.
+    #[arg(long)]
+    pub format: Option<RowFormat>,
+    /// Show the run in the dashboard, like `swapmeet tui` with these flags.
+    #[arg(long)]
+    pub tui: bool,
+    /// Options for measuring on real ranks.
+    #[command(flatten)]
+    pub real_ranks: RealRanks,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuiArgs {
+    /// The initial selection, which is run at once.
+    #[command(flatten)]
+    pub cases: CaseArgs,
+    /// Open result files, including measured ones. Their cases run only on request.
+    #[arg(value_name = "ROWS.csv")]
+    pub rows: Vec<PathBuf>,
+}
+
+/// The cases, their limits and the file of their rows: the arguments that `run` and `tui` share.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CaseArgs {
+    /// Read the cases from an experiment file.
+    #[arg(value_name = "EXPERIMENT.toml")]
+    pub experiment: Option<PathBuf>,
+    /// Add a topology, such as torus:16x16, mesh:6x8 or hypercube:7.
+    #[arg(long = "topology", value_name = "SPEC")]
+    pub topologies: Vec<String>,
+    /// Add an algorithm, such as suh-shin (see `swapmeet list algorithms`).
+    #[arg(long = "algorithm", value_name = "SPEC")]
+    pub algorithms: Vec<String>,
+    /// Add a workload, such as uniform:64 (bytes per pair of nodes), or a range of sizes:
+    /// uniform:8..1MiB doubles the size at each point, uniform:8..1MiB*4 quadruples it [default:
+    /// uniform:1KiB].
+    #[arg(long = "workload", value_name = "SPEC")]
+    pub workloads: Vec<String>,
+    /// Add a machine, such as paragon or paragon:startup_us=220 [default: paragon].
+    #[arg(long = "machine", value_name = "SPEC")]
+    pub machines: Vec<String>,
+    /// Set the seed of the first repetition; repetition r uses SEED + r [default: 42].
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+    /// Run each case N times [default: 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub repetitions: Option<u32>,
+    /// Write rows to FILE as CSV (`-` for standard output).
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Stop a case after SECS seconds [default: 600].
+    #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true)]
+    pub timeout: Option<f64>,
+    /// Continue an interrupted run: keep the rows in --out and run only the missing cases.
+    #[arg(long)]
+    pub resume: bool,
+    /// Overwrite the file given by --out.
+    #[arg(long, conflicts_with = "resume")]
+    pub force: bool,
+    /// With --resume, also rerun cases that crashed, timed out or failed.
+    #[arg(long, requires = "resume")]
+    pub retry_failed: bool,
+    /// Select the nodes on which delivery is verified. Both values give the same times.
+    #[arg(long, default_value = "auto")]
+    pub proof: ProofArg,
+    /// Run N cases at a time, each in its own process [default: number of cores].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub jobs: Option<u32>,
+    /// Has no effect and will be removed.
+    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub threads: Option<u32>,
+    /// Run only part I of N of the cases, such as 2/8. `auto` reads I and N from the variables of
+    /// an MPI task or a job array, and `auto/N` reads only I (see docs/clusters.md).
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
+    /// Limit the address space of each case, such as 2GiB [default: 80 % of the machine's memory,
+    /// divided by jobs].
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory_limit: Option<u64>,
+    /// Print no progress and no summary.
+    #[arg(long)]
+    pub quiet: bool,
+    /// Options for the appearance of the dashboard.
+    #[command(flatten)]
+    pub looks: Looks,
+    /// Options of plugin discovery.
+    #[command(flatten)]
+    pub plugins: PluginArgs,
+}
+
+/// The format of rows on standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RowFormat {
+    /// Print a header, then one line per row.
+    Csv,
+    /// Print one JSON object per line, with the CSV columns as keys and `null` for values that do
+    /// not apply.
+    Json,
+}
+
+/// The appearance of the dashboard.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Looks {
+    /// Select the colours [default: the terminal's 16 colours; none if NO_COLOR is set].
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(swapmeet_tui::Theme::names()))]
+    pub theme: Option<String>,
+    /// Use only ASCII characters.
+    #[arg(long)]
+    pub ascii: bool,
+}
+
+/// The nodes on which delivery is verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProofArg {
+    /// Verify one node of each symmetry orbit if the algorithm declares its schedule symmetric,
+    /// otherwise every node.
+    Auto,
+    /// Verify every node.
+    Full,
+}
