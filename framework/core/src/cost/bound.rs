@@ -55,6 +55,8 @@ pub enum BoundKind {
     Cut,
     /// Bytes times hops over all links.
     Distances,
+    /// The largest flow through all links.
+    Flow,
     /// The longest route, stored at every node.
     Hops,
     /// The bytes that a node rearranges, copies and transmits.
@@ -70,6 +72,7 @@ impl fmt::Display for BoundKind {
             Self::Bisection => "bisection",
             Self::Cut => "cut",
             Self::Distances => "distances",
+            Self::Flow => "flow",
             Self::Hops => "hops",
             Self::Bytes => "bytes",
         })

@@ -7,7 +7,7 @@
 use super::background::Background;
 use super::bound::{Bound, Traffic};
 use super::model::time_space::TimeSpace;
-use super::model::{Cost, Evaluator, Model, ModelKind, PricingContext, models};
+use super::model::{Cost, Evaluator, Model, ModelKind, NetworkRates, PricingContext, models};
 use super::parameter::{DefaultValue, Parameter, ParameterError, TypedParameter, parse_word};
 use super::settings::{Origin, Preset, Setting, Settings};
 use crate::network::topology::Topology;
@@ -278,6 +278,12 @@ impl Machine {
         } else {
             self.pricing.lower_bound(topology, traffic)
         }
+    }
+
+    /// Returns how fast data moves through links and ports; `None` if the model has no links, or if
+    /// times are random or depend on background traffic.
+    pub fn network_rates(&self) -> Option<NetworkRates> {
+        self.pricing.network_rates()
     }
 
     /// Returns whether [`Machine::lower_bound`] depends on the loads of links.

@@ -10,7 +10,7 @@
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
-use super::parameter::{Parameter, ParameterError};
+use super::parameter::{Parameter, ParameterError, PortLimit};
 use super::settings::Settings;
 use crate::network::topology::Topology;
 use crate::simulation::listener::{Detail, Listener};
@@ -97,6 +97,36 @@ pub trait Model: Debug + Send + Sync {
     fn bounds_by_links(&self) -> bool {
         true
     }
+
+    /// Returns how fast data moves through links and ports; `None` if the model has no links, or if
+    /// times are random.
+    fn network_rates(&self) -> Option<NetworkRates> {
+        None
+    }
+}
+
+/// How fast data moves through links and ports, for bounds that follow from flows. No schedule
+/// exceeds these rates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NetworkRates {
+    /// The time of a byte on a link of bandwidth 1, in µs.
+    pub link_byte_us: f64,
+    /// The ports of a node, each as fast as a link. `None` if ports do not limit bytes.
+    pub ports: Option<PortRate>,
+    /// The time of a byte between a node and the network, in µs; 0 if it is not limited.
+    pub injection_byte_us: f64,
+}
+
+/// The ports of a node as capacities.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PortRate {
+    /// The number of ports.
+    pub limit: PortLimit,
+    /// The time of a byte through a port onto a link of bandwidth 1, in µs.
+    pub byte_us: f64,
+    /// Whether a message over h links holds ports for the time of h transmissions. Otherwise it
+    /// holds one port at each end for the time of one.
+    pub each_hop: bool,
 }
 
 /// The parts of a completion time in µs. A part that does not exist in a model is `None`.

@@ -1,5 +1,6 @@
 //! The quantities of a task that lower bounds depend on.
 
+use super::BoundKind;
 use super::cuts::{OnLinks, on_links};
 use super::demand::{Demand, EndLoads};
 use crate::simulation::Task;
@@ -69,6 +70,16 @@ impl Traffic {
             skips_empty: task.collective.kind().by_byte_counts,
             ..Self::default()
         }
+    }
+
+    /// Returns the traffic with a larger amount that some link must carry, divided by its
+    /// bandwidth, if `amount` is larger than the amount that is known.
+    #[must_use]
+    pub fn with_link_load(self, amount: f64) -> Self {
+        if amount <= self.on_links.bytes {
+            return self;
+        }
+        Self { on_links: OnLinks { bytes: amount, kind: BoundKind::Flow }, ..self }
     }
 
     /// Converts units of load to bytes.

@@ -19,7 +19,7 @@ use super::rounds::{Arranged, Rounds};
 use super::synchronous::{
     CommonCosts, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous,
 };
-use super::{Evaluator, Model, ModelKind, PricingContext};
+use super::{Evaluator, Model, ModelKind, NetworkRates, PortRate, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, HOP_US, INJECTION_BYTE_US, PORTS, PortLimit, REARRANGE_BYTE_US,
@@ -75,6 +75,15 @@ impl Model for Circuit {
                 (bytes * self.byte_us, kind),
             )
         }
+    }
+
+    fn network_rates(&self) -> Option<NetworkRates> {
+        let ports = PortRate { limit: self.ports, byte_us: self.byte_us, each_hop: false };
+        Some(NetworkRates {
+            link_byte_us: self.byte_us,
+            ports: Some(ports),
+            injection_byte_us: self.injection_byte_us,
+        })
     }
 }
 

@@ -21,7 +21,7 @@
 use super::asynchronous::event_limit::MOST_EVENTS;
 use super::asynchronous::noise::NOISE;
 use super::asynchronous::{ORDER, Order};
-use super::{Evaluator, Model, ModelKind, PricingContext};
+use super::{Evaluator, Model, ModelKind, NetworkRates, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, DefaultValue, HOP_US, INJECTION_BYTE_US, PORTS, PortLimit,
@@ -211,6 +211,16 @@ impl Model for Fluid {
             ..Bound::default()
         };
         by_bytes.max(farthest).max(by_sums)
+    }
+
+    fn network_rates(&self) -> Option<NetworkRates> {
+        // Ports limit the number of messages, not their bytes. Background traffic takes a share of
+        // links that depends on time.
+        (self.noise == 0.0 && self.background.name().is_none()).then_some(NetworkRates {
+            link_byte_us: self.link_byte_us(),
+            ports: None,
+            injection_byte_us: self.injection_byte_us,
+        })
     }
 }
 

@@ -15,7 +15,7 @@ use super::rounds::Rounds;
 use super::synchronous::{
     CommonCosts, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous,
 };
-use super::{Evaluator, Model, ModelKind, PricingContext};
+use super::{Evaluator, Model, ModelKind, NetworkRates, PortRate, PricingContext};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, INJECTION_BYTE_US, PORTS, PortLimit, REARRANGE_BYTE_US,
@@ -71,6 +71,15 @@ impl Model for StoreAndForward {
         );
         let startup_us = traffic.farthest as f64 * self.startup_us;
         by_steps.max(Bound { kind: BoundKind::Hops, startup_us, transmission_us: 0.0, ..by_steps })
+    }
+
+    fn network_rates(&self) -> Option<NetworkRates> {
+        let ports = PortRate { limit: self.ports, byte_us: self.byte_us, each_hop: true };
+        Some(NetworkRates {
+            link_byte_us: self.byte_us,
+            ports: Some(ports),
+            injection_byte_us: self.injection_byte_us,
+        })
     }
 }
 

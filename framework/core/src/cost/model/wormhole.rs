@@ -17,7 +17,7 @@ use super::rounds::Rounds;
 use super::synchronous::{
     CommonCosts, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous,
 };
-use super::{Evaluator, Model, ModelKind, PricingContext};
+use super::{Evaluator, Model, ModelKind, NetworkRates, PortRate, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, DefaultValue, HOP_US, INJECTION_BYTE_US, PORTS, PortLimit,
@@ -93,6 +93,16 @@ impl Model for Wormhole {
                 (transmission_us, kind),
             )
         }
+    }
+
+    fn network_rates(&self) -> Option<NetworkRates> {
+        let byte_us = self.byte_us.min(self.one_directional_byte_us);
+        let ports = PortRate { limit: self.ports, byte_us, each_hop: false };
+        Some(NetworkRates {
+            link_byte_us: byte_us / self.free_contention,
+            ports: Some(ports),
+            injection_byte_us: self.injection_byte_us,
+        })
     }
 }
 

@@ -1,0 +1,390 @@
+//! Verifies certificates. Shares nothing with the solver but the types of the file.
+//!
+//! The lower end is computed again from the whole-number lengths: with shortest paths from each
+//! source, the sum of demands times distances, divided by the sum of capacities times lengths. All
+//! sums are whole numbers. For data that may be copied, it is the amount inside the saved set,
+//! divided by the capacity of the links that leave it.
+//!
+//! The upper end is computed again from the flows, which must move every demand (up to a relative
+//! error of 10^-4, because flows are rounded); for data that may be copied, from maximum flows to
+//! every node.
+
+use crate::certificate::{Certificate, FORMAT, Proof, SourceFlow};
+use crate::demand::Demand;
+use crate::network::PortRule;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+mod trees;
+
+/// A verified interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Verified {
+    /// The lower end, in µs.
+    pub lower_us: f64,
+    /// The upper end, in µs; `None` if the certificate has no flows.
+    pub upper_us: Option<f64>,
+}
+
+/// Verifies a certificate. A flow needs a demand between pairs, trees one that is copied or added.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn check(certificate: &Certificate) -> Result<Verified, String> {
+    /// Relative error of an end that was rounded.
+    const ROUNDED: f64 = 1e-9;
+    if certificate.format != FORMAT {
+        return Err(format!("format `{}`: expected `{FORMAT}`", certificate.format));
+    }
+    let unit = certificate.unit_us;
+    if !(unit.is_finite() && unit > 0.0) {
+        return Err(format!("unit_us is {unit}, expected a positive time"));
+    }
+    let graph = Graph::of(certificate)?;
+    let rows = rows(certificate, &graph)?;
+    let is_flow = matches!(certificate.proof, Proof::Flow { .. });
+    if is_flow != matches!(certificate.demand, Demand::Even(_) | Demand::Pairs(_)) {
+        return Err("the proof is for another kind of demand".to_owned());
+    }
+    let at_ports = through_ports(certificate, &rows, &graph);
+    let (lower, upper) = match &certificate.proof {
+        Proof::Flow { lengths, port_lengths, flows } => {
+            let lower = by_lengths(&graph, &rows, lengths, port_lengths)?;
+            let upper = flows.as_ref().map(|flows| by_flows(&graph, &rows, flows)).transpose()?;
+            (lower, upper)
+        }
+        Proof::Trees { cut } => {
+            let turned = matches!(certificate.demand, Demand::Sums(_));
+            let amounts: Vec<(usize, u64)> =
+                rows.iter().flat_map(|(_, row)| row).copied().collect();
+            let side = trees::Side::new(&graph, &amounts, cut, turned)?;
+            (side.time(), side.is_packed(&graph).then(|| side.time() * graph.slowed))
+        }
+        Proof::SumForAll { out, into, parts } => {
+            let Demand::SumForAll(amount) = certificate.demand else {
+                return Err("the proof is for a sum that every node receives".to_owned());
+            };
+            trees::sum_for_all(&graph, amount, [out, into], parts)?
+        }
+    };
+    let (lower, upper) = (lower.max(at_ports), upper.map(|upper| upper.max(at_ports).max(lower)));
+    let verified = Verified { lower_us: lower * unit, upper_us: upper.map(|upper| upper * unit) };
+    let Certificate { lower_us, upper_us, .. } = *certificate;
+    if !(lower_us >= 0.0 && lower_us <= verified.lower_us * (1.0 + ROUNDED)) {
+        let proved = verified.lower_us;
+        return Err(format!("lower_us is {lower_us}, but the lengths prove only {proved}"));
+    }
+    // Flows have seven digits.
+    if let Some(reached) = verified.upper_us
+        && !(upper_us.is_finite() && upper_us * (1.0 + 1e-4) >= reached)
+    {
+        return Err(format!("upper_us is {upper_us}, but the flows take {reached}"));
+    }
+    Ok(verified)
+}
+
+/// The whole network, with all images of links.
+struct Graph {
+    nodes: usize,
+    vertices: usize,
+    /// For each link: its ends, its capacity, and the link of the file of which it is an image.
+    links: Vec<(usize, usize, u64, usize)>,
+    /// The links out of each vertex.
+    out: Vec<Vec<u32>>,
+    /// The rule and capacity of ports, and the number of nodes whose ports are listed.
+    ports: Vec<(PortRule, u64)>,
+    listed: usize,
+    /// The largest capacity of the links of a node, divided by that of its ports, at least 1.
+    slowed: f64,
+}
+
+impl Graph {
+    fn of(certificate: &Certificate) -> Result<Self, String> {
+        /// The most links and vertices.
+        const MOST: u64 = 1 << 24;
+        let network = &certificate.network;
+        let (nodes, vertices) = (network.nodes as usize, network.vertices as usize);
+        let sides = &network.translations;
+        let copies = if sides.is_empty() { 1 } else { nodes };
+        let grid = sides.iter().try_fold(1_u32, |grid, side| grid.checked_mul(*side));
+        if nodes > vertices
+            || !sides.is_empty() && (grid != Some(network.nodes) || nodes != vertices)
+        {
+            return Err("the numbers of nodes, vertices and translations contradict".to_owned());
+        }
+        if vertices as u64 > MOST
+            || (network.links.len() as u64).saturating_mul(copies as u64) > MOST
+        {
+            return Err(format!("the network has more than {MOST} links or vertices"));
+        }
+        let mut links = Vec::with_capacity(network.links.len() * copies);
+        for copy in 0..copies {
+            for (image, link) in network.links.iter().enumerate() {
+                let (from, to) = (link.from as usize, link.to as usize);
+                if from >= vertices || to >= vertices || !sides.is_empty() && from != 0 {
+                    return Err(format!("link {image}: there is no vertex {}", from.max(to)));
+                }
+                if link.capacity == 0 || link.capacity > 1 << 53 {
+                    return Err(format!("link {image}: expected a capacity from 1 to 2^53"));
+                }
+                links.push((
+                    translated(from, copy, sides),
+                    translated(to, copy, sides),
+                    link.capacity,
+                    image,
+                ));
+            }
+        }
+        let mut out = vec![Vec::new(); vertices];
+        let mut through = vec![(0_u64, 0_u64); vertices];
+        for (number, &(from, to, capacity, _)) in links.iter().enumerate() {
+            out[from].push(number as u32);
+            through[from].0 = through[from].0.saturating_add(capacity);
+            through[to].1 = through[to].1.saturating_add(capacity);
+        }
+        for (vertex, (out, into)) in through.iter().enumerate().skip(nodes) {
+            if out != into && !matches!(certificate.proof, Proof::Flow { .. }) {
+                return Err(format!("switch {vertex} has different capacities in and out"));
+            }
+        }
+        let ports: Vec<(PortRule, u64)> =
+            network.ports.iter().map(|ports| (ports.rule, ports.capacity)).collect();
+        if ports.iter().any(|(_, capacity)| *capacity == 0) {
+            return Err("ports have no capacity".to_owned());
+        }
+        let most = through[..nodes].iter().map(|(out, into)| *out.max(into)).max().unwrap_or(0);
+        let least = ports.iter().map(|(_, capacity)| *capacity).min();
+        let slowed = least.map_or(1.0, |least| (most as f64 / least as f64).max(1.0));
+        Ok(Self { nodes, vertices, links, out, ports, listed: nodes / copies, slowed })
+    }
+
+    /// Returns the resources of a link: itself, and the ports that it uses.
+    fn resources(&self, link: usize, own: usize) -> Vec<usize> {
+        let (from, to, _, image) = self.links[link];
+        let mut resources = vec![image];
+        let mut first = own;
+        let port = |vertex: usize| if self.listed == 1 { 0 } else { vertex };
+        for (rule, _) in &self.ports {
+            match rule {
+                PortRule::Ends => {}
+                PortRule::Shared => {
+                    resources.push(first);
+                    first += 1;
+                }
+                PortRule::EveryHop => {
+                    if from < self.nodes {
+                        resources.push(first + port(from));
+                    }
+                    if to < self.nodes {
+                        resources.push(first + self.listed + port(to));
+                    }
+                    first += 2 * self.listed;
+                }
+            }
+        }
+        resources
+    }
+
+    /// Returns the capacities of the resources: links of the file, then ports.
+    fn capacities(&self) -> Vec<u64> {
+        let own = self.links.iter().map(|link| link.3 + 1).max().unwrap_or(0);
+        let mut capacities: Vec<u64> = self.links[..own].iter().map(|link| link.2).collect();
+        for &(rule, capacity) in &self.ports {
+            match rule {
+                PortRule::Ends => {}
+                PortRule::Shared => capacities.push(capacity.saturating_mul(self.listed as u64)),
+                PortRule::EveryHop => capacities.extend(vec![capacity; 2 * self.listed]),
+            }
+        }
+        capacities
+    }
+
+    /// Returns the link with its ends exchanged if `turned`.
+    fn ends(&self, link: usize, turned: bool) -> (usize, usize) {
+        let (from, to, ..) = self.links[link];
+        if turned { (to, from) } else { (from, to) }
+    }
+}
+
+/// Adds the coordinates of two vertices on a grid with these sides; without a grid, returns the
+/// first vertex.
+fn translated(vertex: usize, by: usize, sides: &[u32]) -> usize {
+    let (mut a, mut b, mut sum, mut stride) = (vertex, by, 0, 1);
+    for side in sides.iter().rev().map(|side| *side as usize) {
+        sum += (a % side + b % side) % side * stride;
+        (a, b, stride) = (a / side, b / side, stride * side);
+    }
+    if sides.is_empty() { vertex } else { sum }
+}
+
+/// The amounts of each source for each receiver.
+type Rows = Vec<(usize, Vec<(usize, u64)>)>;
+
+/// Lists the demand of the listed sources. For data that is copied or added, a source is a node
+/// with its amount as its only entry.
+fn rows(certificate: &Certificate, graph: &Graph) -> Result<Rows, String> {
+    let even = |amount: u64| -> Rows {
+        let others =
+            |from| (0..graph.nodes).filter(move |to| *to != from).map(move |to| (to, amount));
+        (0..graph.listed).map(|from| (from, others(from).collect())).collect()
+    };
+    let rows: Rows = match &certificate.demand {
+        Demand::Even(amount) => {
+            if (graph.listed as u64).saturating_mul(graph.nodes as u64) > 1 << 28 {
+                return Err("there are more than 2^28 pairs of nodes".to_owned());
+            }
+            even(*amount)
+        }
+        Demand::Pairs(rows) => rows
+            .iter()
+            .map(|(from, row)| {
+                (*from as usize, row.iter().map(|(to, amount)| (*to as usize, *amount)).collect())
+            })
+            .collect(),
+        Demand::Copies(amounts) | Demand::Sums(amounts) => amounts
+            .iter()
+            .map(|(node, amount)| (*node as usize, vec![(*node as usize, *amount)]))
+            .collect(),
+        Demand::SumForAll(_) => Vec::new(),
+    };
+    let is_bad = |node: usize| node >= graph.nodes;
+    let all = || rows.iter().flat_map(|(_, row)| row);
+    if rows.iter().any(|(from, row)| is_bad(*from) || row.iter().any(|(to, _)| is_bad(*to))) {
+        return Err("the demand names a node that does not exist".to_owned());
+    }
+    if all().map(|(_, amount)| u128::from(*amount)).sum::<u128>() > 1 << 56 {
+        return Err("the demand is more than 2^56 units".to_owned());
+    }
+    let is_pairs = matches!(certificate.demand, Demand::Pairs(_));
+    if is_pairs && graph.listed != graph.nodes {
+        return Err("only an even demand is the same under translations".to_owned());
+    }
+    Ok(rows)
+}
+
+/// Returns the lower end that follows from lengths.
+fn by_lengths(graph: &Graph, rows: &Rows, own: &[u32], ports: &[u32]) -> Result<f64, String> {
+    let lengths: Vec<u64> = own.iter().chain(ports).map(|length| u64::from(*length)).collect();
+    let capacities = graph.capacities();
+    if lengths.len() != capacities.len() {
+        let (found, expected) = (lengths.len(), capacities.len());
+        return Err(format!("there are {found} lengths, expected {expected}"));
+    }
+    let terms = lengths.iter().zip(&capacities);
+    let below: u128 = terms.map(|(length, c)| u128::from(*length) * u128::from(*c)).sum();
+    let of_link =
+        |link| graph.resources(link, own.len()).into_iter().map(|r| lengths[r]).sum::<u64>();
+    let link_lengths: Vec<u64> = (0..graph.links.len()).map(of_link).collect();
+    let mut above = 0_u128;
+    for (from, row) in rows {
+        let distance = distances(graph, &link_lengths, *from);
+        for (to, amount) in row {
+            let distance = distance[*to].ok_or_else(|| format!("no path from {from} to {to}"))?;
+            above += u128::from(*amount) * u128::from(distance);
+        }
+    }
+    Ok(if above == 0 { 0.0 } else { above as f64 / below as f64 })
+}
+
+/// Returns the distance of each vertex (Dijkstra, 1959).
+fn distances(graph: &Graph, lengths: &[u64], from: usize) -> Vec<Option<u64>> {
+    let mut distance = vec![None; graph.vertices];
+    let mut queue = BinaryHeap::from([Reverse((0_u64, from))]);
+    while let Some(Reverse((so_far, vertex))) = queue.pop() {
+        if distance[vertex].is_some() {
+            continue;
+        }
+        distance[vertex] = Some(so_far);
+        for &link in &graph.out[vertex] {
+            let to = graph.links[link as usize].1;
+            if distance[to].is_none() {
+                queue.push(Reverse((so_far + lengths[link as usize], to)));
+            }
+        }
+    }
+    distance
+}
+
+/// Returns the upper end that follows from flows, which must move the demand.
+fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, String> {
+    /// Relative error of the amounts, because flows are rounded.
+    const ROUNDED: f64 = 1e-4;
+    let capacities = graph.capacities();
+    let own = graph.links.iter().map(|link| link.3 + 1).max().unwrap_or(0);
+    let mut load = vec![0.0; capacities.len()];
+    if flows.len() != rows.len() {
+        return Err(format!("there are flows of {} sources, expected {}", flows.len(), rows.len()));
+    }
+    for ((from, row), (source, flow)) in rows.iter().zip(flows) {
+        if *source as usize != *from {
+            return Err(format!("there are flows of source {source}, expected {from}"));
+        }
+        // What enters each vertex and does not leave it.
+        let mut left = vec![0.0; graph.vertices];
+        for &(link, amount) in flow {
+            let Some(&(tail, head, ..)) = graph.links.get(link as usize) else {
+                return Err(format!(
+                    "source {from} has a flow on link {link}, which does not exist"
+                ));
+            };
+            if !(amount.is_finite() && amount >= 0.0) {
+                return Err(format!("source {from} has a flow of {amount} on link {link}"));
+            }
+            left[tail] -= f64::from(amount);
+            left[head] += f64::from(amount);
+            for resource in graph.resources(link as usize, own) {
+                load[resource] += f64::from(amount);
+            }
+        }
+        let all: f64 = row.iter().map(|(_, amount)| *amount as f64).sum();
+        let mut wanted = vec![0.0; graph.vertices];
+        row.iter().for_each(|(to, amount)| wanted[*to] += *amount as f64);
+        wanted[*from] -= all;
+        for vertex in 0..graph.vertices {
+            if (left[vertex] - wanted[vertex]).abs() > ROUNDED * all {
+                let (left, wanted) = (left[vertex], wanted[vertex]);
+                return Err(format!(
+                    "{left} units from {from} end at vertex {vertex}, expected {wanted}"
+                ));
+            }
+        }
+    }
+    let times = load.iter().zip(&capacities).map(|(load, capacity)| load / *capacity as f64);
+    Ok(times.fold(0.0, f64::max))
+}
+
+/// Returns the time that ports need for what nodes themselves send and receive, whatever the paths.
+fn through_ports(certificate: &Certificate, rows: &Rows, graph: &Graph) -> f64 {
+    let least = |ends_only: bool| {
+        let ports = graph.ports.iter().filter(|(rule, _)| !ends_only || *rule == PortRule::Ends);
+        ports.map(|(_, capacity)| *capacity as f64).min_by(f64::total_cmp)
+    };
+    let nodes = graph.nodes as f64;
+    let (mut sent, mut received) = (vec![0.0; graph.nodes], vec![0.0; graph.nodes]);
+    let is_pairs = matches!(certificate.demand, Demand::Even(_) | Demand::Pairs(_));
+    let all: f64 = rows.iter().flat_map(|(_, row)| row).map(|(_, amount)| *amount as f64).sum();
+    if let Demand::SumForAll(amount) = certificate.demand {
+        sent.fill(2.0 * (nodes - 1.0) / nodes * amount as f64);
+    } else if is_pairs {
+        for (from, row) in rows {
+            for (to, amount) in row {
+                sent[*from] += *amount as f64;
+                received[*to] += *amount as f64;
+            }
+        }
+        // Under translations, every node receives what the listed one sends.
+        if graph.listed != graph.nodes {
+            received.clone_from(&vec![sent[0]; graph.nodes]);
+        }
+    } else if graph.nodes > 1 {
+        received.fill(all);
+        for (node, row) in rows {
+            sent[*node] = row[0].1 as f64;
+            received[*node] -= sent[*node];
+        }
+        // All nodes together send as much as they receive.
+        sent[0] = sent[0].max(received.iter().sum::<f64>() / nodes);
+    }
+    let most = sent.into_iter().chain(received).fold(0.0, f64::max);
+    least(is_pairs).map_or(0.0, |least| most / least)
+}

@@ -1,0 +1,135 @@
+//! Verifies cuts, and that a packing of trees reaches them.
+
+use super::Graph;
+use std::collections::VecDeque;
+
+/// A set of vertices whose data must leave it.
+pub(super) struct Side {
+    /// The amount of data of the nodes inside, and the capacity of the links that leave the set.
+    amount: u128,
+    capacity: u128,
+    amounts: Vec<(usize, u64)>,
+    turned: bool,
+}
+
+impl Side {
+    /// Adds up what a set has, and what leaves it. `turned`: all links are turned round.
+    pub(super) fn new(
+        graph: &Graph,
+        amounts: &[(usize, u64)],
+        cut: &[u32],
+        turned: bool,
+    ) -> Result<Self, String> {
+        let mut inside = vec![false; graph.vertices];
+        for vertex in cut {
+            let place = inside.get_mut(*vertex as usize);
+            *place.ok_or_else(|| format!("there is no vertex {vertex}"))? = true;
+        }
+        if !cut.is_empty() && inside[..graph.nodes].iter().all(|inside| *inside) {
+            return Err("the set has all nodes, so no data must leave it".to_owned());
+        }
+        let leaving = (0..graph.links.len()).filter(|link| {
+            let (from, to) = graph.ends(*link, turned);
+            inside[from] && !inside[to]
+        });
+        let capacity = leaving.map(|link| u128::from(graph.links[link].2)).sum();
+        let amount: u128 =
+            amounts.iter().filter(|(node, _)| inside[*node]).map(|(_, x)| u128::from(*x)).sum();
+        if amount > 0 && capacity == 0 {
+            return Err("no link leaves the set".to_owned());
+        }
+        Ok(Self { amount, capacity, amounts: amounts.to_vec(), turned })
+    }
+
+    /// Returns the time that the data needs to leave the set.
+    pub(super) fn time(&self) -> f64 {
+        if self.amount == 0 { 0.0 } else { self.amount as f64 / self.capacity as f64 }
+    }
+
+    /// Returns whether every node can receive all data in this time by a flow of its own. Then a
+    /// packing of trees exists (Edmonds, 1973).
+    pub(super) fn is_packed(&self, graph: &Graph) -> bool {
+        let all: u128 = self.amounts.iter().map(|(_, amount)| u128::from(*amount)).sum();
+        let source = graph.vertices;
+        let mut arcs: Vec<(usize, usize, u128)> = (0..graph.links.len())
+            .map(|link| {
+                let (from, to) = graph.ends(link, self.turned);
+                (from, to, u128::from(graph.links[link].2) * self.amount)
+            })
+            .collect();
+        let supply = self.amounts.iter();
+        arcs.extend(
+            supply.map(|(node, amount)| (source, *node, u128::from(*amount) * self.capacity)),
+        );
+        let needed = all * self.capacity;
+        (0..graph.listed).all(|node| max_flow(&arcs, (source, node), needed) == needed)
+    }
+}
+
+/// Returns the largest flow between two vertices, at most `enough`, by shortest augmenting paths
+/// (Edmonds and Karp, 1972).
+fn max_flow(arcs: &[(usize, usize, u128)], (from, to): (usize, usize), enough: u128) -> u128 {
+    let mut out = vec![Vec::new(); from + 1];
+    let mut residual = Vec::with_capacity(2 * arcs.len());
+    for (number, &(tail, head, capacity)) in arcs.iter().enumerate() {
+        out[tail].push((2 * number, head));
+        out[head].push((2 * number + 1, tail));
+        residual.extend([capacity, 0]);
+    }
+    let mut flow = 0;
+    while flow < enough {
+        // Find a shortest path over arcs that are not full.
+        let mut through = vec![None; from + 1];
+        let mut queue = VecDeque::from([from]);
+        while let Some(vertex) = queue.pop_front().filter(|_| through[to].is_none()) {
+            for &(arc, next) in &out[vertex] {
+                if residual[arc] > 0 && through[next].is_none() && next != from {
+                    through[next] = Some((arc, vertex));
+                    queue.push_back(next);
+                }
+            }
+        }
+        let mut path = Vec::new();
+        let mut at = to;
+        while let Some((arc, previous)) = through[at] {
+            path.push(arc);
+            at = previous;
+        }
+        let Some(most) = path.iter().map(|arc| residual[*arc]).min() else { break };
+        for arc in path {
+            residual[arc] -= most;
+            residual[arc ^ 1] += most;
+        }
+        flow += most;
+    }
+    flow.min(enough)
+}
+
+/// Returns both ends for a sum of `amount` that every node receives. The sum leaves the set `out`
+/// and enters the set `into`; a reduce-scatter and an allgather reach the upper end.
+pub(super) fn sum_for_all(
+    graph: &Graph,
+    amount: u64,
+    [out, into]: [&[u32]; 2],
+    [gather, scatter]: &[Vec<u32>; 2],
+) -> Result<(f64, Option<f64>), String> {
+    let nodes = graph.nodes as u128;
+    if nodes < 2 {
+        return Ok((0.0, Some(0.0)));
+    }
+    // Some node inside has data for the others, and needs theirs.
+    let crossing = |cut: &[u32], turned| {
+        let first = cut.iter().find(|vertex| (**vertex as usize) < graph.nodes);
+        let first = *first.ok_or("the set has no node")? as usize;
+        Side::new(graph, &[(first, amount)], cut, turned).map(|side| side.time())
+    };
+    let by_cuts = f64::max(crossing(out, false)?, crossing(into, true)?);
+    let leaving = graph.links.iter().filter(|(from, ..)| *from < graph.nodes);
+    let capacity: u128 = leaving.map(|(.., capacity, _)| u128::from(*capacity)).sum();
+    let by_terms = (2 * (nodes - 1) * u128::from(amount)) as f64 / capacity as f64;
+    let each: Vec<(usize, u64)> = (0..graph.nodes).map(|node| (node, 1)).collect();
+    let parts = [Side::new(graph, &each, gather, false)?, Side::new(graph, &each, scatter, true)?];
+    let packed = parts.iter().all(|part| part.is_packed(graph));
+    let upper = parts.iter().map(Side::time).sum::<f64>() * amount as f64 / nodes as f64;
+    Ok((by_cuts.max(by_terms), packed.then_some(upper * graph.slowed)))
+}

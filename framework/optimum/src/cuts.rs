@@ -1,0 +1,108 @@
+//! Cuts of a network in which every node has the same demand for every other node.
+//!
+//! A cut is a set of lengths, too: 1 for the links that leave the set, 0 for the others.
+
+use crate::paths::Rows;
+
+/// The best cut so far: the set of vertices that maximizes the number of pairs of nodes across the
+/// cut, divided by the capacity of the links that leave the set.
+#[derive(Debug)]
+pub(crate) struct BestCut<'a> {
+    links: &'a Rows,
+    capacities: &'a [u64],
+    /// The links into each vertex, as numbers, sorted by vertex.
+    into: Vec<u32>,
+    first_into: Vec<u32>,
+    nodes: u32,
+    inside: Vec<bool>,
+    /// The number of nodes inside, and the capacity of the links that leave the set.
+    size: u64,
+    capacity: i64,
+}
+
+impl<'a> BestCut<'a> {
+    pub(crate) fn new(links: &'a Rows, capacities: &'a [u64], nodes: u32) -> Self {
+        let vertices = links.first.len() - 1;
+        let mut into: Vec<u32> = (0..links.head.len() as u32).collect();
+        into.sort_by_key(|link| links.head[*link as usize]);
+        let mut first_into = vec![0; vertices + 1];
+        links.head.iter().for_each(|head| first_into[*head as usize + 1] += 1);
+        for v in 0..vertices {
+            first_into[v + 1] += first_into[v];
+        }
+        let inside = vec![false; vertices];
+        Self { links, capacities, into, first_into, nodes, inside, size: 0, capacity: 1 }
+    }
+
+    /// Returns the pairs of nodes across the cut per capacity.
+    pub(crate) fn ratio(&self) -> f64 {
+        self.pairs(self.size) / self.capacity as f64
+    }
+
+    /// Returns 1 for each link that leaves the set, 0 for the others.
+    pub(crate) fn lengths(&self) -> Vec<u32> {
+        let inside = |v: &u32| self.inside[*v as usize];
+        let ends = self.links.tail.iter().zip(&self.links.head);
+        ends.map(|(tail, head)| u32::from(inside(tail) && !inside(head))).collect()
+    }
+
+    /// Examines the sets of the first vertices of an order, of all lengths.
+    pub(crate) fn try_prefixes(&mut self, order: &[u32]) {
+        let (mut inside, mut size, mut capacity) = (vec![false; self.inside.len()], 0, 0);
+        let (mut best, mut length) = (self.ratio(), 0);
+        for (k, &vertex) in order.iter().enumerate() {
+            capacity += self.change(&inside, vertex);
+            inside[vertex as usize] = true;
+            size += u64::from(vertex < self.nodes);
+            if capacity > 0 && self.pairs(size) / capacity as f64 > best {
+                (best, length) = (self.pairs(size) / capacity as f64, k + 1);
+                (self.size, self.capacity) = (size, capacity);
+            }
+        }
+        if length > 0 {
+            self.inside.fill(false);
+            order[..length].iter().for_each(|vertex| self.inside[*vertex as usize] = true);
+        }
+    }
+
+    /// Moves single vertices to the other side while that raises the ratio.
+    pub(crate) fn improve(&mut self) {
+        let mut moved = self.size > 0;
+        while std::mem::take(&mut moved) {
+            for vertex in 0..self.inside.len() as u32 {
+                let was_inside = std::mem::take(&mut self.inside[vertex as usize]);
+                let change = self.change(&self.inside, vertex);
+                let is_node = u64::from(vertex < self.nodes);
+                let (size, capacity) = if was_inside {
+                    (self.size - is_node, self.capacity - change)
+                } else {
+                    (self.size + is_node, self.capacity + change)
+                };
+                let better = capacity > 0
+                    && self.pairs(size) / capacity as f64 > self.ratio() * (1.0 + 1e-12);
+                self.inside[vertex as usize] = was_inside != better;
+                if better {
+                    (self.size, self.capacity, moved) = (size, capacity, true);
+                }
+            }
+        }
+    }
+
+    fn pairs(&self, size: u64) -> f64 {
+        size as f64 * (u64::from(self.nodes) - size) as f64
+    }
+
+    /// Returns the change of the capacity that leaves a set if a vertex joins it.
+    fn change(&self, inside: &[bool], vertex: u32) -> i64 {
+        let v = vertex as usize;
+        let capacity = |link: usize| self.capacities[link] as i64;
+        let out = (self.links.first[v] as usize..self.links.first[v + 1] as usize)
+            .filter(|link| !inside[self.links.head[*link] as usize])
+            .map(capacity);
+        let into = self.into[self.first_into[v] as usize..self.first_into[v + 1] as usize]
+            .iter()
+            .filter(|link| inside[self.links.tail[**link as usize] as usize])
+            .map(|link| capacity(*link as usize));
+        out.sum::<i64>() - into.sum::<i64>()
+    }
+}

@@ -1,0 +1,66 @@
+//! Reasons why there is no optimum.
+
+/// The reason why the optimum of a question cannot be found.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OptimumError {
+    /// No path leads from one vertex to another that must receive its data.
+    #[error("no path leads from vertex {from} to vertex {to}: expected a connected network")]
+    Unconnected {
+        /// The vertex that has the data.
+        from: u64,
+        /// The vertex that needs it.
+        to: u64,
+    },
+    /// A link cannot move any data.
+    #[error("the link from vertex {from} to vertex {to} has no bandwidth: expected a positive one")]
+    NoBandwidth {
+        /// The vertex that the link leaves.
+        from: u64,
+        /// The vertex to which it leads.
+        to: u64,
+    },
+    /// The solver would take too much memory.
+    #[error(
+        "{sources} sources times {links} links are more than {MAX_CELLS} cells, the limit of memory: try fewer nodes, fewer sources (scatter, broadcast), or a uniform workload on a torus, ring, hypercube or fully connected network, of which one source is enough"
+    )]
+    TooLarge {
+        /// The number of sources.
+        sources: u64,
+        /// The number of directed links.
+        links: u64,
+    },
+    /// The demand has too many pairs of nodes.
+    #[error(
+        "{pairs} pairs of nodes are more than {MAX_PAIRS}: try fewer nodes, or a uniform workload on a torus, ring, hypercube or fully connected network, of which one source is enough"
+    )]
+    TooManyPairs {
+        /// The number of pairs.
+        pairs: u64,
+    },
+    /// The network cannot be listed.
+    #[error("{vertices} vertices with {links} links are more than {MAX_LINKS} vertices or links")]
+    TooManyLinks {
+        /// The number of vertices.
+        vertices: u64,
+        /// The number of directed links.
+        links: u64,
+    },
+    /// Packings of trees need switches that can pass on all that they receive.
+    #[error(
+        "the links into switch {vertex} have another bandwidth than those out of it: collectives that copy or add data need the same"
+    )]
+    UnevenSwitch {
+        /// The switch.
+        vertex: u64,
+    },
+    /// The amounts of a demand are too large for exact sums.
+    #[error("the data adds up to more than 2^53 bytes: expected smaller sizes")]
+    TooManyBytes,
+}
+
+/// The most links, and the most vertices, of a network.
+pub const MAX_LINKS: u64 = 1 << 24;
+/// The most cells of the table of flows, which has one cell of four bytes for each source and link.
+pub const MAX_CELLS: u64 = 1 << 25;
+/// The most pairs of nodes whose sizes are listed one by one.
+pub const MAX_PAIRS: u64 = 1 << 23;

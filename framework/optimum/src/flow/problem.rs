@@ -1,0 +1,174 @@
+//! A flow problem as the solver needs it: all links, the amounts of the sources, and what is
+//! limited.
+
+use crate::demand::Demand;
+use crate::network::{Network, PortRule};
+use crate::paths::{NONE, Rows};
+
+/// Lists the links of the whole network, and for each the index of the link of which it is an
+/// image under a translation.
+pub(crate) fn expand(network: &Network) -> (Rows, Vec<u32>) {
+    let count = network.link_count() as usize;
+    let (tail, head) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    let mut rows = Rows { first: vec![0], tail, head };
+    let mut images = Vec::with_capacity(count);
+    if network.translations.is_empty() {
+        let mut next = network.links.iter().zip(0..).peekable();
+        for vertex in 0..network.vertices {
+            while let Some((link, index)) = next.next_if(|(link, _)| link.from == vertex) {
+                rows.tail.push(vertex);
+                rows.head.push(link.to);
+                images.push(index);
+            }
+            rows.first.push(rows.head.len() as u32);
+        }
+        return (rows, images);
+    }
+    let sides = &network.translations;
+    let coordinates = |vertex: u32| {
+        let mut at = vec![0; sides.len()];
+        let mut rest = vertex;
+        for (coordinate, side) in at.iter_mut().zip(sides).rev() {
+            *coordinate = rest % side;
+            rest /= side;
+        }
+        at
+    };
+    let shifts: Vec<Vec<u32>> = network.links.iter().map(|link| coordinates(link.to)).collect();
+    let mut at = vec![0; sides.len()];
+    for vertex in 0..network.vertices {
+        for (shift, index) in shifts.iter().zip(0..) {
+            let mut head = 0;
+            for ((at, shift), side) in at.iter().zip(shift).zip(sides) {
+                let moved = at + shift;
+                head = head * side + if moved >= *side { moved - side } else { moved };
+            }
+            rows.tail.push(vertex);
+            rows.head.push(head);
+            images.push(index);
+        }
+        rows.first.push(rows.head.len() as u32);
+        // Count the coordinates up, the last axis fastest.
+        for (coordinate, side) in at.iter_mut().zip(sides).rev() {
+            *coordinate += 1;
+            if *coordinate < *side {
+                break;
+            }
+            *coordinate = 0;
+        }
+    }
+    (rows, images)
+}
+
+/// The amounts that each source has for each vertex.
+pub(super) struct Amounts {
+    nodes: u32,
+    pub sources: Vec<u32>,
+    /// The receivers of each source; empty if all nodes receive `even`.
+    pub rows: Vec<Vec<(u32, u64)>>,
+    pub even: u64,
+}
+
+impl Amounts {
+    pub(super) fn of(network: &Network, demand: &Demand) -> Self {
+        let one = !network.translations.is_empty();
+        let nodes = network.nodes;
+        match demand {
+            Demand::Even(even) => Self {
+                nodes,
+                sources: (0..if one { 1 } else { nodes }).collect(),
+                rows: Vec::new(),
+                even: *even,
+            },
+            Demand::Pairs(rows) => {
+                let (sources, rows) = rows.iter().cloned().unzip();
+                Self { nodes, sources, rows, even: 0 }
+            }
+            // Other demands are packings of trees.
+            _ => Self { nodes, sources: Vec::new(), rows: Vec::new(), even: 0 },
+        }
+    }
+
+    /// Sets the amount of each vertex for the source with this index.
+    pub(super) fn fill(&self, index: usize, amounts: &mut [f32]) {
+        match self.rows.get(index) {
+            None => {
+                amounts[..self.nodes as usize].fill(self.even as f32);
+                amounts[self.nodes as usize..].fill(0.0);
+                amounts[self.sources[index] as usize] = 0.0;
+            }
+            Some(row) => {
+                amounts.fill(0.0);
+                row.iter().for_each(|(to, amount)| amounts[*to as usize] = *amount as f32);
+            }
+        }
+    }
+
+    /// Returns the sum of amounts times distances; `Err` has a receiver that is not reached.
+    pub(super) fn weighted(&self, index: usize, distance: &[u32]) -> Result<u128, u32> {
+        let mut sum = 0;
+        match self.rows.get(index) {
+            None => {
+                let nodes = &distance[..self.nodes as usize];
+                if let Some(lost) = nodes.iter().position(|distance| *distance == NONE) {
+                    return Err(lost as u32);
+                }
+                sum += u128::from(self.even) * nodes.iter().map(|d| u128::from(*d)).sum::<u128>();
+            }
+            Some(row) => {
+                for &(to, amount) in row {
+                    if distance[to as usize] == NONE {
+                        return Err(to);
+                    }
+                    sum += u128::from(amount) * u128::from(distance[to as usize]);
+                }
+            }
+        }
+        Ok(sum)
+    }
+}
+
+/// What is limited: each link, and ports.
+pub(super) struct Resources {
+    /// The capacity of each resource. Images of a link are one resource.
+    pub capacities: Vec<u64>,
+    /// The resources of each link, one column for each kind. The number of resources stands for
+    /// none.
+    pub columns: Vec<Vec<u32>>,
+    /// The capacities of the links if cuts are worth a search, otherwise empty.
+    pub cut_capacities: Vec<u64>,
+    pub nodes: u32,
+}
+
+impl Resources {
+    pub(super) fn of(network: &Network, links: &Rows, images: Vec<u32>) -> Self {
+        let one = !network.translations.is_empty();
+        let mut capacities: Vec<u64> = network.links.iter().map(|link| link.capacity).collect();
+        let mut columns = vec![images];
+        for ports in &network.ports {
+            let first = capacities.len() as u32;
+            let nodes = if one { 1 } else { network.nodes };
+            match ports.rule {
+                PortRule::Ends => {}
+                PortRule::Shared => {
+                    capacities.push(ports.capacity * u64::from(nodes));
+                    columns.push(vec![first; links.head.len()]);
+                }
+                PortRule::EveryHop => {
+                    capacities.extend(vec![ports.capacity; 2 * nodes as usize]);
+                    let port = |vertex: &u32, side: u32| match *vertex {
+                        switch if switch >= network.nodes => NONE,
+                        vertex => first + side * nodes + if one { 0 } else { vertex },
+                    };
+                    columns.push(links.tail.iter().map(|tail| port(tail, 0)).collect());
+                    columns.push(links.head.iter().map(|head| port(head, 1)).collect());
+                }
+            }
+        }
+        let none = capacities.len() as u32;
+        columns.iter_mut().flatten().for_each(|resource| *resource = (*resource).min(none));
+        let only_links = columns.len() == 1 && !one;
+        let cut_capacities = if only_links { capacities.clone() } else { Vec::new() };
+        Self { capacities, columns, cut_capacities, nodes: network.nodes }
+    }
+}

@@ -1,0 +1,384 @@
+//! The iteration: trees, steps towards them, and both ends of the interval.
+
+use super::problem::{Amounts, Resources};
+use super::{Ratio, Solution, value};
+use crate::cuts::BestCut;
+use crate::error::OptimumError;
+use crate::paths::{NONE, Rows, ShortestPaths};
+
+/// Weight of the prices so far when the prices of the next checks are averaged.
+const DECAY: f32 = 0.8;
+/// Checks without progress after which the search ends.
+const MAX_STALE: u32 = 16;
+/// Halvings of a step.
+const BISECTIONS: u32 = 10;
+/// Progress is a change of an end by more than this factor.
+const PROGRESS: f64 = 1.0003;
+
+pub(super) struct Solver<'a> {
+    links: &'a Rows,
+    resources: &'a Resources,
+    amounts: &'a Amounts,
+    /// The largest length of a resource.
+    longest: f32,
+    paths: ShortestPaths,
+    /// The flow of each source on each link.
+    flows: Vec<f32>,
+    /// The load of each resource, divided by its capacity, and the inverse capacity. One more entry
+    /// stands for no resource.
+    load: Vec<f32>,
+    inverse: Vec<f32>,
+    price: Vec<f32>,
+    average: Vec<f32>,
+    /// Whole-number lengths of the resources and of the links.
+    resource_length: Vec<u32>,
+    length: Vec<u32>,
+    tree: Tree,
+    lower: Ratio,
+    best: Vec<u32>,
+}
+
+/// Buffers for the tree of one source, and for the line towards it.
+struct Tree {
+    below: Vec<f32>,
+    flow: Vec<f32>,
+    /// The change of each resource's load.
+    change: Vec<f32>,
+    /// The changes that are not 0: the price times the change, and eta times the change.
+    terms: Vec<(f32, f32)>,
+}
+
+impl<'a> Solver<'a> {
+    pub(super) fn new(links: &'a Rows, resources: &'a Resources, amounts: &'a Amounts) -> Self {
+        let (vertices, count) = (links.first.len() - 1, links.head.len());
+        let capacities = &resources.capacities;
+        let equal = capacities.windows(2).all(|pair| pair[0] == pair[1]);
+        // Distances must fit into 32 bits, also along a path through all vertices.
+        let columns = resources.columns.len() as u32;
+        let most = if equal { 4000 } else { 60_000 } / columns;
+        let longest = most.min((NONE - 1) / (vertices as u32 + 1) / columns).max(2);
+        let all = capacities.len() + 1;
+        let inverse = capacities.iter().map(|capacity| 1.0 / *capacity as f32).chain([0.0]);
+        Self {
+            links,
+            resources,
+            amounts,
+            longest: (longest - 1) as f32,
+            paths: ShortestPaths::new(vertices, longest * columns),
+            flows: vec![0.0; amounts.sources.len() * count],
+            load: vec![0.0; all],
+            inverse: inverse.collect(),
+            price: vec![1.0; all],
+            average: vec![0.0; all],
+            resource_length: vec![0; all],
+            length: vec![0; count],
+            tree: Tree {
+                below: vec![0.0; vertices],
+                flow: vec![0.0; count],
+                change: vec![0.0; all],
+                terms: Vec::new(),
+            },
+            lower: (0, 1),
+            best: vec![1; all - 1],
+        }
+    }
+
+    pub(super) fn run(
+        mut self,
+        gap: f64,
+        progress: &mut dyn FnMut(f64, f64),
+    ) -> Result<Solution, OptimumError> {
+        let mut sources: Vec<usize> = (0..self.amounts.sources.len()).collect();
+        let mut random = Random(99);
+        let cut_capacities = &self.resources.cut_capacities;
+        let with_cuts = self.amounts.rows.is_empty() && !cut_capacities.is_empty();
+        let mut cut =
+            with_cuts.then(|| BestCut::new(self.links, cut_capacities, self.resources.nodes));
+        // `sharpness` is eta times the largest load.
+        let (mut sharpness, mut stale) = (20.0_f32, 0);
+        let (mut upper, mut best_upper, mut best_lower) = (0.0, f64::INFINITY, 0.0_f64);
+        // Equal lengths are a first candidate: bytes times hops over all links.
+        let all: f32 = self.resources.capacities.iter().map(|capacity| *capacity as f32).sum();
+        self.average.fill(1.0 / all);
+        // A phase with few sources makes little progress.
+        let period = 4.max(256 / sources.len().max(1) as u64);
+        for phase in 1_u64.. {
+            for i in (1..sources.len()).rev() {
+                sources.swap(i, random.below(i + 1));
+            }
+            let mut scale = self.set_prices(sharpness);
+            for &source in &sources {
+                if phase == 1 {
+                    scale = self.set_prices(sharpness);
+                }
+                self.route(source, phase == 1, (sharpness / scale, scale))?;
+            }
+            if phase > 4 && phase % period != 0 {
+                continue;
+            }
+            // Examine the interval.
+            upper = self.add_up();
+            self.examine_average(cut.as_mut())?;
+            // Early averages still contain the prices of the first phases.
+            if phase <= 4 * period && upper / value(self.lower) - 1.0 > gap {
+                self.set_prices(sharpness);
+                self.examine(None)?;
+            }
+            if let Some(cut) = &mut cut {
+                self.take_cut(cut);
+            }
+            let lower = value(self.lower);
+            progress(lower, upper);
+            if upper == 0.0 || upper / lower - 1.0 <= gap {
+                break;
+            }
+            // The largest load can rise again, so progress is against the best so far.
+            let is_stale = lower / best_lower < PROGRESS && best_upper / upper < PROGRESS;
+            stale = if is_stale { stale + 1 } else { 0 };
+            if stale >= MAX_STALE {
+                break;
+            }
+            (best_lower, best_upper) = (lower.max(best_lower), upper.min(best_upper));
+            // Sharpen the prices as the interval closes, or if it does not.
+            let wanted = (self.load.len() as f64).ln() / (upper / lower - 1.0) * 0.25;
+            let next = sharpness.max((wanted as f32).min(2000.0)).min(sharpness * 1.5);
+            sharpness = if stale >= 2 { (next * 1.4).min(4000.0) } else { next };
+        }
+        let loads = self.load[..self.load.len() - 1].iter().map(|load| f64::from(*load)).collect();
+        Ok(Solution {
+            lower: self.lower,
+            lengths: self.best,
+            upper,
+            loads,
+            sources: self.amounts.sources.clone(),
+            flows: self.flows,
+        })
+    }
+
+    /// Sets the prices to exp(eta (load - largest load)) and returns the largest load.
+    fn set_prices(&mut self, sharpness: f32) -> f32 {
+        let scale = self.load.iter().copied().fold(1e-9, f32::max);
+        let eta = sharpness / scale;
+        for (price, load) in self.price.iter_mut().zip(&self.load) {
+            *price = fast_exp(eta * (load - scale));
+        }
+        scale
+    }
+
+    /// Sets the lengths from prices. Returns the sum of capacities times lengths.
+    fn set_lengths(&mut self, averaged: bool) -> u128 {
+        let prices = if averaged { &self.average } else { &self.price };
+        // The average already has the unit of lengths: prices divided by capacities.
+        let per_capacity = |i: usize| prices[i] * if averaged { 1.0 } else { self.inverse[i] };
+        let count = self.resources.capacities.len();
+        let most = (0..count).map(per_capacity).fold(f32::MIN_POSITIVE, f32::max);
+        let mut sum = 0;
+        for i in 0..count {
+            let length = 1 + (per_capacity(i) / most * self.longest) as u32;
+            self.resource_length[i] = length;
+            sum += u128::from(self.resources.capacities[i]) * u128::from(length);
+        }
+        self.sum_columns();
+        sum
+    }
+
+    /// Sets the length of each link to the sum of the lengths of its resources.
+    fn sum_columns(&mut self) {
+        self.length.fill(0);
+        for column in &self.resources.columns {
+            for (length, resource) in self.length.iter_mut().zip(column) {
+                *length += self.resource_length[*resource as usize];
+            }
+        }
+    }
+
+    /// Moves the flow of a source towards its shortest-path tree. `first`: there is no flow yet.
+    fn route(
+        &mut self,
+        source: usize,
+        first: bool,
+        (eta, scale): (f32, f32),
+    ) -> Result<(), OptimumError> {
+        let total = self.set_lengths(false);
+        let from = self.amounts.sources[source];
+        self.paths.find(self.links, &self.length, from);
+        if first {
+            self.reached(source)?;
+        } else {
+            let weight = 1.0 / total as f32;
+            for (average, length) in self.average.iter_mut().zip(&self.resource_length) {
+                *average += *length as f32 * weight;
+            }
+        }
+        // Add up the amounts along the tree, from its leaves to its root.
+        let Tree { below, flow, change, terms } = &mut self.tree;
+        self.amounts.fill(source, below);
+        flow.fill(0.0);
+        for &vertex in self.paths.order[1..].iter().rev() {
+            let (link, amount) = (self.paths.parent[vertex as usize], below[vertex as usize]);
+            flow[link as usize] = amount;
+            below[self.links.tail[link as usize] as usize] += amount;
+        }
+        // Compute the change of loads for a whole step.
+        let count = self.links.head.len();
+        let old = &mut self.flows[source * count..(source + 1) * count];
+        change.fill(0.0);
+        for column in &self.resources.columns {
+            for ((new, old), resource) in flow.iter().zip(&*old).zip(column) {
+                change[*resource as usize] += new - old;
+            }
+        }
+        terms.clear();
+        for (i, change) in change.iter_mut().enumerate() {
+            *change *= self.inverse[i];
+            if *change != 0.0 {
+                terms.push((self.price[i] * *change, eta * *change));
+            }
+        }
+        let step = if first { 1.0 } else { best_step(terms) };
+        if step == 0.0 {
+            return Ok(());
+        }
+        if step == 1.0 {
+            old.copy_from_slice(flow);
+        } else {
+            old.iter_mut().zip(&*flow).for_each(|(old, new)| *old += step * (new - *old));
+        }
+        for (i, change) in change.iter().enumerate().filter(|(_, change)| **change != 0.0) {
+            self.load[i] += step * change;
+            if !first {
+                self.price[i] = fast_exp((eta * (self.load[i] - scale)).min(20.0));
+            }
+        }
+        Ok(())
+    }
+
+    /// Errors if a receiver has no path from the source.
+    fn reached(&self, source: usize) -> Result<(), OptimumError> {
+        let from = self.amounts.sources[source];
+        let lost = self.amounts.weighted(source, &self.paths.distance).err();
+        lost.map_or(Ok(()), |to| {
+            Err(OptimumError::Unconnected { from: from.into(), to: to.into() })
+        })
+    }
+
+    /// Adds up the loads of all flows again, which removes rounding errors of single steps. Returns
+    /// the largest load.
+    fn add_up(&mut self) -> f64 {
+        let count = self.links.head.len();
+        let mut sums = vec![0.0_f64; self.load.len()];
+        for flows in self.flows.chunks(count.max(1)) {
+            for column in &self.resources.columns {
+                for (flow, resource) in flows.iter().zip(column) {
+                    sums[*resource as usize] += f64::from(*flow);
+                }
+            }
+        }
+        let capacities = self.resources.capacities.iter();
+        let loads = sums.iter().zip(capacities).map(|(sum, capacity)| sum / *capacity as f64);
+        let mut most = 0.0_f64;
+        for (load, exact) in self.load.iter_mut().zip(loads) {
+            *load = exact as f32;
+            most = most.max(exact);
+        }
+        most
+    }
+
+    /// Examines the averaged prices, and reduces their weight against later ones.
+    fn examine_average(&mut self, cut: Option<&mut BestCut<'_>>) -> Result<(), OptimumError> {
+        let total = self.set_lengths(true);
+        self.average.iter_mut().for_each(|average| *average *= DECAY);
+        self.lower_from_lengths(total, cut)
+    }
+
+    /// Examines the prices of this moment.
+    fn examine(&mut self, cut: Option<&mut BestCut<'_>>) -> Result<(), OptimumError> {
+        let total = self.set_lengths(false);
+        self.lower_from_lengths(total, cut)
+    }
+
+    /// Keeps the lower end that follows from the lengths if it is the best.
+    fn lower_from_lengths(
+        &mut self,
+        total: u128,
+        mut cut: Option<&mut BestCut<'_>>,
+    ) -> Result<(), OptimumError> {
+        let mut sum = 0;
+        for (index, &from) in self.amounts.sources.iter().enumerate() {
+            self.paths.find(self.links, &self.length, from);
+            sum += self
+                .amounts
+                .weighted(index, &self.paths.distance)
+                .map_err(|to| OptimumError::Unconnected { from: from.into(), to: to.into() })?;
+            if let Some(cut) = cut.as_deref_mut() {
+                cut.try_prefixes(&self.paths.order);
+            }
+        }
+        if value((sum, total)) > value(self.lower) {
+            self.lower = (sum, total);
+            self.best.clone_from_slice(&self.resource_length[..self.resources.capacities.len()]);
+        }
+        Ok(())
+    }
+
+    /// Keeps the lower end of the best cut if it is larger.
+    fn take_cut(&mut self, cut: &mut BestCut<'_>) {
+        cut.improve();
+        let lengths = cut.lengths();
+        let capacity = lengths.iter().zip(&self.resources.capacities).filter(|(l, _)| **l > 0);
+        let capacity: u128 = capacity.map(|(_, capacity)| u128::from(*capacity)).sum();
+        let pairs = cut.ratio() * capacity as f64;
+        let lower = (pairs.round() as u128 * u128::from(self.amounts.even), capacity);
+        if capacity > 0 && value(lower) > value(self.lower) {
+            self.lower = lower;
+            self.best = lengths;
+        }
+    }
+}
+
+/// Returns the step from 0 to 1 that minimizes the sum of exponentials, by bisection of its slope.
+fn best_step(terms: &[(f32, f32)]) -> f32 {
+    let slope =
+        |step: f32| terms.iter().map(|(first, rate)| first * fast_exp(step * rate)).sum::<f32>();
+    if slope(0.0) >= 0.0 {
+        return 0.0;
+    }
+    if slope(1.0) <= 0.0 {
+        return 1.0;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..BISECTIONS {
+        let middle = 0.5 * (low + high);
+        if slope(middle) > 0.0 { high = middle } else { low = middle }
+    }
+    if low == 0.0 { high * 0.5 } else { low }
+}
+
+/// Returns e^x with a relative error of about 1e-5, in a form that compilers vectorize: a power of
+/// two times a polynomial in the fraction of the exponent.
+#[inline]
+fn fast_exp(x: f32) -> f32 {
+    let exponent = (x * std::f32::consts::LOG2_E).clamp(-120.0, 120.0);
+    let whole = exponent.floor();
+    let part = exponent - whole;
+    let ln_2 = std::f32::consts::LN_2;
+    let mantissa = 1.0
+        + part
+            * (ln_2
+                + part
+                    * (0.240_226_5
+                        + part * (0.055_490_6 + part * (0.009_678_1 + part * 0.001_894_3))));
+    f32::from_bits(((whole as i32 + 127) << 23) as u32) * mantissa
+}
+
+/// A deterministic generator (xorshift) for the order of sources.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % most as u64) as usize
+    }
+}

@@ -1,0 +1,192 @@
+//! Networks with capacities.
+//!
+//! Capacities are whole numbers, so that sums of lengths times capacities are exact. If all
+//! bandwidths are whole numbers, they are the capacities. Otherwise a capacity is the bandwidth in
+//! units of 2^-20 times the smallest bandwidth, rounded up, which can only make the lower end of the
+//! interval smaller.
+
+use crate::error::{MAX_LINKS, OptimumError};
+use serde::{Deserialize, Serialize};
+use swapmeet_core::cost::model::NetworkRates;
+use swapmeet_core::network::topology::{Regularity, Topology};
+
+/// A directed link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u32, u32, u64)", into = "(u32, u32, u64)")]
+pub struct Link {
+    /// The vertex that the link leaves.
+    pub from: u32,
+    /// The vertex to which it leads.
+    pub to: u32,
+    /// The bandwidth, in units of the network.
+    pub capacity: u64,
+}
+
+impl From<(u32, u32, u64)> for Link {
+    fn from((from, to, capacity): (u32, u32, u64)) -> Self {
+        Self { from, to, capacity }
+    }
+}
+
+impl From<Link> for (u32, u32, u64) {
+    fn from(link: Link) -> Self {
+        (link.from, link.to, link.capacity)
+    }
+}
+
+/// What the ports of nodes limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PortRule {
+    /// What a node itself sends, and what is sent to it. Forwarded data does not pass through ports.
+    Ends,
+    /// Everything that enters or leaves a node, as if each vertex were split in two.
+    EveryHop,
+    /// Everything that moves over links, over all nodes together: a message over h links holds a
+    /// port for the time of h transmissions.
+    Shared,
+}
+
+/// The ports of each node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ports {
+    /// What they limit.
+    pub rule: PortRule,
+    /// The capacity in each direction, in units of the network.
+    pub capacity: u64,
+}
+
+/// A network with capacities. Vertices are the nodes, followed by the switches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    /// The number of nodes.
+    pub nodes: u32,
+    /// The number of nodes and switches.
+    pub vertices: u32,
+    /// The sides of a grid of nodes whose translations map links to links; empty if none are used.
+    /// The other links are then the images of [`Network::links`].
+    pub translations: Vec<u32>,
+    /// The links, sorted by the vertex that they leave. With translations, those that leave vertex 0.
+    pub links: Vec<Link>,
+    /// The ports, if they limit anything.
+    pub ports: Vec<Ports>,
+    /// The bandwidth of a link of capacity 1, as a multiple of the machine's bandwidth.
+    pub capacity_unit: f64,
+}
+
+impl Network {
+    /// Lists the links of a topology. If `even`, every node has the same demand for every other
+    /// node, and the translations of the topology are used. Ranks that share a node are one node.
+    ///
+    /// # Errors
+    /// If there are too many links, or a link has no bandwidth.
+    pub fn of(
+        topology: &dyn Topology,
+        rates: &NetworkRates,
+        even: bool,
+    ) -> Result<Self, OptimumError> {
+        let topology = topology.node_network().unwrap_or(topology);
+        let (nodes, vertices) = (topology.nodes(), topology.nodes() + topology.switches());
+        if vertices > MAX_LINKS || topology.link_slots() > MAX_LINKS {
+            let links = topology.link_slots();
+            return Err(OptimumError::TooManyLinks { vertices, links });
+        }
+        let translations = if even { translations(topology) } else { Vec::new() };
+        let of_first = !translations.is_empty();
+        let mut listed: Vec<(u32, u32, f64)> = (0..topology.link_slots())
+            .filter_map(|link| Some((link, topology.link_ends(link)?)))
+            .filter(|(_, (from, to))| from != to && (*from == 0 || !of_first))
+            .map(|(link, (from, to))| (from as u32, to as u32, topology.bandwidth(link)))
+            .collect();
+        listed.sort_by_key(|(from, to, _)| (*from, *to));
+        // Find the unit of capacities.
+        let bandwidths = || listed.iter().map(|(.., bandwidth)| *bandwidth);
+        if let Some((from, to, _)) = listed.iter().find(|(.., b)| !(*b > 0.0 && b.is_finite())) {
+            return Err(OptimumError::NoBandwidth { from: (*from).into(), to: (*to).into() });
+        }
+        let whole = bandwidths().all(|b| b.fract() == 0.0 && b < f64::from(1 << 24));
+        let least = bandwidths().fold(f64::INFINITY, f64::min);
+        let capacity_unit =
+            if whole || listed.is_empty() { 1.0 } else { least / f64::from(1 << 20) };
+        let links = listed.iter().map(|&(from, to, bandwidth)| Link {
+            from,
+            to,
+            capacity: (bandwidth / capacity_unit).ceil() as u64,
+        });
+        let fastest = bandwidths().fold(0.0, f64::max);
+        Ok(Self {
+            nodes: nodes as u32,
+            vertices: vertices as u32,
+            links: links.collect(),
+            ports: ports(rates, nodes, fastest, capacity_unit),
+            translations,
+            capacity_unit,
+        })
+    }
+
+    /// Returns the number of directed links of the whole network.
+    pub fn link_count(&self) -> u64 {
+        self.links.len() as u64 * self.copies()
+    }
+
+    /// Returns the number of images of each link under the translations.
+    pub fn copies(&self) -> u64 {
+        if self.translations.is_empty() { 1 } else { self.nodes.into() }
+    }
+
+    /// Returns the same network with every link turned round.
+    #[must_use]
+    pub(crate) fn reversed(&self) -> Self {
+        let turn = |link: &Link| {
+            if self.translations.is_empty() {
+                return Link { from: link.to, to: link.from, ..*link };
+            }
+            // The image of the turned link that leaves vertex 0.
+            let (mut rest, mut to, mut stride) = (link.to, 0, 1);
+            for side in self.translations.iter().rev() {
+                to += (side - rest % side) % side * stride;
+                rest /= side;
+                stride *= side;
+            }
+            Link { to, ..*link }
+        };
+        let mut links: Vec<Link> = self.links.iter().map(turn).collect();
+        links.sort_by_key(|link| (link.from, link.to));
+        Self { links, ..self.clone() }
+    }
+}
+
+/// Returns the sides of the grid whose translations map links to links of the same bandwidth; empty
+/// if no such grid is known.
+fn translations(topology: &dyn Topology) -> Vec<u32> {
+    if topology.bandwidths().is_some() {
+        return Vec::new();
+    }
+    match topology.regularity() {
+        Regularity::Torus(sides) => sides.iter().map(|side| *side as u32).collect(),
+        Regularity::Hypercube(bits) => vec![2; bits as usize],
+        Regularity::Complete => vec![topology.nodes() as u32],
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the limits of ports and of injection. Rates are multiples of the speed of a link.
+fn ports(rates: &NetworkRates, nodes: u64, fastest: f64, unit: f64) -> Vec<Ports> {
+    let mut ports = Vec::new();
+    let capacity = |rate: f64| (rate / unit).ceil() as u64;
+    if let Some(rate) = rates.ports.filter(|rate| rate.limit.count() < nodes.saturating_sub(1)) {
+        let together = rate.limit.count() as f64 * fastest * rates.link_byte_us / rate.byte_us;
+        let rule = if rate.each_hop { PortRule::Shared } else { PortRule::Ends };
+        ports.push(Ports { rule, capacity: capacity(together) });
+        if rate.each_hop {
+            ports.push(Ports { rule: PortRule::Ends, capacity: capacity(together) });
+        }
+    }
+    if rates.injection_byte_us > 0.0 {
+        let capacity = capacity(rates.link_byte_us / rates.injection_byte_us);
+        ports.push(Ports { rule: PortRule::Ends, capacity });
+    }
+    ports
+}

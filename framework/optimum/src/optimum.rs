@@ -1,0 +1,294 @@
+//! The optimum of a task: its interval in µs, and what limits it.
+
+use crate::certificate::{Certificate, FORMAT, Origin, Proof};
+use crate::demand::Demand;
+use crate::error::OptimumError;
+use crate::flow::{self, Solution, value};
+use crate::network::{Network, PortRule};
+use crate::trees::{Packing, pack};
+use swapmeet_core::cost::model::NetworkRates;
+use swapmeet_core::simulation::Task;
+
+/// A task on a machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// What must be moved, and on which network.
+    pub task: &'a Task,
+    /// Bytes per unit of load: the block size if blocks are counted, otherwise 1.
+    pub unit_bytes: f64,
+    /// How fast links and ports are.
+    pub rates: NetworkRates,
+}
+
+/// How to search, and what to write into the certificate.
+pub struct Options<'a> {
+    /// The relative width of the interval at which the search ends.
+    pub gap: f64,
+    /// Called with the interval so far, in µs.
+    pub progress: &'a mut dyn FnMut(f64, f64),
+}
+
+/// What limits the time.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Bottleneck {
+    /// Nothing: no data moves.
+    Nothing,
+    /// The ports of nodes, or their injection into the network.
+    Ports,
+    /// These links, the most important ones first, each with its ends. Under translations, `copies`
+    /// images of each.
+    Links {
+        /// The ends of each link. Numbers from the number of nodes on are switches.
+        links: Vec<(u32, u32)>,
+        /// The number of images of each link.
+        copies: u64,
+    },
+}
+
+/// The optimum of a task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Optimum {
+    /// No schedule takes less time, in µs. Start-ups and latencies are not counted.
+    pub lower_us: f64,
+    /// A flow takes this time, in µs.
+    pub upper_us: f64,
+    /// What limits the time.
+    pub bottleneck: Bottleneck,
+    /// The evidence. Its origin is empty.
+    pub certificate: Certificate,
+}
+
+/// Returns the network and the demand of a task, and the time in which a link of capacity 1 moves
+/// a unit of the demand, in µs.
+///
+/// # Errors
+/// If the network or the demand is too large, or a link has no bandwidth.
+pub fn problem(question: &Question<'_>) -> Result<(Network, Demand, f64), OptimumError> {
+    let Question { task, unit_bytes, rates } = *question;
+    let topology = task.topology.as_ref();
+    let demand = Demand::of(task)?;
+    let hosts = topology.node_network().map_or(topology.nodes(), |network| network.nodes());
+    let network = Network::of(topology, &rates, demand.is_even(hosts))?;
+    let unit_us = unit_bytes * rates.link_byte_us / network.capacity_unit;
+    Ok((network, demand, unit_us))
+}
+
+/// Finds the optimum of a task.
+///
+/// # Errors
+/// If a receiver cannot be reached, a link has no bandwidth, or the problem is too large.
+pub fn solve(question: &Question<'_>, options: &mut Options<'_>) -> Result<Optimum, OptimumError> {
+    solve_problem(problem(question)?, options)
+}
+
+/// Finds the optimum of a network, a demand and the time in which a link of capacity 1 moves a unit
+/// of the demand.
+///
+/// # Errors
+/// If a receiver cannot be reached, or the problem is too large.
+pub fn solve_problem(
+    (network, demand, unit_us): (Network, Demand, f64),
+    options: &mut Options<'_>,
+) -> Result<Optimum, OptimumError> {
+    let parts = match &demand {
+        Demand::Even(_) | Demand::Pairs(_) => {
+            let progress = &mut |lower: f64, upper: f64| {
+                (options.progress)(lower * unit_us, upper * unit_us);
+            };
+            let solution = flow::solve(&network, &demand, options.gap, progress)?;
+            Parts::of_flow(&network, solution)
+        }
+        Demand::Copies(amounts) => Parts::of_trees(&network, amounts)?,
+        Demand::Sums(amounts) => {
+            let parts = Parts::of_trees(&network.reversed(), amounts)?;
+            let turned = |links: Vec<(u32, u32)>| links.iter().map(|(a, b)| (*b, *a)).collect();
+            Parts { saturated: turned(parts.saturated), ..parts }
+        }
+        Demand::SumForAll(amount) => Parts::of_sum(&network, *amount)?,
+    };
+    // Ports at the ends of messages carry a fixed amount, whatever the paths.
+    let at_ends = through_ports(&network, &demand);
+    let is_limited_by_ports = at_ends > parts.lower;
+    let (lower, upper) = (parts.lower.max(at_ends), parts.upper.max(at_ends));
+    let bottleneck = if lower == 0.0 {
+        Bottleneck::Nothing
+    } else if is_limited_by_ports || parts.saturated.is_empty() {
+        Bottleneck::Ports
+    } else {
+        Bottleneck::Links { links: parts.saturated, copies: network.copies() }
+    };
+    let (lower_us, upper_us) = (lower * unit_us, upper.max(lower) * unit_us);
+    let (format, origin, proof) = (FORMAT.to_owned(), Origin::default(), parts.proof);
+    let certificate =
+        Certificate { format, origin, network, demand, unit_us, lower_us, upper_us, proof };
+    Ok(Optimum { lower_us, upper_us, bottleneck, certificate })
+}
+
+/// The result without ports at the ends of messages, in units of load per capacity.
+struct Parts {
+    lower: f64,
+    upper: f64,
+    saturated: Vec<(u32, u32)>,
+    proof: Proof,
+}
+
+impl Parts {
+    fn of_flow(network: &Network, solution: Solution) -> Self {
+        /// The most flows on links that a certificate lists.
+        const MAX_FLOWS: usize = 1 << 23;
+        /// Flows below this part of the largest are rounding errors.
+        const LEAST_FLOW: f32 = 1e-9;
+        let Solution { lower, mut lengths, upper, loads, sources, flows } = solution;
+        // The links that are full, those with the largest share of the lower end first.
+        let price =
+            |link: &usize| u128::from(lengths[*link]) * u128::from(network.links[*link].capacity);
+        let mut full: Vec<usize> =
+            (0..network.links.len()).filter(|link| loads[*link] >= value(lower) * 0.98).collect();
+        let most = full.iter().map(price).max().unwrap_or(0);
+        full.retain(|link| price(link) * 20 >= most && upper > 0.0);
+        full.sort_by_key(|link| std::cmp::Reverse(price(link)));
+        let ends = |link: usize| (network.links[link].from, network.links[link].to);
+        let saturated = full.into_iter().map(ends).collect();
+        let count = network.link_count() as usize;
+        let least = flows.iter().copied().fold(0.0, f32::max) * LEAST_FLOW;
+        let few = flows.iter().filter(|flow| **flow > least).count() <= MAX_FLOWS;
+        let row = |flows: &[f32]| {
+            let listed = (0_u32..).zip(flows).filter(|(_, flow)| **flow > least);
+            listed.map(|(link, flow)| (link, *flow)).collect()
+        };
+        let flows =
+            few.then(|| sources.into_iter().zip(flows.chunks(count.max(1)).map(row)).collect());
+        let port_lengths = lengths.split_off(network.links.len().min(lengths.len()));
+        let proof = Proof::Flow { lengths, port_lengths, flows };
+        Self { lower: value(lower), upper, saturated, proof }
+    }
+
+    fn of_trees(network: &Network, amounts: &[(u32, u64)]) -> Result<Self, OptimumError> {
+        passes_on(network)?;
+        let Packing { time, cut } = pack(network, amounts)?;
+        let upper = value(time) * slowed_by_ports(network);
+        let saturated = leaving(network, &cut);
+        Ok(Self { lower: value(time), upper, saturated, proof: Proof::Trees { cut } })
+    }
+
+    /// An allreduce moves the sum into and out of every set, and every term once to be added and
+    /// once to be distributed. A reduce-scatter followed by an allgather is a schedule.
+    fn of_sum(network: &Network, amount: u64) -> Result<Self, OptimumError> {
+        passes_on(network)?;
+        let reversed = network.reversed();
+        let nodes = u64::from(network.nodes);
+        // Under translations, the cut around one node is as good as any.
+        let crossing = |network: &Network| match network.translations.is_empty() {
+            true => pack(network, &[(0, amount)]),
+            false if nodes < 2 => Ok(Packing { time: (0, 1), cut: Vec::new() }),
+            false => {
+                let capacity = network.links.iter().map(|link| u128::from(link.capacity)).sum();
+                Ok(Packing { time: (amount.into(), capacity), cut: vec![0] })
+            }
+        };
+        let (out, into) = (crossing(network)?, crossing(&reversed)?);
+        let each: Vec<(u32, u64)> = (0..network.nodes).map(|node| (node, 1)).collect();
+        let parts = [pack(network, &each)?, pack(&reversed, &each)?];
+        let all = value((2 * u128::from(nodes - 1) * u128::from(amount), leaving_nodes(network)));
+        let all = if nodes < 2 { 0.0 } else { all };
+        let upper: f64 = parts.iter().map(|part| value(part.time)).sum();
+        let upper = upper * amount as f64 / nodes as f64 * slowed_by_ports(network);
+        let by_cuts = value(out.time).max(value(into.time));
+        let saturated = if by_cuts >= all && value(out.time) >= value(into.time) {
+            leaving(network, &out.cut)
+        } else if by_cuts >= all {
+            leaving(&reversed, &into.cut).into_iter().map(|(a, b)| (b, a)).collect()
+        } else {
+            network.links.iter().map(|link| (link.from, link.to)).collect()
+        };
+        let parts = parts.map(|part| part.cut);
+        let proof = Proof::SumForAll { out: out.cut, into: into.cut, parts };
+        Ok(Self { lower: by_cuts.max(all), upper, saturated, proof })
+    }
+}
+
+/// Errors if the links into and out of a switch differ. Otherwise the switch can be replaced by
+/// links between its neighbours that admit the same packings (Bang-Jensen et al., 1995).
+fn passes_on(network: &Network) -> Result<(), OptimumError> {
+    for vertex in network.nodes..network.vertices {
+        let sum = |end: &dyn Fn(&crate::network::Link) -> u32| -> u64 {
+            let at = network.links.iter().filter(|link| end(link) == vertex);
+            at.map(|link| link.capacity).sum()
+        };
+        if sum(&|link| link.from) != sum(&|link| link.to) {
+            return Err(OptimumError::UnevenSwitch { vertex: vertex.into() });
+        }
+    }
+    Ok(())
+}
+
+/// Returns the links that leave a set of vertices.
+fn leaving(network: &Network, cut: &[u32]) -> Vec<(u32, u32)> {
+    let inside = |vertex: u32| cut.binary_search(&vertex).is_ok();
+    if !network.translations.is_empty() {
+        return network.links.iter().map(|link| (link.from, link.to)).collect();
+    }
+    let links = network.links.iter().filter(|link| inside(link.from) && !inside(link.to));
+    links.map(|link| (link.from, link.to)).collect()
+}
+
+/// Returns the capacity of all links that leave nodes.
+fn leaving_nodes(network: &Network) -> u128 {
+    let links = network.links.iter().filter(|link| link.from < network.nodes);
+    let sum: u128 = links.map(|link| u128::from(link.capacity)).sum();
+    sum * u128::from(network.copies())
+}
+
+/// Returns how much longer a schedule takes that fills links if ports limit nodes: the largest
+/// capacity of the links of a node divided by that of its ports, at least 1.
+fn slowed_by_ports(network: &Network) -> f64 {
+    let mut at = vec![(0_u64, 0_u64); network.vertices as usize];
+    for link in &network.links {
+        at[link.from as usize].0 += link.capacity;
+        let to = if network.translations.is_empty() { link.to as usize } else { 0 };
+        at[to].1 += link.capacity;
+    }
+    let nodes = &at[..network.nodes as usize];
+    let most = nodes.iter().map(|(out, into)| *out.max(into)).max().unwrap_or(0);
+    let slowest = network.ports.iter().map(|ports| ports.capacity).min();
+    slowest.map_or(1.0, |ports| (most as f64 / ports as f64).max(1.0))
+}
+
+/// Returns the time that the ports of nodes need for what nodes themselves send and receive, in
+/// units of load per capacity.
+fn through_ports(network: &Network, demand: &Demand) -> f64 {
+    let Some(ports) = network.ports.iter().map(|ports| ports.capacity).min() else { return 0.0 };
+    let ends_only = network.ports.iter().filter(|ports| ports.rule == PortRule::Ends);
+    let ends = ends_only.map(|ports| ports.capacity).min();
+    let nodes = f64::from(network.nodes);
+    let of_trees = |amounts: &[(u32, u64)]| {
+        let all: u64 = amounts.iter().map(|(_, amount)| amount).sum();
+        let largest = amounts.iter().map(|(_, amount)| *amount).max().unwrap_or(0);
+        let least = if amounts.len() < network.nodes as usize {
+            0
+        } else {
+            amounts.iter().map(|(_, amount)| *amount).min().unwrap_or(0)
+        };
+        // Every node needs the data of all others, so all nodes together receive this much.
+        let received = (nodes - 1.0) * all as f64;
+        let one = if network.nodes < 2 { 0 } else { largest.max(all - least) };
+        (one as f64).max(received / nodes)
+    };
+    match demand {
+        Demand::Even(amount) => {
+            ends.map_or(0.0, |ends| *amount as f64 * (nodes - 1.0) / ends as f64)
+        }
+        Demand::Pairs(rows) => {
+            let mut received = vec![0_u64; network.nodes as usize];
+            let mut most = 0;
+            for (_, row) in rows {
+                most = most.max(row.iter().map(|(_, amount)| amount).sum());
+                row.iter().for_each(|(to, amount)| received[*to as usize] += amount);
+            }
+            let most = most.max(received.into_iter().max().unwrap_or(0));
+            ends.map_or(0.0, |ends| most as f64 / ends as f64)
+        }
+        Demand::Copies(amounts) | Demand::Sums(amounts) => of_trees(amounts) / ports as f64,
+        Demand::SumForAll(amount) => 2.0 * (nodes - 1.0) / nodes * *amount as f64 / ports as f64,
+    }
+}

@@ -1,0 +1,138 @@
+//! Shortest-path trees with whole-number lengths.
+//!
+//! Vertices wait in a ring of buckets, one for each distance modulo the size of the ring (Dial,
+//! 1969). A two-level set of bits finds the next bucket that is not empty, so no heap is needed.
+
+/// No vertex, or no link.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The links of a network, sorted by the vertex that they leave (compressed sparse rows).
+#[derive(Debug)]
+pub(crate) struct Rows {
+    /// The links out of vertex `v` have the numbers `first[v]..first[v + 1]`.
+    pub first: Vec<u32>,
+    /// The vertex that each link leaves.
+    pub tail: Vec<u32>,
+    /// The vertex to which each link leads.
+    pub head: Vec<u32>,
+}
+
+/// Trees of shortest paths from one vertex at a time.
+#[derive(Debug)]
+pub(crate) struct ShortestPaths {
+    /// The distance of each vertex; `NONE` if there is no path.
+    pub distance: Vec<u32>,
+    /// The link through which each vertex is reached.
+    pub parent: Vec<u32>,
+    /// The vertices in the order of their distances.
+    pub order: Vec<u32>,
+    /// The first vertex of each bucket. Vertices of a bucket are linked in both directions.
+    bucket: Vec<u32>,
+    next: Vec<u32>,
+    previous: Vec<u32>,
+    /// Which buckets are not empty, and which words of these bits are not zero.
+    occupied: Vec<u64>,
+    summary: Vec<u64>,
+}
+
+impl ShortestPaths {
+    /// Creates the tables for a number of vertices and for lengths up to `longest`.
+    pub(crate) fn new(vertices: usize, longest: u32) -> Self {
+        let ring = (longest as usize + 1).next_power_of_two().max(4096);
+        Self {
+            distance: vec![NONE; vertices],
+            parent: vec![NONE; vertices],
+            order: Vec::with_capacity(vertices),
+            bucket: vec![NONE; ring],
+            next: vec![NONE; vertices],
+            previous: vec![NONE; vertices],
+            occupied: vec![0; ring / 64],
+            summary: vec![0; ring / 4096],
+        }
+    }
+
+    /// Finds the tree of `from`. Distances must fit into 32 bits.
+    pub(crate) fn find(&mut self, links: &Rows, lengths: &[u32], from: u32) {
+        self.distance.fill(NONE);
+        self.order.clear();
+        self.distance[from as usize] = 0;
+        self.parent[from as usize] = NONE;
+        self.put(from, 0);
+        let mut now = 0;
+        while let Some(bucket) = self.next_bucket(now) {
+            now = bucket;
+            let vertex = self.bucket[bucket];
+            let here = self.distance[vertex as usize];
+            self.remove(vertex, here);
+            self.order.push(vertex);
+            let range =
+                links.first[vertex as usize] as usize..links.first[vertex as usize + 1] as usize;
+            for link in range {
+                let (to, distance) = (links.head[link], here + lengths[link]);
+                let known = self.distance[to as usize];
+                if distance < known {
+                    if known != NONE {
+                        self.remove(to, known);
+                    }
+                    self.distance[to as usize] = distance;
+                    self.parent[to as usize] = link as u32;
+                    self.put(to, distance);
+                }
+            }
+        }
+    }
+
+    fn put(&mut self, vertex: u32, distance: u32) {
+        let bucket = distance as usize & (self.bucket.len() - 1);
+        let first = self.bucket[bucket];
+        self.next[vertex as usize] = first;
+        self.previous[vertex as usize] = NONE;
+        if first != NONE {
+            self.previous[first as usize] = vertex;
+        }
+        self.bucket[bucket] = vertex;
+        self.occupied[bucket / 64] |= 1 << (bucket % 64);
+        self.summary[bucket / 4096] |= 1 << (bucket / 64 % 64);
+    }
+
+    fn remove(&mut self, vertex: u32, distance: u32) {
+        let bucket = distance as usize & (self.bucket.len() - 1);
+        let (previous, next) = (self.previous[vertex as usize], self.next[vertex as usize]);
+        if next != NONE {
+            self.previous[next as usize] = previous;
+        }
+        if previous != NONE {
+            self.next[previous as usize] = next;
+            return;
+        }
+        self.bucket[bucket] = next;
+        if next == NONE {
+            let word = &mut self.occupied[bucket / 64];
+            *word &= !(1 << (bucket % 64));
+            if *word == 0 {
+                self.summary[bucket / 4096] &= !(1 << (bucket / 64 % 64));
+            }
+        }
+    }
+
+    /// Returns the first bucket from `now` on, around the ring, that is not empty.
+    fn next_bucket(&self, now: usize) -> Option<usize> {
+        let here = self.occupied[now / 64] & (!0 << (now % 64));
+        if here != 0 {
+            return Some(now / 64 * 64 + here.trailing_zeros() as usize);
+        }
+        // Search the words behind this one; the last round visits the words before it.
+        let (group, words) = (now / 4096, self.summary.len());
+        let behind = (!0_u64).checked_shl((now / 64 % 64) as u32 + 1).unwrap_or(0);
+        for round in 0..=words {
+            let at = (group + round) % words;
+            let mask = if round == 0 { behind } else { !0 };
+            let found = self.summary[at] & mask;
+            if found != 0 {
+                let word = at * 64 + found.trailing_zeros() as usize;
+                return Some(word * 64 + self.occupied[word].trailing_zeros() as usize);
+            }
+        }
+        None
+    }
+}

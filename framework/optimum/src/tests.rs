@@ -1,0 +1,349 @@
+//! Intervals against exact linear programs, enumerated cuts and closed forms, and refused
+//! certificates.
+
+use crate::certificate::{Certificate, Proof};
+use crate::check::check;
+use crate::demand::Demand;
+use crate::network::{Link, Network, PortRule, Ports};
+use crate::optimum::{Bottleneck, Optimum, Options, Question, solve, solve_problem};
+use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
+use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::delivery::collective::{
+    ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, Collective, GATHER, REDUCE, REDUCE_SCATTER,
+    SCATTER,
+};
+use swapmeet_core::network::topology::parse;
+use swapmeet_core::simulation::Task;
+
+/// A deterministic generator of small numbers.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
+
+    /// Returns a strongly connected network with directed links of capacities 1 to 4, of which the
+    /// opposite ones differ or are missing. The last vertices are switches.
+    fn network(&mut self) -> Network {
+        let nodes = 3 + self.below(4) as u32;
+        let vertices = nodes + self.below(2) as u32;
+        let mut ends: Vec<(u32, u32)> = (0..vertices).map(|v| (v, (v + 1) % vertices)).collect();
+        for _ in 0..self.below(12) {
+            ends.push((self.below(vertices.into()) as u32, self.below(vertices.into()) as u32));
+        }
+        ends.retain(|(from, to)| from != to);
+        ends.sort_unstable();
+        ends.dedup();
+        let mut link = |(from, to)| Link { from, to, capacity: 1 + self.below(4) };
+        let links = ends.into_iter().map(&mut link).collect();
+        let (translations, ports) = (Vec::new(), Vec::new());
+        Network { nodes, vertices, translations, links, ports, capacity_unit: 1.0 }
+    }
+}
+
+fn answer(network: Network, demand: Demand, gap: f64) -> Optimum {
+    let options = &mut Options { gap, progress: &mut |_, _| {} };
+    let optimum = solve_problem((network, demand, 1.0), options).unwrap();
+    let verified = check(&optimum.certificate).unwrap();
+    assert!((verified.lower_us / optimum.lower_us - 1.0).abs() < 1e-12 || optimum.lower_us == 0.0);
+    assert!(verified.upper_us.unwrap() <= optimum.upper_us * (1.0 + 1e-4));
+    optimum
+}
+
+/// Returns the interval of a collective on a topology, in blocks per link.
+fn interval(topology: &str, collective: Collective, machine: &str, gap: f64) -> Optimum {
+    let task = Task::new(parse(topology).unwrap(), collective);
+    let machine = Machine::parse(&format!("free:byte_us=1,{machine}")).unwrap();
+    let question =
+        Question { task: &task, unit_bytes: 1.0, rates: machine.network_rates().unwrap() };
+    let optimum = solve(&question, &mut Options { gap, progress: &mut |_, _| {} }).unwrap();
+    check(&optimum.certificate).unwrap();
+    optimum
+}
+
+/// Returns the smallest possible load of the busiest resource, from a linear program with one
+/// commodity for each source.
+fn linear_program(network: &Network, rows: &[(u32, Vec<(u32, u64)>)]) -> f64 {
+    let mut problem = Problem::new(OptimizationDirection::Minimize);
+    let busiest = problem.add_var(1.0, (0.0, f64::INFINITY));
+    let flow: Vec<Vec<Variable>> = rows
+        .iter()
+        .map(|_| network.links.iter().map(|_| problem.add_var(0.0, (0.0, f64::INFINITY))).collect())
+        .collect();
+    let mut limit = |uses: &dyn Fn(&Link) -> bool, capacity: u64| {
+        let used = |flow: &Vec<Variable>| -> Vec<(Variable, f64)> {
+            let links = network.links.iter().zip(flow).filter(|(link, _)| uses(link));
+            links.map(|(_, variable)| (*variable, 1.0)).collect()
+        };
+        let mut terms: Vec<_> = flow.iter().flat_map(used).collect();
+        terms.push((busiest, -(capacity as f64)));
+        problem.add_constraint(terms, ComparisonOp::Le, 0.0);
+    };
+    for link in &network.links {
+        limit(&|other| (other.from, other.to) == (link.from, link.to), link.capacity);
+    }
+    for ports in &network.ports {
+        match ports.rule {
+            PortRule::EveryHop => (0..network.nodes).for_each(|node| {
+                limit(&|link| link.from == node, ports.capacity);
+                limit(&|link| link.to == node, ports.capacity);
+            }),
+            PortRule::Shared => limit(&|_| true, ports.capacity * u64::from(network.nodes)),
+            PortRule::Ends => {}
+        }
+    }
+    for ((from, row), flow) in rows.iter().zip(&flow) {
+        for vertex in (0..network.vertices).filter(|vertex| vertex != from) {
+            let sign = |link: &Link| {
+                f64::from(i8::from(link.to == vertex) - i8::from(link.from == vertex))
+            };
+            let terms = network.links.iter().zip(flow).map(|(link, flow)| (*flow, sign(link)));
+            let terms: Vec<_> = terms.filter(|(_, sign)| *sign != 0.0).collect();
+            let wanted = row.iter().find(|(to, _)| *to == vertex).map_or(0, |(_, amount)| *amount);
+            problem.add_constraint(terms, ComparisonOp::Eq, wanted as f64);
+        }
+    }
+    match problem.solve().unwrap() {
+        SolveOutcome::Solution(solution) => solution.objective(),
+        SolveOutcome::Interrupted(why) => panic!("{why:?}"),
+    }
+}
+
+/// 50 networks with unequal and asymmetric capacities, switches and ports: the interval holds the
+/// optimum of a linear program, and is narrow.
+#[test]
+fn intervals_hold_the_optimum_of_linear_programs() {
+    let (mut random, mut narrow) = (Random(1), 0);
+    for round in 0..50 {
+        let mut network = random.network();
+        if round % 3 == 1 {
+            let rule = if round % 2 == 0 { PortRule::EveryHop } else { PortRule::Shared };
+            network.ports.push(Ports { rule, capacity: 1 + random.below(3) });
+        }
+        let nodes = network.nodes;
+        let mut row = |from: u32| {
+            let others = (0..nodes).filter(|to| *to != from);
+            others.map(|to| (to, random.below(2) * random.below(90))).collect::<Vec<_>>()
+        };
+        let rows: Vec<(u32, Vec<(u32, u64)>)> = (0..nodes).map(|from| (from, row(from))).collect();
+        let exact = linear_program(&network, &rows);
+        let optimum = answer(network, Demand::Pairs(rows), 0.005);
+        assert!(optimum.lower_us <= exact * (1.0 + 1e-6), "{round}: {exact} {optimum:?}");
+        assert!(optimum.upper_us >= exact * (1.0 - 1e-4), "{round}: {exact} {optimum:?}");
+        assert!(optimum.upper_us <= optimum.lower_us * 1.02, "{round}: {exact} {optimum:?}");
+        narrow += u32::from(optimum.upper_us <= optimum.lower_us * 1.005);
+    }
+    assert!(narrow >= 49, "{narrow} of 50 reach the requested width of 0.5 %");
+}
+
+/// Returns the largest ratio, over all sets of vertices that miss a node, of the amount inside and
+/// the capacity of the links that leave (or, if `turned`, enter) the set.
+fn largest_cut(network: &Network, amounts: &[(u32, u64)], turned: bool) -> f64 {
+    let mut largest = 0.0_f64;
+    let all_nodes = (1_u32 << network.nodes) - 1;
+    for set in (1..1_u32 << network.vertices).filter(|set| set & all_nodes != all_nodes) {
+        let inside = |vertex: u32| set >> vertex & 1 == 1;
+        let links = network.links.iter().filter(|link| {
+            let (from, to) = if turned { (link.to, link.from) } else { (link.from, link.to) };
+            inside(from) && !inside(to)
+        });
+        let capacity: u64 = links.map(|link| link.capacity).sum();
+        let amount: u64 =
+            amounts.iter().filter(|(node, _)| inside(*node)).map(|(_, amount)| *amount).sum();
+        largest = largest.max(if amount == 0 { 0.0 } else { amount as f64 / capacity as f64 });
+    }
+    largest
+}
+
+/// All cuts of 50 small networks without switches are enumerated.
+#[test]
+fn packings_of_trees_reach_the_largest_cut() {
+    let mut random = Random(2);
+    for round in 0..50 {
+        let mut network = random.network();
+        network.nodes = network.vertices;
+        let amounts: Vec<(u32, u64)> = match round % 3 {
+            0 => vec![(random.below(network.nodes.into()) as u32, 5)],
+            1 => (0..network.nodes).map(|node| (node, 1)).collect(),
+            _ => (0..network.nodes).map(|node| (node, 1 + random.below(9))).collect(),
+        };
+        for turned in [false, true] {
+            let exact = largest_cut(&network, &amounts, turned);
+            let demand = match turned {
+                false => Demand::Copies(amounts.clone()),
+                true => Demand::Sums(amounts.clone()),
+            };
+            let optimum = answer(network.clone(), demand, 0.0);
+            assert!((optimum.lower_us / exact - 1.0).abs() < 1e-12, "{round} {turned}: {exact}");
+            assert_eq!(optimum.lower_us, optimum.upper_us, "{round} {turned}");
+        }
+    }
+}
+
+/// Suh & Shin (1998), section 3.1.4: n N1 / 8 blocks on a torus with an even longest side N1, and
+/// n N1 / 4 on a mesh. On a hypercube half of the blocks cross each dimension.
+#[test]
+fn regular_networks_have_closed_forms() {
+    let exchange = |topology| interval(topology, Collective::of(&ALL_TO_ALL), "ports=all", 0.01);
+    for (topology, blocks) in [
+        ("mesh:8x8", 128.0),
+        ("mesh:16x16", 1024.0),
+        ("ring:16", 32.0),
+        ("torus:8x8", 64.0),
+        ("torus:8x8x8", 512.0),
+        ("torus:16x8", 256.0),
+        ("torus:5x5", 15.0),
+        ("hypercube:6", 32.0),
+        ("fully-connected:9", 1.0),
+    ] {
+        let optimum = exchange(topology);
+        assert!(optimum.lower_us <= blocks * (1.0 + 1e-9), "{topology}: {optimum:?}");
+        assert!(optimum.lower_us >= blocks * 0.99, "{topology}: {}", optimum.lower_us);
+        assert!(optimum.upper_us >= blocks * 0.9999, "{topology}: {}", optimum.upper_us);
+        assert!(optimum.upper_us <= blocks * 1.02, "{topology}: {}", optimum.upper_us);
+    }
+}
+
+/// All 8 * 8 blocks from one group of a dragonfly to another use the link between these groups, or
+/// a detour over a third group. Detours take two such links each, so they do not help: 64 blocks.
+/// A node sends 39 blocks over its own link, and 9 * 4 blocks use a link within a group.
+#[test]
+fn a_dragonfly_is_limited_by_the_links_between_groups() {
+    let optimum = interval("dragonfly:5x4x2", Collective::of(&ALL_TO_ALL), "ports=all", 0.01);
+    assert!(optimum.lower_us > 63.3 && optimum.lower_us <= 64.0, "{}", optimum.lower_us);
+    assert!(optimum.upper_us >= 63.99 && optimum.upper_us < 65.0, "{}", optimum.upper_us);
+    let Bottleneck::Links { links, .. } = optimum.bottleneck else { panic!("no links") };
+    assert!(links.iter().all(|(from, to)| *from >= 40 && *to >= 40), "{links:?}");
+    assert!(links.len() >= 4, "the links out of some group: {links:?}");
+}
+
+#[test]
+fn a_million_nodes_of_a_torus_need_one_source() {
+    let optimum = interval("torus:100x100x100", Collective::of(&ALL_TO_ALL), "ports=all", 0.02);
+    assert!((optimum.lower_us / 12_500_000.0 - 1.0).abs() < 1e-9, "{}", optimum.lower_us);
+    assert!(optimum.upper_us <= optimum.lower_us * 1.02);
+    assert_eq!(optimum.certificate.network.links.len(), 6);
+}
+
+/// One port under `store-and-forward` with every hop through ports, as a schedule of neighbour
+/// sends in synchronous steps needs. All distances of an 8x8 torus add up to 256 for each node.
+#[test]
+fn ports_at_every_hop_limit_forwarding() {
+    let vertex_limits = |topology: &str| {
+        let optimum = interval(topology, Collective::of(&ALL_TO_ALL), "ports=all", 0.01);
+        let Certificate { mut network, demand, .. } = optimum.certificate;
+        network.ports = vec![Ports { rule: PortRule::EveryHop, capacity: 1 }];
+        answer(network, demand, 0.01)
+    };
+    let torus = vertex_limits("torus:8x8");
+    assert!(torus.lower_us <= 256.0 && torus.upper_us >= 255.9 && torus.lower_us > 253.0);
+    let mesh = vertex_limits("mesh:8x8");
+    assert!(mesh.lower_us > 346.0 && mesh.upper_us < 354.0, "{}", mesh.lower_us);
+    // All blocks together make 21,504 hops, through the ports of 64 nodes.
+    let shared = "model=store-and-forward,ports=1";
+    let shared = interval("mesh:8x8", Collective::of(&ALL_TO_ALL), shared, 0.01);
+    assert!(shared.lower_us > 336.0 * 0.99 && shared.upper_us >= 335.9, "{}", shared.lower_us);
+}
+
+#[test]
+fn collectives_that_copy_or_add_data_have_closed_forms() {
+    let copies = |topology, kind, machine| {
+        let optimum = interval(topology, Collective::of(kind), machine, 0.01);
+        (optimum.lower_us, optimum.upper_us)
+    };
+    // Each node receives 63 blocks over its links; a corner of a mesh has two.
+    assert_eq!(copies("torus:8x8", &ALL_GATHER, "ports=all"), (15.75, 15.75));
+    assert_eq!(copies("torus:8x8", &REDUCE_SCATTER, "ports=all"), (15.75, 15.75));
+    assert_eq!(copies("mesh:8x8", &ALL_GATHER, "ports=all"), (31.5, 31.5));
+    assert_eq!(copies("torus:8x8", &ALL_GATHER, "ports=1"), (63.0, 63.0));
+    assert_eq!(copies("hypercube:4", &BROADCAST, "ports=all"), (0.25, 0.25));
+    assert_eq!(copies("mesh:4x4", &REDUCE, "ports=all"), (0.5, 0.5));
+    // The root of a scatter sends 15 blocks over two links.
+    let (lower, upper) = copies("mesh:4x4", &SCATTER, "ports=all");
+    assert!(lower >= 7.5 * 0.99 && upper <= 7.5 * 1.01, "{lower} {upper}");
+    let (lower, upper) = copies("mesh:4x4", &GATHER, "ports=all");
+    assert!(lower >= 7.5 * 0.99 && upper <= 7.5 * 1.01, "{lower} {upper}");
+    // 2 (n - 1) of n parts through four links of each node.
+    assert_eq!(copies("torus:4x4", &ALL_REDUCE, "ports=all"), (0.468_75, 0.468_75));
+    // A node of a mesh sends its term over two links: 1/2. All links: 30/48.
+    assert_eq!(copies("mesh:4x4", &ALL_REDUCE, "ports=all"), (0.625, 0.9375));
+    // Switches pass on what they receive.
+    assert_eq!(copies("fat-tree:2x3", &ALL_GATHER, "ports=all"), (7.0, 7.0));
+}
+
+#[test]
+fn nothing_takes_no_time() {
+    let alone = Task::new(parse("mesh:1").unwrap(), Collective::of(&ALL_TO_ALL));
+    let rates = Machine::parse("free:byte_us=1").unwrap().network_rates().unwrap();
+    let question = Question { task: &alone, unit_bytes: 1.0, rates };
+    let optimum = solve(&question, &mut Options { gap: 0.01, progress: &mut |_, _| {} }).unwrap();
+    assert_eq!((optimum.lower_us, optimum.upper_us), (0.0, 0.0));
+    assert_eq!(optimum.bottleneck, Bottleneck::Nothing);
+}
+
+/// Every field that a proof rests on is corrupted in turn.
+#[test]
+fn corrupted_certificates_are_refused() {
+    let refused = |topology, kind, corrupt: &dyn Fn(&mut Certificate), why: &str| {
+        let collective = Collective::of(kind);
+        let mut certificate = interval(topology, collective, "ports=all", 0.01).certificate;
+        check(&certificate).unwrap();
+        corrupt(&mut certificate);
+        let text = serde_json::to_string(&certificate).unwrap();
+        let error = check(&serde_json::from_str(&text).unwrap()).unwrap_err();
+        assert!(error.contains(why), "{topology}: {error}");
+    };
+    let flow = |corrupt: &dyn Fn(&mut Certificate), why: &str| {
+        refused("mesh:3x4", &ALL_TO_ALL, corrupt, why);
+    };
+    flow(&|c| c.lower_us *= 1.001, "but the lengths prove only");
+    flow(&|c| c.upper_us *= 0.99, "but the flows take");
+    let faster = |c: &mut Certificate| c.network.links.iter_mut().for_each(|l| l.capacity = 2);
+    flow(&faster, "but the lengths prove only");
+    flow(&|c| c.network.links[0].capacity = 0, "expected a capacity from 1");
+    flow(&|c| c.network.links[0].to = 99, "there is no vertex 99");
+    flow(&|c| c.format.push('x'), "expected `swapmeet-optimum-1`");
+    flow(&|c| c.unit_us = 0.0, "expected a positive time");
+    flow(
+        &|c| {
+            let Proof::Flow { lengths, .. } = &mut c.proof else { unreachable!() };
+            lengths.iter_mut().for_each(|length| *length = 1);
+        },
+        "but the lengths prove only",
+    );
+    flow(
+        &|c| {
+            let Proof::Flow { lengths, .. } = &mut c.proof else { unreachable!() };
+            lengths.pop();
+        },
+        "lengths, expected",
+    );
+    flow(
+        &|c| {
+            let Proof::Flow { flows: Some(flows), .. } = &mut c.proof else { unreachable!() };
+            flows[3].1[0].1 += 1.0;
+        },
+        "units from 3 end at vertex",
+    );
+    let trees = |corrupt: &dyn Fn(&mut Certificate), why: &str| {
+        refused("mesh:3x4", &ALL_GATHER, corrupt, why);
+        refused("mesh:3x4", &REDUCE_SCATTER, corrupt, why);
+    };
+    let cut = |vertices: std::ops::Range<u32>| {
+        move |c: &mut Certificate| c.proof = Proof::Trees { cut: vertices.clone().collect() }
+    };
+    trees(&|c| c.upper_us *= 0.99, "but the flows take");
+    trees(&cut(0..6), "but the lengths prove only");
+    trees(&cut(0..12), "the set has all nodes");
+    trees(&cut(0..13), "there is no vertex 12");
+    let shifted = |c: &mut Certificate| c.network.translations[0] = 5;
+    refused("torus:4x4", &ALL_TO_ALL, &shifted, "contradict");
+    let halved = |c: &mut Certificate| {
+        let Proof::SumForAll { out, .. } = &mut c.proof else { unreachable!() };
+        out.clear();
+    };
+    refused("mesh:3x4", &ALL_REDUCE, &halved, "the set has no node");
+}

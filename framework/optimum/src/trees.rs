@@ -1,0 +1,79 @@
+//! Packings of spanning trees: the least time of collectives that copy data.
+//!
+//! If data may be copied, the data of the nodes of a set crosses each cut around the set once. So
+//! the time is at least the amount inside the set, divided by the capacity of the links that leave
+//! it, for every set that misses a node. Some packing of trees reaches the largest of these bounds
+//! (Edmonds, 1973, for one root; Zhao et al., "ForestColl", 2024, for all).
+//!
+//! To find the largest, add a source with a link to each node, whose capacity is the node's amount.
+//! A time T is enough if the largest flow from the source to every node is the sum of all amounts,
+//! where links have T times their capacity. If it is less, the smallest cut is a set with a larger
+//! bound, which is the next T (Dinkelbach's method). All numbers are fractions of whole numbers,
+//! so the result is exact.
+//!
+//! Sums are copies with all links turned round.
+
+use crate::error::{MAX_CELLS, OptimumError};
+use crate::flow::{Ratio, expand};
+use crate::max_flow::MaxFlow;
+use crate::network::Network;
+
+/// The least time of a collective that copies data, in units of load per capacity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Packing {
+    /// The amount inside the best set and the capacity of the links that leave it.
+    pub time: Ratio,
+    /// The vertices of the set, in ascending order.
+    pub cut: Vec<u32>,
+}
+
+/// Finds the packing for these amounts of data, each of which all other nodes receive.
+///
+/// # Errors
+/// If a node cannot be reached, or the problem is too large.
+pub(crate) fn pack(network: &Network, amounts: &[(u32, u64)]) -> Result<Packing, OptimumError> {
+    // Under translations all nodes have the same amount, and one receiver is enough.
+    let receivers = if network.translations.is_empty() { network.nodes } else { 1 };
+    let (sources, count) = (u64::from(receivers), network.link_count());
+    if sources * count > MAX_CELLS {
+        return Err(OptimumError::TooLarge { sources, links: count });
+    }
+    let (mut links, images) = expand(network);
+    let mut capacities: Vec<u128> =
+        images.iter().map(|image| network.links[*image as usize].capacity.into()).collect();
+    // Add the source, with a link to each node that has data.
+    let (own, source) = (links.head.len(), network.vertices);
+    for &(node, amount) in amounts {
+        links.tail.push(source);
+        links.head.push(node);
+        capacities.push(amount.into());
+    }
+    links.first.push(links.head.len() as u32);
+    let all: u128 = amounts.iter().map(|(_, amount)| u128::from(*amount)).sum();
+    let mut packing = Packing { time: (0, 1), cut: Vec::new() };
+    if all == 0 || network.nodes < 2 {
+        return Ok(packing);
+    }
+    let mut flow = MaxFlow::new(&links);
+    for receiver in 0..receivers {
+        loop {
+            let (numerator, denominator) = packing.time;
+            let capacity =
+                |link: usize| capacities[link] * if link < own { numerator } else { denominator };
+            if flow.find(capacity, source, receiver) >= all * denominator {
+                break;
+            }
+            let inside = |vertex: u32| flow.is_with_source(vertex);
+            let cut: Vec<u32> = (0..network.vertices).filter(|vertex| inside(*vertex)).collect();
+            let amount = amounts.iter().filter(|(node, _)| inside(*node)).map(|(_, x)| *x);
+            let leaving = (0..own).filter(|l| inside(links.tail[*l]) && !inside(links.head[*l]));
+            let leaving: u128 = leaving.map(|link| capacities[link]).sum();
+            if leaving == 0 {
+                let from = cut.first().copied().unwrap_or_default().into();
+                return Err(OptimumError::Unconnected { from, to: receiver.into() });
+            }
+            packing = Packing { time: (amount.map(u128::from).sum(), leaving), cut };
+        }
+    }
+    Ok(packing)
+}
