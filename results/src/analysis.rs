@@ -16,4 +16,4 @@ pub use crate::compare::{Margin, RunnerUp, Winner};
 pub use axis::{Axis, AxisPosition};
 pub use envelope::{Crossover, Envelope, FastestRange};
 pub use family::{Curve, Families, Family, Point, families};
-pub use winner_map::{MapCell, RowAxis, WinnerMap, winner_maps};
+pub use winner_map::{MapCell, RowAxis, WinnerMap, WinnerMaps, winner_maps};

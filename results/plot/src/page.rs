@@ -127,10 +127,11 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
 fn winners(files: &[(String, Vec<Record>)], styles: &Styles) -> String {
     match WinnerFigure::of(files, None, &[]) {
         Ok(winners) => {
-            let svg =
-                WinnerFigure { styles: styles.clone(), ..winners }.picture(&Paper::default()).svg();
+            let winners = WinnerFigure { styles: styles.clone(), ..winners };
+            let svg = winners.picture(&Paper::default()).svg();
             format!(
-                "<h2>Fastest algorithms</h2>\n<figure role=\"img\" aria-label=\"Fastest algorithms\">{svg}</figure>\n"
+                "<h2>Fastest algorithms</h2>\n<figure role=\"img\" aria-label=\"Fastest algorithms\">{svg}</figure>\n{}",
+                list(winners.notes.iter().map(|note| escaped(note)))
             )
         }
         Err(error @ FigureError::ManyPanels { .. }) => {

@@ -10,7 +10,10 @@ use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};
 use crate::style::Styles;
 use std::collections::BTreeSet;
-use swapmeet_results::analysis::{Axis, MapCell, Margin, RowAxis, WinnerMap, winner_maps};
+use swapmeet_results::analysis::{
+    Axis, MapCell, Margin, RowAxis, WinnerMap, WinnerMaps, winner_maps,
+};
+use swapmeet_results::units::count;
 use swapmeet_results::{Record, compare, csv_table};
 
 /// The strength of the colour for each margin, and its label.
@@ -34,6 +37,8 @@ pub struct WinnerFigure {
     pub styles: Styles,
     /// Remarks that are part of the figure, such as unequal charges for rearrangement.
     pub remarks: Vec<String>,
+    /// What is not shown, and why.
+    pub notes: Vec<String>,
 }
 
 impl WinnerFigure {
@@ -47,16 +52,15 @@ impl WinnerFigure {
         labels: &[(String, String)],
     ) -> Result<Self, FigureError> {
         let comparison = compare(files, None)?;
-        let all: Vec<WinnerMap> =
-            RowAxis::ALL.into_iter().flat_map(|across| winner_maps(&comparison, across)).collect();
+        let WinnerMaps { maps: all, single_groups } = winner_maps(&comparison);
         // Sizes on one network and one machine form a map with a single row, for either kind of
-        // rows.
-        let several = |map: &&WinnerMap| map.rows.len() > 1;
-        let maps: Vec<WinnerMap> = if all.iter().any(|map| several(&map)) {
-            all.iter().filter(several).cloned().collect()
-        } else {
-            all.into_iter().filter(|map| map.row_axis == RowAxis::Nodes).collect()
-        };
+        // rows. Such a map is shown if no other one has its cases.
+        let is_single = |map: &WinnerMap| map.rows.len() == 1;
+        let mut maps: Vec<WinnerMap> = all.iter().filter(|map| !is_single(map)).cloned().collect();
+        let shown: BTreeSet<usize> = maps.iter().flat_map(WinnerMap::groups).collect();
+        let is_new = |map: &WinnerMap| !map.groups().any(|group| shown.contains(&group));
+        let of_one_row = |map: &WinnerMap| map.row_axis == RowAxis::Nodes && is_single(map);
+        maps.extend(all.into_iter().filter(|map| of_one_row(map) && is_new(map)));
         if maps.is_empty() {
             return Err(FigureError::NoMap);
         }
@@ -73,7 +77,27 @@ impl WinnerFigure {
         // in a figure of curves.
         let styles = Styles::of(everyone);
         let title = title.unwrap_or_default().to_owned();
-        Ok(Self { title, maps, names, labels, styles, remarks: comparison.rearrangement_remarks })
+        let workloads: BTreeSet<&str> = single_groups
+            .iter()
+            .map(|group| comparison.groups[*group].setting.workload.as_str())
+            .collect();
+        let notes = (!workloads.is_empty()).then(|| {
+            let workloads: Vec<&str> = workloads.into_iter().collect();
+            format!(
+                "not shown: {} without another block size, network or machine ({})",
+                count(single_groups.len(), "case"),
+                workloads.join("; ")
+            )
+        });
+        Ok(Self {
+            title,
+            maps,
+            names,
+            labels,
+            styles,
+            remarks: comparison.rearrangement_remarks,
+            notes: notes.into_iter().collect(),
+        })
     }
 }
 
@@ -103,6 +127,10 @@ impl Drawable for WinnerFigure {
             ]
         });
         csv_table([columns.map(str::to_owned)].into_iter().chain(cells))
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.notes.iter().chain(&self.remarks).cloned().collect()
     }
 
     fn picture(&self, paper: &Paper) -> Picture {

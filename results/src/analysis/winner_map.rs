@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, AxisPosition};
 use crate::compare::{Comparison, Group, Winner};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use swapmeet_core::spec::{Spec, parse_size};
 
 /// What varies in addition to the block size.
@@ -12,6 +12,8 @@ pub enum RowAxis {
     Nodes,
     /// Machines, by the parameter in which they differ.
     Machines,
+    /// Topologies of any kind, by number of nodes.
+    Networks,
 }
 
 /// A case of a map.
@@ -38,14 +40,22 @@ pub struct WinnerMap {
     pub cells: Vec<Vec<Option<MapCell>>>,
 }
 
-impl RowAxis {
-    pub const ALL: [Self; 2] = [Self::Nodes, Self::Machines];
+/// The maps of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WinnerMaps {
+    pub maps: Vec<WinnerMap>,
+    /// The groups that have a winner but no map. No other group differs from them only in block
+    /// size, network or machine.
+    pub single_groups: Vec<usize>,
+}
 
+impl RowAxis {
     /// Returns the name of the quantity that varies.
     pub fn label(self) -> &'static str {
         match self {
             Self::Nodes => "nodes",
             Self::Machines => "machine",
+            Self::Networks => "network",
         }
     }
 
@@ -66,6 +76,10 @@ impl RowAxis {
                 setting.machine.clone(),
                 [&setting.topology, &at.workload].map(|s| &**s).join(", "),
             ),
+            Self::Networks => (
+                setting.topology.clone(),
+                [&at.workload, &setting.machine, &setting.model].map(|s| &**s).join(", "),
+            ),
         }
     }
 }
@@ -73,10 +87,32 @@ impl RowAxis {
 /// A case to be placed in a map: row, block size, group.
 type CasePosition = (String, f64, usize);
 
+/// Returns all maps: over networks of one kind, then over machines, then those over networks of
+/// several kinds that have none of the groups before.
+pub fn winner_maps(comparison: &Comparison) -> WinnerMaps {
+    let all = || 0..comparison.groups.len();
+    let mut maps = maps_of(comparison, all(), RowAxis::Nodes);
+    maps.extend(maps_of(comparison, all(), RowAxis::Machines));
+    let without = |maps: &[WinnerMap]| -> Vec<usize> {
+        let shown: BTreeSet<usize> = maps.iter().flat_map(WinnerMap::groups).collect();
+        let is_single =
+            |group: &usize| comparison.groups[*group].winner.is_some() && !shown.contains(group);
+        all().filter(is_single).collect()
+    };
+    let rest = without(&maps);
+    maps.extend(maps_of(comparison, rest.into_iter(), RowAxis::Networks));
+    let single_groups = without(&maps);
+    WinnerMaps { maps, single_groups }
+}
+
 /// Returns the maps with at least two block sizes or two rows, in the order of their first groups.
-pub fn winner_maps(comparison: &Comparison, row_axis: RowAxis) -> Vec<WinnerMap> {
+fn maps_of(
+    comparison: &Comparison,
+    groups: impl Iterator<Item = usize>,
+    row_axis: RowAxis,
+) -> Vec<WinnerMap> {
     let mut by_title: Vec<(String, Vec<CasePosition>)> = Vec::new();
-    for (number, group) in comparison.groups.iter().enumerate() {
+    for (number, group) in groups.map(|number| (number, &comparison.groups[number])) {
         let Some(at) = Axis::Block.place(group) else { continue };
         let (row, title) = row_axis.place(group, &at);
         match by_title.iter_mut().find(|(known, _)| *known == title) {
@@ -109,7 +145,7 @@ impl WinnerMap {
             }
         }
         match row_axis {
-            RowAxis::Nodes => rows.sort_by_key(|(_, nodes)| *nodes),
+            RowAxis::Nodes | RowAxis::Networks => rows.sort_by_key(|(_, nodes)| *nodes),
             RowAxis::Machines => {
                 let values = differing(
                     &rows.iter().map(|(machine, _)| machine.as_str()).collect::<Vec<_>>(),
@@ -134,6 +170,11 @@ impl WinnerMap {
             }
         }
         Self { row_axis, title, xs, rows, cells: table }
+    }
+
+    /// Returns the groups of all cells.
+    pub fn groups(&self) -> impl Iterator<Item = usize> {
+        self.cells.iter().flatten().flatten().map(|cell| cell.group)
     }
 
     /// Returns the algorithms that are the fastest in some cell, by name.
@@ -180,6 +221,7 @@ fn differing(machines: &[&str]) -> BTreeMap<String, f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::families;
     use crate::compare::compare;
     use crate::compare::tests::{files, row};
     use crate::record::Record;
@@ -203,7 +245,8 @@ mod tests {
     }
 
     fn of(rows: Vec<Record>, row_axis: RowAxis) -> Vec<WinnerMap> {
-        winner_maps(&compare(&files(rows), None).unwrap(), row_axis)
+        let maps = winner_maps(&compare(&files(rows), None).unwrap()).maps;
+        maps.into_iter().filter(|map| map.row_axis == row_axis).collect()
     }
 
     /// Formats the fastest algorithms, row by row.
@@ -251,6 +294,44 @@ mod tests {
         );
         let unlike = ["paragon:startup_us=9", "delta"];
         assert_eq!(&of(rows(&unlike), RowAxis::Machines)[0].rows, &unlike, "as they came");
+    }
+
+    /// Two sizes on one network of each kind, and one size on networks of three kinds.
+    #[test]
+    fn networks_of_several_kinds_form_a_map_of_what_has_no_other_map() {
+        let networks = [("torus:4x4", 16), ("ring:8", 8), ("fat-tree:2x2", 4)];
+        let rows = |sizes: &'static [&str]| {
+            let of_network = move |(topology, nodes)| {
+                sizes.iter().map(move |size| at(topology, nodes, size, "paragon", "a", 1.0))
+            };
+            networks.into_iter().flat_map(of_network).collect::<Vec<_>>()
+        };
+        let [map] = &of(rows(&["64"]), RowAxis::Networks)[..] else { panic!("no map") };
+        assert_eq!(map.rows, ["fat-tree:2x2", "ring:8", "torus:4x4"]);
+        assert_eq!(map.title, "uniform, paragon, wormhole");
+        assert_eq!(of(rows(&["64", "128"]), RowAxis::Networks), []);
+        let mut mixed = rows(&["64", "128"]);
+        let workload = "moe:experts=8,top=2,tokens=4,bytes=64".to_owned();
+        mixed.push(Record { workload, ..mixed[0].clone() });
+        let maps = winner_maps(&compare(&files(mixed), None).unwrap());
+        assert_eq!((maps.maps.len(), maps.single_groups), (6, vec![6]));
+    }
+
+    #[test]
+    fn of_equal_times_the_first_by_name_wins_everywhere() {
+        let names = ["linear", "bruck", "pairwise"];
+        let of_size = |size| names.map(|name| at("ring:4", 4, size, "paragon", name, 10.0));
+        let rows = ["8", "64"].into_iter().flat_map(of_size).collect();
+        let comparison = compare(&files(rows), None).unwrap();
+        let group = &comparison.groups[0];
+        assert_eq!(group.baseline.as_deref(), Some("bruck"));
+        assert_eq!(group.winner.as_ref().unwrap().tied, ["linear", "pairwise"]);
+        let envelope = families(&comparison, Axis::Block).families[0].envelope();
+        let in_curves: Vec<&str> = envelope.ranges.iter().map(|r| &*r.algorithm).collect();
+        assert_eq!(
+            (in_curves, winner_maps(&comparison).maps[0].winners()),
+            (vec!["bruck"], vec!["bruck"])
+        );
     }
 
     #[test]

@@ -6,7 +6,18 @@ use super::{ComparisonLine, Group, RowLocation};
 use crate::case_id::Setting;
 use crate::record::{Record, Status, Verified};
 use crate::stats::Ratio;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+
+/// Compares mean times. Of equal times, the first by name is the faster one, as for curves. Samples
+/// without a time keep their order.
+fn by_time(a: &Sample<'_>, b: &Sample<'_>) -> Ordering {
+    let by_name = || match (&a.time, &b.time) {
+        (Some(_), Some(_)) => a.label.cmp(&b.label),
+        _ => Ordering::Equal,
+    };
+    a.mean().total_cmp(&b.mean()).then_with(by_name)
+}
 
 /// Returns the baseline sample, or why there is none. `name` is the label of a line or the name of
 /// an algorithm; of several samples with the latter, the first one counts.
@@ -16,7 +27,7 @@ fn find_baseline<'s, 'a>(
 ) -> Result<&'s Sample<'a>, String> {
     let Some(name) = name else {
         let timed = samples.iter().filter(|s| s.time.is_some());
-        let fastest = timed.min_by(|a, b| a.mean().total_cmp(&b.mean()));
+        let fastest = timed.min_by(|a, b| by_time(a, b));
         return fastest.ok_or_else(|| "no algorithm has a time here".to_owned());
     };
     let of_that_name = || samples.iter().filter(|s| s.label == name || s.rows[0].algorithm == name);
@@ -41,7 +52,7 @@ pub(super) fn group(rows: &[(&Record, RowLocation)], baseline: Option<&str>) -> 
         Err(reason) => (None, reason),
     };
     let mut ranked: Vec<&Sample<'_>> = samples.iter().collect();
-    ranked.sort_by(|a, b| a.mean().total_cmp(&b.mean()));
+    ranked.sort_by(|a, b| by_time(a, b));
     Group {
         setting: rows.first().map(|(r, _)| Setting::of(r).owned()).unwrap_or_default(),
         nodes: rows.first().map_or(0, |(r, _)| r.nodes),

@@ -75,6 +75,19 @@ mod tests {
     use super::*;
     use crate::compare::compare;
     use crate::compare::tests::{files, row};
+    use crate::record::Record;
+
+    /// Measured times are never exact, although each case was run once with a uniform size.
+    #[test]
+    fn measured_rows_are_not_called_exact() {
+        let measured = |name, us| Record { model: "measured".to_owned(), ..row(name, 0, us) };
+        let of = |rows| as_html(&compare(&files(rows), None).unwrap());
+        let exact = "times and ratios are exact";
+        assert!(of(vec![row("a", 0, 10.0), row("b", 0, 20.0)]).contains(exact));
+        let html = of(vec![measured("a", 10.0), measured("b", 20.0)]);
+        assert!(!html.contains("exact") && !html.contains("deterministic"), "{html}");
+        assert!(html.contains("the uncertainty is unknown"), "{html}");
+    }
 
     #[test]
     fn markup_in_a_file_is_escaped() {

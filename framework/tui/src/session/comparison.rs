@@ -3,7 +3,7 @@
 use super::what_if::ScenarioResult;
 use crate::abbreviate::Abbreviations;
 use std::collections::HashMap;
-use swapmeet_results::analysis::{Axis, Family, RowAxis, WinnerMap, families, winner_maps};
+use swapmeet_results::analysis::{Axis, Family, WinnerMap, families, winner_maps};
 use swapmeet_results::stats::{Interval, Summary};
 use swapmeet_results::{
     CompareError, Comparison, Group, Parts, Record, Residual, Status, compare, parts,
@@ -135,8 +135,7 @@ impl Compared {
         let along = |axis| families(&comparison, axis).families;
         let families =
             Axis::ALL.into_iter().flat_map(along).filter(|family| family.xs().len() > 1).collect();
-        let maps =
-            RowAxis::ALL.into_iter().flat_map(|across| winner_maps(&comparison, across)).collect();
+        let maps = winner_maps(&comparison).maps;
         Self {
             lines,
             families,
