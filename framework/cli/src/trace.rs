@@ -14,11 +14,11 @@ use swapmeet_core::text::escaped_lines;
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::observe::{BatchEvent, observe};
-use watcher::Asked;
+use watcher::TraceOptions;
 
 mod json;
 mod names;
-mod only;
+mod selection;
 mod text;
 mod times;
 mod watcher;
@@ -41,12 +41,13 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
         times::can_be_had(&cases)?;
     }
     let TraceArgs { summary, step, node, times, .. } = *args;
-    let asked = Asked { json: args.format == TraceFormat::Json, summary, step, node, times };
+    let options =
+        TraceOptions { json: args.format == TraceFormat::Json, summary, step, node, times };
     let mut out = BufWriter::new(io::stdout());
     let (record, written) = match (args.format, cases.first()) {
-        (TraceFormat::Json, Some(case)) => document(case, &args.plugins, &asked, &mut out)?,
+        (TraceFormat::Json, Some(case)) => document(case, &args.plugins, &options, &mut out)?,
         (TraceFormat::Json | TraceFormat::Text, _) => {
-            write_events(&cases, &args.plugins, &asked, &mut out)?
+            write_events(&cases, &args.plugins, &options, &mut out)?
         }
     };
     written.map_err(|e| Failure::printing(&e))?;
@@ -99,7 +100,7 @@ pub(crate) fn as_json(
     plugins: &PluginArgs,
     out: &mut dyn Write,
 ) -> Result<Traced, Failure> {
-    document(case, plugins, &Asked { json: true, ..Asked::default() }, out)
+    document(case, plugins, &TraceOptions { json: true, ..TraceOptions::default() }, out)
 }
 
 /// Writes the events of such a document, one per line.
@@ -111,7 +112,7 @@ pub(crate) fn events(
     write_events(
         std::slice::from_ref(case),
         plugins,
-        &Asked { json: true, ..Asked::default() },
+        &TraceOptions { json: true, ..TraceOptions::default() },
         out,
     )
 }
@@ -119,11 +120,11 @@ pub(crate) fn events(
 fn document(
     case: &Case,
     plugins: &PluginArgs,
-    asked: &Asked,
+    options: &TraceOptions,
     out: &mut dyn Write,
 ) -> Result<Traced, Failure> {
     let headed = json::head(out, case);
-    let (record, written) = write_events(std::slice::from_ref(case), plugins, asked, out)?;
+    let (record, written) = write_events(std::slice::from_ref(case), plugins, options, out)?;
     let written = headed.and(written).and_then(|()| json::outcome(out, record.as_deref()));
     Ok((record, written))
 }
@@ -132,14 +133,14 @@ fn document(
 fn write_events(
     cases: &[Case],
     plugins: &PluginArgs,
-    asked: &Asked,
+    options: &TraceOptions,
     out: &mut dyn Write,
 ) -> Result<Traced, Failure> {
     let workers = run::workers(Some(1), None, 1, plugins)?;
-    let asked = serde_json::to_value(asked).map_err(|e| Failure::Output(e.to_string()))?;
+    let options = serde_json::to_value(options).map_err(|e| Failure::Output(e.to_string()))?;
     let (mut record, mut written) = (None, Ok(()));
     let stop = run::interrupts();
-    observe(cases, &workers, (&WATCH, asked), &stop, &mut |event| match event {
+    observe(cases, &workers, (&WATCH, options), &stop, &mut |event| match event {
         // Write each event at once, so that the events before a failure are visible.
         BatchEvent::Observed { value: Value::String(text) } if written.is_ok() => {
             written = out.write_all(escaped_lines(&text).as_bytes()).and_then(|()| out.flush());

@@ -1,7 +1,7 @@
 //! A complete schedule for other programs, with all sets, routes and bytes (`docs/trace.md`): one
 //! JSON document with one event per line.
 
-use super::only::Only;
+use super::selection::SendSelection;
 use super::times::Timetable;
 use super::writer::Writer;
 use serde_json::{Map, Value, json};
@@ -51,7 +51,7 @@ pub(crate) fn outcome(out: &mut dyn Write, record: Option<&Record>) -> io::Resul
 /// Writes the events in the worker that makes the schedule.
 pub(crate) struct Json<W: Write> {
     out: W,
-    only: Only,
+    selection: SendSelection,
     /// Bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
     /// The contents of the next send of byte counts.
@@ -61,9 +61,9 @@ pub(crate) struct Json<W: Write> {
 }
 
 impl<W: Write> Json<W> {
-    pub(super) fn new(out: W, only: Only, case: &Case) -> Self {
+    pub(super) fn new(out: W, selection: SendSelection, case: &Case) -> Self {
         let block_bytes = case.workload.is_uniform().then(|| case.workload.block_bytes());
-        Self { out, only, block_bytes, share: None, laid_out: false, first: true }
+        Self { out, selection, block_bytes, share: None, laid_out: false, first: true }
     }
 
     fn put(&mut self, text: &str) {
@@ -112,7 +112,7 @@ impl<W: Write> Writer for Json<W> {
         if let Some(Ok(times)) = times {
             self.put("],\n\"times\":[");
             self.first = true;
-            times.objects(self.only).for_each(|times| self.event(&times));
+            times.objects(self.selection).for_each(|times| self.event(&times));
         }
         drop(self.out.flush());
     }
@@ -124,7 +124,7 @@ impl<W: Write> Listener for Json<W> {
     }
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
-        let is_all = self.only.is_all();
+        let is_all = self.selection.is_all();
         match event {
             ScheduleEvent::Phase(name) if is_all => self.event(&json!({ "phase": name })),
             ScheduleEvent::Rearrangement { .. } if is_all => {
@@ -168,7 +168,7 @@ impl<W: Write> Json<W> {
         // The header and the phases come before the first event, even if this send is filtered out.
         self.lay_out(sent);
         let share = self.share.take();
-        if !self.only.has(sent.step, sent.from, sent.to) {
+        if !self.selection.includes(sent.step, sent.from, sent.to) {
             return;
         }
         // Numbers of nodes are physical. The algorithm's own numbers are added where a placement

@@ -1,7 +1,7 @@
 //! A schedule for people: under a line for each step, one line per message, as papers print theirs.
 
 use super::names::{Names, direction, name};
-use super::only::Only;
+use super::selection::SendSelection;
 use super::times::Timetable;
 use super::writer::Writer;
 use std::io::Write;
@@ -13,7 +13,7 @@ use swapmeet_core::simulation::step::Step;
 /// Writes the schedule as text.
 pub(super) struct Text<W: Write> {
     out: W,
-    only: Only,
+    selection: SendSelection,
     summary: bool,
     /// Whether loads are bytes because blocks differ in size.
     bytes: bool,
@@ -36,11 +36,17 @@ pub(super) struct Text<W: Write> {
 }
 
 impl<W: Write> Text<W> {
-    pub(super) fn new(out: W, only: Only, summary: bool, bytes: bool, radices: &[u64]) -> Self {
+    pub(super) fn new(
+        out: W,
+        selection: SendSelection,
+        summary: bool,
+        bytes: bool,
+        radices: &[u64],
+    ) -> Self {
         let (lines, steps, radices) = (Vec::new(), Vec::new(), radices.to_vec());
         Self {
             out,
-            only,
+            selection,
             summary,
             bytes,
             phase: None,
@@ -88,7 +94,7 @@ impl<W: Write> Text<W> {
             |why| vec![why],
             |times| {
                 let name = |rank| name(rank as u64, &self.radices);
-                times.lines(self.only, self.summary, |step| self.printed(step), name)
+                times.lines(self.selection, self.summary, |step| self.printed(step), name)
             },
         );
         lines.iter().for_each(|line| self.put(line));
@@ -140,7 +146,7 @@ impl<W: Write> Listener for Text<W> {
             }
             ScheduleEvent::Rearrangement { .. } => {
                 self.put_what_stays(u64::MAX);
-                self.rearrangements += u32::from(self.only.is_all());
+                self.rearrangements += u32::from(self.selection.is_all());
             }
             ScheduleEvent::Sent(sent) => self.sent(sent),
             ScheduleEvent::EmptySend(send) if send.is_refused => {
@@ -155,7 +161,7 @@ impl<W: Write> Listener for Text<W> {
 
 impl<W: Write> Text<W> {
     fn sent(&mut self, sent: &Sent<'_>) {
-        if !self.only.has(sent.step, sent.from, sent.to) {
+        if !self.selection.includes(sent.step, sent.from, sent.to) {
             return;
         }
         let names = Names::new(sent);
@@ -183,7 +189,7 @@ impl<W: Write> Text<W> {
 
     fn step(&mut self, step: &Step<'_>) {
         self.steps.push(step.schedule_step);
-        if self.lines.is_empty() && !self.only.is_all() {
+        if self.lines.is_empty() && !self.selection.is_all() {
             return;
         }
         let now = self.lines.last().map_or(0, |(step, _)| *step);
@@ -238,7 +244,7 @@ mod tests {
 
     #[test]
     fn what_stays_within_nodes_stands_under_its_own_phase() {
-        let mut text = Text::new(Vec::new(), Only::default(), false, false, &[2]);
+        let mut text = Text::new(Vec::new(), SendSelection::default(), false, false, &[2]);
         let task = Task::new(parse("ring:2").unwrap(), Collective::of(&ALL_TO_ALL));
         let mut simulation = Simulation::new(task, vec![&mut text]).unwrap();
         for (phase, ends) in [("out", (0, 1)), ("copies", (1, 1)), ("back", (1, 0))] {

@@ -1,7 +1,7 @@
 //! `--times`: for each rank and step, the start, the end and the kinds of time in between. The
 //! times are those of the machine's model, if it has separate times for each rank.
 
-use super::only::Only;
+use super::selection::SendSelection;
 use crate::failure::Failure;
 use serde_json::{Map, Value, json};
 use swapmeet_core::cost::model::Evaluator;
@@ -84,10 +84,10 @@ impl Timetable {
     }
 
     /// Returns the requested entries, each with its rank.
-    fn entries(&self, only: Only) -> impl Iterator<Item = (usize, &Entry)> {
+    fn entries(&self, selection: SendSelection) -> impl Iterator<Item = (usize, &Entry)> {
         let is_asked_for = move |entry: &Entry| {
             let [first, last] = self.steps_of(entry);
-            only.step.is_none_or(|step| (first..=last).contains(&step))
+            selection.step.is_none_or(|step| (first..=last).contains(&step))
         };
         (0..self.record.ranks())
             .flat_map(|rank| self.record.entries(rank).iter().map(move |entry| (rank, entry)))
@@ -95,8 +95,8 @@ impl Timetable {
     }
 
     /// Returns one JSON object per entry.
-    pub(super) fn objects(&self, only: Only) -> impl Iterator<Item = Value> {
-        self.entries(only).map(|(rank, entry)| {
+    pub(super) fn objects(&self, selection: SendSelection) -> impl Iterator<Item = Value> {
+        self.entries(selection).map(|(rank, entry)| {
             let kinds: Map<String, Value> =
                 spent(&entry.kinds).map(|(name, us)| (name.to_owned(), us.into())).collect();
             let Entry { posted, started, waited, ended, .. } = *entry;
@@ -111,7 +111,7 @@ impl Timetable {
     /// to its printed number, and `name` names a rank.
     pub(super) fn lines(
         &self,
-        only: Only,
+        selection: SendSelection,
         summary: bool,
         printed: impl Fn(u64) -> usize,
         name: impl Fn(usize) -> String,
@@ -122,7 +122,7 @@ impl Timetable {
             let heads =
                 ["posted", "started", "waited", "ended"].map(|head| format!("{head:>12}")).concat();
             lines.push(format!("    {:>9} {:>11}{heads}  into", "rank", "step"));
-            for (rank, entry) in self.entries(only) {
+            for (rank, entry) in self.entries(selection) {
                 let [first, last] = self.steps_of(entry).map(&printed);
                 let steps =
                     if first == last { first.to_string() } else { format!("{first}-{last}") };
@@ -139,7 +139,7 @@ impl Timetable {
         let ends: Vec<usize> = (0..self.record.ranks())
             .filter(|rank| !self.record.entries(*rank).is_empty())
             .collect();
-        for rank in ends.into_iter().filter(|_| only.step.is_none()) {
+        for rank in ends.into_iter().filter(|_| selection.step.is_none()) {
             let mut kinds = [0.0; TIME_KINDS];
             let of_rank = self.record.entries(rank);
             of_rank.iter().for_each(|entry| {

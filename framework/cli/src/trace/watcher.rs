@@ -2,7 +2,7 @@
 //! records the times of ranks.
 
 use super::json::Json;
-use super::only::Only;
+use super::selection::SendSelection;
 use super::text::Text;
 use super::times::Times;
 use super::writer::Writer;
@@ -16,7 +16,7 @@ use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 
 /// The options of a trace.
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct TraceOptions {
     pub json: bool,
     pub summary: bool,
     pub step: Option<u64>,
@@ -28,15 +28,15 @@ pub(super) struct Asked {
 pub(crate) const WATCH: ObserverKind = ObserverKind {
     name: "trace",
     max_value_bytes: max_bytes::TRACE,
-    start: |case, asked, report| {
-        let Asked { json, summary, step, node, times } =
-            Asked::deserialize(asked).map_err(|e| e.to_string())?;
-        let (out, only) = (Lines { text: Vec::new(), report }, Only { step, node });
+    start: |case, options, report| {
+        let TraceOptions { json, summary, step, node, times } =
+            TraceOptions::deserialize(options).map_err(|e| e.to_string())?;
+        let (out, selection) = (Lines { text: Vec::new(), report }, SendSelection { step, node });
         let writer: Box<dyn Writer> = match json {
-            true => Box::new(Json::new(out, only, case)),
+            true => Box::new(Json::new(out, selection, case)),
             false => Box::new(Text::new(
                 out,
-                only,
+                selection,
                 summary,
                 !case.workload.is_uniform(),
                 case.topology.radices(),

@@ -4,15 +4,15 @@ use swapmeet_core::delivery::fault::PlacedNode;
 
 /// Selects sends by step and node. All sends are selected if neither is given.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Only {
+pub(super) struct SendSelection {
     pub step: Option<u64>,
     pub node: Option<u64>,
 }
 
-impl Only {
-    pub(super) fn has(&self, step: u64, from: PlacedNode, to: PlacedNode) -> bool {
-        self.step.is_none_or(|only| only == step)
-            && self.node.is_none_or(|only| [from.physical, to.physical].contains(&only))
+impl SendSelection {
+    pub(super) fn includes(&self, step: u64, from: PlacedNode, to: PlacedNode) -> bool {
+        self.step.is_none_or(|selected| selected == step)
+            && self.node.is_none_or(|selected| [from.physical, to.physical].contains(&selected))
     }
 
     pub(super) fn is_all(&self) -> bool {
