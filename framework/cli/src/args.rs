@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 mod authors;
 mod bridges;
+mod internal;
 mod manual;
-mod parts;
+mod result_files;
 mod run;
 mod shard;
 mod show;
@@ -15,11 +16,12 @@ use authors::{CHECK_EXAMPLES, HEADER_EXAMPLES, NEW_PLUGIN_EXAMPLES};
 pub(crate) use authors::{CheckArgs, CheckQuestionArgs, Lang, NewPluginArgs, ReportFormat};
 use bridges::{EXPORT_EXAMPLES, EXPORT_USAGE, FIT_EXAMPLES, IMPORT_EXAMPLES, TUNE_EXAMPLES};
 pub(crate) use bridges::{ExportArgs, FitArgs, ImportArgs, On, RealRanks, TuneArgs};
+pub(crate) use internal::{DescribePluginsArgs, ReproducePaperArgs, WorkerArgs};
 use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
 pub(crate) use manual::{CompletionsArgs, ManArgs};
-pub(crate) use parts::{DescribePluginsArgs, MergeArgs, ReproducePaperArgs, RerunArgs, WorkerArgs};
-use parts::{MERGE_EXAMPLES, RERUN_EXAMPLES, memory};
-pub(crate) use run::{CaseArgs, Looks, ProofArg, RowFormat, RunArgs, TuiArgs};
+use result_files::{MERGE_EXAMPLES, RERUN_EXAMPLES};
+pub(crate) use result_files::{MergeArgs, RerunArgs};
+pub(crate) use run::{AppearanceArgs, CaseArgs, ProofArg, RowFormat, RunArgs, TuiArgs};
 use run::{RUN_EXAMPLES, TUI_EXAMPLES};
 pub(crate) use shard::Shard;
 pub(crate) use show::{
@@ -190,10 +192,18 @@ pub(crate) struct PluginArgs {
 
 /// The option for existing output files, shared by all commands that write files.
 #[derive(Debug, Default, Clone, Copy, Args)]
-pub(crate) struct Over {
+pub(crate) struct Overwrite {
     /// Overwrite existing output files.
     #[arg(long)]
     pub force: bool,
+}
+
+/// Parses a memory limit.
+fn memory(text: &str) -> Result<u64, String> {
+    /// The minimum memory limit. With less, not even plugins can be loaded.
+    const LEAST: u64 = 64 << 20;
+    let bytes = swapmeet_core::spec::parse_size(text)?;
+    if bytes >= LEAST { Ok(bytes) } else { Err("expected at least 64MiB".to_owned()) }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -343,7 +353,7 @@ pub(crate) struct ReproduceArgs {
     pub out: Option<PathBuf>,
     /// Option for existing output files.
     #[command(flatten)]
-    pub over: Over,
+    pub over: Overwrite,
     /// Stop a schedule after SECS seconds.
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true, default_value = "600")]
     pub timeout: f64,

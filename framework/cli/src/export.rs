@@ -169,7 +169,7 @@ impl Place {
             }
             OutputKind::File(_) | OutputKind::Folder => {}
         }
-        output::may_write(out, args.over, run::read_for(case))?;
+        output::may_write(out, args.over, run::input_files_of_case(case))?;
         let is_full = || std::fs::read_dir(out).is_ok_and(|mut files| files.next().is_some());
         // Files of an earlier export could be mistaken for files of this one.
         if matches!(shape, OutputKind::Folder) && !args.over.force && is_full() {

@@ -15,7 +15,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
     let shards = Shards::read(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
     let cases =
         args.experiment.as_deref().map(|path| run::cases_in(path, &args.plugins)).transpose()?;
-    output::none_of(&args.out, cases.iter().flat_map(run::read_for_all))?;
+    output::refuse_inputs(&args.out, cases.iter().flat_map(run::input_files))?;
     // Only the experiment tells the order of cases, and which ones are missing.
     let merged = match &cases {
         Some(cases) => shards.in_case_order(|| cases.iter().map(|case| case.id())),

@@ -1,7 +1,7 @@
 //! Output of the program: standard output, which only contains data, and files, which are written
 //! completely or not at all.
 
-use crate::args::Over;
+use crate::args::Overwrite;
 use crate::failure::Failure;
 use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Write};
@@ -31,7 +31,7 @@ pub(crate) fn file(
 
 /// Creates an empty file that can replace the one at `path`. Returns it with the path that it
 /// replaces.
-pub(crate) fn beside(path: &Path) -> Result<(NamedTempFile, PathBuf), Failure> {
+pub(crate) fn temporary_for(path: &Path) -> Result<(NamedTempFile, PathBuf), Failure> {
     atomic_file::draft_for(path).map_err(|e| not_written(path, e))
 }
 
@@ -54,21 +54,21 @@ fn not_written(path: &Path, error: AtomicWriteError) -> Failure {
 /// overwriting. Call this before the work begins.
 pub(crate) fn may_write<P: AsRef<Path>>(
     place: &Path,
-    over: Over,
+    over: Overwrite,
     read: impl IntoIterator<Item = P>,
 ) -> Result<(), Failure> {
     if place == Path::new("-") {
         return Ok(());
     }
-    none_of(place, read)?;
+    refuse_inputs(place, read)?;
     match std::fs::metadata(place) {
-        Ok(there) if there.is_file() && !over.force => Err(taken(place, there.len(), "")),
+        Ok(there) if there.is_file() && !over.force => Err(exists_error(place, there.len(), "")),
         Ok(_) | Err(_) => Ok(()),
     }
 }
 
 /// Returns the error for an existing file that may not be overwritten. `or` names an alternative.
-pub(crate) fn taken(place: &Path, bytes: u64, or: &str) -> Failure {
+pub(crate) fn exists_error(place: &Path, bytes: u64, or: &str) -> Failure {
     let place = place.display();
     Failure::Usage(format!(
         "{place}: the file exists already, with {bytes} bytes: {or}--force overwrites it"
@@ -76,7 +76,7 @@ pub(crate) fn taken(place: &Path, bytes: u64, or: &str) -> Failure {
 }
 
 /// Errors if `out` is one of the input files `read`, under any name.
-pub(crate) fn none_of<P: AsRef<Path>>(
+pub(crate) fn refuse_inputs<P: AsRef<Path>>(
     out: &Path,
     read: impl IntoIterator<Item = P>,
 ) -> Result<(), Failure> {

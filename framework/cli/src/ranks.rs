@@ -1,14 +1,14 @@
 //! `swapmeet run --on mpirun|slurm`: executes schedules in the format of `export --format mpi` on
 //! real ranks, and writes the measured times as rows.
 
-use crate::args::{CaseArgs, On, Over, RowFormat, RunArgs};
+use crate::args::{CaseArgs, On, Overwrite, RowFormat, RunArgs};
 use crate::export::translated;
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::run::row_file::Remarks;
 use crate::run::rows::Rows;
 use crate::run::{
-    Tally, complete, experiment, interrupts, leave_what_is_read, no_looks, part, place_for,
-    say_remarks,
+    Tally, complete, experiment, interrupts, place_for, print_remarks, protect_inputs,
+    refuse_appearance, shard_cases,
 };
 use crate::say::say;
 use crate::{output, table};
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use swapmeet_bridges::export::{Format, format, mpi};
 use swapmeet_core::text::is_unsafe;
-use swapmeet_results::{Record, Status, read_file};
+use swapmeet_results::{Record, Status, quoted, read_file};
 use swapmeet_runner::case::{Case, Product};
 
 mod failure;
@@ -45,12 +45,13 @@ pub(crate) fn run(
     RunArgs { cases: args, real_ranks: ranks, format: row_format, .. }: &RunArgs,
     on: On,
 ) -> Result<ExitCode, Failure> {
-    no_looks(&args.looks)?;
+    refuse_appearance(&args.appearance)?;
+    // The cases, and the flags that do not apply to measurements.
     let mut experiment = experiment(args)?;
     // Measured repetitions run the same schedule. The seed stays the same.
     let repetitions = std::mem::replace(&mut experiment.repetitions, 1);
     let all = complete(experiment, &args.plugins)?;
-    let mut cases = part(&all, args.shard)?;
+    let mut cases = shard_cases(&all, args.shard)?;
     // Cases that differ only in the machine are measured once.
     let mut known = HashSet::new();
     cases.retain(|case| {
@@ -59,7 +60,8 @@ pub(crate) fn run(
     if args.resume {
         return Err(Failure::Usage("--resume: measurements cannot be continued".to_owned()));
     }
-    leave_what_is_read(args, &all)?;
+    protect_inputs(args, &all)?;
+    // The name becomes a part of the column `machine`, where these characters separate parameters.
     let name = match &ranks.name {
         Some(name) => name.clone(),
         None => rustix::system::uname().nodename().to_string_lossy().into_owned(),
@@ -73,6 +75,7 @@ pub(crate) fn run(
             "--name {name}: expected 1 to 63 characters, without commas, colons, quotation marks and control characters"
         )));
     }
+    // The launcher gets the number of ranks of each case.
     let default = match on {
         On::Mpirun => "mpirun -n {ranks}",
         On::Slurm => "srun -n {ranks}",
@@ -88,8 +91,8 @@ pub(crate) fn run(
         .ok_or_else(|| Failure::Output("this program has no format `mpi`".to_owned()))?;
     let plan = Plan { cases, launch, name, warmup: ranks.warmup.unwrap_or(2), repetitions, format };
     match (on, &ranks.script) {
-        (On::Mpirun, None) => here(args, *row_format, &plan, &all),
-        (On::Slurm, Some(script)) => written(args, &plan, script),
+        (On::Mpirun, None) => run_with_launcher(args, *row_format, &plan, &all),
+        (On::Slurm, Some(script)) => write_job(args, &plan, script),
         (On::Mpirun, Some(_)) => Err(Failure::Usage("--script is for --on slurm".to_owned())),
         (On::Slurm, None) => {
             Err(Failure::Usage("--on slurm writes a job: name it with --script FILE".to_owned()))
@@ -98,7 +101,7 @@ pub(crate) fn run(
 }
 
 /// Runs all cases with the launcher, on this machine or wherever the launcher starts ranks.
-fn here(
+fn run_with_launcher(
     args: &CaseArgs,
     format: Option<RowFormat>,
     plan: &Plan,
@@ -107,8 +110,9 @@ fn here(
     let remarks = Remarks::default();
     let (mut rows, _) = place_for(args, format, &plan.cases, all, &remarks)?;
     let folder = tempfile::tempdir().map_err(|e| Failure::file(&std::env::temp_dir(), &e))?;
-    let program = compiled(folder.path())?;
+    let program = compile_program(folder.path())?;
     let interrupted = interrupts();
+    // Cases run one after another: each needs all ranks.
     let mut tally = Tally::default();
     let mut finished = true;
     // A launcher that fails does so in every case, so each reason is printed once.
@@ -116,18 +120,20 @@ fn here(
     for (number, case) in plan.cases.iter().enumerate() {
         let place = folder.path().join(number.to_string());
         std::fs::create_dir(&place).map_err(|e| Failure::file(&place, &e))?;
-        let Some(record) = exported(args, plan, case, &place)? else {
+        // The schedule is simulated and verified first; only a verified one is run on real ranks.
+        let Some(record) = export_case(args, plan, case, &place)? else {
             finished = false;
             break;
         };
         let measured = match record.status {
-            Status::Ok => carried_out(plan, case, &program, &place, &interrupted)?,
+            Status::Ok => measure_case(plan, case, &program, &place, &interrupted)?,
             _ => Some(vec![*record]),
         };
         let Some(measured) = measured else {
             finished = false;
             break;
         };
+        // Rows are written as cases end, as in simulated runs.
         for record in measured {
             tally.add(&record);
             let is_new = record.status != Status::Ok && reasons.insert(record.reason.clone());
@@ -144,6 +150,7 @@ fn here(
         }
         drop(std::fs::remove_dir_all(&place));
     }
+    // Table, summary and exit status are those of simulated runs.
     rows.finish()?;
     if let Rows::Kept(rows) = &rows {
         let text = table::results(rows, table::terminal_width());
@@ -152,7 +159,7 @@ fn here(
     if !args.quiet {
         say!("{}{tally}, measured", if finished { "" } else { "interrupted: " });
     }
-    say_remarks(&remarks);
+    print_remarks(&remarks);
     Ok(match (finished, tally.failed) {
         (false, _) => ExitCode::from(INTERRUPTED),
         (true, 0) => ExitCode::SUCCESS,
@@ -162,7 +169,7 @@ fn here(
 
 /// Writes the schedule of a case to a folder and returns the row. If there is no schedule, the row
 /// is that of a failed measurement. Returns `None` after an interrupt.
-fn exported(
+fn export_case(
     args: &CaseArgs,
     plan: &Plan,
     case: &Case,
@@ -192,7 +199,7 @@ fn row(plan: &Plan, case: &Case, status: Status, reason: String) -> Record {
 }
 
 /// Compiles the program that executes schedules on real ranks.
-fn compiled(folder: &Path) -> Result<PathBuf, Failure> {
+fn compile_program(folder: &Path) -> Result<PathBuf, Failure> {
     let (source, program) = (folder.join("replay.c"), folder.join("replay"));
     std::fs::write(&source, mpi::PROGRAM).map_err(|e| Failure::file(&source, &e))?;
     let compiler = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".to_owned());
@@ -214,16 +221,18 @@ fn compiled(folder: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Measures one case and returns its rows; `None` after an interrupt.
-fn carried_out(
+fn measure_case(
     plan: &Plan,
     case: &Case,
     program: &Path,
     folder: &Path,
     interrupted: &AtomicBool,
 ) -> Result<Option<Vec<Record>>, Failure> {
-    let (rows, errors) = (folder.join("rows.csv"), folder.join("said.txt"));
+    // The launcher starts the program, which writes measured rows to a file. Error messages go to a
+    // file, too, because a pipe could fill up and block the launcher.
+    let (rows, errors) = (folder.join("rows.csv"), folder.join("errors.txt"));
     let failed = |e: io::Error| Failure::file(&errors, &e);
-    let words = launched(plan, case);
+    let words = launch_words(plan, case);
     let mut command = Command::new(&words[0]);
     command
         .args(&words[1..])
@@ -239,35 +248,39 @@ fn carried_out(
         .process_group(0);
     let child =
         command.spawn().map_err(|e| Failure::Usage(format!("--launch: `{}`: {e}", words[0])))?;
-    let said = || String::from_utf8_lossy(&std::fs::read(&errors).unwrap_or_default()).into_owned();
+    // A case that could not be measured gets a row with the reason.
+    let messages =
+        || String::from_utf8_lossy(&std::fs::read(&errors).unwrap_or_default()).into_owned();
     let not_measured = |status: Status, why: &str, said: Option<String>| {
         let reason = said.map_or_else(|| why.to_owned(), |said| format!("{why}: {said}"));
         Ok(Some(vec![row(plan, case, status, reason)]))
     };
-    match watched(child, case.options.timeout, interrupted).map_err(failed)? {
-        Ended::Itself(status) if status.success() => {
+    // An exit status of 1 with a message of the program itself is its verdict on the data; all
+    // other failures are those of the launcher or the machine.
+    match wait_for(child, case.options.timeout, interrupted).map_err(failed)? {
+        LaunchEnd::Itself(status) if status.success() => {
             read_file(&rows).map(Some).map_err(|e| Failure::Usage(e.to_string()))
         }
-        Ended::Itself(status) => match failure::of_program(&said()) {
+        LaunchEnd::Itself(status) => match failure::of_program(&messages()) {
             Some(own) if status.code() == Some(1) => {
                 not_measured(Status::Invalid, "on real ranks", Some(own))
             }
             own => {
-                let said = own.or_else(|| failure::of_launcher(&said()));
+                let said = own.or_else(|| failure::of_launcher(&messages()));
                 not_measured(Status::Error, &format!("`{}`: {status}", words[0]), said)
             }
         },
-        Ended::Late => {
-            let said = said();
+        LaunchEnd::Late => {
+            let said = messages();
             let said = failure::of_program(&said).or_else(|| failure::of_launcher(&said));
             not_measured(Status::Timeout, "not done in time", said)
         }
-        Ended::Interrupted => Ok(None),
+        LaunchEnd::Interrupted => Ok(None),
     }
 }
 
 /// Returns the launcher's command line for a case.
-fn launched(plan: &Plan, case: &Case) -> Vec<String> {
+fn launch_words(plan: &Plan, case: &Case) -> Vec<String> {
     let ranks = case.topology.nodes().to_string();
     plan.launch.iter().map(|word| word.replace("{ranks}", &ranks)).collect()
 }
@@ -284,31 +297,32 @@ fn flags(plan: &Plan) -> [String; 6] {
     ]
 }
 
-enum Ended {
+/// How the launcher ended.
+enum LaunchEnd {
     Itself(ExitStatus),
     Late,
     Interrupted,
 }
 
 /// Waits for a launcher. When the time limit is exceeded, ends its whole process group.
-fn watched(
+fn wait_for(
     mut child: Child,
     limit: Option<Duration>,
     interrupted: &AtomicBool,
-) -> io::Result<Ended> {
+) -> io::Result<LaunchEnd> {
     /// The interval between checks, and the time for a clean exit.
     const SLICE: Duration = Duration::from_millis(5);
     const CLEARING: Duration = Duration::from_secs(2);
     let begun = Instant::now();
     let ended = loop {
         if let Some(status) = child.try_wait()? {
-            return Ok(Ended::Itself(status));
+            return Ok(LaunchEnd::Itself(status));
         }
         if interrupted.load(Ordering::Relaxed) {
-            break Ended::Interrupted;
+            break LaunchEnd::Interrupted;
         }
         if limit.is_some_and(|limit| begun.elapsed() >= limit) {
-            break Ended::Late;
+            break LaunchEnd::Late;
         }
         std::thread::sleep(SLICE);
     };
@@ -328,9 +342,10 @@ fn watched(
 }
 
 /// Writes a Slurm job. The schedules are written to a folder next to it.
-fn written(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Failure> {
+fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Failure> {
+    // The folder belongs to the script and is replaced with it.
     let folder = PathBuf::from(format!("{}.schedules", script.display()));
-    let over = Over { force: args.force };
+    let over = Overwrite { force: args.force };
     output::may_write(script, over, args.experiment.iter())?;
     if folder.exists() && !over.force {
         return Err(Failure::Usage(format!(
@@ -342,14 +357,17 @@ fn written(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Fail
         std::fs::remove_dir_all(&folder).map_err(|e| Failure::file(&folder, &e))?;
     }
     std::fs::create_dir_all(&folder).map_err(|e| Failure::file(&folder, &e))?;
+    // The job compiles the program itself: the machine of the job may have another MPI library.
     let source = folder.join("replay.c");
     std::fs::write(&source, mpi::PROGRAM).map_err(|e| Failure::file(&source, &e))?;
     let mut runs = String::new();
     let (mut most, mut count) = (0, 0_u64);
+    // Each case gets a numbered folder with its schedule. Cases without a schedule are reported and
+    // left out.
     for case in &plan.cases {
         let place = folder.join((count + 1).to_string());
         std::fs::create_dir_all(&place).map_err(|e| Failure::file(&place, &e))?;
-        let Some(record) = exported(args, plan, case, &place)? else {
+        let Some(record) = export_case(args, plan, case, &place)? else {
             return Ok(ExitCode::from(INTERRUPTED));
         };
         if record.status != Status::Ok {
@@ -366,8 +384,12 @@ fn written(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Fail
         drop(std::fs::remove_file(place.join("replay.c")));
         count += 1;
         most = most.max(case.topology.nodes());
-        let words: Vec<String> =
-            launched(plan, case).into_iter().chain(flags(plan)).map(|word| quoted(&word)).collect();
+        // The line that runs this case, with a comment that names it.
+        let words: Vec<String> = launch_words(plan, case)
+            .into_iter()
+            .chain(flags(plan))
+            .map(|word| quoted(&word))
+            .collect();
         let (launch, flags) = words.split_at(plan.launch.len());
         let _ =
             writeln!(runs, "# {} on {}, {}", case.algorithm, case.topology.spec(), case.workload);
@@ -378,6 +400,7 @@ fn written(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Fail
             flags.join(" ")
         );
     }
+    // The job runs in the folder, so paths are absolute.
     let out = args
         .out
         .as_deref()
@@ -404,14 +427,4 @@ fn written(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Fail
 
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(path).map_err(|e| Failure::file(path, &e))
-}
-
-/// Quotes a word for the shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }

@@ -1,9 +1,9 @@
 //! `swapmeet run`: runs the cases of flags and files and writes rows.
 
-use crate::args::{CaseArgs, Looks, PluginArgs, ProofArg, RowFormat, RunArgs, Shard};
+use crate::args::{AppearanceArgs, CaseArgs, PluginArgs, RowFormat, RunArgs};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::say::say;
-use crate::{config, output, table};
+use crate::{output, table};
 use progress::Progress;
 use row_file::Remarks;
 use rows::{Before, Found, Rows};
@@ -17,52 +17,47 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use swapmeet_core::delivery::fault::Count;
-use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::batch::{Batch, BatchEvent, ReorderBuffer};
 use swapmeet_runner::case::{Case, Product};
-use swapmeet_runner::describe::PluginReader;
-use swapmeet_runner::experiment::Experiment;
-use swapmeet_runner::input::Text;
-use swapmeet_runner::registry::{Origin, Registry};
 use swapmeet_runner::sandbox::NO_SANDBOX;
-use swapmeet_runner::unit::{self, units};
+use swapmeet_runner::unit::units;
 use swapmeet_runner::worker::Workers;
-use swapmeet_workloads::file::{self, read_bounded};
+use swapmeet_workloads::file;
 
 mod progress;
 pub(crate) mod row_file;
 pub(crate) mod rows;
+mod selection;
 
-/// Lists of specs from flags.
-#[derive(Clone, Copy)]
-pub(crate) struct Lists<'a> {
-    pub topologies: &'a [String],
-    pub algorithms: &'a [String],
-    pub workloads: &'a [String],
-    pub machines: &'a [String],
-}
+pub(crate) use selection::{
+    SpecLists, bundled_owner, cases_in, cases_of, complete, experiment, fill_in, plugin_dirs,
+    registry, shard_cases,
+};
 
 pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitCode, Failure> {
-    no_looks(&args.looks)?;
+    // Everything that can be refused is refused before a file is opened or a case runs.
+    refuse_appearance(&args.appearance)?;
     note_threads(args.threads);
     let all = complete(experiment(args)?, &args.plugins)?;
-    let cases = part(&all, args.shard)?;
+    let cases = shard_cases(&all, args.shard)?;
     if args.resume && args.out.as_deref().is_none_or(|out| out == Path::new("-")) {
         return Err(Failure::Usage("--resume continues a file: give it with --out".to_owned()));
     }
-    leave_what_is_read(args, &all)?;
+    protect_inputs(args, &all)?;
+    // With --resume, the file already has rows; their cases do not run again.
     let remarks = Remarks::default();
     let (mut rows, found) = place_for(args, *format, &cases, &all, &remarks)?;
     let kept = found.kept();
     let interrupted = interrupts();
 
+    // The tally counts all cases of the file, including those of earlier runs.
     let mut tally = Tally::default();
     found.rows.iter().flatten().for_each(|record| tally.add(record));
     let open: Vec<usize> = (0..cases.len()).filter(|i| found.rows[*i].is_none()).collect();
     let to_run: Vec<Case> = open.iter().map(|i| cases[*i].clone()).collect();
     let progress = Progress::new(cases.len(), &to_run, args.quiet);
-    let mut course = Course {
+    let mut course = Progression {
         progress,
         tally,
         rows: &mut rows,
@@ -71,15 +66,19 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
         lines: 0,
         in_order: found.in_order,
     };
+    // Rows are written as cases end and sorted at the end. An interrupted run leaves the sorting to
+    // --resume.
     let finished = course.follow(
         &to_run,
         &workers(args.jobs, args.memory_limit, units(&to_run).len(), &args.plugins)?,
         &interrupted,
     )?;
-    let Course { tally, progress, in_order, .. } = course;
+    let Progression { tally, progress, in_order, .. } = course;
     rows.finish()?;
     progress.finish();
-    let unsorted = if finished { rows.settle(&cases, in_order)? } else { None };
+    let unsorted = if finished { rows.sort(&cases, in_order)? } else { None };
+    // Without --out, the rows become a table on standard output; the summary goes to standard
+    // error.
     if let Rows::Kept(rows) = &rows {
         let text = table::results(rows, table::terminal_width());
         writeln!(io::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;
@@ -97,7 +96,7 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
         };
         say!("{state}{tally}{kept}{place}");
     }
-    say_remarks(&remarks);
+    print_remarks(&remarks);
     if let Some(why) = unsorted {
         say!("remark: all rows are written, but in the order in which cases ended: {why}");
     }
@@ -131,8 +130,8 @@ pub(crate) fn place_for(
 }
 
 /// Errors if a flag is given that only affects the dashboard.
-pub(crate) fn no_looks(looks: &Looks) -> Result<(), Failure> {
-    match looks.theme.is_some() || looks.ascii {
+pub(crate) fn refuse_appearance(appearance: &AppearanceArgs) -> Result<(), Failure> {
+    match appearance.theme.is_some() || appearance.ascii {
         true => {
             Err(Failure::Usage("--theme and --ascii are for the dashboard: add --tui".to_owned()))
         }
@@ -141,7 +140,7 @@ pub(crate) fn no_looks(looks: &Looks) -> Result<(), Failure> {
 }
 
 /// Prints the remarks on the row file.
-pub(crate) fn say_remarks(remarks: &Remarks) {
+pub(crate) fn print_remarks(remarks: &Remarks) {
     remarks
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -162,19 +161,19 @@ pub(crate) fn interrupts() -> Arc<AtomicBool> {
 }
 
 /// Errors if rows would overwrite the experiment file, a file that its specs name, or a plugin.
-pub(crate) fn leave_what_is_read(args: &CaseArgs, all: &Product) -> Result<(), Failure> {
+pub(crate) fn protect_inputs(args: &CaseArgs, all: &Product) -> Result<(), Failure> {
     let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) else { return Ok(()) };
-    output::none_of(out, args.experiment.clone().into_iter().chain(read_for_all(all)))
+    output::refuse_inputs(out, args.experiment.clone().into_iter().chain(input_files(all)))
 }
 
 /// Returns the files that an experiment's specs name, and its plugins.
-pub(crate) fn read_for_all(all: &Product) -> BTreeSet<PathBuf> {
+pub(crate) fn input_files(all: &Product) -> BTreeSet<PathBuf> {
     let named = all.inputs().map(|input| Path::new(input.file.as_str())).chain(all.plugins());
     named.flat_map(of_pattern).collect()
 }
 
 /// Returns the files that a case's specs name, and its plugin.
-pub(crate) fn read_for(case: &Case) -> impl Iterator<Item = &Path> {
+pub(crate) fn input_files_of_case(case: &Case) -> impl Iterator<Item = &Path> {
     let named = case.inputs.iter().map(|input| Path::new(input.file.as_str()));
     named.chain([case.algorithm.algorithm.file.as_path()])
 }
@@ -242,7 +241,7 @@ pub(crate) fn default_memory(jobs: u64) -> u64 {
 const MOST_LINES: u64 = 1000;
 
 /// A running experiment, which turns events into rows and progress.
-struct Course<'a> {
+struct Progression<'a> {
     progress: Progress,
     tally: Tally,
     rows: &'a mut Rows,
@@ -255,7 +254,7 @@ struct Course<'a> {
     in_order: bool,
 }
 
-impl Course<'_> {
+impl Progression<'_> {
     /// Runs the cases. Returns whether all of them ended without an interrupt.
     fn follow(
         &mut self,
@@ -330,140 +329,6 @@ impl Course<'_> {
                 .say(&format!("{} more lines from plugins are omitted", self.lines - MOST_LINES));
         }
     }
-}
-
-/// Returns the cases of a shard; all cases without one. Cases of other shards are not kept, so each
-/// of a thousand shards holds a thousandth.
-pub(crate) fn part(all: &Product, shard: Option<Shard>) -> Result<Vec<Case>, Failure> {
-    let Some(shard) = shard else { return Ok(all.iter().collect()) };
-    let (index, count) = shard.resolve().map_err(Failure::Usage)?;
-    Ok(unit::shard(units(all.iter()), index, count)
-        .into_iter()
-        .map(|number| all.case(number))
-        .collect())
-}
-
-/// Returns the experiment of a file and flags, before lookup.
-pub(crate) fn experiment(args: &CaseArgs) -> Result<Experiment, Failure> {
-    let mut experiment = match &args.experiment {
-        Some(path) => read(path)?,
-        None => Experiment::default(),
-    };
-    let lists = Lists {
-        topologies: &args.topologies,
-        algorithms: &args.algorithms,
-        workloads: &args.workloads,
-        machines: &args.machines,
-    };
-    override_lists(&mut experiment, &lists);
-    experiment.seed = args.seed.unwrap_or(experiment.seed);
-    experiment.repetitions = args.repetitions.unwrap_or(experiment.repetitions);
-    experiment.timeout_secs = args.timeout.or(experiment.timeout_secs);
-    experiment.proof_scope = match args.proof {
-        ProofArg::Auto => ProofScope::Auto,
-        ProofArg::Full => ProofScope::Full,
-    };
-    for text in experiment.workloads.iter().filter(|_| !args.quiet) {
-        if let Some((last, end)) = swapmeet_workloads::unreached_end(&text.value) {
-            say!("remark: workload `{}`: the last size is {last}, not {end}", text.value);
-        }
-    }
-    Ok(experiment)
-}
-
-fn read(path: &Path) -> Result<Experiment, Failure> {
-    /// Maximum bytes of an experiment file. It has room for the specs of more cases than are
-    /// allowed.
-    const LONGEST: u64 = 16 << 20;
-    // Read the file only once, so that it may be a pipe.
-    let content = read_bounded(path, LONGEST, "an experiment")
-        .map_err(|what| Failure::Usage(format!("{}: {what}", path.display())))?;
-    Ok(Experiment::parse(&path.display().to_string(), &content)?)
-}
-
-fn override_lists(experiment: &mut Experiment, lists: &Lists<'_>) {
-    for (flag, given, list) in [
-        ("--topology", lists.topologies, &mut experiment.topologies),
-        ("--algorithm", lists.algorithms, &mut experiment.algorithms),
-        ("--workload", lists.workloads, &mut experiment.workloads),
-        ("--machine", lists.machines, &mut experiment.machines),
-    ] {
-        if !given.is_empty() {
-            *list = given.iter().map(|value| Text::flag(flag, value)).collect();
-        }
-    }
-}
-
-/// Returns the cases given by flags alone.
-pub(crate) fn cases_of(
-    lists: Lists<'_>,
-    seed: u64,
-    timeout: Option<f64>,
-    plugins: &PluginArgs,
-) -> Result<Vec<Case>, Failure> {
-    let mut experiment = Experiment { seed, timeout_secs: timeout, ..Experiment::default() };
-    override_lists(&mut experiment, &lists);
-    Ok(complete(experiment, plugins)?.iter().collect())
-}
-
-/// Returns the cases of an experiment file.
-pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<Product, Failure> {
-    complete(read(path)?, plugins)
-}
-
-/// Adds defaults to an experiment and looks up all specs.
-pub(crate) fn complete(
-    mut experiment: Experiment,
-    plugins: &PluginArgs,
-) -> Result<Product, Failure> {
-    for (list, flag, example) in [
-        (&experiment.topologies, "--topology", "torus:16x16"),
-        (&experiment.algorithms, "--algorithm", "suh-shin"),
-    ] {
-        if list.is_empty() {
-            return Err(Failure::Usage(format!(
-                "nothing to run: give {flag} (such as `{flag} {example}`), or an experiment file that lists some"
-            )));
-        }
-    }
-    fill_in(&mut experiment)?;
-    let registry = registry(plugins)?;
-    Ok(Product::of(&experiment, &registry)?)
-}
-
-/// Adds the default workload and machine.
-pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
-    if experiment.workloads.is_empty() {
-        experiment.workloads.push(Text::flag("--workload", "uniform:1KiB"));
-    }
-    if experiment.machines.is_empty() {
-        let own = config::read()?.machine;
-        experiment.machines.push(own.unwrap_or_else(|| Text::flag("--machine", "paragon")));
-    }
-    Ok(())
-}
-
-/// Returns the available plugins.
-pub(crate) fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
-    let reader =
-        child("describe-plugins", plugins).map_or(PluginReader::InProcess, PluginReader::Child);
-    Registry::find(&plugin_dirs(plugins)?, &reader).map_err(|e| Failure::Usage(e.to_string()))
-}
-
-/// Returns the plugin folders from the command line and the configuration.
-pub(crate) fn plugin_dirs(plugins: &PluginArgs) -> Result<Vec<PathBuf>, Failure> {
-    Ok([&plugins.plugin_dirs[..], &config::read()?.plugin_dirs].concat())
-}
-
-/// Returns the bundled plugin that has an algorithm of this name.
-pub(crate) fn bundled_owner(name: &str) -> Option<String> {
-    let registry = registry(&PluginArgs::default()).ok()?;
-    let mut own = registry
-        .origins()
-        .filter(|(_, origin)| *origin == Origin::Program)
-        .map(|(plugin, _)| plugin);
-    own.find(|plugin| plugin.algorithms.iter().any(|a| a.name == name))
-        .map(|plugin| plugin.name.clone())
 }
 
 /// The number of cases with each outcome.

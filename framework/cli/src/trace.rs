@@ -3,7 +3,7 @@
 
 use crate::args::{PluginArgs, ScheduleArgs, TraceArgs, TraceFormat};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
-use crate::run::{self, Lists};
+use crate::run::{self, SpecLists};
 use crate::say::say;
 use serde_json::Value;
 use std::io::{self, BufWriter, Write};
@@ -75,7 +75,7 @@ pub(crate) fn cases(
     timeout: Option<f64>,
     plugins: &PluginArgs,
 ) -> Result<Vec<Case>, Failure> {
-    let lists = Lists {
+    let lists = SpecLists {
         topologies: std::slice::from_ref(&of.topology),
         algorithms: std::slice::from_ref(&of.algorithm),
         workloads: std::slice::from_ref(&of.workload),

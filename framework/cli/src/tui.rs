@@ -1,7 +1,7 @@
 //! `swapmeet tui`: prepares the dashboard from flags, files and the terminal, and handles its
 //! result.
 
-use crate::args::{CaseArgs, Looks, RunArgs, TuiArgs};
+use crate::args::{AppearanceArgs, CaseArgs, RunArgs, TuiArgs};
 use crate::failure::{Failure, SOME_FAILED};
 use crate::run::row_file::Remarks;
 use crate::{config, run, table};
@@ -38,8 +38,8 @@ pub(crate) fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
 
 /// Returns the requested theme. On a terminal without colours, a theme from the configuration is
 /// not used.
-fn theme(looks: &Looks) -> Result<Theme, Failure> {
-    if let Some(theme) = looks.theme.as_deref().and_then(Theme::named) {
+fn theme(appearance: &AppearanceArgs) -> Result<Theme, Failure> {
+    if let Some(theme) = appearance.theme.as_deref().and_then(Theme::named) {
         return Ok(theme);
     }
     let of_environment = Theme::of_environment();
@@ -65,8 +65,8 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
 /// Shows the dashboard, with the rows of files if there are any.
 fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     run::note_threads(args.threads);
-    let theme = theme(&args.looks)?;
-    let ascii = args.looks.ascii || is_ascii_terminal();
+    let theme = theme(&args.appearance)?;
+    let ascii = args.appearance.ascii || is_ascii_terminal();
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(Failure::Usage(
             "the dashboard needs a terminal for input and output: without one, use `swapmeet run`"
@@ -100,14 +100,14 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     if !opened.is_empty() && args.experiment.is_none() {
         pick(&mut experiment, args, experiment_of(opened.iter(), &registry));
     }
-    let cases = run::part(&all, args.shard)?;
+    let cases = run::shard_cases(&all, args.shard)?;
     let cases = if complete { cases } else { Vec::new() };
     let (mut rows, mut found) = (None, Vec::new());
     // Remarks are printed after the dashboard has closed.
     let remarks = Remarks::default();
-    run::leave_what_is_read(args, &all)?;
+    run::protect_inputs(args, &all)?;
     if let Some(path) = &args.out {
-        let (file, earlier) = run::rows::take_up(path, run::before(args), &cases, &all)?;
+        let (file, earlier) = run::rows::open_and_lock(path, run::before(args), &cases, &all)?;
         let csv = run::rows::sink(file, path, &remarks).map_err(|e| Failure::file(path, &e))?;
         rows = Some(Arc::new(Mutex::new(csv)) as swapmeet_tui::RowSink);
         found = earlier.rows;
@@ -127,7 +127,7 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     };
     let outcome = swapmeet_tui::run(setup, Appearance { theme, ascii })
         .map_err(|e| Failure::writing("the terminal", &e))?;
-    run::say_remarks(&remarks);
+    run::print_remarks(&remarks);
     if outcome.print_rows && !outcome.records.is_empty() {
         let text = table::results(&outcome.records, table::terminal_width());
         writeln!(io::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;

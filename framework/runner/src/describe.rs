@@ -169,15 +169,15 @@ fn ask(command: &[PathBuf], file: &Path) -> io::Result<Description> {
         &mut |_| {},
         Some,
     )?;
-    Ok(answer.and_then(checked).unwrap_or_else(|how| {
+    Ok(answer.and_then(|answer| checked(&answer)).unwrap_or_else(|how| {
         Err(format!("{}: its description cannot be read: {how}", file.display()))
     }))
 }
 
 /// Reads a description that a plugin may have written itself: its texts are escaped, its names
 /// checked.
-fn checked(answer: Description) -> Result<Description, String> {
-    let description = with_escaped_texts(&answer).map_err(|e| e.to_string())?;
+fn checked(answer: &Description) -> Result<Description, String> {
+    let description = with_escaped_texts(answer).map_err(|e| e.to_string())?;
     if let Ok(plugin) = &description {
         plugin.check_names()?;
     }
@@ -225,9 +225,9 @@ mod tests {
             .unwrap();
             description
         };
-        let found = checked(plugin("mine")).unwrap().unwrap();
+        let found = checked(&plugin("mine")).unwrap().unwrap();
         assert_eq!((found.name.as_str(), found.version.as_str()), ("mine", "\\u{1b}[31m1"));
-        let refused = checked(plugin("../../x")).unwrap_err();
+        let refused = checked(&plugin("../../x")).unwrap_err();
         assert_eq!(
             refused,
             "its name is `../../x`, expected letters, digits, hyphens, underscores, dots and spaces"

@@ -1,6 +1,6 @@
 //! Arguments of the commands for plugin authors: `new-plugin`, `header` and `check`.
 
-use super::parts::memory;
+use super::memory;
 use super::seconds;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;

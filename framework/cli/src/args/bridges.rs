@@ -1,7 +1,7 @@
 //! Arguments of the commands that exchange data with other programs: `export`, `import`, `fit` and
 //! `tune`, and the options of `run` for real ranks.
 
-use super::{Over, PluginArgs, ScheduleArgs, seconds};
+use super::{Overwrite, PluginArgs, ScheduleArgs, seconds};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ pub(crate) struct ImportArgs {
     pub out: PathBuf,
     /// Option for existing output files.
     #[command(flatten)]
-    pub over: Over,
+    pub over: Overwrite,
 }
 
 pub(super) const TUNE_EXAMPLES: &str = "\
@@ -102,7 +102,7 @@ pub(crate) struct FitArgs {
     pub out: PathBuf,
     /// Option for existing output files.
     #[command(flatten)]
-    pub over: Over,
+    pub over: Overwrite,
 }
 
 /// The launcher that executes schedules on real ranks.
@@ -162,7 +162,7 @@ pub(crate) struct TuneArgs {
     pub out: PathBuf,
     /// Option for existing output files.
     #[command(flatten)]
-    pub over: Over,
+    pub over: Overwrite,
 }
 
 #[derive(Debug, Args)]
@@ -181,7 +181,7 @@ pub(crate) struct ExportArgs {
     pub out: PathBuf,
     /// Option for existing output files.
     #[command(flatten)]
-    pub over: Over,
+    pub over: Overwrite,
     /// Options of plugin discovery.
     #[command(flatten)]
     pub plugins: PluginArgs,

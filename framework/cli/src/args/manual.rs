@@ -1,6 +1,6 @@
 //! Arguments of `completions` and `man`.
 
-use super::Over;
+use super::Overwrite;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -29,5 +29,5 @@ pub(crate) struct ManArgs {
     pub out: Option<PathBuf>,
     /// Option for existing output files.
     #[command(flatten)]
-    pub over: Over,
+    pub over: Overwrite,
 }

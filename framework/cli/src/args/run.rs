@@ -119,7 +119,7 @@ pub(crate) struct CaseArgs {
     pub quiet: bool,
     /// Options for the appearance of the dashboard.
     #[command(flatten)]
-    pub looks: Looks,
+    pub appearance: AppearanceArgs,
     /// Options of plugin discovery.
     #[command(flatten)]
     pub plugins: PluginArgs,
@@ -137,7 +137,7 @@ pub(crate) enum RowFormat {
 
 /// The appearance of the dashboard.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Looks {
+pub(crate) struct AppearanceArgs {
     /// Select the colours [default: the terminal's 16 colours; none if NO_COLOR is set].
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(swapmeet_tui::Theme::names()))]
     pub theme: Option<String>,

@@ -1,6 +1,6 @@
 //! Arguments of the commands that show results: `plot` and `report`.
 
-use super::Over;
+use super::Overwrite;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use swapmeet_plot::Length;
@@ -149,7 +149,7 @@ pub(crate) struct PlotArgs {
     pub out: PathBuf,
     /// Option for existing output files.
     #[command(flatten)]
-    pub over: Over,
+    pub over: Overwrite,
     /// Select the format [default: by file extension].
     #[arg(long)]
     pub format: Option<FigureFormat>,
@@ -198,7 +198,7 @@ pub(crate) struct ReportArgs {
     pub out: PathBuf,
     /// Option for existing output files.
     #[command(flatten)]
-    pub over: Over,
+    pub over: Overwrite,
     /// Set the title [default: names of the experiments].
     #[arg(long)]
     pub title: Option<String>,

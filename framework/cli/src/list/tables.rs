@@ -1,4 +1,4 @@
-//! Lists for reading: one line per entry, or the details of a selected entry.
+//! SpecLists for reading: one line per entry, or the details of a selected entry.
 
 use super::{List, collectives};
 use crate::args::ListArgs;

@@ -99,7 +99,7 @@ impl Rows {
             return Ok(Self::printed(RowFormat::Csv, cases.len()));
         }
         let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
-        let (file, found) = take_up(path, before, cases, all)?;
+        let (file, found) = open_and_lock(path, before, cases, all)?;
         let lock = file.try_clone().map_err(|e| refused(&e))?;
         let csv = sink(file, path, remarks).map_err(|e| refused(&e))?;
         Ok((
@@ -108,7 +108,7 @@ impl Rows {
         ))
     }
 
-    /// Returns whether the destination is a file that [`Rows::settle`] can sort later.
+    /// Returns whether the destination is a file that [`Rows::sort`] can sort later.
     pub(crate) fn can_be_sorted(&self) -> bool {
         matches!(self, Self::Written { path: Some(_), lock: Some(file), .. } if is_regular(file))
     }
@@ -144,11 +144,12 @@ impl Rows {
 
     /// Sorts the rows of a file by case. They were written in the order in which cases ended. If
     /// sorting is impossible, returns the reason; the file then still contains all rows.
-    pub(crate) fn settle(
+    pub(crate) fn sort(
         &mut self,
         cases: &[Case],
         in_order: bool,
     ) -> Result<Option<String>, Failure> {
+        // Only files can be sorted, and only if this is still the file that was opened.
         let Self::Written { path: Some(path), lock: Some(lock), .. } = self else {
             return Ok(None);
         };
@@ -162,26 +163,29 @@ impl Rows {
         if in_order {
             return Ok(None);
         }
+        // Sorting replaces the file, so a hard link to it would keep the unsorted rows.
         if lock.metadata().is_ok_and(|m| m.nlink() > 1) {
             return Ok(Some(format!(
                 "{} has a hard link, which would keep the old order",
                 path.display()
             )));
         }
+        // Read the rows back: they are not kept in memory during a run.
         let sorted = || {
             let name = path.display().to_string();
             let text = File::open(path).map_err(|e| Failure::writing(&name, &e))?;
             let records = read_rows(name, text).map_err(|e| Failure::Output(e.to_string()))?;
             let held = records.len();
-            let found = matched(path, records, cases)?;
+            let found = assign_to_cases(path, records, cases)?;
             if found.kept() < held {
                 return Err(Failure::Output(format!(
                     "{}: it has rows that do not belong to this run",
                     path.display()
                 )));
             }
-            rewritten(path, &found)
+            rewrite(path, &found)
         };
+        // The lock moves to the new file. A failure leaves the unsorted file, which is complete.
         match sorted() {
             Ok(file) => {
                 *lock = file;
@@ -194,16 +198,16 @@ impl Rows {
 
 /// Replaces the file by one with the rows found, sorted by case, and locks it. The replacement is
 /// atomic.
-fn rewritten(path: &Path, found: &Found) -> Result<File, Failure> {
-    let (beside, real) = output::beside(path)?;
+fn rewrite(path: &Path, found: &Found) -> Result<File, Failure> {
+    let (temporary, real) = output::temporary_for(path)?;
     let failed = |e: &io::Error| Failure::file(path, e);
-    let mut csv = CsvSink::new(io::BufWriter::new(beside.as_file()));
+    let mut csv = CsvSink::new(io::BufWriter::new(temporary.as_file()));
     let mut rows = found.rows.iter().flatten();
     let written = rows.try_for_each(|row| csv.record(row)).and_then(|()| csv.finish());
     written.map_err(|e| failed(&e))?;
     drop(csv);
-    beside.as_file().sync_all().map_err(|e| failed(&e))?;
-    let file = atomic_file::persist(beside, &real).map_err(|e| failed(&e))?;
+    temporary.as_file().sync_all().map_err(|e| failed(&e))?;
+    let file = atomic_file::persist(temporary, &real).map_err(|e| failed(&e))?;
     // As in the previous file, all writes append.
     rustix::fs::fcntl_setfl(&file, rustix::fs::OFlags::APPEND).map_err(|e| failed(&e.into()))?;
     Ok(file)
@@ -211,7 +215,7 @@ fn rewritten(path: &Path, found: &Found) -> Result<File, Failure> {
 
 /// Opens and locks a file for rows of these cases. Returns it with the rows that it already
 /// contains and that are to be kept. `all` are the cases of all shards.
-pub(crate) fn take_up(
+pub(crate) fn open_and_lock(
     path: &Path,
     before: Before,
     cases: &[Case],
@@ -228,27 +232,31 @@ pub(crate) fn take_up(
             "--resume --out {path}: a folder, a pipe or a device, expected a file of rows"
         )));
     }
+    // The file is locked from here on, so its contents cannot change any more.
     let mut file = open(path)?;
     let (is_file, there) =
         file.metadata().map(|m| (m.is_file(), m.len())).map_err(|e| refused(&e))?;
+    // What happens to existing rows depends on --force and --resume.
     let mut found = Found::nothing(cases.len());
     match before {
         Before::Leave if is_file && is_there.is_some() => {
-            return Err(output::taken(path, there, "--resume continues it, "));
+            return Err(output::exists_error(path, there, "--resume continues it, "));
         }
         Before::Leave => {}
         Before::Drop if is_file => file.set_len(0).map_err(|e| refused(&e))?,
         Before::Drop => {}
+        // Cut off an incomplete last row. Rewrite the file only if rows are dropped or differ in
+        // format, so that an interruption here loses nothing.
         Before::Keep | Before::KeepGood => match read_found(path, &mut file)? {
-            Some(Whole { intact, records, is_as_written }) => {
+            Some(IntactRows { intact, records, is_as_written }) => {
                 own_shard(path, &records, cases, all)?;
                 let held = records.len();
-                found = matched(path, records, cases)?;
+                found = assign_to_cases(path, records, cases)?;
                 file.set_len(intact).map_err(|e| refused(&e))?;
                 let replaced = found.kept() < held;
                 let dropped = before == Before::KeepGood && found.drop_failed();
                 if dropped || replaced || !is_as_written {
-                    file = rewritten(path, &found)?;
+                    file = rewrite(path, &found)?;
                 }
             }
             None => file.set_len(0).map_err(|e| refused(&e))?,
@@ -293,7 +301,7 @@ fn is_regular(file: &File) -> bool {
 }
 
 /// The complete rows of a file.
-struct Whole {
+struct IntactRows {
     /// Bytes of the header and the complete rows.
     intact: u64,
     records: Vec<Record>,
@@ -303,7 +311,7 @@ struct Whole {
 }
 
 /// Reads the complete rows of a file; `None` if it has no header.
-fn read_found(path: &Path, file: &mut File) -> Result<Option<Whole>, Failure> {
+fn read_found(path: &Path, file: &mut File) -> Result<Option<IntactRows>, Failure> {
     let name = path.display().to_string();
     let failed = |e: io::Error| Failure::Usage(format!("{name}: {e}"));
     let unreadable = |e: ReadError| Failure::Usage(e.to_string());
@@ -337,7 +345,7 @@ fn read_found(path: &Path, file: &mut File) -> Result<Option<Whole>, Failure> {
             "{name}: its columns are not those of this version, so no rows can be added: give another --out"
         )));
     }
-    Ok(usable.map(|(intact, records)| Whole { intact, records, is_as_written }))
+    Ok(usable.map(|(intact, records)| IntactRows { intact, records, is_as_written }))
 }
 
 /// Errors if a row belongs to another shard of the experiment.
@@ -370,7 +378,7 @@ fn own_shard(
 
 /// Assigns each row to its case. An error names the difference from the nearest case. If a case has
 /// two rows because the dashboard ran it again, the later row is used.
-fn matched(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, Failure> {
+fn assign_to_cases(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, Failure> {
     let ids: Vec<CaseId> = cases.iter().map(Case::id).collect();
     let ids: Vec<CaseId<&str>> = ids.iter().map(CaseId::borrowed).collect();
     let numbers: HashMap<&CaseId<&str>, usize> =
@@ -422,14 +430,14 @@ mod tests {
             Rows::open(Some(&link), Before::Drop, &[], &none, &Remarks::default()).unwrap();
         rows.finish().unwrap();
         let before = std::fs::metadata(&file).unwrap();
-        rows.settle(&[], false).unwrap();
+        rows.sort(&[], false).unwrap();
         let after = std::fs::metadata(&file).unwrap();
         assert_ne!(before.ino(), after.ino(), "another file has taken its place");
         assert_eq!(after.permissions().mode() & 0o777, 0o640);
         assert!(link.is_symlink());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 3);
         assert_eq!(std::fs::read_to_string(&others).unwrap(), "the user's");
-        let refused = |path: &Path| matches!(take_up(path, Before::Drop, &[], &none), Err(Failure::Usage(why)) if why.ends_with("is writing to it"));
+        let refused = |path: &Path| matches!(open_and_lock(path, Before::Drop, &[], &none), Err(Failure::Usage(why)) if why.ends_with("is writing to it"));
         assert!(refused(&file) && refused(&link));
         drop(rows);
         assert!(!refused(&file));

@@ -1,6 +1,6 @@
-//! Arguments of `merge` and `rerun`, and of the internal commands that run plugins.
+//! Arguments of the commands that read rows again: `merge` and `rerun`.
 
-use super::{Over, PluginArgs};
+use super::{Overwrite, PluginArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -11,13 +11,6 @@ Examples:
 
 With --experiment, the expected cases are those of the experiment. Otherwise,
 they are the cross product of all specs and repetitions in the rows.";
-
-pub(super) fn memory(text: &str) -> Result<u64, String> {
-    /// The minimum memory limit. With less, not even plugins can be loaded.
-    const LEAST: u64 = 64 << 20;
-    let bytes = swapmeet_core::spec::parse_size(text)?;
-    if bytes >= LEAST { Ok(bytes) } else { Err("expected at least 64MiB".to_owned()) }
-}
 
 pub(super) const RERUN_EXAMPLES: &str = "\
 Examples:
@@ -65,50 +58,13 @@ pub(crate) struct MergeArgs {
     pub out: PathBuf,
     /// Option for existing output files.
     #[command(flatten)]
-    pub over: Over,
+    pub over: Overwrite,
     /// Read the expected cases from an experiment file.
     #[arg(long, value_name = "EXPERIMENT.toml")]
     pub experiment: Option<PathBuf>,
     /// Write the rows even if cases are missing.
     #[arg(long)]
     pub partial: bool,
-    /// Options of plugin discovery.
-    #[command(flatten)]
-    pub plugins: PluginArgs,
-}
-
-/// Arguments of `worker`.
-#[derive(Debug, Args)]
-pub(crate) struct WorkerArgs {
-    /// Limit of the address space, in bytes.
-    #[arg(long)]
-    pub memory_limit: u64,
-    /// Run without the sandbox.
-    #[arg(long)]
-    pub no_sandbox: bool,
-}
-
-/// Arguments of `describe-plugins`.
-#[derive(Debug, Args)]
-pub(crate) struct DescribePluginsArgs {
-    /// The plugin file.
-    pub file: PathBuf,
-    /// Run without the sandbox.
-    #[arg(long)]
-    pub no_sandbox: bool,
-}
-
-/// Arguments of `reproduce-paper`.
-#[derive(Debug, Args)]
-pub(crate) struct ReproducePaperArgs {
-    /// The paper.
-    pub paper: String,
-    /// Time limit of a schedule, in seconds.
-    #[arg(long)]
-    pub timeout: f64,
-    /// Limit of the address space, in bytes.
-    #[arg(long)]
-    pub memory_limit: u64,
     /// Options of plugin discovery.
     #[command(flatten)]
     pub plugins: PluginArgs,

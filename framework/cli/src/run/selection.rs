@@ -1,0 +1,160 @@
+//! The cases of a command line: from flags, an experiment file, the configuration and the available
+//! plugins.
+
+use super::child;
+use crate::args::{CaseArgs, PluginArgs, ProofArg, Shard};
+use crate::config;
+use crate::failure::Failure;
+use crate::say::say;
+use std::path::{Path, PathBuf};
+use swapmeet_core::simulation::ProofScope;
+use swapmeet_runner::case::{Case, Product};
+use swapmeet_runner::describe::PluginReader;
+use swapmeet_runner::experiment::Experiment;
+use swapmeet_runner::input::Text;
+use swapmeet_runner::registry::{Origin, Registry};
+use swapmeet_runner::unit::{self, units};
+use swapmeet_workloads::file::read_bounded;
+
+/// SpecLists of specs from flags.
+#[derive(Clone, Copy)]
+pub(crate) struct SpecLists<'a> {
+    pub topologies: &'a [String],
+    pub algorithms: &'a [String],
+    pub workloads: &'a [String],
+    pub machines: &'a [String],
+}
+
+/// Returns the experiment of a file and flags, before lookup.
+pub(crate) fn experiment(args: &CaseArgs) -> Result<Experiment, Failure> {
+    let mut experiment = match &args.experiment {
+        Some(path) => read(path)?,
+        None => Experiment::default(),
+    };
+    let lists = SpecLists {
+        topologies: &args.topologies,
+        algorithms: &args.algorithms,
+        workloads: &args.workloads,
+        machines: &args.machines,
+    };
+    override_lists(&mut experiment, &lists);
+    experiment.seed = args.seed.unwrap_or(experiment.seed);
+    experiment.repetitions = args.repetitions.unwrap_or(experiment.repetitions);
+    experiment.timeout_secs = args.timeout.or(experiment.timeout_secs);
+    experiment.proof_scope = match args.proof {
+        ProofArg::Auto => ProofScope::Auto,
+        ProofArg::Full => ProofScope::Full,
+    };
+    for text in experiment.workloads.iter().filter(|_| !args.quiet) {
+        if let Some((last, end)) = swapmeet_workloads::unreached_end(&text.value) {
+            say!("remark: workload `{}`: the last size is {last}, not {end}", text.value);
+        }
+    }
+    Ok(experiment)
+}
+
+fn read(path: &Path) -> Result<Experiment, Failure> {
+    /// Maximum bytes of an experiment file. It has room for the specs of more cases than are
+    /// allowed.
+    const LONGEST: u64 = 16 << 20;
+    // Read the file only once, so that it may be a pipe.
+    let content = read_bounded(path, LONGEST, "an experiment")
+        .map_err(|what| Failure::Usage(format!("{}: {what}", path.display())))?;
+    Ok(Experiment::parse(&path.display().to_string(), &content)?)
+}
+
+fn override_lists(experiment: &mut Experiment, lists: &SpecLists<'_>) {
+    for (flag, given, list) in [
+        ("--topology", lists.topologies, &mut experiment.topologies),
+        ("--algorithm", lists.algorithms, &mut experiment.algorithms),
+        ("--workload", lists.workloads, &mut experiment.workloads),
+        ("--machine", lists.machines, &mut experiment.machines),
+    ] {
+        if !given.is_empty() {
+            *list = given.iter().map(|value| Text::flag(flag, value)).collect();
+        }
+    }
+}
+
+/// Returns the cases given by flags alone.
+pub(crate) fn cases_of(
+    lists: SpecLists<'_>,
+    seed: u64,
+    timeout: Option<f64>,
+    plugins: &PluginArgs,
+) -> Result<Vec<Case>, Failure> {
+    let mut experiment = Experiment { seed, timeout_secs: timeout, ..Experiment::default() };
+    override_lists(&mut experiment, &lists);
+    Ok(complete(experiment, plugins)?.iter().collect())
+}
+
+/// Returns the cases of an experiment file.
+pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<Product, Failure> {
+    complete(read(path)?, plugins)
+}
+
+/// Adds defaults to an experiment and looks up all specs.
+pub(crate) fn complete(
+    mut experiment: Experiment,
+    plugins: &PluginArgs,
+) -> Result<Product, Failure> {
+    for (list, flag, example) in [
+        (&experiment.topologies, "--topology", "torus:16x16"),
+        (&experiment.algorithms, "--algorithm", "suh-shin"),
+    ] {
+        if list.is_empty() {
+            return Err(Failure::Usage(format!(
+                "nothing to run: give {flag} (such as `{flag} {example}`), or an experiment file that lists some"
+            )));
+        }
+    }
+    fill_in(&mut experiment)?;
+    let registry = registry(plugins)?;
+    Ok(Product::of(&experiment, &registry)?)
+}
+
+/// Returns the cases of a shard; all cases without one. Cases of other shards are not kept, so each
+/// of a thousand shards holds a thousandth.
+pub(crate) fn shard_cases(all: &Product, shard: Option<Shard>) -> Result<Vec<Case>, Failure> {
+    let Some(shard) = shard else { return Ok(all.iter().collect()) };
+    let (index, count) = shard.resolve().map_err(Failure::Usage)?;
+    Ok(unit::shard(units(all.iter()), index, count)
+        .into_iter()
+        .map(|number| all.case(number))
+        .collect())
+}
+
+/// Adds the default workload and machine.
+pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
+    if experiment.workloads.is_empty() {
+        experiment.workloads.push(Text::flag("--workload", "uniform:1KiB"));
+    }
+    if experiment.machines.is_empty() {
+        let own = config::read()?.machine;
+        experiment.machines.push(own.unwrap_or_else(|| Text::flag("--machine", "paragon")));
+    }
+    Ok(())
+}
+
+/// Returns the available plugins.
+pub(crate) fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
+    let reader =
+        child("describe-plugins", plugins).map_or(PluginReader::InProcess, PluginReader::Child);
+    Registry::find(&plugin_dirs(plugins)?, &reader).map_err(|e| Failure::Usage(e.to_string()))
+}
+
+/// Returns the plugin folders from the command line and the configuration.
+pub(crate) fn plugin_dirs(plugins: &PluginArgs) -> Result<Vec<PathBuf>, Failure> {
+    Ok([&plugins.plugin_dirs[..], &config::read()?.plugin_dirs].concat())
+}
+
+/// Returns the bundled plugin that has an algorithm of this name.
+pub(crate) fn bundled_owner(name: &str) -> Option<String> {
+    let registry = registry(&PluginArgs::default()).ok()?;
+    let mut own = registry
+        .origins()
+        .filter(|(_, origin)| *origin == Origin::Program)
+        .map(|(plugin, _)| plugin);
+    own.find(|plugin| plugin.algorithms.iter().any(|a| a.name == name))
+        .map(|plugin| plugin.name.clone())
+}
