@@ -110,7 +110,7 @@ fn misprinted_rules_fail_and_corrected_ones_pass() {
             "shifts-gone-through-twice",
             "symmetry",
             "ring:7",
-            "a plan goes through those that it is asked for once a step",
+            "in each step, a plan visits each requested node once, in ascending order",
         ),
     ];
     for (algorithm, test, place, what) in expected {
@@ -250,7 +250,7 @@ const WRONG: [Wrong; 23] = [
             "int file; for (file = 3; file < 64; file++) close(file); return shift(problem, host);",
         )],
         "fault survives wrong ring:4 ",
-        "closes files that it didn't open",
+        "closes files that it did not open",
     ),
     (
         "prints",

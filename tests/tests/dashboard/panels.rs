@@ -455,7 +455,7 @@ fn invalid_settings_are_rejected() {
     session.keys("18446744073709551614");
     session.key(KeyCode::Enter);
     let screen = session.screen(100, 24);
-    assert!(screen.contains("3 repetitions go past the largest seed"), "{screen}");
+    assert!(screen.contains("3 repetitions exceed the largest seed"), "{screen}");
 }
 
 #[test]
