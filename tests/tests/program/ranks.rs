@@ -187,6 +187,6 @@ fn files_are_repetitions_of_one_workload() {
             .assert();
     assert!(
         String::from_utf8_lossy(&refused.code(2).get_output().stderr)
-            .contains("it is read for this")
+            .contains("it is an input of this command")
     );
 }
